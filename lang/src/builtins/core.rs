@@ -1,0 +1,166 @@
+//! Printing, types, conversions, assertions.
+
+use super::args;
+use crate::value::{Value, display, equal, inspect};
+use crate::vm::{Cx, Raise, codes};
+
+crate::builtins! { "" =>
+    /// Prints the text of a value.
+    plain "print(...values) -> nil" print;
+    /// Prints the text of the values, separated by spaces, and a newline.
+    plain "println(...values) -> nil" println;
+    /// As `println`, to standard error.
+    plain "eprintln(...values) -> nil" eprintln;
+    /// Prints `[harn] ` and the text of the values.
+    plain "log(...values) -> nil" log;
+    /// How many elements, entries or characters.
+    plain "len(value: any) -> int" len;
+    /// The name of a value's type.
+    plain "type_of(value: any) -> string" type_of;
+    /// The text of a value, as `println` shows it.
+    plain "to_string(value: any) -> string" to_string;
+    /// As `to_string`.
+    plain "str(value: any) -> string" to_string;
+    /// An int from a number or text; a fraction is cut off; nil when the text is no number.
+    plain "to_int(value: any) -> int | nil" to_int;
+    /// A float from a number or text; nil when the text is no number.
+    plain "to_float(value: any) -> float | nil" to_float;
+    /// The pair `(first, second)`.
+    plain "pair(first: any, second: any) -> any" pair;
+    /// Raises unless the condition holds.
+    plain "assert(condition: any, message: any = nil) -> nil" assert;
+    /// Raises unless both values are equal.
+    plain "assert_eq(actual: any, expected: any, message: any = nil) -> nil" assert_eq;
+    /// Raises unless both values differ.
+    plain "assert_ne(actual: any, other: any, message: any = nil) -> nil" assert_ne;
+    /// Raises: this place is never reached.
+    plain "unreachable(message: any = nil) -> never" unreachable;
+    /// Ends the run with an exit code.
+    plain "exit(code: int = 0) -> never" exit;
+}
+
+fn joined(args: &[Value]) -> String {
+    match args {
+        [one] => display(one),
+        many => many.iter().map(display).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn print(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    cx.isolate.host().print(&joined(args));
+    Ok(Value::Nil)
+}
+
+fn println(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut text = joined(args);
+    text.push('\n');
+    cx.isolate.host().print(&text);
+    Ok(Value::Nil)
+}
+
+fn eprintln(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut text = joined(args);
+    text.push('\n');
+    cx.isolate.host().eprint(&text);
+    Ok(Value::Nil)
+}
+
+fn log(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    cx.isolate.host().print(&format!("[harn] {}\n", joined(args)));
+    Ok(Value::Nil)
+}
+
+fn len(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = match &args[0] {
+        Value::Str(s) => Some(s.char_count()),
+        Value::Bytes(b) => Some(b.len()),
+        Value::List(l) => Some(l.items.len()),
+        Value::Dict(d) => Some(d.dict.len()),
+        Value::Set(s) => Some(s.len()),
+        Value::Range(r) => Some(r.len()),
+        Value::Host(h) => h.object().len(),
+        _ => None,
+    };
+    n.map(Value::from).ok_or_else(|| args::mismatch(args, 0, "a string, list, dict, set or range"))
+}
+
+fn type_of(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::str(args[0].type_name()))
+}
+
+fn to_string(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    match &args[0] {
+        Value::Str(_) => Ok(std::mem::take(&mut args[0])),
+        other => Ok(Value::from(display(other))),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn to_int(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(match &args[0] {
+        Value::Int(i) => Value::Int(*i),
+        Value::Float(f) if f.is_finite() && f.abs() < 9.2e18 => Value::Int(f.trunc() as i64),
+        Value::Bool(b) => Value::Int(i64::from(*b)),
+        Value::Str(s) => s.trim().parse::<i64>().ok().into(),
+        _ => Value::Nil,
+    })
+}
+
+fn to_float(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(match &args[0] {
+        Value::Str(s) => s.trim().parse::<f64>().ok().into(),
+        other => other.as_number().into(),
+    })
+}
+
+fn pair(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::pair(std::mem::take(&mut args[0]), std::mem::take(&mut args[1])))
+}
+
+fn failed(message: &Value, default: String) -> Box<Raise> {
+    let text = if message.is_nil() { default } else { format!("{}: {default}", display(message)) };
+    Raise::error(codes::REQUIRE, text)
+}
+
+fn assert(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    if args[0].truthy() {
+        return Ok(Value::Nil);
+    }
+    Err(failed(&args[1], "the assertion does not hold".to_owned()).about(0, format!("this is {}", inspect(&args[0]))))
+}
+
+fn assert_eq(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    if equal(&args[0], &args[1]) {
+        return Ok(Value::Nil);
+    }
+    let text = format!("expected {}, found {}", inspect(&args[1]), inspect(&args[0]));
+    Err(failed(&args[2], text).about(0, "not equal"))
+}
+
+fn assert_ne(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    if !equal(&args[0], &args[1]) {
+        return Ok(Value::Nil);
+    }
+    Err(failed(&args[2], format!("both values are {}", inspect(&args[0]))).about(0, "equal"))
+}
+
+fn unreachable(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Err(failed(&args[0], "a place that is never reached was reached".to_owned()))
+}
+
+fn exit(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let code = args::opt_int(args, 0)?.unwrap_or(0);
+    Err(Raise::exit(i32::try_from(code & 0xff).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse_json;
+    use super::*;
+
+    #[test]
+    fn text_of_json_is_what_println_shows() {
+        let value = parse_json("{\"b\": [1, 2.0, null], \"a\": \"x\"}").unwrap();
+        assert_eq!(display(&value), "{a: x, b: [1, 2.0, nil]}");
+    }
+}

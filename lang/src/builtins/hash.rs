@@ -1,0 +1,2 @@
+//! placeholder
+crate::builtins! { "<hash>" => }

@@ -1,0 +1,272 @@
+//! Calls, methods, and the chains they stand in.
+
+use super::Compiler;
+use super::expression::may_assign;
+use crate::ast::*;
+use crate::builtins::Builtin;
+use crate::resolve::{BindingId, Target};
+use crate::source::Span;
+use crate::vm::{Op, Place, op::IN_LIST, op::Reg};
+
+/// More arguments than this go through a list.
+const MOST_ARGUMENTS: usize = 200;
+
+impl<'a> Compiler<'a> {
+    /// A chain of fields, indexes and calls, from its head: a `?.` that finds nothing skips to its end.
+    pub(super) fn whole_chain(&mut self, e: &'a Expr, dst: Reg) {
+        let mut nones = Vec::new();
+        self.chain(e, dst, &mut nones);
+        if nones.is_empty() {
+            return;
+        }
+        let end = self.jump(e.span);
+        self.patch_here(&nones);
+        self.emit(Op::Nil { dst }, e.span);
+        self.patch_here(&[end]);
+    }
+
+    fn chain(&mut self, e: &'a Expr, dst: Reg, nones: &mut Vec<usize>) {
+        match &e.kind {
+            ExprKind::Field { object, name, optional } => {
+                let object_reg = self.link(object, nones);
+                if *optional {
+                    nones.push(self.emit(Op::JumpIfNone { a: object_reg, by: 0 }, object.span));
+                }
+                let field = self.field_site(&name.text, name.span);
+                self.emit(Op::GetField { dst, object: object_reg, field }, object.span);
+                self.shares(dst);
+            }
+            ExprKind::Index { object, index, optional } => {
+                let mut object_reg = self.link(object, nones);
+                if *optional {
+                    nones.push(self.emit(Op::JumpIfNone { a: object_reg, by: 0 }, object.span));
+                }
+                if !self.is_temp(object_reg) && may_assign(index) {
+                    object_reg = self.copy(object_reg, object.span);
+                }
+                let index = self.operand(index);
+                let op = if *optional {
+                    Op::GetIndexOr { dst, object: object_reg, index }
+                } else {
+                    Op::GetIndex { dst, object: object_reg, index }
+                };
+                self.emit(op, object.span);
+                self.shares(dst);
+            }
+            ExprKind::Slice { object, from, to } => {
+                let object_reg = self.link(object, nones);
+                let bounds = self.temps(2);
+                for (reg, bound) in [(bounds, from), (bounds + 1, to)] {
+                    match bound {
+                        Some(e) => self.expr(e, reg),
+                        None => {
+                            self.emit(Op::Nil { dst: reg }, e.span);
+                        }
+                    }
+                }
+                self.emit(Op::Slice { dst, object: object_reg, bounds }, object.span);
+            }
+            ExprKind::Call { callee, args } => self.call(callee, args, dst, e.span, nones),
+            _ => self.expr(e, dst),
+        }
+    }
+
+    fn link(&mut self, e: &'a Expr, nones: &mut Vec<usize>) -> Reg {
+        if is_link(e) {
+            let dst = self.temp();
+            self.chain(e, dst, nones);
+            return dst;
+        }
+        self.operand(e)
+    }
+
+    fn link_into(&mut self, e: &'a Expr, dst: Reg, nones: &mut Vec<usize>) {
+        if is_link(e) { self.chain(e, dst, nones) } else { self.expr(e, dst) }
+    }
+
+    fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], dst: Reg, span: Span, nones: &mut Vec<usize>) {
+        if let ExprKind::Field { object, name, optional } = &callee.kind {
+            if let Some(row) = self.names.namespaced.get(&name.span.start).copied() {
+                return self.call_builtin(row, args, dst, span);
+            }
+            let base = self.temp();
+            self.link_into(object, base, nones);
+            if *optional {
+                nones.push(self.emit(Op::JumpIfNone { a: base, by: 0 }, object.span));
+            }
+            let (argc, mut spans) = self.arguments(args, span);
+            spans.insert(0, object.span);
+            let site = self.method_site(&name.text, name.span);
+            self.note_call(spans);
+            self.emit(Op::CallMethod { argc, dst, base, site }, name.span.to(end_of(span)));
+            return;
+        }
+        match self.direct(callee) {
+            Direct::Function(func) => {
+                let base = self.fn_ref().next;
+                let (argc, spans) = self.arguments(args, span);
+                self.note_call(spans);
+                self.emit(Op::CallFn { argc, dst, base, func }, span);
+            }
+            Direct::Builtin(row) => self.call_builtin(row, args, dst, span),
+            Direct::Value => {
+                let base = self.temp();
+                self.link_into(callee, base, nones);
+                let (argc, spans) = self.arguments(args, span);
+                self.note_call(spans);
+                self.emit(Op::Call { argc, dst, base }, span);
+            }
+        }
+    }
+
+    fn call_builtin(&mut self, row: &'static Builtin, args: &'a [ListItem], dst: Reg, span: Span) {
+        let base = self.fn_ref().next;
+        let (argc, spans) = self.arguments(args, span);
+        let builtin = self.builtin_site(row, span);
+        self.note_call(spans);
+        self.emit(Op::CallBuiltin { argc, dst, base, builtin }, span);
+    }
+
+    fn direct(&self, callee: &Expr) -> Direct {
+        let ExprKind::Name(_) = &callee.kind else { return Direct::Value };
+        match self.names.uses.get(&callee.span.start) {
+            Some(Target::Builtin(row)) => Direct::Builtin(row),
+            Some(Target::Binding(id)) => self.functions.get(id).map_or(Direct::Value, |n| Direct::Function(*n)),
+            None => Direct::Value,
+        }
+    }
+
+    /// The arguments in the next registers; their number and spans.
+    fn arguments(&mut self, args: &'a [ListItem], span: Span) -> (u8, Vec<Span>) {
+        let spans: Vec<Span> = args.iter().map(|a| a.value.span).collect();
+        if args.iter().any(|a| a.spread) || args.len() > MOST_ARGUMENTS {
+            let list = self.temp();
+            self.emit(Op::List { dst: list, base: list, len: 0 }, span);
+            for arg in args {
+                let value = self.temp();
+                self.expr(&arg.value, value);
+                let op = if arg.spread { Op::ListExtend { list, value } } else { Op::ListPush { list, value } };
+                self.emit(op, arg.value.span);
+                self.shares(value);
+                self.free_to(value);
+            }
+            return (IN_LIST, spans);
+        }
+        let count = u8::try_from(args.len()).unwrap_or(0);
+        let base = self.temps(u16::from(count));
+        for (reg, arg) in (base..).zip(args) {
+            self.expr(&arg.value, reg);
+        }
+        (count, spans)
+    }
+
+    /// Calls `callee` with arguments that lie from `base + 1` on already.
+    pub(super) fn call_with(&mut self, callee: &'a Expr, base: Reg, argc: u8, dst: Reg, span: Span, spans: Vec<Span>) {
+        match self.direct(callee) {
+            Direct::Function(func) => {
+                self.note_call(spans);
+                self.emit(Op::CallFn { argc, dst, base: base + 1, func }, span);
+            }
+            Direct::Builtin(row) => {
+                let builtin = self.builtin_site(row, span);
+                self.note_call(spans);
+                self.emit(Op::CallBuiltin { argc, dst, base: base + 1, builtin }, span);
+            }
+            Direct::Value => {
+                self.expr(callee, base);
+                self.note_call(spans);
+                self.emit(Op::Call { argc, dst, base }, span);
+            }
+        }
+    }
+
+    /// `x = x.method(…)`: the receiver is changed where it lives. False when this is something else.
+    pub(super) fn method_in_place(&mut self, place: Place, id: BindingId, value: &'a Expr) -> bool {
+        let ExprKind::Call { callee, args } = &value.kind else { return false };
+        let ExprKind::Field { object, name, optional: false } = &callee.kind else { return false };
+        if !matches!(&object.kind, ExprKind::Name(_))
+            || !matches!(self.names.uses.get(&object.span.start), Some(Target::Binding(found)) if *found == id)
+            || self.names.namespaced.contains_key(&name.span.start)
+            || args.iter().any(|a| a.spread || !is_calm(&a.value, place))
+            || args.len() > MOST_ARGUMENTS
+        {
+            return false;
+        }
+        let base = self.temp();
+        let (argc, mut spans) = self.arguments(args, value.span);
+        spans.insert(0, object.span);
+        let site = self.method_site(&name.text, name.span);
+        let span = name.span.to(end_of(value.span));
+        // The long way, skipped when the short one is open: load the receiver, call, store.
+        let long: Vec<Op> = match place {
+            Place::Register(reg) => {
+                vec![Op::Move { dst: base, src: reg }, Op::CallMethod { argc, dst: reg, base, site }]
+            }
+            Place::Cell(cell) => vec![
+                Op::GetCell { dst: base, cell },
+                Op::CallMethod { argc, dst: base, base, site },
+                Op::SetCell { cell, src: base },
+            ],
+            Place::CaptureCell(index) => vec![
+                Op::GetCaptureCell { dst: base, index },
+                Op::CallMethod { argc, dst: base, base, site },
+                Op::SetCaptureCell { src: base, index },
+            ],
+            Place::Global(slot) => vec![
+                Op::GetGlobal { dst: base, slot },
+                Op::CallMethod { argc, dst: base, base, site },
+                Op::SetGlobal { src: base, slot },
+            ],
+        };
+        let places = &mut self.fn_mut().proto.places;
+        places.push((place, u8::try_from(long.len()).unwrap_or(0)));
+        let i = places.len() - 1;
+        let index = self.index(i, span, "changes in place");
+        self.note_call(spans.clone());
+        self.emit(Op::MethodInPlace { argc, base, site, place: index }, span);
+        for op in long {
+            if matches!(op, Op::CallMethod { .. }) {
+                self.note_call(spans.clone());
+            }
+            self.emit(op, span);
+        }
+        self.shares(base);
+        true
+    }
+}
+
+enum Direct {
+    Function(u16),
+    Builtin(&'static Builtin),
+    Value,
+}
+
+fn is_link(e: &Expr) -> bool {
+    matches!(
+        e.kind,
+        ExprKind::Field { .. } | ExprKind::Index { .. } | ExprKind::Slice { .. } | ExprKind::Call { .. }
+    )
+}
+
+/// Whether evaluating an argument cannot change the variable in `place`. A register is changed by statements of this
+/// function only; what others may reach, by any call.
+fn is_calm(e: &Expr, place: Place) -> bool {
+    if may_assign(e) {
+        return false;
+    }
+    matches!(place, Place::Register(_)) || !calls(e)
+}
+
+fn calls(e: &Expr) -> bool {
+    if matches!(e.kind, ExprKind::Call { .. } | ExprKind::Pipe(..) | ExprKind::Yield(_)) {
+        return true;
+    }
+    let mut found = false;
+    e.children(&mut |child| found = found || calls(child));
+    found
+}
+
+/// The last byte of a span, so that a method call's span runs from its name to its closing parenthesis.
+fn end_of(span: Span) -> Span {
+    Span::new(span.end.saturating_sub(1), span.end)
+}

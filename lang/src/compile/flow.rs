@@ -1,0 +1,348 @@
+//! Branches, and the ways out: `return`, `break`, `throw`, `try`, `finally`, `defer`, `retry`.
+
+use super::Compiler;
+use super::function::Exit;
+use crate::ast::*;
+use crate::resolve::Target;
+use crate::source::Span;
+use crate::vm::{Failure, HandlerKind, Op, op::Reg};
+
+/// Where the value of a branch goes.
+#[derive(Clone, Copy)]
+enum Goal {
+    /// Nobody wants it.
+    Nowhere,
+    /// Into a register.
+    Register(Reg),
+    /// It is the function's result.
+    Return,
+}
+
+impl<'a> Compiler<'a> {
+    /// `if`, `match` or a block.
+    pub(super) fn branching(&mut self, e: &'a Expr, dst: Option<Reg>) {
+        self.branch(e, dst.map_or(Goal::Nowhere, Goal::Register));
+    }
+
+    /// An expression in last place: its value is the function's.
+    pub(super) fn tail(&mut self, e: &'a Expr) {
+        match &e.kind {
+            ExprKind::Return(Some(value)) => self.tail(value),
+            ExprKind::If { .. } | ExprKind::Match { .. } | ExprKind::Block(_) => self.branch(e, Goal::Return),
+            ExprKind::Ternary(cond, then, otherwise) => {
+                let no = self.condition(cond, false);
+                self.tail(then);
+                self.patch_here(&no);
+                self.tail(otherwise);
+            }
+            ExprKind::Call { callee, args } if self.is_self_call(callee, args) => self.tail_self(args, e.span),
+            _ => {
+                let next = self.fn_ref().next;
+                let src = self.temp();
+                self.expr(e, src);
+                self.run_exits(0);
+                self.emit(Op::Return { src }, e.span);
+                self.reopen(0);
+                self.free_to(next);
+            }
+        }
+    }
+
+    fn is_self_call(&self, callee: &Expr, args: &[ListItem]) -> bool {
+        let ExprKind::Name(_) = &callee.kind else { return false };
+        let Some(Target::Binding(id)) = self.names.uses.get(&callee.span.start) else { return false };
+        let state = self.fn_ref();
+        state.own == Some(*id)
+            && state.exits.is_empty()
+            && state.arity.is_some_and(|n| usize::from(n) == args.len())
+            && args.iter().all(|a| !a.spread)
+            && args.len() < 200
+    }
+
+    fn tail_self(&mut self, args: &'a [ListItem], span: Span) {
+        let next = self.fn_ref().next;
+        let argc = u8::try_from(args.len()).unwrap_or(0);
+        let base = self.temps(u16::from(argc));
+        for (reg, arg) in (base..).zip(args) {
+            self.expr(&arg.value, reg);
+        }
+        self.emit(Op::TailSelf { argc, base }, span);
+        self.free_to(next);
+    }
+
+    fn branch(&mut self, e: &'a Expr, goal: Goal) {
+        match &e.kind {
+            ExprKind::If { cond, then, otherwise } => {
+                let no = self.condition(cond, false);
+                self.branch_block(then, goal);
+                if otherwise.is_none() && matches!(goal, Goal::Nowhere) {
+                    self.patch_here(&no);
+                    return;
+                }
+                let end = (!matches!(goal, Goal::Return)).then(|| self.jump(e.span));
+                self.patch_here(&no);
+                match (otherwise, goal) {
+                    (Some(otherwise), _) => self.branch(otherwise, goal),
+                    (None, Goal::Register(dst)) => {
+                        self.emit(Op::Nil { dst }, e.span);
+                    }
+                    (None, Goal::Return) => self.return_nil(e.span),
+                    (None, Goal::Nowhere) => {}
+                }
+                self.patch_here(end.as_slice());
+            }
+            ExprKind::Match { value, arms } => self.match_arms(value, arms, goal, e.span),
+            ExprKind::Block(block) => self.branch_block(block, goal),
+            _ => match goal {
+                Goal::Nowhere => {
+                    let next = self.fn_ref().next;
+                    self.effect(e);
+                    self.clean(next, e.span);
+                    self.free_to(next);
+                }
+                Goal::Register(dst) => self.expr(e, dst),
+                Goal::Return => self.tail(e),
+            },
+        }
+    }
+
+    fn branch_block(&mut self, block: &'a Block, goal: Goal) {
+        match goal {
+            Goal::Nowhere => self.block(block, None),
+            Goal::Register(dst) => self.block(block, Some(dst)),
+            Goal::Return => self.tail_block(block),
+        }
+    }
+
+    pub(super) fn return_nil(&mut self, span: Span) {
+        self.run_exits(0);
+        self.emit(Op::ReturnNil, span);
+        self.reopen(0);
+    }
+
+    fn match_arms(&mut self, value: &'a Expr, arms: &'a [Arm], goal: Goal, span: Span) {
+        let (next, floor) = (self.fn_ref().next, self.fn_ref().floor);
+        // The value must not change while arms are tried, and `dst` may be a variable that it reads.
+        let src = self.temp();
+        self.expr(value, src);
+        let mut ends = Vec::new();
+        for arm in arms {
+            let inner = self.fn_ref().next;
+            self.fn_mut().floor = inner;
+            let mut fails = Vec::new();
+            self.test(&arm.pattern, src, &mut fails);
+            let bound = self.fn_ref().next;
+            self.fn_mut().floor = bound;
+            if let Some(guard) = &arm.guard {
+                fails.extend(self.condition(guard, false));
+            }
+            self.branch(&arm.body, goal);
+            if !matches!(goal, Goal::Return) {
+                ends.push(self.jump(arm.span));
+            }
+            self.patch_here(&fails);
+            self.fn_mut().floor = floor;
+            self.free_to(inner);
+        }
+        let kind = self.failure(Failure::NoArm, span);
+        let keyword = Span::new(span.start, span.start + 5);
+        self.emit(Op::Fail { src, kind }, keyword);
+        self.patch_here(&ends);
+        self.shares(src);
+        self.free_to(next);
+    }
+
+    /// `return`, `throw`, `break`, `continue`.
+    pub(super) fn leave(&mut self, e: &'a Expr) {
+        match &e.kind {
+            ExprKind::Return(None) => self.return_nil(e.span),
+            ExprKind::Return(Some(value)) => self.tail(value),
+            ExprKind::Throw(value) => {
+                let src = self.operand(value);
+                self.emit(Op::Throw { src }, Span::new(e.span.start, e.span.start + 5));
+            }
+            ExprKind::Break | ExprKind::Continue => self.leave_loop(matches!(e.kind, ExprKind::Break), e.span),
+            _ => {}
+        }
+    }
+
+    fn leave_loop(&mut self, is_break: bool, span: Span) {
+        // Outside a loop: the resolver has reported it.
+        let Some((exits, start)) = self.fn_ref().loops.last().map(|l| (l.exits, l.start)) else { return };
+        self.run_exits(exits);
+        if is_break {
+            let jump = self.jump(span);
+            if let Some(l) = self.fn_mut().loops.last_mut() {
+                l.breaks.push(jump);
+            }
+        } else {
+            self.jump_back(start, span);
+        }
+        self.reopen(exits);
+    }
+
+    // Ways out
+
+    /// Runs the blocks that a way out passes, innermost first, down to `keep` of them. Their code lies outside their
+    /// own handlers.
+    fn run_exits(&mut self, keep: usize) {
+        let exits = self.fn_ref().exits.clone();
+        for i in (keep..exits.len()).rev() {
+            let here = self.here();
+            let exit = &mut self.fn_mut().exits[i];
+            exit.pieces.push((exit.open, here));
+        }
+        for i in (keep..exits.len()).rev() {
+            if let Some(block) = exits[i].block {
+                let inner = self.fn_mut().exits.split_off(i);
+                self.block(block, None);
+                self.fn_mut().exits.extend(inner);
+            }
+        }
+    }
+
+    /// What follows a way out is under the handlers again.
+    fn reopen(&mut self, keep: usize) {
+        let here = self.here();
+        for exit in self.fn_mut().exits.iter_mut().skip(keep) {
+            exit.open = here;
+        }
+    }
+
+    fn enter_exit(&mut self, block: Option<&'a Block>) {
+        let open = self.here();
+        self.fn_mut().exits.push(Exit { block, pieces: Vec::new(), open });
+    }
+
+    fn leave_exit(&mut self) -> Vec<(usize, usize)> {
+        let here = self.here();
+        let Some(mut exit) = self.fn_mut().exits.pop() else { return Vec::new() };
+        exit.pieces.push((exit.open, here));
+        exit.pieces
+    }
+
+    /// Something with a block that runs on every way out of it.
+    pub(super) fn with_exit(
+        &mut self,
+        block: &'a Block,
+        dst: Option<Reg>,
+        body: impl FnOnce(&mut Self, Option<Reg>),
+    ) {
+        self.enter_exit(Some(block));
+        body(self, dst);
+        let pieces = self.leave_exit();
+        self.block(block, None);
+        let end = self.jump(block.span);
+        let reg = self.temp();
+        let target = self.here();
+        self.add_handler(&pieces, target, reg, HandlerKind::Finally);
+        self.raise_floor();
+        self.block(block, None);
+        self.emit(Op::Rethrow { src: reg }, block.span);
+        self.patch_here(&[end]);
+    }
+
+    /// Registers in use now are no temporaries of what follows.
+    fn raise_floor(&mut self) {
+        let next = self.fn_ref().next;
+        self.fn_mut().floor = next;
+    }
+
+    pub(super) fn try_block(&mut self, t: &'a TryBlock, dst: Reg, span: Span) {
+        let floor = self.fn_ref().floor;
+        match (&t.catch, &t.finally) {
+            (None, None) => self.try_result(&t.body, dst, span),
+            (catch, Some(finally)) => self.with_exit(finally, Some(dst), |c, dst| {
+                let dst = dst.unwrap_or_default();
+                match catch {
+                    Some(catch) => c.try_catch(&t.body, catch, dst, span),
+                    None => c.block(&t.body, Some(dst)),
+                }
+            }),
+            (Some(catch), None) => self.try_catch(&t.body, catch, dst, span),
+        }
+        self.fn_mut().floor = floor;
+    }
+
+    fn try_result(&mut self, body: &'a Block, dst: Reg, span: Span) {
+        let reg = self.temp();
+        self.enter_exit(None);
+        self.block(body, Some(reg));
+        let pieces = self.leave_exit();
+        self.emit(Op::Ok { dst, src: reg }, span);
+        let end = self.jump(span);
+        let target = self.here();
+        self.add_handler(&pieces, target, reg, HandlerKind::Catch);
+        self.emit(Op::Err { dst, src: reg }, span);
+        self.patch_here(&[end]);
+        self.emit(Op::Nil { dst: reg }, span);
+    }
+
+    fn try_catch(&mut self, body: &'a Block, catch: &'a Catch, dst: Reg, span: Span) {
+        self.enter_exit(None);
+        self.block(body, Some(dst));
+        let pieces = self.leave_exit();
+        let end = self.jump(span);
+        let reg = self.temp();
+        let target = self.here();
+        self.add_handler(&pieces, target, reg, HandlerKind::Catch);
+        if let Some(ty) = &catch.ty {
+            self.only_type(ty, reg);
+        }
+        if let Some(name) = &catch.name {
+            self.adopt(&name.text, name.span, reg);
+        }
+        self.raise_floor();
+        self.block(&catch.body, Some(dst));
+        self.patch_here(&[end]);
+    }
+
+    /// An error of another type goes on.
+    fn only_type(&mut self, ty: &TypeExpr, reg: Reg) {
+        let TypeKind::Name { name, .. } = &ty.kind else {
+            return self.not_yet(ty.span, "catching by anything but a named type");
+        };
+        let k = self.string_constant(name);
+        let k = self.index(k as usize, ty.span, "constants");
+        let answer = self.temp();
+        self.emit(Op::IsType { dst: answer, src: reg, k }, ty.span);
+        let fits = self.emit(Op::JumpIf { a: answer, by: 0 }, ty.span);
+        self.emit(Op::Throw { src: reg }, ty.span);
+        self.patch_here(&[fits]);
+        self.free_to(answer);
+    }
+
+    pub(super) fn retry(&mut self, times: &'a Expr, body: &'a Block, dst: Reg, span: Span) {
+        let floor = self.fn_ref().floor;
+        let left = self.temps(2);
+        let held = left + 1;
+        self.expr(times, left);
+        self.raise_floor();
+        let start = self.here();
+        self.emit(Op::SubInt { dst: left, a: left, imm: 1 }, times.span);
+        self.enter_exit(None);
+        self.block(body, Some(dst));
+        let pieces = self.leave_exit();
+        let end = self.jump(span);
+        let target = self.here();
+        self.add_handler(&pieces, target, held, HandlerKind::Retry);
+        let over = self.emit(Op::UnlessGtInt { a: left, imm: 0, by: 0 }, span);
+        self.jump_back(start, span);
+        self.patch_here(&[over]);
+        self.emit(Op::Rethrow { src: held }, span);
+        self.patch_here(&[end]);
+        self.fn_mut().floor = floor;
+    }
+
+    /// `e?`
+    pub(super) fn unwrap_or_return(&mut self, inner: &'a Expr, dst: Reg, span: Span) {
+        let src = self.operand(inner);
+        let fine = self.emit(Op::Unwrap { dst, src, by: 0 }, inner.span);
+        let result = self.temp();
+        self.emit(Op::Move { dst: result, src }, span);
+        self.run_exits(0);
+        self.emit(Op::Return { src: result }, span);
+        self.reopen(0);
+        self.patch_here(&[fine]);
+    }
+}

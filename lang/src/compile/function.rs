@@ -1,0 +1,306 @@
+//! The function being written: registers, instructions with their spans, jumps.
+
+use super::Compiler;
+use crate::ast::Block;
+use crate::builtins::Builtin;
+use crate::resolve::BindingId;
+use crate::source::Span;
+use crate::value::{Str, Value};
+use crate::vm::{CallSite, FieldSite, Handler, HandlerKind, MethodSite, Op, Proto, op::FAR, op::Reg};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A function that is not finished.
+pub(super) struct FnState<'a> {
+    pub(super) proto: Proto,
+    /// Which binding it is the body of.
+    pub(super) own: Option<BindingId>,
+    registers: HashMap<BindingId, Reg>,
+    pub(super) captured: Vec<BindingId>,
+    /// First register that is free.
+    pub(super) next: Reg,
+    /// First register that is a temporary of the running statement.
+    pub(super) floor: Reg,
+    /// Temporaries that may share a collection.
+    dirty: Option<(Reg, Reg)>,
+    pub(super) loops: Vec<Loop>,
+    /// What a way out of here passes, outermost first.
+    pub(super) exits: Vec<Exit<'a>>,
+    strings: HashMap<String, u32>,
+    /// Parameters, for self tail calls.
+    pub(super) arity: Option<u16>,
+    /// Where the window got too large.
+    full: bool,
+}
+
+/// A loop that `break` and `continue` may leave.
+pub(super) struct Loop {
+    pub(super) start: usize,
+    pub(super) breaks: Vec<usize>,
+    /// `exits` outside it.
+    pub(super) exits: usize,
+}
+
+/// Something that every way out passes: a `finally` or `defer` block, or the end of a handler's reach.
+#[derive(Clone)]
+pub(super) struct Exit<'a> {
+    /// Run on the way out; nothing for a `catch`, which is only left.
+    pub(super) block: Option<&'a Block>,
+    /// Instructions under its handler so far.
+    pub(super) pieces: Vec<(usize, usize)>,
+    /// Where the open piece starts.
+    pub(super) open: usize,
+}
+
+impl<'a> FnState<'a> {
+    pub(super) fn new(own: Option<BindingId>, arity: Option<u16>) -> Self {
+        Self {
+            proto: Proto::default(),
+            own,
+            registers: HashMap::new(),
+            captured: Vec::new(),
+            next: 0,
+            floor: 0,
+            dirty: None,
+            loops: Vec::new(),
+            exits: Vec::new(),
+            strings: HashMap::new(),
+            arity,
+            full: false,
+        }
+    }
+
+    pub(super) fn register_of(&self, id: BindingId) -> Option<Reg> {
+        self.registers.get(&id).copied()
+    }
+
+    pub(super) fn bind_register(&mut self, id: BindingId, reg: Reg) {
+        self.registers.insert(id, reg);
+    }
+
+    pub(super) fn here(&self) -> usize {
+        self.proto.code.len()
+    }
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn fn_ref(&self) -> &FnState<'a> {
+        // `module` pushes the first and takes it last.
+        &self.fns[self.fns.len() - 1]
+    }
+
+    pub(super) fn fn_mut(&mut self) -> &mut FnState<'a> {
+        let last = self.fns.len() - 1;
+        &mut self.fns[last]
+    }
+
+    // Instructions
+
+    pub(super) fn emit(&mut self, op: Op, span: Span) -> usize {
+        let state = self.fn_mut();
+        state.proto.code.push(op);
+        state.proto.spans.push(span);
+        state.proto.code.len() - 1
+    }
+
+    pub(super) fn here(&self) -> usize {
+        self.fn_ref().here()
+    }
+
+    /// Makes the jump at `at` go to `to`.
+    pub(super) fn patch(&mut self, at: usize, to: usize) {
+        let distance = to as i64 - at as i64 - 1;
+        let long = i32::try_from(distance).unwrap_or(i32::MAX);
+        let short = match i16::try_from(distance) {
+            Ok(by) if by != FAR => by,
+            _ => {
+                let at = u32::try_from(at).unwrap_or(u32::MAX);
+                let far = &mut self.fn_mut().proto.far;
+                let slot = far.partition_point(|f| f.0 < at);
+                far.insert(slot, (at, long));
+                FAR
+            }
+        };
+        match &mut self.fn_mut().proto.code[at] {
+            Op::Jump { by }
+            | Op::Loop { by }
+            | Op::JumpIf { by, .. }
+            | Op::JumpUnless { by, .. }
+            | Op::JumpIfNil { by, .. }
+            | Op::JumpIfNotNil { by, .. }
+            | Op::JumpIfNone { by, .. } => *by = long,
+            Op::UnlessLt { by, .. }
+            | Op::UnlessLe { by, .. }
+            | Op::UnlessGt { by, .. }
+            | Op::UnlessGe { by, .. }
+            | Op::UnlessEq { by, .. }
+            | Op::UnlessNe { by, .. }
+            | Op::UnlessLtInt { by, .. }
+            | Op::UnlessLeInt { by, .. }
+            | Op::UnlessGtInt { by, .. }
+            | Op::UnlessGeInt { by, .. }
+            | Op::UnlessEqInt { by, .. }
+            | Op::UnlessNeInt { by, .. }
+            | Op::ForNext { by, .. }
+            | Op::Unwrap { by, .. } => *by = short,
+            _ => {}
+        }
+    }
+
+    /// Makes jumps go to the next instruction.
+    pub(super) fn patch_here(&mut self, jumps: &[usize]) {
+        let here = self.here();
+        for jump in jumps {
+            self.patch(*jump, here);
+        }
+    }
+
+    pub(super) fn jump(&mut self, span: Span) -> usize {
+        self.emit(Op::Jump { by: 0 }, span)
+    }
+
+    pub(super) fn jump_back(&mut self, to: usize, span: Span) {
+        let at = self.emit(Op::Loop { by: 0 }, span);
+        self.patch(at, to);
+    }
+
+    pub(super) fn note_call(&mut self, args: Vec<Span>) {
+        let pc = u32::try_from(self.here()).unwrap_or(u32::MAX);
+        self.fn_mut().proto.calls.push(CallSite { pc, args });
+    }
+
+    // Registers
+
+    pub(super) fn temp(&mut self) -> Reg {
+        self.temps(1)
+    }
+
+    /// `count` registers in a row.
+    pub(super) fn temps(&mut self, count: u16) -> Reg {
+        let state = self.fn_mut();
+        let first = state.next;
+        match first.checked_add(count).filter(|top| *top < Reg::MAX - 8) {
+            Some(top) => {
+                state.next = top;
+                state.proto.regs = state.proto.regs.max(top);
+            }
+            None if !state.full => {
+                state.full = true;
+                self.too_large(Span::default(), "variables and temporary values");
+            }
+            None => {}
+        }
+        first
+    }
+
+    /// Frees the registers from `reg` on.
+    pub(super) fn free_to(&mut self, reg: Reg) {
+        self.fn_mut().next = reg;
+    }
+
+    pub(super) fn is_temp(&self, reg: Reg) -> bool {
+        reg >= self.fn_ref().floor
+    }
+
+    /// A temporary now shares what a variable holds; it must be emptied when the statement is over, or the variable's
+    /// next change in place would copy.
+    pub(super) fn shares(&mut self, reg: Reg) {
+        if self.is_temp(reg) {
+            let dirty = &mut self.fn_mut().dirty;
+            *dirty = Some(dirty.map_or((reg, reg), |(a, b)| (a.min(reg), b.max(reg))));
+        }
+    }
+
+    /// Empties the temporaries that share something, from `keep` on.
+    pub(super) fn clean(&mut self, keep: Reg, span: Span) {
+        if let Some((from, to)) = self.fn_mut().dirty.take() {
+            let from = from.max(keep);
+            if from <= to {
+                self.emit(Op::Clear { from, count: to - from + 1 }, span);
+            }
+        }
+    }
+
+    // Tables of the function
+
+    pub(super) fn constant(&mut self, value: Value) -> u32 {
+        let state = self.fn_mut();
+        state.proto.constants.push(value);
+        u32::try_from(state.proto.constants.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn string_constant(&mut self, text: &str) -> u32 {
+        if let Some(k) = self.fn_ref().strings.get(text) {
+            return *k;
+        }
+        let k = self.constant(Value::Str(self.name_value(text)));
+        self.fn_mut().strings.insert(text.to_owned(), k);
+        k
+    }
+
+    /// One block per distinct name, so that keys written in one place are found by pointer in another.
+    pub(super) fn name_value(&self, text: &str) -> Str {
+        self.isolate.intern(text)
+    }
+
+    pub(super) fn field_site(&mut self, name: &str, span: Span) -> u16 {
+        if let Some(i) = self.fn_ref().proto.fields.iter().position(|f| f.name.as_str() == name) {
+            return self.index(i, span, "field names");
+        }
+        let name = self.name_value(name);
+        let fields = &mut self.fn_mut().proto.fields;
+        fields.push(FieldSite { name, hint: Cell::new(0) });
+        let i = fields.len() - 1;
+        self.index(i, span, "field names")
+    }
+
+    pub(super) fn method_site(&mut self, name: &str, span: Span) -> u16 {
+        let name = self.name_value(name);
+        let methods = &mut self.fn_mut().proto.methods;
+        methods.push(MethodSite { name, cache: Cell::new(None), hint: Cell::new(0) });
+        let i = methods.len() - 1;
+        self.index(i, span, "method calls")
+    }
+
+    pub(super) fn builtin_site(&mut self, row: &'static Builtin, span: Span) -> u16 {
+        let builtins = &mut self.fn_mut().proto.builtins;
+        let i = builtins.iter().position(|b| std::ptr::eq(*b, row)).unwrap_or_else(|| {
+            builtins.push(row);
+            builtins.len() - 1
+        });
+        self.index(i, span, "builtins")
+    }
+
+    pub(super) fn shape(&mut self, keys: Vec<Str>, span: Span) -> u16 {
+        let shapes = &mut self.fn_mut().proto.shapes;
+        let i = shapes.iter().position(|s| **s == *keys).unwrap_or_else(|| {
+            shapes.push(keys.into());
+            shapes.len() - 1
+        });
+        self.index(i, span, "dict shapes")
+    }
+
+    pub(super) fn index(&mut self, i: usize, span: Span, what: &str) -> u16 {
+        u16::try_from(i).unwrap_or_else(|_| {
+            self.too_large(span, what);
+            0
+        })
+    }
+
+    pub(super) fn add_handler(&mut self, pieces: &[(usize, usize)], target: usize, reg: Reg, kind: HandlerKind) {
+        let as_u32 = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        for &(start, end) in pieces.iter().filter(|(a, b)| a < b) {
+            let handler =
+                Handler { start: as_u32(start), end: as_u32(end), target: as_u32(target), reg, kind };
+            self.fn_mut().proto.handlers.push(handler);
+        }
+    }
+
+    pub(super) fn finish_fn(&mut self) -> Rc<Proto> {
+        let Some(mut state) = self.fns.pop() else { return Rc::default() };
+        // Calls write one register beyond the window when they pad arguments.
+        state.proto.regs = state.proto.regs.saturating_add(1);
+        Rc::new(state.proto)
+    }
+}

@@ -1,0 +1,292 @@
+//! From the tree to instructions.
+//!
+//! - [`compile`]: a module's top-level statements become one function, its functions and pipelines one each.
+//! - `function`: registers, jumps and spans of the function being written.
+//! - `statement`, `expression`, `condition`, `call`, `pattern`, `flow`: one file per part of the language.
+//! - `tool`: what a `tool` declaration builds, JSON Schema included.
+
+mod call;
+mod condition;
+mod expression;
+mod flow;
+mod function;
+mod pattern;
+mod statement;
+mod tool;
+
+use crate::ast::{FnDecl, Item, ItemKind, Module, Stmt, StmtKind};
+use crate::diagnostic::Severity::Error;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::resolve::{BindingId, BindingKind, Resolution};
+use crate::source::{SourceRef, Span};
+use crate::value::Str;
+use crate::vm::{Isolate, Op, Place, Proto};
+use function::FnState;
+use smol_str::SmolStr;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Something that the language has and this version does not.
+pub(crate) const NOT_YET: &str = "HARN-CMP-001";
+/// A function larger than the machine can address.
+pub(crate) const TOO_LARGE: &str = "HARN-CMP-002";
+/// A construct that makes no sense where it stands.
+pub(crate) const NONSENSE: &str = "HARN-CMP-003";
+
+/// The catalogue of the compiler's errors.
+pub static CODES: &[Code] = &[
+    Code {
+        code: NOT_YET,
+        severity: Error,
+        title: "not supported yet",
+        meaning: "The language has this, and this version of harn does not yet. Nothing is run.",
+        fails: "let done = channel(\"done\", 1)\nselect {\n  m from done { println(m) }\n}\n",
+        mended: "println(\"wait for one thing at a time\")\n",
+    },
+    Code {
+        code: TOO_LARGE,
+        severity: Error,
+        title: "a function larger than the machine can address",
+        meaning: "A function may use 65,000 registers, constants and calls of each kind. Split it, or read the data from a file.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: NONSENSE,
+        severity: Error,
+        title: "a construct that makes no sense where it stands",
+        meaning: "It parses, and means nothing there. The message says what would.",
+        fails: "let f = { _ -> _ }\nprintln(_)\n",
+        mended: "println([1, 2] |> _.count())\n",
+    },
+];
+
+/// A compiled module.
+pub struct Unit {
+    /// Its top-level statements.
+    pub main: Rc<Proto>,
+    /// Its pipelines in the order of the text.
+    pub pipelines: Vec<Entry>,
+    /// The globals its top-level names live in, for a later piece of the same session.
+    pub globals: Vec<crate::resolve::Outer>,
+}
+
+/// A pipeline that can be run.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: SmolStr,
+    /// Its number in the isolate.
+    pub function: usize,
+    /// The names of its parameters.
+    pub params: Vec<SmolStr>,
+    /// Where its name stands.
+    pub span: Span,
+}
+
+/// Compiles a resolved module into `isolate`.
+///
+/// # Errors
+/// What cannot be compiled. Nothing is loaded then.
+pub fn compile(
+    isolate: &Rc<Isolate>,
+    source: &SourceRef,
+    module: &Module,
+    names: &Resolution,
+) -> Result<Unit, Vec<Diagnostic>> {
+    let mut compiler = Compiler {
+        isolate,
+        source,
+        names,
+        globals: HashMap::new(),
+        functions: HashMap::new(),
+        fns: Vec::new(),
+        found: Vec::new(),
+        pipelines: Vec::new(),
+        placeholders: Vec::new(),
+    };
+    compiler.module(module)
+}
+
+/// The state of one compilation.
+pub(crate) struct Compiler<'a> {
+    isolate: &'a Rc<Isolate>,
+    source: &'a SourceRef,
+    names: &'a Resolution,
+    /// Globals by binding.
+    globals: HashMap<BindingId, u32>,
+    /// Functions known by number, by binding.
+    functions: HashMap<BindingId, u16>,
+    /// Functions being written, the innermost last.
+    fns: Vec<FnState<'a>>,
+    found: Vec<Diagnostic>,
+    pipelines: Vec<Entry>,
+    /// Registers that `_` stands for, in the right sides of `|>`.
+    placeholders: Vec<u16>,
+}
+
+impl<'a> Compiler<'a> {
+    fn module(&mut self, module: &'a Module) -> Result<Unit, Vec<Diagnostic>> {
+        self.place_globals();
+        let decls: Vec<(&Item, &FnDecl)> = module.body.iter().filter_map(top_function).collect();
+        let mut numbers = Vec::with_capacity(decls.len());
+        for (_, decl) in &decls {
+            let number = self.isolate.add_function(Rc::new(Proto::default()));
+            numbers.push(number);
+            if let Some(id) = self.names.made_at(decl.name.span) {
+                match u16::try_from(number) {
+                    Ok(number) => {
+                        self.functions.insert(id, number);
+                    }
+                    Err(_) => self.too_large(decl.name.span, "functions"),
+                }
+            }
+        }
+        self.fns.push(FnState::new(None, None));
+        self.fn_mut().proto.source = Some(self.source.clone());
+        self.fn_mut().proto.name = Some(Str::new("<main>"));
+        // Functions used as values must be there before the first statement runs.
+        for ((item, decl), number) in decls.iter().zip(&numbers) {
+            let proto = self.top_function(item, decl);
+            self.isolate.set_function(*number, proto.clone());
+            self.publish(item, decl, *number, proto);
+        }
+        self.statements(&module.body, None);
+        self.emit(Op::ReturnNil, Span::default());
+        let main = self.finish_fn();
+        if self.found.iter().any(|d| d.severity == Severity::Error) {
+            self.found.sort_by_key(Diagnostic::position);
+            return Err(std::mem::take(&mut self.found));
+        }
+        self.isolate.keep(&main);
+        Ok(Unit { main, pipelines: std::mem::take(&mut self.pipelines), globals: self.exported() })
+    }
+
+    fn place_globals(&mut self) {
+        let fresh: Vec<BindingId> = (0_u32..)
+            .zip(&self.names.bindings)
+            .filter(|(_, b)| b.global && b.slot.is_none())
+            .map(|(id, _)| id)
+            .collect();
+        let first = self.isolate.add_globals(fresh.len());
+        for (slot, id) in (first..).zip(fresh) {
+            self.globals.insert(id, slot);
+        }
+        for (id, binding) in (0_u32..).zip(&self.names.bindings) {
+            if let Some(slot) = binding.slot {
+                self.globals.insert(id, slot);
+            }
+        }
+    }
+
+    fn exported(&self) -> Vec<crate::resolve::Outer> {
+        (0_u32..)
+            .zip(&self.names.bindings)
+            .filter(|(_, b)| b.top && b.slot.is_none())
+            .filter_map(|(id, b)| {
+                let slot = *self.globals.get(&id)?;
+                Some(crate::resolve::Outer { name: b.name.clone(), variable: b.kind == BindingKind::Var, slot })
+            })
+            .collect()
+    }
+
+    fn top_function(&mut self, item: &'a Item, decl: &'a FnDecl) -> Rc<Proto> {
+        if let ItemKind::Pipeline { extends: Some(base), .. } = &item.kind {
+            self.not_yet(base.span, "`extends`");
+        }
+        self.function(decl, self.names.made_at(decl.name.span), matches!(item.kind, ItemKind::Pipeline { .. }))
+    }
+
+    /// Makes a compiled top-level function reachable: as a pipeline, a value, a tool.
+    fn publish(&mut self, item: &'a Item, decl: &'a FnDecl, number: usize, proto: Rc<Proto>) {
+        if let ItemKind::Pipeline { .. } = &item.kind {
+            let params = decl.params.iter().map(|p| pattern::bound_name(&p.pattern)).collect();
+            self.pipelines.push(Entry { name: decl.name.text.clone(), function: number, params, span: decl.name.span });
+        }
+        let Some(id) = self.names.made_at(decl.name.span) else { return };
+        let binding = self.names.binding(id);
+        let tool = matches!(item.kind, ItemKind::Tool { .. });
+        if !binding.read && !binding.global && !tool {
+            return;
+        }
+        // Used by its number where it is called; as a value it is this one closure, always the same.
+        let reg = self.temp();
+        let at = self.fn_mut().proto.protos.len();
+        self.fn_mut().proto.protos.push(proto);
+        self.emit(Op::Closure { dst: reg, proto: u32::try_from(at).unwrap_or(0) }, decl.name.span);
+        if let ItemKind::Tool { decl, description } = &item.kind {
+            self.tool_value(decl, description.as_ref(), item.doc.as_deref(), reg);
+        }
+        match self.globals.get(&id).copied() {
+            Some(slot) => {
+                self.emit(Op::SetGlobal { src: reg, slot }, decl.name.span);
+                self.free_to(reg);
+            }
+            None => self.fn_mut().bind_register(id, reg),
+        }
+    }
+
+    // Reporting
+
+    fn report(&mut self, d: Diagnostic) {
+        self.found.push(d);
+    }
+
+    /// The language has it, and we do not.
+    fn not_yet(&mut self, span: Span, what: &str) {
+        let d = Diagnostic::error(NOT_YET, format!("{what} is not supported yet")).label(self.source, span, "");
+        self.report(d);
+    }
+
+    fn too_large(&mut self, span: Span, what: &str) {
+        let d = Diagnostic::error(TOO_LARGE, format!("there are too many {what} here"))
+            .label(self.source, span, "the one too many")
+            .help("split the function, or read the data from a file");
+        self.report(d);
+    }
+
+    fn nonsense(&mut self, span: Span, message: &str, help: &str) {
+        let d = Diagnostic::error(NONSENSE, message).label(self.source, span, "here").help(help);
+        self.report(d);
+    }
+
+    // Where bindings live
+
+    fn place_of(&mut self, id: BindingId) -> Place {
+        if let Some(slot) = self.globals.get(&id) {
+            return Place::Global(*slot);
+        }
+        let boxed = self.names.binding(id).boxed();
+        if let Some(reg) = self.fn_ref().register_of(id) {
+            return if boxed { Place::Cell(reg) } else { Place::Register(reg) };
+        }
+        // The resolver made sure that it is in a function around this one.
+        Place::CaptureCell(self.capture(self.fns.len() - 1, id))
+    }
+
+    fn capture(&mut self, level: usize, id: BindingId) -> u16 {
+        if let Some(i) = self.fns[level].captured.iter().position(|c| *c == id) {
+            return u16::try_from(i).unwrap_or(u16::MAX);
+        }
+        let from = match level.checked_sub(1) {
+            None => crate::vm::Capture::Register(0),
+            Some(outer) => match self.fns[outer].register_of(id) {
+                Some(reg) => crate::vm::Capture::Register(reg),
+                None => crate::vm::Capture::Outer(self.capture(outer, id)),
+            },
+        };
+        let state = &mut self.fns[level];
+        state.captured.push(id);
+        state.proto.captures.push(from);
+        u16::try_from(state.captured.len() - 1).unwrap_or(u16::MAX)
+    }
+}
+
+fn top_function(stmt: &Stmt) -> Option<(&Item, &FnDecl)> {
+    let StmtKind::Item(item) = &stmt.kind else { return None };
+    match &item.kind {
+        ItemKind::Fn(decl) | ItemKind::Pipeline { decl, .. } | ItemKind::Tool { decl, .. } => Some((item, decl)),
+        _ => None,
+    }
+}

@@ -1,0 +1,184 @@
+//! Patterns: those that must fit (`let`, parameters, `for`) and those that are tried (`match`).
+
+use super::Compiler;
+use crate::ast::*;
+use crate::source::Span;
+use crate::value::Str;
+use crate::vm::{Op, Test, op::Reg};
+use smol_str::SmolStr;
+
+impl<'a> Compiler<'a> {
+    /// Binds what a pattern names; what is missing is nil, or its default.
+    pub(super) fn destructure(&mut self, pattern: &'a Pattern, src: Reg) {
+        self.bind_parts(pattern, src, None);
+    }
+
+    /// Tries a pattern: jumps in `fails` where it does not fit, binds its names where it does.
+    pub(super) fn test(&mut self, pattern: &'a Pattern, src: Reg, fails: &mut Vec<usize>) {
+        self.bind_parts(pattern, src, Some(fails));
+    }
+
+    fn bind_parts(&mut self, pattern: &'a Pattern, src: Reg, mut fails: Option<&mut Vec<usize>>) {
+        let span = pattern.span;
+        match &pattern.kind {
+            PatternKind::Wildcard | PatternKind::Error => {}
+            PatternKind::Bind(name) => {
+                let reg = self.temp();
+                self.emit(Op::Move { dst: reg, src }, span);
+                self.bind_or_store(name, span, reg);
+            }
+            PatternKind::Literal(e) => self.literal(e, src, fails, span),
+            PatternKind::Dict { name, fields, rest } => {
+                if let Some(fails) = fails.as_deref_mut() {
+                    let keys = fields.iter().filter(|f| f.default.is_none()).map(|f| Str::new(&f.key.text)).collect();
+                    let name = name.as_ref().map(|n| Str::new(&n.text));
+                    let test = self.pattern_test(Test::Keys { name, keys }, span);
+                    self.ask(|dst| Op::HasKeys { dst, src, test }, span, fails);
+                }
+                for field in fields {
+                    let reg = self.temp();
+                    let site = self.field_site(&field.key.text, field.key.span);
+                    self.emit(Op::Key { dst: reg, src, field: site }, field.key.span);
+                    self.part(&field.pattern, field.default.as_ref(), reg, fails.as_deref_mut());
+                }
+                if let Some(Some(name)) = rest {
+                    let keys = fields.iter().map(|f| self.name_value(&f.key.text)).collect();
+                    let shape = self.shape(keys, span);
+                    let reg = self.temp();
+                    self.emit(Op::KeysBut { dst: reg, src, shape }, name.span);
+                    self.bind_or_store(&name.text, name.span, reg);
+                }
+            }
+            PatternKind::List { items, rest } => {
+                if let Some(fails) = fails.as_deref_mut() {
+                    let test = self.pattern_test(Test::List { len: items.len(), rest: rest.is_some() }, span);
+                    self.ask(|dst| Op::IsList { dst, src, test }, span, fails);
+                }
+                for (index, (item, default)) in (0..).zip(items) {
+                    let reg = self.temp();
+                    self.emit(Op::Item { dst: reg, src, index }, item.span);
+                    self.part(item, default.as_ref(), reg, fails.as_deref_mut());
+                }
+                if let Some(Some(name)) = rest {
+                    let reg = self.temp();
+                    let index = self.index(items.len(), span, "elements in a pattern");
+                    self.emit(Op::ItemsFrom { dst: reg, src, index }, name.span);
+                    self.bind_or_store(&name.text, name.span, reg);
+                }
+            }
+            PatternKind::Pair(a, b) => {
+                if let Some(fails) = fails.as_deref_mut() {
+                    self.ask(|dst| Op::IsPair { dst, src }, span, fails);
+                }
+                for (index, part) in (0..).zip([&**a, &**b]) {
+                    let reg = self.temp();
+                    self.emit(Op::Part { dst: reg, src, index }, part.span);
+                    self.part(part, None, reg, fails.as_deref_mut());
+                }
+            }
+            PatternKind::Variant { enum_name, variant, args } => {
+                if let Some(fails) = fails.as_deref_mut() {
+                    let name = enum_name.as_ref().map(|n| Str::new(&n.text));
+                    let test = Test::Variant { name, variant: Str::new(&variant.text), args: args.len() };
+                    let test = self.pattern_test(test, span);
+                    self.ask(|dst| Op::IsVariant { dst, src, test }, span, fails);
+                }
+                for (index, part) in (0..).zip(args) {
+                    let reg = self.temp();
+                    self.emit(Op::Part { dst: reg, src, index }, part.span);
+                    self.part(part, None, reg, fails.as_deref_mut());
+                }
+            }
+            PatternKind::Or(alternatives) => self.alternatives(alternatives, src, fails),
+        }
+    }
+
+    /// A part of a pattern whose value is in `reg`.
+    fn part(&mut self, pattern: &'a Pattern, default: Option<&'a Expr>, reg: Reg, fails: Option<&mut Vec<usize>>) {
+        if let Some(default) = default {
+            let given = self.emit(Op::JumpIfNotNil { a: reg, by: 0 }, default.span);
+            self.expr(default, reg);
+            self.patch_here(&[given]);
+        }
+        match &pattern.kind {
+            PatternKind::Bind(name) => self.bind_or_store(name, pattern.span, reg),
+            _ => self.bind_parts(pattern, reg, fails),
+        }
+    }
+
+    /// The register becomes the binding's home, or its value goes to where the binding lives already.
+    fn bind_or_store(&mut self, name: &str, span: Span, reg: Reg) {
+        let Some(id) = self.names.made_at(span) else { return };
+        if self.globals.contains_key(&id) || self.fn_ref().register_of(id).is_some() {
+            let place = self.place_of(id);
+            self.store(place, reg, span);
+        } else {
+            self.adopt(name, span, reg);
+        }
+    }
+
+    fn literal(&mut self, e: &'a Expr, src: Reg, fails: Option<&mut Vec<usize>>, span: Span) {
+        let Some(fails) = fails else {
+            return self.nonsense(span, "a literal binds nothing", "use `match` to compare, or a name to bind");
+        };
+        let next = self.fn_ref().next;
+        let b = self.operand(e);
+        let within = matches!(e.kind, ExprKind::Range { .. });
+        self.ask(|dst| if within { Op::In { dst, a: src, b } } else { Op::Eq { dst, a: src, b } }, span, fails);
+        self.free_to(next);
+    }
+
+    fn alternatives(&mut self, alternatives: &'a [Pattern], src: Reg, fails: Option<&mut Vec<usize>>) {
+        let Some(fails) = fails else { return };
+        let mut fits = Vec::new();
+        for (i, alternative) in alternatives.iter().enumerate() {
+            if binds(alternative) {
+                return self.not_yet(alternative.span, "a name inside an alternative of a pattern");
+            }
+            let mut misses = Vec::new();
+            self.test(alternative, src, &mut misses);
+            if i + 1 == alternatives.len() {
+                fails.extend(misses);
+            } else {
+                fits.push(self.jump(alternative.span));
+                self.patch_here(&misses);
+            }
+        }
+        self.patch_here(&fits);
+    }
+
+    fn ask(&mut self, question: impl FnOnce(Reg) -> Op, span: Span, fails: &mut Vec<usize>) {
+        let answer = self.temp();
+        self.emit(question(answer), span);
+        fails.push(self.emit(Op::JumpUnless { a: answer, by: 0 }, span));
+        self.free_to(answer);
+    }
+
+    fn pattern_test(&mut self, test: Test, span: Span) -> u16 {
+        let tests = &mut self.fn_mut().proto.tests;
+        tests.push(test);
+        let i = tests.len() - 1;
+        self.index(i, span, "patterns")
+    }
+}
+
+fn binds(pattern: &Pattern) -> bool {
+    match &pattern.kind {
+        PatternKind::Bind(name) => name != "_",
+        PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Error => false,
+        PatternKind::Dict { fields, rest, .. } => {
+            fields.iter().any(|f| binds(&f.pattern)) || matches!(rest, Some(Some(_)))
+        }
+        PatternKind::List { items, rest } => items.iter().any(|(p, _)| binds(p)) || matches!(rest, Some(Some(_))),
+        PatternKind::Pair(a, b) => binds(a) || binds(b),
+        PatternKind::Variant { args, .. } | PatternKind::Or(args) => args.iter().any(binds),
+    }
+}
+
+/// The name a parameter binds, `_` when it is a pattern.
+pub(super) fn bound_name(pattern: &Pattern) -> SmolStr {
+    match &pattern.kind {
+        PatternKind::Bind(name) => name.clone(),
+        _ => SmolStr::new_static("_"),
+    }
+}

@@ -1,0 +1,54 @@
+//! Diagnostics for tools: the facts of the picture as JSON.
+
+use super::{Diagnostic, Fix, Label, TraceFrame};
+use serde_json::{Value, json};
+
+/// One diagnostic as a JSON object. Offsets count bytes from 0; lines and columns count from 1, columns in characters.
+#[must_use]
+pub fn to_json(diagnostic: &Diagnostic) -> Value {
+    json!({
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.word(),
+        "message": diagnostic.message,
+        "labels": diagnostic.labels.iter().map(label).collect::<Vec<_>>(),
+        "notes": diagnostic.notes,
+        "help": diagnostic.help,
+        "fixes": diagnostic.fixes.iter().map(|f| fix(f, diagnostic.labels.first())).collect::<Vec<_>>(),
+        "trace": diagnostic.trace.iter().map(frame).collect::<Vec<_>>(),
+    })
+}
+
+fn label(label: &Label) -> Value {
+    let start = label.source.position(label.span.start);
+    let end = label.source.position(label.span.end);
+    json!({
+        "file": label.source.name(),
+        "start": label.span.start,
+        "end": label.span.end,
+        "line": start.line,
+        "column": start.column,
+        "end_line": end.line,
+        "end_column": end.column,
+        "text": label.text,
+    })
+}
+
+/// An edit is in the file of the first label.
+fn fix(fix: &Fix, first: Option<&Label>) -> Value {
+    json!({
+        "file": first.map(|l| l.source.name()),
+        "start": fix.span.start,
+        "end": fix.span.end,
+        "replacement": fix.replacement,
+    })
+}
+
+fn frame(frame: &TraceFrame) -> Value {
+    match &frame.at {
+        None => json!({ "function": frame.function }),
+        Some((source, span)) => {
+            let at = source.position(span.start);
+            json!({ "function": frame.function, "file": source.name(), "line": at.line, "column": at.column })
+        }
+    }
+}

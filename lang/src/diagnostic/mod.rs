@@ -1,0 +1,160 @@
+//! Diagnostics are data; who draws them is nobody's business here.
+//!
+//! - [`Diagnostic`]: what happened (one sentence), where (labels), what to do (help, fixes).
+//! - [`draw`]: the one place that turns them into pictures (ariadne).
+//! - [`json`]: the same facts for tools.
+//! - [`code`]: the catalogue rows that `explain`, the docs and the tests read.
+
+pub mod code;
+pub mod draw;
+pub mod json;
+
+use crate::source::{SourceRef, Span};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The script cannot run, or the run has failed.
+    Error,
+    /// The script runs, and probably does not do what was meant.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+impl Severity {
+    /// The word that people and tools read.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// A place in a source and what to say about it.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// The text it points into.
+    pub source: SourceRef,
+    /// The bytes it marks.
+    pub span: Span,
+    /// A few words, no full stop; may be empty.
+    pub text: String,
+}
+
+/// An edit that a tool could make.
+#[derive(Clone, Debug)]
+pub struct Fix {
+    /// The bytes to replace, in the source of the first label.
+    pub span: Span,
+    /// What to put there.
+    pub replacement: String,
+}
+
+/// One frame of a runtime error's call stack, innermost first.
+#[derive(Clone, Debug)]
+pub struct TraceFrame {
+    /// The function as its author named it, or `<closure>`.
+    pub function: String,
+    /// Where it stood; nothing for a builtin.
+    pub at: Option<(SourceRef, Span)>,
+}
+
+/// One finding: the first label is where it happened, the others are why.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// Catalogue code such as `HARN-NAM-001`.
+    pub code: &'static str,
+    /// How bad.
+    pub severity: Severity,
+    /// What happened: one sentence, lower case, no full stop.
+    pub message: String,
+    /// Places; the first is the main one.
+    pub labels: Vec<Label>,
+    /// Facts that help to understand.
+    pub notes: Vec<String>,
+    /// What to do, mended code where possible.
+    pub help: Vec<String>,
+    /// The same as edits.
+    pub fixes: Vec<Fix>,
+    /// For runtime errors: who called whom.
+    pub trace: Vec<TraceFrame>,
+}
+
+impl Diagnostic {
+    /// An error without a place yet.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, message)
+    }
+
+    /// A warning without a place yet.
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, message)
+    }
+
+    /// Any severity, no place yet.
+    pub fn new(code: &'static str, severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+            fixes: Vec::new(),
+            trace: Vec::new(),
+        }
+    }
+
+    /// Adds a place; the first one added is the main one.
+    #[must_use]
+    pub fn label(mut self, source: &SourceRef, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label { source: source.clone(), span, text: text.into() });
+        self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    /// Adds an edit.
+    #[must_use]
+    pub fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.fixes.push(Fix { span, replacement: replacement.into() });
+        self
+    }
+
+    /// Where it sorts in its file.
+    #[must_use]
+    pub fn position(&self) -> u32 {
+        self.labels.first().map_or(0, |l| l.span.start)
+    }
+}
+
+/// The nearest of `names` to what was written, if any is near enough to be meant.
+pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = match written.chars().count() {
+        0..=2 => 1,
+        3..=5 => 2,
+        _ => 3,
+    };
+    names
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(written, name), name))
+        .filter(|(distance, name)| *distance <= limit && *distance < name.chars().count())
+        .min()
+        .map(|(_, name)| name)
+}

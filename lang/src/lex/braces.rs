@@ -1,0 +1,230 @@
+//! What a `{` opens: a body, a closure, a dict.
+//!
+//! Where the grammar demands a body it is one. Where an expression may stand, what follows decides, in this order:
+//! `params ->` (a closure), then `}`, `key:`, `...`, `[expr]:`, `name,` or `name}` (a dict), else a block.
+
+use super::layout::{Frame, Head, Layout, Lines};
+use super::token::{Kw, Token};
+
+/// What an expression's `{` opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Closure,
+    Dict,
+    Block,
+}
+
+/// The token and the frame for the `{` at `at`.
+pub(super) fn open(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, Frame) {
+    let prev = layout.prev();
+    let behind_operand = prev.is_some_and(Token::ends_operand);
+    match prev {
+        Some(Token::Kw(Kw::Else | Kw::Try | Kw::Finally | Kw::Spawn | Kw::Defer | Kw::Mutex)) => {
+            return body(layout, Lines::Statements);
+        }
+        Some(Token::Kw(Kw::Select)) => return body(layout, Lines::Select),
+        Some(Token::Arrow) if layout.frame().lines == Lines::Arms && layout.head().is_none() => {
+            return (Token::LBody, layout.arm_body());
+        }
+        _ => {}
+    }
+    if let Some(found) = layout.head().and_then(|head| for_head(layout, head, at)) {
+        return found;
+    }
+    if behind_operand {
+        return behind(layout, at);
+    }
+    if layout.holds_patterns(at) {
+        return dict(layout, true);
+    }
+    expression(layout, at)
+}
+
+/// The body that a waiting word demands, unless the `{` belongs to what stands before that body.
+fn for_head(layout: &mut Layout<'_, '_>, head: Head, at: usize) -> Option<(Token<'static>, Frame)> {
+    let prev = layout.prev()?;
+    match head {
+        Head::Function => {
+            let of_type = matches!(prev, Token::Arrow | Token::Lt | Token::Comma | Token::Bar | Token::Colon);
+            if of_type {
+                return Some(dict(layout, true));
+            }
+            layout.heads.pop();
+            Some(body(layout, Lines::Statements))
+        }
+        Head::Members | Head::Methods => {
+            layout.heads.pop();
+            Some(body(layout, if head == Head::Members { Lines::Members } else { Lines::Statements }))
+        }
+        Head::Names => {
+            layout.heads.pop();
+            Some(dict(layout, true))
+        }
+        Head::Control(kw) => {
+            let options = kw == Kw::Parallel && prev == Token::Ident("with");
+            let missing = matches!(prev, Token::Kw(_)) && !prev.ends_operand() && kind(layout, at) == Kind::Block;
+            if options || !(prev.ends_operand() || missing || kw == Kw::Catch) {
+                return None;
+            }
+            layout.heads.pop();
+            Some(match kw {
+                Kw::Match => body(layout, Lines::Arms),
+                Kw::Parallel => closure(layout, kind(layout, at) == Kind::Closure),
+                _ => body(layout, Lines::Statements),
+            })
+        }
+    }
+}
+
+/// Behind an operand: a struct's fields, an arm's body, or a mistake that is read as what it looks like.
+fn behind(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, Frame) {
+    let waiting = layout.head().is_some();
+    match layout.prev() {
+        Some(Token::Ident(name)) if !waiting && name.starts_with(|c: char| c.is_ascii_uppercase()) => {
+            let pattern = layout.holds_patterns(at);
+            dict(layout, pattern)
+        }
+        _ if layout.frame().lines == Lines::Select => body(layout, Lines::Statements),
+        _ => expression(layout, at),
+    }
+}
+
+fn expression(layout: &mut Layout<'_, '_>, at: usize) -> (Token<'static>, Frame) {
+    match kind(layout, at) {
+        Kind::Closure => closure(layout, true),
+        Kind::Dict => dict(layout, false),
+        Kind::Block => body(layout, Lines::Statements),
+    }
+}
+
+fn body(layout: &Layout<'_, '_>, lines: Lines) -> (Token<'static>, Frame) {
+    (Token::LBody, Frame::new(Token::LBody, lines, layout.heads.len()))
+}
+
+fn dict(layout: &Layout<'_, '_>, pattern: bool) -> (Token<'static>, Frame) {
+    let mut frame = Frame::new(Token::LDict, Lines::Free, layout.heads.len());
+    frame.pattern = pattern;
+    (Token::LDict, frame)
+}
+
+/// Parameters are free of lines and hold patterns; layout changes that at the `->`.
+fn closure(layout: &Layout<'_, '_>, parameters: bool) -> (Token<'static>, Frame) {
+    let lines = if parameters { Lines::Free } else { Lines::Statements };
+    let mut frame = Frame::new(Token::LClosure, lines, layout.heads.len());
+    frame.pattern = parameters;
+    (Token::LClosure, frame)
+}
+
+/// Looks ahead from the `{` at `at`.
+fn kind(layout: &Layout<'_, '_>, at: usize) -> Kind {
+    if is_closure(layout, at + 1) {
+        Kind::Closure
+    } else if is_dict(layout, at + 1) {
+        Kind::Dict
+    } else {
+        Kind::Block
+    }
+}
+
+/// Behind the bracket or string that opens at `at`.
+fn skip(layout: &Layout<'_, '_>, at: usize) -> usize {
+    let lexeme = layout.lexemes[at];
+    if lexeme.token.opens() { (lexeme.mate as usize).max(at) + 1 } else { at + 1 }
+}
+
+fn is_dict(layout: &Layout<'_, '_>, at: usize) -> bool {
+    let Some(first) = layout.peek(at) else { return false };
+    let behind = skip(layout, at);
+    let next = layout.peek(behind);
+    match first {
+        Token::RBrace | Token::Ellipsis => true,
+        Token::Ident(_) | Token::Kw(_) => match next {
+            Some(Token::Colon) => true,
+            Some(Token::Question) => layout.peek(behind + 1) == Some(Token::Colon),
+            Some(Token::Comma | Token::RBrace) => matches!(first, Token::Ident(_)),
+            Some(Token::Assign) => separated_by_comma(layout, behind),
+            _ => false,
+        },
+        Token::StrStart(_) | Token::Raw(_) | Token::LBracket | Token::Int(_) => next == Some(Token::Colon),
+        _ => false,
+    }
+}
+
+/// `{a = 1, b = 2}`: a dict with the wrong sign.
+fn separated_by_comma(layout: &Layout<'_, '_>, mut at: usize) -> bool {
+    while let Some(lexeme) = layout.lexemes.get(at) {
+        match lexeme.token {
+            Token::Comma => return true,
+            Token::RBrace | Token::Semi => return false,
+            _ if lexeme.on_new_line => return false,
+            _ => at = skip(layout, at),
+        }
+    }
+    false
+}
+
+/// `->`, or parameters and then `->`.
+fn is_closure(layout: &Layout<'_, '_>, mut at: usize) -> bool {
+    loop {
+        if layout.peek(at) == Some(Token::Ellipsis) {
+            at += 1;
+        }
+        match layout.peek(at) {
+            Some(Token::Arrow) => return true,
+            Some(Token::Ident(_) | Token::Underscore | Token::LBody | Token::LBracket | Token::LParen) => {
+                at = skip(layout, at);
+            }
+            _ => return false,
+        }
+        if layout.peek(at) == Some(Token::Colon) {
+            at = skip_type(layout, at + 1);
+        }
+        if layout.peek(at) == Some(Token::Assign) {
+            at = skip_default(layout, at + 1);
+        }
+        match layout.peek(at) {
+            Some(Token::Arrow) => return true,
+            Some(Token::Comma) => at += 1,
+            _ => return false,
+        }
+    }
+}
+
+fn skip_type(layout: &Layout<'_, '_>, mut at: usize) -> usize {
+    let mut angles = 0usize;
+    while let Some(token) = layout.peek(at) {
+        match token {
+            Token::Kw(Kw::Fn) if layout.peek(at + 1) == Some(Token::LParen) => {
+                at = skip(layout, at + 1);
+                if layout.peek(at) != Some(Token::Arrow) {
+                    return at;
+                }
+            }
+            Token::Lt => angles += 1,
+            Token::Gt => angles = angles.saturating_sub(1),
+            Token::Comma if angles > 0 => {}
+            Token::Ident(_)
+            | Token::Kw(Kw::Nil)
+            | Token::Bar
+            | Token::Question
+            | Token::StrStart(_)
+            | Token::Raw(_)
+            | Token::LBody
+            | Token::LParen => {}
+            _ => return at,
+        }
+        at = skip(layout, at);
+    }
+    at
+}
+
+fn skip_default(layout: &Layout<'_, '_>, mut at: usize) -> usize {
+    while let Some(lexeme) = layout.lexemes.get(at) {
+        match lexeme.token {
+            Token::Comma | Token::Arrow | Token::RBrace | Token::Semi => return at,
+            _ if lexeme.on_new_line => return at,
+            _ => at = skip(layout, at),
+        }
+    }
+    at
+}

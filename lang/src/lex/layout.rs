@@ -1,0 +1,463 @@
+//! Layout: which line breaks separate, what each `{` opens, which `?` is postfix, which words are names after all.
+//!
+//! One walk over the lexemes with a stack of frames, one per open bracket. In a frame of lines (a block, the body of a
+//! closure, the arms of a `match`) a line break separates unless the line above or below says that it goes on; in all
+//! others it means nothing. A word such as `if` demands a body: it waits in `heads` until its `{` comes, which tells that
+//! `{` from a dict's. Brackets are balanced here; see `pairs.rs`.
+
+use super::braces;
+use super::scan::{Lexeme, Report, Scanned};
+use super::token::{Kw, Token};
+use super::{Lexed, MAX_NESTING};
+use crate::diagnostic::Diagnostic;
+use crate::source::{SourceRef, Span};
+
+/// What line breaks mean in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// Nothing.
+    Free,
+    /// They separate statements.
+    Statements,
+    /// They separate fields or variants; words may be names.
+    Members,
+    /// They separate the arms of a `match`.
+    Arms,
+    /// They separate the arms of a `select`.
+    Select,
+}
+
+/// An open bracket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) opener: Token<'static>,
+    pub(super) lines: Lines,
+    /// Patterns stand here, until an `=` and again after a `,`.
+    pub(super) pattern: bool,
+    /// Behind an `=` in a frame of patterns.
+    pub(super) value: bool,
+    /// In a frame of arms: before the `->`.
+    pub(super) before_arrow: bool,
+    /// The block that closes here was an arm's body.
+    arm_body: bool,
+    /// Where its heads begin in the stack of heads.
+    heads: usize,
+    /// What nests to the right without brackets: `? :`, `return`, `->` in types.
+    rights: usize,
+    /// The same for `**`, which every other operator ends.
+    powers: usize,
+}
+
+/// A word that waits for its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    /// `if while for retry deadline parallel match guard catch`: an expression, then the body.
+    Control(Kw),
+    /// `fn name`, `pipeline`, `tool`: parameters and a type, then the body.
+    Function,
+    /// `struct`, `enum`: fields or variants.
+    Members,
+    /// `impl`, `interface`: functions.
+    Methods,
+    /// `import`: a list of names.
+    Names,
+}
+
+pub(super) struct Layout<'a, 's> {
+    source: &'a SourceRef,
+    pub(super) lexemes: &'s [Lexeme<'a>],
+    pub(super) out: Vec<(Token<'a>, Span)>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) heads: Vec<Head>,
+    report: Report,
+    /// How many prefix operators and words stand in a row.
+    prefixes: usize,
+    /// Where in `out` the current statement of the file begins.
+    statement: usize,
+}
+
+/// Lays out a scanned text.
+pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<'a> {
+    let Scanned { lexemes, report } = scanned;
+    let mut layout = Layout {
+        source,
+        lexemes: &lexemes,
+        out: Vec::with_capacity(lexemes.len() + lexemes.len() / 4),
+        frames: vec![Frame::new(Token::LBody, Lines::Statements, 0)],
+        heads: Vec::new(),
+        report,
+        prefixes: 0,
+        statement: 0,
+    };
+    let mut at = 0;
+    let mut line_break = false;
+    while at < lexemes.len() {
+        line_break |= lexemes[at].on_new_line;
+        if matches!(lexemes[at].token, Token::Doc(_)) && !layout.keeps_doc(at) {
+            at += 1;
+            continue;
+        }
+        if std::mem::take(&mut line_break) {
+            layout.line_break(at);
+        }
+        at += layout.step(at);
+        if layout.too_deep(at - 1) {
+            break;
+        }
+    }
+    let Layout { out, mut report, .. } = layout;
+    for opener in std::mem::take(&mut report.unclosed) {
+        // What a block holds are statements, closed or not; the inside of all others is guesswork.
+        let is_block = out.iter().any(|(t, s)| *s == opener && matches!(t, Token::LBody | Token::LClosure));
+        if !is_block {
+            report.damaged.push(Span::new(opener.start, u32::MAX));
+        }
+    }
+    Lexed { tokens: out, diagnostics: report.diagnostics, damaged: report.damaged, incomplete: report.incomplete }
+}
+
+impl Frame {
+    pub(super) const fn new(opener: Token<'static>, lines: Lines, heads: usize) -> Self {
+        Self {
+            opener,
+            lines,
+            pattern: false,
+            value: false,
+            before_arrow: matches!(lines, Lines::Arms),
+            arm_body: false,
+            heads,
+            rights: 0,
+            powers: 0,
+        }
+    }
+}
+
+impl<'a> Layout<'a, '_> {
+    /// The innermost frame; the file itself is one, so there always is one.
+    pub(super) fn frame(&mut self) -> &mut Frame {
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// The last token given out.
+    pub(super) fn prev(&self) -> Option<Token<'a>> {
+        self.out.last().map(|(t, _)| *t)
+    }
+
+    /// The word of this frame that waits for its body.
+    pub(super) fn head(&self) -> Option<Head> {
+        let base = self.frames.last().map_or(0, |f| f.heads);
+        self.heads[base.min(self.heads.len())..].last().copied()
+    }
+
+    /// The lexeme at `at`, or one that ends the text.
+    pub(super) fn peek(&self, at: usize) -> Option<Token<'a>> {
+        self.lexemes.get(at).map(|l| l.token)
+    }
+
+    /// Documentation counts where an item begins.
+    fn keeps_doc(&self, at: usize) -> bool {
+        let lines = self.frames.last().is_some_and(|f| f.lines == Lines::Statements);
+        let fresh = matches!(
+            self.prev(),
+            None | Some(Token::Newline | Token::Semi | Token::LBody | Token::LClosure | Token::Doc(_) | Token::Arrow)
+        ) || self.lexemes[at].on_new_line;
+        let behind = self.lexemes[at..].iter().map(|l| l.token).find(|t| !matches!(t, Token::Doc(_)));
+        let item = match behind {
+            Some(Token::At) => true,
+            Some(Token::Ident(name)) => name == "gen",
+            Some(Token::Kw(kw)) => matches!(
+                kw,
+                Kw::Fn
+                    | Kw::Pub
+                    | Kw::Pipeline
+                    | Kw::Override
+                    | Kw::Tool
+                    | Kw::Struct
+                    | Kw::Enum
+                    | Kw::Interface
+                    | Kw::Impl
+                    | Kw::Type
+                    | Kw::Import
+            ),
+            _ => false,
+        };
+        lines && fresh && item
+    }
+
+    /// A line break before the lexeme at `at`.
+    fn line_break(&mut self, at: usize) {
+        let frame = *self.frame();
+        if frame.lines == Lines::Free {
+            return;
+        }
+        let next = self.lexemes[at].token;
+        let Some(&(prev, span)) = self.out.last() else { return };
+        let free = matches!(prev, Token::Newline | Token::Semi | Token::LBody | Token::LClosure | Token::Doc(_))
+            || next == Token::RBrace
+            || (next == Token::LBody && self.head().is_some())
+            || (next.joins_line_above() && !self.names_member(at))
+            || (prev.joins_next_line() && !(prev == Token::Gt && self.closes_type_arguments()));
+        if free {
+            return;
+        }
+        self.heads.truncate(frame.heads);
+        self.separate(Token::Newline, Span::new(span.end, span.end));
+    }
+
+    /// `else: 1` among members.
+    fn names_member(&self, at: usize) -> bool {
+        let members = self.frames.last().is_some_and(|f| f.lines == Lines::Members);
+        members && matches!(self.lexemes[at].token, Token::Kw(_)) && self.peek(at + 1) == Some(Token::Colon)
+    }
+
+    /// The `>` just given out ends `list<int>`, it does not compare.
+    fn closes_type_arguments(&self) -> bool {
+        let mut depth = 0usize;
+        for (index, (token, span)) in self.out.iter().enumerate().rev().take(100) {
+            match token {
+                Token::Gt => depth += 1,
+                Token::Lt => {
+                    depth -= 1;
+                    if depth == 0 {
+                        let before = index.checked_sub(1).map(|i| self.out[i]);
+                        return before.is_some_and(|(t, s)| matches!(t, Token::Ident(_)) && s.end == span.start);
+                    }
+                }
+                Token::Newline | Token::Semi => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn separate(&mut self, token: Token<'a>, span: Span) {
+        self.out.push((token, span));
+        let frame = self.frame();
+        frame.rights = 0;
+        frame.powers = 0;
+        frame.before_arrow = frame.lines == Lines::Arms;
+        if self.frames.len() == 1 {
+            self.statement = self.out.len();
+        }
+    }
+
+    /// Gives out the lexeme at `at`; says how many lexemes that took.
+    fn step(&mut self, at: usize) -> usize {
+        let Lexeme { token, span, touches, .. } = self.lexemes[at];
+        let prev = self.prev();
+        let token = match token {
+            Token::Kw(kw) if self.is_name(at, prev) => Token::Ident(kw.text()),
+            Token::TryStar if matches!(prev, Some(Token::Dot | Token::QDot)) => {
+                self.out.push((Token::Ident("try"), Span::new(span.start, span.end - 1)));
+                self.out.push((Token::Star, Span::new(span.end - 1, span.end)));
+                return 1;
+            }
+            Token::Question if !(touches && self.at_operand_end()) => Token::Ternary,
+            Token::Ident("not")
+                if self.peek(at + 1) == Some(Token::Kw(Kw::In)) && prev.is_some_and(Token::ends_operand) =>
+            {
+                self.out.push((Token::NotIn, span.to(self.lexemes[at + 1].span)));
+                return 2;
+            }
+            other => other,
+        };
+        self.count_nesting(token, prev, touches);
+        match token {
+            Token::Kw(kw) => {
+                self.word(kw, at);
+                self.out.push((token, span));
+            }
+            Token::LBody => {
+                let (opener, frame) = braces::open(self, at);
+                self.out.push((opener, span));
+                self.frames.push(frame);
+            }
+            Token::LParen | Token::LBracket | Token::QBracket | Token::InterpStart => {
+                let mut frame = Frame::new(Token::LParen, Lines::Free, self.heads.len());
+                frame.pattern = token != Token::InterpStart && self.holds_patterns(at);
+                self.out.push((token, span));
+                self.frames.push(frame);
+            }
+            Token::RParen | Token::RBracket | Token::InterpEnd | Token::RBrace => {
+                self.out.push((token, span));
+                self.close();
+            }
+            Token::Semi => self.semicolon(span),
+            _ => {
+                self.out.push((token, span));
+                self.after(token);
+            }
+        }
+        1
+    }
+
+    /// What was given out last can carry a postfix `?`: an operand, or `list<int>`.
+    fn at_operand_end(&self) -> bool {
+        match self.prev() {
+            Some(Token::Gt) => self.closes_type_arguments(),
+            prev => prev.is_some_and(Token::ends_operand),
+        }
+    }
+
+    /// A reserved word that is an ordinary name here: after a dot, and as a key.
+    fn is_name(&mut self, at: usize, prev: Option<Token<'a>>) -> bool {
+        if matches!(prev, Some(Token::Dot | Token::QDot)) {
+            return true;
+        }
+        let frame = *self.frame();
+        let keyed = frame.opener == Token::LDict || frame.lines == Lines::Members;
+        let first = matches!(prev, Some(Token::LDict | Token::LBody | Token::Comma | Token::Newline));
+        keyed
+            && first
+            && (self.peek(at + 1) == Some(Token::Colon)
+                || (self.peek(at + 1) == Some(Token::Question) && self.peek(at + 2) == Some(Token::Colon)))
+    }
+
+    fn word(&mut self, kw: Kw, at: usize) {
+        let frame = *self.frame();
+        let head = match kw {
+            Kw::If if frame.lines == Lines::Arms && frame.before_arrow => return,
+            Kw::For if self.head() == Some(Head::Methods) => return,
+            Kw::If | Kw::While | Kw::For | Kw::Retry | Kw::Deadline | Kw::Parallel | Kw::Match | Kw::Guard | Kw::Catch => {
+                Head::Control(kw)
+            }
+            Kw::From if frame.lines == Lines::Select => Head::Control(kw),
+            Kw::Fn if !matches!(self.peek(at + 1), Some(Token::LParen)) => Head::Function,
+            Kw::Pipeline | Kw::Tool => Head::Function,
+            Kw::Struct | Kw::Enum => Head::Members,
+            Kw::Impl | Kw::Interface => Head::Methods,
+            Kw::Import => Head::Names,
+            Kw::Else if self.head() == Some(Head::Control(Kw::Guard)) => {
+                self.heads.pop();
+                return;
+            }
+            _ => return,
+        };
+        self.heads.push(head);
+    }
+
+    /// Patterns stand in the bracket that opens at `at`.
+    pub(super) fn holds_patterns(&mut self, at: usize) -> bool {
+        let frame = *self.frame();
+        let prev = self.prev();
+        let behind_binder = matches!(prev, Some(Token::Kw(Kw::Let | Kw::Var | Kw::Const | Kw::For)));
+        let inside = frame.pattern && !frame.value;
+        let arm = frame.lines == Lines::Arms && frame.before_arrow && !self.in_guard();
+        let parameters = self.lexemes[at].token == Token::LParen
+            && self.head() == Some(Head::Function)
+            && matches!(prev, Some(Token::Ident(_) | Token::Gt | Token::Kw(_)));
+        behind_binder || inside || arm || parameters
+    }
+
+    /// Behind the `if` of an arm.
+    fn in_guard(&self) -> bool {
+        for (token, _) in self.out.iter().rev().take(200) {
+            match token {
+                Token::Kw(Kw::If) => return true,
+                Token::Newline | Token::Comma | Token::LBody | Token::RBrace => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn close(&mut self) {
+        if self.frames.len() == 1 {
+            return;
+        }
+        let Some(closed) = self.frames.pop() else { return };
+        self.heads.truncate(closed.heads);
+        self.prefixes = 0;
+        if closed.arm_body {
+            self.frame().before_arrow = true;
+        }
+    }
+
+    /// `;` separates in a frame of lines and is a mistake elsewhere.
+    fn semicolon(&mut self, span: Span) {
+        let frame = *self.frame();
+        let first = matches!(self.prev(), None | Some(Token::Newline | Token::Semi | Token::LBody));
+        if frame.lines == Lines::Free || !first {
+            self.heads.truncate(frame.heads);
+            self.separate(Token::Semi, span);
+        }
+    }
+
+    /// What a token changes in its frame.
+    fn after(&mut self, token: Token<'a>) {
+        let frame = self.frame();
+        match token {
+            Token::Comma => {
+                frame.value = false;
+                frame.rights = 0;
+                frame.powers = 0;
+                frame.before_arrow = frame.lines == Lines::Arms;
+                let base = frame.heads;
+                if !matches!(self.head(), Some(Head::Function | Head::Members | Head::Methods | Head::Names)) {
+                    self.heads.truncate(base);
+                }
+            }
+            Token::Assign => frame.value = true,
+            Token::Arrow if frame.lines == Lines::Arms => frame.before_arrow = false,
+            Token::Arrow if frame.opener == Token::LClosure && frame.lines == Lines::Free => {
+                frame.lines = Lines::Statements;
+                frame.pattern = false;
+                frame.rights = 0;
+            }
+            _ => {}
+        }
+    }
+
+    /// The frame of an arm's body: when it closes, the next arm begins.
+    pub(super) fn arm_body(&mut self) -> Frame {
+        let mut frame = Frame::new(Token::LBody, Lines::Statements, self.heads.len());
+        frame.arm_body = true;
+        frame
+    }
+
+    /// Counts what nests without brackets, so that the parser's recursion is bounded by what is checked here.
+    fn count_nesting(&mut self, token: Token<'a>, prev: Option<Token<'a>>, touches: bool) {
+        let operand = prev.is_some_and(Token::ends_operand);
+        let prefix = match token {
+            Token::Minus => !operand,
+            Token::Bang | Token::TryStar => true,
+            Token::Kw(kw) => matches!(
+                kw,
+                Kw::If | Kw::Match | Kw::Retry | Kw::Deadline | Kw::Parallel | Kw::Return | Kw::Throw | Kw::Yield | Kw::Emit
+            ),
+            _ => false,
+        };
+        self.prefixes = if prefix { self.prefixes + 1 } else { 0 };
+        let frame = self.frame();
+        match token {
+            Token::Ternary | Token::Arrow | Token::Kw(Kw::Return | Kw::Throw | Kw::Yield | Kw::Emit) => frame.rights += 1,
+            Token::Lt if touches => frame.rights += 1,
+            Token::Gt => frame.rights = frame.rights.saturating_sub(1),
+            Token::StarStar => frame.powers += 1,
+            Token::Plus | Token::Star | Token::Slash | Token::Percent | Token::Coalesce | Token::AndAnd | Token::OrOr => {
+                frame.powers = 0;
+            }
+            _ => {}
+        }
+    }
+
+    /// Says so, once, and drops the statement.
+    fn too_deep(&mut self, at: usize) -> bool {
+        let nested = self.heads.len() + self.frames.len() - 1;
+        let frame = *self.frame();
+        let worst = nested.max(self.prefixes).max(frame.rights).max(frame.powers);
+        // Brackets alone are counted by the scanner; twice its limit leaves room for the heads between them.
+        if worst <= 2 * MAX_NESTING {
+            return false;
+        }
+        let span = self.lexemes[at].span;
+        let finding =
+            Diagnostic::error("HARN-LEX-006", format!("expressions lie in each other more than {MAX_NESTING} deep"))
+                .label(self.source, span, "one level too many")
+                .help("give the inner parts names with `let`, or move them into functions");
+        self.report.push(finding);
+        self.out.truncate(self.statement);
+        true
+    }
+}

@@ -1,0 +1,342 @@
+//! Pairs brackets, strings and interpolations while scanning.
+//!
+//! What leaves the scanner is balanced. A closing bracket that fits nothing is left out; an opening one that is never
+//! closed gets its partner where the text shows that it should have ended: at another closing bracket, at a line that
+//! can only begin a statement, at the end of the text.
+
+use super::MAX_NESTING;
+use super::scan::{Scanner, span};
+use super::token::{Kw, Quote, Token};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+/// What is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Open {
+    /// `(`
+    Paren,
+    /// `[`
+    Square,
+    /// `{`
+    Brace,
+    /// `${`
+    Interp,
+    /// `"`
+    Str(Quote),
+}
+
+impl Open {
+    const fn closer(self) -> Token<'static> {
+        match self {
+            Self::Paren => Token::RParen,
+            Self::Square => Token::RBracket,
+            Self::Brace => Token::RBrace,
+            Self::Interp => Token::InterpEnd,
+            Self::Str(_) => Token::StrEnd,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    kind: Open,
+    /// Where in the list of lexemes the opener is.
+    index: usize,
+}
+
+/// The stack of what is open.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    stack: Vec<Entry>,
+    /// Closers that were guessed before their time: the real ones are not reported when they come.
+    early: Vec<Open>,
+    brackets: usize,
+}
+
+impl Pairs {
+    pub(super) fn top(&self) -> Option<Open> {
+        self.stack.last().map(|e| e.kind)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.stack.is_empty()
+    }
+
+    /// The string whose interpolation is innermost.
+    pub(super) fn string_around(&self) -> Option<Quote> {
+        self.stack.iter().rev().find_map(|e| match e.kind {
+            Open::Str(quote) => Some(quote),
+            _ => None,
+        })
+    }
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn open(&mut self, kind: Open, token: Token<'a>, at: Span) {
+        if !matches!(kind, Open::Str(_)) {
+            if self.pairs.brackets >= MAX_NESTING {
+                self.too_deep(at);
+                return;
+            }
+            self.pairs.brackets += 1;
+        }
+        if !matches!(kind, Open::Interp) {
+            self.before_token(token, at.start as usize);
+        }
+        self.pairs.stack.push(Entry { kind, index: self.out.len() });
+        self.push(token, at);
+    }
+
+    /// Nothing behind this point can be trusted, and nothing before it in the same statement is whole.
+    pub(super) fn too_deep(&mut self, at: Span) {
+        let finding =
+            Diagnostic::error("HARN-LEX-006", format!("brackets lie in each other more than {MAX_NESTING} deep"))
+                .label(self.source, at, "one level too many")
+                .help("give the inner parts names with `let`, or move them into functions");
+        self.report.push(finding);
+        self.out.truncate(self.statement);
+        self.pairs = Pairs::default();
+        self.stopped = true;
+    }
+
+    /// Closes the innermost opener with a token at `at`.
+    fn pop(&mut self, at: Span) {
+        let Some(entry) = self.pairs.stack.pop() else { return };
+        if !matches!(entry.kind, Open::Str(_)) {
+            self.pairs.brackets -= 1;
+        }
+        let closer = self.out.len();
+        self.push(entry.kind.closer(), at);
+        self.out[entry.index].mate = u32::try_from(closer).unwrap_or(u32::MAX);
+    }
+
+    pub(super) fn close_string(&mut self, at: Span) {
+        self.pop(at);
+    }
+
+    /// Closes the innermost opener where the text should have, and says so.
+    fn pop_unclosed(&mut self) {
+        let Some(entry) = self.pairs.stack.last().copied() else { return };
+        let opener = self.out[entry.index].span;
+        let end = self.end();
+        let finding = self.unclosed(entry.kind, opener);
+        self.report.push(finding);
+        self.report.damaged.push(Span::new(opener.start, end));
+        self.pairs.early.push(entry.kind);
+        self.pop(Span::new(end, end));
+    }
+
+    fn unclosed(&self, kind: Open, opener: Span) -> Diagnostic {
+        let written = self.source.slice(opener);
+        Diagnostic::error("HARN-LEX-004", format!("this `{written}` is never closed"))
+            .label(self.source, opener, "opened here")
+            .help(match kind {
+                Open::Paren => "add a `)`",
+                Open::Square => "add a `]`",
+                Open::Brace => "add a `}`",
+                Open::Interp => "close the interpolation with `}`; for a plain dollar sign write `\\$`",
+                Open::Str(_) => "add the closing quotes",
+            })
+    }
+
+    /// A closing bracket.
+    pub(super) fn close(&mut self, kind: Open, at: Span) {
+        if let Some(above) = self.partner(kind, at) {
+            for _ in 0..above {
+                self.pop_unclosed();
+            }
+            self.pop(at);
+            return;
+        }
+        match self.pairs.top() {
+            Some(open @ (Open::Paren | Open::Square)) if !self.forgiven(kind) => self.wrong_closer(open, at),
+            Some(Open::Paren | Open::Square) => {}
+            _ if self.forgiven(kind) => {}
+            _ => self.stray(at),
+        }
+    }
+
+    /// How many openers above the partner are unclosed; nothing when there is no partner.
+    fn partner(&self, kind: Open, at: Span) -> Option<usize> {
+        for (above, entry) in self.pairs.stack.iter().rev().enumerate() {
+            match (kind, entry.kind) {
+                (a, b) if a == b => return Some(above),
+                (Open::Brace, Open::Interp) => return Some(above),
+                (_, Open::Paren | Open::Square) => {}
+                // `f({a: 1)` lacks a `}`; a `)` some lines below its `{` is more likely one too many.
+                (_, Open::Brace) => {
+                    let between = Span::new(self.out[entry.index].span.start, at.start);
+                    if self.source.slice(between).contains('\n') {
+                        return None;
+                    }
+                }
+                (_, Open::Interp | Open::Str(_)) => return None,
+            }
+        }
+        None
+    }
+
+    fn forgiven(&mut self, kind: Open) -> bool {
+        let found = self.pairs.early.iter().rposition(|k| *k == kind);
+        found.map(|i| self.pairs.early.remove(i)).is_some()
+    }
+
+    /// `foo(1]`: read as the closer that fits.
+    fn wrong_closer(&mut self, open: Open, at: Span) {
+        let found = self.source.slice(at);
+        let meant = open.closer();
+        let opener = self.pairs.stack.last().map_or(at, |e| self.out[e.index].span);
+        let finding = Diagnostic::error("HARN-LEX-005", format!("expected {meant} here, found `{found}`"))
+            .label(self.source, at, "closes nothing that is open")
+            .label(self.source, opener, "this is open")
+            .help(format!("write {meant}"));
+        self.report.push(finding);
+        self.pairs.early.push(open);
+        self.pop(at);
+    }
+
+    fn stray(&mut self, at: Span) {
+        let found = self.source.slice(at);
+        if let Some(last) = self.report.diagnostics.last_mut()
+            && last.code == "HARN-LEX-005"
+            && let Some(label) = last.labels.first_mut()
+            && self.text[label.span.end as usize..at.start as usize].trim().is_empty()
+        {
+            label.span.end = at.end;
+            return;
+        }
+        let finding = Diagnostic::error("HARN-LEX-005", format!("nothing is open that this `{found}` could close"))
+            .label(self.source, at, "one too many")
+            .help(format!("take the `{found}` out, or open its partner before it"))
+            .fix(at, "");
+        self.report.push(finding);
+        self.report.damaged.push(at);
+    }
+
+    /// On a new line: what is open there although the line shows that it should not be.
+    pub(super) fn close_what_the_line_shows_unclosed(&mut self, token: Token<'a>, at: usize) {
+        while matches!(self.pairs.top(), Some(Open::Paren | Open::Square)) {
+            if !self.begins_statement(token, at) && !self.is_out_of_place(token, at) {
+                return;
+            }
+            self.pop_unclosed();
+            // What follows is on a new line still.
+            self.note_line_break();
+        }
+    }
+
+    /// A word that no expression holds; `type:` may be a parameter with a bad name.
+    fn begins_statement(&self, token: Token<'a>, at: usize) -> bool {
+        let Token::Kw(kw) = token else { return false };
+        let statement = matches!(
+            kw,
+            Kw::Let
+                | Kw::Var
+                | Kw::Const
+                | Kw::Fn
+                | Kw::Pub
+                | Kw::Pipeline
+                | Kw::Tool
+                | Kw::Struct
+                | Kw::Enum
+                | Kw::Interface
+                | Kw::Impl
+                | Kw::Type
+                | Kw::Import
+                | Kw::For
+                | Kw::While
+                | Kw::Guard
+                | Kw::Require
+                | Kw::Defer
+                | Kw::Return
+        );
+        statement && !self.text[at + kw.text().len()..].trim_start_matches(' ').starts_with(':')
+    }
+
+    /// An operand behind an operand, on a line that is not indented deeper than the line of the opener.
+    fn is_out_of_place(&self, token: Token<'a>, at: usize) -> bool {
+        let operand = match token {
+            Token::Ident(name) => !matches!(name, "not" | "with"),
+            Token::Kw(kw) => !matches!(kw, Kw::In | Kw::To | Kw::Exclusive | Kw::Else | Kw::Catch | Kw::Finally),
+            Token::Underscore | Token::Number | Token::DoubleQuote | Token::TripleQuote | Token::RawQuote => true,
+            _ => false,
+        };
+        let behind_operand = self.out.last().is_some_and(|l| l.token.ends_operand());
+        let Some(entry) = self.pairs.stack.last() else { return false };
+        operand && behind_operand && self.indent(at) <= self.indent(self.out[entry.index].span.start as usize)
+    }
+
+    /// How deep the line of `at` is indented.
+    fn indent(&self, at: usize) -> usize {
+        let start = self.text[..at].rfind('\n').map_or(0, |i| i + 1);
+        self.text[start..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count()
+    }
+
+    pub(super) fn unclosed_string(&mut self, opener: Span, end: usize, quote: Quote) {
+        let written = self.source.slice(opener);
+        let finding = Diagnostic::error("HARN-LEX-002", "this string is never closed")
+            .label(self.source, opener, "opened here")
+            .help(match quote {
+                Quote::Plain => format!("add `\"` before the end of the line after `{written}`; text of several lines stands in `\"\"\"`"),
+                Quote::Triple => "close it with `\"\"\"`".to_owned(),
+            });
+        self.report.push(finding);
+        self.report.damaged.push(span(opener.start as usize, end));
+    }
+
+    /// The innermost string ends at `at` without its quotes.
+    pub(super) fn end_unclosed_string(&mut self, at: usize, quote: Quote) {
+        let Some(entry) = self.pairs.stack.last().copied() else { return };
+        let opener = self.out[entry.index].span;
+        self.pop(span(at, at));
+        let in_line = self.pairs.string_around() == Some(Quote::Plain);
+        if quote == Quote::Plain && in_line {
+            // `"a ${b"`: what looks like the beginning of a string was the end of the one around it.
+            self.unclosed_interpolation(at);
+            return;
+        }
+        self.unclosed_string(opener, at, quote);
+        self.report.incomplete |= quote == Quote::Triple && at == self.text.len();
+    }
+
+    /// A line ends inside `"…${`: closes everything down to that string.
+    pub(super) fn unclosed_interpolation(&mut self, at: usize) {
+        let mut outer = None;
+        let end = span(at, at);
+        while self.pairs.string_around() == Some(Quote::Plain) {
+            if let Some(entry) = self.pairs.stack.last()
+                && entry.kind == Open::Interp
+            {
+                outer = Some(self.out[entry.index].span);
+            }
+            self.pop(end);
+        }
+        if let Some(opener) = outer {
+            let finding = self.unclosed(Open::Interp, opener);
+            self.report.push(finding);
+            self.report.damaged.push(self.end_of_line_at(opener.start));
+        }
+    }
+
+    /// The text ends: what is still open is one finding, at the innermost.
+    pub(super) fn finish(&mut self) {
+        let open: Vec<(Open, Span)> = self.pairs.stack.iter().map(|e| (e.kind, self.out[e.index].span)).collect();
+        let brackets = || open.iter().rev().filter(|(kind, _)| !matches!(kind, Open::Str(_)));
+        if let Some((kind, opener)) = brackets().next() {
+            let mut finding = self.unclosed(*kind, *opener);
+            for (_, outer) in brackets().skip(1).take(2) {
+                finding = finding.label(self.source, *outer, "nor is this one");
+            }
+            self.report.push(finding);
+            self.report.incomplete = true;
+        } else if let Some((Open::Str(quote), opener)) = open.last() {
+            self.unclosed_string(*opener, self.text.len(), *quote);
+            self.report.incomplete |= *quote == Quote::Triple;
+        }
+        self.report.unclosed = open.into_iter().map(|(_, opener)| opener).collect();
+        let end = self.text.len();
+        while !self.pairs.is_empty() {
+            self.pop(span(end, end));
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! The modal scanner: cuts the text into lexemes and pairs the brackets ([`Pairs`] in `pairs.rs`).
+
+use super::numbers::{self, BadNumber};
+use super::pairs::{Open, Pairs};
+use super::strings::{self, BadEscape};
+use super::text::Text;
+use super::token::{Kw, Quote, Token};
+use crate::diagnostic::Diagnostic;
+use crate::source::{SourceRef, Span};
+use logos::Logos;
+
+/// A token with what layout wants to know about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lexeme<'a> {
+    /// What it is.
+    pub(super) token: Token<'a>,
+    /// Where it stands.
+    pub(super) span: Span,
+    /// A line break lies before it.
+    pub(super) on_new_line: bool,
+    /// Nothing lies between it and what stands before it.
+    pub(super) touches: bool,
+    /// For an opening bracket: where in the list its closing one is.
+    pub(super) mate: u32,
+}
+
+/// What [`scan`] gives.
+#[derive(Debug, Default)]
+pub(super) struct Scanned<'a> {
+    pub(super) lexemes: Vec<Lexeme<'a>>,
+    pub(super) report: Report,
+}
+
+/// What was wrong with the text.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) damaged: Vec<Span>,
+    /// Openers that the text ends without closing.
+    pub(super) unclosed: Vec<Span>,
+    pub(super) incomplete: bool,
+}
+
+/// Past this many findings a text is no script; more would help nobody.
+const MAX_FINDINGS: usize = 200;
+
+impl Report {
+    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < MAX_FINDINGS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}
+
+pub(super) struct Scanner<'a> {
+    pub(super) source: &'a SourceRef,
+    pub(super) text: &'a str,
+    pub(super) out: Vec<Lexeme<'a>>,
+    pub(super) pairs: Pairs,
+    pub(super) report: Report,
+    /// A line break came since the last lexeme.
+    line_break: bool,
+    /// Too deep: the rest is not read.
+    pub(super) stopped: bool,
+    /// Where in `out` the current statement of the file begins.
+    pub(super) statement: usize,
+}
+
+/// Cuts the whole text.
+pub(super) fn scan(source: &SourceRef) -> Scanned<'_> {
+    let text = source.text();
+    let mut scanner = Scanner {
+        source,
+        text,
+        out: Vec::with_capacity(text.len() / 4),
+        pairs: Pairs::default(),
+        report: Report::default(),
+        line_break: false,
+        stopped: false,
+        statement: 0,
+    };
+    let mut at = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    if text[at..].starts_with("#!") {
+        at = text[at..].find('\n').map_or(text.len(), |i| at + i);
+    }
+    while at < text.len() && !scanner.stopped {
+        at = match scanner.pairs.top() {
+            Some(Open::Str(quote)) => scanner.string(at, quote),
+            _ => scanner.code(at),
+        };
+    }
+    scanner.finish();
+    Scanned { lexemes: scanner.out, report: scanner.report }
+}
+
+/// Offsets fit: sources end at 4 GiB.
+#[allow(clippy::cast_possible_truncation, reason = "sources end at 4 GiB")]
+pub(super) const fn span(start: usize, end: usize) -> Span {
+    Span::new(start as u32, end as u32)
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn push(&mut self, token: Token<'a>, span: Span) {
+        let before = self.out.last().map_or(0, |l| l.span.end);
+        let touches = before == span.start && !self.line_break && !self.out.is_empty();
+        self.out.push(Lexeme { token, span, on_new_line: self.line_break, touches, mate: 0 });
+        self.line_break = false;
+    }
+
+    /// What comes next is on a new line.
+    pub(super) fn note_line_break(&mut self) {
+        self.line_break = true;
+    }
+
+    /// Where the last lexeme ends.
+    pub(super) fn end(&self) -> u32 {
+        self.out.last().map_or(0, |l| l.span.end)
+    }
+
+    /// Reads code up to a string, the end of an interpolation or the end of the text.
+    fn code(&mut self, from: usize) -> usize {
+        let mut lexer = Token::lexer(self.text);
+        lexer.bump(from);
+        while let Some(token) = lexer.next() {
+            let range = lexer.span();
+            let at = span(range.start, range.end);
+            let Ok(token) = token else {
+                self.unreadable(at);
+                continue;
+            };
+            match token {
+                Token::Ident(_) => self.word(at),
+                Token::Number => {
+                    let end = range.start + numbers::extent(&self.text[range.start..], range.len());
+                    lexer.bump(end - range.end);
+                    self.number(span(range.start, end));
+                }
+                Token::LineBreak => {
+                    self.line_break = true;
+                    if self.end_of_line(range.start) {
+                        return range.start;
+                    }
+                    continue;
+                }
+                Token::LineComment => {
+                    let text = lexer.slice();
+                    if text.starts_with("///") && !text.starts_with("////") {
+                        self.push(Token::Doc(text), at);
+                    }
+                }
+                Token::BlockComment => {
+                    let end = self.block_comment(range.start);
+                    lexer.bump(end - range.end);
+                }
+                Token::Hash => self.hash(at),
+                Token::DoubleQuote | Token::TripleQuote => {
+                    let quote = if token == Token::DoubleQuote { Quote::Plain } else { Quote::Triple };
+                    self.before_token(token, range.start);
+                    self.open(Open::Str(quote), Token::StrStart(quote), at);
+                    return range.end;
+                }
+                Token::RawQuote => {
+                    let end = self.raw_string(range.start);
+                    lexer.bump(end - range.end);
+                }
+                Token::SingleQuoted => self.single_quoted(at),
+                Token::EqEqEq | Token::NotEqEq => self.triple_equals(token, at),
+                Token::LParen => self.open(Open::Paren, token, at),
+                Token::LBracket | Token::QBracket => self.open(Open::Square, token, at),
+                Token::LBody => self.open(Open::Brace, token, at),
+                Token::RParen => self.close(Open::Paren, at),
+                Token::RBracket => self.close(Open::Square, at),
+                Token::RBrace => {
+                    self.close(Open::Brace, at);
+                    if matches!(self.pairs.top(), Some(Open::Str(_))) {
+                        return range.end;
+                    }
+                }
+                _ => {
+                    self.before_token(token, range.start);
+                    self.push(token, at);
+                }
+            }
+            if self.stopped {
+                break;
+            }
+        }
+        self.text.len()
+    }
+
+    fn word(&mut self, at: Span) {
+        let text = &self.text[at.range()];
+        let token = match Kw::lookup(text) {
+            Some(kw) => Token::Kw(kw),
+            None if text == "_" => Token::Underscore,
+            None => Token::Ident(text),
+        };
+        self.before_token(token, at.start as usize);
+        self.push(token, at);
+    }
+
+    /// Looks for brackets that must have ended on the line above, and for the beginning of a statement of the file.
+    pub(super) fn before_token(&mut self, token: Token<'a>, at: usize) {
+        if !self.line_break {
+            return;
+        }
+        self.close_what_the_line_shows_unclosed(token, at);
+        if self.pairs.is_empty() {
+            self.statement = self.out.len();
+        }
+    }
+
+    /// A line of code ends; an interpolation in a one-line string must have ended too. True when it had not.
+    fn end_of_line(&mut self, at: usize) -> bool {
+        if self.pairs.top() != Some(Open::Interp) || self.pairs.string_around() != Some(Quote::Plain) {
+            return false;
+        }
+        self.unclosed_interpolation(at);
+        true
+    }
+
+    fn number(&mut self, at: Span) {
+        let text = &self.text[at.range()];
+        self.before_token(Token::Number, at.start as usize);
+        let token = numbers::read(text).unwrap_or_else(|why| {
+            let finding = match why {
+                BadNumber::TooLarge => Diagnostic::error("HARN-LEX-007", format!("`{text}` does not fit an int"))
+                    .label(self.source, at, "more than 64 bits")
+                    .help("write it as a float, `1e19`, or as a string"),
+                BadNumber::Letters(offset) => {
+                    let (digits, letters) = text.split_at(offset);
+                    Diagnostic::error("HARN-LEX-008", format!("`{letters}` is no unit of time, so `{text}` is no number"))
+                        .label(self.source, at, "a number runs into letters here")
+                        .help(unit_help(digits, letters))
+                }
+                BadNumber::Digits => Diagnostic::error("HARN-LEX-009", format!("`{text}` is no number"))
+                    .label(self.source, at, "digits are missing here, or wrong")
+                    .help("write `0xff`, `0b1010` or `1e-9`"),
+            };
+            self.report.push(finding);
+            Token::Int(0)
+        });
+        self.push(token, at);
+    }
+
+    /// Skips `/* … */`, which nests, and gives its end.
+    fn block_comment(&mut self, start: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let (mut at, mut depth) = (start + 2, 1usize);
+        while depth > 0 {
+            match bytes.get(at..at + 2) {
+                Some(b"/*") => {
+                    depth += 1;
+                    at += 2;
+                }
+                Some(b"*/") => {
+                    depth -= 1;
+                    at += 2;
+                }
+                Some(_) => at += 1,
+                None => {
+                    let opener = span(start, start + 2);
+                    let finding = Diagnostic::error("HARN-LEX-003", "this comment is never closed")
+                        .label(self.source, opener, "opened here")
+                        .help("close it with `*/`; comments nest, so each `/*` needs its own");
+                    self.report.push(finding);
+                    self.report.incomplete = true;
+                    return bytes.len();
+                }
+            }
+        }
+        let text = &self.text[start..at];
+        if text.starts_with("/**") && text.len() > 4 && !text.starts_with("/***") {
+            self.push(Token::Doc(text), span(start, at));
+        }
+        self.line_break |= text.contains('\n');
+        at
+    }
+
+    /// Reads `r"…"` and gives its end.
+    fn raw_string(&mut self, start: usize) -> usize {
+        self.before_token(Token::RawQuote, start);
+        let rest = &self.text[start + 2..];
+        let len = rest.find(['"', '\n']).unwrap_or(rest.len());
+        let inside = &rest[..len];
+        let closed = rest[len..].starts_with('"');
+        let end = start + 2 + len + usize::from(closed);
+        if !closed {
+            self.unclosed_string(span(start, start + 2), end, Quote::Plain);
+        }
+        self.push(Token::Raw(inside), span(start, end));
+        end
+    }
+
+    /// Reads a string from `from`, which is behind its opener or behind an interpolation, to its end or to the next
+    /// interpolation.
+    fn string(&mut self, from: usize, quote: Quote) -> usize {
+        let mut lexer = Text::lexer(self.text);
+        lexer.bump(from);
+        let mut upto = from;
+        while let Some(piece) = lexer.next() {
+            let range = lexer.span();
+            match piece {
+                Ok(Text::Quotes) => {
+                    let run = range.len();
+                    let needed = if quote == Quote::Plain { 1 } else { 3 };
+                    if run >= needed {
+                        // The last three of a longer run close; those before them are text.
+                        let close = if quote == Quote::Plain { range.start } else { range.end - 3 };
+                        self.string_text(from, close);
+                        self.close_string(span(close, close + needed));
+                        return close + needed;
+                    }
+                }
+                Ok(Text::Interp) => {
+                    self.string_text(from, range.start);
+                    self.open(Open::Interp, Token::InterpStart, span(range.start, range.end));
+                    return range.end;
+                }
+                Ok(Text::LineBreak) if quote == Quote::Plain => break,
+                Ok(Text::Join) if quote == Quote::Plain => {
+                    upto = range.start + 1;
+                    break;
+                }
+                Ok(Text::Escape | Text::Unicode) => self.escape(span(range.start, range.end)),
+                Ok(Text::Plain | Text::LineBreak | Text::Join) | Err(()) => {}
+            }
+            upto = range.end;
+        }
+        self.string_text(from, upto);
+        self.end_unclosed_string(upto, quote);
+        upto
+    }
+
+    fn string_text(&mut self, from: usize, to: usize) {
+        if to > from {
+            self.push(Token::StrText(&self.text[from..to]), span(from, to));
+        }
+    }
+
+    fn escape(&mut self, at: Span) {
+        let text = &self.text[at.range()];
+        let finding = match strings::check(text) {
+            Ok(()) => return,
+            Err(BadEscape::Unknown) => Diagnostic::error("HARN-LEX-010", format!("`{text}` is no escape"))
+                .label(self.source, at, "unknown escape")
+                .help(r#"escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#),
+            Err(BadEscape::Unicode) => Diagnostic::error("HARN-LEX-011", format!("`{text}` names no character"))
+                .label(self.source, at, "no Unicode character has this number")
+                .help(r"write one to six hexadecimal digits in braces, `\u{1F600}`"),
+        };
+        self.report.push(finding);
+    }
+}
+
+fn unit_help(digits: &str, letters: &str) -> String {
+    let unit = match letters.to_ascii_lowercase().as_str() {
+        "sec" | "secs" | "second" | "seconds" => "s",
+        "min" | "mins" | "minute" | "minutes" => "m",
+        "hr" | "hrs" | "hour" | "hours" => "h",
+        "day" | "days" => "d",
+        "week" | "weeks" => "w",
+        "msec" | "millis" | "milliseconds" => "ms",
+        _ => return "the units are `ms s m h d w`, behind whole numbers; a name cannot begin with a digit".to_owned(),
+    };
+    format!("write `{digits}{unit}`; the units are `ms s m h d w`")
+}

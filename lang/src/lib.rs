@@ -1,0 +1,18 @@
+//! The language: source text in, values out. Knows nothing of agents.
+//!
+//! A straight road, one room per station:
+//! [`source`] → [`lex`] → [`parse`] → [`ast`] → [`resolve`] → [`check`] → [`compile`] → [`vm`], with [`diagnostic`]s as
+//! data beside it. [`value`]s are what runs along it, [`builtins`] what a script can call.
+
+pub mod ast;
+pub mod builtins;
+pub mod check;
+pub mod compile;
+pub mod diagnostic;
+pub mod lex;
+pub mod parse;
+pub mod resolve;
+pub mod script;
+pub mod source;
+pub mod value;
+pub mod vm;

@@ -1,0 +1,222 @@
+//! Expressions that begin with a word: `if`, `match`, `try`, `retry`, `parallel`, `return` …
+
+use super::expr::{begins_expr, closure};
+use super::failure::{Failure, Problem, Want};
+use super::input::{Ex, In, Rule, kw, member_separators, name_or_blank, tok, when, word};
+use super::recover::{begins_body, before, ends_member, error_expr, head};
+use super::rules::Rules;
+use crate::ast::{
+    Arm, Block, Catch, Expr, ExprKind, ParallelKind, Pattern, PatternKind, SelectArm, TryBlock,
+};
+use crate::lex::token::{Kw, Token};
+use crate::source::Span;
+use chumsky::prelude::*;
+
+/// Does such an expression begin with `kw`?
+pub(super) fn begins(kw: Kw) -> bool {
+    matches!(
+        kw,
+        Kw::If
+            | Kw::Match
+            | Kw::Try
+            | Kw::Retry
+            | Kw::Parallel
+            | Kw::Spawn
+            | Kw::Deadline
+            | Kw::Mutex
+            | Kw::Select
+            | Kw::Return
+            | Kw::Throw
+            | Kw::Yield
+            | Kw::Emit
+    )
+}
+
+/// All of them.
+pub(super) fn control<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
+    let cx = rules.cx;
+    let bodies = choice((
+        matching(rules),
+        trying(rules),
+        with_body(rules, Kw::Retry, |times, body| ExprKind::Retry { times: Box::new(times), body }),
+        with_body(rules, Kw::Deadline, |limit, body| ExprKind::Deadline { limit: Box::new(limit), body }),
+        parallel(rules),
+        kw(Kw::Spawn).ignore_then(rules.block.clone()).map(ExprKind::Spawn).boxed(),
+        kw(Kw::Mutex).ignore_then(rules.block.clone()).map(ExprKind::Mutex).boxed(),
+        select(rules),
+    ));
+    let rule = choice((branching(rules), leaving(rules), bodies.map_with(|kind, e| cx.node(kind, e.span())).boxed()));
+    when(|t| matches!(t, Token::Kw(kw) if begins(kw)), rule.boxed())
+}
+
+/// `if c {…} else if d {…} else {…}`. A chain is a loop here, so its length is no depth of the parser.
+fn branching<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
+    let cx = rules.cx;
+    let branch = kw(Kw::If)
+        .ignore_then(head(rules.expr.clone()))
+        .then(rules.block.clone())
+        .map_with(|(cond, then), e| {
+            let span: Span = e.span();
+            (span, cond, then)
+        })
+        .boxed();
+    let otherwise = kw(Kw::Else)
+        .ignore_then(rules.block.clone())
+        .map_with(move |block, _| {
+            let span = block.span;
+            cx.node(ExprKind::Block(block), span)
+        })
+        .or_not();
+    let more = kw(Kw::Else).then(just(Token::Kw(Kw::If)).rewind()).ignore_then(branch.clone());
+    branch
+        .then(more.repeated().collect::<Vec<_>>())
+        .then(otherwise)
+        .map(move |((first, more), last)| {
+            let chain = std::iter::once(first).chain(more).collect::<Vec<_>>();
+            chain.into_iter().rev().fold(last, |otherwise, (span, cond, then)| {
+                let span = otherwise.as_ref().map_or(span, |o: &Expr| span.to(o.span));
+                let kind = ExprKind::If { cond: Box::new(cond), then, otherwise: otherwise.map(Box::new) };
+                Some(cx.node(kind, span))
+            })
+        })
+        .map(|built| built.unwrap_or_else(|| error_expr(Span::default())))
+        .boxed()
+}
+
+/// `return e`, `yield e`, `throw e`, `emit e`.
+fn leaving<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
+    let cx = rules.cx;
+    let maybe = when(begins_expr, rules.expr.clone()).or_not().map(|e| e.map(Box::new));
+    let value = rules.expr.clone().map(Box::new);
+    choice((
+        kw(Kw::Return).ignore_then(maybe.clone()).map(ExprKind::Return).boxed(),
+        kw(Kw::Yield).ignore_then(maybe).map(ExprKind::Yield).boxed(),
+        kw(Kw::Throw).ignore_then(value.clone()).map(ExprKind::Throw).boxed(),
+        kw(Kw::Emit).ignore_then(value).map(ExprKind::Emit).boxed(),
+    ))
+    .map_with(|kind, e| cx.node(kind, e.span()))
+    .boxed()
+}
+
+/// `retry n {…}` and others of that form.
+fn with_body<'a>(rules: &Rules<'a>, word: Kw, make: fn(Expr, Block) -> ExprKind) -> Rule<'a, ExprKind> {
+    kw(word)
+        .ignore_then(head(rules.expr.clone()))
+        .then(rules.block.clone())
+        .map(move |(value, body)| make(value, body))
+        .boxed()
+}
+
+/// `match v { pattern if guard -> body … }`.
+fn matching<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
+    let arms = member_separators().ignore_then(
+        arm(rules).then_ignore(member_separators()).repeated().collect::<Vec<_>>(),
+    );
+    kw(Kw::Match)
+        .ignore_then(head(rules.expr.clone()))
+        .then(arms.delimited_by(tok(Token::LBody), tok(Token::RBrace)))
+        .map(|(value, arms)| ExprKind::Match { value: Box::new(value), arms })
+        .boxed()
+}
+
+/// A block ends its arm, also where no line ends; an expression needs a separator.
+fn arm<'a>(rules: &Rules<'a>) -> Rule<'a, Arm> {
+    let cx = rules.cx;
+    let guard = kw(Kw::If).ignore_then(rules.expr.clone()).or_not();
+    let block = rules.block.clone().map_with(|block, e| cx.node(ExprKind::Block(block), e.span()));
+    let value = rules.expr.clone().then_ignore(before(ends_member, &[Want::Separator]));
+    let body = choice((when(|t| t == Token::LBody, block.boxed()), value.boxed()));
+    rules
+        .pattern
+        .clone()
+        .then(guard)
+        .then_ignore(tok(Token::Arrow))
+        .then(body)
+        .map_with(|((pattern, guard), body), e| Arm { pattern, guard, body, span: e.span() })
+        .recover_with(via_parser(skip_arm()))
+        .boxed()
+}
+
+fn skip_arm<'a>() -> impl Parser<'a, In<'a>, Arm, Ex> + Clone {
+    super::recover::skip_some(ends_member).map(|span| Arm {
+        pattern: Pattern { kind: PatternKind::Error, span },
+        guard: None,
+        body: error_expr(span),
+        span,
+    })
+}
+
+/// `try {…} catch (e: T) {…} finally {…}`.
+fn trying<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
+    let ty = tok(Token::Colon).ignore_then(rules.ty.clone()).or_not();
+    let bound = name_or_blank().then(ty);
+    let bound = choice((bound.clone().delimited_by(tok(Token::LParen), tok(Token::RParen)), bound)).or_not();
+    let catch = kw(Kw::Catch).ignore_then(bound).then(rules.block.clone()).map(|(bound, body)| {
+        let (name, ty) = bound.map_or((None, None), |(name, ty)| (Some(name), ty));
+        Catch { name: name.filter(|n| n.text != "_"), ty, body }
+    });
+    let catches = catch.map_with(|catch, e| (catch, e.span())).repeated().collect::<Vec<_>>().validate(
+        |catches, _, emitter| {
+            let mut catches = catches.into_iter();
+            let first = catches.next().map(|(catch, _)| catch);
+            for (_, span) in catches {
+                emitter.emit(Failure::problem(Problem::SecondCatch, span));
+            }
+            first
+        },
+    );
+    let finally = kw(Kw::Finally).ignore_then(rules.block.clone()).or_not();
+    kw(Kw::Try)
+        .ignore_then(rules.block.clone())
+        .then(catches)
+        .then(finally)
+        .map(|((body, catch), finally)| ExprKind::TryBlock(Box::new(TryBlock { body, catch, finally })))
+        .boxed()
+}
+
+/// `parallel n {…}`, `parallel each xs with {…} {…}`, `parallel settle xs {…}`.
+fn parallel<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
+    let settle = kw(Kw::Settle).then(kw(Kw::Each).or_not()).map(|_| ParallelKind::Settle);
+    let each = kw(Kw::Each).map(|()| ParallelKind::Each);
+    let kind = choice((settle, each)).or_not().map(|kind| kind.unwrap_or(ParallelKind::Count));
+    let options = word("with").ignore_then(rules.expr.clone()).map(Box::new).or_not();
+    kw(Kw::Parallel)
+        .ignore_then(kind)
+        .then(before(|t| !begins_body(t), &[Want::Expr]).ignore_then(rules.expr.clone()))
+        .then(options)
+        .then_ignore(before(begins_body, &[Want::Closure]))
+        .then(closure(rules))
+        .map(|(((kind, over), options), body)| ExprKind::Parallel {
+            kind,
+            over: Box::new(over),
+            options,
+            body: Box::new(body),
+        })
+        .boxed()
+}
+
+/// `select { m from ch {…} timeout 5s {…} default {…} }`.
+fn select<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
+    let receive = name_or_blank()
+        .then_ignore(kw(Kw::From))
+        .then(head(rules.expr.clone()))
+        .then(rules.block.clone())
+        .map(|((name, channel), body)| SelectArm::Receive { name, channel, body });
+    let timeout = word("timeout")
+        .ignore_then(head(rules.expr.clone()))
+        .then(rules.block.clone())
+        .map(|(limit, body)| SelectArm::Timeout { limit, body });
+    let default = word("default").ignore_then(rules.block.clone()).map(SelectArm::Default);
+    let from = any().then(kw(Kw::From)).rewind();
+    let arm = choice((from.ignore_then(receive.clone()).boxed(), timeout.boxed(), default.boxed(), receive.boxed()))
+        .map(Some)
+        .recover_with(via_parser(super::recover::skip_some(ends_member).map(|_| None)));
+    kw(Kw::Select)
+        .ignore_then(
+            member_separators()
+                .ignore_then(arm.then_ignore(member_separators()).repeated().collect::<Vec<_>>())
+                .delimited_by(tok(Token::LBody), tok(Token::RBrace)),
+        )
+        .map(|arms| ExprKind::Select(arms.into_iter().flatten().collect()))
+        .boxed()
+}

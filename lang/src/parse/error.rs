@@ -1,0 +1,257 @@
+//! Gives failures their words: the one place that knows what chumsky reports and what a person reads.
+
+use super::failure::{Failure, Problem, Want, Wants};
+use super::slips;
+use crate::diagnostic::Diagnostic;
+use crate::lex::token::{Kw, Token};
+use crate::source::{SourceRef, Span};
+
+/// A failure with what stands around it.
+pub(super) struct Scene<'t, 'a> {
+    pub(super) source: &'t SourceRef,
+    pub(super) tokens: &'t [(Token<'a>, Span)],
+    /// Where in `tokens` the token is that did not fit.
+    pub(super) at: usize,
+    pub(super) wants: Wants,
+}
+
+impl<'t, 'a> Scene<'t, 'a> {
+    fn new(failure: &Failure, source: &'t SourceRef, tokens: &'t [(Token<'a>, Span)]) -> Self {
+        let mut at = tokens.partition_point(|(_, span)| span.start < failure.span.start);
+        // A line break stands where the token before it ends, which is where the next one may begin.
+        while tokens.get(at).is_some_and(|(_, span)| span.end < failure.span.end && span.start == failure.span.start) {
+            at += 1;
+        }
+        Self { source, tokens, at, wants: failure.wants }
+    }
+
+    /// The token that did not fit; nothing at the end of the text.
+    pub(super) fn found(&self) -> Option<Token<'a>> {
+        self.tokens.get(self.at).map(|(t, _)| *t)
+    }
+
+    /// The token `back` places before it.
+    pub(super) fn before(&self, back: usize) -> Option<(Token<'a>, Span)> {
+        self.at.checked_sub(back).and_then(|i| self.tokens.get(i)).copied()
+    }
+
+    /// The innermost bracket that is open there, and its index.
+    pub(super) fn opener(&self) -> Option<(usize, Token<'a>, Span)> {
+        let mut depth = 0usize;
+        for (index, (token, span)) in self.tokens[..self.at.min(self.tokens.len())].iter().enumerate().rev() {
+            if token.closes() {
+                depth += 1;
+            } else if token.opens() {
+                if depth == 0 {
+                    return Some((index, *token, *span));
+                }
+                depth -= 1;
+            }
+        }
+        None
+    }
+
+    /// At the beginning of a statement.
+    pub(super) fn at_statement_start(&self) -> bool {
+        matches!(self.before(1), None | Some((Token::Newline | Token::Semi | Token::LBody, _)))
+    }
+
+    /// As messages name what was found.
+    pub(super) fn found_text(&self) -> String {
+        match self.found() {
+            None => "the end of the text".to_owned(),
+            Some(token @ (Token::Int(_) | Token::Float(_))) => {
+                let text = self.source.slice(self.tokens[self.at].1);
+                if text.len() > 20 { token.to_string() } else { format!("`{text}`") }
+            }
+            Some(token) => token.to_string(),
+        }
+    }
+
+    /// ` after …`, where something stands before it that is worth naming.
+    fn after(&self) -> String {
+        match self.before(1) {
+            Some((token @ (Token::StrEnd | Token::Raw(_)), _)) => format!(" after {token}"),
+            Some((Token::Newline | Token::Semi | Token::Doc(_) | Token::Damaged, _)) | None => String::new(),
+            Some((_, span)) => {
+                let text = self.source.slice(span);
+                if text.is_empty() || text.len() > 24 { String::new() } else { format!(" after `{text}`") }
+            }
+        }
+    }
+}
+
+/// The diagnostic for a failure.
+pub(super) fn explain(failure: &Failure, source: &SourceRef, tokens: &[(Token<'_>, Span)]) -> Diagnostic {
+    if let Some(problem) = failure.problem {
+        return explain_problem(problem, failure.span, source);
+    }
+    let scene = Scene::new(failure, source, tokens);
+    if let Some(slip) = slips::recognise(&scene, failure.span) {
+        return slip;
+    }
+    let (code, message, label) = words(&scene);
+    let mut diagnostic = Diagnostic::error(code, message).label(source, failure.span, label);
+    if closes_bracket(&scene)
+        && let Some((index, token, span)) = scene.opener()
+    {
+        diagnostic = diagnostic.label(source, span, format!("{} opened here", opener_name(&scene, index, token)));
+    }
+    for help in slips::help(&scene) {
+        diagnostic = diagnostic.help(help);
+    }
+    diagnostic
+}
+
+/// The code, the message and the main label.
+fn words(scene: &Scene<'_, '_>) -> (&'static str, String, String) {
+    let found = scene.found_text();
+    let wants = scene.wants;
+    let after = scene.after();
+    let expected = |what: &str| format!("expected {what}{after}, found {found}");
+    let unexpected = "not expected here".to_owned();
+    if wants.has(Want::Expr) {
+        if scene.at_statement_start() {
+            return ("HARN-PAR-001", format!("no statement begins with {found}"), unexpected);
+        }
+        return ("HARN-PAR-002", expected("an expression"), "an expression is missing here".to_owned());
+    }
+    if wants.has(Want::Pattern) {
+        return ("HARN-PAR-007", expected("a name or a pattern"), "a name or a pattern is missing here".to_owned());
+    }
+    if wants.has(Want::Type) {
+        return ("HARN-PAR-008", expected("a type"), "a type is missing here".to_owned());
+    }
+    if wants.has(Want::Item) {
+        return ("HARN-PAR-017", expected("a declaration"), "a declaration is missing here".to_owned());
+    }
+    if closes_bracket(scene) {
+        let list = wants_text(wants);
+        let close = scene
+            .opener()
+            .map(|(index, token, _)| format!(" to go on with {} or close it", opener_name(scene, index, token)))
+            .unwrap_or_default();
+        return ("HARN-PAR-003", format!("expected {list}{close}, found {found}"), unexpected);
+    }
+    if wants.has(Want::Body) || wants.has(Want::Closure) {
+        let what = if wants.has(Want::Else) { "`else`" } else { "`{`" };
+        return ("HARN-PAR-005", expected(what), format!("{what} is missing here"));
+    }
+    if wants.has(Want::Name) {
+        return ("HARN-PAR-006", expected("a name"), "a name is missing here".to_owned());
+    }
+    let list = wants_text(wants);
+    if list == "the end of the statement" {
+        let message = format!("expected the end of the statement, found {found}");
+        return ("HARN-PAR-004", message, "the statement before it has not ended".to_owned());
+    }
+    if list.is_empty() {
+        return ("HARN-PAR-001", format!("{found} does not fit here"), unexpected);
+    }
+    ("HARN-PAR-001", expected(&list), unexpected)
+}
+
+/// Something between brackets went on where a comma or the closer was due.
+fn closes_bracket(scene: &Scene<'_, '_>) -> bool {
+    let closer = [Want::RParen, Want::RBracket, Want::RBrace].into_iter().any(|w| scene.wants.has(w));
+    let more = [Want::Expr, Want::Pattern, Want::Type, Want::Item].into_iter().any(|w| scene.wants.has(w));
+    closer && !more
+}
+
+/// What would have fitted, as a list; operators are left out, they nearly always would.
+fn wants_text(wants: Wants) -> String {
+    const NAMED: [(Want, &str); 16] = [
+        (Want::Comma, "`,`"),
+        (Want::RParen, "`)`"),
+        (Want::RBracket, "`]`"),
+        (Want::RBrace, "`}`"),
+        (Want::Gt, "`>`"),
+        (Want::Colon, "`:`"),
+        (Want::Assign, "`=`"),
+        (Want::Arrow, "`->`"),
+        (Want::LParen, "`(`"),
+        (Want::Body, "`{`"),
+        (Want::In, "`in`"),
+        (Want::From, "`from`"),
+        (Want::Else, "`else`"),
+        (Want::Fn, "`fn`"),
+        (Want::Str, "a string"),
+        (Want::Name, "a name"),
+    ];
+    let separator = wants.has(Want::Separator);
+    let mut list: Vec<&str> = NAMED.iter().filter(|(want, _)| wants.has(*want)).map(|(_, text)| *text).collect();
+    if separator {
+        // What could also go on is worth less than that it may end here.
+        list = vec!["the end of the statement"];
+    }
+    match list.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [init @ .., last] => format!("{} or {last}", init.join(", ")),
+    }
+}
+
+/// What the bracket at `index` opened.
+fn opener_name(scene: &Scene<'_, '_>, index: usize, token: Token<'_>) -> &'static str {
+    let before = index.checked_sub(1).map(|i| scene.tokens[i].0);
+    let word = index.checked_sub(2).map(|i| scene.tokens[i].0);
+    let behind_operand = before.is_some_and(Token::ends_operand);
+    match token {
+        Token::LParen if matches!(word, Some(Token::Kw(Kw::Fn | Kw::Tool | Kw::Pipeline))) => "the parameters",
+        Token::LParen if behind_operand => "the call",
+        Token::LParen => "the parenthesis",
+        Token::LBracket if behind_operand => "the index",
+        Token::QBracket => "the index",
+        Token::LBracket => "the list",
+        Token::LDict if matches!(before, Some(Token::Ident(_))) => "the struct",
+        Token::LDict if matches!(before, Some(Token::Kw(_))) => "the pattern",
+        Token::LDict => "the dict",
+        Token::LClosure => "the closure",
+        Token::InterpStart => "the interpolation",
+        _ => "the block",
+    }
+}
+
+fn explain_problem(problem: Problem, span: Span, source: &SourceRef) -> Diagnostic {
+    let (code, message, label, help) = match problem {
+        Problem::AssignTarget => (
+            "HARN-PAR-009",
+            "only a variable, or a path that begins at one, can be assigned to",
+            "not a variable",
+            "write `x = …`, `d.key = …` or `xs[0] = …`; to compare, write `==`",
+        ),
+        Problem::NoTriple => (
+            "HARN-PAR-010",
+            "a pair has two parts",
+            "more than two",
+            "a list `[a, b, c]` or a dict `{a, b, c}` holds more",
+        ),
+        Problem::ExclusiveWithoutRange => {
+            ("HARN-PAR-011", "`exclusive` stands behind a range", "not a range", "write `1 to 5 exclusive`")
+        }
+        Problem::NotConstant => (
+            "HARN-PAR-012",
+            "a string without `${…}` is needed here",
+            "not constant",
+            "write the text out; a literal dollar sign is `\\$`",
+        ),
+        Problem::RestNotLast => {
+            ("HARN-PAR-013", "`...` takes what is left, so it comes last", "something follows it", "move it to the end")
+        }
+        Problem::SecondCatch => (
+            "HARN-PAR-014",
+            "a `try` has one `catch`",
+            "the second one",
+            "tell the errors apart with `match` inside the first",
+        ),
+    };
+    Diagnostic::error(code, message).label(source, span, label).help(help)
+}
+
+/// An expression deeper than the tree may be.
+pub(super) fn too_deep(source: &SourceRef, span: Span) -> Diagnostic {
+    let message = format!("this expression is more than {} operations deep", crate::ast::MAX_DEPTH);
+    Diagnostic::error("HARN-PAR-015", message)
+        .label(source, Span::new(span.start, span.start), "begins here")
+        .help("build it in steps, for instance with a list and a loop")
+}

@@ -1,0 +1,192 @@
+//! How a rule fails: where, and what would have fitted.
+//!
+//! chumsky records a failure at nearly every token, also where another alternative then succeeds, so this type is small
+//! and plain data. It is given words in [`super::error`].
+
+use super::input::In;
+use crate::lex::token::{Kw, Token};
+use crate::source::Span;
+use chumsky::DefaultExpected;
+use chumsky::error::{Error, LabelError};
+use chumsky::util::MaybeRef;
+
+/// A class of tokens that would have fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    /// An expression.
+    Expr,
+    /// A pattern.
+    Pattern,
+    /// A type.
+    Type,
+    /// A name.
+    Name,
+    /// A declaration.
+    Item,
+    /// A string.
+    Str,
+    /// The `{` of a body.
+    Body,
+    /// The `{` of a closure.
+    Closure,
+    /// `->`
+    Arrow,
+    /// `=`
+    Assign,
+    /// `:`
+    Colon,
+    /// `,`
+    Comma,
+    /// `(`
+    LParen,
+    /// `)`
+    RParen,
+    /// `]`
+    RBracket,
+    /// `}`
+    RBrace,
+    /// `>`
+    Gt,
+    /// The end of the statement.
+    Separator,
+    /// `in`
+    In,
+    /// `from`
+    From,
+    /// `else`
+    Else,
+    /// `fn`
+    Fn,
+    /// Some operator.
+    Operator,
+}
+
+/// A set of [`Want`]s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wants(u32);
+
+impl Wants {
+    pub(super) const fn of(want: Want) -> Self {
+        Self(1 << want as u32)
+    }
+
+    /// All of `wants`.
+    pub(super) fn all(wants: &[Want]) -> Self {
+        wants.iter().fold(Self::default(), |set, want| set.and(Self::of(*want)))
+    }
+
+    pub(super) const fn has(self, want: Want) -> bool {
+        self.0 & (1 << want as u32) != 0
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// A mistake that the rules themselves find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// Assignment to what is no name or path.
+    AssignTarget,
+    /// `(a, b, c)`.
+    NoTriple,
+    /// `x exclusive` without `to`.
+    ExclusiveWithoutRange,
+    /// `import "${x}"`, a pattern with an interpolation.
+    NotConstant,
+    /// A rest that is not the last.
+    RestNotLast,
+    /// Two `catch`es.
+    SecondCatch,
+}
+
+/// A failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// The token that did not fit, or what the problem is about.
+    pub(super) span: Span,
+    /// What would have fitted.
+    pub(super) wants: Wants,
+    /// What is wrong, where that is more than a token that does not fit.
+    pub(super) problem: Option<Problem>,
+}
+
+impl Failure {
+    pub(super) fn wanted(want: Want, span: Span) -> Self {
+        Self { span, wants: Wants::of(want), problem: None }
+    }
+
+    pub(super) fn problem(problem: Problem, span: Span) -> Self {
+        Self { span, wants: Wants::default(), problem: Some(problem) }
+    }
+
+    /// The text ends where something was missing.
+    pub(super) fn is_at_end(&self, tokens: &[(Token<'_>, Span)], end: u32) -> bool {
+        let last = tokens.last().map_or(0, |(_, s)| s.end);
+        self.problem.is_none() && (self.span.start >= end || self.span.start >= last && self.span.start == self.span.end)
+    }
+}
+
+fn class(token: Token<'_>) -> Want {
+    match token {
+        Token::RParen => Want::RParen,
+        Token::RBracket => Want::RBracket,
+        Token::RBrace | Token::InterpEnd => Want::RBrace,
+        Token::LParen => Want::LParen,
+        Token::Comma => Want::Comma,
+        Token::Colon => Want::Colon,
+        Token::Arrow => Want::Arrow,
+        Token::Assign => Want::Assign,
+        Token::LBody => Want::Body,
+        Token::LClosure => Want::Closure,
+        Token::Gt => Want::Gt,
+        Token::Newline | Token::Semi => Want::Separator,
+        Token::StrStart(_) | Token::Raw(_) => Want::Str,
+        Token::Kw(Kw::In) => Want::In,
+        Token::Kw(Kw::From) => Want::From,
+        Token::Kw(Kw::Else) => Want::Else,
+        Token::Kw(Kw::Fn) => Want::Fn,
+        _ => Want::Operator,
+    }
+}
+
+impl<'a> Error<'a, In<'a>> for Failure {
+    fn merge(self, other: Self) -> Self {
+        match (self.problem, other.problem) {
+            (Some(_), None) => self,
+            (None, Some(_)) => other,
+            _ if other.span.start > self.span.start => other,
+            _ if other.span.start < self.span.start => self,
+            _ => Self { wants: self.wants.and(other.wants), ..self },
+        }
+    }
+}
+
+impl<'a> LabelError<'a, In<'a>, DefaultExpected<'a, Token<'a>>> for Failure {
+    fn expected_found<E: IntoIterator<Item = DefaultExpected<'a, Token<'a>>>>(
+        expected: E,
+        _: Option<MaybeRef<'a, Token<'a>>>,
+        span: Span,
+    ) -> Self {
+        let wants = expected.into_iter().fold(Wants::default(), |wants, one| match one {
+            DefaultExpected::Token(token) => wants.and(Wants::of(class(*token))),
+            DefaultExpected::EndOfInput => wants.and(Wants::of(Want::Separator)),
+            _ => wants,
+        });
+        Self { span, wants, problem: None }
+    }
+}
+
+impl<'a> LabelError<'a, In<'a>, Want> for Failure {
+    fn expected_found<E: IntoIterator<Item = Want>>(expected: E, _: Option<MaybeRef<'a, Token<'a>>>, span: Span) -> Self {
+        let wants = expected.into_iter().fold(Wants::default(), |wants, one| wants.and(Wants::of(one)));
+        Self { span, wants, problem: None }
+    }
+
+    fn label_with(&mut self, label: Want) {
+        if self.problem.is_none() {
+            self.wants = Wants::of(label);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What the rules of the grammar have in common: their types and their smallest pieces.
+
+use super::failure::{Failure, Want};
+use crate::ast::{Expr, ExprKind, Name};
+use crate::lex::token::{Kw, Token};
+use crate::source::Span;
+use chumsky::input::{Input, ValueInput};
+use chumsky::prelude::*;
+use std::cell::Cell;
+use std::ops::Range;
+
+/// The tokens as chumsky reads them. What `split_token_span` gives does the same, but its type holds so many others
+/// that the compiler spends minutes on the grammar.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct In<'a> {
+    tokens: &'a [(Token<'a>, Span)],
+    /// Where the text ends.
+    end: Span,
+}
+
+impl<'a> In<'a> {
+    pub(super) fn new(tokens: &'a [(Token<'a>, Span)], end: u32) -> Self {
+        Self { tokens, end: Span::new(end, end) }
+    }
+}
+
+#[allow(unsafe_code, reason = "the trait says who may call these; nothing in them is unsafe")]
+impl<'a> Input<'a> for In<'a> {
+    type Span = Span;
+    type Token = Token<'a>;
+    type MaybeToken = Token<'a>;
+    type Cursor = usize;
+    type Cache = Self;
+
+    fn begin(self) -> (usize, Self) {
+        (0, self)
+    }
+
+    fn cursor_location(cursor: &usize) -> usize {
+        *cursor
+    }
+
+    #[inline]
+    unsafe fn next_maybe(cache: &mut Self, cursor: &mut usize) -> Option<Token<'a>> {
+        let (token, _) = cache.tokens.get(*cursor)?;
+        *cursor += 1;
+        Some(*token)
+    }
+
+    #[inline]
+    unsafe fn span(cache: &mut Self, range: Range<&usize>) -> Span {
+        let first = cache.tokens.get(*range.start).map_or(cache.end, |(_, span)| *span);
+        match range.end.checked_sub(1).and_then(|last| cache.tokens.get(last)) {
+            Some((_, last)) if range.end > range.start => Span::new(first.start, last.end),
+            // A rule that took nothing stands before the next token.
+            _ => Span::new(first.start, first.start),
+        }
+    }
+}
+
+#[allow(unsafe_code, reason = "as above")]
+impl<'a> ValueInput<'a> for In<'a> {
+    #[inline]
+    unsafe fn next(cache: &mut Self, cursor: &mut usize) -> Option<Token<'a>> {
+        let (token, _) = cache.tokens.get(*cursor)?;
+        *cursor += 1;
+        Some(*token)
+    }
+}
+
+/// How rules fail.
+pub(super) type Ex = extra::Err<Failure>;
+/// A named rule. Boxed, so that no type grows with the grammar.
+pub(super) type Rule<'a, T> = Boxed<'a, 'a, In<'a>, T, Ex>;
+
+/// What the rules share while one text is parsed.
+#[derive(Debug, Default)]
+pub(super) struct Cx {
+    /// Where an expression first went past the limit of depth.
+    pub(super) too_deep: Cell<Option<Span>>,
+}
+
+impl Cx {
+    /// A node; remembers where one was too deep.
+    pub(super) fn node(&self, kind: ExprKind, span: Span) -> Expr {
+        let expr = Expr::new(kind, span);
+        if matches!(expr.kind, ExprKind::TooDeep) && self.too_deep.get().is_none() {
+            self.too_deep.set(Some(span));
+        }
+        expr
+    }
+}
+
+impl chumsky::span::Span for Span {
+    type Context = ();
+    type Offset = u32;
+
+    fn new((): (), range: Range<u32>) -> Self {
+        Self { start: range.start, end: range.end }
+    }
+
+    fn context(&self) {}
+
+    fn start(&self) -> u32 {
+        self.start
+    }
+
+    fn end(&self) -> u32 {
+        self.end
+    }
+}
+
+/// One reserved word.
+pub(super) fn kw<'a>(kw: Kw) -> impl Parser<'a, In<'a>, (), Ex> + Clone {
+    just(Token::Kw(kw)).ignored()
+}
+
+/// One token.
+pub(super) fn tok<'a>(token: Token<'a>) -> impl Parser<'a, In<'a>, (), Ex> + Clone {
+    just(token).ignored()
+}
+
+/// A word that is reserved only here.
+pub(super) fn word<'a>(word: &'static str) -> impl Parser<'a, In<'a>, (), Ex> + Clone {
+    select! { Token::Ident(text) if text == word => () }
+}
+
+/// A name.
+pub(super) fn name<'a>() -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
+    select! { Token::Ident(text) = e => Name { text: text.into(), span: e.span() } }.labelled(Want::Name)
+}
+
+/// A name, or `_`.
+pub(super) fn name_or_blank<'a>() -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
+    select! {
+        Token::Ident(text) = e => Name { text: text.into(), span: e.span() },
+        Token::Underscore = e => Name { text: "_".into(), span: e.span() },
+    }
+    .labelled(Want::Name)
+}
+
+/// `rule`, only looked at where the next token is one of its first ones.
+pub(super) fn when<'a, T: 'a>(
+    first: fn(Token<'a>) -> bool,
+    rule: Rule<'a, T>,
+) -> Rule<'a, T> {
+    any().filter(move |t| first(*t)).rewind().ignore_then(rule).boxed()
+}
+
+/// Line breaks and semicolons, at least one.
+pub(super) fn separators<'a>() -> impl Parser<'a, In<'a>, (), Ex> + Clone {
+    one_of([Token::Newline, Token::Semi]).repeated().at_least(1).ignored()
+}
+
+/// Line breaks, semicolons and commas, any number.
+pub(super) fn member_separators<'a>() -> impl Parser<'a, In<'a>, (), Ex> + Clone {
+    one_of([Token::Newline, Token::Semi, Token::Comma]).repeated().ignored()
+}

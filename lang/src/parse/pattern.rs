@@ -1,0 +1,231 @@
+//! Patterns and parameters.
+
+use super::failure::{Failure, Problem, Want};
+use super::input::{Cx, Ex, In, Rule, kw, name, tok, when};
+use super::literal::plain_string;
+use super::recover::{elements, ends_element, recovering};
+use crate::ast::{Expr, ExprKind, Name, Param, Pattern, PatternField, PatternKind, StrPart, TypeExpr, UnaryOp};
+use crate::lex::token::{Kw, Token};
+use crate::source::Span;
+use chumsky::prelude::*;
+
+/// A pattern, made of patterns and, for defaults, expressions.
+pub(super) fn pattern<'a>(cx: &'a Cx, pattern: Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Rule<'a, Pattern> {
+    let blank = select! {
+        Token::Underscore = e => Pattern { kind: PatternKind::Wildcard, span: e.span() },
+        Token::Damaged = e => error_pattern(e.span()),
+    };
+    let primary = choice((
+        named(&pattern, &expr),
+        blank,
+        dict(&pattern, &expr),
+        list(&pattern, expr),
+        pair(&pattern),
+        constant(cx),
+    ))
+    .labelled(Want::Pattern)
+    .boxed();
+    tok(Token::Bar)
+        .or_not()
+        .ignore_then(primary.separated_by(just(Token::Bar)).at_least(1).collect::<Vec<_>>())
+        .map_with(|mut options, e| match options.pop() {
+            Some(only) if options.is_empty() => only,
+            Some(last) => {
+                options.push(last);
+                Pattern { kind: PatternKind::Or(options), span: e.span() }
+            }
+            None => error_pattern(e.span()),
+        })
+        .boxed()
+}
+
+fn error_pattern(span: Span) -> Pattern {
+    Pattern { kind: PatternKind::Error, span }
+}
+
+/// What stands behind a name in a pattern.
+enum Behind {
+    Variant(Name, Vec<Pattern>),
+    Args(Vec<Pattern>),
+    Fields(Fields),
+}
+
+type Fields = (Vec<PatternField>, Option<Option<Name>>);
+
+/// `x`, `Ok(v)`, `E.A`, `E.B(x)`, `P {x, y}`.
+fn named<'a>(pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Pattern> {
+    let args = elements(pattern.clone(), &[Want::Comma, Want::RParen], error_pattern)
+        .delimited_by(tok(Token::LParen), tok(Token::RParen));
+    let variant = tok(Token::Dot)
+        .ignore_then(name())
+        .then(args.clone().or_not())
+        .map(|(variant, args)| Behind::Variant(variant, args.unwrap_or_default()));
+    let fields = fields(pattern, expr).map(Behind::Fields);
+    let behind = choice((variant, args.map(Behind::Args), fields)).or_not();
+    let rule = name().then(behind).map_with(|(name, behind), e| {
+        let kind = match behind {
+            None => PatternKind::Bind(name.text),
+            Some(Behind::Variant(variant, args)) => PatternKind::Variant { enum_name: Some(name), variant, args },
+            Some(Behind::Args(args)) => PatternKind::Variant { enum_name: None, variant: name, args },
+            Some(Behind::Fields((fields, rest))) => PatternKind::Dict { name: Some(name), fields, rest },
+        };
+        Pattern { kind, span: e.span() }
+    });
+    when(|t| matches!(t, Token::Ident(_)), rule.boxed())
+}
+
+/// An element of a list or dict pattern: one that fits a value, or the rest.
+enum Part<T> {
+    One(T),
+    Rest(Option<Name>),
+    Error,
+}
+
+fn rest<'a>() -> impl Parser<'a, In<'a>, Option<Name>, Ex> + Clone {
+    let named = select! {
+        Token::Ident(text) = e => Some(Name { text: text.into(), span: e.span() }),
+        Token::Underscore => None,
+    };
+    tok(Token::Ellipsis).ignore_then(named.or_not().map(Option::flatten))
+}
+
+/// Parts apart from their rest, which must be the last.
+fn split<T>(
+    parts: Vec<(Part<T>, Span)>,
+    emitter: &mut chumsky::input::Emitter<Failure>,
+) -> (Vec<T>, Option<Option<Name>>) {
+    let mut ones = Vec::with_capacity(parts.len());
+    let mut rest = None;
+    let count = parts.len();
+    for (index, (part, span)) in parts.into_iter().enumerate() {
+        match part {
+            Part::One(one) => ones.push(one),
+            Part::Rest(name) => {
+                rest = Some(name);
+                if index + 1 < count {
+                    emitter.emit(Failure::problem(Problem::RestNotLast, span));
+                }
+            }
+            Part::Error => {}
+        }
+    }
+    (ones, rest)
+}
+
+/// `{a, b: p, c = d, ...rest}`, with its braces.
+fn fields<'a>(pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Fields> {
+    let value = tok(Token::Colon).ignore_then(pattern.clone()).or_not();
+    let default = tok(Token::Assign).ignore_then(expr.clone()).or_not();
+    let field = choice((name(), plain_string())).then(value).then(default).map(|((key, pattern), default)| {
+        let pattern =
+            pattern.unwrap_or_else(|| Pattern { kind: PatternKind::Bind(key.text.clone()), span: key.span });
+        Part::One(PatternField { key, pattern, default })
+    });
+    let part = choice((rest().map(Part::Rest), field)).map_with(|part, e| (part, e.span())).boxed();
+    elements(part, &[Want::Comma, Want::RBrace], |span| (Part::Error, span))
+        .delimited_by(tok(Token::LDict), tok(Token::RBrace))
+        .validate(|parts, _, emitter| split(parts, emitter))
+        .boxed()
+}
+
+fn dict<'a>(pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Pattern> {
+    fields(pattern, expr)
+        .map_with(|(fields, rest), e| Pattern { kind: PatternKind::Dict { name: None, fields, rest }, span: e.span() })
+        .boxed()
+}
+
+/// `[x, _ = 1, ...tail]`.
+fn list<'a>(pattern: &Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Rule<'a, Pattern> {
+    let default = tok(Token::Assign).ignore_then(expr).or_not();
+    let one = pattern.clone().then(default).map(Part::One);
+    let part = choice((rest().map(Part::Rest), one)).map_with(|part, e| (part, e.span())).boxed();
+    elements(part, &[Want::Comma, Want::RBracket], |span| (Part::Error, span))
+        .delimited_by(tok(Token::LBracket), tok(Token::RBracket))
+        .validate(|parts, e, emitter| {
+            let (items, rest) = split(parts, emitter);
+            Pattern { kind: PatternKind::List { items, rest }, span: e.span() }
+        })
+        .boxed()
+}
+
+/// `(k, v)`, `(p)`.
+fn pair<'a>(pattern: &Rule<'a, Pattern>) -> Rule<'a, Pattern> {
+    recovering(pattern.clone(), ends_element, &[Want::Comma, Want::RParen], error_pattern)
+        .separated_by(just(Token::Comma))
+        .at_least(1)
+        .allow_trailing()
+        .collect::<Vec<_>>()
+        .delimited_by(tok(Token::LParen), tok(Token::RParen))
+        .validate(|parts, e, emitter| {
+            let span: Span = e.span();
+            let mut parts = parts.into_iter();
+            match (parts.next(), parts.next(), parts.next()) {
+                (Some(only), None, _) => only,
+                (Some(a), Some(b), None) => Pattern { kind: PatternKind::Pair(Box::new(a), Box::new(b)), span },
+                _ => {
+                    emitter.emit(Failure::problem(Problem::NoTriple, span));
+                    error_pattern(span)
+                }
+            }
+        })
+        .boxed()
+}
+
+/// `1`, `-1`, `"a"`, `true`, `nil`, `1 to 5`.
+fn constant<'a>(cx: &'a Cx) -> Rule<'a, Pattern> {
+    let number = select! {
+        Token::Int(value) = e => Expr::new(ExprKind::Int(value), e.span()),
+        Token::Float(value) = e => Expr::new(ExprKind::Float(value), e.span()),
+    };
+    let number = tok(Token::Minus).or_not().then(number).map_with(|(minus, number), e| match (minus, &number.kind) {
+        (None, _) => number,
+        (Some(()), ExprKind::Int(i64::MIN)) => Expr { span: e.span(), ..number },
+        (Some(()), _) => cx.node(ExprKind::Unary(UnaryOp::Neg, Box::new(number)), e.span()),
+    });
+    let text = plain_string().map(|text| {
+        let parts = if text.text.is_empty() { Vec::new() } else { vec![StrPart::Text(text.text.to_string())] };
+        Expr::new(ExprKind::Str(parts), text.span)
+    });
+    let word = select! {
+        Token::Kw(Kw::Nil) = e => Expr::new(ExprKind::Nil, e.span()),
+        Token::Kw(Kw::True) = e => Expr::new(ExprKind::Bool(true), e.span()),
+        Token::Kw(Kw::False) = e => Expr::new(ExprKind::Bool(false), e.span()),
+    };
+    let single = choice((number, text, word)).boxed();
+    let upto = kw(Kw::To).ignore_then(single.clone()).then(kw(Kw::Exclusive).or_not());
+    single
+        .then(upto.or_not())
+        .map_with(|(from, upto), e| {
+            let span = e.span();
+            let value = match upto {
+                None => from,
+                Some((to, exclusive)) => {
+                    let exclusive = exclusive.is_some();
+                    cx.node(ExprKind::Range { from: Box::new(from), to: Box::new(to), exclusive }, span)
+                }
+            };
+            Pattern { kind: PatternKind::Literal(value), span }
+        })
+        .boxed()
+}
+
+/// `name`, `name: T = default`, `{a, b}`, `...rest`.
+pub(super) fn param<'a>(
+    pattern: Rule<'a, Pattern>,
+    ty: Rule<'a, TypeExpr>,
+    expr: Rule<'a, Expr>,
+) -> Rule<'a, Param> {
+    tok(Token::Ellipsis)
+        .or_not()
+        .then(pattern)
+        .then(tok(Token::Colon).ignore_then(ty).or_not())
+        .then(tok(Token::Assign).ignore_then(expr).or_not())
+        .map_with(|(((dots, pattern), ty), default), e| Param {
+            pattern,
+            ty,
+            default,
+            rest: dots.is_some(),
+            span: e.span(),
+        })
+        .boxed()
+}

@@ -1,0 +1,69 @@
+//! The catalogue of name errors.
+
+use crate::diagnostic::Severity::{Error, Warning};
+use crate::diagnostic::code::Code;
+
+/// A name that nothing binds.
+pub(super) const UNDEFINED: &str = "HARN-NAM-001";
+/// A name bound twice in one scope.
+pub(super) const TWICE: &str = "HARN-NAM-002";
+/// An assignment to something bound once.
+pub(super) const FORBIDDEN: &str = "HARN-NAM-003";
+/// A namespace that has no such builtin, or is used as a value.
+pub(super) const NAMESPACE: &str = "HARN-NAM-004";
+/// A binding that nothing reads.
+pub(super) const UNUSED: &str = "HARN-NAM-005";
+/// `break`, `continue` or `return` where there is nothing to leave.
+pub(super) const MISPLACED: &str = "HARN-NAM-006";
+
+/// The rows.
+pub static CODES: &[Code] = &[
+    Code {
+        code: UNDEFINED,
+        severity: Error,
+        title: "a name that nothing binds",
+        meaning: "The name is neither bound in a scope around it nor a builtin.",
+        fails: "let total = 3\nprintln(totl)\n",
+        mended: "let total = 3\nprintln(total)\n",
+    },
+    Code {
+        code: TWICE,
+        severity: Error,
+        title: "a name bound twice in one scope",
+        meaning: "A name binds once per scope. Assign to a `var`, choose another name, or open an inner scope.",
+        fails: "let n = 1\nlet n = 2\nprintln(n)\n",
+        mended: "var n = 1\nn = 2\nprintln(n)\n",
+    },
+    Code {
+        code: FORBIDDEN,
+        severity: Error,
+        title: "an assignment to something bound once",
+        meaning: "`let`, `const`, parameters, loop variables and functions are bound once. Only a `var` can be assigned to.",
+        fails: "let n = 1\nn = 2\nprintln(n)\n",
+        mended: "var n = 1\nn = 2\nprintln(n)\n",
+    },
+    Code {
+        code: NAMESPACE,
+        severity: Error,
+        title: "a namespace used in a way it cannot be",
+        meaning: "A namespace such as `transcript` has a fixed list of builtins, called with a dot. It is not a value.",
+        fails: "event_log.emitt(\"topic\", \"kind\")\n",
+        mended: "event_log.emit(\"topic\", \"kind\")\n",
+    },
+    Code {
+        code: UNUSED,
+        severity: Warning,
+        title: "a binding that nothing reads",
+        meaning: "The value is bound and never used. Remove the binding, or begin its name with `_`.",
+        fails: "fn half(n) {\n  let rest = n % 2\n  return n / 2\n}\nprintln(half(4))\n",
+        mended: "fn half(n) {\n  let _rest = n % 2\n  return n / 2\n}\nprintln(half(4))\n",
+    },
+    Code {
+        code: MISPLACED,
+        severity: Error,
+        title: "`break` or `continue` outside a loop",
+        meaning: "`break` and `continue` leave or repeat the loop they stand in; a closure inside a loop is not in it.",
+        fails: "for x in [1, 2] {\n  let stop = { -> break }\n  stop()\n}\n",
+        mended: "for x in [1, 2] {\n  if x == 1 { break }\n}\n",
+    },
+];

@@ -1,0 +1,129 @@
+//! Bindings and what is known of them.
+
+use crate::builtins::Builtin;
+use crate::source::Span;
+use smol_str::SmolStr;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Number of a binding in its module.
+pub type BindingId = u32;
+
+/// What made a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindingKind {
+    /// `let`, `const`
+    Let,
+    /// `var`
+    Var,
+    /// A parameter
+    Parameter,
+    /// A loop variable
+    Loop,
+    /// A name in a pattern, a caught error
+    Pattern,
+    /// `fn`, `tool`
+    Function,
+    /// `pipeline`
+    Pipeline,
+    /// `struct`, `enum`, `interface`, `type`
+    Type,
+    /// `import`
+    Import,
+    /// Of an earlier piece of the session
+    Outer,
+}
+
+/// A binding.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// Its name.
+    pub name: SmolStr,
+    /// Where it was bound.
+    pub span: Span,
+    /// What made it.
+    pub kind: BindingKind,
+    /// It stands at the top of the file.
+    pub top: bool,
+    /// It lives in a global.
+    pub global: bool,
+    /// The global, of an outer binding.
+    pub slot: Option<u32>,
+    /// A function inside uses it.
+    pub captured: bool,
+    /// It is assigned to after it is bound.
+    pub assigned: bool,
+    /// A function that is visible before the binding captures it.
+    pub early: bool,
+    /// Something reads it.
+    pub read: bool,
+    /// Number of the function whose window it belongs to.
+    pub function: u32,
+}
+
+impl Binding {
+    /// Whether it must live in a cell.
+    #[must_use]
+    pub fn boxed(&self) -> bool {
+        !self.global && self.captured && (self.assigned || self.early)
+    }
+}
+
+/// What a name means.
+#[derive(Clone, Copy)]
+pub enum Target {
+    /// A binding of the module.
+    Binding(BindingId),
+    /// A builtin function.
+    Builtin(&'static Builtin),
+}
+
+/// Positions are keys enough: no hashing to speak of.
+#[derive(Default)]
+pub struct PositionHasher(u64);
+
+impl Hasher for PositionHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &b in bytes {
+            self.0 = (self.0 << 8) ^ u64::from(b);
+        }
+    }
+    fn write_u32(&mut self, position: u32) {
+        self.0 = u64::from(position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+/// A map from byte offsets.
+pub type Positions<T> = HashMap<u32, T, BuildHasherDefault<PositionHasher>>;
+
+/// Everything the compiler wants to know of a module's names.
+#[derive(Default)]
+pub struct Resolution {
+    /// All bindings.
+    pub bindings: Vec<Binding>,
+    /// What a name at a byte offset means.
+    pub uses: Positions<Target>,
+    /// The binding made by the name at a byte offset.
+    pub made: Positions<BindingId>,
+    /// For a block that starts at a byte offset: the bindings whose cells must be there from its start.
+    pub early: Positions<Vec<BindingId>>,
+    /// Calls `N.m(…)` of a namespaced builtin, by the offset of `m`.
+    pub namespaced: Positions<&'static Builtin>,
+}
+
+impl Resolution {
+    /// The binding made at a span.
+    #[must_use]
+    pub fn made_at(&self, span: Span) -> Option<BindingId> {
+        self.made.get(&span.start).copied()
+    }
+
+    /// A binding.
+    #[must_use]
+    pub fn binding(&self, id: BindingId) -> &Binding {
+        &self.bindings[id as usize]
+    }
+}

@@ -1,0 +1,51 @@
+//! A script from text to something that runs.
+
+use crate::compile::{Unit, compile};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::parse::parse;
+use crate::resolve::{Outer, resolve};
+use crate::source::SourceRef;
+use crate::vm::Isolate;
+use std::rc::Rc;
+
+/// What loading gave.
+pub struct Loaded {
+    /// The compiled module; nothing when there are errors.
+    pub unit: Option<Unit>,
+    /// Everything found, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// How a text is loaded.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Names of earlier pieces.
+    pub outer: &'a [Outer],
+    /// Keep the names of this piece for later ones.
+    pub keep: bool,
+}
+
+/// Parses, resolves, checks and compiles a text.
+#[must_use]
+pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> Loaded {
+    let parsed = parse(source);
+    let mut diagnostics = parsed.diagnostics;
+    let (names, found) = resolve(source, &parsed.module, isolate.registry(), options.outer, options.keep);
+    diagnostics.extend(found);
+    crate::check::check(source, &parsed.module, &names, isolate.registry(), &mut diagnostics);
+    let mut unit = None;
+    if !has_errors(&diagnostics) {
+        match compile(isolate, source, &parsed.module, &names) {
+            Ok(compiled) => unit = Some(compiled),
+            Err(found) => diagnostics.extend(found),
+        }
+    }
+    diagnostics.sort_by_key(Diagnostic::position);
+    Loaded { unit, diagnostics }
+}
+
+/// Whether any of them is an error.
+#[must_use]
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|d| d.severity == Severity::Error)
+}

@@ -1,0 +1,568 @@
+//! Values: 16 bytes each, a plain tag and one word; everything larger is behind a thin, non-atomic reference count.
+//!
+//! - [`Value`]: the tag and the word.
+//! - [`Str`], [`Dict`], [`Set`]: strings, dicts, sets. Lists are vectors in a box ([`List`]).
+//! - [`HostObject`]: values that the runtime hands out.
+//! - `print`, `equal`, `order`: how values look, when they are the same, which comes first. None of them recurses on
+//!   the native stack, so no depth of nesting is too deep.
+#![allow(unsafe_code)]
+
+mod dict;
+mod drop;
+mod equal;
+mod host;
+mod print;
+mod set;
+mod string;
+
+pub use dict::Dict;
+pub use equal::{equal, order};
+pub use host::{HostBox, HostObject, Next};
+pub use print::{display, inspect};
+pub use set::Set;
+pub use string::Str;
+
+use crate::builtins::Builtin;
+use crate::vm::Proto;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A value of the language. The order of the variants matters: those from `Str` on live on the heap.
+#[repr(u64)]
+#[derive(Clone, Default)]
+pub enum Value {
+    /// `nil`
+    #[default]
+    Nil = 0,
+    /// Not bound yet; never seen by a script.
+    Unbound = 1,
+    /// `true`, `false`
+    Bool(bool) = 2,
+    /// 64-bit integer
+    Int(i64) = 3,
+    /// IEEE double
+    Float(f64) = 4,
+    /// A builtin function as a value
+    Builtin(&'static Builtin) = 5,
+    /// String
+    Str(Str) = 6,
+    /// Bytes
+    Bytes(Rc<Vec<u8>>) = 7,
+    /// List
+    List(Rc<List>) = 8,
+    /// Dict
+    Dict(Rc<DictBox>) = 9,
+    /// Set
+    Set(Rc<Set>) = 10,
+    /// `a to b`
+    Range(Rc<Range>) = 11,
+    /// `(a, b)`
+    Pair(Rc<Pair>) = 12,
+    /// Function or closure
+    Closure(Rc<Closure>) = 13,
+    /// An enum's variant, `Ok` and `Err` included
+    Variant(Rc<VariantValue>) = 14,
+    /// A struct
+    Struct(Rc<StructValue>) = 15,
+    /// A value of the runtime
+    Host(Rc<HostBox>) = 16,
+    /// A captured `var`; never seen by a script
+    Cell(Rc<RefCell<Value>>) = 17,
+}
+
+const _: () = assert!(size_of::<Value>() == 16);
+
+/// Which of a type's methods apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Tag {
+    /// nil
+    Nil,
+    /// bool
+    Bool,
+    /// int
+    Int,
+    /// float
+    Float,
+    /// string
+    Str,
+    /// bytes
+    Bytes,
+    /// list
+    List,
+    /// dict
+    Dict,
+    /// set
+    Set,
+    /// range
+    Range,
+    /// pair
+    Pair,
+    /// closures and builtins
+    Function,
+    /// enum variant
+    Variant,
+    /// struct
+    Struct,
+    /// host value
+    Host,
+}
+
+impl Tag {
+    /// The module under which the methods of this type stand in the table of builtins.
+    #[must_use]
+    pub const fn module(self) -> &'static str {
+        match self {
+            Self::Nil => "<nil>",
+            Self::Bool => "<bool>",
+            Self::Int => "<int>",
+            Self::Float => "<float>",
+            Self::Str => "<string>",
+            Self::Bytes => "<bytes>",
+            Self::List => "<list>",
+            Self::Dict => "<dict>",
+            Self::Set => "<set>",
+            Self::Range => "<range>",
+            Self::Pair => "<pair>",
+            Self::Function => "<function>",
+            Self::Variant => "<variant>",
+            Self::Struct => "<struct>",
+            Self::Host => "<host>",
+        }
+    }
+}
+
+/// A list's elements.
+#[derive(Clone, Default)]
+pub struct List {
+    /// The elements.
+    pub items: Vec<Value>,
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        drop::drop_values(std::mem::take(&mut self.items));
+    }
+}
+
+/// A dict's entries behind a pointer.
+#[derive(Clone, Default)]
+pub struct DictBox {
+    /// The entries.
+    pub dict: Dict,
+}
+
+impl Drop for DictBox {
+    fn drop(&mut self) {
+        drop::drop_values(self.dict.take_values());
+    }
+}
+
+/// `from to to`, always kept half-open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// First.
+    pub from: i64,
+    /// Last, itself included unless `exclusive`.
+    pub to: i64,
+    /// Without the last.
+    pub exclusive: bool,
+}
+
+impl Range {
+    /// How many items. A range over all of i64 has more than fit; it saturates.
+    #[must_use]
+    pub fn len(self) -> usize {
+        let span = i128::from(self.to) - i128::from(self.from) + i128::from(!self.exclusive);
+        usize::try_from(span.max(0)).unwrap_or(usize::MAX)
+    }
+
+    /// Whether there is no item.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The item at `index`.
+    #[must_use]
+    pub fn at(self, index: usize) -> Option<i64> {
+        if index >= self.len() {
+            return None;
+        }
+        i64::try_from(i128::from(self.from) + index as i128).ok()
+    }
+}
+
+/// `(a, b)`
+#[derive(Clone)]
+pub struct Pair {
+    /// First.
+    pub first: Value,
+    /// Second.
+    pub second: Value,
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        drop::drop_values(vec![std::mem::take(&mut self.first), std::mem::take(&mut self.second)]);
+    }
+}
+
+/// A function with what it captured.
+pub struct Closure {
+    /// Its code.
+    pub proto: Rc<Proto>,
+    /// Values, or cells for captured `var`s.
+    pub captures: Vec<Value>,
+}
+
+impl Drop for Closure {
+    fn drop(&mut self) {
+        drop::drop_values(std::mem::take(&mut self.captures));
+    }
+}
+
+/// An enum as declared.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EnumDef {
+    /// Its name.
+    pub name: Str,
+    /// Its variants and how many values each holds.
+    pub variants: Vec<(Str, usize)>,
+}
+
+/// A variant with its values.
+#[derive(Clone)]
+pub struct VariantValue {
+    /// The enum.
+    pub def: Rc<EnumDef>,
+    /// Which variant.
+    pub variant: usize,
+    /// Its values.
+    pub fields: Vec<Value>,
+}
+
+impl VariantValue {
+    /// The variant's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.def.variants.get(self.variant).map_or("?", |(n, _)| n.as_str())
+    }
+}
+
+impl Drop for VariantValue {
+    fn drop(&mut self) {
+        drop::drop_values(std::mem::take(&mut self.fields));
+    }
+}
+
+/// A struct as declared.
+#[derive(Debug, PartialEq, Eq)]
+pub struct StructDef {
+    /// Its name.
+    pub name: Str,
+    /// Its fields in the order of the declaration.
+    pub fields: Vec<Str>,
+}
+
+/// A struct's values.
+#[derive(Clone)]
+pub struct StructValue {
+    /// The struct.
+    pub def: Rc<StructDef>,
+    /// In the order of the declaration.
+    pub fields: Vec<Value>,
+}
+
+impl StructValue {
+    /// The value of a field.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.def.fields.iter().position(|f| f.as_str() == name).and_then(|i| self.fields.get(i))
+    }
+}
+
+impl Drop for StructValue {
+    fn drop(&mut self) {
+        drop::drop_values(std::mem::take(&mut self.fields));
+    }
+}
+
+thread_local! {
+    static RESULT: Rc<EnumDef> = Rc::new(EnumDef {
+        name: Str::new("Result"),
+        variants: vec![(Str::new("Ok"), 1), (Str::new("Err"), 1)],
+    });
+}
+
+impl Value {
+    /// A string value.
+    #[must_use]
+    pub fn str(text: &str) -> Self {
+        Self::Str(Str::new(text))
+    }
+
+    /// A list value.
+    #[must_use]
+    pub fn list(items: Vec<Self>) -> Self {
+        Self::List(Rc::new(List { items }))
+    }
+
+    /// A dict value.
+    #[must_use]
+    pub fn dict(dict: Dict) -> Self {
+        Self::Dict(Rc::new(DictBox { dict }))
+    }
+
+    /// A dict of a few entries.
+    #[must_use]
+    pub fn record<const N: usize>(entries: [(&str, Self); N]) -> Self {
+        Self::dict(entries.into_iter().map(|(k, v)| (Str::new(k), v)).collect())
+    }
+
+    /// `(a, b)`
+    #[must_use]
+    pub fn pair(first: Self, second: Self) -> Self {
+        Self::Pair(Rc::new(Pair { first, second }))
+    }
+
+    /// `Ok(v)`
+    #[must_use]
+    pub fn ok(value: Self) -> Self {
+        Self::result(0, value)
+    }
+
+    /// `Err(e)`
+    #[must_use]
+    pub fn err(error: Self) -> Self {
+        Self::result(1, error)
+    }
+
+    fn result(variant: usize, value: Self) -> Self {
+        Self::Variant(Rc::new(VariantValue { def: RESULT.with(Rc::clone), variant, fields: vec![value] }))
+    }
+
+    /// Whether it is `Ok(v)` or `Err(e)`, and which.
+    #[must_use]
+    pub fn as_result(&self) -> Option<Result<&Self, &Self>> {
+        let Self::Variant(v) = self else { return None };
+        if !RESULT.with(|r| Rc::ptr_eq(r, &v.def)) {
+            return None;
+        }
+        let inner = v.fields.first()?;
+        Some(if v.variant == 0 { Ok(inner) } else { Err(inner) })
+    }
+
+    /// The raw tag; heap values have one of at least [`FIRST_HEAP_TAG`].
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn raw_tag(&self) -> u64 {
+        // SAFETY: `#[repr(u64)]` puts the discriminant in the first eight bytes.
+        unsafe { *std::ptr::from_ref(self).cast::<u64>() }
+    }
+
+    /// Whether dropping it does anything.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn on_heap(&self) -> bool {
+        self.raw_tag() >= FIRST_HEAP_TAG
+    }
+
+    /// Whether it may hold other values, so that dropping it may go deep.
+    fn holds_values(&self) -> bool {
+        self.raw_tag() >= 8
+    }
+
+    /// All but `false nil 0 0.0 "" [] {}` and an empty set.
+    #[inline]
+    #[must_use]
+    pub fn truthy(&self) -> bool {
+        match self {
+            Self::Bool(b) => *b,
+            Self::Nil | Self::Unbound => false,
+            Self::Int(i) => *i != 0,
+            Self::Float(f) => *f != 0.0,
+            Self::Str(s) => !s.is_empty(),
+            Self::List(l) => !l.items.is_empty(),
+            Self::Dict(d) => !d.dict.is_empty(),
+            Self::Set(s) => s.len() != 0,
+            _ => true,
+        }
+    }
+
+    /// What `type_of` says.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        match self {
+            Self::Nil | Self::Unbound | Self::Cell(_) => "nil",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Float(_) => "float",
+            Self::Str(_) => "string",
+            Self::Bytes(_) => "bytes",
+            Self::List(_) => "list",
+            Self::Dict(_) => "dict",
+            Self::Set(_) => "set",
+            Self::Range(_) => "range",
+            Self::Pair(_) => "pair",
+            Self::Closure(_) => "closure",
+            Self::Builtin(_) => "builtin",
+            Self::Variant(v) => &v.def.name,
+            Self::Struct(s) => &s.def.name,
+            Self::Host(h) => h.object().type_name(),
+        }
+    }
+
+    /// Which methods apply.
+    #[must_use]
+    pub fn tag(&self) -> Tag {
+        match self {
+            Self::Nil | Self::Unbound | Self::Cell(_) => Tag::Nil,
+            Self::Bool(_) => Tag::Bool,
+            Self::Int(_) => Tag::Int,
+            Self::Float(_) => Tag::Float,
+            Self::Str(_) => Tag::Str,
+            Self::Bytes(_) => Tag::Bytes,
+            Self::List(_) => Tag::List,
+            Self::Dict(_) => Tag::Dict,
+            Self::Set(_) => Tag::Set,
+            Self::Range(_) => Tag::Range,
+            Self::Pair(_) => Tag::Pair,
+            Self::Closure(_) | Self::Builtin(_) => Tag::Function,
+            Self::Variant(_) => Tag::Variant,
+            Self::Struct(_) => Tag::Struct,
+            Self::Host(_) => Tag::Host,
+        }
+    }
+
+    /// Whether it can be called.
+    #[must_use]
+    pub fn is_callable(&self) -> bool {
+        matches!(self, Self::Closure(_) | Self::Builtin(_))
+    }
+
+    /// The string in it.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        if let Self::Str(s) = self { Some(s) } else { None }
+    }
+
+    /// The int in it.
+    #[must_use]
+    pub fn as_int(&self) -> Option<i64> {
+        if let Self::Int(i) = self { Some(*i) } else { None }
+    }
+
+    /// The number in it.
+    #[must_use]
+    pub fn as_number(&self) -> Option<f64> {
+        match self {
+            #[allow(clippy::cast_precision_loss)]
+            Self::Int(i) => Some(*i as f64),
+            Self::Float(f) => Some(*f),
+            _ => None,
+        }
+    }
+
+    /// The elements, of a list.
+    #[must_use]
+    pub fn as_list(&self) -> Option<&[Self]> {
+        if let Self::List(l) = self { Some(&l.items) } else { None }
+    }
+
+    /// The entries, of a dict.
+    #[must_use]
+    pub fn as_dict(&self) -> Option<&Dict> {
+        if let Self::Dict(d) = self { Some(&d.dict) } else { None }
+    }
+
+    /// The object, of a host value made from a `T`.
+    #[must_use]
+    pub fn as_host<T: 'static>(&self) -> Option<&T> {
+        if let Self::Host(h) = self { h.downcast() } else { None }
+    }
+
+    /// Whether it is nil.
+    #[must_use]
+    pub fn is_nil(&self) -> bool {
+        matches!(self, Self::Nil | Self::Unbound)
+    }
+}
+
+/// See [`Value::on_heap`].
+pub(crate) const FIRST_HEAP_TAG: u64 = 6;
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::str(text)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::str(&text)
+    }
+}
+
+impl From<Str> for Value {
+    fn from(text: Str) -> Self {
+        Self::Str(text)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(b: bool) -> Self {
+        Self::Bool(b)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(i: i64) -> Self {
+        Self::Int(i)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(i: usize) -> Self {
+        Self::Int(i64::try_from(i).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<f64> for Value {
+    fn from(f: f64) -> Self {
+        Self::Float(f)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Nil, Into::into)
+    }
+}
+
+impl<T: Into<Self>> From<Vec<T>> for Value {
+    fn from(items: Vec<T>) -> Self {
+        Self::list(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&inspect(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_levels_drop_print_and_compare_without_a_deep_stack() {
+        let build = || (0..1_000_000).fold(Value::Nil, |inner, _| Value::list(vec![inner]));
+        let (a, b) = (build(), build());
+        assert!(equal(&a, &b));
+        assert!(display(&a).len() > 2_000_000);
+        let dicts = (0..200_000).fold(Value::Nil, |inner, _| Value::record([("k", inner)]));
+        drop(dicts);
+    }
+}

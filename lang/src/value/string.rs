@@ -1,0 +1,298 @@
+//! The string value: one thin, reference-counted block that is changed in place while it is held once.
+//!
+//! `Rc<str>` is two words and would make every [`super::Value`] 24 bytes; `Rc<String>` allocates twice. This is one
+//! pointer to one block: a header and the bytes behind it, with spare capacity so that `s += "ab"` is amortised O(1).
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
+use std::cell::Cell;
+use std::fmt;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+
+#[repr(C)]
+struct Header {
+    refs: Cell<usize>,
+    len: usize,
+    capacity: usize,
+    /// 0 until somebody asks.
+    hash: Cell<u32>,
+    /// Whether all bytes are ASCII: 0 unknown, 1 yes, 2 no.
+    ascii: Cell<u32>,
+}
+
+const HEADER: usize = size_of::<Header>();
+
+/// An immutable string that shares its bytes; `push_str` copies only when somebody else holds them.
+pub struct Str {
+    block: NonNull<Header>,
+}
+
+impl Str {
+    /// A copy of `text`.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut s = Self::with_capacity(text.len());
+        s.push_str(text);
+        s
+    }
+
+    /// An empty string with room for `capacity` bytes.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        let layout = Self::layout(capacity);
+        // SAFETY: the layout is never empty (the header has a size).
+        let raw = unsafe { alloc(layout) }.cast::<Header>();
+        let Some(block) = NonNull::new(raw) else { handle_alloc_error(layout) };
+        // SAFETY: freshly allocated for a header and `capacity` bytes.
+        unsafe {
+            block.as_ptr().write(Header { refs: Cell::new(1), len: 0, capacity, hash: Cell::new(0), ascii: Cell::new(0) });
+        }
+        Self { block }
+    }
+
+    fn layout(capacity: usize) -> Layout {
+        match Layout::from_size_align(HEADER.saturating_add(capacity), align_of::<Header>()) {
+            Ok(layout) => layout,
+            // Larger than the address space: no allocator could have given it.
+            Err(_) => handle_alloc_error(Layout::new::<Header>()),
+        }
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: the block lives as long as any `Str` that points to it.
+        unsafe { self.block.as_ref() }
+    }
+
+    fn bytes_at(&self) -> *mut u8 {
+        // SAFETY: the bytes lie right behind the header in the same block.
+        unsafe { self.block.as_ptr().cast::<u8>().add(HEADER) }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        // SAFETY: `len` bytes were written, all of them copied from `str`s.
+        unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(self.bytes_at(), self.header().len)) }
+    }
+
+    /// Whether nobody else holds these bytes.
+    #[must_use]
+    pub fn is_unique(&self) -> bool {
+        self.header().refs.get() == 1
+    }
+
+    /// Appends, in place when held once.
+    pub fn push_str(&mut self, text: &str) {
+        let len = self.header().len;
+        let needed = len.saturating_add(text.len());
+        if !self.is_unique() {
+            // `text` may lie in this very block; it stays alive because another `Str` holds it.
+            let mut copy = Self::with_capacity(needed.max(len * 2));
+            copy.push_str(self.as_str());
+            copy.push_str(text);
+            *self = copy;
+            return;
+        }
+        if needed > self.header().capacity {
+            self.grow(needed.max(self.header().capacity * 2).max(16));
+        }
+        // SAFETY: the block is ours alone and has room for `needed` bytes; `text` cannot lie in it, for then the
+        // caller would hold a borrow of `self`.
+        unsafe {
+            ptr::copy_nonoverlapping(text.as_ptr(), self.bytes_at().add(len), text.len());
+            let header = self.block.as_mut();
+            header.len = needed;
+            header.hash.set(0);
+            header.ascii.set(0);
+        }
+    }
+
+    fn grow(&mut self, capacity: usize) {
+        let old = Self::layout(self.header().capacity);
+        let new = Self::layout(capacity);
+        // SAFETY: the block was allocated with `old`; we are its only holder.
+        let raw = unsafe { realloc(self.block.as_ptr().cast(), old, new.size()) }.cast::<Header>();
+        let Some(block) = NonNull::new(raw) else { handle_alloc_error(new) };
+        self.block = block;
+        // SAFETY: just reallocated, still ours alone.
+        unsafe { self.block.as_mut().capacity = capacity };
+    }
+
+    /// A hash of the text, computed once per block.
+    #[must_use]
+    pub fn hash32(&self) -> u32 {
+        let cached = self.header().hash.get();
+        if cached != 0 {
+            return cached;
+        }
+        let hash = hash_bytes(self.as_bytes());
+        self.header().hash.set(hash);
+        hash
+    }
+
+    /// Whether every character is one byte, found out once per block.
+    #[must_use]
+    pub fn is_ascii_text(&self) -> bool {
+        match self.header().ascii.get() {
+            1 => true,
+            2 => false,
+            _ => {
+                let ascii = self.as_str().is_ascii();
+                self.header().ascii.set(if ascii { 1 } else { 2 });
+                ascii
+            }
+        }
+    }
+
+    /// How many characters (Unicode scalar values).
+    #[must_use]
+    pub fn char_count(&self) -> usize {
+        if self.is_ascii_text() { self.len() } else { self.as_str().chars().count() }
+    }
+
+    /// The same block, not only the same text.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        self.block == other.block
+    }
+}
+
+/// FNV-1a folded to 32 bits and never 0, which means "not yet".
+fn hash_bytes(bytes: &[u8]) -> u32 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for chunk in chunks {
+        hash = (hash ^ u64::from_le_bytes(*chunk)).wrapping_mul(0x0000_0100_0000_01b3);
+        hash ^= hash >> 29;
+    }
+    for &byte in rest {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    let folded = (hash ^ (hash >> 32)) as u32;
+    folded.max(1)
+}
+
+impl Clone for Str {
+    #[inline]
+    fn clone(&self) -> Self {
+        let refs = &self.header().refs;
+        refs.set(refs.get() + 1);
+        Self { block: self.block }
+    }
+}
+
+impl Drop for Str {
+    #[inline]
+    fn drop(&mut self) {
+        let refs = self.header().refs.get() - 1;
+        self.header().refs.set(refs);
+        if refs == 0 {
+            let layout = Self::layout(self.header().capacity);
+            // SAFETY: the last holder frees the block with the layout it was made with.
+            unsafe { dealloc(self.block.as_ptr().cast(), layout) };
+        }
+    }
+}
+
+impl Deref for Str {
+    type Target = str;
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl PartialEq for Str {
+    fn eq(&self, other: &Self) -> bool {
+        self.same(other) || self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Str {}
+
+/// As `str` hashes, so that a set of `Str` can be asked for a `str`.
+impl std::hash::Hash for Str {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl std::borrow::Borrow<str> for Str {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl PartialOrd for Str {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Str {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl From<&str> for Str {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for Str {
+    fn from(text: String) -> Self {
+        Self::new(&text)
+    }
+}
+
+impl fmt::Write for Str {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.push_str(text);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Str {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl fmt::Display for Str {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.as_str(), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn appending_changes_only_the_holder_that_appends() {
+        let mut a = Str::new("ab");
+        let b = a.clone();
+        a.push_str("cd");
+        assert_eq!((a.as_str(), b.as_str()), ("abcd", "ab"));
+        let before = a.block;
+        a.push_str("e");
+        assert_eq!(before, a.block, "held once and with room: in place");
+    }
+
+    #[test]
+    fn hash_follows_the_text() {
+        let mut a = Str::new("abc");
+        let first = a.hash32();
+        a.push_str("d");
+        assert_ne!(first, a.hash32());
+        assert_eq!(a.hash32(), Str::new("abcd").hash32());
+    }
+
+    #[test]
+    fn counts_characters() {
+        assert_eq!(Str::new("äöü").char_count(), 3);
+        assert_eq!(Str::new("abc").char_count(), 3);
+    }
+}

@@ -1,0 +1,374 @@
+//! Fields, indexes, slices, assigned paths, and walking collections: the slow roads.
+
+use super::call::with_article;
+use super::fiber::Fiber;
+use super::{Cx, Place, Proto, Raise, Wait, codes, operate};
+use crate::builtins::Run;
+use crate::diagnostic::nearest;
+use crate::value::{DictBox, List, Next, Str, Value, inspect};
+use std::rc::Rc;
+
+/// An item of a walk.
+pub(super) enum Item {
+    /// The next one.
+    Some(Value),
+    /// There is none.
+    End,
+    /// It comes later.
+    Wait(Wait),
+}
+
+/// `object.name` for whatever is not a dict.
+pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value, Box<Raise>> {
+    match object {
+        Value::Dict(d) => match d.dict.get(name) {
+            Some(v) => Ok(v.clone()),
+            None => Ok(property(cx, object, name)?.unwrap_or_default()),
+        },
+        Value::Struct(s) => match s.get(name) {
+            Some(v) => Ok(v.clone()),
+            None => Err(no_member(cx, object, name, s.def.fields.iter().map(Str::as_str))),
+        },
+        Value::Host(h) => match h.object().get(name) {
+            Some(v) => Ok(v),
+            None => Ok(property(cx, object, name)?.unwrap_or_default()),
+        },
+        Value::Nil => Err(Raise::error(codes::MEMBER, format!("nil has no field `{name}`"))
+            .labelled("this is nil")
+            .help(format!("write `?.{name}` where it may be nil"))),
+        _ => match property(cx, object, name)? {
+            Some(v) => Ok(v),
+            None => Err(no_member(cx, object, name, std::iter::empty())),
+        },
+    }
+}
+
+/// A method that may be read without parentheses.
+fn property(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Option<Value>, Box<Raise>> {
+    let row = cx.isolate.registry().find(object.tag().module(), name).filter(|row| row.property);
+    let Some(Run::Plain(function)) = row.map(|row| row.run) else { return Ok(None) };
+    let mut args = [object.clone(), Value::Nil, Value::Nil, Value::Nil];
+    let max = row.map_or(1, |row| usize::from(row.arity.max)).clamp(1, args.len());
+    function(cx, &mut args[..max]).map(Some)
+}
+
+/// `object.name(…)` where there is no such method.
+pub(super) fn no_method(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
+    if let Value::Dict(d) = object
+        && let Some(found) = d.dict.get(name)
+    {
+        let message = format!("`{name}` of this dict is {}, not a function", with_article(found));
+        return Raise::error(codes::CALL, message).about(0, "");
+    }
+    if object.is_nil() {
+        return Raise::error(codes::MEMBER, format!("nil has no method `{name}`"))
+            .about(0, "this is nil")
+            .help(format!("write `?.{name}(…)` where it may be nil"));
+    }
+    no_member(cx, object, name, std::iter::empty()).about(0, "")
+}
+
+fn no_member<'a>(cx: &Cx<'_>, object: &Value, name: &Str, fields: impl Iterator<Item = &'a str>) -> Box<Raise> {
+    let message = format!("{} has no method or field `{name}`", with_article(object));
+    let raise = Raise::error(codes::MEMBER, message);
+    let module = method_module(object);
+    let registry = cx.isolate.registry();
+    let methods = registry.module(&module).map(|row| row.name);
+    match nearest(name, fields.chain(methods)) {
+        Some(near) => raise.help(format!("there is `{near}`")),
+        None => raise,
+    }
+}
+
+/// The module of a value's methods; host values have one for each type.
+pub(super) fn method_module(value: &Value) -> String {
+    match value {
+        Value::Host(h) => format!("<{}>", h.object().type_name()),
+        other => other.tag().module().to_owned(),
+    }
+}
+
+/// Where `index` of a sequence of `len` lies; negative ones count from the end.
+fn offset(index: i64, len: usize) -> Option<usize> {
+    let len_signed = i64::try_from(len).ok()?;
+    let at = if index < 0 { index.checked_add(len_signed)? } else { index };
+    usize::try_from(at).ok().filter(|at| *at < len)
+}
+
+/// `object[index]`; nothing when the index is out of range.
+pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<Raise>> {
+    match (object, index) {
+        (Value::List(l), Value::Int(i)) => Ok(offset(*i, l.items.len()).map(|at| l.items[at].clone())),
+        (Value::Dict(d), Value::Str(k)) => Ok(Some(d.dict.get(k).cloned().unwrap_or_default())),
+        (Value::Str(s), Value::Int(i)) if s.is_ascii_text() => {
+            Ok(offset(*i, s.len()).map(|at| Value::str(&s[at..=at])))
+        }
+        (Value::Str(s), Value::Int(i)) => Ok(offset(*i, s.char_count())
+            .and_then(|at| s.chars().nth(at))
+            .map(|c| Value::str(c.encode_utf8(&mut [0; 4])))),
+        (Value::Range(r), Value::Int(i)) => Ok(offset(*i, r.len()).and_then(|at| r.at(at)).map(Value::Int)),
+        (Value::Bytes(b), Value::Int(i)) => Ok(offset(*i, b.len()).map(|at| Value::Int(i64::from(b[at])))),
+        (Value::Pair(p), Value::Int(0)) => Ok(Some(p.first.clone())),
+        (Value::Pair(p), Value::Int(1)) => Ok(Some(p.second.clone())),
+        (Value::Struct(s), Value::Str(k)) => Ok(s.get(k).cloned()),
+        (Value::Host(h), Value::Str(k)) => Ok(Some(h.object().get(k).unwrap_or_default())),
+        (Value::Host(h), Value::Int(i)) => Ok(h.object().at(*i)),
+        (Value::Nil, _) => Err(Raise::error(codes::TYPE, "nil cannot be indexed")
+            .labelled("this is nil")
+            .help("write `?[…]` where it may be nil")),
+        (Value::List(_) | Value::Str(_) | Value::Range(_) | Value::Dict(_) | Value::Host(_), other) => {
+            let wants = if matches!(object, Value::Dict(_)) { "a string" } else { "an int" };
+            Err(Raise::error(
+                codes::TYPE,
+                format!("{} is indexed by {wants}, not by {}", with_article(object), with_article(other)),
+            ))
+        }
+        _ => Err(Raise::error(codes::TYPE, format!("{} cannot be indexed", with_article(object)))),
+    }
+}
+
+/// The error for an index that is out of range.
+pub(super) fn out_of_range(object: &Value, index: &Value) -> Box<Raise> {
+    let len = match object {
+        Value::List(l) => l.items.len(),
+        Value::Str(s) => s.char_count(),
+        Value::Range(r) => r.len(),
+        Value::Bytes(b) => b.len(),
+        Value::Host(h) => h.object().len().unwrap_or(0),
+        _ => 0,
+    };
+    let holds = match len {
+        0 => "is empty".to_owned(),
+        1 => "has one element".to_owned(),
+        n => format!("has {n} elements"),
+    };
+    Raise::error(codes::INDEX, format!("index {} is out of range: the {} {holds}", inspect(index), object.type_name()))
+        .help("`?[…]` gives nil instead; `[-1]` is the last element")
+}
+
+/// `object[from:to]`: bounds are clamped, negative ones count from the end.
+pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, Box<Raise>> {
+    let bound = |value: &Value, default: usize, len: usize| match value {
+        Value::Nil => Ok(default),
+        Value::Int(i) => {
+            let len_signed = i64::try_from(len).unwrap_or(i64::MAX);
+            let at = if *i < 0 { i.saturating_add(len_signed) } else { *i };
+            Ok(usize::try_from(at.max(0)).unwrap_or(0).min(len))
+        }
+        other => Err(Raise::error(codes::TYPE, format!("a slice's bounds are ints, not {}", with_article(other)))),
+    };
+    let bounds = |len: usize| Ok::<_, Box<Raise>>((bound(from, 0, len)?, bound(to, len, len)?));
+    match object {
+        Value::List(l) => {
+            let (a, b) = bounds(l.items.len())?;
+            Ok(Value::list(l.items.get(a..b).unwrap_or(&[]).to_vec()))
+        }
+        Value::Str(s) if s.is_ascii_text() => {
+            let (a, b) = bounds(s.len())?;
+            Ok(Value::str(s.get(a..b).unwrap_or("")))
+        }
+        Value::Str(s) => {
+            let (a, b) = bounds(s.char_count())?;
+            Ok(Value::from(s.chars().skip(a).take(b.saturating_sub(a)).collect::<String>()))
+        }
+        Value::Bytes(bytes) => {
+            let (a, b) = bounds(bytes.len())?;
+            Ok(Value::Bytes(Rc::new(bytes.get(a..b).unwrap_or(&[]).to_vec())))
+        }
+        Value::Range(r) => {
+            let (a, b) = bounds(r.len())?;
+            Ok(Value::list((a..b.max(a)).filter_map(|i| r.at(i)).map(Value::Int).collect()))
+        }
+        other => Err(Raise::error(codes::TYPE, format!("{} cannot be sliced", with_article(other)))),
+    }
+}
+
+/// Makes a value ready for `for`.
+pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
+    match &value {
+        Value::List(_) | Value::Range(_) | Value::Str(_) => Ok(value),
+        Value::Set(s) => Ok(Value::list(s.items().to_vec())),
+        Value::Dict(d) => Ok(entries(d)),
+        Value::Bytes(b) => Ok(Value::list(b.iter().map(|b| Value::Int(i64::from(*b))).collect())),
+        Value::Host(h) if h.object().is_list() => Ok(value),
+        Value::Host(h) => match h.object().to_value() {
+            Some(Value::Dict(d)) => Ok(entries(&d)),
+            Some(other) => Ok(other),
+            None => Ok(value),
+        },
+        other => {
+            let raise = Raise::error(codes::TYPE, format!("{} cannot be walked with `for`", with_article(other)));
+            Err(if let Value::Int(n) = other { raise.help(format!("for a number of turns write `0 to {n} exclusive`")) } else { raise })
+        }
+    }
+}
+
+fn entries(d: &DictBox) -> Value {
+    let (key, value) = (Str::new("key"), Str::new("value"));
+    Value::list(
+        d.dict
+            .iter()
+            .map(|(k, v)| {
+                let entry = [(key.clone(), Value::Str(k.clone())), (value.clone(), v.clone())];
+                Value::dict(entry.into_iter().collect())
+            })
+            .collect(),
+    )
+}
+
+/// The item at `position` of a prepared value, and the position behind it.
+pub(super) fn item(cx: &mut Cx<'_>, value: &Value, position: i64) -> Result<(Item, i64), Box<Raise>> {
+    let at = usize::try_from(position).unwrap_or(usize::MAX);
+    let found = match value {
+        Value::List(l) => l.items.get(at).cloned(),
+        Value::Range(r) => r.at(at).map(Value::Int),
+        Value::Str(s) => {
+            // The position of a string's walk is a byte offset.
+            let Some(c) = s.get(at..).and_then(|rest| rest.chars().next()) else { return Ok((Item::End, position)) };
+            let next = position + i64::try_from(c.len_utf8()).unwrap_or(1);
+            return Ok((Item::Some(Value::str(c.encode_utf8(&mut [0; 4]))), next));
+        }
+        Value::Host(h) if h.object().is_list() => h.object().at(position),
+        Value::Host(h) => match h.object().next(cx) {
+            Some(Next::Ready(result)) => result?,
+            Some(Next::Later(wait)) => return Ok((Item::Wait(wait), position)),
+            None => {
+                let message = format!("{} cannot be walked with `for`", with_article(value));
+                return Err(Raise::error(codes::TYPE, message));
+            }
+        },
+        _ => None,
+    };
+    Ok((found.map_or(Item::End, Item::Some), position + 1))
+}
+
+impl Fiber {
+    /// Carries out an assignment to a path: keys from `base` on, the value behind them.
+    pub(super) fn assign_path(&mut self, code: &Proto, path: u16, base: usize) -> Result<(), Box<Raise>> {
+        let site = &code.paths[usize::from(path)];
+        let count = usize::from(site.keys);
+        let keys: Vec<Value> = (0..count).map(|i| std::mem::take(&mut self.stack[base + i])).collect();
+        let value = std::mem::take(&mut self.stack[base + count]);
+        let limit = self.isolate.limits().value_bytes;
+        let mut root = self.take_place(site.root);
+        let result = assign(&mut root, &keys, value, site.op, limit);
+        self.put_place(site.root, root);
+        result.map_err(|(at, raise)| {
+            let mut raise = raise;
+            if let (Some(source), Some(span)) = (&code.source, site.spans.get(at)) {
+                raise.locate(source, *span);
+            }
+            raise
+        })
+    }
+
+    /// Takes a variable's value out of its place.
+    pub(super) fn take_place(&mut self, place: Place) -> Value {
+        match place {
+            Place::Global(slot) => {
+                let value = self.isolate.global(slot);
+                self.isolate.set_global(slot, Value::Nil);
+                value
+            }
+            Place::Register(reg) => {
+                let at = self.register(reg);
+                std::mem::take(&mut self.stack[at])
+            }
+            _ => self.cell(place).map(|cell| cell.take()).unwrap_or_default(),
+        }
+    }
+
+    /// Puts a variable's value back.
+    pub(super) fn put_place(&mut self, place: Place, value: Value) {
+        match place {
+            Place::Global(slot) => self.isolate.set_global(slot, value),
+            Place::Register(reg) => {
+                let at = self.register(reg);
+                self.stack[at] = value;
+            }
+            _ => {
+                if let Some(cell) = self.cell(place) {
+                    let old = cell.replace(value);
+                    drop(old);
+                }
+            }
+        }
+    }
+
+    fn register(&self, reg: u16) -> usize {
+        self.frames.last().map_or(0, |f| f.base) + usize::from(reg)
+    }
+
+    fn cell(&self, place: Place) -> Option<Rc<std::cell::RefCell<Value>>> {
+        let value = match place {
+            Place::Cell(reg) => self.stack[self.register(reg)].clone(),
+            Place::CaptureCell(index) => self.capture(index)?,
+            _ => return None,
+        };
+        if let Value::Cell(cell) = value { Some(cell) } else { None }
+    }
+}
+
+/// Walks down by unique references and changes the last slot; children are never taken out, so that an error leaves no
+/// hole. The number with an error is that of the key it is about.
+fn assign(
+    root: &mut Value,
+    keys: &[Value],
+    value: Value,
+    op: Option<crate::ast::BinaryOp>,
+    limit: usize,
+) -> Result<(), (usize, Box<Raise>)> {
+    let mut slot = root;
+    for (at, key) in keys.iter().enumerate() {
+        let last = at + 1 == keys.len();
+        slot = child(slot, key, last && op.is_none()).map_err(|raise| (at, raise))?;
+    }
+    let Some(op) = op else {
+        *slot = value;
+        return Ok(());
+    };
+    match operate::binary(op, std::mem::take(slot), &value, limit) {
+        Ok(result) => {
+            *slot = result;
+            Ok(())
+        }
+        Err((old, raise)) => {
+            *slot = old;
+            Err((keys.len(), raise))
+        }
+    }
+}
+
+fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Value, Box<Raise>> {
+    let shown = with_article(slot);
+    let len = if let Value::List(l) = slot { l.items.len() } else { 0 };
+    match (slot, key) {
+        (Value::Dict(d), Value::Str(k)) => {
+            if !fresh && !d.dict.contains(k) {
+                return Err(Raise::error(codes::MEMBER, format!("there is no `{k}` to change in this dict")));
+            }
+            Ok(Rc::make_mut(d).dict.slot(k))
+        }
+        (Value::List(l), Value::Int(i)) => match offset(*i, len) {
+            Some(at) => Ok(&mut Rc::<List>::make_mut(l).items[at]),
+            None => Err(Raise::error(
+                codes::INDEX,
+                format!("index {i} is out of range: the list has {len} element{}", if len == 1 { "" } else { "s" }),
+            )
+            .help("`xs.push(v)` gives a longer list")),
+        },
+        (Value::Struct(s), Value::Str(k)) => match s.def.fields.iter().position(|f| f == k) {
+            Some(at) => Ok(&mut Rc::make_mut(s).fields[at]),
+            None => Err(Raise::error(codes::MEMBER, format!("a {} has no field `{k}`", s.def.name))),
+        },
+        (Value::Host(h), _) => Err(Raise::error(
+            codes::TYPE,
+            format!("a {} cannot be changed", h.object().type_name()),
+        )
+        .help("make a dict of it first: `{...value}`")),
+        (_, Value::Str(k)) => Err(Raise::error(codes::TYPE, format!("{shown} has no field `{k}` that could be set"))),
+        (_, other) => {
+            Err(Raise::error(codes::TYPE, format!("{shown} has no element at {} that could be set", inspect(other))))
+        }
+    }
+}

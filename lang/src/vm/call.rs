@@ -1,0 +1,276 @@
+//! Windows and frames: how a call begins and how it ends.
+#![allow(unsafe_code)]
+
+use super::fiber::{Fiber, Frame, Pending};
+use super::{Cx, Proto, Raise, Wait, codes};
+use crate::builtins::{Builtin, Run, Step};
+use crate::value::{Closure, Value, inspect};
+use std::ptr;
+use std::rc::Rc;
+
+/// What a call led to.
+pub(super) enum Entered {
+    /// A new frame is on top.
+    Frame,
+    /// It is done already.
+    Value(Value),
+    /// It must wait.
+    Wait(Wait),
+}
+
+impl Fiber {
+    /// Calls the root function with the arguments in the first registers.
+    pub(super) fn enter_root(&mut self, argc: usize) -> Result<(), Box<Raise>> {
+        let callee: *const Value = &raw const self.root;
+        // SAFETY: `root` stays where it is while the fiber is borrowed.
+        match self.enter(unsafe { &*callee }, 0, argc, 0, true)? {
+            Entered::Frame => {}
+            Entered::Value(value) => self.woken = Some(Ok(value)),
+            Entered::Wait(wait) => {
+                self.pending = Pending::Nothing;
+                self.entry_wait = Some(wait);
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `callee` with `argc` arguments from the absolute register `base` on. `lenient` callers (builtins) may give
+    /// more arguments than the function takes.
+    pub(super) fn enter(
+        &mut self,
+        callee: &Value,
+        base: usize,
+        argc: usize,
+        dst: u16,
+        lenient: bool,
+    ) -> Result<Entered, Box<Raise>> {
+        match callee {
+            Value::Closure(closure) => {
+                let (proto, closure) = (Rc::as_ptr(&closure.proto), Rc::as_ptr(closure));
+                self.enter_script(proto, closure, base, argc, dst, lenient)?;
+                Ok(Entered::Frame)
+            }
+            Value::Builtin(builtin) => self.enter_builtin(builtin, base, argc, dst, lenient),
+            other => {
+                let message = format!("{} is not a function", with_article(other));
+                Err(Raise::error(codes::CALL, message).labelled(format!("this is {}", inspect(other))))
+            }
+        }
+    }
+
+    /// Calls a compiled function.
+    pub(super) fn enter_script(
+        &mut self,
+        proto: *const Proto,
+        closure: *const Closure,
+        base: usize,
+        argc: usize,
+        dst: u16,
+        lenient: bool,
+    ) -> Result<(), Box<Raise>> {
+        // SAFETY: kept by the isolate, or by the closure that the caller's register holds.
+        let code = unsafe { &*proto };
+        if self.frames.len() >= self.isolate.limits().depth {
+            return Err(Raise::error(
+                codes::DEPTH,
+                format!("calls are nested more than {} deep", self.isolate.limits().depth),
+            )
+            .labelled("one call too many"));
+        }
+        let params = usize::from(code.params);
+        self.ensure(base + usize::from(code.regs).max(argc) + 1);
+        if argc != params || code.rest {
+            self.fit_arguments(code, base, argc, lenient)?;
+        }
+        self.frames.push(Frame::script(proto, closure, base, dst));
+        Ok(())
+    }
+
+    fn fit_arguments(&mut self, code: &Proto, base: usize, argc: usize, lenient: bool) -> Result<(), Box<Raise>> {
+        let params = usize::from(code.params);
+        if argc < usize::from(code.required) || (argc > params && !code.rest && !lenient) {
+            return Err(wrong_arity(&code.title(), usize::from(code.required), params, code.rest, argc, code));
+        }
+        if code.rest {
+            let extra: Vec<Value> = (params..argc).map(|i| std::mem::take(&mut self.stack[base + i])).collect();
+            for i in argc..params {
+                self.stack[base + i] = Value::Nil;
+            }
+            self.stack[base + params] = Value::list(extra);
+        } else {
+            for i in argc.min(params)..argc.max(params) {
+                self.stack[base + i] = Value::Nil;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls a builtin.
+    pub(super) fn enter_builtin(
+        &mut self,
+        builtin: &'static Builtin,
+        base: usize,
+        mut argc: usize,
+        dst: u16,
+        lenient: bool,
+    ) -> Result<Entered, Box<Raise>> {
+        let (min, max) = (usize::from(builtin.arity.min), usize::from(builtin.arity.max));
+        if argc < min || (argc > max && !builtin.arity.rest) {
+            if argc < min || !lenient {
+                let hidden = usize::from(builtin.is_method());
+                let fewer = |n: usize| n.saturating_sub(hidden);
+                return Err(arity_error(
+                    &builtin.full_name(),
+                    fewer(min),
+                    fewer(max),
+                    builtin.arity.rest,
+                    fewer(argc),
+                )
+                .help(format!("its signature is `{}`", builtin.sig)));
+            }
+            self.clear(base + max, argc - max);
+            argc = max;
+        }
+        if let Some(denied) = builtin.caps.iter().find(|c| self.isolate.is_denied(**c)) {
+            let message = format!("`{}` needs the capability `{}`, which this run does not have", builtin.full_name(), denied.name());
+            return Err(Raise::error(codes::DENIED, message).help("run without `--deny` for it, or leave the call out"));
+        }
+        let size = argc.max(max);
+        self.ensure(base + size + 1);
+        for value in &mut self.stack[base + argc..base + size] {
+            *value = Value::Nil;
+        }
+        match builtin.run {
+            Run::Plain(function) => {
+                let Self { isolate, context, stack, .. } = self;
+                let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
+                self.clear(base, size);
+                result.map(Entered::Value)
+            }
+            Run::Waits(function) => {
+                let Self { isolate, context, stack, .. } = self;
+                let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
+                self.clear(base, size);
+                result.map(Entered::Wait)
+            }
+            Run::Native(native) => {
+                let window = size + usize::from(native.slots);
+                self.ensure(base + window + 1);
+                for value in &mut self.stack[base + size..base + window] {
+                    *value = Value::Nil;
+                }
+                self.frames.push(Frame::native(builtin, base, window, dst));
+                let Self { isolate, context, stack, .. } = self;
+                let step = (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window])?;
+                self.native_step(step)
+            }
+        }
+    }
+
+    /// Goes on with the builtin frame on top, which a closure has answered.
+    pub(super) fn resume_native(&mut self, value: Value) -> Result<Entered, Box<Raise>> {
+        let Some(frame) = self.frames.last() else { return Ok(Entered::Value(value)) };
+        let (base, window) = (frame.base, frame.window);
+        let Some(Builtin { run: Run::Native(native), .. }) = frame.native else { return Ok(Entered::Value(value)) };
+        let Self { isolate, context, stack, .. } = self;
+        let step = (native.resume)(&mut Cx { isolate, context }, &mut stack[base..base + window], value)?;
+        self.native_step(step)
+    }
+
+    fn native_step(&mut self, mut step: Step) -> Result<Entered, Box<Raise>> {
+        loop {
+            let Some(frame) = self.frames.last() else { return Ok(Entered::Value(Value::Nil)) };
+            let (base, window) = (frame.base, frame.window);
+            match step {
+                Step::Return(value) => {
+                    self.frames.pop();
+                    self.clear(base, window);
+                    return Ok(Entered::Value(value));
+                }
+                Step::Call { callee, args, argc } => {
+                    let callee: *const Value = &raw const self.stack[base + callee];
+                    // A closure's code is reached through its block, not through this register, which may move.
+                    // SAFETY: read before anything can move the stack.
+                    let callee = unsafe { (*callee).clone() };
+                    match self.enter(&callee, base + args, argc, 0, true)? {
+                        Entered::Frame => return Ok(Entered::Frame),
+                        Entered::Wait(wait) => return Ok(Entered::Wait(wait)),
+                        Entered::Value(value) => {
+                            let Some(Builtin { run: Run::Native(native), .. }) = self.frames.last().and_then(|f| f.native)
+                            else {
+                                return Ok(Entered::Value(value));
+                            };
+                            let Self { isolate, context, stack, .. } = self;
+                            step = (native.resume)(&mut Cx { isolate, context }, &mut stack[base..base + window], value)?;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts the elements of the list in register `base` into the registers from there on; how many.
+    pub(super) fn unpack_arguments(&mut self, base: usize) -> usize {
+        let Value::List(list) = std::mem::take(&mut self.stack[base]) else { return 0 };
+        self.ensure(base + list.items.len() + 1);
+        for (i, item) in list.items.iter().enumerate() {
+            self.stack[base + i] = item.clone();
+        }
+        list.items.len()
+    }
+
+    /// Moves a self tail call's arguments into the parameters and empties the rest of the window.
+    pub(super) fn restart(&mut self, from: usize, argc: usize) -> Result<(), Box<Raise>> {
+        let Some(frame) = self.frames.last() else { return Ok(()) };
+        let (proto, base) = (frame.proto, frame.base);
+        // SAFETY: the running function is kept.
+        let code = unsafe { &*proto };
+        for i in 0..argc {
+            self.stack.swap(base + i, from + i);
+        }
+        self.clear(base + argc, usize::from(code.regs).saturating_sub(argc));
+        if argc != usize::from(code.params) || code.rest {
+            self.fit_arguments(code, base, argc, false)?;
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pc = code.code.as_ptr();
+        }
+        Ok(())
+    }
+}
+
+fn wrong_arity(name: &str, min: usize, max: usize, rest: bool, given: usize, code: &Proto) -> Box<Raise> {
+    let raise = arity_error(&format!("`{name}`"), min, max, rest, given);
+    match &code.source {
+        Some(source) => raise.also(source, code.span, "declared here"),
+        None => raise,
+    }
+}
+
+fn arity_error(name: &str, min: usize, max: usize, rest: bool, given: usize) -> Box<Raise> {
+    let name = if name.starts_with('`') { name.to_owned() } else { format!("`{name}`") };
+    let takes = match (rest, min == max) {
+        (true, _) => format!("at least {}", count(min)),
+        (false, true) => count(min),
+        (false, false) => format!("{min} to {}", count(max)),
+    };
+    let was = if given == 1 { "was" } else { "were" };
+    Raise::error(codes::ARITY, format!("{name} takes {takes}, but {given} {was} given"))
+}
+
+fn count(n: usize) -> String {
+    if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") }
+}
+
+/// `a string`, `an int`, `nil`.
+pub(super) fn with_article(value: &Value) -> String {
+    let name = value.type_name();
+    match name {
+        "nil" => "nil".to_owned(),
+        _ if name.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {name}"),
+        _ => format!("a {name}"),
+    }
+}
+
+/// Unused by scripts, but a fiber that never ran must not look like one that did.
+pub(super) const NO_CLOSURE: *const Closure = ptr::null();

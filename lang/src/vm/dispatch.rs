@@ -1,0 +1,1094 @@
+//! The loop.
+//!
+//! Three rules make it fast, each measured: registers are reached by one raw pointer to the window; every arm writes its
+//! result in place, never through a temporary `Value`; and whatever is not the common case is a call of a function in
+//! `operate`, `access` or `call`, so that the arms stay small.
+#![allow(unsafe_code)]
+
+use super::call::{Entered, NO_CLOSURE};
+use super::fiber::{Exit, Fiber, Frame, Pending, SLICE};
+use super::op::{FAR, IN_LIST, Op, Reg};
+use super::{Cx, Failure, Proto, Raise, access, codes, operate, pattern, unwind};
+use crate::ast::BinaryOp;
+use crate::value::{Closure, Dict, Range, Str, StructValue, Tag, Value, display, equal, inspect};
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::ptr;
+use std::rc::Rc;
+
+/// Writes a value that is not on the heap, or a fresh one, over a register.
+///
+/// # Safety
+/// `slot` points to an initialised value of the fiber's stack.
+#[inline(always)]
+unsafe fn put(slot: *mut Value, value: Value) {
+    // SAFETY: by the caller; the old value is dropped only where dropping does anything.
+    unsafe {
+        if (*slot).on_heap() {
+            ptr::drop_in_place(slot);
+        }
+        ptr::write(slot, value);
+    }
+}
+
+impl Fiber {
+    /// Runs until it is done, raised, must wait, or its slice is over.
+    pub fn run(&mut self) -> Exit {
+        self.ticks = SLICE;
+        if let Some(wait) = self.entry_wait.take() {
+            return Exit::Wait(wait);
+        }
+        if let Some(result) = self.woken.take()
+            && let Some(exit) = self.deliver(result)
+        {
+            return exit;
+        }
+        if self.frames.is_empty() {
+            return Exit::Done(Value::Nil);
+        }
+        self.dispatch()
+    }
+
+    /// Puts what a wait gave where it is awaited.
+    fn deliver(&mut self, result: Result<Value, Box<Raise>>) -> Option<Exit> {
+        let pending = std::mem::replace(&mut self.pending, Pending::Nothing);
+        match (result, pending) {
+            (Err(raise), _) => self.unwind(raise).err().map(Exit::Raised),
+            (Ok(value), Pending::Item { dst, end }) => {
+                if let Some(frame) = self.frames.last_mut() {
+                    match value {
+                        Value::Pair(p) => {
+                            let at = frame.base + usize::from(dst);
+                            self.stack[at] = p.first.clone();
+                        }
+                        // SAFETY: the loop's end lies in the same code.
+                        _ => frame.pc = unsafe { frame.pc.offset(end as isize) },
+                    }
+                }
+                None
+            }
+            (Ok(value), pending) => {
+                let dst = if let Pending::Register(dst) = pending { dst } else { 0 };
+                self.answer(value, dst)
+            }
+        }
+    }
+
+    /// Gives the frame on top the result of what it called.
+    fn answer(&mut self, mut value: Value, dst: u16) -> Option<Exit> {
+        loop {
+            let Some(frame) = self.frames.last() else { return Some(Exit::Done(value)) };
+            if frame.native.is_none() {
+                let at = frame.base + usize::from(dst);
+                self.stack[at] = value;
+                return None;
+            }
+            let to = frame.dst;
+            match self.resume_native(value) {
+                Ok(Entered::Frame) => return None,
+                Ok(Entered::Value(result)) => {
+                    // The builtin's frame is gone; its result goes to whoever called it.
+                    value = result;
+                    if self.frames.last().is_none_or(|f| f.native.is_none()) {
+                        return self.answer_script(value, to);
+                    }
+                }
+                Ok(Entered::Wait(wait)) => {
+                    self.pending = Pending::Register(0);
+                    return Some(Exit::Wait(wait));
+                }
+                Err(raise) => return self.unwind(raise).err().map(Exit::Raised),
+            }
+        }
+    }
+
+    fn answer_script(&mut self, value: Value, dst: u16) -> Option<Exit> {
+        let Some(frame) = self.frames.last() else { return Some(Exit::Done(value)) };
+        let at = frame.base + usize::from(dst);
+        self.stack[at] = value;
+        None
+    }
+
+    /// The value of a capture of the running closure.
+    pub(super) fn capture(&self, index: u16) -> Option<Value> {
+        let closure = self.frames.last()?.closure;
+        if closure.is_null() {
+            return None;
+        }
+        // SAFETY: the caller's register, or the fiber's root, holds the closure while its frame is there.
+        unsafe { (&(*closure).captures).get(usize::from(index)).cloned() }
+    }
+
+    /// Looks at fuel, cancellation and the slice.
+    fn slow_tick(&mut self) -> Result<bool, Box<Raise>> {
+        let used = SLICE.saturating_sub(self.ticks).max(0);
+        self.ticks = SLICE;
+        if !self.isolate.burn(used.unsigned_abs()) {
+            let mut raise = Raise::error(codes::FUEL, "the run used up its fuel");
+            raise.why = super::Why::Exhausted;
+            return Err(raise.help("give it more with `--fuel N`, or look for a loop without an end"));
+        }
+        if self.context.cancel.is_set() {
+            return Err(Raise::cancelled(format!("cancelled: {}", self.context.cancel.reason())));
+        }
+        Ok(true)
+    }
+
+    #[allow(clippy::too_many_lines, clippy::cognitive_complexity)]
+    fn dispatch(&mut self) -> Exit {
+        let mut pc: *const Op;
+        let mut base: *mut Value;
+        let mut code: *const Proto;
+        let mut closure: *const Closure;
+
+        macro_rules! load {
+            () => {{
+                let Some(frame) = self.frames.last() else { return Exit::Done(Value::Nil) };
+                pc = frame.pc;
+                code = frame.proto;
+                closure = frame.closure;
+                // SAFETY: a window always lies within the stack.
+                base = unsafe { self.stack.as_mut_ptr().add(frame.base) };
+            }};
+        }
+        macro_rules! save {
+            () => {
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.pc = pc;
+                }
+            };
+        }
+        // SAFETY of all uses: the compiler gives no register beyond `regs`, and `ensure` made room for `regs`.
+        macro_rules! reg {
+            ($r:expr) => {
+                base.add(usize::from($r))
+            };
+        }
+        macro_rules! get {
+            ($r:expr) => {
+                unsafe { &*base.add(usize::from($r)) }
+            };
+        }
+        macro_rules! set {
+            ($r:expr, $v:expr) => {{
+                let value = $v;
+                unsafe { put(base.add(usize::from($r)), value) }
+            }};
+        }
+        macro_rules! code {
+            () => {
+                unsafe { &*code }
+            };
+        }
+        macro_rules! raise {
+            ($raise:expr) => {{
+                let raise = $raise;
+                save!();
+                match self.unwind(raise) {
+                    Ok(()) => {
+                        load!();
+                        continue;
+                    }
+                    Err(raise) => return Exit::Raised(raise),
+                }
+            }};
+        }
+        macro_rules! check {
+            ($result:expr) => {
+                match $result {
+                    Ok(value) => value,
+                    Err(raise) => raise!(raise),
+                }
+            };
+        }
+        macro_rules! jump {
+            ($by:expr) => {
+                // SAFETY: the compiler's jumps stay in the code.
+                pc = unsafe { pc.offset($by as isize) }
+            };
+        }
+        macro_rules! short_jump {
+            ($by:expr) => {{
+                let by = $by;
+                if by == FAR {
+                    save!();
+                    let at = self.frames.last().map_or(0, |f| f.at(code!()));
+                    jump!(code!().far(at));
+                } else {
+                    jump!(by);
+                }
+            }};
+        }
+        macro_rules! tick {
+            ($weight:expr) => {
+                self.ticks -= $weight;
+                if self.ticks < 0 {
+                    save!();
+                    match self.slow_tick() {
+                        Ok(_) => return Exit::Yield,
+                        Err(raise) => raise!(raise),
+                    }
+                }
+            };
+        }
+        macro_rules! entered {
+            ($entered:expr, $dst:expr) => {
+                match $entered {
+                    Ok(Entered::Frame) => load!(),
+                    Ok(Entered::Value(value)) => {
+                        load!();
+                        set!($dst, value);
+                    }
+                    Ok(Entered::Wait(wait)) => {
+                        self.pending = Pending::Register($dst);
+                        // A builtin that calls closures may be what waits; it is resumed through its own frame.
+                        return Exit::Wait(wait);
+                    }
+                    Err(raise) => match self.unwind(raise) {
+                        Ok(()) => load!(),
+                        Err(raise) => return Exit::Raised(raise),
+                    },
+                }
+            };
+        }
+        // The integer and float roads of an operator; `slow` for all else.
+        macro_rules! arithmetic {
+            ($dst:expr, $a:expr, $b:expr, $op:ident, $checked:ident, $float:tt) => {{
+                match (get!($a), get!($b)) {
+                    (Value::Int(x), Value::Int(y)) if let Some(z) = x.$checked(*y) => set!($dst, Value::Int(z)),
+                    (Value::Float(x), Value::Float(y)) => {
+                        let z = *x $float *y;
+                        set!($dst, Value::Float(z));
+                    }
+                    _ => slow!($dst, $a, $b, BinaryOp::$op),
+                }
+            }};
+        }
+        macro_rules! slow {
+            ($dst:expr, $a:expr, $b:expr, $op:expr) => {{
+                // What is changed in place must be held once: the register gives it up if it is the target.
+                let left = if $dst == $a && $a != $b {
+                    unsafe { std::mem::take(&mut *reg!($a)) }
+                } else {
+                    get!($a).clone()
+                };
+                match operate::binary($op, left, get!($b), self.isolate.limits().value_bytes) {
+                    Ok(value) => set!($dst, value),
+                    Err((left, raise)) => {
+                        if $dst == $a && $a != $b {
+                            set!($a, left);
+                        }
+                        raise!(raise)
+                    }
+                }
+            }};
+        }
+        macro_rules! compare {
+            ($dst:expr, $a:expr, $b:expr, $op:ident, $test:tt) => {{
+                match (get!($a), get!($b)) {
+                    (Value::Int(x), Value::Int(y)) => {
+                        let z = x $test y;
+                        set!($dst, Value::Bool(z));
+                    }
+                    (Value::Float(x), Value::Float(y)) => {
+                        let z = x $test y;
+                        set!($dst, Value::Bool(z));
+                    }
+                    _ => slow!($dst, $a, $b, BinaryOp::$op),
+                }
+            }};
+        }
+        macro_rules! unless {
+            ($a:expr, $b:expr, $by:expr, $op:ident, $test:tt) => {{
+                let holds = match (get!($a), get!($b)) {
+                    (Value::Int(x), Value::Int(y)) => x $test y,
+                    (Value::Float(x), Value::Float(y)) => x $test y,
+                    (x, y) => match operate::binary(BinaryOp::$op, x.clone(), y, 0) {
+                        Ok(value) => value.truthy(),
+                        Err((_, raise)) => raise!(raise),
+                    },
+                };
+                if !holds {
+                    short_jump!($by);
+                }
+            }};
+        }
+        macro_rules! unless_int {
+            ($a:expr, $imm:expr, $by:expr, $op:ident, $test:tt) => {{
+                let holds = match get!($a) {
+                    Value::Int(x) => *x $test i64::from($imm),
+                    x => match operate::binary(BinaryOp::$op, x.clone(), &Value::Int(i64::from($imm)), 0) {
+                        Ok(value) => value.truthy(),
+                        Err((_, raise)) => raise!(raise),
+                    },
+                };
+                if !holds {
+                    short_jump!($by);
+                }
+            }};
+        }
+
+        load!();
+        loop {
+            // SAFETY: code ends with a return, and jumps stay in it.
+            let op = unsafe { *pc };
+            pc = unsafe { pc.add(1) };
+            match op {
+                Op::Move { dst, src } => {
+                    let value = get!(src).clone();
+                    set!(dst, value);
+                }
+                Op::Take { dst, src } => {
+                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
+                    set!(dst, value);
+                }
+                Op::Clear { from, count } => {
+                    for r in from..from + count {
+                        let slot = unsafe { reg!(r) };
+                        if unsafe { (*slot).on_heap() } {
+                            set!(r, Value::Nil);
+                        }
+                    }
+                }
+                Op::Const { dst, k } => {
+                    let value = unsafe { code!().constants.get_unchecked(k as usize) }.clone();
+                    set!(dst, value);
+                }
+                Op::Int { dst, value } => set!(dst, Value::Int(i64::from(value))),
+                Op::Nil { dst } => set!(dst, Value::Nil),
+                Op::Bool { dst, value } => set!(dst, Value::Bool(value)),
+                Op::GetGlobal { dst, slot } => {
+                    let value = unsafe { (&*self.isolate.globals()).get_unchecked(slot as usize).clone() };
+                    if matches!(value, Value::Unbound) {
+                        raise!(unbound(code!(), pc));
+                    }
+                    set!(dst, value);
+                }
+                Op::SetGlobal { src, slot } => {
+                    let value = get!(src).clone();
+                    let target = unsafe { (&mut *self.isolate.globals()).as_mut_ptr().add(slot as usize) };
+                    unsafe { put(target, value) };
+                }
+                Op::GetCapture { dst, index } => {
+                    let value = unsafe { (&(*closure).captures).get_unchecked(usize::from(index)).clone() };
+                    set!(dst, value);
+                }
+                Op::GetCaptureCell { dst, index } => {
+                    let cell = unsafe { (&(*closure).captures).get_unchecked(usize::from(index)) };
+                    let value = open_cell(cell);
+                    if matches!(value, Value::Unbound) {
+                        raise!(unbound(code!(), pc));
+                    }
+                    set!(dst, value);
+                }
+                Op::SetCaptureCell { src, index } => {
+                    let cell = unsafe { (&(*closure).captures).get_unchecked(usize::from(index)) };
+                    fill_cell(cell, get!(src).clone());
+                }
+                Op::NewCell { reg } => {
+                    let value = unsafe { std::mem::take(&mut *reg!(reg)) };
+                    let cell = Rc::new(RefCell::new(value));
+                    self.isolate.note_cell(&cell);
+                    set!(reg, Value::Cell(cell));
+                }
+                Op::EmptyCell { reg } => {
+                    let cell = Rc::new(RefCell::new(Value::Unbound));
+                    self.isolate.note_cell(&cell);
+                    set!(reg, Value::Cell(cell));
+                }
+                Op::GetCell { dst, cell } => {
+                    let value = open_cell(get!(cell));
+                    if matches!(value, Value::Unbound) {
+                        raise!(unbound(code!(), pc));
+                    }
+                    set!(dst, value);
+                }
+                Op::SetCell { cell, src } => fill_cell(get!(cell), get!(src).clone()),
+                Op::Closure { dst, proto } => {
+                    let proto = unsafe { code!().protos.get_unchecked(proto as usize) }.clone();
+                    let captures = proto
+                        .captures
+                        .iter()
+                        .map(|c| match *c {
+                            super::Capture::Register(r) => get!(r).clone(),
+                            super::Capture::Outer(i) => unsafe { (&(*closure).captures)[usize::from(i)].clone() },
+                        })
+                        .collect();
+                    set!(dst, Value::Closure(Rc::new(Closure { proto, captures })));
+                }
+                Op::Myself { dst } => {
+                    if closure.is_null() {
+                        set!(dst, Value::Nil);
+                    } else {
+                        // SAFETY: `closure` came from `Rc::as_ptr` and is held by a register; one more count for ours.
+                        let value = unsafe {
+                            Rc::increment_strong_count(closure);
+                            Value::Closure(Rc::from_raw(closure))
+                        };
+                        set!(dst, value);
+                    }
+                }
+
+                Op::Add { dst, a, b } => arithmetic!(dst, a, b, Add, checked_add, +),
+                Op::Sub { dst, a, b } => arithmetic!(dst, a, b, Sub, checked_sub, -),
+                Op::Mul { dst, a, b } => arithmetic!(dst, a, b, Mul, checked_mul, *),
+                Op::Div { dst, a, b } => arithmetic!(dst, a, b, Div, checked_div, /),
+                Op::Rem { dst, a, b } => match (get!(a), get!(b)) {
+                    (Value::Int(x), Value::Int(y)) if *y != 0 => {
+                        let z = x.wrapping_rem(*y);
+                        set!(dst, Value::Int(z));
+                    }
+                    _ => slow!(dst, a, b, BinaryOp::Rem),
+                },
+                Op::Pow { dst, a, b } => slow!(dst, a, b, BinaryOp::Pow),
+                Op::AddInt { dst, a, imm } => match get!(a) {
+                    Value::Int(x) if let Some(z) = x.checked_add(i64::from(imm)) => set!(dst, Value::Int(z)),
+                    x => match operate::binary(BinaryOp::Add, x.clone(), &Value::Int(i64::from(imm)), 0) {
+                        Ok(value) => set!(dst, value),
+                        Err((_, raise)) => raise!(raise),
+                    },
+                },
+                Op::SubInt { dst, a, imm } => match get!(a) {
+                    Value::Int(x) if let Some(z) = x.checked_sub(i64::from(imm)) => set!(dst, Value::Int(z)),
+                    x => match operate::binary(BinaryOp::Sub, x.clone(), &Value::Int(i64::from(imm)), 0) {
+                        Ok(value) => set!(dst, value),
+                        Err((_, raise)) => raise!(raise),
+                    },
+                },
+                Op::MulInt { dst, a, imm } => match get!(a) {
+                    Value::Int(x) if let Some(z) = x.checked_mul(i64::from(imm)) => set!(dst, Value::Int(z)),
+                    x => {
+                        let limit = self.isolate.limits().value_bytes;
+                        match operate::binary(BinaryOp::Mul, x.clone(), &Value::Int(i64::from(imm)), limit) {
+                            Ok(value) => set!(dst, value),
+                            Err((_, raise)) => raise!(raise),
+                        }
+                    }
+                },
+                Op::RemInt { dst, a, imm } => match get!(a) {
+                    Value::Int(x) if imm != 0 => {
+                        let z = x.wrapping_rem(i64::from(imm));
+                        set!(dst, Value::Int(z));
+                    }
+                    x => match operate::binary(BinaryOp::Rem, x.clone(), &Value::Int(i64::from(imm)), 0) {
+                        Ok(value) => set!(dst, value),
+                        Err((_, raise)) => raise!(raise),
+                    },
+                },
+                Op::Neg { dst, a } => {
+                    let value = check!(operate::negate(get!(a)));
+                    set!(dst, value);
+                }
+                Op::Not { dst, a } => {
+                    let value = !get!(a).truthy();
+                    set!(dst, Value::Bool(value));
+                }
+                Op::Truth { dst, a } => {
+                    let value = get!(a).truthy();
+                    set!(dst, Value::Bool(value));
+                }
+                Op::Eq { dst, a, b } => {
+                    let same = equal(get!(a), get!(b));
+                    set!(dst, Value::Bool(same));
+                }
+                Op::Ne { dst, a, b } => {
+                    let same = equal(get!(a), get!(b));
+                    set!(dst, Value::Bool(!same));
+                }
+                Op::Lt { dst, a, b } => compare!(dst, a, b, Lt, <),
+                Op::Le { dst, a, b } => compare!(dst, a, b, Le, <=),
+                Op::Gt { dst, a, b } => compare!(dst, a, b, Gt, >),
+                Op::Ge { dst, a, b } => compare!(dst, a, b, Ge, >=),
+                Op::In { dst, a, b } => slow!(dst, a, b, BinaryOp::In),
+                Op::NotIn { dst, a, b } => slow!(dst, a, b, BinaryOp::NotIn),
+
+                Op::Jump { by } => jump!(by),
+                Op::Loop { by } => {
+                    jump!(by);
+                    tick!(-i64::from(by));
+                }
+                Op::JumpIf { a, by } => {
+                    if get!(a).truthy() {
+                        jump!(by);
+                    }
+                }
+                Op::JumpUnless { a, by } => {
+                    if !get!(a).truthy() {
+                        jump!(by);
+                    }
+                }
+                Op::JumpIfNil { a, by } => {
+                    if get!(a).is_nil() {
+                        jump!(by);
+                    }
+                }
+                Op::JumpIfNotNil { a, by } => {
+                    if !get!(a).is_nil() {
+                        jump!(by);
+                    }
+                }
+                Op::JumpIfNone { a, by } => {
+                    if get!(a).is_nil() || matches!(get!(a).as_result(), Some(Err(_))) {
+                        jump!(by);
+                    }
+                }
+                Op::UnlessLt { a, b, by } => unless!(a, b, by, Lt, <),
+                Op::UnlessLe { a, b, by } => unless!(a, b, by, Le, <=),
+                Op::UnlessGt { a, b, by } => unless!(a, b, by, Gt, >),
+                Op::UnlessGe { a, b, by } => unless!(a, b, by, Ge, >=),
+                Op::UnlessEq { a, b, by } => unless!(a, b, by, Eq, ==),
+                Op::UnlessNe { a, b, by } => unless!(a, b, by, Ne, !=),
+                Op::UnlessLtInt { a, imm, by } => unless_int!(a, imm, by, Lt, <),
+                Op::UnlessLeInt { a, imm, by } => unless_int!(a, imm, by, Le, <=),
+                Op::UnlessGtInt { a, imm, by } => unless_int!(a, imm, by, Gt, >),
+                Op::UnlessGeInt { a, imm, by } => unless_int!(a, imm, by, Ge, >=),
+                Op::UnlessEqInt { a, imm, by } => unless_int!(a, imm, by, Eq, ==),
+                Op::UnlessNeInt { a, imm, by } => unless_int!(a, imm, by, Ne, !=),
+
+                Op::Call { mut argc, dst, base: at } => {
+                    save!();
+                    let first = self.absolute(at) + 1;
+                    if argc == IN_LIST {
+                        let count = self.unpack_arguments(first);
+                        let callee = self.stack[first - 1].clone();
+                        entered!(self.enter(&callee, first, count, dst, false), dst);
+                        continue;
+                    }
+                    tick_call!(self, pc, base, code, closure);
+                    if let Value::Closure(callee) = get!(at) {
+                        let (proto, callee) = (Rc::as_ptr(&callee.proto), Rc::as_ptr(callee));
+                        match self.enter_script(proto, callee, first, usize::from(argc), dst, false) {
+                            Ok(()) => load!(),
+                            Err(raise) => raise!(raise),
+                        }
+                    } else {
+                        let callee = get!(at).clone();
+                        argc = argc.min(IN_LIST - 1);
+                        entered!(self.enter(&callee, first, usize::from(argc), dst, false), dst);
+                    }
+                }
+                Op::CallFn { argc, dst, base: at, func } => {
+                    save!();
+                    let first = self.absolute(at);
+                    tick_call!(self, pc, base, code, closure);
+                    // SAFETY: functions are never removed.
+                    let proto = unsafe { Rc::as_ptr((&*self.isolate.functions()).get_unchecked(usize::from(func))) };
+                    let callee = unsafe { &*proto };
+                    if argc != IN_LIST && u16::from(argc) == callee.params && !callee.rest {
+                        if self.frames.len() >= self.isolate.limits().depth {
+                            // The general road says so.
+                            check!(self.enter_script(proto, NO_CLOSURE, first, usize::from(argc), dst, false));
+                        }
+                        let top = first + usize::from(callee.regs) + 1;
+                        if top > self.stack.len() {
+                            self.ensure(top);
+                        }
+                        self.frames.push(Frame::script(proto, NO_CLOSURE, first, dst));
+                        pc = callee.code.as_ptr();
+                        code = proto;
+                        closure = NO_CLOSURE;
+                        base = unsafe { self.stack.as_mut_ptr().add(first) };
+                    } else {
+                        let argc =
+                            if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
+                        check!(self.enter_script(proto, NO_CLOSURE, first, argc, dst, false));
+                        load!();
+                    }
+                }
+                Op::CallBuiltin { argc, dst, base: at, builtin } => {
+                    save!();
+                    let first = self.absolute(at);
+                    let row = unsafe { code!().builtins.get_unchecked(usize::from(builtin)) };
+                    let argc = if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
+                    entered!(self.enter_builtin(row, first, argc, dst, false), dst);
+                }
+                Op::CallMethod { argc, dst, base: at, site } => {
+                    save!();
+                    entered!(self.call_method(code!(), at, argc, dst, site), dst);
+                }
+                Op::MethodInPlace { argc, base: at, site, place } => {
+                    save!();
+                    match self.method_in_place(code!(), at, argc, site, place) {
+                        Ok(skip) => {
+                            load!();
+                            jump!(skip);
+                        }
+                        Err(raise) => raise!(raise),
+                    }
+                }
+                Op::TailSelf { argc, base: at } => {
+                    let from = self.absolute(at);
+                    save!();
+                    check!(self.restart(from, usize::from(argc)));
+                    load!();
+                    tick!(8);
+                }
+                Op::Return { src } => {
+                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
+                    let Some(frame) = self.frames.pop() else { return Exit::Done(value) };
+                    for r in 0..usize::from(code!().regs) {
+                        let slot = unsafe { base.add(r) };
+                        if unsafe { (*slot).on_heap() } {
+                            unsafe { put(slot, Value::Nil) };
+                        }
+                    }
+                    match self.frames.last() {
+                        Some(caller) if caller.native.is_none() => {
+                            pc = caller.pc;
+                            code = caller.proto;
+                            closure = caller.closure;
+                            base = unsafe { self.stack.as_mut_ptr().add(caller.base) };
+                            set!(frame.dst, value);
+                        }
+                        None => return Exit::Done(value),
+                        Some(_) => {
+                            if let Some(exit) = self.answer(value, frame.dst) {
+                                return exit;
+                            }
+                            load!();
+                        }
+                    }
+                }
+                Op::ReturnNil => {
+                    let Some(frame) = self.frames.pop() else { return Exit::Done(Value::Nil) };
+                    self.clear(frame.base, usize::from(code!().regs));
+                    if let Some(exit) = self.answer(Value::Nil, frame.dst) {
+                        return exit;
+                    }
+                    load!();
+                }
+
+                Op::List { dst, base: at, len } => {
+                    let items = (at..at + len).map(|r| unsafe { std::mem::take(&mut *reg!(r)) }).collect();
+                    set!(dst, Value::list(items));
+                }
+                Op::ListPush { list, value } => {
+                    let value = get!(value).clone();
+                    if let Value::List(l) = unsafe { &mut *reg!(list) } {
+                        Rc::make_mut(l).items.push(value);
+                    }
+                }
+                Op::ListExtend { list, value } => {
+                    let items = check!(crate::builtins::elements(get!(value)).ok_or_else(|| not_spreadable(get!(value))));
+                    if let Value::List(l) = unsafe { &mut *reg!(list) } {
+                        Rc::make_mut(l).items.extend(items);
+                    }
+                }
+                Op::DictOf { dst, base: at, shape } => {
+                    let keys = unsafe { code!().shapes.get_unchecked(usize::from(shape)) };
+                    let mut dict = Dict::with_capacity(keys.len());
+                    for (i, key) in (at..).zip(keys.iter()) {
+                        dict.insert(key.clone(), unsafe { std::mem::take(&mut *reg!(i)) });
+                    }
+                    set!(dst, Value::dict(dict));
+                }
+                Op::DictSet { dict, key, value } => {
+                    let Value::Str(k) = get!(key) else {
+                        raise!(Raise::error(codes::TYPE, format!("a dict's keys are strings, not {}", inspect(get!(key)))))
+                    };
+                    let (k, v) = (k.clone(), get!(value).clone());
+                    if let Value::Dict(d) = unsafe { &mut *reg!(dict) } {
+                        Rc::make_mut(d).dict.insert(k, v);
+                    }
+                }
+                Op::DictMerge { dict, value } => {
+                    let from = match get!(value) {
+                        Value::Host(h) => h.object().to_value().unwrap_or_default(),
+                        Value::Struct(s) => {
+                            Value::dict(s.def.fields.iter().cloned().zip(s.fields.iter().cloned()).collect())
+                        }
+                        other => other.clone(),
+                    };
+                    match (unsafe { &mut *reg!(dict) }, &from) {
+                        (Value::Dict(into), Value::Dict(from)) => {
+                            let into = Rc::make_mut(into);
+                            for (k, v) in from.dict.iter() {
+                                into.dict.insert(k.clone(), v.clone());
+                            }
+                        }
+                        (_, Value::Nil) => {}
+                        (_, other) => raise!(Raise::error(
+                            codes::TYPE,
+                            format!("only a dict can be spread into a dict, not {}", super::call::with_article(other))
+                        )),
+                    }
+                }
+                Op::Pair { dst, a, b } => {
+                    let value = Value::pair(get!(a).clone(), get!(b).clone());
+                    set!(dst, value);
+                }
+                Op::Range { dst, a, b } => {
+                    let value = check!(make_range(get!(a), get!(b), false));
+                    set!(dst, value);
+                }
+                Op::RangeExclusive { dst, a, b } => {
+                    let value = check!(make_range(get!(a), get!(b), true));
+                    set!(dst, value);
+                }
+                Op::Concat { dst, base: at, len } => {
+                    let mut text = Str::with_capacity(usize::from(len) * 16);
+                    for r in at..at + len {
+                        match get!(r) {
+                            Value::Str(s) => text.push_str(s),
+                            Value::Int(i) => {
+                                let _ = write!(text, "{i}");
+                            }
+                            other => text.push_str(&display(other)),
+                        }
+                        set!(r, Value::Nil);
+                    }
+                    set!(dst, Value::Str(text));
+                }
+                Op::Struct { dst, src, def } => {
+                    let def = unsafe { code!().structs.get_unchecked(usize::from(def)) }.clone();
+                    let fields = def.fields.iter().map(|f| pattern::key(get!(src), f)).collect();
+                    set!(dst, Value::Struct(Rc::new(StructValue { def, fields })));
+                }
+
+                Op::GetField { dst, object, field } => {
+                    let site = unsafe { code!().fields.get_unchecked(usize::from(field)) };
+                    if let Value::Dict(d) = get!(object)
+                        && let Some(at) = d.dict.position_near(&site.name, site.hint.get() as usize)
+                        && let Some(value) = d.dict.at(at)
+                    {
+                        #[allow(clippy::cast_possible_truncation)]
+                        site.hint.set(at as u32);
+                        let value = value.clone();
+                        set!(dst, value);
+                    } else {
+                        save!();
+                        let Self { isolate, context, .. } = self;
+                        let value = check!(access::field(&mut Cx { isolate, context }, get!(object), &site.name));
+                        set!(dst, value);
+                    }
+                }
+                Op::GetIndex { dst, object, index } => match (get!(object), get!(index)) {
+                    (Value::List(l), Value::Int(i)) if (*i as u64) < l.items.len() as u64 => {
+                        #[allow(clippy::cast_possible_truncation)]
+                        let value = unsafe { l.items.get_unchecked(*i as usize) }.clone();
+                        set!(dst, value);
+                    }
+                    (object, index) => match check!(access::index(object, index)) {
+                        Some(value) => set!(dst, value),
+                        None => raise!(access::out_of_range(object, index)),
+                    },
+                },
+                Op::GetIndexOr { dst, object, index } => {
+                    let value = check!(access::index(get!(object), get!(index))).unwrap_or_default();
+                    set!(dst, value);
+                }
+                Op::Slice { dst, object, bounds } => {
+                    let value = check!(access::slice(get!(object), get!(bounds), get!(bounds + 1)));
+                    set!(dst, value);
+                }
+                Op::AssignPath { base: at, path } => {
+                    save!();
+                    let at = self.absolute(at);
+                    check!(self.assign_path(code!(), path, at));
+                }
+
+                Op::ForPrep { base: at } => {
+                    let value = unsafe { std::mem::take(&mut *reg!(at)) };
+                    let value = check!(access::prepare(value));
+                    set!(at, value);
+                    set!(at + 1, Value::Int(0));
+                }
+                Op::ForNext { base: at, dst, by } => {
+                    let Value::Int(position) = *get!(at + 1) else { continue };
+                    match get!(at) {
+                        Value::List(l) => match l.items.get(usize::try_from(position).unwrap_or(usize::MAX)) {
+                            Some(item) => {
+                                let item = item.clone();
+                                set!(dst, item);
+                                set!(at + 1, Value::Int(position + 1));
+                            }
+                            None => short_jump!(by),
+                        },
+                        Value::Range(r) => match r.at(usize::try_from(position).unwrap_or(usize::MAX)) {
+                            Some(item) => {
+                                set!(dst, Value::Int(item));
+                                set!(at + 1, Value::Int(position + 1));
+                            }
+                            None => short_jump!(by),
+                        },
+                        other => {
+                            let other = other.clone();
+                            save!();
+                            let Self { isolate, context, .. } = self;
+                            let (item, next) = check!(access::item(&mut Cx { isolate, context }, &other, position));
+                            set!(at + 1, Value::Int(next));
+                            match item {
+                                access::Item::Some(value) => set!(dst, value),
+                                access::Item::End => short_jump!(by),
+                                access::Item::Wait(wait) => {
+                                    let at = self.frames.last().map_or(0, |f| f.at(code!()));
+                                    let end = if by == FAR { code!().far(at) } else { i32::from(by) };
+                                    self.pending = Pending::Item { dst, end };
+                                    return Exit::Wait(wait);
+                                }
+                            }
+                        }
+                    }
+                }
+
+                Op::Throw { src } => raise!(Raise::thrown(get!(src).clone())),
+                Op::Rethrow { src } => {
+                    if let Some(raise) = unwind::held(get!(src)) {
+                        raise!(raise);
+                    }
+                }
+                Op::Ok { dst, src } => {
+                    let value = Value::ok(get!(src).clone());
+                    set!(dst, value);
+                }
+                Op::Err { dst, src } => {
+                    let value = Value::err(get!(src).clone());
+                    set!(dst, value);
+                }
+                Op::Unwrap { dst, src, by } => match get!(src).as_result() {
+                    Some(Ok(value)) => {
+                        let value = value.clone();
+                        set!(dst, value);
+                        short_jump!(by);
+                    }
+                    Some(Err(_)) => {}
+                    None => raise!(not_a_result("?", get!(src))),
+                },
+                Op::TryStar { dst, src } => match get!(src).as_result() {
+                    Some(Ok(value)) => {
+                        let value = value.clone();
+                        set!(dst, value);
+                    }
+                    Some(Err(error)) => raise!(Raise::thrown(error.clone())),
+                    None => {
+                        let value = get!(src).clone();
+                        set!(dst, value);
+                    }
+                },
+
+                Op::IsList { dst, src, test } | Op::HasKeys { dst, src, test } | Op::IsVariant { dst, src, test } => {
+                    let fits = pattern::fits(&code!().tests[usize::from(test)], get!(src));
+                    set!(dst, Value::Bool(fits));
+                }
+                Op::IsPair { dst, src } => {
+                    let fits = matches!(get!(src), Value::Pair(_));
+                    set!(dst, Value::Bool(fits));
+                }
+                Op::IsType { dst, src, k } => {
+                    let fits = code!().constants[usize::from(k)].as_str().is_some_and(|n| pattern::has_type(get!(src), n));
+                    set!(dst, Value::Bool(fits));
+                }
+                Op::Item { dst, src, index } => {
+                    let value = pattern::item(get!(src), usize::from(index));
+                    set!(dst, value);
+                }
+                Op::ItemsFrom { dst, src, index } => {
+                    let value = pattern::items_from(get!(src), usize::from(index));
+                    set!(dst, value);
+                }
+                Op::Key { dst, src, field } => {
+                    let value = pattern::key(get!(src), &code!().fields[usize::from(field)].name);
+                    set!(dst, value);
+                }
+                Op::KeysBut { dst, src, shape } => {
+                    let value = pattern::keys_but(get!(src), &code!().shapes[usize::from(shape)]);
+                    set!(dst, value);
+                }
+                Op::Part { dst, src, index } => {
+                    let value = pattern::part(get!(src), usize::from(index));
+                    set!(dst, value);
+                }
+                Op::Fail { src, kind } => raise!(failure(&code!().failures[usize::from(kind)], get!(src))),
+            }
+        }
+    }
+
+    fn absolute(&self, reg: Reg) -> usize {
+        self.frames.last().map_or(0, |f| f.base) + usize::from(reg)
+    }
+
+    /// Calls a method: a dict's own function, else the builtin of the receiver's type.
+    fn call_method(&mut self, code: &Proto, at: Reg, argc: u8, dst: u16, site: u16) -> Result<Entered, Box<Raise>> {
+        let site = &code.methods[usize::from(site)];
+        let base = self.absolute(at);
+        let argc = if argc == IN_LIST { self.unpack_arguments(base + 1) } else { usize::from(argc) };
+        let receiver = &self.stack[base];
+        let own = match receiver {
+            Value::Dict(d) => d.dict.get(&site.name).filter(|v| v.is_callable()).cloned(),
+            Value::Host(h) => h.object().get(&site.name).filter(Value::is_callable),
+            Value::Struct(s) => s.get(&site.name).filter(|v| v.is_callable()).cloned(),
+            _ => None,
+        };
+        if let Some(callee) = own {
+            // The callee takes the receiver's register, so that its captures live as long as its frame.
+            self.stack[base] = callee.clone();
+            return self.enter(&callee, base + 1, argc, dst, false);
+        }
+        let tag = receiver.tag();
+        let row = match site.cache.get() {
+            Some((cached, row)) if cached == tag && tag != Tag::Host => row,
+            _ => {
+                let module = access::method_module(receiver);
+                let Some(row) = self.isolate.registry().find(&module, &site.name) else {
+                    return Err(access::no_method(
+                        &Cx { isolate: &self.isolate, context: &self.context },
+                        receiver,
+                        &site.name,
+                    ));
+                };
+                site.cache.set(Some((tag, row)));
+                row
+            }
+        };
+        self.enter_builtin(row, base, argc + 1, dst, false)
+    }
+
+    /// `x = x.method(…)` with the receiver held once; how many instructions to skip, none when it has to go the long way.
+    fn method_in_place(
+        &mut self,
+        code: &Proto,
+        at: Reg,
+        argc: u8,
+        site: u16,
+        place: u16,
+    ) -> Result<i32, Box<Raise>> {
+        let (place, skip) = code.places[usize::from(place)];
+        let site = &code.methods[usize::from(site)];
+        let base = self.absolute(at);
+        let receiver = self.take_place(place);
+        let tag = receiver.tag();
+        let row = match site.cache.get() {
+            Some((cached, row)) if cached == tag => Some(row),
+            _ => self.isolate.registry().find(tag.module(), &site.name),
+        };
+        let own_key = matches!(&receiver, Value::Dict(d) if d.dict.contains(&site.name));
+        let Some(row) = row.filter(|row| row.pure && !own_key && tag != Tag::Host) else {
+            self.put_place(place, receiver);
+            return Ok(0);
+        };
+        site.cache.set(Some((tag, row)));
+        let (given, max) = (usize::from(argc) + 1, usize::from(row.arity.max));
+        let crate::builtins::Run::Plain(function) = row.run else {
+            self.put_place(place, receiver);
+            return Ok(0);
+        };
+        if given < usize::from(row.arity.min) || (given > max && !row.arity.rest) {
+            // The long way says what is wrong.
+            self.put_place(place, receiver);
+            return Ok(0);
+        }
+        let size = given.max(max);
+        self.ensure(base + size + 1);
+        self.stack[base] = receiver;
+        for value in &mut self.stack[base + given..base + size] {
+            *value = Value::Nil;
+        }
+        let Self { isolate, context, stack, .. } = self;
+        let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
+        match result {
+            Ok(value) => {
+                self.clear(base, size);
+                self.put_place(place, value);
+                Ok(i32::from(skip))
+            }
+            Err(raise) => {
+                let receiver = std::mem::take(&mut self.stack[base]);
+                self.put_place(place, receiver);
+                Err(raise)
+            }
+        }
+    }
+}
+
+/// The tick of a call: as `tick!`, but the call is made again after the slice.
+macro_rules! tick_call {
+    ($self:ident, $pc:ident, $base:ident, $code:ident, $closure:ident) => {
+        $self.ticks -= 8;
+        if $self.ticks < 0 {
+            match $self.slow_tick() {
+                Ok(_) => {
+                    if let Some(frame) = $self.frames.last_mut() {
+                        // SAFETY: back to the call itself.
+                        frame.pc = unsafe { $pc.sub(1) };
+                    }
+                    return Exit::Yield;
+                }
+                Err(raise) => match $self.unwind(raise) {
+                    Ok(()) => {
+                        let Some(frame) = $self.frames.last() else { return Exit::Done(Value::Nil) };
+                        $pc = frame.pc;
+                        $code = frame.proto;
+                        $closure = frame.closure;
+                        $base = unsafe { $self.stack.as_mut_ptr().add(frame.base) };
+                        continue;
+                    }
+                    Err(raise) => return Exit::Raised(raise),
+                },
+            }
+        }
+    };
+}
+use tick_call;
+
+fn open_cell(cell: &Value) -> Value {
+    if let Value::Cell(cell) = cell { cell.borrow().clone() } else { cell.clone() }
+}
+
+fn fill_cell(cell: &Value, value: Value) {
+    if let Value::Cell(cell) = cell {
+        let old = cell.replace(value);
+        drop(old);
+    }
+}
+
+#[cold]
+fn unbound(code: &Proto, pc: *const Op) -> Box<Raise> {
+    // SAFETY: `pc` is behind an instruction of this code.
+    let at = usize::try_from(unsafe { pc.offset_from(code.code.as_ptr()) }).unwrap_or(1) - 1;
+    let name = code.source.as_ref().zip(code.spans.get(at)).map_or("", |(source, span)| source.slice(*span));
+    Raise::error(codes::UNBOUND, format!("`{name}` is read before it is bound"))
+        .labelled("not bound yet")
+        .help("call the function after the binding")
+}
+
+#[cold]
+fn not_spreadable(value: &Value) -> Box<Raise> {
+    Raise::error(codes::TYPE, format!("only a list, set or range can be spread here, not {}", super::call::with_article(value)))
+}
+
+#[cold]
+fn not_a_result(what: &str, value: &Value) -> Box<Raise> {
+    Raise::error(codes::TYPE, format!("`{what}` needs a Result, not {}", super::call::with_article(value)))
+        .help("`Ok(v)`, `Err(e)` and `try { … }` give Results")
+}
+
+fn make_range(a: &Value, b: &Value, exclusive: bool) -> Result<Value, Box<Raise>> {
+    match (a, b) {
+        (Value::Int(from), Value::Int(to)) => Ok(Value::Range(Rc::new(Range { from: *from, to: *to, exclusive }))),
+        _ => Err(Raise::error(
+            codes::TYPE,
+            format!(
+                "a range goes from int to int, not from {} to {}",
+                super::call::with_article(a),
+                super::call::with_article(b)
+            ),
+        )),
+    }
+}
+
+#[cold]
+fn failure(kind: &Failure, value: &Value) -> Box<Raise> {
+    match kind {
+        Failure::NoArm => Raise::error(codes::NO_ARM, format!("no arm of this `match` fits {}", inspect(value)))
+            .labelled("nothing fits")
+            .help("add an arm for it, or `_ -> …` for all that is left"),
+        Failure::Require => {
+            let message = match value {
+                Value::Nil => "a requirement does not hold".to_owned(),
+                Value::Str(s) => s.as_str().to_owned(),
+                other => display(other),
+            };
+            Raise::error(codes::REQUIRE, message).labelled("this is false")
+        }
+    }
+}

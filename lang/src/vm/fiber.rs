@@ -1,0 +1,169 @@
+//! A fiber: registers, frames, and where to go on.
+#![allow(unsafe_code)]
+
+use super::op::Op;
+use super::{Context, Isolate, Proto, Raise, Wait};
+use crate::builtins::Builtin;
+use crate::value::{Closure, Value};
+use std::ptr;
+use std::rc::Rc;
+
+/// Registers a new fiber starts with: little, for a session that waits holds them.
+const FIRST_REGISTERS: usize = 64;
+
+/// Why [`Fiber::run`] came back.
+pub enum Exit {
+    /// The function returned.
+    Done(Value),
+    /// It was interrupted and nothing took it.
+    Raised(Box<Raise>),
+    /// It must wait; [`Fiber::wake`] with what the wait gave, then run again.
+    Wait(Wait),
+    /// Its slice is over; run again when others have had their turn.
+    Yield,
+}
+
+/// One call that is not finished.
+pub(super) struct Frame {
+    /// The function's code; null for a builtin's frame.
+    pub(super) proto: *const Proto,
+    /// What it captured; null where there is nothing.
+    pub(super) closure: *const Closure,
+    /// For a builtin's frame, which.
+    pub(super) native: Option<&'static Builtin>,
+    /// Where it goes on.
+    pub(super) pc: *const Op,
+    /// Where its window starts.
+    pub(super) base: usize,
+    /// Registers of a builtin's window.
+    pub(super) window: usize,
+    /// The caller's register for the result.
+    pub(super) dst: u16,
+}
+
+/// What to do with the value that a wait gives.
+#[derive(Clone, Copy)]
+pub(super) enum Pending {
+    /// Nothing is awaited.
+    Nothing,
+    /// It is the result of the call for this register.
+    Register(u16),
+    /// It is the next item of a loop: a pair (item, true), or nil at the end.
+    Item { dst: u16, end: i32 },
+}
+
+/// One line of execution.
+pub struct Fiber {
+    pub(super) isolate: Rc<Isolate>,
+    pub(super) context: Rc<Context>,
+    /// All of it is always initialised; what no window holds is nil or harmless.
+    pub(super) stack: Vec<Value>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) pending: Pending,
+    /// What the wait gave.
+    pub(super) woken: Option<Result<Value, Box<Raise>>>,
+    /// A builtin that was called directly and waits.
+    pub(super) entry_wait: Option<Wait>,
+    /// Instructions left of this slice.
+    pub(super) ticks: i64,
+    /// The function at the bottom, kept alive.
+    pub(super) root: Value,
+}
+
+/// Instructions in a slice: about 100 µs.
+pub(super) const SLICE: i64 = 50_000;
+
+impl Fiber {
+    /// A fiber that will call `function` with `args`; more than it takes are left out.
+    ///
+    /// # Errors
+    /// When `function` cannot be called, or wants more arguments.
+    pub fn new(
+        isolate: &Rc<Isolate>,
+        context: &Rc<Context>,
+        function: Value,
+        args: impl IntoIterator<Item = Value>,
+    ) -> Result<Self, Box<Raise>> {
+        let mut fiber = Self {
+            isolate: isolate.clone(),
+            context: context.clone(),
+            stack: vec![Value::Nil; FIRST_REGISTERS],
+            frames: Vec::with_capacity(4),
+            pending: Pending::Nothing,
+            woken: None,
+            entry_wait: None,
+            ticks: SLICE,
+            root: Value::Nil,
+        };
+        fiber.start(function, args)?;
+        Ok(fiber)
+    }
+
+    /// Makes a finished fiber call another function.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn start(&mut self, function: Value, args: impl IntoIterator<Item = Value>) -> Result<(), Box<Raise>> {
+        let mut argc = 0;
+        for arg in args {
+            if argc == self.stack.len() {
+                self.stack.resize(argc * 2, Value::Nil);
+            }
+            self.stack[argc] = arg;
+            argc += 1;
+        }
+        self.root = function;
+        self.enter_root(argc)
+    }
+
+    /// Gives the fiber what it waited for.
+    pub fn wake(&mut self, result: Result<Value, Box<Raise>>) {
+        self.woken = Some(result);
+    }
+
+    /// What it carries.
+    #[must_use]
+    pub fn context(&self) -> &Rc<Context> {
+        &self.context
+    }
+
+    pub(super) fn ensure(&mut self, registers: usize) {
+        if registers > self.stack.len() {
+            let size = registers.max(self.stack.len() * 2);
+            self.stack.resize(size, Value::Nil);
+        }
+    }
+
+    /// The builtin frame's window.
+    pub(super) fn window(&mut self, base: usize, size: usize) -> &mut [Value] {
+        &mut self.stack[base..base + size]
+    }
+
+    /// Drops what the registers of a finished window hold.
+    pub(super) fn clear(&mut self, base: usize, size: usize) {
+        for value in &mut self.stack[base..base + size] {
+            if value.on_heap() {
+                *value = Value::Nil;
+            }
+        }
+    }
+}
+
+impl Frame {
+    pub(super) fn script(proto: *const Proto, closure: *const Closure, base: usize, dst: u16) -> Self {
+        // SAFETY: protos are kept by the isolate or by a closure that a lower window holds.
+        let pc = unsafe { (*proto).code.as_ptr() };
+        Self { proto, closure, native: None, pc, base, window: 0, dst }
+    }
+
+    pub(super) fn native(builtin: &'static Builtin, base: usize, window: usize, dst: u16) -> Self {
+        Self { proto: ptr::null(), closure: ptr::null(), native: Some(builtin), pc: ptr::null(), base, window, dst }
+    }
+
+    /// The number of the instruction that is running (the one before `pc`).
+    pub(super) fn at(&self, proto: &Proto) -> usize {
+        // SAFETY: `pc` points into the function's code or one behind it.
+        let distance = unsafe { self.pc.offset_from(proto.code.as_ptr()) };
+        usize::try_from(distance).unwrap_or(0).saturating_sub(1)
+    }
+}

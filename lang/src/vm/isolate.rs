@@ -1,0 +1,167 @@
+//! What the scripts of one run share.
+#![allow(unsafe_code)]
+
+use super::{Host, Limits, Proto};
+use crate::builtins::{Capability, Registry};
+use crate::value::{Str, Value};
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::rc::Rc;
+
+/// Globals, functions, the host, limits. Nothing in it is ever removed, so that code may point into it.
+pub struct Isolate {
+    globals: UnsafeCell<Vec<Value>>,
+    functions: UnsafeCell<Vec<Rc<Proto>>>,
+    /// Every function ever loaded, kept for frames that point at it.
+    kept: RefCell<Vec<Rc<Proto>>>,
+    cells: RefCell<Vec<std::rc::Weak<RefCell<Value>>>>,
+    registry: Registry,
+    host: Rc<dyn Host>,
+    limits: Limits,
+    denied: Vec<Capability>,
+    fuel_used: Cell<u64>,
+    names: RefCell<std::collections::HashSet<Str>>,
+}
+
+impl Isolate {
+    /// A new run.
+    #[must_use]
+    pub fn new(registry: Registry, host: Rc<dyn Host>, limits: Limits, denied: Vec<Capability>) -> Rc<Self> {
+        Rc::new(Self {
+            globals: UnsafeCell::default(),
+            functions: UnsafeCell::default(),
+            kept: RefCell::default(),
+            cells: RefCell::default(),
+            registry,
+            host,
+            limits,
+            denied,
+            fuel_used: Cell::new(0),
+            names: RefCell::default(),
+        })
+    }
+
+    /// The builtins.
+    #[must_use]
+    pub fn registry(&self) -> Registry {
+        self.registry
+    }
+
+    /// The host.
+    #[must_use]
+    pub fn host(&self) -> &Rc<dyn Host> {
+        &self.host
+    }
+
+    /// The limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Whether the run was denied a capability.
+    #[must_use]
+    pub fn is_denied(&self, capability: Capability) -> bool {
+        self.denied.contains(&capability)
+    }
+
+    /// Room for `count` more globals; the first one's number.
+    pub fn add_globals(&self, count: usize) -> u32 {
+        // SAFETY: one thread, and no reference into the vector outlives an instruction.
+        let globals = unsafe { &mut *self.globals.get() };
+        let first = globals.len();
+        globals.resize(first + count, Value::Unbound);
+        u32::try_from(first).unwrap_or(u32::MAX)
+    }
+
+    /// Room for a function; its number.
+    pub fn add_function(&self, proto: Rc<Proto>) -> usize {
+        // SAFETY: as above.
+        let functions = unsafe { &mut *self.functions.get() };
+        functions.push(proto);
+        functions.len() - 1
+    }
+
+    /// Puts a function where [`Self::add_function`] made room.
+    pub fn set_function(&self, number: usize, proto: Rc<Proto>) {
+        // SAFETY: as above.
+        let functions = unsafe { &mut *self.functions.get() };
+        if let Some(slot) = functions.get_mut(number) {
+            // The placeholder may be running nowhere, but what was loaded stays.
+            self.kept.borrow_mut().push(std::mem::replace(slot, proto));
+        }
+    }
+
+    /// The function of a number.
+    #[must_use]
+    pub fn function(&self, number: usize) -> Option<Rc<Proto>> {
+        // SAFETY: as above.
+        unsafe { (&*self.functions.get()).get(number).cloned() }
+    }
+
+    /// Keeps a loaded module's code.
+    pub fn keep(&self, proto: &Rc<Proto>) {
+        self.kept.borrow_mut().push(proto.clone());
+    }
+
+    /// The one block that all code of this run uses for a name.
+    #[must_use]
+    pub fn intern(&self, text: &str) -> Str {
+        let mut names = self.names.borrow_mut();
+        if let Some(found) = names.get(text) {
+            return found.clone();
+        }
+        let name = Str::new(text);
+        names.insert(name.clone());
+        name
+    }
+
+    /// A global's value.
+    #[must_use]
+    pub fn global(&self, slot: u32) -> Value {
+        // SAFETY: as above.
+        unsafe { (&*self.globals.get()).get(slot as usize).cloned().unwrap_or_default() }
+    }
+
+    /// Sets a global.
+    pub fn set_global(&self, slot: u32, value: Value) {
+        // SAFETY: as above; the old value is dropped after the slot is written.
+        let old = unsafe { (&mut *self.globals.get()).get_mut(slot as usize).map(|s| std::mem::replace(s, value)) };
+        drop(old);
+    }
+
+    pub(super) fn globals(&self) -> *mut Vec<Value> {
+        self.globals.get()
+    }
+
+    pub(super) fn functions(&self) -> *mut Vec<Rc<Proto>> {
+        self.functions.get()
+    }
+
+    /// Remembers a captured variable, so that cycles through it can be broken at the end.
+    pub(super) fn note_cell(&self, cell: &Rc<RefCell<Value>>) {
+        let mut cells = self.cells.borrow_mut();
+        if cells.len() == cells.capacity() {
+            cells.retain(|c| c.strong_count() > 0);
+        }
+        cells.push(Rc::downgrade(cell));
+    }
+
+    /// Adds used fuel; false when there is no more.
+    pub(super) fn burn(&self, amount: u64) -> bool {
+        let used = self.fuel_used.get().saturating_add(amount);
+        self.fuel_used.set(used);
+        self.limits.fuel.is_none_or(|limit| used <= limit)
+    }
+}
+
+impl Drop for Isolate {
+    fn drop(&mut self) {
+        // A closure held by the variable it captures would never be freed by counting.
+        for cell in self.cells.get_mut().drain(..) {
+            if let Some(cell) = cell.upgrade() {
+                let old = cell.replace(Value::Nil);
+                drop(old);
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The machine: registers, fibers, and the loop that runs them.
+//!
+//! - [`Op`]: the instructions. [`Proto`]: a compiled function.
+//! - [`Isolate`]: what the scripts of one run share: globals, functions, the host.
+//! - [`Fiber`]: one line of execution. [`Fiber::run`] goes on until it is done, must wait, or its slice is over.
+//! - `dispatch`: the loop. `operate`, `access`, `pattern`: what its slow roads do. `call`: windows and frames.
+//! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace.
+//! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call.
+
+mod access;
+mod call;
+pub mod codes;
+mod context;
+mod dispatch;
+mod drive;
+mod fiber;
+mod isolate;
+pub mod op;
+mod operate;
+mod pattern;
+mod proto;
+mod raise;
+mod unwind;
+
+pub use context::{Cancel, Context, Cx, Host, Limits};
+pub use drive::{Called, Function, Wait, drive};
+pub use fiber::{Exit, Fiber};
+pub use isolate::Isolate;
+pub use op::Op;
+pub use proto::{
+    CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Test,
+};
+pub use raise::{About, Raise, Why};

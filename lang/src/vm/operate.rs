@@ -1,0 +1,166 @@
+//! Operators, the slow roads: mixed types, overflow, strings, lists, errors.
+
+use super::call::with_article;
+use super::{Raise, codes};
+use crate::ast::BinaryOp;
+use crate::value::{Str, Value, equal, order};
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// `a op b`. The left side is given by value, so that a string or list held only there grows in place; when it fails,
+/// it comes back.
+pub(crate) fn binary(op: BinaryOp, a: Value, b: &Value, limit: usize) -> Result<Value, (Value, Box<Raise>)> {
+    let result = match op {
+        BinaryOp::Add => return add(a, b, limit),
+        BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow => arithmetic(op, &a, b, limit),
+        BinaryOp::Eq => Ok(Value::Bool(equal(&a, b))),
+        BinaryOp::Ne => Ok(Value::Bool(!equal(&a, b))),
+        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => compare(op, &a, b).map(Value::Bool),
+        BinaryOp::In => contains(&a, b).map(Value::Bool),
+        BinaryOp::NotIn => contains(&a, b).map(|found| Value::Bool(!found)),
+    };
+    result.map_err(|raise| (a, raise))
+}
+
+fn add(mut a: Value, b: &Value, limit: usize) -> Result<Value, (Value, Box<Raise>)> {
+    match (&mut a, b) {
+        (Value::Str(x), Value::Str(y)) => {
+            if x.len() + y.len() > limit {
+                return Err((a, too_large(limit)));
+            }
+            x.push_str(y);
+            Ok(a)
+        }
+        (Value::List(x), Value::List(y)) => {
+            if (x.items.len() + y.items.len()).saturating_mul(16) > limit {
+                return Err((a, too_large(limit)));
+            }
+            // `xs + xs`: the right side is the same block, and making the left one ours copies it first.
+            let items = y.items.clone();
+            Rc::make_mut(x).items.extend(items);
+            Ok(a)
+        }
+        (Value::Dict(x), Value::Dict(y)) => {
+            let into = Rc::make_mut(x);
+            for (k, v) in y.dict.iter() {
+                into.dict.insert(k.clone(), v.clone());
+            }
+            Ok(a)
+        }
+        _ => match arithmetic(BinaryOp::Add, &a, b, limit) {
+            Ok(value) => Ok(value),
+            Err(raise) => Err((a, raise)),
+        },
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn arithmetic(op: BinaryOp, a: &Value, b: &Value, limit: usize) -> Result<Value, Box<Raise>> {
+    match (a, b) {
+        (Value::Int(x), Value::Int(y)) => integers(op, *x, *y),
+        (Value::Float(x), Value::Float(y)) => Ok(Value::Float(floats(op, *x, *y))),
+        (Value::Int(x), Value::Float(y)) => Ok(Value::Float(floats(op, *x as f64, *y))),
+        (Value::Float(x), Value::Int(y)) => Ok(Value::Float(floats(op, *x, *y as f64))),
+        (Value::Str(s), Value::Int(n)) if op == BinaryOp::Mul => {
+            let times = usize::try_from(*n).unwrap_or(0);
+            if s.len().checked_mul(times).is_none_or(|size| size > limit) {
+                return Err(too_large(limit));
+            }
+            Ok(Value::Str(Str::new(&s.repeat(times))))
+        }
+        _ => Err(mismatch(op, a, b)),
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn integers(op: BinaryOp, x: i64, y: i64) -> Result<Value, Box<Raise>> {
+    let (exact, float) = match op {
+        BinaryOp::Sub => (x.checked_sub(y), x as f64 - y as f64),
+        BinaryOp::Mul => (x.checked_mul(y), x as f64 * y as f64),
+        BinaryOp::Div if y == 0 => return Err(by_zero("divide")),
+        BinaryOp::Div => (x.checked_div(y), x as f64 / y as f64),
+        BinaryOp::Rem if y == 0 => return Err(by_zero("take the remainder")),
+        BinaryOp::Rem => (Some(x.wrapping_rem(y)), 0.0),
+        BinaryOp::Pow => match u32::try_from(y) {
+            Ok(exponent) => (x.checked_pow(exponent), (x as f64).powf(y as f64)),
+            Err(_) => (None, (x as f64).powf(y as f64)),
+        },
+        _ => (x.checked_add(y), x as f64 + y as f64),
+    };
+    Ok(exact.map_or(Value::Float(float), Value::Int))
+}
+
+fn floats(op: BinaryOp, x: f64, y: f64) -> f64 {
+    match op {
+        BinaryOp::Sub => x - y,
+        BinaryOp::Mul => x * y,
+        BinaryOp::Div => x / y,
+        BinaryOp::Rem => x % y,
+        BinaryOp::Pow => x.powf(y),
+        _ => x + y,
+    }
+}
+
+fn compare(op: BinaryOp, a: &Value, b: &Value) -> Result<bool, Box<Raise>> {
+    let both = matches!(
+        (a, b),
+        (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) | (Value::Str(_), Value::Str(_))
+    );
+    if !both {
+        return Err(mismatch(op, a, b));
+    }
+    // A NaN is in no order with anything: every comparison is false.
+    let Some(found) = order(a, b) else { return Ok(false) };
+    Ok(match op {
+        BinaryOp::Lt => found == Ordering::Less,
+        BinaryOp::Le => found != Ordering::Greater,
+        BinaryOp::Gt => found == Ordering::Greater,
+        _ => found != Ordering::Less,
+    })
+}
+
+fn contains(a: &Value, b: &Value) -> Result<bool, Box<Raise>> {
+    match (a, b) {
+        (_, Value::List(l)) => Ok(l.items.iter().any(|i| equal(i, a))),
+        (_, Value::Set(s)) => Ok(s.contains(a)),
+        (Value::Str(k), Value::Dict(d)) => Ok(d.dict.contains(k)),
+        (Value::Str(part), Value::Str(s)) => Ok(s.contains(part.as_str())),
+        (Value::Int(i), Value::Range(r)) => {
+            Ok(r.from <= *i && if r.exclusive { *i < r.to } else { *i <= r.to })
+        }
+        (_, Value::Range(_) | Value::Dict(_)) => Ok(false),
+        (Value::Str(k), Value::Host(h)) => Ok(h.object().get(k).is_some()),
+        _ => Err(mismatch(BinaryOp::In, a, b)),
+    }
+}
+
+/// `-a`
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn negate(a: &Value) -> Result<Value, Box<Raise>> {
+    match a {
+        Value::Int(i) => Ok(i.checked_neg().map_or(Value::Float(-(*i as f64)), Value::Int)),
+        Value::Float(f) => Ok(Value::Float(-f)),
+        other => Err(Raise::error(codes::TYPE, format!("cannot negate {}", with_article(other)))),
+    }
+}
+
+fn by_zero(verb: &str) -> Box<Raise> {
+    Raise::error(codes::ZERO, format!("cannot {verb} by the integer zero"))
+        .help("test the divisor first, or divide by a float: `x / 0.0` is `inf`")
+}
+
+fn too_large(limit: usize) -> Box<Raise> {
+    Raise::error(codes::SIZE, format!("the result would be larger than {limit} bytes"))
+}
+
+fn mismatch(op: BinaryOp, a: &Value, b: &Value) -> Box<Raise> {
+    let message = format!("`{}` does not work on {} and {}", op.symbol(), with_article(a), with_article(b));
+    let raise = Raise::error(codes::TYPE, message);
+    match (op, a, b) {
+        (BinaryOp::Add, Value::Str(_), _) | (BinaryOp::Add, _, Value::Str(_)) => {
+            raise.help("nothing becomes a string by itself: write `\"…${value}\"` or `to_string(value)`")
+        }
+        (_, Value::Nil, _) | (_, _, Value::Nil) => raise.help("one side is nil: give it a value with `??` first"),
+        _ => raise,
+    }
+}

@@ -1,0 +1,209 @@
+//! Compiled functions.
+
+use super::op::Op;
+use crate::builtins::Builtin;
+use crate::source::{SourceRef, Span};
+use crate::value::{EnumDef, Str, StructDef, Tag, Value};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A compiled function: code, what it refers to, and where each instruction came from.
+#[derive(Default)]
+pub struct Proto {
+    /// As its author named it; empty for a closure.
+    pub name: Str0,
+    /// The file.
+    pub source: Option<SourceRef>,
+    /// Positional parameters, the rest parameter not counted.
+    pub params: u16,
+    /// How many of them must be given.
+    pub required: u16,
+    /// A rest parameter follows.
+    pub rest: bool,
+    /// The window's size.
+    pub regs: u16,
+    /// The instructions.
+    pub code: Vec<Op>,
+    /// One span per instruction.
+    pub spans: Vec<Span>,
+    /// Constants.
+    pub constants: Vec<Value>,
+    /// Functions inside.
+    pub protos: Vec<Rc<Proto>>,
+    /// Where a closure of this function takes its captures from, when it is made.
+    pub captures: Vec<Capture>,
+    /// Builtins called.
+    pub builtins: Vec<&'static Builtin>,
+    /// Fields read, with the position found last.
+    pub fields: Vec<FieldSite>,
+    /// Methods called.
+    pub methods: Vec<MethodSite>,
+    /// Key lists of dict literals and patterns.
+    pub shapes: Vec<Box<[Str]>>,
+    /// Structs made.
+    pub structs: Vec<Rc<StructDef>>,
+    /// Assigned paths.
+    pub paths: Vec<PathSite>,
+    /// Places changed by `x = x.method(…)`, and how many instructions do the same the long way.
+    pub places: Vec<(Place, u8)>,
+    /// What patterns ask.
+    pub tests: Vec<Test>,
+    /// What `Fail` says.
+    pub failures: Vec<Failure>,
+    /// Handlers, innermost first.
+    pub handlers: Vec<Handler>,
+    /// Calls, by instruction, for error messages.
+    pub calls: Vec<CallSite>,
+    /// Distances of short jumps that did not fit, by instruction.
+    pub far: Vec<(u32, i32)>,
+    /// The whole function, for messages.
+    pub span: Span,
+}
+
+/// A shared name that may be empty.
+pub type Str0 = Option<Str>;
+
+/// Where a capture comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Capture {
+    /// A register of the enclosing function.
+    Register(u16),
+    /// A capture of the enclosing function.
+    Outer(u16),
+}
+
+/// A field read.
+pub struct FieldSite {
+    /// Its name.
+    pub name: Str,
+    /// Where it lay last time.
+    pub hint: Cell<u32>,
+}
+
+/// A method call.
+pub struct MethodSite {
+    /// Its name.
+    pub name: Str,
+    /// What it was last time, and for which type.
+    pub cache: Cell<Option<(Tag, &'static Builtin)>>,
+    /// For a receiver that is a dict with a key of this name: where it lay last time.
+    pub hint: Cell<u32>,
+}
+
+/// Where an assignable variable lives.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// A register.
+    Register(u16),
+    /// A cell in a register.
+    Cell(u16),
+    /// A captured cell.
+    CaptureCell(u16),
+    /// A global.
+    Global(u32),
+}
+
+/// An assigned path.
+pub struct PathSite {
+    /// The variable at its start.
+    pub root: Place,
+    /// How many keys.
+    pub keys: u16,
+    /// The operator of a compound assignment.
+    pub op: Option<crate::ast::BinaryOp>,
+    /// Where each key stands.
+    pub spans: Vec<Span>,
+}
+
+/// What a pattern asks.
+pub enum Test {
+    /// A list of `len` elements, or of at least so many.
+    List {
+        /// How many.
+        len: usize,
+        /// There may be more.
+        rest: bool,
+    },
+    /// A dict (or the named struct) with these keys.
+    Keys {
+        /// The struct.
+        name: Str0,
+        /// The keys.
+        keys: Vec<Str>,
+    },
+    /// A variant.
+    Variant {
+        /// The enum, where it was written.
+        name: Str0,
+        /// The variant.
+        variant: Str,
+        /// How many values.
+        args: usize,
+    },
+}
+
+/// What `Fail` says about a value.
+pub enum Failure {
+    /// `match` without a fitting arm.
+    NoArm,
+    /// `require` that does not hold; the value is the message or nil.
+    Require,
+}
+
+/// Instructions `start..end` are under this handler.
+#[derive(Clone, Copy, Debug)]
+pub struct Handler {
+    /// First instruction.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+    /// Where it goes on.
+    pub target: u32,
+    /// Where the error goes.
+    pub reg: u16,
+    /// What it takes.
+    pub kind: HandlerKind,
+}
+
+/// What a handler takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlerKind {
+    /// Errors and thrown values, as values.
+    Catch,
+    /// Everything, to go on with it afterwards.
+    Finally,
+    /// Errors and thrown values, to go on with the last of them.
+    Retry,
+}
+
+/// A call, for messages.
+pub struct CallSite {
+    /// The instruction.
+    pub pc: u32,
+    /// Each argument, the receiver first for a method.
+    pub args: Vec<Span>,
+}
+
+/// An enum that a module declares.
+pub type EnumRef = Rc<EnumDef>;
+
+impl Proto {
+    /// Its name for stack traces.
+    #[must_use]
+    pub fn title(&self) -> String {
+        self.name.as_ref().map_or_else(|| "<closure>".to_owned(), |n| n.as_str().to_owned())
+    }
+
+    /// The call at an instruction.
+    #[must_use]
+    pub fn call_at(&self, pc: usize) -> Option<&CallSite> {
+        let pc = u32::try_from(pc).ok()?;
+        self.calls.binary_search_by_key(&pc, |c| c.pc).ok().map(|i| &self.calls[i])
+    }
+
+    /// The distance of a short jump that did not fit.
+    pub(super) fn far(&self, pc: usize) -> i32 {
+        let pc = u32::try_from(pc).unwrap_or(u32::MAX);
+        self.far.binary_search_by_key(&pc, |f| f.0).map_or(0, |i| self.far[i].1)
+    }
+}

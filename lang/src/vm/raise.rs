@@ -1,0 +1,207 @@
+//! What interrupts a run: a thrown value, an error of the language, a cancellation, an exit.
+
+use crate::diagnostic::{Diagnostic, Label, TraceFrame};
+use crate::source::{SourceRef, Span};
+use crate::value::{Dict, Str, Value, display, inspect};
+use std::any::Any;
+use std::rc::Rc;
+
+/// Why a run is interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// `throw v`, or `Err` that nobody took.
+    Thrown,
+    /// An error found by the VM or a builtin.
+    Error,
+    /// Somebody gave the task up; `catch` does not see it.
+    Cancelled,
+    /// Fuel or memory is used up; nothing sees it.
+    Exhausted,
+    /// `exit(code)`; `catch` does not see it.
+    Exit(i32),
+}
+
+/// Which part of a call an error is about; the VM turns it into a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// The call or operation as a whole.
+    All,
+    /// An argument, from 0; for a method the receiver is 0.
+    Argument(usize),
+}
+
+/// An interruption on its way up.
+pub struct Raise {
+    /// Why.
+    pub why: Why,
+    /// What `catch` binds; made from the message when nil.
+    pub value: Value,
+    /// Catalogue code.
+    pub code: &'static str,
+    /// What happened, one sentence.
+    pub message: String,
+    /// Places; the first is the main one. Empty until the VM knows where.
+    pub labels: Vec<Label>,
+    /// Facts.
+    pub notes: Vec<String>,
+    /// What to do.
+    pub help: Vec<String>,
+    /// What the main label says.
+    pub label: String,
+    /// What it is about.
+    pub about: About,
+    /// Whether the main label is set.
+    pub located: bool,
+    /// Who called whom, innermost first.
+    pub trace: Vec<TraceFrame>,
+    /// More entries of the error that `catch` binds.
+    pub fields: Vec<(&'static str, Value)>,
+    /// For the crate that made it.
+    pub payload: Option<Rc<dyn Any>>,
+}
+
+impl Raise {
+    /// An error of the language or a builtin.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self {
+            why: Why::Error,
+            value: Value::Nil,
+            code,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+            label: String::new(),
+            about: About::All,
+            located: false,
+            trace: Vec::new(),
+            fields: Vec::new(),
+            payload: None,
+        })
+    }
+
+    /// `throw value`.
+    #[must_use]
+    pub fn thrown(value: Value) -> Box<Self> {
+        let mut raise = Self::error(super::codes::UNCAUGHT, "");
+        raise.why = Why::Thrown;
+        // An error that was caught and is thrown again keeps its code and words.
+        let text = |key: &str| value.as_dict().and_then(|d| d.get_str(key)).and_then(Value::as_str).map(str::to_owned);
+        raise.message = match text("message") {
+            Some(message) => format!("uncaught error: {message}"),
+            None => format!("uncaught error: {}", shown(&value)),
+        };
+        raise.value = value;
+        raise
+    }
+
+    /// `exit(code)`.
+    #[must_use]
+    pub fn exit(code: i32) -> Box<Self> {
+        let mut raise = Self::error(super::codes::UNCAUGHT, format!("exit({code})"));
+        raise.why = Why::Exit(code);
+        raise
+    }
+
+    /// The task was given up.
+    pub fn cancelled(reason: impl Into<String>) -> Box<Self> {
+        let mut raise = Self::error(super::codes::CANCELLED, reason);
+        raise.why = Why::Cancelled;
+        raise
+    }
+
+    /// What it is about, and a few words for the label.
+    #[must_use]
+    pub fn about(mut self: Box<Self>, argument: usize, label: impl Into<String>) -> Box<Self> {
+        self.about = About::Argument(argument);
+        self.label = label.into();
+        self
+    }
+
+    /// A few words for the label.
+    #[must_use]
+    pub fn labelled(mut self: Box<Self>, label: impl Into<String>) -> Box<Self> {
+        self.label = label.into();
+        self
+    }
+
+    /// A fact.
+    #[must_use]
+    pub fn note(mut self: Box<Self>, text: impl Into<String>) -> Box<Self> {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn help(mut self: Box<Self>, text: impl Into<String>) -> Box<Self> {
+        self.help.push(text.into());
+        self
+    }
+
+    /// Another entry of the error that `catch` binds.
+    #[must_use]
+    pub fn field(mut self: Box<Self>, name: &'static str, value: impl Into<Value>) -> Box<Self> {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// A second place.
+    #[must_use]
+    pub fn also(mut self: Box<Self>, source: &SourceRef, span: Span, text: impl Into<String>) -> Box<Self> {
+        self.labels.push(Label { source: source.clone(), span, text: text.into() });
+        self
+    }
+
+    /// Puts the main place in front, once: the innermost place is where it happened.
+    pub(crate) fn locate(&mut self, source: &SourceRef, span: Span) {
+        if !self.located {
+            self.located = true;
+            let text = std::mem::take(&mut self.label);
+            self.labels.insert(0, Label { source: source.clone(), span, text });
+        }
+    }
+
+    /// What `catch` binds.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        if self.why == Why::Thrown || !self.value.is_nil() {
+            return self.value.clone();
+        }
+        let mut dict = Dict::new();
+        dict.insert(Str::new("code"), Value::str(self.code));
+        dict.insert(Str::new("message"), Value::str(&self.message));
+        for (name, value) in &self.fields {
+            dict.insert(Str::new(name), value.clone());
+        }
+        if let Some(help) = self.help.first() {
+            dict.insert(Str::new("help"), Value::str(help));
+        }
+        Value::dict(dict)
+    }
+
+    /// As a diagnostic, for a person.
+    #[must_use]
+    pub fn to_diagnostic(&self) -> Diagnostic {
+        let mut d = Diagnostic::error(self.code, self.message.clone());
+        d.labels.clone_from(&self.labels);
+        d.notes.clone_from(&self.notes);
+        d.help.clone_from(&self.help);
+        d.trace.clone_from(&self.trace);
+        d
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Str(s) => s.as_str().to_owned(),
+        Value::Dict(_) | Value::List(_) => inspect(value),
+        other => display(other),
+    }
+}
+
+impl std::fmt::Debug for Raise {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {}: {}", self.why, self.code, self.message)
+    }
+}

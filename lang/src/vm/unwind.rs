@@ -1,0 +1,101 @@
+//! Finding the handler of a raise, and writing down who called whom.
+#![allow(unsafe_code)]
+
+use super::fiber::Fiber;
+use super::{About, Cx, HandlerKind, Raise, Why};
+use crate::diagnostic::TraceFrame;
+use crate::value::{HostBox, HostObject, Next, Str, Value};
+use std::any::Any;
+use std::cell::RefCell;
+
+/// Frames of a stack trace that are kept: the innermost ones tell the story.
+const KEPT_FRAMES: usize = 24;
+
+/// A raise that a `finally` interrupted, in a register until the block is over.
+pub(super) struct Held(RefCell<Option<Box<Raise>>>);
+
+impl HostObject for Held {
+    fn type_name(&self) -> &'static str {
+        "error"
+    }
+    fn get(&self, _key: &str) -> Option<Value> {
+        None
+    }
+    fn len(&self) -> Option<usize> {
+        None
+    }
+    fn keys(&self) -> Vec<Str> {
+        Vec::new()
+    }
+    fn to_value(&self) -> Option<Value> {
+        None
+    }
+    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
+        None
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Takes the raise out of the register where [`Fiber::unwind`] put it.
+pub(super) fn held(value: &Value) -> Option<Box<Raise>> {
+    let mut raise = value.as_host::<Held>()?.0.borrow_mut().take()?;
+    // This frame is written down again when the raise goes on from here.
+    raise.trace.pop();
+    Some(raise)
+}
+
+impl Fiber {
+    /// Goes to the innermost handler, or gives the raise back when there is none.
+    pub(super) fn unwind(&mut self, mut raise: Box<Raise>) -> Result<(), Box<Raise>> {
+        while let Some(frame) = self.frames.last_mut() {
+            if let Some(builtin) = frame.native {
+                let (base, window) = (frame.base, frame.window);
+                push_trace(&mut raise, TraceFrame { function: builtin.full_name(), at: None });
+                self.frames.pop();
+                self.clear(base, window);
+                continue;
+            }
+            // SAFETY: a frame's code is kept as long as the frame.
+            let code = unsafe { &*frame.proto };
+            let at = frame.at(code);
+            let span = code.spans.get(at).copied().unwrap_or_default();
+            let main = match raise.about {
+                About::Argument(i) if !raise.located => {
+                    code.call_at(at).and_then(|c| c.args.get(i)).copied().unwrap_or(span)
+                }
+                _ => span,
+            };
+            if let Some(source) = &code.source {
+                raise.locate(source, main);
+                push_trace(&mut raise, TraceFrame { function: code.title(), at: Some((source.clone(), span)) });
+            }
+            let catchable = matches!(raise.why, Why::Thrown | Why::Error);
+            let at = u32::try_from(at).unwrap_or(u32::MAX);
+            let handler = code.handlers.iter().find(|h| {
+                h.start <= at && at < h.end && (catchable || (h.kind == HandlerKind::Finally && raise.why != Why::Exhausted))
+            });
+            if let Some(handler) = handler {
+                // SAFETY: a handler's target lies in the same code.
+                frame.pc = unsafe { code.code.as_ptr().add(handler.target as usize) };
+                let slot = frame.base + usize::from(handler.reg);
+                self.stack[slot] = match handler.kind {
+                    HandlerKind::Catch => raise.to_value(),
+                    HandlerKind::Finally | HandlerKind::Retry => HostBox::value(Held(RefCell::new(Some(raise)))),
+                };
+                return Ok(());
+            }
+            let (base, size) = (frame.base, usize::from(code.regs));
+            self.frames.pop();
+            self.clear(base, size);
+        }
+        Err(raise)
+    }
+}
+
+fn push_trace(raise: &mut Raise, frame: TraceFrame) {
+    if raise.trace.len() < KEPT_FRAMES {
+        raise.trace.push(frame);
+    }
+}

@@ -1,0 +1,12 @@
+//! What plugs into the core: the canonical reminder providers, and the routes to models.
+//!
+//! | module | offers |
+//! |---|---|
+//! | [`reminder`] | the canonical reminder providers and the list of their ids |
+//! | [`model`] | the mock, Anthropic's Messages API, OpenAI's Chat Completions, and what each route can take |
+
+pub mod model;
+pub mod reminder;
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,86 @@
+//! Reading a reply.
+
+use runtime::data::Data;
+use runtime::message::{Block, ToolCall};
+use runtime::model::{Reply, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Body {
+    content: Vec<Value>,
+    model: Option<String>,
+    stop_reason: Option<String>,
+    stop_sequence: Option<String>,
+    id: Option<String>,
+    #[serde(default)]
+    usage: Tokens,
+}
+
+#[derive(Deserialize, Default)]
+struct Tokens {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+}
+
+/// The reply that a body holds; otherwise what it lacks.
+pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
+    let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let mut reasoning = String::new();
+    let mut tool_calls = Vec::new();
+    let mut plain = true;
+    for block in &body.content {
+        let field = |name: &str| block.get(name).and_then(Value::as_str);
+        match field("type") {
+            Some("text") => {
+                text.push_str(field("text").ok_or("a text block without `text`")?);
+                plain &= block.get("citations").is_none_or(Value::is_null);
+            }
+            Some("tool_use") => {
+                let (id, name) = field("id").zip(field("name")).ok_or("a tool_use block without `id` or `name`")?;
+                let input = block.get("input").cloned().unwrap_or_default();
+                let arguments = if input.is_null() { Data::empty_dict() } else { Data::from(input) };
+                tool_calls.push(ToolCall::new(id, name, arguments));
+            }
+            Some("thinking") => {
+                reasoning.push_str(field("thinking").unwrap_or_default());
+                plain = false;
+            }
+            _ => plain = false,
+        }
+    }
+    Ok(Reply {
+        text: text.into(),
+        tool_calls,
+        // Text and calls say it all, unless there is something that must go back as it came.
+        blocks: if plain { Vec::new() } else { body.content.into_iter().map(block).collect() },
+        reasoning: (!reasoning.is_empty()).then(|| reasoning.into()),
+        usage: usage(&body.usage),
+        stop_reason: body.stop_reason.map(Into::into),
+        model: body.model.map_or_else(|| model.into(), Into::into),
+        provider: "anthropic".into(),
+        extra: [("id", body.id), ("stop_sequence", body.stop_sequence)]
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.into(), Data::from(value?))))
+            .collect(),
+    })
+}
+
+fn block(json: Value) -> Block {
+    Block::from_data(&Data::from(json))
+}
+
+/// The vendor counts cached tokens apart.
+fn usage(tokens: &Tokens) -> Usage {
+    let (read, written) =
+        (tokens.cache_read_input_tokens.unwrap_or(0), tokens.cache_creation_input_tokens.unwrap_or(0));
+    Usage {
+        input_tokens: tokens.input_tokens.unwrap_or(0).saturating_add(read).saturating_add(written),
+        output_tokens: tokens.output_tokens.unwrap_or(0),
+        cache_read_tokens: read,
+        cache_write_tokens: written,
+    }
+}

@@ -1,0 +1,229 @@
+//! The body of a request.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::message::{Block, Content, Message, Role, ToolCall};
+use runtime::model::{ModelError, Request};
+use serde_json::{Map, Value, json};
+
+use crate::model::choice::{Thinking, ToolChoice, object_schema};
+
+/// The API demands a limit. This one fits every model that is still served.
+const MAX_TOKENS: u64 = 8192;
+
+/// The body that asks `model`.
+pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, ModelError> {
+    let choice = ToolChoice::read(&request.tool_choice)?;
+    let thinking = Thinking::read(&request.thinking)?;
+    let (leading, turns) = turns(request);
+    if turns.is_empty() {
+        return Err(crate::model::choice::no_messages());
+    }
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| {
+        if !value.is_null() {
+            body.insert(key.to_owned(), value);
+        }
+    };
+    put("model", model.into());
+    let budget = thinking.budget_tokens();
+    put("max_tokens", request.max_tokens.unwrap_or(MAX_TOKENS + budget.unwrap_or(0)).into());
+    put("system", system(request, &leading));
+    put("messages", turns.into_iter().map(Turn::into_json).collect());
+    if !request.tools.is_empty() {
+        put("tools", request.tools.iter().map(tool).collect());
+        put("tool_choice", tool_choice(&choice));
+    }
+    put("temperature", json!(request.temperature));
+    put("thinking", thinking_json(&thinking, budget));
+    if !request.output_schema.is_nil() {
+        put("output_config", json!({"format": {"type": "json_schema", "schema": Value::from(&request.output_schema)}}));
+    }
+    for (key, value) in &request.extra {
+        put(key, value.into());
+    }
+    Ok(Value::Object(body))
+}
+
+fn tool(spec: &runtime::message::ToolSpec) -> Value {
+    json!({
+        "name": spec.name.as_ref(),
+        "description": spec.description.as_ref(),
+        "input_schema": object_schema(&spec.parameters),
+    })
+}
+
+fn tool_choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Unsaid => Value::Null,
+        ToolChoice::Auto => json!({"type": "auto"}),
+        ToolChoice::None => json!({"type": "none"}),
+        ToolChoice::Required => json!({"type": "any"}),
+        ToolChoice::Tool(name) => json!({"type": "tool", "name": name.as_ref()}),
+        ToolChoice::AsGiven(given) => given.into(),
+    }
+}
+
+fn thinking_json(thinking: &Thinking, budget: Option<u64>) -> Value {
+    match (thinking, budget) {
+        (Thinking::AsGiven(given), _) => given.into(),
+        (Thinking::Unsaid, _) => Value::Null,
+        (_, Some(budget)) => json!({"type": "enabled", "budget_tokens": budget}),
+        (_, None) => json!({"type": "disabled"}),
+    }
+}
+
+/// The system text, and behind it the system messages that the history begins with.
+fn system(request: &Request, leading: &[Arc<str>]) -> Value {
+    let parts: Vec<Arc<str>> = request.system_text().map(Arc::from).into_iter().chain(leading.iter().cloned()).collect();
+    if parts.is_empty() { Value::Null } else { parts.join("\n\n").into() }
+}
+
+/// One entry of `messages`.
+struct Turn {
+    role: &'static str,
+    blocks: Vec<Value>,
+}
+
+impl Turn {
+    fn into_json(self) -> Value {
+        // A lone piece of text is written as such: the two mean the same, and this one can be read.
+        let content = match self.blocks.as_slice() {
+            [Value::Object(only)] if only.len() == 2 && only.get("type").is_some_and(|kind| kind == "text") => {
+                only.get("text").cloned().unwrap_or_default()
+            }
+            _ => Value::Array(self.blocks),
+        };
+        json!({"role": self.role, "content": content})
+    }
+}
+
+/// The conversation as turns of alternating roles that begin with the user's, and the system messages at its head.
+///
+/// A later cut can keep each message's JSON beside it, for a message never changes: [`push`] is the only place that makes any.
+fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<Turn>) {
+    let mut leading = Vec::new();
+    let mut turns: Vec<Turn> = Vec::new();
+    for message in &request.conversation() {
+        if turns.is_empty() && matches!(message.role, Role::System | Role::Developer) {
+            leading.extend(Some(message.text()).filter(|text| !text.trim().is_empty()));
+        } else {
+            push(&mut turns, message);
+        }
+    }
+    if turns.first().is_some_and(|turn| turn.role == "assistant") {
+        turns.insert(0, Turn { role: "user", blocks: vec![text_block("(Earlier messages are not shown.)")] });
+    }
+    if let Some(last) = turns.last_mut().filter(|turn| turn.role == "assistant") {
+        trim_end(last);
+    }
+    for turn in turns.iter_mut().filter(|turn| turn.role == "user") {
+        // Results must stand before everything else of their turn.
+        turn.blocks.sort_by_key(|block| block.get("type").is_none_or(|kind| kind != "tool_result"));
+    }
+    (leading, turns)
+}
+
+/// Adds a message; neighbours of one role become one turn.
+fn push(turns: &mut Vec<Turn>, message: &Message) {
+    let (role, blocks) = match message.role {
+        Role::Assistant => ("assistant", assistant(message)),
+        Role::Tool => ("user", vec![tool_result(message)]),
+        Role::User => ("user", content(&message.content)),
+        // The API has no such role among the messages, and moving the text to the top would tell it out of order.
+        Role::System | Role::Developer => ("user", vec![system_message(&message.text())]),
+    };
+    match turns.last_mut() {
+        Some(last) if last.role == role => last.blocks.extend(blocks),
+        _ if blocks.is_empty() => {}
+        _ => turns.push(Turn { role, blocks }),
+    }
+}
+
+fn text_block(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn system_message(text: &str) -> Value {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text_block(&format!("<system-message>\n{text}\n</system-message>"))
+}
+
+/// The blocks of a content. The API refuses text blocks that say nothing.
+fn content(content: &Content) -> Vec<Value> {
+    let blocks = content.to_blocks();
+    blocks.iter().filter(|block| !matches!(block, Block::Text { text, .. } if text.trim().is_empty())).map(block).collect()
+}
+
+fn block(block: &Block) -> Value {
+    match block {
+        Block::Text { text, cache_control } => {
+            let mut json = text_block(text);
+            if !cache_control.is_nil() {
+                json["cache_control"] = cache_control.into();
+            }
+            json
+        }
+        Block::Other(data) => data.into(),
+    }
+}
+
+/// What the model said, in the order in which it did. Calls that its blocks tell already stand there, with the arguments of
+/// `tool_calls` (a hook may have changed them); the others follow.
+fn assistant(message: &Message) -> Vec<Value> {
+    let mut blocks = content(&message.content);
+    let mut told = Vec::new();
+    for block in &mut blocks {
+        if block.get("type").is_some_and(|kind| kind == "tool_use")
+            && let Some(id) = block.get("id").and_then(Value::as_str)
+            && let Some(call) = message.tool_calls.iter().find(|call| call.id.as_ref() == id)
+        {
+            told.push(call.id.clone());
+            *block = tool_use(call);
+        }
+    }
+    blocks.extend(message.tool_calls.iter().filter(|call| !told.contains(&call.id)).map(tool_use));
+    blocks
+}
+
+fn tool_use(call: &ToolCall) -> Value {
+    let input = match &call.arguments {
+        Data::Dict(_) => Value::from(&call.arguments),
+        Data::Nil => json!({}),
+        // `input` must be an object; the model sees what it wrote.
+        other => json!({"arguments": Value::from(other)}),
+    };
+    json!({"type": "tool_use", "id": wire_id(&call.id), "name": call.name.as_ref(), "input": input})
+}
+
+fn tool_result(message: &Message) -> Value {
+    let id = wire_id(message.tool_call_id.as_deref().unwrap_or_default());
+    let content = match &message.content {
+        Content::Text(text) => text.as_ref().into(),
+        Content::Blocks(_) => Value::Array(content(&message.content)),
+    };
+    let mut json = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+    if message.is_error {
+        json["is_error"] = true.into();
+    }
+    json
+}
+
+/// The API takes letters, digits, `_` and `-` in ids; other vendors and scripts may have written more.
+fn wire_id(id: &str) -> String {
+    if id.is_empty() {
+        return "_".to_owned();
+    }
+    id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
+/// The API refuses a last turn of the model that ends in blanks.
+fn trim_end(turn: &mut Turn) {
+    if let Some(last) = turn.blocks.last_mut()
+        && last.get("type").is_some_and(|kind| kind == "text")
+        && let Some(text) = last.get("text").and_then(Value::as_str)
+    {
+        last["text"] = text.trim_end().into();
+    }
+}

@@ -1,0 +1,335 @@
+//! What each route can take: the built-in table, laid over by the rows of a project.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use globset::{Glob, GlobMatcher};
+use runtime::capabilities::{Capabilities, Placement, Wire};
+use runtime::words::nearest;
+use serde::Deserialize;
+
+/// The providers that rows may speak of. Routes exist to some of them only.
+const PROVIDERS: &[&str] = &["anthropic", "openai", "gemini", "ollama", "openai_compatible", "mock"];
+
+/// The keys of a row.
+const KEYS: &[&str] = &[
+    "provider",
+    "model",
+    "wire",
+    "prefers_role_developer",
+    "prefers_xml_scaffolding",
+    "prompt_caching",
+    "context_window",
+    "native_tools",
+    "system_text",
+    "placement",
+];
+
+/// Why a table of capabilities cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CapabilityError {
+    /// The file is no TOML.
+    #[error("{file} is not valid TOML: {message}")]
+    Toml {
+        /// The file's name.
+        file: String,
+        /// What the parser says, with the line.
+        message: String,
+    },
+    /// `capabilities` is no list of tables.
+    #[error("`capabilities` in {file} must be a list of tables; write `[[capabilities]]` above each")]
+    NotRows {
+        /// The file's name.
+        file: String,
+    },
+    /// A row has a fault.
+    #[error("row {row} of `[[capabilities]]` in {file}: {message}")]
+    Row {
+        /// The file's name.
+        file: String,
+        /// Which row, from 1.
+        row: usize,
+        /// What is wrong with it, and what to write instead.
+        message: String,
+    },
+}
+
+/// A row as it is written: what is left out says nothing.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    provider: String,
+    #[serde(default = "any_model")]
+    model: String,
+    wire: Option<Wire>,
+    prefers_role_developer: Option<bool>,
+    prefers_xml_scaffolding: Option<bool>,
+    prompt_caching: Option<bool>,
+    context_window: Option<u64>,
+    native_tools: Option<bool>,
+    system_text: Option<bool>,
+    placement: Option<Placement>,
+}
+
+fn any_model() -> String {
+    "*".to_owned()
+}
+
+#[derive(Debug, Clone)]
+struct Row {
+    fields: Fields,
+    model: GlobMatcher,
+}
+
+impl Row {
+    fn lay_over(&self, below: &mut Capabilities) {
+        fn put<T: Copy>(slot: &mut T, value: Option<T>) {
+            if let Some(value) = value {
+                *slot = value;
+            }
+        }
+        let fields = &self.fields;
+        put(&mut below.wire, fields.wire);
+        put(&mut below.prefers_role_developer, fields.prefers_role_developer);
+        put(&mut below.prefers_xml_scaffolding, fields.prefers_xml_scaffolding);
+        put(&mut below.prompt_caching, fields.prompt_caching);
+        put(&mut below.context_window, fields.context_window.map(Some));
+        put(&mut below.native_tools, fields.native_tools);
+        put(&mut below.system_text, fields.system_text);
+        put(&mut below.placement, fields.placement);
+    }
+
+    fn is_about_a_model(&self) -> bool {
+        self.fields.model != "*"
+    }
+}
+
+/// The table of capabilities.
+#[derive(Debug, Clone, Default)]
+pub struct CapabilityTable {
+    rows: Arc<Vec<Row>>,
+}
+
+impl CapabilityTable {
+    /// The table that is built in.
+    ///
+    /// # Errors
+    /// None, unless the data file of this crate is broken, which its tests would show.
+    pub fn built_in() -> Result<CapabilityTable, CapabilityError> {
+        CapabilityTable::default().with_toml("capabilities.toml", include_str!("capabilities.toml"))
+    }
+
+    /// The same table with the `[[capabilities]]` rows of a TOML file (`harn.toml`) laid over it. Other sections of the file
+    /// are not looked at.
+    ///
+    /// # Errors
+    /// The file is no TOML, or one of its rows has a fault; the error names file and row.
+    pub fn with_toml(&self, file: &str, text: &str) -> Result<CapabilityTable, CapabilityError> {
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| CapabilityError::Toml {
+            file: file.to_owned(),
+            message: error.to_string().trim().to_owned(),
+        })?;
+        let rows = match table.get("capabilities") {
+            None => return Ok(self.clone()),
+            Some(toml::Value::Array(rows)) => rows,
+            Some(_) => return Err(CapabilityError::NotRows { file: file.to_owned() }),
+        };
+        let mut all = self.rows.as_ref().clone();
+        for (index, row) in rows.iter().enumerate() {
+            let row = read_row(row).map_err(|message| CapabilityError::Row {
+                file: file.to_owned(),
+                row: index + 1,
+                message,
+            })?;
+            all.push(row);
+        }
+        Ok(CapabilityTable { rows: Arc::new(all) })
+    }
+
+    /// What the route to `model` at `provider` can take. The mock takes what is known of the model name it is given.
+    #[must_use]
+    pub fn lookup(&self, provider: &str, model: &str) -> Capabilities {
+        let mut found = Capabilities::default();
+        if provider == "mock"
+            && let Some(owner) = self.owner_of(model)
+        {
+            self.lay(owner, model, &mut found);
+        }
+        self.lay(provider, model, &mut found);
+        found
+    }
+
+    fn lay(&self, provider: &str, model: &str, found: &mut Capabilities) {
+        for row in self.rows.iter() {
+            if row.fields.provider == provider && row.model.is_match(model) {
+                row.lay_over(found);
+            }
+        }
+    }
+
+    /// The real provider that has a row of its own for models of that name.
+    fn owner_of(&self, model: &str) -> Option<&str> {
+        let fits = |row: &&Row| row.fields.provider != "mock" && row.is_about_a_model() && row.model.is_match(model);
+        self.rows.iter().find(fits).map(|row| row.fields.provider.as_str())
+    }
+}
+
+/// Capabilities that were looked up before: a loop asks for the same few every turn.
+#[derive(Debug, Default)]
+pub(super) struct Known(BTreeMap<&'static str, BTreeMap<Arc<str>, Capabilities>>);
+
+impl Known {
+    pub(super) fn get(&mut self, table: &CapabilityTable, provider: &'static str, model: &Arc<str>) -> Capabilities {
+        let of_provider = self.0.entry(provider).or_default();
+        if let Some(known) = of_provider.get(model) {
+            return known.clone();
+        }
+        let found = table.lookup(provider, model);
+        of_provider.insert(model.clone(), found.clone());
+        found
+    }
+}
+
+fn read_row(row: &toml::Value) -> Result<Row, String> {
+    let Some(table) = row.as_table() else { return Err(format!("expected a table, got {}", row.type_str())) };
+    if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(match nearest(unknown, KEYS.iter().copied()) {
+            Some(near) => format!("unknown key `{unknown}`; did you mean `{near}`?"),
+            None => format!("unknown key `{unknown}`; known keys: {}", KEYS.join(", ")),
+        });
+    }
+    let fields: Fields = table.clone().try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+    if !PROVIDERS.contains(&fields.provider.as_str()) {
+        let got = &fields.provider;
+        return Err(match nearest(got, PROVIDERS.iter().copied()) {
+            Some(near) => format!("unknown provider {got:?}; did you mean {near:?}?"),
+            None => format!("unknown provider {got:?}; known are {}", PROVIDERS.join(", ")),
+        });
+    }
+    if fields.context_window == Some(0) {
+        return Err("`context_window` must be above 0".to_owned());
+    }
+    if fields.wire == Some(Wire::Anthropic) && fields.prefers_role_developer == Some(true) {
+        return Err("the wire \"anthropic\" has no role `developer`; leave `prefers_role_developer` out".to_owned());
+    }
+    let model = Glob::new(&fields.model).map_err(|error| format!("`model` is no glob: {}", error.kind()))?;
+    Ok(Row { model: model.compile_matcher(), fields })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built_in() -> CapabilityTable {
+        CapabilityTable::built_in().unwrap()
+    }
+
+    #[test]
+    fn the_o_series_and_gpt_5_and_later_read_developer_messages() {
+        for (model, developer) in [
+            ("o1", true),
+            ("o3-mini", true),
+            ("o4-mini", true),
+            ("gpt-5", true),
+            ("gpt-5.1-codex", true),
+            ("gpt-6-turbo", true),
+            ("gpt-10", true),
+            ("gpt-4o", false),
+            ("gpt-4.1-mini", false),
+            ("gpt-3.5-turbo", false),
+            ("chatgpt-4o-latest", false),
+            ("omni-something", false),
+        ] {
+            let found = built_in().lookup("openai", model);
+            assert_eq!(found.prefers_role_developer, developer, "{model}");
+            assert_eq!(found.wire, Wire::OpenaiChat, "{model}");
+            assert!(!found.prefers_xml_scaffolding && !found.prompt_caching, "{model}");
+        }
+    }
+
+    #[test]
+    fn claude_and_gemini_read_xml() {
+        let claude = built_in().lookup("anthropic", "claude-sonnet-4-5");
+        assert_eq!(claude.wire, Wire::Anthropic);
+        assert!(claude.prefers_xml_scaffolding && claude.prompt_caching && !claude.prefers_role_developer);
+        assert_eq!(claude.context_window, Some(200_000));
+        let gemini = built_in().lookup("gemini", "gemini-2.5-pro");
+        assert!(gemini.prefers_xml_scaffolding && gemini.wire == Wire::Gemini);
+    }
+
+    #[test]
+    fn an_unknown_model_gets_what_its_provider_can() {
+        assert_eq!(built_in().lookup("anthropic", "something-new").wire, Wire::Anthropic);
+        assert_eq!(built_in().lookup("openai", "something-new").context_window, Some(128_000));
+        assert_eq!(built_in().lookup("nobody", "x"), Capabilities::default());
+    }
+
+    #[test]
+    fn the_mock_takes_those_of_the_model_name() {
+        let table = built_in();
+        for (provider, model) in
+            [("anthropic", "claude-opus-4-1"), ("openai", "gpt-5-mini"), ("openai", "gpt-4o"), ("gemini", "gemini-3")]
+        {
+            assert_eq!(table.lookup("mock", model), table.lookup(provider, model), "{model}");
+        }
+        assert_eq!(table.lookup("mock", "mock"), Capabilities::default());
+    }
+
+    #[test]
+    fn rows_of_a_project_lie_over_the_built_in_ones() {
+        let table = built_in()
+            .with_toml(
+                "harn.toml",
+                r#"
+                [package]
+                name = "x"
+                [[capabilities]]
+                provider = "openai"
+                model = "gpt-5-nano"
+                prefers_role_developer = false
+                placement = "tail"
+                [[capabilities]]
+                provider = "mock"
+                model = "tiny"
+                context_window = 1000
+                system_text = false
+                "#,
+            )
+            .unwrap();
+        let nano = table.lookup("openai", "gpt-5-nano");
+        assert!(!nano.prefers_role_developer);
+        assert_eq!((nano.placement, nano.context_window), (Placement::Tail, Some(400_000)));
+        assert!(table.lookup("openai", "gpt-5").prefers_role_developer);
+        let tiny = table.lookup("mock", "tiny");
+        assert_eq!((tiny.context_window, tiny.system_text), (Some(1000), false));
+        assert!(built_in().with_toml("harn.toml", "").is_ok());
+    }
+
+    #[test]
+    fn a_bad_file_says_where_and_what() {
+        for (text, parts) in [
+            ("[[capabilities]\n", &["harn.toml is not valid TOML", "line 1"][..]),
+            ("capabilities = 3", &["must be a list of tables"]),
+            ("capabilities = [3]", &["row 1", "expected a table, got integer"]),
+            (
+                "[[capabilities]]\nprovider = \"openai\"\n[[capabilities]]\nprovider = \"openai\"\ncontext_windw = 3",
+                &["row 2", "`context_windw`", "did you mean `context_window`?"],
+            ),
+            ("[[capabilities]]\nmodel = \"x\"", &["row 1", "missing field `provider`"]),
+            ("[[capabilities]]\nprovider = \"opnai\"", &["did you mean \"openai\"?"]),
+            ("[[capabilities]]\nprovider = \"openai\"\nwire = \"smoke\"", &["smoke", "openai_chat"]),
+            ("[[capabilities]]\nprovider = \"openai\"\nmodel = \"a[\"", &["`model` is no glob"]),
+            ("[[capabilities]]\nprovider = \"openai\"\ncontext_window = -1", &["row 1"]),
+            ("[[capabilities]]\nprovider = \"openai\"\ncontext_window = 0", &["above 0"]),
+            (
+                "[[capabilities]]\nprovider = \"mock\"\nwire = \"anthropic\"\nprefers_role_developer = true",
+                &["has no role `developer`"],
+            ),
+        ] {
+            let error = built_in().with_toml("harn.toml", text).unwrap_err().to_string();
+            for part in parts {
+                assert!(error.contains(part), "{text}: {error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! [`Endpoint`]: where a route lives.
+
+use reqwest::Url;
+use reqwest::header::HeaderValue;
+
+/// Where a route lives and how it is addressed.
+#[derive(Clone)]
+pub(crate) struct Endpoint {
+    /// The provider.
+    pub(crate) provider: &'static str,
+    /// The variable that holds the base URL.
+    pub(crate) base_variable: &'static str,
+    /// The variable that holds the key.
+    pub(crate) key_variable: &'static str,
+    /// Where to post.
+    pub(crate) url: Url,
+    /// The base URL as it may be shown: without user, password, query.
+    pub(crate) shown: String,
+    /// The headers, the key among them.
+    pub(crate) headers: Vec<(&'static str, HeaderValue)>,
+    /// What must not appear in a message.
+    pub(crate) secret: Option<String>,
+}
+
+impl Endpoint {
+    /// `text` without the key.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        match &self.secret {
+            Some(secret) if !secret.is_empty() => text.replace(secret.as_str(), "[key]"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Endpoint {
+    /// Without headers, for they hold the key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Endpoint").field("provider", &self.provider).field("at", &self.shown).finish_non_exhaustive()
+    }
+}
+
+/// A URL as it may be shown.
+pub(crate) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    // Both fail only on URLs that cannot have a user, which then have none to hide.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.set_fragment(None);
+    url.as_str().trim_end_matches('/').to_owned()
+}
+
+/// Whether a URL leads to this machine without TLS: a test server or a local model, which need no key.
+pub(crate) fn is_local(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    url.scheme() == "http" && (loopback || host == "localhost" || host.ends_with(".localhost"))
+}

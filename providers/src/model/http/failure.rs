@@ -1,0 +1,211 @@
+//! Errors out of what a server or the network did. Each message says which server, what it did, and what to do.
+
+use reqwest::StatusCode;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use runtime::model::{ModelError, ModelErrorKind};
+
+use super::client::ClientError;
+use super::endpoint::Endpoint;
+
+/// How much of a body a message shows, in characters.
+const EXCERPT: usize = 200;
+
+/// Status codes that are worth another try, beside 429.
+const TRANSIENT: &[u16] = &[500, 502, 503, 504, 529];
+
+fn error(endpoint: &Endpoint, kind: ModelErrorKind, message: String) -> ModelError {
+    ModelError { provider: Some(endpoint.provider.into()), ..ModelError::new(kind, message) }
+}
+
+fn who(endpoint: &Endpoint) -> String {
+    format!("{} at {}", endpoint.provider, endpoint.shown)
+}
+
+/// No client could be made.
+pub(crate) fn of_client(endpoint: &Endpoint, cause: &ClientError) -> ModelError {
+    let message = format!("cannot ask {}: {cause}", who(endpoint));
+    ModelError { retryable: false, ..error(endpoint, ModelErrorKind::Connection, message) }
+}
+
+/// No answer came, or it broke off.
+pub(crate) fn of_network(endpoint: &Endpoint, cause: &reqwest::Error, timeout_ms: u64) -> ModelError {
+    let (who, variable) = (who(endpoint), endpoint.base_variable);
+    let reason = endpoint.redact(&root_cause(cause));
+    let (kind, message) = if cause.is_connect() {
+        let hint = format!("check that the server runs and that {variable} is right");
+        (ModelErrorKind::Connection, format!("cannot connect to {who}: {reason}; {hint}"))
+    } else if cause.is_timeout() {
+        let hint = "give it longer with `timeout_ms`, or check the server";
+        (ModelErrorKind::Timeout, format!("{who} gave no whole answer within {timeout_ms} ms; {hint}"))
+    } else if cause.is_body() || cause.is_decode() {
+        let hint = "check the server, or try again";
+        (ModelErrorKind::Connection, format!("{who} broke off in the middle of its answer: {reason}; {hint}"))
+    } else if cause.is_builder() {
+        (ModelErrorKind::BadRequest, format!("cannot ask {who}: {reason}"))
+    } else {
+        let hint = "check the server, or try again";
+        (ModelErrorKind::Connection, format!("{who} closed the connection without an answer: {reason}; {hint}"))
+    };
+    error(endpoint, kind, message)
+}
+
+/// The innermost reason of an error: the outer ones only say that a request failed.
+pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+/// The server answered with an error.
+pub(crate) fn of_status(endpoint: &Endpoint, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ModelError {
+    let code = status.as_u16();
+    let said = Said::read(body);
+    let kind = kind_of(code, &said);
+    let name = status.canonical_reason().map(|reason| format!(" {reason}")).unwrap_or_default();
+    let mut message = format!("{} answered {code}{name}", who(endpoint));
+    let text = endpoint.redact(&said.message);
+    if !text.is_empty() {
+        message.push_str(&format!(": {}", text.trim_end_matches('.')));
+    }
+    if status.is_redirection()
+        && let Some(to) = headers.get(LOCATION).and_then(|value| value.to_str().ok())
+    {
+        message.push_str(&format!(" (to {})", excerpt(to)));
+    }
+    if let Some(hint) = hint(endpoint, kind, code) {
+        message.push_str(&format!("; {hint}"));
+    }
+    ModelError {
+        status: Some(code),
+        retry_after_ms: retry_after_ms(headers),
+        retryable: code == 429 || TRANSIENT.contains(&code),
+        ..error(endpoint, kind, message)
+    }
+}
+
+fn kind_of(code: u16, said: &Said) -> ModelErrorKind {
+    match code {
+        401 | 403 => ModelErrorKind::Auth,
+        408 => ModelErrorKind::Timeout,
+        429 => ModelErrorKind::RateLimit,
+        503 | 529 => ModelErrorKind::Overloaded,
+        400 | 413 if said.is_about_the_context() => ModelErrorKind::ContextWindow,
+        400..500 => ModelErrorKind::BadRequest,
+        500.. => ModelErrorKind::Server,
+        _ => ModelErrorKind::BadResponse,
+    }
+}
+
+fn hint(endpoint: &Endpoint, kind: ModelErrorKind, code: u16) -> Option<String> {
+    Some(match kind {
+        ModelErrorKind::Auth => format!("check {}", endpoint.key_variable),
+        ModelErrorKind::RateLimit => "wait, or ask less often".to_owned(),
+        ModelErrorKind::Overloaded | ModelErrorKind::Server => "try again later, or raise `llm_retries`".to_owned(),
+        ModelErrorKind::ContextWindow => "shorten the transcript (`transcript_compact`, `auto_compact`)".to_owned(),
+        ModelErrorKind::BadRequest if code == 404 => format!("check the model's name and {}", endpoint.base_variable),
+        ModelErrorKind::BadResponse => format!("check {}", endpoint.base_variable),
+        _ => return None,
+    })
+}
+
+/// What the body of an error says.
+struct Said {
+    message: String,
+    code: String,
+}
+
+impl Said {
+    /// `{"error": {"message", "type", "code"}}` of both vendors, `{"error": "…"}`, `{"message": "…"}`, else the body itself.
+    fn read(body: &[u8]) -> Said {
+        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        let text = |path: &str| json.pointer(path).and_then(serde_json::Value::as_str).map(str::to_owned);
+        let message = ["/error/message", "/error", "/message", "/detail"].iter().find_map(|path| text(path));
+        Said {
+            message: message
+                .filter(|message| !message.trim().is_empty())
+                .map_or_else(|| body_excerpt(body), |message| excerpt(&message)),
+            code: text("/error/code").unwrap_or_default(),
+        }
+    }
+
+    fn is_about_the_context(&self) -> bool {
+        let message = self.message.to_lowercase();
+        self.code == "context_length_exceeded"
+            || ["prompt is too long", "context length", "context window", "context limit"]
+                .iter()
+                .any(|phrase| message.contains(phrase))
+    }
+}
+
+/// How long the server asks to wait: `retry-after-ms`, else `retry-after` in seconds.
+pub(crate) fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
+    let number = |name: &str| {
+        let text = headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok()?;
+        (text.is_finite() && text >= 0.0).then_some(text)
+    };
+    let ms = number("retry-after-ms").or_else(|| number("retry-after").map(|seconds| seconds * 1000.0))?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // finite, not negative, and `as` saturates
+    Some(ms.ceil() as u64)
+}
+
+/// The answer is longer than is read.
+pub(crate) fn too_long(endpoint: &Endpoint, limit: usize) -> ModelError {
+    let message = format!("{} answered with more than {} MiB; check {}", who(endpoint), limit >> 20, endpoint.base_variable);
+    ModelError { retryable: false, ..error(endpoint, ModelErrorKind::BadResponse, message) }
+}
+
+/// The answer is JSON, but no object.
+pub(crate) fn not_an_object(endpoint: &Endpoint, got: &serde_json::Value) -> ModelError {
+    let (got, variable) = (endpoint.redact(&excerpt(&got.to_string())), endpoint.base_variable);
+    let message = format!("{} answered with JSON that is no object: {got}; check {variable}", who(endpoint));
+    error(endpoint, ModelErrorKind::BadResponse, message)
+}
+
+/// The answer is an object that lacks what the wire format demands.
+pub(crate) fn wrong_shape(endpoint: &Endpoint, problem: &str) -> ModelError {
+    let variable = endpoint.base_variable;
+    let message = format!("{} answered with something else than a reply: {problem}; check {variable}", who(endpoint));
+    error(endpoint, ModelErrorKind::BadResponse, message)
+}
+
+/// The answer is no JSON.
+pub(crate) fn not_json(
+    endpoint: &Endpoint,
+    headers: &HeaderMap,
+    body: &[u8],
+    cause: &serde_json::Error,
+) -> ModelError {
+    let (who, variable) = (who(endpoint), endpoint.base_variable);
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("none");
+    let start = body.trim_ascii_start();
+    let shown = endpoint.redact(&body_excerpt(body));
+    let message = if start.is_empty() {
+        format!("{who} answered with an empty body; check the server and {variable}")
+    } else if start.first() == Some(&b'<') {
+        format!("{who} answered with a web page instead of JSON: {shown}; check {variable}")
+    } else if start.starts_with(b"data:") || start.starts_with(b"event:") {
+        format!("{who} streamed its answer though no stream was asked for; check {variable}")
+    } else if cause.is_eof() {
+        format!("{who} answered with JSON that ends in the middle: {shown}; check the server, or try again")
+    } else {
+        format!("{who} answered with something else than JSON (content type {content_type}): {shown}; check {variable}")
+    };
+    error(endpoint, ModelErrorKind::BadResponse, message)
+}
+
+/// The beginning of a body on one line.
+fn body_excerpt(body: &[u8]) -> String {
+    // Four bytes for a character at most, and a little for those that are left out.
+    excerpt(&String::from_utf8_lossy(&body[..body.len().min(8 * EXCERPT)]))
+}
+
+fn excerpt(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

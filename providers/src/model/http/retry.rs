@@ -1,0 +1,73 @@
+//! When to try again. The schedule is fixed (half a second, doubled each time, eight seconds at most) so that runs repeat
+//! exactly; a server that names a time is obeyed. All waiting goes by the runtime's clock, and everything ends at once when
+//! the work is cancelled or its deadline passes.
+
+use runtime::model::{Delta, ModelError, ModelErrorKind};
+use runtime::seam::{Outcome, Scope, Stopped, fault};
+
+/// The wait before the first retry, in milliseconds.
+const FIRST_MS: u64 = 500;
+/// The longest wait of our own schedule.
+const LONGEST_MS: u64 = 8_000;
+/// The longest wait that a server may ask for; beyond it the error is handed out, with the time in it.
+const LONGEST_ASKED_MS: u64 = 60_000;
+
+/// Tries until it works, the failure is none that a retry may mend, or the retries are used up.
+pub(crate) async fn with_retries<T>(
+    scope: &Scope,
+    retries: u32,
+    live: &dyn Fn(Delta<'_>),
+    mut attempt: impl AsyncFnMut(u32) -> Result<T, ModelError>,
+) -> Outcome<T> {
+    let mut tried = 0;
+    loop {
+        scope.check().map_err(fault)?;
+        let error = match stoppable(scope, attempt(tried)).await.map_err(fault)? {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        let wait = if tried < retries { wait_ms(&error, tried) } else { None };
+        tried += 1;
+        let Some(wait) = wait else { return Err(fault(after(error, tried))) };
+        let until = scope.clock.now_ms().saturating_add(wait);
+        stoppable(scope, scope.clock.sleep_until(until)).await.map_err(fault)?;
+        live(Delta::Restart);
+    }
+}
+
+/// How long to wait after a failure; nothing where trying again is no use. A time-out is not tried again: whoever set the
+/// time wanted an answer within it. Neither is an answer that makes no sense, since it was paid for and would come again.
+fn wait_ms(error: &ModelError, tried: u32) -> Option<u64> {
+    use ModelErrorKind as K;
+    let transient = matches!(error.kind, K::Connection | K::RateLimit | K::Overloaded | K::Server);
+    if !transient || !error.retryable {
+        return None;
+    }
+    match error.retry_after_ms {
+        Some(asked) => (asked <= LONGEST_ASKED_MS).then_some(asked),
+        None => Some((FIRST_MS << tried.min(10)).min(LONGEST_MS)),
+    }
+}
+
+fn after(error: ModelError, tried: u32) -> ModelError {
+    if tried < 2 {
+        return error;
+    }
+    ModelError { message: format!("{} (tried {tried} times)", error.message), ..error }
+}
+
+/// Waits for `work`, but no longer than until the scope is cancelled or its deadline passes. The work is dropped then.
+async fn stoppable<T>(scope: &Scope, work: impl Future<Output = T>) -> Result<T, Stopped> {
+    let deadline = async {
+        match scope.deadline_ms {
+            Some(at) => scope.clock.sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        reason = scope.cancel.cancelled() => Err(Stopped::Cancelled(reason)),
+        done = work => Ok(done),
+        () = deadline => Err(Stopped::Deadline),
+    }
+}

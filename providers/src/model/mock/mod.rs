@@ -1,0 +1,182 @@
+//! The mock model: it answers with what was scripted, and deterministically where nothing was.
+//!
+//! - [`Mock::push`] queues a reply. A call takes the first queued reply whose `match` fits the prompt, else the first one
+//!   without a `match`. The prompt is the text of the last user message of the history.
+//! - [`Mock::push_script`] puts a queue of its own on top, [`Mock::pop_script`] takes it away with what is left of it. While a
+//!   script is on top, only it is asked.
+//! - Unscripted, the answer is `mock: ` and the first line of the prompt (cut at 200 characters), without tool calls.
+//! - Tokens that a reply does not give are estimated: one for four bytes.
+//! - A scripted error ends the call at once. Only where the request itself asks for retries are transient ones tried again,
+//!   so that a script which queues one failure sees it.
+//!
+//! | offers | for |
+//! |---|---|
+//! | [`Mock`] | the model |
+//! | [`MockReply`], [`MockError`] | a scripted answer, and why a value is none |
+//! | [`MockCall`] | what was sent |
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use runtime::message::{Role, ToolCall};
+use runtime::model::{ModelError, Reply, Request, Usage};
+use runtime::seam::{Answer, Outcome, Turn, fault};
+
+mod call;
+mod reply;
+mod tally;
+
+pub use call::MockCall;
+pub use reply::{MockError, MockReply};
+
+use super::http::retry;
+use tally::Tally;
+
+/// The mock model.
+#[derive(Debug, Default)]
+pub struct Mock(RefCell<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<MockReply>,
+    scripts: Vec<(ScriptId, VecDeque<MockReply>)>,
+    scripts_made: u64,
+    calls: Vec<MockCall>,
+    tally: Tally,
+    ids_given: u64,
+}
+
+/// Names a script that was put on top of the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptId(u64);
+
+impl Mock {
+    /// A mock that nothing was scripted for.
+    #[must_use]
+    pub fn new() -> Mock {
+        Mock::default()
+    }
+
+    /// Queues a reply.
+    pub fn push(&self, reply: MockReply) {
+        self.0.borrow_mut().queue.push_back(reply);
+    }
+
+    /// Puts a script on top; until it is taken away again, calls are answered from it alone.
+    pub fn push_script(&self, replies: impl IntoIterator<Item = MockReply>) -> ScriptId {
+        let state = &mut *self.0.borrow_mut();
+        state.scripts_made += 1;
+        let id = ScriptId(state.scripts_made);
+        state.scripts.push((id, replies.into_iter().collect()));
+        id
+    }
+
+    /// Takes a script away, wherever it lies, and gives what was not used of it.
+    pub fn pop_script(&self, id: ScriptId) -> Vec<MockReply> {
+        let scripts = &mut self.0.borrow_mut().scripts;
+        match scripts.iter().position(|(known, _)| *known == id) {
+            Some(index) => scripts.remove(index).1.into(),
+            None => Vec::new(),
+        }
+    }
+
+    /// What was sent, oldest first.
+    #[must_use]
+    pub fn calls(&self) -> Vec<MockCall> {
+        self.0.borrow().calls.clone()
+    }
+
+    /// Forgets queued replies and recorded calls. Scripts belong to those who put them there and stay.
+    pub fn clear(&self) {
+        let state = &mut *self.0.borrow_mut();
+        state.queue.clear();
+        state.calls.clear();
+        state.tally = Tally::default();
+        state.ids_given = 0;
+    }
+
+    /// Answers as `model`.
+    pub(super) fn call<'a>(&'a self, turn: Turn<'a>, request: &'a Request, model: &Arc<str>) -> Answer<'a, Outcome<Reply>> {
+        let first = self.answer_once(turn, request, model);
+        let Some(retries) = request.retries.filter(|retries| *retries > 0) else {
+            return Answer::Now(first.map_err(fault));
+        };
+        if first.is_ok() {
+            return Answer::Now(first.map_err(fault));
+        }
+        let model = model.clone();
+        Answer::later(async move {
+            let mut first = Some(first);
+            retry::with_retries(turn.scope, retries, &|_| {}, async |_| match first.take() {
+                Some(first) => first,
+                None => self.answer_once(turn, request, &model),
+            })
+            .await
+        })
+    }
+
+    fn answer_once(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> Result<Reply, ModelError> {
+        let state = &mut *self.0.borrow_mut();
+        state.calls.push(MockCall {
+            request: request.clone(),
+            model: model.clone(),
+            session_id: turn.session.id().clone(),
+            turn: turn.number,
+        });
+        let prompt = prompt(request);
+        let queue = state.scripts.last_mut().map_or(&mut state.queue, |(_, queue)| queue);
+        let scripted = take(queue, &prompt).unwrap_or_else(|| MockReply::text(unscripted(&prompt)));
+        if let Some(error) = scripted.error {
+            return Err(ModelError { model: Some(model.clone()), ..error });
+        }
+        let input_tokens = scripted.input_tokens.unwrap_or_else(|| state.tally.count(turn.session.id(), request));
+        let tool_calls = with_ids(scripted.tool_calls, &mut state.ids_given);
+        let text = scripted.text.unwrap_or_default();
+        let output_tokens = scripted.output_tokens.unwrap_or_else(|| output_estimate(&text, &tool_calls));
+        Ok(Reply {
+            stop_reason: Some(if tool_calls.is_empty() { "end_turn" } else { "tool_use" }.into()),
+            text,
+            tool_calls,
+            usage: Usage { input_tokens, output_tokens, ..Usage::default() },
+            model: scripted.model.unwrap_or_else(|| model.clone()),
+            provider: "mock".into(),
+            ..Reply::default()
+        })
+    }
+}
+
+fn prompt(request: &Request) -> Arc<str> {
+    let last = request.messages.iter().rev().find(|message| message.role == Role::User);
+    last.map(|message| message.text()).unwrap_or_default()
+}
+
+fn take(queue: &mut VecDeque<MockReply>, prompt: &str) -> Option<MockReply> {
+    let fits = |reply: &MockReply| reply.matches.as_ref().is_some_and(|glob| glob.is_match(prompt));
+    let index = queue
+        .iter()
+        .position(fits)
+        .or_else(|| queue.iter().position(|reply| reply.matches.is_none()))?;
+    queue.remove(index)
+}
+
+fn unscripted(prompt: &str) -> String {
+    let line = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or("(no prompt)").trim();
+    format!("mock: {}", line.chars().take(200).collect::<String>())
+}
+
+fn with_ids(mut calls: Vec<ToolCall>, given: &mut u64) -> Vec<ToolCall> {
+    for call in calls.iter_mut().filter(|call| call.id.is_empty()) {
+        *given += 1;
+        call.id = format!("call_{given}").into();
+    }
+    calls
+}
+
+fn output_estimate(text: &str, calls: &[ToolCall]) -> u64 {
+    let calls: usize = calls.iter().map(|call| call.name.len() + call.arguments.to_json().len()).sum();
+    (text.len() + calls).div_ceil(4) as u64
+}
+
+#[cfg(test)]
+mod tests;

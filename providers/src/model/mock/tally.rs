@@ -1,0 +1,73 @@
+//! Counting the tokens of a request without going through its whole history each turn.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use runtime::message::Message;
+use runtime::model::Request;
+
+/// What was counted for one session: the messages up to and with `last`.
+#[derive(Debug)]
+struct Counted {
+    first: Arc<Message>,
+    last: Arc<Message>,
+    messages: usize,
+    tokens: u64,
+}
+
+/// Counts so far, by session. A history that only grew since the last call is counted from there on.
+#[derive(Debug, Default)]
+pub(super) struct Tally(BTreeMap<Arc<str>, Counted>);
+
+impl Tally {
+    /// A rough count of the request's tokens: its history, its system text with reminders, its tools.
+    pub(super) fn count(&mut self, session: &Arc<str>, request: &Request) -> u64 {
+        let rendered = &request.reminders;
+        let system = request.system_text().map_or(0, |text| text.len());
+        let blocks: usize = rendered.user_blocks.iter().map(|block| block.text.len()).sum();
+        let developer: usize = rendered.developer_messages.iter().map(|text| text.len()).sum();
+        let tools: usize =
+            request.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_json().len()).sum();
+        self.history(session, request) + (system + blocks + developer + tools).div_ceil(4) as u64
+    }
+
+    fn history(&mut self, session: &Arc<str>, request: &Request) -> u64 {
+        let messages = &request.messages;
+        let (Some(first), Some(last)) = (messages.front(), messages.last()) else { return 0 };
+        // The same message at the same two places: the history before it is the one that was counted. Holding the messages
+        // keeps their addresses from being used again.
+        let known = self.0.get(session).filter(|known| {
+            Arc::ptr_eq(&known.first, first)
+                && messages.get(known.messages - 1).is_some_and(|message| Arc::ptr_eq(message, &known.last))
+        });
+        let (from, before) = known.map_or((0, 0), |known| (known.messages, known.tokens));
+        let new: u64 = messages.skip(from).iter().map(|message| message.estimated_tokens() as u64).sum();
+        let tokens = before + new;
+        let counted = Counted { first: first.clone(), last: last.clone(), messages: messages.len(), tokens };
+        self.0.insert(session.clone(), counted);
+        tokens
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grown_history_counts_like_a_new_one() {
+        let session: Arc<str> = "s".into();
+        let mut tally = Tally::default();
+        let mut request = Request::default();
+        assert_eq!(tally.count(&session, &request), 0);
+        for round in 0..50 {
+            request.messages.push_back(Arc::new(Message::user(format!("message {round}"))));
+            let fresh = Tally::default().count(&session, &request);
+            assert_eq!(tally.count(&session, &request), fresh, "{round}");
+        }
+        // compacted: another first message
+        request.messages = request.messages.skip(40);
+        assert_eq!(tally.count(&session, &request), Tally::default().count(&session, &request));
+        request.messages.pop_back();
+        assert_eq!(tally.count(&session, &request), Tally::default().count(&session, &request));
+    }
+}

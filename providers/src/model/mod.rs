@@ -1,0 +1,26 @@
+//! Routes to models, and what each of them can take.
+//!
+//! | offers | for |
+//! |---|---|
+//! | [`Routes`] | the `Model` that sends every request to where its provider lives |
+//! | [`Route`], [`Provider`], [`RouteError`] | which provider and model a call goes to, and why it can go nowhere |
+//! | [`CapabilityTable`], [`CapabilityError`] | what is known of models; a project may add to it |
+//! | [`mock`] | the mock model |
+//!
+//! A new route is a folder with `encode` (a request into the vendor's body) and `decode` (the vendor's reply), a [`Provider`],
+//! and rows in `capabilities.toml`.
+
+pub mod mock;
+
+mod anthropic;
+mod capabilities;
+mod choice;
+mod http;
+mod openai;
+mod provider;
+mod route;
+
+pub use capabilities::{CapabilityError, CapabilityTable};
+pub use mock::{Mock, MockCall, MockError, MockReply};
+pub use provider::{Provider, RouteError};
+pub use route::{Route, Routes};

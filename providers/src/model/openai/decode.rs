@@ -1,0 +1,115 @@
+//! Reading a reply.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::message::ToolCall;
+use runtime::model::{Reply, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Body {
+    choices: Vec<Choice>,
+    model: Option<String>,
+    id: Option<String>,
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Said,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    content: Option<Value>,
+    refusal: Option<String>,
+    /// Not in the vendor's API, but in that of many servers that imitate it.
+    reasoning_content: Option<Value>,
+    /// The same by another name; some servers send both.
+    reasoning: Option<Value>,
+    tool_calls: Option<Vec<Call>>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    id: Option<String>,
+    function: Function,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    arguments: Option<Value>,
+}
+
+#[derive(Deserialize, Default)]
+struct Tokens {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+}
+
+/// The reply that a body holds; otherwise what it lacks.
+pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
+    let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let choice = body.choices.into_iter().next().ok_or("`choices` is empty")?;
+    let said = choice.message;
+    let tool_calls = said.tool_calls.unwrap_or_default();
+    let tool_calls = tool_calls.into_iter().enumerate().map(|(index, call)| tool_call(index, call)).collect();
+    let text = said.content.as_ref().map(text).filter(|text| !text.is_empty());
+    Ok(Reply {
+        text: text.or_else(|| said.refusal.as_deref().map(Arc::from)).unwrap_or_default(),
+        tool_calls,
+        reasoning: said.reasoning_content.or(said.reasoning).as_ref().map(self::text).filter(|text| !text.is_empty()),
+        usage: usage(&body.usage.unwrap_or_default()),
+        stop_reason: choice.finish_reason.map(Into::into),
+        model: body.model.map_or_else(|| model.into(), Into::into),
+        provider: "openai".into(),
+        extra: [("id", body.id), ("refusal", said.refusal)]
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.into(), Data::from(value?))))
+            .collect(),
+        ..Reply::default()
+    })
+}
+
+/// Text as the wire writes it: a string, or a list of parts.
+fn text(json: &Value) -> Arc<str> {
+    match json {
+        Value::String(text) => text.as_str().into(),
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
+            texts.collect::<String>().into()
+        }
+        _ => "".into(),
+    }
+}
+
+/// The arguments come as JSON text. What cannot be read stays as it is, so the loop can tell the model.
+fn tool_call(index: usize, call: Call) -> ToolCall {
+    let arguments = match call.function.arguments {
+        None | Some(Value::Null) => Data::empty_dict(),
+        Some(Value::String(json)) if json.trim().is_empty() => Data::empty_dict(),
+        Some(Value::String(json)) => Data::from_json(&json).unwrap_or(Data::Str(json.into())),
+        Some(other) => Data::from(other),
+    };
+    let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{index}"));
+    ToolCall::new(id, call.function.name, arguments)
+}
+
+fn usage(tokens: &Tokens) -> Usage {
+    Usage {
+        input_tokens: tokens.prompt_tokens.unwrap_or(0),
+        output_tokens: tokens.completion_tokens.unwrap_or(0),
+        cache_read_tokens: tokens.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens).unwrap_or(0),
+        cache_write_tokens: 0,
+    }
+}

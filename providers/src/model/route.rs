@@ -1,0 +1,205 @@
+//! [`Routes`]: which provider and model a call goes to, and the way there.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use runtime::capabilities::{Capabilities, Wire};
+use runtime::data::Data;
+use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request};
+use runtime::note::{Note, Severity};
+use runtime::seam::{Answer, Model, Outcome, Turn, fault};
+use serde_json::Value;
+
+use super::capabilities::Known;
+use super::http::{self, Client, Endpoint, Post, client::Proxies};
+use super::provider::{Provider, RouteError, set};
+use super::{CapabilityTable, Mock, anthropic, openai};
+
+/// Where a call goes.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// The provider.
+    pub provider: Provider,
+    /// The model.
+    pub model: Arc<str>,
+    /// What it can take.
+    pub capabilities: Capabilities,
+    /// Nobody named a provider and no key is set, so it is the mock. Whoever runs scripts says so once, on stderr.
+    pub fell_back_to_mock: bool,
+    endpoint: Option<Endpoint>,
+}
+
+impl Route {
+    /// The JSON document that asks for `request` on this route. The mock has the wire of the model it stands for.
+    ///
+    /// # Errors
+    /// An option that the wire cannot express, or no message at all.
+    pub fn body(&self, request: &Request) -> Result<Value, ModelError> {
+        let body = match self.capabilities.wire {
+            Wire::Anthropic => anthropic::body(request, &self.model),
+            _ => openai::body(request, &self.model, &self.capabilities),
+        };
+        body.map_err(|error| self.named(error))
+    }
+
+    fn named(&self, error: ModelError) -> ModelError {
+        ModelError { provider: Some(self.provider.as_str().into()), model: Some(self.model.clone()), ..error }
+    }
+}
+
+/// All routes of a worker. As a `Model` it sends each request where its `provider` and `model` say.
+///
+/// Chosen is the provider that the request names, else that of `HARN_LLM_PROVIDER`, else the one whose key is set, else the
+/// mock. The model is the one that the request names, else `HARN_LLM_MODEL` (unless the request names another provider than
+/// the environment would choose), else the provider's usual one.
+pub struct Routes {
+    env: Box<dyn Fn(&str) -> Option<String>>,
+    table: CapabilityTable,
+    known: RefCell<Known>,
+    mock: Rc<Mock>,
+    client: Client,
+}
+
+impl Routes {
+    /// The routes that an environment describes. Nothing is opened or read before the first call.
+    pub fn new(table: CapabilityTable, env: impl Fn(&str) -> Option<String> + 'static) -> Routes {
+        let client = Client::new(Proxies::from_env(&env));
+        Routes { env: Box::new(env), table, known: RefCell::default(), mock: Rc::default(), client }
+    }
+
+    /// The mock, for scripting it and for seeing what it was sent.
+    #[must_use]
+    pub fn mock(&self) -> &Rc<Mock> {
+        &self.mock
+    }
+
+    /// Chooses the route of a call. Ask before rendering: the slots of reminders depend on what the route can take.
+    ///
+    /// # Errors
+    /// The provider is unknown or not supported yet, its key is missing, or its base URL is none.
+    pub fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<Route, RouteError> {
+        let named = provider.map(str::parse::<Provider>).transpose()?;
+        let of_environment = match set(&self.env, "HARN_LLM_PROVIDER") {
+            Some(name) => Provider::parse(&name, " in HARN_LLM_PROVIDER").map(Some),
+            None => Ok(Provider::with_key(&self.env)),
+        };
+        let (provider, fell_back_to_mock, is_usual) = match named {
+            // A wrong variable is no matter to those who do not use it.
+            Some(named) => (named, false, of_environment.is_ok_and(|usual| usual.is_none_or(|usual| usual == named))),
+            None => match of_environment? {
+                Some(usual) => (usual, false, true),
+                None => (Provider::Mock, true, true),
+            },
+        };
+        let usual_model = || set(&self.env, "HARN_LLM_MODEL").filter(|_| is_usual);
+        let model: Arc<str> = match model {
+            Some(model) => model.into(),
+            None => usual_model().map_or_else(|| provider.default_model().into(), Into::into),
+        };
+        Ok(Route {
+            provider,
+            capabilities: self.known.borrow_mut().get(&self.table, provider.as_str(), &model),
+            model,
+            fell_back_to_mock,
+            endpoint: provider.endpoint(&self.env)?,
+        })
+    }
+
+    async fn ask(
+        &self,
+        turn: Turn<'_>,
+        request: &Request,
+        route: &Route,
+        endpoint: &Endpoint,
+        live: &dyn Fn(Delta<'_>),
+    ) -> Outcome<Reply> {
+        // Not by `capabilities.wire`: a project's table may err, but the server speaks what it speaks.
+        let body = match route.provider {
+            Provider::Anthropic => anthropic::body(request, &route.model),
+            _ => openai::body(request, &route.model, &route.capabilities),
+        };
+        let body = body.map_err(|error| fault(route.named(error)))?;
+        let post = Post {
+            endpoint,
+            body: body.to_string().into_bytes(),
+            timeout_ms: request.timeout_ms.unwrap_or(http::DEFAULT_TIMEOUT_MS),
+            retries: request.retries.unwrap_or(http::DEFAULT_RETRIES),
+        };
+        let answer = http::post(&self.client, turn, &post, live).await.map_err(|failure| {
+            match failure.as_any().downcast_ref::<ModelError>() {
+                Some(error) => fault(route.named(error.clone())),
+                None => failure,
+            }
+        })?;
+        let reply = match route.provider {
+            Provider::Anthropic => anthropic::reply(answer, &route.model),
+            _ => openai::reply(answer, &route.model),
+        };
+        let reply = reply.map_err(|problem| fault(route.named(http::failure::wrong_shape(endpoint, &problem))))?;
+        report_unreadable(turn, route, &reply);
+        Ok(reply)
+    }
+}
+
+impl Model for Routes {
+    fn call<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        request: &'a Request,
+        live: &'a dyn Fn(Delta<'_>),
+    ) -> Answer<'a, Outcome<Reply>> {
+        let route = match self.choose(request.provider.as_deref(), request.model.as_deref()) {
+            Ok(route) => route,
+            Err(error) => return Answer::Now(Err(fault(ModelError::from(error)))),
+        };
+        match &route.endpoint {
+            None => match self.mock.call(turn, request, &route.model) {
+                Answer::Now(outcome) => Answer::Now(outcome.inspect(|reply| show(reply, live))),
+                Answer::Later(outcome) => Answer::later(async move { outcome.await.inspect(|reply| show(reply, live)) }),
+            },
+            Some(_) => Answer::later(async move {
+                let Some(endpoint) = &route.endpoint else {
+                    return Err(fault(ModelError::new(ModelErrorKind::BadRequest, "the route leads nowhere")));
+                };
+                self.ask(turn, request, &route, endpoint, live).await.inspect(|reply| show(reply, live))
+            }),
+        }
+    }
+}
+
+/// These routes answer in one piece, and so it is shown.
+fn show(reply: &Reply, live: &dyn Fn(Delta<'_>)) {
+    if let Some(reasoning) = &reply.reasoning {
+        live(Delta::Reasoning(reasoning));
+    }
+    if !reply.text.is_empty() {
+        live(Delta::Text(&reply.text));
+    }
+    for (index, call) in reply.tool_calls.iter().enumerate() {
+        live(Delta::ToolCallStart { index, id: &call.id, name: &call.name });
+        live(Delta::ToolCallArguments { index, json: &call.arguments.to_json() });
+    }
+}
+
+/// Arguments that are no JSON are kept as text; the person should hear of it as well as the model.
+fn report_unreadable(turn: Turn<'_>, route: &Route, reply: &Reply) {
+    for call in reply.tool_calls.iter().filter(|call| matches!(call.arguments, Data::Str(_))) {
+        turn.scope.note(Note {
+            code: None,
+            severity: Severity::Warning,
+            message: format!(
+                "{} ({}) called the tool `{}` with arguments that are no JSON: {}",
+                route.provider,
+                route.model,
+                call.name,
+                call.arguments.to_text().chars().take(200).collect::<String>()
+            ),
+            about: Some(route.provider.as_str().into()),
+            fault: None,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

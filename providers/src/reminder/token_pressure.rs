@@ -1,0 +1,228 @@
+//! | Provider | Subscribes to | Config keys | Reminder behavior |
+//! |---|---|---|---|
+//! | `token_pressure` | `on_budget_threshold` | `context_window` | Fires at about 70%, 85%, and 95% context use. Uses tag and dedupe key `token_pressure`, `ttl_turns: 2`, `role_hint: "developer"`, `propagate: "session"`, and sets `preserve_on_compact: true` at the critical threshold. |
+//!
+//! It looks at the live context (the payload's `tokens_used`), not at the session's total. Each band fires once until
+//! usage has fallen below it again. The configured window wins over that of the payload; with neither it stays silent.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::hooks::{EventKind, EventSet, HookEvent};
+use runtime::reminder::providers::ReminderProvider;
+use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
+use runtime::seam::{Answer, Outcome, Turn, fault};
+
+use super::config;
+
+/// Warns when the context fills up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TokenPressure;
+
+/// Its configuration.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TokenPressureConfig {
+    /// Tokens that fit into the context; nothing means what the route says.
+    pub context_window: Option<u64>,
+}
+
+impl TokenPressureConfig {
+    /// Reads it strictly.
+    ///
+    /// # Errors
+    /// An unknown key or a window that is no whole number above zero.
+    pub fn read(data: &Data) -> Result<TokenPressureConfig, ReminderError> {
+        config::known_keys(TokenPressure::ID, data, &["context_window"])?;
+        Ok(TokenPressureConfig { context_window: config::positive(TokenPressure::ID, data, "context_window")? })
+    }
+}
+
+/// How full the context is. The order is that of pressure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Band {
+    Calm,
+    Rising,
+    High,
+    Critical,
+}
+
+impl Band {
+    const FROM_TOP: [Band; 3] = [Band::Critical, Band::High, Band::Rising];
+
+    fn percent(self) -> u64 {
+        match self {
+            Band::Calm => 0,
+            Band::Rising => 70,
+            Band::High => 85,
+            Band::Critical => 95,
+        }
+    }
+
+    fn of(used: u64, window: u64) -> Band {
+        let reached = |band: &Band| u128::from(used) * 100 >= u128::from(window) * u128::from(band.percent());
+        Band::FROM_TOP.into_iter().find(reached).unwrap_or(Band::Calm)
+    }
+
+    /// The band that the session's memory holds; it is kept as its percentage.
+    fn recall(memory: Option<&Data>) -> Band {
+        let percent = memory.and_then(Data::as_int);
+        let held = |band: &Band| percent == i64::try_from(band.percent()).ok();
+        Band::FROM_TOP.into_iter().find(held).unwrap_or(Band::Calm)
+    }
+
+    fn advice(self) -> &'static str {
+        match self {
+            Band::Calm => "",
+            Band::Rising => "Read only what the task needs and keep answers short.",
+            Band::High => "Finish the step at hand, avoid large reads, and write down results that later steps need.",
+            Band::Critical => {
+                "The context is nearly full. State the results so far and what is left to do, then finish or hand over; \
+                 older messages may be compacted away."
+            }
+        }
+    }
+}
+
+impl TokenPressure {
+    /// Its id.
+    pub const ID: &str = "token_pressure";
+
+    fn look(turn: Turn<'_>, event: &HookEvent<'_>, config: &Data) -> Result<Vec<ReminderSpec>, ReminderError> {
+        let config = TokenPressureConfig::read(config)?;
+        let (used, window) = match event {
+            HookEvent::OnBudgetThreshold { tokens_used, context_window, .. } => (Some(*tokens_used), *context_window),
+            other => (positive(&other.get("tokens_used")), positive(&other.get("context_window"))),
+        };
+        let (Some(used), Some(window)) = (used, config.context_window.or(window.filter(|window| *window > 0))) else {
+            return Ok(Vec::new());
+        };
+        let band = Band::of(used, window);
+        let before = turn.session.with(|state| {
+            let before = Band::recall(state.provider_memory.get(TokenPressure::ID));
+            state.provider_memory.insert(TokenPressure::ID.into(), Data::from(band.percent()));
+            before
+        });
+        Ok(if band > before { vec![warning(band, used, window)] } else { Vec::new() })
+    }
+}
+
+fn positive(data: &Data) -> Option<u64> {
+    data.as_int().and_then(|number| u64::try_from(number).ok())
+}
+
+fn warning(band: Band, used: u64, window: u64) -> ReminderSpec {
+    let percent = u128::from(used) * 100 / u128::from(window);
+    let id: Arc<str> = TokenPressure::ID.into();
+    ReminderSpec {
+        tags: vec![id.clone()],
+        dedupe_key: Some(id),
+        ttl_turns: Some(2),
+        preserve_on_compact: band == Band::Critical,
+        propagate: Propagate::Session,
+        role_hint: RoleHint::Developer,
+        ..ReminderSpec::new(format!(
+            "{used} of {window} tokens of the context window are used ({percent} %). {}",
+            band.advice()
+        ))
+    }
+}
+
+impl ReminderProvider for TokenPressure {
+    fn id(&self) -> &str {
+        TokenPressure::ID
+    }
+
+    fn subscribes_to(&self) -> EventSet {
+        EventSet::of(&[EventKind::OnBudgetThreshold])
+    }
+
+    fn evaluate<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        event: &'a HookEvent<'a>,
+        config: &'a Data,
+    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
+        Answer::Now(TokenPressure::look(turn, event, config).map_err(fault))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Place, block_on};
+
+    fn fire(place: &Place, used: u64, window: Option<u64>, config: &Data) -> Vec<ReminderSpec> {
+        let task = "t".into();
+        let event =
+            HookEvent::OnBudgetThreshold { iteration: 1, tokens_used: used, context_window: window, task: &task };
+        block_on(TokenPressure.evaluate(place.turn(), &event, config).get()).unwrap()
+    }
+
+    #[test]
+    fn each_band_fires_once_until_usage_has_fallen_below_it() {
+        let place = Place::new();
+        // usage in per cent, and whether it fires
+        for (step, (used, fires)) in [
+            (69, false),
+            (70, true),
+            (84, false),
+            (85, true),
+            (94, false),
+            (95, true),
+            (99, false),
+            (90, false), // below 95 only: that band is armed again
+            (96, true),
+            (40, false),
+            (71, true),
+            (97, true), // over two bands at once: one reminder, the highest
+            (86, false),
+            (120, true),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(fire(&place, used, Some(100), &Data::Nil).len(), usize::from(fires), "step {step}: {used} %");
+        }
+    }
+
+    #[test]
+    fn the_reminder_is_that_of_the_guide() {
+        let place = Place::new();
+        let spec = fire(&place, 70_000, Some(100_000), &Data::Nil).remove(0);
+        assert_eq!(spec.tags, ["token_pressure".into()]);
+        assert_eq!(spec.dedupe_key.as_deref(), Some("token_pressure"));
+        assert_eq!((spec.ttl_turns, spec.role_hint, spec.propagate), (Some(2), RoleHint::Developer, Propagate::Session));
+        assert!(!spec.preserve_on_compact);
+        assert!(spec.body.starts_with("70000 of 100000 tokens of the context window are used (70 %)."), "{}", spec.body);
+        assert!(fire(&place, 95_000, Some(100_000), &Data::Nil).remove(0).preserve_on_compact);
+    }
+
+    #[test]
+    fn the_configured_window_wins_and_without_any_it_is_silent() {
+        let config = Data::dict([("context_window", Data::from(1000))]);
+        assert_eq!(fire(&Place::new(), 700, Some(1_000_000), &config).len(), 1);
+        assert_eq!(fire(&Place::new(), 700, None, &config).len(), 1);
+        assert!(fire(&Place::new(), u64::MAX, None, &Data::Nil).is_empty());
+        assert!(fire(&Place::new(), 700, Some(0), &Data::Nil).is_empty());
+    }
+
+    #[test]
+    fn sessions_have_bands_of_their_own() {
+        let (one, two) = (Place::new(), Place::new());
+        assert_eq!(fire(&one, 80, Some(100), &Data::Nil).len(), 1);
+        assert_eq!(fire(&two, 80, Some(100), &Data::Nil).len(), 1);
+        assert!(fire(&one, 80, Some(100), &Data::Nil).is_empty());
+    }
+
+    #[test]
+    fn a_payload_made_by_a_script_reads_the_same_and_a_bad_configuration_fails() {
+        let place = Place::new();
+        let payload = Data::from_json(r#"{"tokens_used": 90000, "context_window": 100000}"#).unwrap();
+        let event = HookEvent::Raw { kind: EventKind::OnBudgetThreshold, payload: &payload };
+        let fired = block_on(TokenPressure.evaluate(place.turn(), &event, &Data::Nil).get()).unwrap();
+        assert!(fired[0].body.contains("(90 %)"), "{}", fired[0].body);
+        let config = Data::dict([("context_windw", Data::from(1000))]);
+        let error = block_on(TokenPressure.evaluate(place.turn(), &event, &config).get()).unwrap_err();
+        assert_eq!(error.code(), Some("HARN-RMD-001"));
+    }
+}

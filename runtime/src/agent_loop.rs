@@ -1,0 +1,165 @@
+//! The agent loop: ask the model, run the tools it asks for, again, until it is done. Each step is a function named after
+//! what it does; each seam between steps delivers what hosts have put into the session's queue.
+//!
+//! ```text
+//! user_prompt_submit → session_start →
+//!   iteration_start → prompt → model → usage → [pre_tool_dispatch → tools] → post_tool_dispatch
+//!     → post_agent_turn → post_turn → reminders' post-turn pass → iteration_end → … again
+//! → loop_exit → session_end
+//! ```
+//! What must survive a suspension lives in [`LoopState`], which is plain data; a future is dropped and a session's borrow is
+//! never held across a step.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::hooks::{Decision, Hook, HookEvent, Hooks};
+use crate::message::ToolSpec;
+use crate::model::Delta;
+use crate::note::Note;
+use crate::reminder::providers::{ReminderProvider, ReminderProviders, fire};
+use crate::seam::{Fault, Model, Outcome, Scope, Sort, Tool, Turn, fault};
+use crate::session::Session;
+
+mod finish;
+mod iteration;
+mod options;
+mod prompt;
+mod result;
+mod seams;
+mod start;
+mod state;
+mod stop;
+mod tool_call;
+mod tools;
+mod validate;
+
+#[cfg(test)]
+mod tests;
+
+pub use options::LoopOptions;
+pub use result::{LoopResult, LoopStatus, ToolCounts};
+pub use state::LoopState;
+pub use stop::until_stopped;
+
+/// Everything with behaviour that a loop calls.
+pub struct Parts {
+    /// The model.
+    pub model: Rc<dyn Model>,
+    /// The tools on offer. Of two with one name the later counts.
+    pub tools: Vec<Rc<dyn Tool>>,
+    /// The handlers.
+    pub hooks: Rc<Hooks>,
+    /// The reminder providers.
+    pub providers: Rc<ReminderProviders>,
+    /// Told after each turn, after all handlers; one that blocks ends the loop.
+    pub post_turn: Option<Rc<dyn Hook>>,
+    /// Shown the answer as it comes.
+    pub live: Rc<dyn Fn(Delta<'_>)>,
+}
+
+/// Loops nest deeper than allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "agent loops nest deeper than {} levels; a hook or tool probably starts the loop that calls it",
+    Scope::MAX_DEPTH
+)]
+pub struct TooDeep;
+
+impl Fault for TooDeep {
+    fn sort(&self) -> Sort {
+        Sort::Limit
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+/// Runs a loop in a session. It fails only where it must not start at all (unknown providers, nesting) and where `strict`
+/// reminders say so; everything else is a status of the result, and the transcript is kept.
+pub async fn agent_loop(
+    session: &Rc<Session>,
+    scope: &Scope,
+    parts: &Parts,
+    options: LoopOptions,
+) -> Outcome<LoopResult> {
+    if scope.depth >= Scope::MAX_DEPTH {
+        return Err(fault(TooDeep));
+    }
+    let providers = options.reminders.select(&parts.providers).map_err(fault)?;
+    let scope = Scope { depth: scope.depth + 1, options: options.written.clone(), ..scope.clone() };
+    let first_note = scope.notes.borrow().len();
+    let specs = Arc::new(parts.tools.iter().map(|tool| tool.spec().clone()).collect());
+    let run = Run { session, scope, parts, options, providers, specs };
+    let mut state = LoopState::new(run.options.task.clone(), run.scope.clock.now_ms());
+    // The steps are boxed, so that a loop that waits costs its caller little.
+    let ended = Box::pin(run.steps(&mut state)).await?;
+    Box::pin(run.finish(state, ended, first_note)).await
+}
+
+/// A loop at work: what does not change from step to step.
+struct Run<'a> {
+    session: &'a Rc<Session>,
+    scope: Scope,
+    parts: &'a Parts,
+    options: LoopOptions,
+    providers: Vec<Rc<dyn ReminderProvider>>,
+    specs: Arc<Vec<ToolSpec>>,
+}
+
+/// How the loop ended.
+#[derive(Debug, Clone)]
+struct Ended {
+    status: LoopStatus,
+    stop_reason: Arc<str>,
+    error: Data,
+}
+
+impl Ended {
+    fn new(status: LoopStatus, stop_reason: impl Into<Arc<str>>) -> Ended {
+        Ended { status, stop_reason: stop_reason.into(), error: Data::Nil }
+    }
+}
+
+impl Run<'_> {
+    fn turn(&self) -> Turn<'_> {
+        Turn { session: self.session, number: self.session.with(|state| state.turns), scope: &self.scope }
+    }
+
+    /// From the first step to the last iteration.
+    async fn steps(&self, state: &mut LoopState) -> Outcome<Ended> {
+        if let Some(ended) = self.start(state).await? {
+            return Ok(ended);
+        }
+        loop {
+            if let Some(ended) = self.iteration(state).await? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Tells handlers, then providers.
+    async fn emit(&self, event: &HookEvent<'_>) -> Outcome<Decision> {
+        let decision = crate::hooks::fire::fire(&self.parts.hooks, self.turn(), event, self.strict()).await?;
+        if !matches!(decision, Decision::Block { .. }) {
+            self.evaluate(event).await?;
+        }
+        Ok(decision)
+    }
+
+    /// Tells providers only.
+    async fn evaluate(&self, event: &HookEvent<'_>) -> Outcome<()> {
+        fire(&self.providers, self.turn(), event, &self.options.reminders.config, self.strict()).await?;
+        Ok(())
+    }
+
+    fn strict(&self) -> bool {
+        self.options.reminders.strict
+    }
+
+    fn note(&self, note: Note) {
+        self.scope.note(note);
+    }
+}

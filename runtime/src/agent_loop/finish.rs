@@ -1,0 +1,45 @@
+//! The steps after the last iteration. They run whatever ended the loop, cancellation included.
+
+use std::sync::Arc;
+
+use crate::hooks::HookEvent;
+use crate::reminder::bridge::Seam;
+use crate::seam::{Outcome, Scope};
+
+use super::{Ended, LoopResult, LoopState, Run};
+use crate::cancel::Cancel;
+
+impl Run<'_> {
+    /// Passes `loop_exit`, tells of the end, waits for the log, and makes the result.
+    pub(super) async fn finish(self, mut state: LoopState, ended: Ended, first_note: usize) -> Outcome<LoopResult> {
+        // What stopped the loop must not stop its farewell.
+        let scope = Scope { cancel: Cancel::new(), deadline_ms: None, ..self.scope.clone() };
+        let run = Run { scope, ..self };
+        run.pass(Seam::LoopExit, &mut state).await?;
+        let event = HookEvent::SessionEnd {
+            final_status: ended.status.as_str(),
+            stop_reason: &ended.stop_reason,
+            iterations: state.iteration,
+        };
+        run.emit(&event).await?;
+        run.scope.log.durable(u64::MAX).await?;
+        let visible = state.text.replace(run.options.done_sentinel.as_ref(), "");
+        let visible_text: Arc<str> =
+            if visible.len() == state.text.len() { state.text.clone() } else { visible.trim().into() };
+        let diagnostics = run.scope.notes.borrow().get(first_note..).unwrap_or_default().to_vec();
+        Ok(LoopResult {
+            status: ended.status,
+            stop_reason: ended.stop_reason,
+            text: state.text,
+            visible_text,
+            error: ended.error,
+            iterations: state.iteration,
+            duration_ms: run.scope.clock.now_ms().saturating_sub(state.started_at_ms),
+            usage: state.usage,
+            tools: state.tools,
+            session_id: run.session.id().clone(),
+            transcript: run.session.transcript(),
+            diagnostics,
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! One iteration.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::hooks::fire::ask;
+use crate::hooks::{Decision, HookEvent};
+use crate::message::Message;
+use crate::model::Reply;
+use crate::reminder::bridge::Seam;
+use crate::reminder::lifecycle::post_turn;
+use crate::seam::{Fault, Outcome, Sort};
+
+use super::{Ended, LoopState, LoopStatus, Run};
+
+impl Run<'_> {
+    /// One iteration; how the loop ended, where it did.
+    pub(super) async fn iteration(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
+        if let Err(stopped) = self.scope.check() {
+            return Ok(Some(Self::ended_by(&stopped)));
+        }
+        if let Some(ended) = self.out_of_budget(state) {
+            return Ok(Some(ended));
+        }
+        state.iteration += 1;
+        self.session.with(|s| s.turns += 1);
+        self.pass(Seam::IterationStart, state).await?;
+        let request = self.build_prompt(state);
+        let reply = match self.ask_model(state, &request).await {
+            Ok(reply) => reply,
+            Err(thrown) => return Ok(Some(self.model_failed(thrown).await?)),
+        };
+        self.count_usage(state, &reply).await?;
+        let results = self.dispatch(state, &reply).await?;
+        self.pass(Seam::PostToolDispatch, state).await?;
+        let ended = self.end_of_turn(state, &reply, &results).await?;
+        self.pass(Seam::IterationEnd, state).await?;
+        Ok(ended.filter(|ended| !self.is_prolonged(state, ended)))
+    }
+
+    /// Tells who wants to know of the turn, charges the reminders, and decides whether this was the last.
+    async fn end_of_turn(&self, state: &mut LoopState, reply: &Reply, results: &Data) -> Outcome<Option<Ended>> {
+        let (iteration, text) = (state.iteration, &reply.text);
+        let has_tool_calls = !reply.tool_calls.is_empty();
+        self.evaluate(&HookEvent::PostAgentTurn { iteration, has_tool_calls, tool_results: results, text }).await?;
+        let event = HookEvent::PostTurn { iteration, has_tool_calls, tool_results: results, text };
+        self.emit(&event).await?;
+        let wish = match &self.parts.post_turn {
+            Some(hook) => ask(hook.as_ref(), self.turn(), &event, self.strict()).await?,
+            None => Decision::Allow,
+        };
+        self.session.apply(&self.scope, |t, _| post_turn(t), |passed| &passed.records);
+        if let Err(stopped) = self.scope.check() {
+            return Ok(Some(Self::ended_by(&stopped)));
+        }
+        if matches!(wish, Decision::Block { .. }) {
+            return Ok(Some(Ended::new(LoopStatus::Done, "post_turn_callback")));
+        }
+        Ok(self.is_done(state, reply))
+    }
+
+    fn is_done(&self, state: &mut LoopState, reply: &Reply) -> Option<Ended> {
+        if !reply.tool_calls.is_empty() {
+            state.nudges = 0;
+            return None;
+        }
+        if !self.options.loop_until_done {
+            return Some(Ended::new(LoopStatus::Done, "completed"));
+        }
+        if reply.text.contains(self.options.done_sentinel.as_ref()) {
+            return Some(Ended::new(LoopStatus::Done, "done_sentinel"));
+        }
+        if state.nudges >= self.options.max_nudges {
+            return Some(Ended::new(LoopStatus::Stuck, "max_nudges"));
+        }
+        state.nudges += 1;
+        let sentinel = &self.options.done_sentinel;
+        let nudge = format!("Continue with the task. Reply with {sentinel} once it is complete.");
+        self.session.with(|s| s.transcript.push_message(Arc::new(Message::user(nudge))));
+        None
+    }
+
+    /// A host put something in that no prompt has carried: the model shall see it, if an iteration is left.
+    fn is_prolonged(&self, state: &LoopState, ended: &Ended) -> bool {
+        let may = matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck);
+        may && state.unseen > 0 && self.out_of_budget(state).is_none()
+    }
+
+    fn out_of_budget(&self, state: &LoopState) -> Option<Ended> {
+        if state.iteration >= self.options.max_iterations {
+            return Some(Ended::new(LoopStatus::BudgetExhausted, "max_iterations"));
+        }
+        let used = state.usage.input_tokens + state.usage.output_tokens;
+        let over = self.options.token_budget.is_some_and(|budget| used >= budget);
+        over.then(|| Ended::new(LoopStatus::BudgetExhausted, "token_budget"))
+    }
+
+    async fn model_failed(&self, thrown: Rc<dyn Fault>) -> Outcome<Ended> {
+        if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) {
+            return Ok(Self::ended_by(thrown.as_ref()));
+        }
+        let error = Self::describe_fault(thrown.as_ref());
+        self.emit(&HookEvent::SessionError { error: &error }).await?;
+        let (status, stop_reason) = match thrown.sort() {
+            Sort::Model => (LoopStatus::ProviderError, "provider_error"),
+            _ => (LoopStatus::Error, "error"),
+        };
+        Ok(Ended { error, ..Ended::new(status, stop_reason) })
+    }
+
+    pub(super) fn ended_by(stopped: &dyn Fault) -> Ended {
+        let stop_reason = if stopped.sort() == Sort::Deadline { "deadline" } else { "cancelled" };
+        Ended { error: Self::describe_fault(stopped), ..Ended::new(LoopStatus::Cancelled, stop_reason) }
+    }
+}

@@ -1,0 +1,54 @@
+//! What a loop is told.
+
+use std::sync::Arc;
+
+use crate::capabilities::Capabilities;
+use crate::data::Data;
+use crate::model::Request;
+use crate::reminder::providers::ReminderOptions;
+
+/// What a loop is told.
+#[derive(Debug, Clone)]
+pub struct LoopOptions {
+    /// The task; it becomes a message of the user. Empty where the session holds all that is to be said.
+    pub task: Arc<str>,
+    /// What every request has in common: system text, route, limits. History, reminders and tools are filled in.
+    pub request: Request,
+    /// What the route can take.
+    pub capabilities: Arc<Capabilities>,
+    /// The most iterations.
+    pub max_iterations: u32,
+    /// Go on until the model says the sentinel.
+    pub loop_until_done: bool,
+    /// The word by which the model says it is done.
+    pub done_sentinel: Arc<str>,
+    /// How often a model that neither calls a tool nor is done is asked to go on.
+    pub max_nudges: u32,
+    /// The most tokens, in and out, over all calls.
+    pub token_budget: Option<u64>,
+    /// The most characters of a tool's output that the model sees.
+    pub max_tool_output_chars: Option<usize>,
+    /// The reminders.
+    pub reminders: ReminderOptions,
+    /// The options as they were written, for handlers that want to see them.
+    pub written: Data,
+}
+
+impl LoopOptions {
+    /// A task with everything else as it is by default.
+    pub fn new(task: impl Into<Arc<str>>) -> LoopOptions {
+        LoopOptions {
+            task: task.into(),
+            request: Request::default(),
+            capabilities: Arc::default(),
+            max_iterations: 50,
+            loop_until_done: false,
+            done_sentinel: "##DONE##".into(),
+            max_nudges: 3,
+            token_budget: None,
+            max_tool_output_chars: None,
+            reminders: ReminderOptions::default(),
+            written: Data::Nil,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Building the prompt and asking the model.
+
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::hooks::HookEvent;
+use crate::message::{Content, Message};
+use crate::model::{ModelError, Reply, Request};
+use crate::note::{Note, Severity};
+use crate::reminder::ReminderCode;
+use crate::reminder::lifecycle::{drop_unrenderable, fire};
+use crate::render::{RenderOptions, render};
+use crate::seam::{Fault, Outcome, fault};
+
+use super::{LoopState, Run, until_stopped};
+
+impl Run<'_> {
+    /// Builds the request from the transcript as it is now. The history is shared, not copied.
+    pub(super) fn build_prompt(&self, state: &mut LoopState) -> Request {
+        self.session.apply(&self.scope, |t, _| drop_unrenderable(t), |records| records);
+        let transcript = self.session.transcript();
+        let options = RenderOptions { placement: self.options.reminders.placement };
+        let pending = transcript.pending().map(|pending| pending.reminder.as_ref());
+        let rendered = render(pending, &self.options.capabilities, options);
+        if !rendered.demoted.is_empty() && !state.demotion_noted {
+            state.demotion_noted = true;
+            self.note(demotion());
+        }
+        Request {
+            messages: transcript.messages().clone(),
+            reminders: Arc::new(rendered),
+            tools: self.specs.clone(),
+            ..self.options.request.clone()
+        }
+    }
+
+    /// Sends the request and takes the answer into the transcript.
+    pub(super) async fn ask_model(&self, state: &mut LoopState, request: &Request) -> Outcome<Reply> {
+        self.scope.check().map_err(fault)?;
+        // Every reminder that the queue delivered is in this prompt.
+        state.unseen = 0;
+        self.session.apply(&self.scope, |t, at| fire(t, &request.reminders, true, at), |records| records);
+        let call = self.parts.model.call(self.turn(), request, &*self.parts.live);
+        let answered = until_stopped(&self.scope, 0, call.get()).await.map_err(fault).and_then(|outcome| outcome);
+        let reply = match answered {
+            Ok(reply) => reply,
+            Err(thrown) => {
+                // No model saw this prompt, so it charges nothing.
+                self.session.with(|s| s.transcript.prompt_void());
+                return Err(thrown);
+            }
+        };
+        self.session.with(|s| s.transcript.push_message(Arc::new(as_message(&reply))));
+        state.text = reply.text.clone();
+        Ok(reply)
+    }
+
+    /// Counts the tokens and tells who watches the budget.
+    pub(super) async fn count_usage(&self, state: &mut LoopState, reply: &Reply) -> Outcome<()> {
+        state.usage.add(reply.usage);
+        state.context_tokens = reply.usage.input_tokens + reply.usage.output_tokens;
+        let task = state.task.clone();
+        self.evaluate(&HookEvent::OnBudgetThreshold {
+            iteration: state.iteration,
+            tokens_used: state.context_tokens,
+            context_window: self.options.capabilities.context_window,
+            task: &task,
+        })
+        .await
+    }
+
+    /// What a failure of the model looks like in the result.
+    pub(super) fn describe_fault(thrown: &dyn Fault) -> Data {
+        if let Some(error) = thrown.as_any().downcast_ref::<ModelError>() {
+            return error.to_data();
+        }
+        Data::dict_of_present([
+            ("category", Data::from(thrown.sort().as_str())),
+            ("message", thrown.to_string().into()),
+            ("code", thrown.code().into()),
+        ])
+    }
+}
+
+fn as_message(reply: &Reply) -> Message {
+    let content = if reply.blocks.is_empty() {
+        Content::Text(reply.text.clone())
+    } else {
+        Content::Blocks(Arc::new(reply.blocks.clone()))
+    };
+    Message { content, reasoning: reply.reasoning.clone(), ..Message::assistant("", reply.tool_calls.clone()) }
+}
+
+fn demotion() -> Note {
+    Note {
+        code: Some(ReminderCode::UserBlock.as_str()),
+        severity: Severity::Warning,
+        message: "a reminder asks for `user_block`, but this route has no such blocks; it is shown in another slot"
+            .to_owned(),
+        about: None,
+        fault: None,
+    }
+}

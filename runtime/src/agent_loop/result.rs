@@ -1,0 +1,103 @@
+//! What a loop gives back.
+
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::model::Usage;
+use crate::note::Note;
+use crate::transcript::Transcript;
+use crate::words::words;
+
+words! {
+    /// How a loop ended.
+    pub enum LoopStatus {
+        /// The model was done.
+        Done = "done",
+        /// Iterations or tokens ran out.
+        BudgetExhausted = "budget_exhausted",
+        /// The model neither worked nor finished.
+        Stuck = "stuck",
+        /// It was parked.
+        Suspended = "suspended",
+        /// A handler refused the prompt.
+        Blocked = "blocked",
+        /// It was cancelled, or its deadline passed.
+        Cancelled = "cancelled",
+        /// The model could not be asked.
+        ProviderError = "provider_error",
+        /// Something else failed.
+        Error = "error",
+    }
+}
+
+/// How many tool calls there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ToolCounts {
+    /// Asked for by the model.
+    pub calls: u32,
+    /// Run with a good result.
+    pub successful: u32,
+    /// Not run: refused, unknown, malformed or interrupted.
+    pub rejected: u32,
+}
+
+/// What a loop gives back.
+#[derive(Debug, Clone)]
+pub struct LoopResult {
+    /// How it ended.
+    pub status: LoopStatus,
+    /// Why, in one word.
+    pub stop_reason: Arc<str>,
+    /// The last text of the model.
+    pub text: Arc<str>,
+    /// The same without the sentinel.
+    pub visible_text: Arc<str>,
+    /// What failed: a dict with `category` and `message`, else nil.
+    pub error: Data,
+    /// Iterations.
+    pub iterations: u32,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// Tokens of all calls.
+    pub usage: Usage,
+    /// Tool calls.
+    pub tools: ToolCounts,
+    /// The session.
+    pub session_id: Arc<str>,
+    /// The transcript at the end.
+    pub transcript: Transcript,
+    /// What did not end the loop but should be known.
+    pub diagnostics: Vec<Note>,
+}
+
+impl LoopResult {
+    /// As scripts see it, without `transcript`, which they get as a value of its own.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        let llm = Data::dict([
+            ("iterations", Data::from(self.iterations)),
+            ("duration_ms", self.duration_ms.into()),
+            ("input_tokens", self.usage.input_tokens.into()),
+            ("output_tokens", self.usage.output_tokens.into()),
+            ("cache_read_tokens", self.usage.cache_read_tokens.into()),
+            ("cache_write_tokens", self.usage.cache_write_tokens.into()),
+        ]);
+        let tools = Data::dict([
+            ("calls", Data::from(self.tools.calls)),
+            ("successful", self.tools.successful.into()),
+            ("rejected", self.tools.rejected.into()),
+            ("mode", "native".into()),
+        ]);
+        Data::dict([
+            ("status", Data::from(self.status.as_str())),
+            ("stop_reason", (&self.stop_reason).into()),
+            ("text", (&self.text).into()),
+            ("visible_text", (&self.visible_text).into()),
+            ("error", self.error.clone()),
+            ("llm", llm),
+            ("tools", tools),
+            ("session_id", (&self.session_id).into()),
+            ("diagnostics", self.diagnostics.iter().map(Note::to_data).collect()),
+        ])
+    }
+}

@@ -1,0 +1,50 @@
+//! The steps before the first iteration.
+
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::hooks::{Decision, HookEvent};
+use crate::message::Message;
+use crate::seam::Outcome;
+
+use super::{Ended, LoopState, LoopStatus, Run};
+
+impl Run<'_> {
+    /// Hands the prompt in, then begins.
+    pub(super) async fn start(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
+        if let Some(blocked) = self.user_prompt_submit(state).await? {
+            return Ok(Some(blocked));
+        }
+        if !state.task.is_empty() {
+            let message = Arc::new(Message::user(state.task.clone()));
+            self.session.with(|s| s.transcript.push_message(message));
+        }
+        let event = HookEvent::SessionStart {
+            task: &state.task,
+            system: self.options.request.system.primary.as_ref(),
+            max_iterations: self.options.max_iterations,
+        };
+        self.emit(&event).await?;
+        Ok(None)
+    }
+
+    async fn user_prompt_submit(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
+        let prompt = state.task.clone();
+        let system = self.options.request.system.primary.as_ref();
+        match self.emit(&HookEvent::UserPromptSubmit { prompt: &prompt, system }).await? {
+            Decision::Allow => {}
+            Decision::Modify(changed) => {
+                let text = if changed.as_dict().is_some() { changed.get("prompt") } else { &changed };
+                if let Some(text) = text.as_shared_str() {
+                    state.task = text;
+                }
+            }
+            Decision::Block { reason } => {
+                let mut ended = Ended::new(LoopStatus::Blocked, "user_prompt_submit_blocked");
+                ended.error = Data::dict([("category", Data::from("blocked")), ("message", reason.into())]);
+                return Ok(Some(ended));
+            }
+        }
+        Ok(None)
+    }
+}

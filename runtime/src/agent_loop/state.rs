@@ -1,0 +1,40 @@
+//! What a loop remembers from step to step. Plain data: it can be stored and taken up by another process.
+
+use std::sync::Arc;
+
+use crate::model::Usage;
+
+use super::ToolCounts;
+
+/// What a loop remembers.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct LoopState {
+    /// The task, as the handlers of `user_prompt_submit` left it.
+    pub task: Arc<str>,
+    /// The present iteration, from 1; 0 before the first.
+    pub iteration: u32,
+    /// How often the model was asked to go on without a tool call in between.
+    pub nudges: u32,
+    /// Tokens of all calls.
+    pub usage: Usage,
+    /// Tokens of the last request and its answer: the live context.
+    pub context_tokens: u64,
+    /// Tool calls so far.
+    pub tools: ToolCounts,
+    /// The text of the last answer.
+    pub text: Arc<str>,
+    /// Items of hosts, meant for the model, that no prompt has carried yet.
+    pub unseen: u32,
+    /// Whether the log says already that this route has no user blocks.
+    pub demotion_noted: bool,
+    /// When the loop began.
+    pub started_at_ms: u64,
+}
+
+impl LoopState {
+    /// The state before the first step.
+    #[must_use]
+    pub fn new(task: Arc<str>, now_ms: u64) -> LoopState {
+        LoopState { task, started_at_ms: now_ms, ..LoopState::default() }
+    }
+}

@@ -1,0 +1,47 @@
+//! Waiting for work that may be stopped meanwhile.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use crate::seam::{Scope, Stopped};
+
+/// Waits for `work`, but not beyond cancellation or deadline plus `grace_ms`. What is ready at the same time as the signal
+/// counts as done.
+pub async fn until_stopped<T>(scope: &Scope, grace_ms: u64, work: impl Future<Output = T>) -> Result<T, Stopped> {
+    let mut work = pin!(work);
+    let mut stop = pin!(stopped(scope));
+    let why = poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(value) => Poll::Ready(Ok(value)),
+        Poll::Pending => stop.as_mut().poll(cx).map(Err),
+    })
+    .await;
+    let stopped = match why {
+        Ok(value) => return Ok(value),
+        Err(stopped) if grace_ms == 0 => return Err(stopped),
+        Err(stopped) => stopped,
+    };
+    let mut over = scope.clock.sleep_until(scope.clock.now_ms().saturating_add(grace_ms));
+    poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending => over.as_mut().poll(cx).map(|()| None),
+    })
+    .await
+    .ok_or(stopped)
+}
+
+/// Ready once the work is to be stopped.
+async fn stopped(scope: &Scope) -> Stopped {
+    let mut cancelled = pin!(scope.cancel.cancelled());
+    let mut deadline = scope.deadline_ms.map(|at| scope.clock.sleep_until(at));
+    poll_fn(|cx| {
+        if let Poll::Ready(reason) = cancelled.as_mut().poll(cx) {
+            return Poll::Ready(Stopped::Cancelled(reason));
+        }
+        match deadline.as_mut().map(|deadline| deadline.as_mut().poll(cx)) {
+            Some(Poll::Ready(())) => Poll::Ready(Stopped::Deadline),
+            _ => Poll::Pending,
+        }
+    })
+    .await
+}

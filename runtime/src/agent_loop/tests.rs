@@ -1,0 +1,159 @@
+//! The loop with a model and tools that live in this file.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::*;
+use crate::clock::ManualClock;
+use crate::event_log::{EventLog, Filter, MemoryLog};
+use crate::hooks::{EventKind, EventSet, Pattern, SessionHook, ToolHook, Verdict};
+use crate::ids::IdStream;
+use crate::message::{Message, Role, ToolCall};
+use crate::model::{ModelError, ModelErrorKind, Reply, Request, Usage};
+use crate::reminder::bridge::{Mode, Seam};
+use crate::reminder::providers::ReminderOptions;
+use crate::reminder::{ReminderError, ReminderSpec, Source};
+use crate::seam::{Answer, Output};
+use crate::testing::block_on;
+
+mod bridge;
+mod endings;
+mod hooked;
+mod provided;
+
+/// Says what it is told to, and remembers what it was asked.
+#[derive(Default)]
+struct Fake {
+    replies: RefCell<VecDeque<Result<Reply, ModelError>>>,
+    asked: RefCell<Vec<Request>>,
+    /// Called while the model "thinks".
+    meanwhile: RefCell<Option<Box<dyn Fn(usize)>>>,
+}
+
+impl Model for Fake {
+    fn call<'a>(&'a self, _: Turn<'a>, request: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+        self.asked.borrow_mut().push(request.clone());
+        let count = self.asked.borrow().len();
+        if let Some(meanwhile) = self.meanwhile.borrow().as_ref() {
+            meanwhile(count);
+        }
+        let next = self.replies.borrow_mut().pop_front();
+        Answer::Now(next.unwrap_or_else(|| Ok(says("done"))).map_err(fault))
+    }
+}
+
+fn says(text: &str) -> Reply {
+    let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
+    Reply { text: text.into(), usage, ..Reply::default() }
+}
+
+fn calls(names: &[&str]) -> Reply {
+    let call = |(n, name): (usize, &&str)| ToolCall::new(format!("c{n}"), *name, Data::empty_dict());
+    Reply { tool_calls: names.iter().enumerate().map(call).collect(), ..says("") }
+}
+
+/// Answers with a closure, after being polled once where `waits`.
+struct FakeTool<F>(crate::message::ToolSpec, F);
+
+impl<F: Fn(Turn<'_>, &ToolCall) -> Outcome<Output>> Tool for FakeTool<F> {
+    fn spec(&self) -> &crate::message::ToolSpec {
+        &self.0
+    }
+
+    fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        Answer::later(async move { (self.1)(turn, call) })
+    }
+}
+
+fn tool(name: &str, run: impl Fn(Turn<'_>, &ToolCall) -> Outcome<Output> + 'static) -> Rc<dyn Tool> {
+    let parameters = Data::from_json(r#"{"type":"object","properties":{}}"#).unwrap();
+    Rc::new(FakeTool(crate::message::ToolSpec::new(name, "a tool", parameters), run))
+}
+
+/// A handler made of a closure.
+struct Handler<F>(F);
+
+impl<F: Fn(Turn<'_>, &HookEvent<'_>) -> Outcome<Verdict>> Hook for Handler<F> {
+    fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
+        Answer::Now((self.0)(turn, event))
+    }
+}
+
+fn handler(run: impl Fn(Turn<'_>, &HookEvent<'_>) -> Outcome<Verdict> + 'static) -> Rc<dyn Hook> {
+    Rc::new(Handler(run))
+}
+
+/// A session with everything around it.
+struct Bench {
+    session: Rc<Session>,
+    scope: Scope,
+    log: MemoryLog,
+    model: Rc<Fake>,
+    parts: Parts,
+    options: LoopOptions,
+}
+
+impl Bench {
+    fn new(replies: impl IntoIterator<Item = Reply>) -> Bench {
+        let log = MemoryLog::new();
+        let scope = Scope::new(Rc::new(ManualClock::new(1_000)), Rc::new(log.clone()));
+        let model = Rc::new(Fake::default());
+        model.replies.borrow_mut().extend(replies.into_iter().map(Ok));
+        let parts = Parts {
+            model: model.clone(),
+            tools: vec![tool("echo", |_, _| Ok(Output::of("echoed".into())))],
+            hooks: Rc::default(),
+            providers: Rc::default(),
+            post_turn: None,
+            live: Rc::new(|_| ()),
+        };
+        let session = Session::new("s", IdStream::new(1, "s"), 1_000);
+        Bench { session, scope, log, model, parts, options: LoopOptions::new("do it") }
+    }
+
+    fn run(&self) -> LoopResult {
+        self.try_run().unwrap()
+    }
+
+    fn try_run(&self) -> Outcome<LoopResult> {
+        block_on(agent_loop(&self.session, &self.scope, &self.parts, self.options.clone()))
+    }
+
+    fn push(&self, spec: ReminderSpec, mode: Mode) {
+        self.session.queue().lock().unwrap().push_reminder(spec, mode, 1_000).unwrap();
+    }
+
+    fn on(&self, event: EventKind, run: impl Fn(Turn<'_>, &HookEvent<'_>) -> Outcome<Verdict> + 'static) {
+        self.parts.hooks.add_session(SessionHook::new(event, handler(run)));
+    }
+
+    fn on_tool(&self, pre: Option<Rc<dyn Hook>>, post: Option<Rc<dyn Hook>>) {
+        self.parts.hooks.add_tool(ToolHook { pattern: Pattern::all(), pre, post, deny: None, max_output: None });
+    }
+
+    /// The system text of each request.
+    fn systems(&self) -> Vec<String> {
+        self.model.asked.borrow().iter().map(|request| request.system_text().unwrap_or_default()).collect()
+    }
+
+    /// Kind (its last word) and one field of each lifecycle record.
+    fn records(&self, field: &str) -> Vec<(String, String)> {
+        let all = self.log.read(&Filter::topic(crate::reminder::lifecycle::TOPIC), usize::MAX).unwrap();
+        let word = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();
+        all.iter().map(|r| (word(&r.kind), r.payload.get(field).to_text().to_string())).collect()
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        self.session.transcript().messages().iter().map(|message| message.role).collect()
+    }
+}
+
+fn spec(body: &str) -> ReminderSpec {
+    ReminderSpec::new(body)
+}
+
+fn short(body: &str) -> ReminderSpec {
+    ReminderSpec { ttl_turns: Some(1), ..spec(body) }
+}

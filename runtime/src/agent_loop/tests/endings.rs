@@ -1,0 +1,124 @@
+//! How loops end.
+
+use super::*;
+
+#[test]
+fn a_turn_without_a_tool_call_ends_the_loop() {
+    let bench = Bench::new([calls(&["echo"]), says("fine")]);
+    let result = bench.run();
+    assert_eq!(
+        (result.status, result.stop_reason.as_ref(), result.text.as_ref()),
+        (LoopStatus::Done, "completed", "fine")
+    );
+    assert_eq!(result.tools, ToolCounts { calls: 1, successful: 1, rejected: 0 });
+    assert_eq!((result.iterations, result.usage.input_tokens), (2, 20));
+    assert_eq!(bench.roles(), [Role::User, Role::Assistant, Role::Tool, Role::Assistant]);
+    assert_eq!(bench.session.with(|s| s.turns), 2);
+    let data = result.to_data();
+    assert_eq!(data.at("llm.iterations").as_int(), Some(2));
+    assert_eq!(data.at("tools.mode").as_str(), Some("native"));
+}
+
+#[test]
+fn turns_count_on_over_loops() {
+    let bench = Bench::new([says("one"), says("two")]);
+    bench.run();
+    bench.session.inject_reminder(&bench.scope, short("r"), Source::InPipeline, None);
+    bench.run();
+    let fired: Vec<_> = bench.records("turn_number").into_iter().filter(|(word, _)| word == "fired").collect();
+    assert_eq!(fired, [("fired".to_owned(), "2".to_owned())]);
+}
+
+#[test]
+fn iterations_and_tokens_are_limited() {
+    let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
+    bench.options.max_iterations = 3;
+    let result = bench.run();
+    assert_eq!((result.status, result.iterations), (LoopStatus::BudgetExhausted, 3));
+    let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
+    bench.options.token_budget = Some(30);
+    let result = bench.run();
+    assert_eq!((result.stop_reason.as_ref(), result.iterations), ("token_budget", 2));
+}
+
+#[test]
+fn until_done_asks_on_and_gives_up() {
+    let mut bench = Bench::new([says("thinking"), calls(&["echo"]), says("all set ##DONE##")]);
+    bench.options.loop_until_done = true;
+    let result = bench.run();
+    assert_eq!((result.status, result.stop_reason.as_ref()), (LoopStatus::Done, "done_sentinel"));
+    assert_eq!(result.visible_text.as_ref(), "all set");
+    let mut bench = Bench::new((0..9).map(|_| says("hm")));
+    bench.options = LoopOptions { loop_until_done: true, max_nudges: 2, ..bench.options };
+    let result = bench.run();
+    assert_eq!((result.status, result.iterations), (LoopStatus::Stuck, 3));
+}
+
+#[test]
+fn a_failing_model_leaves_the_transcript_and_charges_nothing() {
+    let bench = Bench::new([]);
+    let error = ModelError { status: Some(500), ..ModelError::new(ModelErrorKind::Server, "the server is down") };
+    bench.model.replies.borrow_mut().push_back(Err(error));
+    bench.session.inject_reminder(&bench.scope, short("still here"), Source::InPipeline, None);
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let seen_by_hook = seen.clone();
+    bench.on(EventKind::SessionError, move |_, event| {
+        seen_by_hook.borrow_mut().push(event.get("error.category"));
+        Ok(Verdict::allow())
+    });
+    let result = bench.run();
+    assert_eq!(result.status, LoopStatus::ProviderError);
+    assert_eq!(result.error.get("status").as_int(), Some(500));
+    assert_eq!(*seen.borrow(), [Data::from("server")]);
+    assert_eq!(bench.roles(), [Role::User]);
+    assert_eq!(result.transcript.pending_count(), 1);
+    bench.run();
+    assert_eq!(bench.systems(), ["System reminder:\nstill here", "System reminder:\nstill here"]);
+    assert_eq!(bench.session.transcript().pending_count(), 0);
+}
+
+#[test]
+fn a_blocked_prompt_never_reaches_the_model() {
+    let bench = Bench::new([]);
+    bench.on(EventKind::UserPromptSubmit, |_, _| Ok(Verdict::block("not today")));
+    let result = bench.run();
+    assert_eq!((result.status, result.stop_reason.as_ref()), (LoopStatus::Blocked, "user_prompt_submit_blocked"));
+    assert_eq!(result.error.get("message").as_str(), Some("not today"));
+    assert_eq!((bench.model.asked.borrow().len(), bench.roles().len()), (0, 0));
+}
+
+#[test]
+fn cancelling_keeps_what_was_done_and_answers_open_calls() {
+    let mut bench = Bench::new([calls(&["stop", "echo"])]);
+    bench.parts.tools.push(tool("stop", |turn, _| {
+        turn.scope.cancel.cancel("enough");
+        Ok(Output::of("stopping".into()))
+    }));
+    let ended = Rc::new(Cell::new(false));
+    let told = ended.clone();
+    bench.on(EventKind::SessionEnd, move |_, event| {
+        told.set(event.get("final_status").as_str() == Some("cancelled"));
+        Ok(Verdict::allow())
+    });
+    let result = bench.run();
+    assert_eq!((result.status, result.stop_reason.as_ref()), (LoopStatus::Cancelled, "cancelled"));
+    let messages = bench.session.transcript();
+    let texts: Vec<_> = messages.messages().iter().map(|message| message.text().to_string()).collect();
+    assert_eq!(texts, ["do it", "", "stopping", "not run: cancelled: enough"]);
+    assert!(ended.get());
+}
+
+#[test]
+fn loops_nest_only_so_deep() {
+    let mut bench = Bench::new([]);
+    bench.scope.depth = Scope::MAX_DEPTH;
+    assert_eq!(bench.try_run().unwrap_err().sort(), Sort::Limit);
+}
+
+#[test]
+fn a_loop_that_waits_is_small() {
+    let bench = Bench::new([]);
+    let future = agent_loop(&bench.session, &bench.scope, &bench.parts, bench.options.clone());
+    let size = size_of_val(&future);
+    assert!(size <= 8 * 1024, "{size} bytes");
+}

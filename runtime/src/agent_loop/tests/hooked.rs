@@ -1,0 +1,125 @@
+//! Handlers around tools and turns.
+
+use super::*;
+
+#[test]
+fn a_post_hooks_reminder_is_in_the_next_prompt_only() {
+    let bench = Bench::new([calls(&["echo"]), calls(&["nothing"]), says("ok")]);
+    let post = handler(|_, event| {
+        let mut verdict = Verdict::allow();
+        if event.get("tool.name").as_str() == Some("echo") && event.get("result.ok").truthy() {
+            verdict.effects.push(short("seen once"));
+        }
+        Ok(verdict)
+    });
+    bench.on_tool(None, Some(post));
+    bench.run();
+    assert_eq!(bench.systems(), ["", "System reminder:\nseen once", ""]);
+    let injected = bench.log.read(&Filter::default(), usize::MAX).unwrap();
+    let first = &injected[0].payload;
+    assert_eq!((first.get("source").as_str(), first.get("task_id").as_str()), (Some("hook"), Some("c0")));
+}
+
+#[test]
+fn pre_hooks_deny_and_change() {
+    let mut bench = Bench::new([calls(&["show", "echo"]), says("ok")]);
+    bench.parts.tools.push(tool("show", |_, call| Ok(Output::of(call.arguments.clone()))));
+    let pre = handler(|_, event| {
+        Ok(match event.get("tool.name").as_str() {
+            Some("echo") => Verdict::block("no echoes"),
+            _ => Verdict::modify(Data::dict([("a", Data::from(1))])),
+        })
+    });
+    bench.on_tool(Some(pre), None);
+    let result = bench.run();
+    let transcript = bench.session.transcript();
+    let texts: Vec<_> = transcript.messages().iter().skip(2).take(2).map(|m| m.text().to_string()).collect();
+    assert_eq!(texts, [r#"{"a":1}"#, "not run: no echoes"]);
+    assert_eq!(result.tools, ToolCounts { calls: 2, successful: 1, rejected: 1 });
+}
+
+#[test]
+fn a_guard_that_breaks_does_not_open_the_gate() {
+    let bench = Bench::new([calls(&["echo"]), says("ok")]);
+    bench.on_tool(Some(handler(|_, _| Err(fault(TooDeep)))), None);
+    let result = bench.run();
+    assert_eq!(result.tools.rejected, 1);
+    assert_eq!(result.diagnostics.len(), 1);
+}
+
+#[test]
+fn output_is_cut_and_a_post_hook_may_replace_it() {
+    let mut bench = Bench::new([calls(&["echo", "long"]), says("ok")]);
+    bench.parts.tools.push(tool("long", |_, _| Ok(Output::of("ééééé".into()))));
+    bench.options.max_tool_output_chars = Some(3);
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let told = seen.clone();
+    let post = handler(move |_, event| {
+        told.borrow_mut().push(event.get("result.truncated").truthy());
+        let is_echo = event.get("tool.name").as_str() == Some("echo");
+        Ok(if is_echo { Verdict::modify("replaced".into()) } else { Verdict::allow() })
+    });
+    bench.on_tool(None, Some(post));
+    bench.run();
+    let transcript = bench.session.transcript();
+    let texts: Vec<_> = transcript.messages().iter().skip(2).take(2).map(|m| m.text().to_string()).collect();
+    assert_eq!(texts, ["replaced", "ééé\n[output truncated: 2 more characters]"]);
+    assert_eq!(*seen.borrow(), [true, true]);
+}
+
+#[test]
+fn mistakes_of_the_model_and_of_tools_become_answers() {
+    let mut bench = Bench::new([calls(&["ecko", "broken"]), says("ok")]);
+    bench.parts.tools.push(tool("broken", |_, _| Err(fault(TooDeep))));
+    let result = bench.run();
+    let transcript = bench.session.transcript();
+    let texts: Vec<_> = transcript.messages().iter().skip(2).take(2).map(|m| m.text().to_string()).collect();
+    assert_eq!(texts[0], "not run: there is no tool `ecko`; did you mean `echo`?");
+    assert!(texts[1].starts_with("error: agent loops nest deeper"), "{}", texts[1]);
+    assert_eq!((result.status, result.tools.rejected), (LoopStatus::Done, 1));
+}
+
+#[test]
+fn hooks_may_come_back_to_the_session_and_register_others() {
+    let bench = Bench::new([calls(&["echo"]), says("ok")]);
+    let hooks = bench.parts.hooks.clone();
+    bench.on(EventKind::PostTurn, move |turn, event| {
+        turn.session.inject_reminder(turn.scope, spec("by hand"), Source::InPipeline, None);
+        hooks.add_session(SessionHook::new(EventKind::PostTurn, handler(|_, _| Ok(Verdict::allow()))));
+        assert_eq!(event.get("has_tool_calls"), Data::from(event.get("iteration").as_int() == Some(1)));
+        Ok(Verdict::allow())
+    });
+    let result = bench.run();
+    assert_eq!(result.transcript.pending_count(), 2);
+    assert_eq!(bench.parts.hooks.session().len(), 3);
+}
+
+#[test]
+fn a_malformed_reminder_is_told_of_and_strict_raises() {
+    let mut bench = Bench::new([says("ok"), says("ok")]);
+    let returned = Data::from_json(r#"{"reminder":{"body":"x","propogate":"all"}}"#).unwrap();
+    bench.on(EventKind::SessionStart, move |_, event| Ok(Verdict::from_data(event.kind(), &returned)));
+    let result = bench.run();
+    assert_eq!(result.diagnostics[0].code, Some("HARN-RMD-001"));
+    assert_eq!(bench.records("reason"), [("dropped".to_owned(), "invalid".to_owned())]);
+    bench.options.reminders.strict = true;
+    assert_eq!(bench.try_run().unwrap_err().code(), Some("HARN-RMD-001"));
+}
+
+#[test]
+fn the_callback_after_a_turn_may_end_the_loop() {
+    let mut bench = Bench::new((0..9).map(|_| calls(&["echo"])));
+    bench.parts.post_turn = Some(handler(|_, event| {
+        Ok(if event.get("iteration").as_int() == Some(2) { Verdict::block("enough") } else { Verdict::allow() })
+    }));
+    assert_eq!((bench.run().iterations, bench.run().stop_reason.as_ref()), (2, "post_turn_callback"));
+}
+
+#[test]
+fn a_prompt_may_be_changed() {
+    let bench = Bench::new([]);
+    let changed = Data::dict([("prompt", Data::from("do it well"))]);
+    bench.on(EventKind::UserPromptSubmit, move |_, _| Ok(Verdict::modify(changed.clone())));
+    bench.run();
+    assert_eq!(bench.session.transcript().messages()[0].text().as_ref(), "do it well");
+}

@@ -1,0 +1,142 @@
+//! Reminder providers in the loop and their list.
+
+use super::*;
+
+struct Provider<F> {
+    id: &'static str,
+    events: EventSet,
+    evaluate: F,
+}
+
+impl<F: Fn(&HookEvent<'_>, &Data) -> Outcome<Vec<ReminderSpec>>> ReminderProvider for Provider<F> {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn subscribes_to(&self) -> EventSet {
+        self.events
+    }
+
+    fn evaluate<'a>(
+        &'a self,
+        _: Turn<'a>,
+        event: &'a HookEvent<'a>,
+        config: &'a Data,
+    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
+        Answer::Now((self.evaluate)(event, config))
+    }
+}
+
+fn provider(
+    id: &'static str,
+    event: EventKind,
+    evaluate: impl Fn(&HookEvent<'_>, &Data) -> Outcome<Vec<ReminderSpec>> + 'static,
+) -> Rc<dyn ReminderProvider> {
+    Rc::new(Provider { id, events: EventSet::of(&[event]), evaluate })
+}
+
+fn with_options(bench: &mut Bench, json: &str) {
+    bench.options.reminders = ReminderOptions::from_data(&Data::from_json(json).unwrap()).unwrap();
+}
+
+#[test]
+fn a_provider_sees_usage_and_its_config() {
+    let mut bench = Bench::new([calls(&["echo"]), says("ok")]);
+    bench.parts.providers.register(provider("watch", EventKind::OnBudgetThreshold, |event, config| {
+        let over = event.get("tokens_used").as_int() >= config.get("limit").as_int();
+        Ok(if over { vec![short("much used")] } else { vec![] })
+    }));
+    with_options(&mut bench, r#"{"config":{"watch":{"limit":15}}}"#);
+    bench.run();
+    assert_eq!(bench.systems(), ["", "System reminder:\nmuch used"]);
+    let words: Vec<_> = bench.records("event").into_iter().map(|(word, event)| format!("{word}:{event}")).collect();
+    assert_eq!(
+        words,
+        [
+            "provider_evaluated:OnBudgetThreshold",
+            "injected:",
+            "fired:",
+            "provider_evaluated:OnBudgetThreshold",
+            "injected:",
+            "expired:"
+        ]
+    );
+}
+
+#[test]
+fn a_failing_provider_does_not_kill_the_loop_but_strict_raises() {
+    let mut bench = Bench::new([]);
+    let bad = Data::from_json(r#"{"body":""}"#).unwrap();
+    bench.parts.providers.register(provider("bad", EventKind::SessionStart, move |_, _| {
+        crate::hooks::verdict::read_effects(&bad).map_err(fault)
+    }));
+    bench.parts.providers.register(provider("good", EventKind::SessionStart, |_, _| Ok(vec![spec("good")])));
+    let result = bench.run();
+    assert_eq!((result.status, result.transcript.pending_count()), (LoopStatus::Done, 1));
+    assert_eq!(result.diagnostics[0].code, Some("HARN-RMD-006"));
+    assert!(result.diagnostics[0].message.contains("`bad` returned a malformed reminder: the `body`"));
+    let words: Vec<_> = bench.records("reason").into_iter().map(|(word, reason)| format!("{word}:{reason}")).collect();
+    assert_eq!(words[..3], ["provider_evaluated:", "dropped:invalid", "provider_evaluated:"]);
+    with_options(&mut bench, r#"{"strict":true}"#);
+    let raised = bench.try_run().unwrap_err();
+    assert_eq!(raised.as_any().downcast_ref::<ReminderError>().unwrap().field, "body");
+}
+
+#[test]
+fn providers_can_be_turned_off() {
+    for (json, expected) in [
+        ("null", 2),
+        ("false", 0),
+        (r#"{"enabled":false}"#, 0),
+        (r#"["-one"]"#, 1),
+        (r#"{"providers":["-one","-idle_nudge","one"]}"#, 2),
+        (r#"{"providers":["-token_pressure","-idle_nudge"],"config":{"token_pressure":{"context_window":1}}}"#, 2),
+    ] {
+        let mut bench = Bench::new([]);
+        for id in ["one", "two"] {
+            bench.parts.providers.register(provider(id, EventKind::SessionStart, |_, _| Ok(vec![spec("x")])));
+        }
+        with_options(&mut bench, json);
+        assert_eq!(bench.run().transcript.pending_count(), expected, "{json}");
+    }
+}
+
+#[test]
+fn the_list_is_checked_before_the_first_turn() {
+    for (json, code, part) in [
+        (r#"["-token_presure"]"#, "HARN-RMD-001", "token_presure"),
+        (r#"["extra"]"#, "HARN-RMD-007", "9 reminder providers are enabled, 8 is the limit"),
+    ] {
+        let mut bench = Bench::new([]);
+        bench.parts.providers.register(provider("extra", EventKind::SessionStart, |_, _| Ok(vec![])));
+        with_options(&mut bench, json);
+        let raised = bench.try_run().unwrap_err();
+        assert_eq!(raised.code(), Some(code));
+        assert!(raised.to_string().contains(part), "{raised}");
+        assert_eq!(bench.roles().len(), 0);
+    }
+    let mut bench = Bench::new([]);
+    bench.parts.providers.register(provider("extra", EventKind::SessionStart, |_, _| Ok(vec![spec("x")])));
+    with_options(&mut bench, r#"["extra", "-idle_nudge"]"#);
+    assert_eq!(bench.run().transcript.pending_count(), 1);
+    let unknown = ReminderOptions::from_data(&Data::from_json(r#"{"provider":[]}"#).unwrap()).unwrap_err();
+    assert_eq!(unknown.suggestion.as_deref(), Some("providers"));
+}
+
+#[test]
+fn one_registered_again_keeps_its_place() {
+    let registry = ReminderProviders::new(vec![provider("token_pressure", EventKind::SessionStart, |_, _| Ok(vec![]))]);
+    for (id, body) in [("a", "old"), ("b", "b"), ("a", "new"), ("token_pressure", "own")] {
+        registry.register(provider(id, EventKind::SessionStart, move |_, _| Ok(vec![spec(body)])));
+    }
+    let bench = Bench::new([]);
+    let turn = Turn { session: &bench.session, number: 0, scope: &bench.scope };
+    let payload = Data::dict([("turn", Data::from(7))]);
+    let event = HookEvent::Raw { kind: EventKind::SessionStart, payload: &payload };
+    let report = block_on(fire(&registry.all(), turn, &event, &Data::Nil, true)).unwrap();
+    let ids: Vec<_> = report.reports.iter().map(|report| report.provider.as_ref()).collect();
+    assert_eq!(ids, ["token_pressure", "a", "b"]);
+    let transcript = bench.session.transcript();
+    let made: Vec<_> = transcript.pending().map(|p| (p.reminder.body.as_ref(), p.reminder.fired_at_turn)).collect();
+    assert_eq!(made, [("own", 7), ("new", 7), ("b", 7)]);
+}

@@ -1,0 +1,146 @@
+//! One tool call: handlers before, the call, the cut, handlers after, providers.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::hooks::event::ToolResult;
+use crate::hooks::fire::ask;
+use crate::hooks::{Decision, HookEvent, ToolHook};
+use crate::message::ToolCall;
+use crate::seam::{Fault, Outcome, Output, Scope, Sort, Tool, Turn};
+use crate::words::nearest;
+
+use super::tools::not_run;
+use super::validate::fits;
+use super::{LoopState, Run, until_stopped};
+
+/// How long a tool may take to notice that it is being stopped.
+const GRACE_MS: u64 = 2_000;
+
+impl Run<'_> {
+    /// Answers one call. Only what stops the loop is a failure; all else is an answer for the model.
+    pub(super) async fn call_tool(&self, state: &mut LoopState, call: &ToolCall) -> Outcome<ToolResult> {
+        let scope = self.scope.for_call(call.id.clone());
+        let turn = Turn { scope: &scope, ..self.turn() };
+        let hooks: Vec<ToolHook> =
+            self.parts.hooks.tool().iter().filter(|hook| self.wants(hook, call, state)).cloned().collect();
+        let call = match self.before(turn, &hooks, call, state).await? {
+            Ok(call) => call,
+            Err(reason) => {
+                state.tools.rejected += 1;
+                return Ok(not_run(&reason));
+            }
+        };
+        let tool = match self.find(&call) {
+            Ok(tool) => tool,
+            Err(reason) => {
+                state.tools.rejected += 1;
+                return Ok(not_run(&reason));
+            }
+        };
+        let output = self.run_tool(turn, &tool, &call).await?;
+        if output.ok {
+            state.tools.successful += 1;
+        }
+        let limit = hooks.iter().filter_map(|hook| hook.max_output).chain(self.options.max_tool_output_chars).min();
+        let result = self.after(turn, &hooks, &call, cut(output, limit), state).await?;
+        let event = HookEvent::PostToolUse { call: &call, result: &result, iteration: state.iteration };
+        let (config, strict) = (&self.options.reminders.config, self.strict());
+        crate::reminder::providers::fire(&self.providers, turn, &event, config, strict).await?;
+        Ok(result)
+    }
+
+    fn wants(&self, hook: &ToolHook, call: &ToolCall, state: &LoopState) -> bool {
+        hook.pattern.matches(&HookEvent::PreToolUse { call, iteration: state.iteration })
+    }
+
+    /// Asks the handlers before the call, each with the arguments as the one before left them.
+    async fn before(
+        &self,
+        turn: Turn<'_>,
+        hooks: &[ToolHook],
+        call: &ToolCall,
+        state: &LoopState,
+    ) -> Outcome<Result<ToolCall, Arc<str>>> {
+        let mut call = call.clone();
+        for hook in hooks {
+            if let Some(reason) = &hook.deny {
+                return Ok(Err(reason.clone()));
+            }
+            let Some(pre) = &hook.pre else { continue };
+            let event = HookEvent::PreToolUse { call: &call, iteration: state.iteration };
+            match ask(pre.as_ref(), turn, &event, self.strict()).await? {
+                Decision::Allow => {}
+                Decision::Block { reason } => return Ok(Err(reason)),
+                Decision::Modify(changed) => {
+                    // `{args}` gives the arguments themselves, `{modify}` may give the payload that holds them.
+                    let inner = [changed.at("tool.args"), changed.get("args")].into_iter().find(|args| !args.is_nil());
+                    call.arguments = inner.cloned().unwrap_or(changed);
+                }
+            }
+        }
+        let event = HookEvent::PreToolUse { call: &call, iteration: state.iteration };
+        match crate::hooks::fire::fire(&self.parts.hooks, turn, &event, self.strict()).await? {
+            Decision::Block { reason } => Ok(Err(reason)),
+            _ => Ok(Ok(call)),
+        }
+    }
+
+    fn find(&self, call: &ToolCall) -> Result<Rc<dyn Tool>, String> {
+        let Some(tool) = self.parts.tools.iter().rev().find(|tool| tool.spec().name == call.name) else {
+            let names = self.parts.tools.iter().map(|tool| tool.spec().name.as_ref());
+            let hint = match nearest(&call.name, names.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the tools are: {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            return Err(format!("there is no tool `{}`; {hint}", call.name));
+        };
+        fits(&call.arguments, &tool.spec().parameters)?;
+        Ok(tool.clone())
+    }
+
+    async fn run_tool(&self, turn: Turn<'_>, tool: &Rc<dyn Tool>, call: &ToolCall) -> Outcome<Output> {
+        match until_stopped(turn.scope, GRACE_MS, tool.call(turn, call).get()).await {
+            Ok(Ok(output)) => Ok(output),
+            Ok(Err(thrown)) => Ok(failed(turn.scope, thrown.as_ref())),
+            Err(stopped) => Ok(Output::error(format!("stopped: {stopped}"))),
+        }
+    }
+
+    /// Tells the handlers after the call; one that returns a result puts it in place.
+    async fn after(
+        &self,
+        turn: Turn<'_>,
+        hooks: &[ToolHook],
+        call: &ToolCall,
+        mut result: ToolResult,
+        state: &LoopState,
+    ) -> Outcome<ToolResult> {
+        for post in hooks.iter().filter_map(|hook| hook.post.as_ref()) {
+            let event = HookEvent::PostToolUse { call, result: &result, iteration: state.iteration };
+            if let Decision::Modify(changed) = ask(post.as_ref(), turn, &event, self.strict()).await? {
+                let text = if changed.get("text").is_nil() { changed.to_text() } else { changed.get("text").to_text() };
+                result = ToolResult { text, value: changed, ..result };
+            }
+        }
+        Ok(result)
+    }
+}
+
+fn failed(scope: &Scope, thrown: &dyn Fault) -> Output {
+    match thrown.sort() {
+        Sort::Cancelled | Sort::Deadline if scope.check().is_err() => Output::error(format!("stopped: {thrown}")),
+        _ => Output::error(format!("error: {thrown}")),
+    }
+}
+
+/// Cuts an output to so many characters, at a character's border.
+fn cut(output: Output, limit: Option<usize>) -> ToolResult {
+    let Output { text, value, ok, truncated } = output;
+    let end = limit.and_then(|limit| text.char_indices().nth(limit).map(|(end, _)| end));
+    let Some(end) = end else { return ToolResult { text, truncated, ok, value } };
+    let left = text[end..].chars().count();
+    let text: Arc<str> = format!("{}\n[output truncated: {left} more characters]", &text[..end]).into();
+    ToolResult { value: Data::from(&text), text, truncated: true, ok }
+}

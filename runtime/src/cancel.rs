@@ -1,0 +1,120 @@
+//! [`Cancel`]: a tree of switches. Throwing one throws all below it; nothing above or beside it notices.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::future::poll_fn;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+/// A node of the tree. Clones are the same node.
+#[derive(Clone, Default)]
+pub struct Cancel(Rc<Node>);
+
+#[derive(Default)]
+struct Node {
+    reason: RefCell<Option<Arc<str>>>,
+    children: RefCell<Vec<Weak<Node>>>,
+    wakers: RefCell<Vec<Waker>>,
+    /// How many children make a sweep worth while.
+    sweep_at: Cell<usize>,
+}
+
+impl Cancel {
+    /// A root that nobody has cancelled.
+    #[must_use]
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// A node below this one. Below a cancelled node it is cancelled from the start.
+    #[must_use]
+    pub fn child(&self) -> Cancel {
+        let child = Cancel::default();
+        (*child.0.reason.borrow_mut()).clone_from(&self.0.reason.borrow());
+        let mut children = self.0.children.borrow_mut();
+        // Dead children are swept now and then, so that a long-lived root does not grow with every call made below it.
+        if children.len() >= self.0.sweep_at.get().max(16) {
+            children.retain(|weak| weak.strong_count() > 0);
+            self.0.sweep_at.set(2 * children.len());
+        }
+        children.push(Rc::downgrade(&child.0));
+        drop(children);
+        child
+    }
+
+    /// Cancels this node and everything below it. The first reason stays.
+    pub fn cancel(&self, reason: impl Into<Arc<str>>) {
+        let reason = reason.into();
+        let mut open = vec![self.0.clone()];
+        while let Some(node) = open.pop() {
+            if node.reason.borrow().is_some() {
+                continue;
+            }
+            *node.reason.borrow_mut() = Some(reason.clone());
+            open.extend(node.children.borrow().iter().filter_map(Weak::upgrade));
+            let wakers = std::mem::take(&mut *node.wakers.borrow_mut());
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Whether this node was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.reason.borrow().is_some()
+    }
+
+    /// Why it was cancelled; nothing while it was not.
+    #[must_use]
+    pub fn reason(&self) -> Option<Arc<str>> {
+        self.0.reason.borrow().clone()
+    }
+
+    /// Waits until this node is cancelled and gives the reason.
+    pub async fn cancelled(&self) -> Arc<str> {
+        poll_fn(|cx| {
+            if let Some(reason) = self.reason() {
+                return Poll::Ready(reason);
+            }
+            let mut wakers = self.0.wakers.borrow_mut();
+            if !wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
+                wakers.push(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl fmt::Debug for Cancel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cancel").field(&self.reason()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_down_and_never_up() {
+        let root = Cancel::new();
+        let (left, right) = (root.child(), root.child());
+        let leaf = left.child();
+        left.cancel("enough");
+        assert_eq!(leaf.reason().as_deref(), Some("enough"));
+        assert!(!right.is_cancelled() && !root.is_cancelled());
+        root.cancel("all");
+        assert_eq!(leaf.reason().as_deref(), Some("enough"));
+        assert_eq!(root.child().reason().as_deref(), Some("all"));
+    }
+
+    #[test]
+    fn a_root_does_not_keep_its_dead_children() {
+        let root = Cancel::new();
+        for _ in 0..10_000 {
+            drop(root.child());
+        }
+        assert!(root.0.children.borrow().len() < 100);
+    }
+}

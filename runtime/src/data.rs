@@ -1,0 +1,197 @@
+//! [`Data`]: the one neutral payload. Scripts, wires, logs and the core exchange it; it holds no script value, so it is
+//! `Send`, clones in a few nanoseconds and hands out sub-views. Dicts keep their keys in bytewise order, so whatever is
+//! printed or written compares equal from run to run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+mod convert;
+mod json;
+
+pub use json::DataError;
+
+/// The entries of a dict, in bytewise order of their keys.
+pub type Entries = BTreeMap<Arc<str>, Data>;
+
+/// A value that belongs to no language and no wire.
+#[derive(Clone, Default, PartialEq)]
+pub enum Data {
+    /// Nothing.
+    #[default]
+    Nil,
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A floating point number.
+    Float(f64),
+    /// Text.
+    Str(Arc<str>),
+    /// A list.
+    List(Arc<Vec<Data>>),
+    /// A dict with string keys.
+    Dict(Arc<Entries>),
+}
+
+impl Data {
+    /// How deep a value may nest. Whoever builds a [`Data`] from outside (JSON, a script) refuses what is deeper, so that
+    /// comparing, printing and dropping need no work list.
+    pub const MAX_DEPTH: usize = 512;
+
+    /// A dict from pairs. A later pair with the same key wins.
+    pub fn dict<K: Into<Arc<str>>>(pairs: impl IntoIterator<Item = (K, Data)>) -> Data {
+        Data::Dict(Arc::new(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect()))
+    }
+
+    /// A dict from pairs, without those whose value is nil.
+    pub fn dict_of_present<K: Into<Arc<str>>>(pairs: impl IntoIterator<Item = (K, Data)>) -> Data {
+        Data::dict(pairs.into_iter().filter(|(_, value)| !value.is_nil()))
+    }
+
+    /// A list.
+    pub fn list(items: impl IntoIterator<Item = Data>) -> Data {
+        Data::List(Arc::new(items.into_iter().collect()))
+    }
+
+    /// A dict without entries.
+    #[must_use]
+    pub fn empty_dict() -> Data {
+        Data::Dict(Arc::default())
+    }
+
+    /// Text.
+    pub fn str(text: impl Into<Arc<str>>) -> Data {
+        Data::Str(text.into())
+    }
+
+    /// Whether this is nil.
+    #[must_use]
+    pub fn is_nil(&self) -> bool {
+        matches!(self, Data::Nil)
+    }
+
+    /// The truth value, if it is one.
+    #[must_use]
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Data::Bool(value) = self { Some(*value) } else { None }
+    }
+
+    /// The whole number, if it is one. A float without a fraction counts, since JSON peers write `3.0`.
+    #[must_use]
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Data::Int(value) => Some(*value),
+            #[allow(clippy::cast_possible_truncation)]
+            Data::Float(value) if value.fract() == 0.0 && value.abs() < 9.0e15 => Some(*value as i64),
+            _ => None,
+        }
+    }
+
+    /// The number as a float, if it is a number.
+    #[must_use]
+    pub fn as_float(&self) -> Option<f64> {
+        match self {
+            #[allow(clippy::cast_precision_loss)]
+            Data::Int(value) => Some(*value as f64),
+            Data::Float(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is text.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        if let Data::Str(text) = self { Some(text) } else { None }
+    }
+
+    /// The shared text, if it is text.
+    #[must_use]
+    pub fn as_shared_str(&self) -> Option<Arc<str>> {
+        if let Data::Str(text) = self { Some(text.clone()) } else { None }
+    }
+
+    /// The items, if it is a list.
+    #[must_use]
+    pub fn as_list(&self) -> Option<&[Data]> {
+        if let Data::List(items) = self { Some(items) } else { None }
+    }
+
+    /// The entries, if it is a dict.
+    #[must_use]
+    pub fn as_dict(&self) -> Option<&Entries> {
+        if let Data::Dict(entries) = self { Some(entries) } else { None }
+    }
+
+    /// The value under `key`; nil where there is none, or where this is no dict.
+    #[must_use]
+    pub fn get(&self, key: &str) -> &Data {
+        static NIL: Data = Data::Nil;
+        self.as_dict().and_then(|entries| entries.get(key)).unwrap_or(&NIL)
+    }
+
+    /// The value at a dotted path (`result.truncated`); nil where any step is missing.
+    #[must_use]
+    pub fn at(&self, path: &str) -> &Data {
+        path.split('.').fold(self, |value, key| value.get(key))
+    }
+
+    /// Puts an entry into a dict; on any other value this makes a dict of that one entry.
+    pub fn set(&mut self, key: impl Into<Arc<str>>, value: Data) {
+        if !matches!(self, Data::Dict(_)) {
+            *self = Data::empty_dict();
+        }
+        if let Data::Dict(entries) = self {
+            Arc::make_mut(entries).insert(key.into(), value);
+        }
+    }
+
+    /// The same dict with one more entry.
+    #[must_use]
+    pub fn with(mut self, key: impl Into<Arc<str>>, value: Data) -> Data {
+        self.set(key, value);
+        self
+    }
+
+    /// Truth as scripts see it: nil and false are false, all else is true.
+    #[must_use]
+    pub fn truthy(&self) -> bool {
+        !matches!(self, Data::Nil | Data::Bool(false))
+    }
+
+    /// The name of the type, as scripts and error messages spell it.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Data::Nil => "nil",
+            Data::Bool(_) => "bool",
+            Data::Int(_) => "int",
+            Data::Float(_) => "float",
+            Data::Str(_) => "string",
+            Data::List(_) => "list",
+            Data::Dict(_) => "dict",
+        }
+    }
+
+    /// What a person or a model sees: text as it stands, everything else as JSON.
+    #[must_use]
+    pub fn to_text(&self) -> Arc<str> {
+        match self {
+            Data::Nil => "".into(),
+            Data::Str(text) => text.clone(),
+            other => other.to_json().into(),
+        }
+    }
+}
+
+impl fmt::Debug for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_json())
+    }
+}
+
+impl fmt::Display for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_json())
+    }
+}

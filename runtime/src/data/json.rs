@@ -1,0 +1,195 @@
+//! JSON both ways. Our own order of keys comes out whatever `serde_json` was told to do with its maps.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Data, Entries};
+
+/// Why a text is not JSON that we take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not valid JSON: {message} (line {line}, column {column})")]
+pub struct DataError {
+    /// What was expected or found.
+    pub message: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+}
+
+impl Data {
+    /// Compact JSON. Numbers that JSON cannot write (infinities, NaN) become `null`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|_| "null".to_owned())
+    }
+
+    /// JSON with two spaces of indentation.
+    #[must_use]
+    pub fn to_json_pretty(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_else(|_| "null".to_owned())
+    }
+
+    /// Reads JSON text (nesting up to 127 levels).
+    pub fn from_json(text: &str) -> Result<Data, DataError> {
+        serde_json::from_str(text).map_err(|error| DataError {
+            message: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+            line: error.line(),
+            column: error.column(),
+        })
+    }
+}
+
+impl From<serde_json::Value> for Data {
+    fn from(value: serde_json::Value) -> Data {
+        match value {
+            serde_json::Value::Null => Data::Nil,
+            serde_json::Value::Bool(value) => Data::Bool(value),
+            serde_json::Value::Number(number) => {
+                number.as_i64().map_or_else(|| Data::Float(number.as_f64().unwrap_or(f64::NAN)), Data::Int)
+            }
+            serde_json::Value::String(text) => Data::Str(text.into()),
+            serde_json::Value::Array(items) => Data::list(items.into_iter().map(Data::from)),
+            serde_json::Value::Object(map) => Data::dict(map.into_iter().map(|(key, value)| (key, Data::from(value)))),
+        }
+    }
+}
+
+impl From<&Data> for serde_json::Value {
+    fn from(data: &Data) -> serde_json::Value {
+        match data {
+            Data::Nil => serde_json::Value::Null,
+            Data::Bool(value) => (*value).into(),
+            Data::Int(value) => (*value).into(),
+            Data::Float(value) => (*value).into(),
+            Data::Str(text) => text.as_ref().into(),
+            Data::List(items) => items.iter().map(serde_json::Value::from).collect(),
+            Data::Dict(entries) => serde_json::Value::Object(
+                entries.iter().map(|(key, value)| (key.to_string(), serde_json::Value::from(value))).collect(),
+            ),
+        }
+    }
+}
+
+impl Serialize for Data {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Data::Nil => serializer.serialize_unit(),
+            Data::Bool(value) => serializer.serialize_bool(*value),
+            Data::Int(value) => serializer.serialize_i64(*value),
+            Data::Float(value) => serializer.serialize_f64(*value),
+            Data::Str(text) => serializer.serialize_str(text),
+            Data::List(items) => {
+                let mut seq = serializer.serialize_seq(Some(items.len()))?;
+                for item in items.iter() {
+                    seq.serialize_element(item)?;
+                }
+                seq.end()
+            }
+            Data::Dict(entries) => {
+                let mut map = serializer.serialize_map(Some(entries.len()))?;
+                for (key, value) in entries.iter() {
+                    map.serialize_entry(key.as_ref(), value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Data {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Data, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Data;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Data, E> {
+        Ok(Data::Nil)
+    }
+
+    fn visit_none<E>(self) -> Result<Data, E> {
+        Ok(Data::Nil)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Data, D::Error> {
+        Data::deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Data, E> {
+        Ok(Data::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Data, E> {
+        Ok(Data::Int(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Data, E> {
+        #[allow(clippy::cast_precision_loss)]
+        Ok(i64::try_from(value).map_or(Data::Float(value as f64), Data::Int))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Data, E> {
+        Ok(Data::Float(value))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Data, E> {
+        Ok(Data::Str(text.into()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Data, E> {
+        Ok(Data::Str(text.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Data, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Data::from(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Data, A::Error> {
+        let mut entries = Entries::new();
+        while let Some((key, value)) = map.next_entry::<String, Data>()? {
+            entries.insert(Arc::from(key), value);
+        }
+        Ok(Data::from(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_out_in_bytewise_order() {
+        let data = Data::from_json(r#"{"b": 1, "a": [true, null, 2.5, "x"], "Z": {}}"#).unwrap();
+        assert_eq!(data.to_json(), r#"{"Z":{},"a":[true,null,2.5,"x"],"b":1}"#);
+        assert_eq!(Data::from(serde_json::Value::from(&data)), data);
+    }
+
+    #[test]
+    fn a_broken_text_says_where() {
+        let error = Data::from_json("{\"a\": 1,\n  oops}").unwrap_err();
+        assert_eq!((error.line, error.column), (2, 3));
+        assert!(error.to_string().starts_with("not valid JSON: "), "{error}");
+    }
+
+    #[test]
+    fn a_text_too_deep_is_an_error_and_no_overflow() {
+        assert!(Data::from_json(&"[".repeat(100_000)).is_err());
+    }
+}

@@ -1,0 +1,24 @@
+//! Hooks: handlers that are told what a loop does and may answer. [`event`] names the moments and their payloads,
+//! [`verdict`] what a handler may answer, [`registry`] who is registered, [`mod@fire`] how they are told.
+
+use crate::seam::{Answer, Outcome, Turn};
+
+pub mod event;
+pub mod fire;
+pub mod registry;
+pub mod verdict;
+
+pub use event::{EventKind, EventSet, HookEvent};
+pub use registry::{Hooks, Pattern, PatternError, PersonaHook, SessionHook, ToolHook};
+pub use verdict::{Decision, Verdict};
+
+/// A handler. It may call back into the session: no borrow of it is alive meanwhile.
+pub trait Hook {
+    /// Told of an event, it answers what is to be done.
+    fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>>;
+
+    /// Who it is, for diagnostics and for the `producer` of its reminders.
+    fn name(&self) -> &str {
+        "hook"
+    }
+}

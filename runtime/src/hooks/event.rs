@@ -1,0 +1,397 @@
+//! The moments at which handlers and providers are told something. Payloads are typed and borrow: native code reads
+//! fields by name ([`HookEvent::get`]), and a dict is made only where a script listens ([`HookEvent::to_data`]).
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::data::{Data, Entries};
+use crate::message::ToolCall;
+use crate::words::{UnknownWord, words};
+
+words! {
+    /// The name of a moment.
+    pub enum EventKind {
+        /// A loop begins.
+        SessionStart = "session_start",
+        /// A loop has ended.
+        SessionEnd = "session_end",
+        /// A prompt was handed in.
+        UserPromptSubmit = "user_prompt_submit",
+        /// Before compaction.
+        PreCompact = "pre_compact",
+        /// After compaction.
+        PostCompact = "post_compact",
+        /// A turn is over.
+        PostTurn = "post_turn",
+        /// A tool wants a permission.
+        PermissionAsked = "permission_asked",
+        /// A permission was given or refused.
+        PermissionReplied = "permission_replied",
+        /// A file changed.
+        FileEdited = "file_edited",
+        /// A loop failed.
+        SessionError = "session_error",
+        /// A daemon has nothing to do.
+        SessionIdle = "session_idle",
+        /// Before a worker is suspended.
+        PreSuspend = "pre_suspend",
+        /// After a worker was suspended.
+        PostSuspend = "post_suspend",
+        /// Before a worker is resumed.
+        PreResume = "pre_resume",
+        /// After a worker was resumed.
+        PostResume = "post_resume",
+        /// A seam of the loop is passed.
+        LoopCheckpoint = "loop_checkpoint",
+        /// Before a step of a persona.
+        PreStep = "pre_step",
+        /// After a step of a persona.
+        PostStep = "post_step",
+        /// The usage of a turn is known.
+        OnBudgetThreshold = "on_budget_threshold",
+        /// An approval is asked for.
+        OnApprovalRequested = "on_approval_requested",
+        /// A handoff was made.
+        OnHandoffEmitted = "on_handoff_emitted",
+        /// A persona was paused.
+        OnPersonaPaused = "on_persona_paused",
+        /// A persona was resumed.
+        OnPersonaResumed = "on_persona_resumed",
+        /// A worker began.
+        WorkerSpawned = "worker_spawned",
+        /// A worker made progress.
+        WorkerProgressed = "worker_progressed",
+        /// A worker waits for input.
+        WorkerWaitingForInput = "worker_waiting_for_input",
+        /// A worker was suspended.
+        WorkerSuspended = "worker_suspended",
+        /// A worker was resumed.
+        WorkerResumed = "worker_resumed",
+        /// A worker is done.
+        WorkerCompleted = "worker_completed",
+        /// A worker failed.
+        WorkerFailed = "worker_failed",
+        /// A worker was stopped.
+        WorkerStopped = "worker_stopped",
+        /// A worker was cancelled.
+        WorkerCancelled = "worker_cancelled",
+        /// Before a tool is called.
+        PreToolUse = "pre_tool_use",
+        /// After a tool was called.
+        PostToolUse = "post_tool_use",
+        /// The model's turn and its tools are done.
+        PostAgentTurn = "post_agent_turn",
+    }
+}
+
+impl EventKind {
+    /// The name in PascalCase, as payloads and the log carry it.
+    #[must_use]
+    pub fn pascal(self) -> String {
+        self.as_str().split('_').map(capitalise).collect()
+    }
+
+    /// Reads a name in either case.
+    pub fn parse(name: &str) -> Result<EventKind, UnknownWord> {
+        let by_pascal = || EventKind::ALL.iter().copied().find(|kind| kind.pascal() == name);
+        EventKind::from_str(name).or_else(|error| by_pascal().ok_or(error))
+    }
+
+    /// Whether it tells of a worker. Those are only observed: they take no reminder effects from hooks.
+    #[must_use]
+    pub fn is_worker(self) -> bool {
+        self.as_str().starts_with("worker_")
+    }
+
+    /// Whether `register_session_hook` takes it.
+    #[must_use]
+    pub fn is_session(self) -> bool {
+        self <= EventKind::LoopCheckpoint
+    }
+
+    /// Whether step and persona hooks take it.
+    #[must_use]
+    pub fn is_step(self) -> bool {
+        (EventKind::PreStep..=EventKind::OnPersonaResumed).contains(&self)
+    }
+
+    /// Whether reminder providers may subscribe to it.
+    #[must_use]
+    pub fn is_for_providers(self) -> bool {
+        use EventKind as K;
+        self.is_session()
+            || self.is_worker()
+            || matches!(self, K::PostToolUse | K::PostStep | K::PostAgentTurn | K::OnBudgetThreshold)
+    }
+
+    /// Whether a handler may block it or change its payload.
+    #[must_use]
+    pub fn can_be_vetoed(self) -> bool {
+        matches!(self, EventKind::UserPromptSubmit | EventKind::PreCompact | EventKind::PreToolUse)
+    }
+}
+
+fn capitalise(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// A set of event kinds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EventSet(u64);
+
+impl EventSet {
+    /// The set of these kinds.
+    #[must_use]
+    pub const fn of(kinds: &[EventKind]) -> EventSet {
+        let mut bits = 0;
+        let mut index = 0;
+        while index < kinds.len() {
+            bits |= 1 << kinds[index] as u32;
+            index += 1;
+        }
+        EventSet(bits)
+    }
+
+    /// Whether a kind is in it.
+    #[must_use]
+    pub const fn contains(self, kind: EventKind) -> bool {
+        self.0 & (1 << kind as u32) != 0
+    }
+
+    /// Whether nothing is in it.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl FromIterator<EventKind> for EventSet {
+    fn from_iter<I: IntoIterator<Item = EventKind>>(kinds: I) -> EventSet {
+        EventSet(kinds.into_iter().fold(0, |bits, kind| bits | 1 << kind as u32))
+    }
+}
+
+/// What a tool call ended in, as handlers and providers see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// What the model will see.
+    pub text: Arc<str>,
+    /// Whether the runtime or the tool cut it short.
+    pub truncated: bool,
+    /// Whether the call succeeded.
+    pub ok: bool,
+    /// The value that the tool returned.
+    pub value: Data,
+}
+
+impl ToolResult {
+    /// As scripts see it: `{text, truncated, ok}`.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        Data::dict([("text", Data::from(&self.text)), ("truncated", self.truncated.into()), ("ok", self.ok.into())])
+    }
+}
+
+/// A moment with its payload.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)] // the fields are the payload fields that scripts see under the same names
+pub enum HookEvent<'a> {
+    /// A loop begins.
+    SessionStart { task: &'a Arc<str>, system: Option<&'a Arc<str>>, max_iterations: u32 },
+    /// A loop has ended.
+    SessionEnd { final_status: &'static str, stop_reason: &'a Arc<str>, iterations: u32 },
+    /// A prompt was handed in.
+    UserPromptSubmit { prompt: &'a Arc<str>, system: Option<&'a Arc<str>> },
+    /// A turn is over. `tool_results` is a list of dicts.
+    PostTurn { iteration: u32, has_tool_calls: bool, tool_results: &'a Data, text: &'a Arc<str> },
+    /// The model's turn and its tools are done.
+    PostAgentTurn { iteration: u32, has_tool_calls: bool, tool_results: &'a Data, text: &'a Arc<str> },
+    /// The usage of a turn is known. `tokens_used` is the live context: the tokens of the last request and its answer.
+    OnBudgetThreshold { iteration: u32, tokens_used: u64, context_window: Option<u64>, task: &'a Arc<str> },
+    /// Before a tool is called.
+    PreToolUse { call: &'a ToolCall, iteration: u32 },
+    /// After a tool was called.
+    PostToolUse { call: &'a ToolCall, result: &'a ToolResult, iteration: u32 },
+    /// A tool wants a permission.
+    PermissionAsked { call: &'a ToolCall, reason: &'a Arc<str> },
+    /// A permission was given or refused.
+    PermissionReplied { call: &'a ToolCall, reason: &'a Arc<str>, decision: &'static str },
+    /// A file changed.
+    FileEdited { path: &'a Arc<str>, metadata: &'a Data },
+    /// A loop failed.
+    SessionError { error: &'a Data },
+    /// A daemon has nothing to do.
+    SessionIdle { iteration: u32, wake_interval_ms: u64 },
+    /// A seam is passed.
+    LoopCheckpoint { iteration: u32, kind: &'static str, delivered: usize, dispatch_skipped: bool },
+    /// Any event with a payload that a script or a host made.
+    Raw { kind: EventKind, payload: &'a Data },
+}
+
+impl HookEvent<'_> {
+    /// Which moment it is.
+    #[must_use]
+    pub fn kind(&self) -> EventKind {
+        match self {
+            HookEvent::SessionStart { .. } => EventKind::SessionStart,
+            HookEvent::SessionEnd { .. } => EventKind::SessionEnd,
+            HookEvent::UserPromptSubmit { .. } => EventKind::UserPromptSubmit,
+            HookEvent::PostTurn { .. } => EventKind::PostTurn,
+            HookEvent::PostAgentTurn { .. } => EventKind::PostAgentTurn,
+            HookEvent::OnBudgetThreshold { .. } => EventKind::OnBudgetThreshold,
+            HookEvent::PreToolUse { .. } => EventKind::PreToolUse,
+            HookEvent::PostToolUse { .. } => EventKind::PostToolUse,
+            HookEvent::PermissionAsked { .. } => EventKind::PermissionAsked,
+            HookEvent::PermissionReplied { .. } => EventKind::PermissionReplied,
+            HookEvent::FileEdited { .. } => EventKind::FileEdited,
+            HookEvent::SessionError { .. } => EventKind::SessionError,
+            HookEvent::SessionIdle { .. } => EventKind::SessionIdle,
+            HookEvent::LoopCheckpoint { .. } => EventKind::LoopCheckpoint,
+            HookEvent::Raw { kind, .. } => *kind,
+        }
+    }
+
+    /// The payload as a dict, with `event` in PascalCase and `session: {id}`.
+    #[must_use]
+    pub fn to_data(&self, session_id: &Arc<str>) -> Data {
+        let mut entries = Entries::new();
+        self.fields(&mut |name, value| {
+            entries.insert(name.into(), value);
+        });
+        entries.insert("event".into(), self.kind().pascal().into());
+        entries.entry("session".into()).or_insert_with(|| Data::dict([("id", Data::from(session_id))]));
+        Data::from(entries)
+    }
+
+    /// The payload field at a dotted path; nil where there is none. Makes no dict on the way.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Data {
+        if let HookEvent::Raw { payload, .. } = self {
+            return payload.at(path).clone();
+        }
+        let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+        let mut found = Data::Nil;
+        self.fields(&mut |name, value| {
+            if name == first {
+                found = rest.map_or_else(|| value.clone(), |rest| value.at(rest).clone());
+            }
+        });
+        found
+    }
+
+    /// The 1-based iteration that the event belongs to, where it has one.
+    #[must_use]
+    pub fn iteration(&self) -> Option<u32> {
+        ["iteration", "turn"]
+            .iter()
+            .find_map(|field| self.get(field).as_int())
+            .and_then(|turn| u32::try_from(turn).ok())
+    }
+
+    fn fields(&self, put: &mut dyn FnMut(&str, Data)) {
+        let tool = |call: &ToolCall| {
+            Data::dict([
+                ("name", Data::from(&call.name)),
+                ("args", call.arguments.clone()),
+                ("tool_call_id", (&call.id).into()),
+            ])
+        };
+        match self {
+            HookEvent::SessionStart { task, system, max_iterations } => {
+                put("task", (*task).into());
+                put("system", system.cloned().into());
+                put("max_iterations", (*max_iterations).into());
+            }
+            HookEvent::SessionEnd { final_status, stop_reason, iterations } => {
+                put("final_status", (*final_status).into());
+                put("stop_reason", (*stop_reason).into());
+                put("iterations", (*iterations).into());
+            }
+            HookEvent::UserPromptSubmit { prompt, system } => {
+                put("prompt", (*prompt).into());
+                put("system", system.cloned().into());
+            }
+            HookEvent::PostTurn { iteration, has_tool_calls, tool_results, text }
+            | HookEvent::PostAgentTurn { iteration, has_tool_calls, tool_results, text } => {
+                put("iteration", (*iteration).into());
+                put("has_tool_calls", (*has_tool_calls).into());
+                put("tool_results", (*tool_results).clone());
+                put("text", (*text).into());
+            }
+            HookEvent::OnBudgetThreshold { iteration, tokens_used, context_window, task } => {
+                put("iteration", (*iteration).into());
+                put("tokens_used", (*tokens_used).into());
+                put("context_window", (*context_window).into());
+                put("task", (*task).into());
+            }
+            HookEvent::PreToolUse { call, iteration } => {
+                put("tool", tool(call));
+                put("tool_name", (&call.name).into());
+                put("iteration", (*iteration).into());
+            }
+            HookEvent::PostToolUse { call, result, iteration } => {
+                put("tool", tool(call));
+                put("tool_name", (&call.name).into());
+                put("result", result.to_data());
+                put("truncated", result.truncated.into());
+                put("iteration", (*iteration).into());
+            }
+            HookEvent::PermissionAsked { call, reason } => {
+                put("tool", tool(call));
+                put("reason", (*reason).into());
+            }
+            HookEvent::PermissionReplied { call, reason, decision } => {
+                put("tool", tool(call));
+                put("reason", (*reason).into());
+                put("decision", (*decision).into());
+            }
+            HookEvent::FileEdited { path, metadata } => {
+                put("path", (*path).into());
+                put("metadata", (*metadata).clone());
+            }
+            HookEvent::SessionError { error } => put("error", (*error).clone()),
+            HookEvent::SessionIdle { iteration, wake_interval_ms } => {
+                put("iteration", (*iteration).into());
+                put("wake_interval_ms", (*wake_interval_ms).into());
+            }
+            HookEvent::LoopCheckpoint { iteration, kind, delivered, dispatch_skipped } => {
+                put("iteration", (*iteration).into());
+                put("kind", (*kind).into());
+                put("delivered", (*delivered).into());
+                put("dispatch_skipped", (*dispatch_skipped).into());
+            }
+            HookEvent::Raw { payload, .. } => {
+                for (name, value) in payload.as_dict().into_iter().flatten() {
+                    put(name, value.clone());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_in_both_cases() {
+        assert_eq!(EventKind::parse("post_tool_use").unwrap(), EventKind::PostToolUse);
+        assert_eq!(EventKind::parse("OnBudgetThreshold").unwrap(), EventKind::OnBudgetThreshold);
+        assert_eq!(EventKind::parse("sesion_start").unwrap_err().suggestion, Some("session_start"));
+        assert!(EventKind::ALL.len() <= 64, "an EventSet has 64 bits");
+    }
+
+    #[test]
+    fn a_typed_payload_reads_like_the_dict_it_makes() {
+        let call = ToolCall::new("c1", "read", Data::dict([("path", Data::from("a"))]));
+        let result = ToolResult { text: "x".into(), truncated: true, ok: true, value: Data::Nil };
+        let event = HookEvent::PostToolUse { call: &call, result: &result, iteration: 2 };
+        let dict = event.to_data(&"s1".into());
+        for path in ["tool.name", "tool.args.path", "result.truncated", "result.text", "iteration", "nothing.here"] {
+            assert_eq!(&event.get(path), dict.at(path), "{path}");
+        }
+        assert_eq!(dict.get("event").as_str(), Some("PostToolUse"));
+        assert_eq!(dict.at("session.id").as_str(), Some("s1"));
+    }
+}

@@ -1,0 +1,70 @@
+//! Telling handlers of an event, and acting on what they answer.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::note::Note;
+use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
+use crate::reminder::{ReminderError, Source};
+use crate::seam::{Fault, Outcome, Sort, Turn, fault};
+
+use super::{Decision, Hook, HookEvent, Hooks, Verdict};
+
+/// Tells all handlers of a session event, a seam or a worker event, in the order of registration. The first that blocks ends
+/// it; of several changes the last one counts. Reminders are admitted at once.
+pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
+    let mut decision = Decision::Allow;
+    for registered in hooks.session().iter().filter(|registered| registered.wants(event)) {
+        match ask(registered.hook.as_ref(), turn, event, strict).await? {
+            Decision::Allow => {}
+            block @ Decision::Block { .. } if event.kind().can_be_vetoed() => return Ok(block),
+            Decision::Block { .. } => {}
+            modify @ Decision::Modify(_) => decision = modify,
+        }
+    }
+    Ok(decision)
+}
+
+/// Asks one handler and admits its reminders. What it threw is noted and does not end the work, unless `strict` says so or
+/// the work is being stopped. A guard that breaks does not open the gate: where a veto is possible, it counts as one.
+pub async fn ask(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
+    match hook.on(turn, event).get().await {
+        Ok(verdict) => {
+            admit(hook, turn, event, &verdict, strict)?;
+            Ok(verdict.decision)
+        }
+        Err(thrown) if strict || matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => Err(thrown),
+        Err(thrown) => {
+            let reason = format!("a {} hook failed: {thrown}", event.kind());
+            turn.scope.note(Note::of_fault(hook.name(), thrown));
+            Ok(if event.kind().can_be_vetoed() { Decision::Block { reason: reason.into() } } else { Decision::Allow })
+        }
+    }
+}
+
+fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdict, strict: bool) -> Outcome<()> {
+    let producer: Arc<str> = hook.name().into();
+    for spec in &verdict.effects {
+        turn.session.inject_reminder(turn.scope, spec.clone(), Source::Hook, Some(producer.clone()));
+    }
+    for error in &verdict.malformed {
+        if strict {
+            return Err(fault(error.clone()));
+        }
+        report_malformed(turn, &producer, error, event);
+    }
+    Ok(())
+}
+
+fn report_malformed(turn: Turn<'_>, producer: &Arc<str>, error: &ReminderError, event: &HookEvent<'_>) {
+    let record = LifecycleRecord::Dropped {
+        reminder_id: None,
+        reason: DropReason::Invalid,
+        detail: Some(error.message.as_str().into()),
+    };
+    turn.session.log_lifecycle(turn.scope, [record]);
+    let shared: Rc<dyn Fault> = fault(error.clone());
+    let mut note = Note::of_fault(producer.clone(), shared);
+    note.message = format!("{} (returned by a {} hook)", note.message, event.kind());
+    turn.scope.note(note);
+}

@@ -1,0 +1,145 @@
+//! Who is registered. A list is replaced as a whole on registration, so a handler that registers another while it runs
+//! changes nothing for the event at hand.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::reminder::bridge::Seam;
+
+use super::{EventKind, Hook, HookEvent};
+
+mod pattern;
+
+pub use pattern::{Pattern, PatternError};
+
+/// Handlers around tool calls.
+#[derive(Clone)]
+pub struct ToolHook {
+    /// Which tools.
+    pub pattern: Pattern,
+    /// Asked before the call.
+    pub pre: Option<Rc<dyn Hook>>,
+    /// Told after the call.
+    pub post: Option<Rc<dyn Hook>>,
+    /// Refuses the call, with this reason.
+    pub deny: Option<Arc<str>>,
+    /// Cuts the output to so many characters.
+    pub max_output: Option<usize>,
+}
+
+/// A handler of a session event, a seam or a worker event.
+#[derive(Clone)]
+pub struct SessionHook {
+    /// Which event.
+    pub event: EventKind,
+    /// Which of them; nothing means all.
+    pub pattern: Option<Pattern>,
+    /// At [`EventKind::LoopCheckpoint`]: which seams; nothing means all.
+    pub seams: Option<Rc<[Seam]>>,
+    /// Who is told.
+    pub hook: Rc<dyn Hook>,
+}
+
+impl SessionHook {
+    /// A handler of all events of a kind.
+    pub fn new(event: EventKind, hook: Rc<dyn Hook>) -> SessionHook {
+        SessionHook { event, pattern: None, seams: None, hook }
+    }
+
+    /// Whether it wants this event.
+    #[must_use]
+    pub fn wants(&self, event: &HookEvent<'_>) -> bool {
+        let right_seam = || match (&self.seams, event) {
+            (Some(seams), HookEvent::LoopCheckpoint { kind, .. }) => seams.iter().any(|seam| seam.as_str() == *kind),
+            _ => true,
+        };
+        self.event == event.kind() && right_seam() && self.pattern.as_ref().is_none_or(|pattern| pattern.matches(event))
+    }
+}
+
+/// A handler of a persona's or a step's event.
+#[derive(Clone)]
+pub struct PersonaHook {
+    /// Which personas.
+    pub persona: Pattern,
+    /// Which steps; nothing means the persona's own events.
+    pub step: Option<Pattern>,
+    /// Which event.
+    pub event: EventKind,
+    /// Who is told.
+    pub hook: Rc<dyn Hook>,
+}
+
+/// A list that is replaced as a whole.
+type Shared<T> = RefCell<Rc<[T]>>;
+
+/// All handlers of a program.
+#[derive(Default)]
+pub struct Hooks {
+    tool: Shared<ToolHook>,
+    session: Shared<SessionHook>,
+    persona: Shared<PersonaHook>,
+}
+
+impl Hooks {
+    /// Nobody is registered.
+    #[must_use]
+    pub fn new() -> Hooks {
+        Hooks::default()
+    }
+
+    /// Registers a tool hook.
+    pub fn add_tool(&self, hook: ToolHook) {
+        append(&self.tool, hook);
+    }
+
+    /// Registers a handler of a session event, a seam or a worker event.
+    pub fn add_session(&self, hook: SessionHook) {
+        append(&self.session, hook);
+    }
+
+    /// Registers a handler of a persona's or a step's event.
+    pub fn add_persona(&self, hook: PersonaHook) {
+        append(&self.persona, hook);
+    }
+
+    /// The tool hooks, in the order of registration.
+    #[must_use]
+    pub fn tool(&self) -> Rc<[ToolHook]> {
+        self.tool.borrow().clone()
+    }
+
+    /// The handlers of session events, seams and worker events, in the order of registration.
+    #[must_use]
+    pub fn session(&self) -> Rc<[SessionHook]> {
+        self.session.borrow().clone()
+    }
+
+    /// The handlers of personas and steps, in the order of registration.
+    #[must_use]
+    pub fn persona(&self) -> Rc<[PersonaHook]> {
+        self.persona.borrow().clone()
+    }
+
+    /// Forgets all tool hooks.
+    pub fn clear_tool(&self) {
+        *self.tool.borrow_mut() = Rc::default();
+    }
+
+    /// Forgets all handlers of session events, seams and worker events.
+    pub fn clear_session(&self) {
+        *self.session.borrow_mut() = Rc::default();
+    }
+
+    /// Forgets all handlers of personas and steps.
+    pub fn clear_persona(&self) {
+        *self.persona.borrow_mut() = Rc::default();
+    }
+}
+
+fn append<T: Clone>(list: &Shared<T>, item: T) {
+    let mut all = list.borrow().to_vec();
+    all.push(item);
+    *list.borrow_mut() = all.into();
+}

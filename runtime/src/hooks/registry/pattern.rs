@@ -1,0 +1,137 @@
+//! [`Pattern`]: which events a handler wants. `*` or a glob over the tool's name (or the path of a file event),
+//! `path == "value"`, `path =~ "regex"`, or a dotted path that must be true.
+
+use std::fmt;
+
+use globset::{Glob, GlobMatcher};
+use regex::Regex;
+
+use crate::hooks::HookEvent;
+
+/// Which events a handler wants.
+#[derive(Clone)]
+pub struct Pattern {
+    text: String,
+    test: Test,
+}
+
+#[derive(Clone)]
+enum Test {
+    All,
+    Glob(GlobMatcher),
+    Equals(String, String),
+    Regex(String, Regex),
+    Truthy(String),
+}
+
+/// Why a pattern cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the pattern {pattern:?} cannot be read: {reason}")]
+pub struct PatternError {
+    /// The pattern.
+    pub pattern: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl Pattern {
+    /// The pattern that wants everything.
+    #[must_use]
+    pub fn all() -> Pattern {
+        Pattern { text: "*".to_owned(), test: Test::All }
+    }
+
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Result<Pattern, PatternError> {
+        let error = |reason: String| PatternError { pattern: text.to_owned(), reason };
+        let trimmed = text.trim();
+        let test = if let Some((path, value)) = trimmed.split_once("==") {
+            let value = unquote(value).ok_or_else(|| error("write path == \"value\"".to_owned()))?;
+            Test::Equals(path.trim().to_owned(), value.to_owned())
+        } else if let Some((path, value)) = trimmed.split_once("=~") {
+            let value = unquote(value).ok_or_else(|| error("write path =~ \"regex\"".to_owned()))?;
+            let regex = Regex::new(value).map_err(|fault| error(fault.to_string()))?;
+            Test::Regex(path.trim().to_owned(), regex)
+        } else if trimmed == "*" || trimmed.is_empty() {
+            Test::All
+        } else if trimmed.contains('.') && trimmed.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.') {
+            Test::Truthy(trimmed.to_owned())
+        } else {
+            Test::Glob(Glob::new(trimmed).map_err(|fault| error(fault.kind().to_string()))?.compile_matcher())
+        };
+        Ok(Pattern { text: trimmed.to_owned(), test })
+    }
+
+    /// Whether an event is wanted.
+    #[must_use]
+    pub fn matches(&self, event: &HookEvent<'_>) -> bool {
+        match &self.test {
+            Test::All => true,
+            Test::Glob(_) => {
+                let subject = ["tool.name", "tool_name", "tool", "path"].iter().map(|path| event.get(path));
+                subject.into_iter().find_map(|value| value.as_shared_str()).is_some_and(|name| self.matches_name(&name))
+            }
+            Test::Equals(path, value) => event.get(path).to_text().as_ref() == value,
+            Test::Regex(path, regex) => regex.is_match(&event.get(path).to_text()),
+            Test::Truthy(path) => event.get(path).truthy(),
+        }
+    }
+
+    /// Whether a name is wanted, where the pattern is a glob.
+    #[must_use]
+    pub fn matches_name(&self, name: &str) -> bool {
+        match &self.test {
+            Test::All => true,
+            Test::Glob(glob) => glob.is_match(name),
+            _ => self.text == name,
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pattern({})", self.text)
+    }
+}
+
+fn unquote(text: &str) -> Option<&str> {
+    let text = text.trim();
+    ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Data;
+    use crate::hooks::EventKind;
+    use crate::message::ToolCall;
+
+    #[test]
+    fn every_form_is_read() {
+        let call = ToolCall::new("1", "read_file", Data::dict([("path", Data::from("src/a.rs"))]));
+        let event = HookEvent::PreToolUse { call: &call, iteration: 1 };
+        for (pattern, wanted) in [
+            ("*", true),
+            ("read_*", true),
+            ("write_*", false),
+            ("tool.args.path == \"src/a.rs\"", true),
+            ("tool.args.path =~ \"\\.py$\"", false),
+            ("tool.args.path", true),
+            ("tool.args.nothing", false),
+        ] {
+            assert_eq!(Pattern::parse(pattern).unwrap().matches(&event), wanted, "{pattern}");
+        }
+        assert!(Pattern::parse("a =~ \"(\"").unwrap_err().to_string().contains("unclosed group"));
+        assert!(Pattern::parse("a == b").is_err());
+        let edited = Data::dict([("path", Data::from("docs/x.md"))]);
+        assert!(
+            Pattern::parse("*.md").unwrap().matches(&HookEvent::Raw { kind: EventKind::FileEdited, payload: &edited })
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! The agent core. It knows nothing of scripts and of wires: a pure reminder lifecycle, and around it a thin shell in which
+//! every effect (model, tool, clock, log, hook) stands behind a trait.
+//!
+//! | module | offers |
+//! |---|---|
+//! | [`data`] | `Data`, the neutral payload |
+//! | [`seam`] | how answers, faults, turns and scopes are handed through; `Tool`, `Model`, `Compactor` |
+//! | [`note`] | diagnostics that must not end the work |
+//! | [`cancel`], [`clock`], [`ids`] | being stopped, time, ids |
+//! | [`message`], [`model`], [`capabilities`] | what is said to a model, in no vendor's shape |
+//! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
+//! | [`render`] | pending reminders into the slots of a route |
+//! | [`transcript`] | messages and events in persistent vectors |
+//! | [`event_log`] | the log and its home in memory |
+//! | [`hooks`] | events, verdicts, who is registered |
+//! | [`session`] | sessions and their directory |
+//! | [`agent_loop`] | the loop, one function for each seam |
+//! | [`codes`] | the catalogue of this crate's diagnostics |
+//! | [`words`] | enums of words, suggestions |
+
+pub mod agent_loop;
+pub mod cancel;
+pub mod capabilities;
+pub mod clock;
+pub mod codes;
+pub mod data;
+pub mod event_log;
+pub mod hooks;
+pub mod ids;
+pub mod message;
+pub mod model;
+pub mod note;
+pub mod reminder;
+pub mod render;
+pub mod seam;
+pub mod session;
+pub mod transcript;
+pub mod words;
+
+#[cfg(test)]
+mod testing;

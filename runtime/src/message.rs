@@ -1,0 +1,294 @@
+//! [`Message`]: one durable entry of a conversation, in no vendor's shape. What a vendor adds and we have no name for is
+//! kept in `extra` and in [`Block::Other`], so that nothing is lost on the way back to it.
+
+use std::sync::Arc;
+
+use crate::data::{Data, Entries};
+use crate::words::words;
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use read::MessageError;
+
+words! {
+    /// Who speaks.
+    pub enum Role {
+        /// Standing instructions.
+        System = "system",
+        /// Instructions of the application, on routes that know the role.
+        Developer = "developer",
+        /// The person, or whoever stands for them.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// The result of a tool call.
+        Tool = "tool",
+    }
+}
+
+/// A piece of content.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// Text.
+    Text {
+        /// The text.
+        text: Arc<str>,
+        /// A vendor's cache mark (`{"type": "ephemeral"}`), else nil.
+        cache_control: Data,
+    },
+    /// Anything else, as it came: images, documents, signed thinking.
+    Other(Data),
+}
+
+impl Block {
+    /// A plain piece of text.
+    pub fn text(text: impl Into<Arc<str>>) -> Block {
+        Block::Text { text: text.into(), cache_control: Data::Nil }
+    }
+
+    /// As scripts see it: `{type, text, cache_control?}`, or as it came.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        match self {
+            Block::Text { text, cache_control } => Data::dict_of_present([
+                ("type", Data::from("text")),
+                ("text", text.into()),
+                ("cache_control", cache_control.clone()),
+            ]),
+            Block::Other(data) => data.clone(),
+        }
+    }
+}
+
+/// What a message says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// Text.
+    Text(Arc<str>),
+    /// A list of blocks.
+    Blocks(Arc<Vec<Block>>),
+}
+
+impl Content {
+    /// Nothing said.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Content::Text(text) => text.is_empty(),
+            Content::Blocks(blocks) => blocks.is_empty(),
+        }
+    }
+
+    /// The text: of blocks, that of the text blocks, a line break between.
+    #[must_use]
+    pub fn to_text(&self) -> Arc<str> {
+        match self {
+            Content::Text(text) => text.clone(),
+            Content::Blocks(blocks) => {
+                let texts = blocks.iter().filter_map(|block| match block {
+                    Block::Text { text, .. } => Some(text.as_ref()),
+                    Block::Other(_) => None,
+                });
+                texts.collect::<Vec<_>>().join("\n").into()
+            }
+        }
+    }
+
+    /// The blocks; text becomes one block, no text none.
+    #[must_use]
+    pub fn to_blocks(&self) -> Vec<Block> {
+        match self {
+            Content::Text(text) if text.is_empty() => Vec::new(),
+            Content::Text(text) => vec![Block::text(text.clone())],
+            Content::Blocks(blocks) => blocks.as_ref().clone(),
+        }
+    }
+
+    /// As scripts see it: a string or a list of blocks.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        match self {
+            Content::Text(text) => text.into(),
+            Content::Blocks(blocks) => blocks.iter().map(Block::to_data).collect(),
+        }
+    }
+}
+
+impl<T: Into<Arc<str>>> From<T> for Content {
+    fn from(text: T) -> Content {
+        Content::Text(text.into())
+    }
+}
+
+/// A call that the model asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The vendor's id of the call; results name it.
+    pub id: Arc<str>,
+    /// The tool.
+    pub name: Arc<str>,
+    /// The arguments: a dict, or the raw text where the model wrote no valid JSON.
+    pub arguments: Data,
+}
+
+impl ToolCall {
+    /// A call.
+    pub fn new(id: impl Into<Arc<str>>, name: impl Into<Arc<str>>, arguments: Data) -> ToolCall {
+        ToolCall { id: id.into(), name: name.into(), arguments }
+    }
+
+    /// As scripts see it: `{id, name, arguments}`.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        Data::dict([
+            ("id", Data::from(&self.id)),
+            ("name", Data::from(&self.name)),
+            ("arguments", self.arguments.clone()),
+        ])
+    }
+}
+
+/// What the model is told about a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// The name.
+    pub name: Arc<str>,
+    /// What it does and when to use it.
+    pub description: Arc<str>,
+    /// JSON Schema of the arguments (an object schema).
+    pub parameters: Data,
+    /// JSON Schema of the result, else nil. Not sent to models.
+    pub returns: Data,
+    /// Free hints of the author (`{read_only: true}`), else nil. Not sent to models.
+    pub annotations: Data,
+}
+
+impl ToolSpec {
+    /// A tool; `parameters` is a JSON Schema.
+    pub fn new(name: impl Into<Arc<str>>, description: impl Into<Arc<str>>, parameters: Data) -> ToolSpec {
+        ToolSpec {
+            name: name.into(),
+            description: description.into(),
+            parameters,
+            returns: Data::Nil,
+            annotations: Data::Nil,
+        }
+    }
+
+    /// As scripts see it.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        Data::dict_of_present([
+            ("name", Data::from(&self.name)),
+            ("description", Data::from(&self.description)),
+            ("parameters", self.parameters.clone()),
+            ("returns", self.returns.clone()),
+            ("annotations", self.annotations.clone()),
+        ])
+    }
+}
+
+/// One durable entry of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: Content,
+    /// The calls that an assistant message asks for.
+    pub tool_calls: Vec<ToolCall>,
+    /// In a tool message: the call it answers.
+    pub tool_call_id: Option<Arc<str>>,
+    /// The speaker's or the tool's name, where one was given.
+    pub name: Option<Arc<str>>,
+    /// In a tool message: whether the call failed.
+    pub is_error: bool,
+    /// The reasoning text that some routes give and want back.
+    pub reasoning: Option<Arc<str>>,
+    /// Fields that we have no name for, as they came.
+    pub extra: Entries,
+}
+
+impl Message {
+    /// A message that only says something.
+    pub fn new(role: Role, content: impl Into<Content>) -> Message {
+        Message {
+            role,
+            content: content.into(),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            name: None,
+            is_error: false,
+            reasoning: None,
+            extra: Entries::new(),
+        }
+    }
+
+    /// A message of the user.
+    pub fn user(text: impl Into<Arc<str>>) -> Message {
+        Message::new(Role::User, Content::Text(text.into()))
+    }
+
+    /// A message of the model.
+    pub fn assistant(text: impl Into<Arc<str>>, tool_calls: Vec<ToolCall>) -> Message {
+        Message { tool_calls, ..Message::new(Role::Assistant, Content::Text(text.into())) }
+    }
+
+    /// The answer to a tool call.
+    pub fn tool_result(call: &ToolCall, text: impl Into<Arc<str>>, ok: bool) -> Message {
+        Message {
+            tool_call_id: Some(call.id.clone()),
+            name: Some(call.name.clone()),
+            is_error: !ok,
+            ..Message::new(Role::Tool, Content::Text(text.into()))
+        }
+    }
+
+    /// The text of the content.
+    #[must_use]
+    pub fn text(&self) -> Arc<str> {
+        self.content.to_text()
+    }
+
+    /// A rough count of tokens: one for four bytes, and a few for the frame.
+    #[must_use]
+    pub fn estimated_tokens(&self) -> usize {
+        let calls: usize = self.tool_calls.iter().map(|call| call.name.len() + call.arguments.to_json().len()).sum();
+        let said = match &self.content {
+            Content::Text(text) => text.len(),
+            Content::Blocks(blocks) => blocks
+                .iter()
+                .map(|block| match block {
+                    Block::Text { text, .. } => text.len(),
+                    Block::Other(data) => data.to_json().len(),
+                })
+                .sum(),
+        };
+        (said + calls).div_ceil(4) + 4
+    }
+
+    /// As scripts see it. Fields without a value are left out.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        let mut entries = self.extra.clone();
+        let mut put = |key: &str, value: Data| {
+            if !value.is_nil() {
+                entries.insert(key.into(), value);
+            }
+        };
+        put("role", self.role.as_str().into());
+        put("content", self.content.to_data());
+        if !self.tool_calls.is_empty() {
+            put("tool_calls", self.tool_calls.iter().map(ToolCall::to_data).collect());
+        }
+        put("tool_call_id", self.tool_call_id.clone().into());
+        put("name", self.name.clone().into());
+        put("reasoning", self.reasoning.clone().into());
+        if self.is_error {
+            put("is_error", true.into());
+        }
+        Data::from(entries)
+    }
+}

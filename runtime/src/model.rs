@@ -1,0 +1,222 @@
+//! What a model is asked and what it answers, in no vendor's shape. A [`Request`] shares the history with the session, so
+//! building one costs the same after ten turns and after ten thousand.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use imbl::Vector;
+
+use crate::data::{Data, Entries};
+use crate::message::{Block, Message, ToolCall, ToolSpec};
+use crate::render::Rendered;
+use crate::seam::{Fault, Sort};
+use crate::words::words;
+
+mod conversation;
+mod system;
+
+pub use system::System;
+
+/// What a model is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The system text, without reminders: [`Request::system_text`] joins both.
+    pub system: System,
+    /// The history, shared with the session. [`Request::conversation`] adds the reminders that stand among the messages.
+    pub messages: Vector<Arc<Message>>,
+    /// The reminders, sorted into slots.
+    pub reminders: Arc<Rendered>,
+    /// The tools on offer.
+    pub tools: Arc<Vec<ToolSpec>>,
+    /// Which tool must or may be called: nil, `"auto"`, `"none"`, `"required"`, or `{name}`.
+    pub tool_choice: Data,
+    /// The provider, where one was named.
+    pub provider: Option<Arc<str>>,
+    /// The model, where one was named.
+    pub model: Option<Arc<str>>,
+    /// The temperature.
+    pub temperature: Option<f64>,
+    /// The most tokens the answer may have.
+    pub max_tokens: Option<u64>,
+    /// JSON Schema that the answer must fit, else nil.
+    pub output_schema: Data,
+    /// Thinking, as the script asked for it (a bool, a budget, an effort word or a dict), else nil.
+    pub thinking: Data,
+    /// How long one attempt may take, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// How often a retryable failure is tried again.
+    pub retries: Option<u32>,
+    /// Fields handed to the vendor as they stand.
+    pub extra: Entries,
+}
+
+/// Tokens used by one call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens of the request, those read from and written to a cache included.
+    pub input_tokens: u64,
+    /// Tokens of the answer.
+    pub output_tokens: u64,
+    /// Tokens of the request that a cache served.
+    pub cache_read_tokens: u64,
+    /// Tokens of the request that were put into a cache.
+    pub cache_write_tokens: u64,
+}
+
+impl Usage {
+    /// Adds another call's tokens.
+    pub fn add(&mut self, other: Usage) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.cache_read_tokens += other.cache_read_tokens;
+        self.cache_write_tokens += other.cache_write_tokens;
+    }
+}
+
+/// What a model answered.
+#[derive(Debug, Clone, Default)]
+pub struct Reply {
+    /// The text, thinking apart.
+    pub text: Arc<str>,
+    /// The calls it asks for.
+    pub tool_calls: Vec<ToolCall>,
+    /// All blocks in the vendor's order where order matters on the way back (signed thinking), else empty.
+    pub blocks: Vec<Block>,
+    /// The reasoning text, where the route gives it.
+    pub reasoning: Option<Arc<str>>,
+    /// The tokens used.
+    pub usage: Usage,
+    /// Why it stopped, in the vendor's word (`end_turn`, `stop`, `max_tokens` …).
+    pub stop_reason: Option<Arc<str>>,
+    /// The model that answered.
+    pub model: Arc<str>,
+    /// The provider that answered.
+    pub provider: Arc<str>,
+    /// Anything else worth keeping.
+    pub extra: Entries,
+}
+
+/// A piece of an answer that is still coming.
+#[derive(Debug, Clone, Copy)]
+pub enum Delta<'a> {
+    /// More text.
+    Text(&'a str),
+    /// More reasoning.
+    Reasoning(&'a str),
+    /// A call has begun.
+    ToolCallStart {
+        /// Its place among the calls, from 0.
+        index: usize,
+        /// Its id.
+        id: &'a str,
+        /// The tool.
+        name: &'a str,
+    },
+    /// More of a call's arguments, as JSON text.
+    ToolCallArguments {
+        /// Its place among the calls, from 0.
+        index: usize,
+        /// The piece.
+        json: &'a str,
+    },
+    /// The answer so far is void: the call is tried again.
+    Restart,
+}
+
+words! {
+    /// Why a call to a model failed.
+    pub enum ModelErrorKind {
+        /// No connection, or it broke.
+        Connection = "connection",
+        /// No answer in time.
+        Timeout = "timeout",
+        /// Too many requests (429).
+        RateLimit = "rate_limit",
+        /// The vendor is overloaded (529, 503).
+        Overloaded = "overloaded",
+        /// The key is missing or refused (401, 403).
+        Auth = "auth",
+        /// The vendor did not like the request (400, 404, 422).
+        BadRequest = "bad_request",
+        /// The answer was not what the wire format says.
+        BadResponse = "bad_response",
+        /// The vendor failed (5xx).
+        Server = "server",
+        /// The request does not fit the model's context window.
+        ContextWindow = "context_window",
+        /// Somebody cancelled the call.
+        Cancelled = "cancelled",
+    }
+}
+
+impl ModelErrorKind {
+    /// Whether trying again may help.
+    #[must_use]
+    pub fn is_transient(self) -> bool {
+        use ModelErrorKind as K;
+        matches!(self, K::Connection | K::Timeout | K::RateLimit | K::Overloaded | K::BadResponse | K::Server)
+    }
+}
+
+/// Why a call to a model failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// The category.
+    pub kind: ModelErrorKind,
+    /// One sentence: what happened, at which route, what to do.
+    pub message: String,
+    /// The HTTP status, where there was one.
+    pub status: Option<u16>,
+    /// How long the vendor asks to wait, in milliseconds.
+    pub retry_after_ms: Option<u64>,
+    /// Whether trying again may help.
+    pub retryable: bool,
+    /// The provider, where known.
+    pub provider: Option<Arc<str>>,
+    /// The model, where known.
+    pub model: Option<Arc<str>>,
+}
+
+impl ModelError {
+    /// An error of a category; whether it is worth another try follows from that.
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> ModelError {
+        ModelError {
+            kind,
+            message: message.into(),
+            status: None,
+            retry_after_ms: None,
+            retryable: kind.is_transient(),
+            provider: None,
+            model: None,
+        }
+    }
+
+    /// As scripts see it.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        Data::dict_of_present([
+            ("category", Data::from(self.kind.as_str())),
+            ("message", self.message.as_str().into()),
+            ("status", self.status.map(u32::from).into()),
+            ("retry_after_ms", self.retry_after_ms.into()),
+            ("retryable", self.retryable.into()),
+            ("provider", self.provider.clone().into()),
+            ("model", self.model.clone().into()),
+        ])
+    }
+}
+
+impl Fault for ModelError {
+    fn sort(&self) -> Sort {
+        match self.kind {
+            ModelErrorKind::Cancelled => Sort::Cancelled,
+            _ => Sort::Model,
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,68 @@
+//! The system text and the order of its parts.
+
+use std::sync::Arc;
+
+/// The parts of the system text, joined in the order of the fields; reminders stand between `tool_guidance` and `appendix`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct System {
+    /// Before all else.
+    pub preamble: Option<Arc<str>>,
+    /// The script's prefix.
+    pub prefix: Option<Arc<str>>,
+    /// Context of the host.
+    pub context: Option<Arc<str>>,
+    /// `system_prompt_parts`.
+    pub parts: Vec<Arc<str>>,
+    /// The primary system prompt.
+    pub primary: Option<Arc<str>>,
+    /// How tools are called, on routes without native tools.
+    pub tool_guidance: Option<Arc<str>>,
+    /// `system_appendix`.
+    pub appendix: Option<Arc<str>>,
+    /// `system_suffix`.
+    pub suffix: Option<Arc<str>>,
+}
+
+impl System {
+    /// A system text of one part.
+    pub fn primary(text: impl Into<Arc<str>>) -> System {
+        System { primary: Some(text.into()), ..System::default() }
+    }
+
+    /// The whole text with the reminders in their place, a blank line between parts; nothing where no part says anything.
+    #[must_use]
+    pub fn text(&self, reminders: &[Arc<str>]) -> Option<String> {
+        let before = [&self.preamble, &self.prefix, &self.context].into_iter().flatten();
+        let middle = self.parts.iter().chain(&self.primary).chain(&self.tool_guidance);
+        let after = self.appendix.iter().chain(&self.suffix);
+        let all: Vec<&str> = before
+            .chain(middle)
+            .chain(reminders)
+            .chain(after)
+            .map(AsRef::as_ref)
+            .filter(|part: &&str| !part.trim().is_empty())
+            .collect();
+        (!all.is_empty()).then(|| all.join("\n\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reminders_stand_behind_the_primary_and_before_the_appendix() {
+        let system = System {
+            parts: vec!["part".into()],
+            appendix: Some("appendix".into()),
+            suffix: Some("suffix".into()),
+            context: Some("  ".into()),
+            ..System::primary("primary")
+        };
+        assert_eq!(
+            system.text(&["R1".into(), "R2".into()]).unwrap(),
+            "part\n\nprimary\n\nR1\n\nR2\n\nappendix\n\nsuffix"
+        );
+        assert_eq!(System::default().text(&[]), None);
+    }
+}

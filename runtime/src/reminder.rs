@@ -1,0 +1,130 @@
+//! Reminders: short-lived context for the next few turns. Here are the record ([`Reminder`]), what a producer writes
+//! ([`ReminderSpec`]) and how strictly it is read; the life of a reminder is in [`lifecycle`], its providers in
+//! [`providers`].
+
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::words::words;
+
+pub mod bridge;
+mod error;
+mod lenient;
+pub mod lifecycle;
+pub mod providers;
+mod spec;
+
+pub use error::{ReminderCode, ReminderError};
+pub use spec::ReminderSpec;
+
+words! {
+    /// The slot that a reminder would like; the route decides.
+    pub enum RoleHint {
+        /// System text.
+        System = "system",
+        /// A developer message.
+        Developer = "developer",
+        /// A block of a user message.
+        UserBlock = "user_block",
+        /// The same, marked for the prompt cache.
+        EphemeralCache = "ephemeral_cache",
+    }
+}
+
+words! {
+    /// How far a reminder goes to sub-agents.
+    pub enum Propagate {
+        /// To children and on to their children.
+        All = "all",
+        /// To direct children of the session that made it.
+        Session = "session",
+        /// Nowhere.
+        None = "none",
+    }
+}
+
+words! {
+    /// Who made a reminder.
+    pub enum Source {
+        /// A reminder provider.
+        StdlibProvider = "stdlib_provider",
+        /// A hook.
+        Hook = "hook",
+        /// A host.
+        Bridge = "bridge",
+        /// A pipeline.
+        InPipeline = "in_pipeline",
+        /// A parent session.
+        Inherited = "inherited",
+    }
+}
+
+/// A reminder as it stands in a transcript. All fields of the guide's table.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Reminder {
+    /// Stable id for audit, replay and clearing.
+    pub id: Arc<str>,
+    /// The text, byte for byte as it was given.
+    pub body: Arc<str>,
+    /// Trimmed and without repetitions.
+    pub tags: Vec<Arc<str>>,
+    /// A newer pending reminder with the same key replaces an older one.
+    pub dedupe_key: Option<Arc<str>>,
+    /// In how many prompts it still appears, as of the last time the record was written; nothing means until cleared.
+    /// [`crate::transcript::Transcript::ttl_left`] knows the present number.
+    pub ttl_turns: Option<u32>,
+    /// Whether compaction keeps it.
+    pub preserve_on_compact: bool,
+    /// How far it goes to sub-agents.
+    pub propagate: Propagate,
+    /// The slot it would like.
+    pub role_hint: RoleHint,
+    /// Who made it.
+    pub source: Source,
+    /// The turn in which it was made; 0 before a loop and in pipelines.
+    pub fired_at_turn: u32,
+    /// The session that first made it, where it was inherited.
+    pub originating_agent_id: Option<Arc<str>>,
+    /// The provider or hook that made it, for hosts. Not part of the guide's record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer: Option<Arc<str>>,
+}
+
+impl Reminder {
+    /// The largest body, in bytes.
+    pub const MAX_BODY: usize = 64 * 1024;
+
+    /// Whether its body can be shown at all. The lenient builder and imports may make one that cannot.
+    #[must_use]
+    pub fn is_renderable(&self) -> bool {
+        !self.body.trim().is_empty() && self.body.len() <= Self::MAX_BODY
+    }
+
+    /// The payload of the guide's event envelope, with the present `ttl_turns`. Fields that are nil are left out.
+    #[must_use]
+    pub fn to_data(&self, ttl_turns: Option<u32>) -> Data {
+        Data::dict_of_present([
+            ("id", Data::from(&self.id)),
+            ("tags", self.tags.iter().map(Data::from).collect()),
+            ("dedupe_key", self.dedupe_key.clone().into()),
+            ("ttl_turns", ttl_turns.into()),
+            ("preserve_on_compact", self.preserve_on_compact.into()),
+            ("propagate", self.propagate.as_str().into()),
+            ("role_hint", self.role_hint.as_str().into()),
+            ("source", self.source.as_str().into()),
+            ("body", (&self.body).into()),
+            ("fired_at_turn", self.fired_at_turn.into()),
+            ("originating_agent_id", self.originating_agent_id.clone().into()),
+        ])
+    }
+
+    /// The `role` of its event.
+    #[must_use]
+    pub fn event_role(&self) -> &'static str {
+        match self.role_hint {
+            RoleHint::Developer => "developer",
+            RoleHint::UserBlock | RoleHint::EphemeralCache => "user",
+            RoleHint::System => "system",
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The bridge: what hosts put in for a session, waiting for a seam of the loop.
+//!
+//! The queue is shared with the thread that serves hosts (`Arc<Mutex<…>>`): putting in, listing and revoking need no
+//! answer from the worker, and whether an item was delivered already is decided by one lock.
+
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::words::words;
+
+mod payload;
+mod queue;
+
+pub use payload::{MessagePayload, RemindPayload};
+pub use queue::{Accepted, Queue, QueueError, Revoked, SharedQueue};
+
+use super::Reminder;
+
+words! {
+    /// When an item is delivered.
+    pub enum Mode {
+        /// At the next seam; before a tool batch it takes the batch's place.
+        InterruptImmediate = "interrupt_immediate",
+        /// At the next boundary of an iteration.
+        FinishStep = "finish_step",
+        /// When the loop is over, for the record only.
+        AuditOnly = "audit_only",
+    }
+}
+
+words! {
+    /// A place between two steps of the loop where items may be delivered.
+    pub enum Seam {
+        /// An iteration begins.
+        IterationStart = "iteration_start",
+        /// The model asked for tools, and none has run.
+        PreToolDispatch = "pre_tool_dispatch",
+        /// All tools of the batch have answered.
+        PostToolDispatch = "post_tool_dispatch",
+        /// An iteration is over.
+        IterationEnd = "iteration_end",
+        /// The loop is over.
+        LoopExit = "loop_exit",
+        /// A daemon is about to sleep.
+        DaemonIdlePre = "daemon_idle_pre",
+        /// A daemon has slept.
+        DaemonIdlePost = "daemon_idle_post",
+        /// Before compaction; observed only.
+        PreCompact = "pre_compact",
+        /// After compaction; observed only.
+        PostCompact = "post_compact",
+    }
+}
+
+impl Seam {
+    /// Whether items of a mode are delivered here.
+    #[must_use]
+    pub fn drains(self, mode: Mode) -> bool {
+        use Seam as S;
+        match mode {
+            Mode::InterruptImmediate => !matches!(self, S::LoopExit | S::PreCompact | S::PostCompact),
+            Mode::FinishStep => matches!(self, S::IterationStart | S::PostToolDispatch | S::IterationEnd),
+            Mode::AuditOnly => self == S::LoopExit,
+        }
+    }
+}
+
+/// What waits in a queue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Injection {
+    /// The id; of a reminder its own.
+    pub id: Arc<str>,
+    /// When it is delivered.
+    pub mode: Mode,
+    /// What is delivered.
+    pub payload: Payload,
+}
+
+/// What is delivered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Payload {
+    /// A reminder.
+    Reminder(Arc<Reminder>),
+    /// A message of the user.
+    Message(Arc<crate::message::Message>),
+}
+
+impl Injection {
+    /// The row that a host sees.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        let common = [("mode", Data::from(self.mode.as_str()))];
+        match &self.payload {
+            Payload::Reminder(reminder) => Data::dict_of_present(common.into_iter().chain([
+                ("kind", Data::from("reminder")),
+                ("reminderId", (&self.id).into()),
+                ("body", (&reminder.body).into()),
+                ("tags", reminder.tags.iter().map(Data::from).collect()),
+                ("dedupeKey", reminder.dedupe_key.clone().into()),
+                ("ttlTurns", reminder.ttl_turns.into()),
+                ("roleHint", reminder.role_hint.as_str().into()),
+                ("source", reminder.source.as_str().into()),
+            ])),
+            Payload::Message(message) => Data::dict_of_present(common.into_iter().chain([
+                ("kind", Data::from("user_message")),
+                ("injectionId", (&self.id).into()),
+                ("content", message.content.to_data()),
+            ])),
+        }
+    }
+}

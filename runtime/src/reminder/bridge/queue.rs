@@ -1,0 +1,195 @@
+//! The queue of injections of one session.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use crate::ids::IdStream;
+use crate::message::Message;
+use crate::reminder::{ReminderSpec, Source};
+
+use super::{Injection, Mode, Payload, Seam};
+
+/// A queue as session and host share it. A poisoned lock is taken all the same: no operation leaves the queue half changed.
+pub type SharedQueue = Arc<Mutex<Queue>>;
+
+/// Items in the order of their arrival, and the fate of recent ones.
+#[derive(Debug)]
+pub struct Queue {
+    items: VecDeque<Injection>,
+    fates: VecDeque<(Arc<str>, Fate)>,
+    ids: IdStream,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Delivered,
+    Revoked,
+}
+
+/// An item was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Queued items that it took the place of.
+    pub replaced: Vec<Arc<str>>,
+}
+
+/// An item was revoked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Revoked {
+    /// Just now.
+    Now,
+    /// Before.
+    Already,
+}
+
+/// Why the queue refuses.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QueueError {
+    /// It is full.
+    #[error("the session's queue is full ({0} items); wait until the session has drained it")]
+    Full(usize),
+    /// The item was delivered already.
+    #[error("the reminder `{0}` was delivered already")]
+    AlreadyDelivered(Arc<str>),
+    /// No such item.
+    #[error("no queued reminder has the id `{0}`")]
+    Unknown(Arc<str>),
+}
+
+impl Queue {
+    /// The most items a queue holds.
+    pub const CAPACITY: usize = 256;
+    /// How many fates are remembered.
+    const FATES: usize = 4096;
+
+    /// An empty queue whose ids come from `ids`.
+    #[must_use]
+    pub fn shared(ids: IdStream) -> SharedQueue {
+        Arc::new(Mutex::new(Queue { items: VecDeque::new(), fates: VecDeque::new(), ids }))
+    }
+
+    /// Puts a reminder in. It takes the place of a queued one with the same dedupe key.
+    pub fn push_reminder(&mut self, spec: ReminderSpec, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
+        let same_key = |item: &Injection| match &item.payload {
+            Payload::Reminder(queued) => spec.dedupe_key.is_some() && queued.dedupe_key == spec.dedupe_key,
+            Payload::Message(_) => false,
+        };
+        let replaced: Vec<_> = self.items.iter().filter(|item| same_key(item)).map(|item| item.id.clone()).collect();
+        if self.items.len() - replaced.len() >= Self::CAPACITY {
+            return Err(QueueError::Full(self.items.len()));
+        }
+        self.items.retain(|item| !same_key(item));
+        for id in &replaced {
+            self.remember(id.clone(), Fate::Revoked);
+        }
+        let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
+        let reminder = Arc::new(spec.into_reminder(id.clone(), Source::Bridge, 0));
+        self.items.push_back(Injection { id: id.clone(), mode, payload: Payload::Reminder(reminder) });
+        Ok(Accepted { id, replaced })
+    }
+
+    /// Puts a message of the user in.
+    pub fn push_message(&mut self, message: Arc<Message>, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
+        if self.items.len() >= Self::CAPACITY {
+            return Err(QueueError::Full(self.items.len()));
+        }
+        let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
+        self.items.push_back(Injection { id: id.clone(), mode, payload: Payload::Message(message) });
+        Ok(Accepted { id, replaced: Vec::new() })
+    }
+
+    /// What waits, first in first.
+    pub fn pending(&self) -> impl ExactSizeIterator<Item = &Injection> {
+        self.items.iter()
+    }
+
+    /// Takes an item back before a seam delivers it.
+    pub fn revoke(&mut self, id: &str) -> Result<Revoked, QueueError> {
+        if let Some(index) = self.items.iter().position(|item| item.id.as_ref() == id) {
+            self.items.remove(index);
+            self.remember(id.into(), Fate::Revoked);
+            return Ok(Revoked::Now);
+        }
+        match self.fates.iter().rev().find(|(known, _)| known.as_ref() == id).map(|(_, fate)| *fate) {
+            Some(Fate::Revoked) => Ok(Revoked::Already),
+            Some(Fate::Delivered) => Err(QueueError::AlreadyDelivered(id.into())),
+            None => Err(QueueError::Unknown(id.into())),
+        }
+    }
+
+    /// Takes out what a seam delivers, first in first.
+    pub fn drain(&mut self, seam: Seam) -> Vec<Injection> {
+        let (due, rest): (VecDeque<_>, VecDeque<_>) = self.items.drain(..).partition(|item| seam.drains(item.mode));
+        self.items = rest;
+        for item in &due {
+            self.remember(item.id.clone(), Fate::Delivered);
+        }
+        due.into()
+    }
+
+    fn remember(&mut self, id: Arc<str>, fate: Fate) {
+        if self.fates.len() == Self::FATES {
+            self.fates.pop_front();
+        }
+        self.fates.push_back((id, fate));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue() -> Queue {
+        Arc::into_inner(Queue::shared(IdStream::new(1, "q"))).unwrap().into_inner().unwrap()
+    }
+
+    fn keyed(key: &str) -> ReminderSpec {
+        ReminderSpec { dedupe_key: Some(key.into()), ..ReminderSpec::new("b") }
+    }
+
+    #[test]
+    fn each_seam_drains_what_the_guide_says() {
+        let drained =
+            |mode: Mode| Seam::ALL.iter().filter(|seam| seam.drains(mode)).map(|s| s.as_str()).collect::<Vec<_>>();
+        assert_eq!(
+            drained(Mode::InterruptImmediate),
+            [
+                "iteration_start",
+                "pre_tool_dispatch",
+                "post_tool_dispatch",
+                "iteration_end",
+                "daemon_idle_pre",
+                "daemon_idle_post"
+            ]
+        );
+        assert_eq!(drained(Mode::FinishStep), ["iteration_start", "post_tool_dispatch", "iteration_end"]);
+        assert_eq!(drained(Mode::AuditOnly), ["loop_exit"]);
+    }
+
+    #[test]
+    fn a_key_is_queued_once_and_a_full_queue_refuses() {
+        let mut queue = queue();
+        let first = queue.push_reminder(keyed("k"), Mode::FinishStep, 1).unwrap();
+        for n in 1..Queue::CAPACITY {
+            queue.push_reminder(keyed(&n.to_string()), Mode::FinishStep, 1).unwrap();
+        }
+        assert_eq!(queue.push_reminder(keyed("new"), Mode::FinishStep, 1), Err(QueueError::Full(256)));
+        assert_eq!(queue.push_reminder(keyed("k"), Mode::AuditOnly, 1).unwrap().replaced, [first.id]);
+        assert_eq!(queue.pending().len(), 256);
+    }
+
+    #[test]
+    fn revoking_tells_what_became_of_an_item() {
+        let mut queue = queue();
+        let one = queue.push_reminder(ReminderSpec::new("1"), Mode::FinishStep, 1).unwrap().id;
+        let two = queue.push_reminder(ReminderSpec::new("2"), Mode::FinishStep, 1).unwrap().id;
+        assert_eq!(queue.revoke(&one), Ok(Revoked::Now));
+        assert_eq!(queue.revoke(&one), Ok(Revoked::Already));
+        assert!(queue.drain(Seam::PreToolDispatch).is_empty());
+        assert_eq!(queue.drain(Seam::IterationEnd).len(), 1);
+        assert_eq!(queue.revoke(&two), Err(QueueError::AlreadyDelivered(two)));
+        assert!(matches!(queue.revoke("x"), Err(QueueError::Unknown(_))));
+    }
+}

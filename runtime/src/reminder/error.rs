@@ -1,0 +1,102 @@
+//! What can be wrong with a reminder. An error carries code, field path, message and help but no span: whoever knows the
+//! source finds the span from the field path.
+
+use std::any::Any;
+
+use crate::seam::{Fault, Sort};
+use crate::words::words;
+
+words! {
+    /// The codes of the reminder family.
+    pub enum ReminderCode {
+        /// Unknown option key or invalid shape of a strict producer.
+        Shape = "HARN-RMD-001",
+        /// Invalid payload of a host bridge.
+        Bridge = "HARN-RMD-002",
+        /// The route has no user blocks.
+        UserBlock = "HARN-RMD-003",
+        /// Discardable without a finite TTL.
+        Unbounded = "HARN-RMD-004",
+        /// Unknown `propagate`.
+        Propagate = "HARN-RMD-005",
+        /// A provider returned a malformed spec.
+        Provider = "HARN-RMD-006",
+        /// Too many providers.
+        TooMany = "HARN-RMD-007",
+        /// The hook event takes no reminder effects.
+        HookEvent = "HARN-RMD-008",
+    }
+}
+
+/// What is wrong with a reminder.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct ReminderError {
+    /// The code.
+    pub code: ReminderCode,
+    /// The dotted path of the field at fault within what was given (`reminder.tags.0`); empty means the whole.
+    pub field: String,
+    /// One terse phrase.
+    pub message: String,
+    /// The word that was probably meant.
+    pub suggestion: Option<String>,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl ReminderError {
+    /// An error at a field.
+    pub fn new(code: ReminderCode, field: impl Into<String>, message: impl Into<String>) -> ReminderError {
+        ReminderError { code, field: field.into(), message: message.into(), suggestion: None, help: None }
+    }
+
+    /// With what to write instead.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> ReminderError {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// With the word that was probably meant, where one is near.
+    #[must_use]
+    pub fn suggest(mut self, word: Option<&str>) -> ReminderError {
+        if let Some(word) = word {
+            self.suggestion = Some(word.to_owned());
+            self.help.get_or_insert_with(|| format!("did you mean `{word}`?"));
+        }
+        self
+    }
+
+    /// The same error found inside a larger value.
+    #[must_use]
+    pub fn under(mut self, prefix: &str) -> ReminderError {
+        if !prefix.is_empty() {
+            self.field = if self.field.is_empty() { prefix.to_owned() } else { format!("{prefix}.{}", self.field) };
+        }
+        self
+    }
+
+    /// The error as a provider's: 006 with the inner reason.
+    #[must_use]
+    pub fn of_provider(mut self, provider: &str) -> ReminderError {
+        if self.code != ReminderCode::Provider {
+            self.message = format!("reminder provider `{provider}` returned a malformed reminder: {}", self.message);
+            self.code = ReminderCode::Provider;
+        }
+        self
+    }
+}
+
+impl Fault for ReminderError {
+    fn sort(&self) -> Sort {
+        Sort::Invalid
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn code(&self) -> Option<&'static str> {
+        Some(self.code.as_str())
+    }
+}

@@ -1,0 +1,178 @@
+//! The life of a reminder as a pure state machine: a transcript, a command and a [`Moment`] in, the transcript and the
+//! records of what happened out. No clock, no randomness, no log in here, so a run can be repeated exactly.
+//!
+//! ```text
+//! admitted (injected | inherited | forked) → pending → fired any number of times → expired | deduped | dropped | discarded
+//! ```
+//! Everything enters by [`admit`]. Counted from the records of one session,
+//! `injected + inherited + forked = pending + deduped + expired + dropped + discarded` holds after every command.
+
+use std::sync::Arc;
+
+use crate::ids::Ids;
+use crate::render::Rendered;
+use crate::transcript::{Pending, Transcript};
+
+use super::{Reminder, ReminderSpec, Source};
+
+mod command;
+mod compact;
+mod inherit;
+mod record;
+mod selector;
+#[cfg(test)]
+mod tests;
+mod ttl;
+
+pub use command::{Command, apply};
+pub use compact::{Charge, CompactPass, compact, preserve_only};
+pub use inherit::{fork, inherit, propagation};
+pub use record::{DiscardReason, DropReason, ExpireReason, LifecycleRecord, TOPIC};
+pub use selector::{Selector, clear};
+pub use ttl::{Passed, post_turn, post_turn_by_hand};
+
+/// When and where a command happens.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    /// The session; of a bare transcript its id.
+    pub session_id: &'a Arc<str>,
+    /// The tool call at hand.
+    pub task_id: Option<&'a Arc<str>>,
+    /// The agent at hand; nothing means the session.
+    pub agent_id: Option<&'a Arc<str>>,
+    /// The turn, 0 before the first.
+    pub turn: u32,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now_ms: u64,
+    /// Where ids come from.
+    pub ids: &'a dyn Ids,
+}
+
+/// By which road a reminder enters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Road {
+    /// A producer made it.
+    Injected,
+    /// It came with a handoff from a parent session.
+    Inherited,
+    /// It came along with a fork.
+    Forked,
+}
+
+/// A reminder was admitted.
+#[derive(Debug, Clone)]
+pub struct Admitted {
+    /// The reminder.
+    pub reminder: Arc<Reminder>,
+    /// Ids of the pending ones it replaced.
+    pub replaced: Vec<Arc<str>>,
+    /// What happened, in order.
+    pub records: Vec<LifecycleRecord>,
+}
+
+/// The one door into a transcript: replaces what has the same key, then appends.
+pub fn admit(transcript: &mut Transcript, reminder: Arc<Reminder>, road: Road, at: &Moment<'_>) -> Admitted {
+    let mut records = Vec::with_capacity(2);
+    let mut replaced = Vec::new();
+    if let Some(key) = &reminder.dedupe_key {
+        for slot in transcript.slots_of_key(key) {
+            replaced.extend(transcript.take_slot(slot).map(|old| old.reminder.id.clone()));
+        }
+        if !replaced.is_empty() {
+            records.push(LifecycleRecord::Deduped {
+                replaced_ids: replaced.clone(),
+                replacing_id: reminder.id.clone(),
+                dedupe_key: key.clone(),
+            });
+        }
+    }
+    transcript.push_pending(at.ids.next_text(at.now_ms), reminder.clone());
+    transcript.settle();
+    records.push(match road {
+        Road::Injected => LifecycleRecord::Injected(reminder.clone()),
+        Road::Inherited => LifecycleRecord::Inherited(reminder.clone()),
+        Road::Forked => LifecycleRecord::Forked(reminder.clone()),
+    });
+    Admitted { reminder, replaced, records }
+}
+
+/// Makes a reminder of a spec and admits it.
+pub fn inject(
+    transcript: &mut Transcript,
+    spec: ReminderSpec,
+    source: Source,
+    producer: Option<Arc<str>>,
+    at: &Moment<'_>,
+) -> Admitted {
+    let id = at.ids.next_text(at.now_ms);
+    let reminder = Reminder { producer, ..spec.into_reminder(id, source, at.turn) };
+    admit(transcript, Arc::new(reminder), Road::Injected, at)
+}
+
+/// Puts a reminder into the transcript for the record only.
+pub fn audit(transcript: &mut Transcript, reminder: Arc<Reminder>, at: &Moment<'_>) -> LifecycleRecord {
+    transcript.push_audited(at.ids.next_text(at.now_ms), reminder.clone());
+    LifecycleRecord::Audited(reminder)
+}
+
+/// Takes out what no route could show, before a prompt is built.
+pub fn drop_unrenderable(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
+    let bad = |pending: &Pending| !pending.reminder.is_renderable();
+    let slots = transcript.pending_slots();
+    remove(transcript, slots, bad, |pending| LifecycleRecord::Dropped {
+        reminder_id: Some(pending.reminder.id.clone()),
+        reason: DropReason::Invalid,
+        detail: Some("its body is empty or too long".into()),
+    })
+}
+
+/// The request that shows `rendered` is really sent: `fired` for each reminder in it, `dropped` for those without a slot. A
+/// prompt of the loop charges what it carries; a bare call charges nothing.
+pub fn fire(transcript: &mut Transcript, rendered: &Rendered, charges: bool, at: &Moment<'_>) -> Vec<LifecycleRecord> {
+    if charges {
+        transcript.prompt_built();
+    }
+    let mut records = Vec::with_capacity(rendered.fired.len());
+    for fired in &rendered.fired {
+        records.push(LifecycleRecord::Fired {
+            reminder_id: fired.id.clone(),
+            turn_number: at.turn,
+            rendered_role: fired.rendered_role,
+        });
+    }
+    for id in &rendered.dropped {
+        if let Some(pending) = transcript.slot_of_id(id).and_then(|slot| transcript.take_slot(slot)) {
+            records.push(LifecycleRecord::Dropped {
+                reminder_id: Some(pending.reminder.id.clone()),
+                reason: DropReason::CapabilityMismatch,
+                detail: None,
+            });
+        }
+    }
+    transcript.settle();
+    records
+}
+
+/// Discards all pending reminders (the session is reset or closed).
+pub fn discard(transcript: &mut Transcript, reason: DiscardReason) -> Vec<LifecycleRecord> {
+    let slots = transcript.pending_slots();
+    remove(
+        transcript,
+        slots,
+        |_| true,
+        |pending| LifecycleRecord::Discarded { reminder_id: pending.reminder.id.clone(), reason },
+    )
+}
+
+/// Takes out those of the slots that `which` names, with a record for each.
+fn remove(
+    transcript: &mut Transcript,
+    mut slots: Vec<u32>,
+    which: impl Fn(&Pending) -> bool,
+    record: impl Fn(Pending) -> LifecycleRecord,
+) -> Vec<LifecycleRecord> {
+    slots.retain(|slot| transcript.pending_at(*slot).is_some_and(&which));
+    let records = slots.into_iter().filter_map(|slot| transcript.take_slot(slot)).map(record).collect();
+    transcript.settle();
+    records
+}

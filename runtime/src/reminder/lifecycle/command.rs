@@ -1,0 +1,60 @@
+//! Every command of the lifecycle as a value: what a model checker drives and a replay repeats.
+
+use std::sync::Arc;
+
+use crate::reminder::{Reminder, ReminderSpec, Source};
+use crate::render::Rendered;
+use crate::transcript::Transcript;
+
+use super::{
+    Charge, DiscardReason, LifecycleRecord, Moment, Selector, audit, clear, compact, discard, drop_unrenderable, fire,
+    inherit, inject, post_turn, post_turn_by_hand, preserve_only,
+};
+
+/// A command.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// A producer adds a reminder.
+    Inject(ReminderSpec, Source),
+    /// A parent hands reminders over.
+    Inherit(Vec<Arc<Reminder>>),
+    /// One is put down for the record only.
+    Audit(Arc<Reminder>),
+    /// Those meant are cleared.
+    Clear(Selector),
+    /// A request is sent; whether it charges what it carries.
+    Fire(Rendered, bool),
+    /// What cannot be shown is dropped.
+    DropUnrenderable,
+    /// A turn is over.
+    PostTurn,
+    /// The pass is called by hand for a turn.
+    PostTurnByHand(u32),
+    /// The transcript is compacted.
+    Compact(Charge),
+    /// The session is reset or closed.
+    Discard(DiscardReason),
+}
+
+/// Applies a command.
+#[must_use]
+pub fn apply(mut transcript: Transcript, command: Command, at: &Moment<'_>) -> (Transcript, Vec<LifecycleRecord>) {
+    let t = &mut transcript;
+    let records = match command {
+        Command::Inject(spec, source) => inject(t, spec, source, None, at).records,
+        Command::Inherit(handed) => inherit(t, handed, at).into_iter().flat_map(|admitted| admitted.records).collect(),
+        Command::Audit(reminder) => vec![audit(t, reminder, at)],
+        Command::Clear(selector) => clear(t, &selector),
+        Command::Fire(rendered, charges) => fire(t, &rendered, charges, at),
+        Command::DropUnrenderable => drop_unrenderable(t),
+        Command::PostTurn => post_turn(t).records,
+        Command::PostTurnByHand(turn) => post_turn_by_hand(t, turn).records,
+        Command::Compact(charge) => {
+            let mut records = compact(t, charge).records;
+            records.extend(preserve_only(t));
+            records
+        }
+        Command::Discard(reason) => discard(t, reason),
+    };
+    (transcript, records)
+}

@@ -1,0 +1,85 @@
+//! What compaction does to reminders: TTL, then dedupe, then the filter by `preserve_on_compact`. The filter is a step of its
+//! own, because a custom compactor is shown the reminders before it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::reminder::Reminder;
+use crate::transcript::{Pending, Transcript};
+
+use super::ttl::{charge_each, post_turn};
+use super::{ExpireReason, LifecycleRecord, remove};
+
+/// Which finite reminders a compaction charges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Charge {
+    /// All: a script's `transcript_compact`.
+    All,
+    /// Those that a prompt has carried since their last charge: the loop's own compaction.
+    Carried,
+}
+
+/// What the first two steps did.
+#[derive(Debug, Clone, Default)]
+pub struct CompactPass {
+    /// What happened, in order.
+    pub records: Vec<LifecycleRecord>,
+    /// How many expired.
+    pub expired: usize,
+    /// How many were replaced by a newer one.
+    pub deduped: usize,
+    /// What survived, oldest first, with the present `ttl_turns`.
+    pub survivors: Vec<Arc<Reminder>>,
+}
+
+/// TTL, then dedupe (the newest stays).
+pub fn compact(transcript: &mut Transcript, charge: Charge) -> CompactPass {
+    let passed = match charge {
+        Charge::All => charge_each(transcript, |_| true),
+        Charge::Carried => post_turn(transcript),
+    };
+    let mut pass = CompactPass { records: passed.records, expired: passed.expired, ..CompactPass::default() };
+    dedupe(transcript, &mut pass);
+    pass.survivors = transcript.pending().map(|pending| transcript.present(pending)).collect();
+    pass
+}
+
+/// Removes what is not to be preserved.
+pub fn preserve_only(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
+    let lost = |pending: &Pending| !pending.reminder.preserve_on_compact;
+    let slots = transcript.pending_slots();
+    remove(transcript, slots, lost, |pending| LifecycleRecord::Expired {
+        reminder_id: pending.reminder.id.clone(),
+        reason: ExpireReason::Compaction,
+        ttl_turns_before: None,
+    })
+}
+
+/// Admission lets no key stand twice, but an import may bring such.
+fn dedupe(transcript: &mut Transcript, pass: &mut CompactPass) {
+    let mut newest: HashMap<Arc<str>, Arc<str>> = HashMap::new();
+    let mut older: Vec<(u32, Arc<str>)> = Vec::new();
+    for slot in transcript.pending_slots().into_iter().rev() {
+        let Some(reminder) = transcript.pending_at(slot).map(|pending| pending.reminder.clone()) else { continue };
+        let Some(key) = &reminder.dedupe_key else { continue };
+        if newest.contains_key(key) {
+            older.push((slot, key.clone()));
+        } else {
+            newest.insert(key.clone(), reminder.id.clone());
+        }
+    }
+    let mut groups: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
+    for (slot, key) in older.into_iter().rev() {
+        let Some(gone) = transcript.take_slot(slot).map(|pending| pending.reminder.id.clone()) else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, ids)) => ids.push(gone),
+            None => groups.push((key, vec![gone])),
+        }
+    }
+    for (dedupe_key, replaced_ids) in groups {
+        pass.deduped += replaced_ids.len();
+        let replacing_id = newest[&dedupe_key].clone();
+        pass.records.push(LifecycleRecord::Deduped { replaced_ids, replacing_id, dedupe_key });
+    }
+    transcript.settle();
+}

@@ -1,0 +1,81 @@
+//! Clearing by id, tag or key.
+
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::reminder::{ReminderCode, ReminderError};
+use crate::transcript::{Pending, Transcript};
+use crate::words::nearest;
+
+use super::{ExpireReason, LifecycleRecord, remove};
+
+/// Which pending reminders are meant. A reminder must match all that is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selector {
+    /// By id.
+    pub id: Option<Arc<str>>,
+    /// By tag.
+    pub tag: Option<Arc<str>>,
+    /// By key.
+    pub dedupe_key: Option<Arc<str>>,
+}
+
+impl Selector {
+    /// The keys of a selector.
+    pub const KEYS: &'static [&'static str] = &["id", "tag", "dedupe_key"];
+
+    /// Reads a selector strictly; at least one key is required.
+    pub fn from_data(data: &Data) -> Result<Selector, ReminderError> {
+        let error = |field: &str, message: String| ReminderError::new(ReminderCode::Shape, field, message);
+        let Some(entries) = data.as_dict() else {
+            let message = format!("a selector is a dict with `id`, `tag` or `dedupe_key`, got {}", data.type_name());
+            return Err(error("", message));
+        };
+        if let Some(unknown) = entries.keys().find(|key| !Self::KEYS.contains(&key.as_ref())) {
+            return Err(error(unknown, format!("unknown selector `{unknown}`"))
+                .suggest(nearest(unknown, Self::KEYS.iter().copied())));
+        }
+        let text = |key: &str| match data.get(key) {
+            Data::Nil => Ok(None),
+            Data::Str(text) => match text.trim() {
+                "" => Err(error(key, format!("`{key}` of a selector is empty"))),
+                trimmed => Ok(Some(Arc::from(trimmed))),
+            },
+            other => Err(error(key, format!("`{key}` of a selector must be a string, got {}", other.type_name()))),
+        };
+        let selector = Selector { id: text("id")?, tag: text("tag")?, dedupe_key: text("dedupe_key")? };
+        if selector == Selector::default() {
+            return Err(error("", "a selector needs `id`, `tag` or `dedupe_key`".to_owned())
+                .help("write {tag: \"…\"} to clear a group, {dedupe_key: \"…\"} for one"));
+        }
+        Ok(selector)
+    }
+
+    /// Whether a reminder is meant.
+    #[must_use]
+    pub fn matches(&self, pending: &Pending) -> bool {
+        let reminder = &pending.reminder;
+        self.id.as_ref().is_none_or(|id| *id == reminder.id)
+            && self.tag.as_ref().is_none_or(|tag| reminder.tags.contains(tag))
+            && self.dedupe_key.as_ref().is_none_or(|key| reminder.dedupe_key.as_ref() == Some(key))
+    }
+}
+
+/// Removes the pending reminders that a selector means. An id or a key is looked up; only a tag alone needs a scan.
+pub fn clear(transcript: &mut Transcript, selector: &Selector) -> Vec<LifecycleRecord> {
+    let candidates = match (&selector.id, &selector.dedupe_key) {
+        (Some(id), _) => transcript.slot_of_id(id).into_iter().collect(),
+        (None, Some(key)) => transcript.slots_of_key(key),
+        (None, None) => transcript.pending_slots(),
+    };
+    remove(
+        transcript,
+        candidates,
+        |pending| selector.matches(pending),
+        |pending| LifecycleRecord::Expired {
+            reminder_id: pending.reminder.id.clone(),
+            reason: ExpireReason::Cleared,
+            ttl_turns_before: None,
+        },
+    )
+}

@@ -1,0 +1,375 @@
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::capabilities::Capabilities;
+use crate::data::Data;
+use crate::ids::{IdStream, SharedIds};
+use crate::reminder::Propagate;
+use crate::render::{RenderOptions, render};
+
+struct World {
+    ids: SharedIds,
+    session: Arc<str>,
+}
+
+impl World {
+    fn new() -> World {
+        World { ids: SharedIds::new(IdStream::new(1, "s")), session: "s".into() }
+    }
+
+    fn at(&self, turn: u32) -> Moment<'_> {
+        Moment { session_id: &self.session, task_id: None, agent_id: None, turn, now_ms: 1_000, ids: &self.ids }
+    }
+}
+
+fn spec(body: &str, key: Option<&str>, ttl: Option<u32>) -> ReminderSpec {
+    ReminderSpec { dedupe_key: key.map(Into::into), ttl_turns: ttl, ..ReminderSpec::new(body) }
+}
+
+fn shown(transcript: &Transcript) -> Rendered {
+    let pending: Vec<_> = transcript.pending().map(|pending| pending.reminder.as_ref()).collect();
+    render(pending, &Capabilities::default(), RenderOptions::default())
+}
+
+fn bodies(transcript: &Transcript) -> Vec<&str> {
+    transcript.pending().map(|pending| pending.reminder.body.as_ref()).collect()
+}
+
+/// One turn of a loop: a prompt that carries what is pending, then `meanwhile`, then the pass.
+fn turn(t: &mut Transcript, world: &World, n: u32, meanwhile: impl FnOnce(&mut Transcript)) -> (usize, Passed) {
+    let rendered = shown(t);
+    fire(t, &rendered, true, &world.at(n));
+    meanwhile(t);
+    (rendered.fired.len(), post_turn(t))
+}
+
+#[test]
+fn a_ttl_of_k_means_in_k_prompts() {
+    let world = World::new();
+    for k in 1..5 {
+        let mut t = Transcript::new("s".into());
+        inject(&mut t, spec("before", None, Some(k)), Source::InPipeline, None, &world.at(0));
+        let seen: usize = (1..9).map(|n| turn(&mut t, &world, n, |_| ()).0).sum();
+        assert_eq!(seen, k as usize, "made before the loop");
+        let mut t = Transcript::new("s".into());
+        let late = |t: &mut Transcript| {
+            inject(t, spec("late", None, Some(k)), Source::Hook, None, &world.at(1));
+        };
+        let first = turn(&mut t, &world, 1, late).0;
+        let seen: usize = (2..9).map(|n| turn(&mut t, &world, n, |_| ()).0).sum();
+        assert_eq!((first, seen), (0, k as usize), "made in a turn whose prompt was built already");
+    }
+}
+
+#[test]
+fn the_ttl_shown_is_the_number_of_prompts_to_come() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    inject(&mut t, spec("a", None, Some(3)), Source::InPipeline, None, &world.at(0));
+    let mut left = Vec::new();
+    for n in 1..4 {
+        left.push(t.ttl_left(t.pending().next().unwrap()));
+        turn(&mut t, &world, n, |_| ());
+    }
+    assert_eq!((left, t.pending_count()), (vec![Some(3), Some(2), Some(1)], 0));
+}
+
+#[test]
+fn a_prompt_that_nobody_saw_charges_nothing() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    inject(&mut t, spec("early", None, Some(1)), Source::InPipeline, None, &world.at(0));
+    let rendered = shown(&t);
+    fire(&mut t, &rendered, true, &world.at(1));
+    inject(&mut t, spec("during", None, Some(1)), Source::InPipeline, None, &world.at(1));
+    t.prompt_void();
+    assert_eq!(post_turn(&mut t).expired, 0);
+    assert_eq!(turn(&mut t, &world, 2, |_| ()).0, 2);
+    assert_eq!(t.pending_count(), 0);
+}
+
+#[test]
+fn the_pass_by_hand_charges_by_turn_of_origin() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    inject(&mut t, spec("old", None, Some(1)), Source::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("older", None, Some(2)), Source::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("new", None, Some(1)), Source::InPipeline, None, &world.at(3));
+    inject(&mut t, spec("forever", None, None), Source::InPipeline, None, &world.at(0));
+    let passed = post_turn_by_hand(&mut t, 0);
+    assert_eq!((passed.expired, passed.decremented, t.pending_count()), (1, 1, 3));
+    let ttl: Vec<_> = t.pending().map(|pending| t.ttl_left(pending)).collect();
+    assert_eq!(ttl, [Some(1), Some(1), None]);
+    // A turn of the loop charges the rest as usual.
+    assert_eq!(turn(&mut t, &world, 4, |_| ()).1.expired, 2);
+    assert_eq!(bodies(&t), ["forever"]);
+}
+
+#[test]
+fn the_newest_of_a_key_stays_and_the_log_says_so_in_order() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    let first = inject(&mut t, spec("1", Some("k"), None), Source::InPipeline, None, &world.at(0));
+    let other = inject(&mut t, spec("2", Some("other"), None), Source::InPipeline, None, &world.at(0));
+    let second = inject(&mut t, spec("3", Some("k"), None), Source::InPipeline, None, &world.at(0));
+    assert_eq!(bodies(&t), ["2", "3"]);
+    assert_eq!(second.replaced, [first.reminder.id.clone()]);
+    assert_eq!(second.records.iter().map(LifecycleRecord::word).collect::<Vec<_>>(), ["deduped", "injected"]);
+    assert_eq!(t.find(&other.reminder.id).unwrap().reminder, other.reminder);
+    assert!(t.find(&first.reminder.id).is_none());
+    let log = second.records[0].to_log(&world.at(0));
+    assert_eq!(log.payload.get("replaced_id").as_str(), Some(first.reminder.id.as_ref()));
+    assert_eq!(log.kind.as_ref(), "transcript.reminder.deduped");
+}
+
+#[test]
+fn clearing_matches_all_that_is_given() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    for (body, key, tag) in [("1", Some("a"), "x"), ("2", Some("b"), "x"), ("3", None, "y")] {
+        let tagged = ReminderSpec { tags: vec![tag.into()], ..spec(body, key, None) };
+        inject(&mut t, tagged, Source::InPipeline, None, &world.at(0));
+    }
+    let select = |json: &str| Selector::from_data(&Data::from_json(json).unwrap());
+    assert_eq!(clear(&mut t, &select(r#"{"tag":"x","dedupe_key":"c"}"#).unwrap()).len(), 0);
+    assert_eq!(clear(&mut t, &select(r#"{"tag":"x","dedupe_key":"a"}"#).unwrap()).len(), 1);
+    assert_eq!(clear(&mut t, &select(r#"{"tag":"x"}"#).unwrap()).len(), 1);
+    let id = t.pending().next().unwrap().reminder.id.clone();
+    assert_eq!(clear(&mut t, &Selector { id: Some(id), tag: Some("x".into()), dedupe_key: None }).len(), 0);
+    assert!(select("{}").is_err() && select(r#"{"tags":"x"}"#).unwrap_err().suggestion.as_deref() == Some("tag"));
+}
+
+#[test]
+fn compaction_takes_ttl_then_dedupe_then_the_filter() {
+    let world = World::new();
+    let json = r#"{"_type":"transcript","id":"t","messages":[],"events":[
+        {"kind":"system_reminder","reminder":{"id":"1","body":"old","dedupe_key":"k","preserve_on_compact":true}},
+        {"kind":"system_reminder","reminder":{"id":"2","body":"new","dedupe_key":"k","preserve_on_compact":true}},
+        {"kind":"system_reminder","reminder":{"id":"3","body":"short","ttl_turns":1,"preserve_on_compact":true}},
+        {"kind":"system_reminder","reminder":{"id":"4","body":"lost","ttl_turns":2}}]}"#;
+    let t = Transcript::from_data(&Data::from_json(json).unwrap(), &world.ids, 0).unwrap();
+    assert_eq!(t.pending_count(), 4);
+    let (t, records) = apply(t, Command::Compact(Charge::All), &world.at(0));
+    let told: Vec<_> = records
+        .iter()
+        .map(|r| (r.word(), r.to_log(&world.at(0)).payload.get("reason").to_text().to_string()))
+        .collect();
+    assert_eq!(told, [("expired", "ttl".into()), ("deduped", String::new()), ("expired", "compaction".into())]);
+    assert_eq!(bodies(&t), ["new"]);
+}
+
+#[test]
+fn children_get_what_the_guide_says() {
+    let world = World::new();
+    let mut parent = Transcript::new("p".into());
+    for propagate in Propagate::ALL {
+        let wide = ReminderSpec { propagate: *propagate, ..spec(propagate.as_str(), None, Some(3)) };
+        inject(&mut parent, wide, Source::InPipeline, None, &world.at(0));
+    }
+    turn(&mut parent, &world, 1, |_| ());
+    let mut child = Transcript::new("c".into());
+    let admitted = inherit(&mut child, propagation(&parent, &"p".into()), &world.at(0));
+    assert_eq!(bodies(&child), ["all", "session"]);
+    assert!(
+        admitted
+            .iter()
+            .all(|a| a.reminder.originating_agent_id.as_deref() == Some("p") && a.reminder.ttl_turns == Some(2))
+    );
+    let mut grandchild = Transcript::new("g".into());
+    inherit(&mut grandchild, propagation(&child, &"c".into()), &world.at(0));
+    assert_eq!(bodies(&grandchild), ["all"]);
+    assert_eq!(grandchild.pending().next().unwrap().reminder.originating_agent_id.as_deref(), Some("p"));
+}
+
+#[test]
+fn what_is_for_the_record_only_is_never_pending() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    let reminder = Arc::new(spec("x", None, None).into_reminder("r".into(), Source::Bridge, 1));
+    assert_eq!(audit(&mut t, reminder, &world.at(1)).word(), "audited");
+    assert_eq!((t.pending_count(), t.event_count(), shown(&t).fired.len()), (0, 1, 0));
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Inject { key: Option<u8>, ttl: Option<u8>, preserve: bool, tag: u8 },
+    ClearKey(u8),
+    ClearTag(u8),
+    ClearNth(u8),
+    Prompt,
+    Void,
+    Pass,
+    PassByHand(u8),
+    Compact(bool),
+    Inherit,
+    Bare,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (prop::option::of(0u8..4), prop::option::of(1u8..4), any::<bool>(), 0u8..3)
+            .prop_map(|(key, ttl, preserve, tag)| Step::Inject { key, ttl, preserve, tag }),
+        1 => (0u8..4).prop_map(Step::ClearKey),
+        1 => (0u8..3).prop_map(Step::ClearTag),
+        1 => any::<u8>().prop_map(Step::ClearNth),
+        4 => Just(Step::Prompt),
+        1 => Just(Step::Void),
+        4 => Just(Step::Pass),
+        1 => (0u8..6).prop_map(Step::PassByHand),
+        1 => any::<bool>().prop_map(Step::Compact),
+        1 => Just(Step::Inherit),
+        1 => Just(Step::Bare),
+    ]
+}
+
+/// What a naive model knows of one reminder: how many prompts it has left, whether the prompt in flight carries it.
+#[derive(Debug, Clone)]
+struct Known {
+    id: Arc<str>,
+    key: Option<Arc<str>>,
+    tag: Arc<str>,
+    left: Option<u32>,
+    carried: bool,
+    preserve: bool,
+    origin: u32,
+}
+
+#[derive(Default)]
+struct Naive {
+    pending: Vec<Known>,
+    turn: u32,
+}
+
+impl Naive {
+    fn charge(&mut self, meant: impl Fn(&Known) -> bool) {
+        for known in &mut self.pending {
+            if meant(known) {
+                known.left = known.left.map(|left| left - 1);
+                known.carried = false;
+            }
+        }
+        self.pending.retain(|known| known.left != Some(0));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Against a naive model that counts by decrement: the same reminders are pending with the same TTL after every
+    /// command, no key stands twice, every id is found, and the records alone account for every reminder.
+    #[test]
+    fn random_lives_are_accounted_for(steps in prop::collection::vec(step(), 1..80)) {
+        let world = World::new();
+        let mut t = Transcript::new("s".into());
+        let mut naive = Naive::default();
+        let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let mut in_flight = false;
+        for step in steps {
+            let at = world.at(naive.turn);
+            let records = match step {
+                Step::Inject { key, ttl, preserve, tag } => {
+                    let key: Option<Arc<str>> = key.map(|key| format!("k{key}").into());
+                    let tag: Arc<str> = format!("t{tag}").into();
+                    let wanted = ReminderSpec {
+                        tags: vec![tag.clone()],
+                        preserve_on_compact: preserve,
+                        ..spec("b", key.as_deref(), ttl.map(u32::from))
+                    };
+                    let admitted = inject(&mut t, wanted, Source::InPipeline, None, &at);
+                    naive.pending.retain(|known| key.is_none() || known.key != key);
+                    let id = admitted.reminder.id.clone();
+                    let left = ttl.map(u32::from);
+                    naive.pending.push(Known { id, key, tag, left, carried: false, preserve, origin: naive.turn });
+                    admitted.records
+                }
+                Step::ClearKey(key) => {
+                    let key: Arc<str> = format!("k{key}").into();
+                    naive.pending.retain(|known| known.key.as_ref() != Some(&key));
+                    clear(&mut t, &Selector { dedupe_key: Some(key), ..Selector::default() })
+                }
+                Step::ClearTag(tag) => {
+                    let tag: Arc<str> = format!("t{tag}").into();
+                    naive.pending.retain(|known| known.tag != tag);
+                    clear(&mut t, &Selector { tag: Some(tag), ..Selector::default() })
+                }
+                Step::ClearNth(n) if !naive.pending.is_empty() => {
+                    let gone = naive.pending.remove(n as usize % naive.pending.len());
+                    clear(&mut t, &Selector { id: Some(gone.id), ..Selector::default() })
+                }
+                Step::ClearNth(_) => Vec::new(),
+                Step::Prompt if in_flight => Vec::new(),
+                Step::Prompt => {
+                    in_flight = true;
+                    naive.turn += 1;
+                    naive.pending.iter_mut().for_each(|known| known.carried = true);
+                    let rendered = shown(&t);
+                    fire(&mut t, &rendered, true, &world.at(naive.turn))
+                }
+                Step::Void if in_flight => {
+                    in_flight = false;
+                    naive.pending.iter_mut().for_each(|known| known.carried = false);
+                    t.prompt_void();
+                    Vec::new()
+                }
+                Step::Void => Vec::new(),
+                Step::Pass => {
+                    in_flight = false;
+                    naive.charge(|known| known.carried);
+                    post_turn(&mut t).records
+                }
+                // The pass by hand and a script's compaction belong between turns.
+                Step::PassByHand(turn) if !in_flight => {
+                    naive.charge(|known| known.origin <= u32::from(turn));
+                    post_turn_by_hand(&mut t, turn.into()).records
+                }
+                Step::PassByHand(_) => Vec::new(),
+                Step::Compact(all) => {
+                    let all = all && !in_flight;
+                    in_flight = false;
+                    naive.charge(|known| all || known.carried);
+                    naive.pending.retain(|known| known.preserve);
+                    let charge = if all { Charge::All } else { Charge::Carried };
+                    let (next, records) = apply(t, Command::Compact(charge), &at);
+                    t = next;
+                    records
+                }
+                Step::Inherit => {
+                    let id = at.ids.next_text(at.now_ms);
+                    let id: Arc<str> = format!("from-a-parent-{id}").into();
+                    let tag: Arc<str> = "t0".into();
+                    let wanted = ReminderSpec { tags: vec![tag.clone()], ..spec("i", None, Some(2)) };
+                    let handed = Arc::new(wanted.into_reminder(id.clone(), Source::Inherited, naive.turn));
+                    naive.pending.push(Known { id, key: None, tag, left: Some(2), carried: false, preserve: false, origin: naive.turn });
+                    inherit(&mut t, vec![handed], &at).into_iter().flat_map(|admitted| admitted.records).collect()
+                }
+                Step::Bare => {
+                    let rendered = shown(&t);
+                    fire(&mut t, &rendered, false, &at)
+                }
+            };
+            for record in &records {
+                *counts.entry(record.word()).or_default() += match record {
+                    LifecycleRecord::Deduped { replaced_ids, .. } => replaced_ids.len(),
+                    _ => 1,
+                };
+            }
+            let pending: Vec<_> = t.pending().map(|p| (p.reminder.id.clone(), t.ttl_left(p))).collect();
+            let expected: Vec<_> = naive.pending.iter().map(|known| (known.id.clone(), known.left)).collect();
+            prop_assert_eq!(&pending, &expected);
+            prop_assert_eq!(t.pending_count(), pending.len());
+            let keys: Vec<_> = t.pending().filter_map(|p| p.reminder.dedupe_key.clone()).collect();
+            prop_assert_eq!(keys.iter().collect::<HashSet<_>>().len(), keys.len());
+            for (id, _) in &pending {
+                prop_assert_eq!(t.find(id).map(|found| found.reminder.id.clone()), Some(id.clone()));
+            }
+            let count = |word: &str| counts.get(word).copied().unwrap_or(0);
+            prop_assert_eq!(
+                count("injected") + count("inherited") + count("forked"),
+                pending.len() + count("deduped") + count("expired") + count("dropped") + count("discarded")
+            );
+        }
+    }
+}

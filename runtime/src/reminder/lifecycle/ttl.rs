@@ -1,0 +1,62 @@
+//! The post-turn pass.
+
+use crate::transcript::Transcript;
+
+use super::{ExpireReason, LifecycleRecord};
+
+/// What a pass did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Passed {
+    /// What happened, in order.
+    pub records: Vec<LifecycleRecord>,
+    /// How many are gone.
+    pub expired: usize,
+    /// How many were charged and are still there. The loop's pass does not count them.
+    pub decremented: usize,
+}
+
+/// The pass of the loop: charges the finite reminders that prompts since the last pass have carried, no others. So
+/// `ttl_turns: k` means: in *k* prompts. It costs what expires, however many are pending.
+pub fn post_turn(transcript: &mut Transcript) -> Passed {
+    let over = transcript.charge_carried();
+    let mut passed = Passed::default();
+    for (slot, before) in over {
+        expire(transcript, slot, before, &mut passed);
+    }
+    transcript.settle();
+    passed
+}
+
+/// The pass called by hand: charges all finite reminders made in `turn` or before, whatever carried them.
+pub fn post_turn_by_hand(transcript: &mut Transcript, turn: u32) -> Passed {
+    charge_each(transcript, |fired_at_turn| fired_at_turn <= turn)
+}
+
+/// Charges each finite reminder by one whose turn of origin is meant.
+pub(super) fn charge_each(transcript: &mut Transcript, meant: impl Fn(u32) -> bool) -> Passed {
+    let mut passed = Passed::default();
+    for slot in transcript.pending_slots() {
+        let Some(pending) = transcript.pending_at(slot).filter(|p| meant(p.reminder.fired_at_turn)) else { continue };
+        match transcript.ttl_left(pending) {
+            None => {}
+            Some(before) if before <= 1 => expire(transcript, slot, before, &mut passed),
+            Some(_) => {
+                transcript.charge_slot(slot);
+                passed.decremented += 1;
+            }
+        }
+    }
+    transcript.settle();
+    passed
+}
+
+fn expire(transcript: &mut Transcript, slot: u32, before: u32, passed: &mut Passed) {
+    if let Some(pending) = transcript.take_slot(slot) {
+        passed.expired += 1;
+        passed.records.push(LifecycleRecord::Expired {
+            reminder_id: pending.reminder.id.clone(),
+            reason: ExpireReason::Ttl,
+            ttl_turns_before: Some(before),
+        });
+    }
+}

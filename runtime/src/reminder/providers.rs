@@ -1,0 +1,33 @@
+//! Reminder providers: the trait, and the registry that knows which of them an event reaches.
+
+use crate::data::Data;
+use crate::hooks::{EventSet, HookEvent};
+use crate::seam::{Answer, Outcome, Turn};
+
+use super::ReminderSpec;
+
+mod fire;
+mod registry;
+mod selection;
+
+pub use fire::{FireReport, ProviderReport, fire};
+pub use registry::ReminderProviders;
+pub use selection::{ProviderList, ReminderOptions};
+
+/// Looks at an event and may have reminders to add.
+pub trait ReminderProvider {
+    /// Its id; a canonical one's is in the guide's table.
+    fn id(&self) -> &str;
+
+    /// The events it wants to see.
+    fn subscribes_to(&self) -> EventSet;
+
+    /// Looks at an event. `config` is the part of the options that bears its id, else nil. What it must remember between
+    /// events it keeps under its id in the session's `provider_memory`.
+    fn evaluate<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        event: &'a HookEvent<'a>,
+        config: &'a Data,
+    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>>;
+}

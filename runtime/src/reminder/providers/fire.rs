@@ -1,0 +1,113 @@
+//! Letting providers look at an event.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::hooks::HookEvent;
+use crate::note::Note;
+use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
+use crate::reminder::{ReminderError, ReminderSpec, Source};
+use crate::seam::{Fault, Outcome, Sort, Turn, fault};
+
+use super::ReminderProvider;
+
+/// What came of an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FireReport {
+    /// One for each reminder.
+    pub reports: Vec<ProviderReport>,
+}
+
+/// A reminder that a provider added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderReport {
+    /// The provider.
+    pub provider: Arc<str>,
+    /// The reminder.
+    pub reminder_id: Arc<str>,
+    /// How many it replaced.
+    pub deduped_count: usize,
+}
+
+impl FireReport {
+    /// As scripts see it: `{fired_count, reports: [{provider, reminder_id, deduped_count}]}`.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        let row = |report: &ProviderReport| {
+            Data::dict([
+                ("provider", Data::from(&report.provider)),
+                ("reminder_id", (&report.reminder_id).into()),
+                ("deduped_count", report.deduped_count.into()),
+            ])
+        };
+        Data::dict([
+            ("fired_count", Data::from(self.reports.len())),
+            ("reports", self.reports.iter().map(row).collect()),
+        ])
+    }
+}
+
+/// Lets every provider that subscribes look at an event, in order, and admits what they add. What one throws fails the call
+/// where `strict`, else it is logged and noted, and the next one gets its turn.
+pub async fn fire(
+    providers: &[Rc<dyn ReminderProvider>],
+    turn: Turn<'_>,
+    event: &HookEvent<'_>,
+    config: &Data,
+    strict: bool,
+) -> Outcome<FireReport> {
+    let mut report = FireReport::default();
+    for provider in providers.iter().filter(|provider| provider.subscribes_to().contains(event.kind())) {
+        let id: Arc<str> = provider.id().into();
+        match provider.evaluate(turn, event, config.get(&id)).get().await {
+            Ok(specs) => {
+                evaluated(turn, event, &id, !specs.is_empty(), None);
+                report.reports.extend(specs.into_iter().map(|spec| admit(turn, event, &id, spec)));
+            }
+            Err(thrown) => {
+                let thrown = as_malformed(&id, thrown);
+                let said: Arc<str> = thrown.to_string().into();
+                evaluated(turn, event, &id, false, Some(said.clone()));
+                if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) {
+                    return Err(thrown);
+                }
+                let dropped =
+                    LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail: Some(said) };
+                turn.session.log_lifecycle(turn.scope, [dropped]);
+                if strict {
+                    return Err(thrown);
+                }
+                turn.scope.note(Note::of_fault(id, thrown));
+            }
+        }
+    }
+    Ok(report)
+}
+
+fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpec) -> ProviderReport {
+    // Fired by hand, an event tells its own turn; in a loop the turn is known.
+    let by_hand = matches!(event, HookEvent::Raw { .. }).then(|| event.iteration()).flatten();
+    let fired_at_turn = by_hand.unwrap_or(turn.number);
+    let producer = Some(id.clone());
+    let admitted = turn.session.inject_reminder_at(turn.scope, spec, Source::StdlibProvider, producer, fired_at_turn);
+    ProviderReport {
+        provider: id.clone(),
+        reminder_id: admitted.reminder.id.clone(),
+        deduped_count: admitted.replaced.len(),
+    }
+}
+
+fn evaluated(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, fired: bool, error: Option<Arc<str>>) {
+    let event = event.kind().pascal().into();
+    let record = LifecycleRecord::ProviderEvaluated { provider_id: id.clone(), event, fired, error };
+    turn.session.log_lifecycle(turn.scope, [record]);
+}
+
+/// A malformed reminder of a provider is always 006, with the inner reason.
+fn as_malformed(id: &str, thrown: Rc<dyn Fault>) -> Rc<dyn Fault> {
+    match thrown.as_any().downcast_ref::<ReminderError>() {
+        Some(error) => fault(error.clone().of_provider(id)),
+        None => thrown,
+    }
+}

@@ -1,0 +1,58 @@
+//! Which providers there are, and in what order.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::ReminderProvider;
+
+/// All reminder providers of a program: the canonical ones, then a script's own in the order of registration.
+#[derive(Default)]
+pub struct ReminderProviders {
+    canonical: Vec<Rc<dyn ReminderProvider>>,
+    custom: RefCell<Rc<[Rc<dyn ReminderProvider>]>>,
+}
+
+impl ReminderProviders {
+    /// The ids of the canonical providers, in their order. They may be named in lists whether or not this program has them.
+    pub const CANONICAL: &'static [&'static str] = &[
+        "token_pressure",
+        "idle_nudge",
+        "tool_output_truncated",
+        "post_compact_recap",
+        "resume_continuity",
+        "project_facts",
+        "workspace_anchor",
+        "grounded_review",
+    ];
+
+    /// A registry with these canonical providers.
+    #[must_use]
+    pub fn new(canonical: Vec<Rc<dyn ReminderProvider>>) -> ReminderProviders {
+        ReminderProviders { canonical, custom: RefCell::default() }
+    }
+
+    /// Registers a script's provider. One with an id that is known takes the place of that one.
+    pub fn register(&self, provider: Rc<dyn ReminderProvider>) {
+        let mut all = self.custom.borrow().to_vec();
+        match all.iter_mut().find(|known| known.id() == provider.id()) {
+            Some(known) => *known = provider,
+            None => all.push(provider),
+        }
+        *self.custom.borrow_mut() = all.into();
+    }
+
+    /// Forgets the scripts' own providers.
+    pub fn clear(&self) {
+        *self.custom.borrow_mut() = Rc::default();
+    }
+
+    /// All providers in order.
+    #[must_use]
+    pub fn all(&self) -> Vec<Rc<dyn ReminderProvider>> {
+        let custom = self.custom.borrow().clone();
+        let own = |id: &str| custom.iter().find(|provider| provider.id() == id);
+        let is_canonical = |id: &str| self.canonical.iter().any(|provider| provider.id() == id);
+        let first = self.canonical.iter().map(|provider| own(provider.id()).unwrap_or(provider));
+        first.chain(custom.iter().filter(|provider| !is_canonical(provider.id()))).cloned().collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! The `reminders` option: which providers a loop uses, and how.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::capabilities::Placement;
+use crate::data::Data;
+use crate::reminder::{ReminderCode, ReminderError};
+use crate::words::{UnknownWord, nearest};
+
+use super::{ReminderProvider, ReminderProviders};
+
+/// The `reminders` option of a loop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReminderOptions {
+    /// Whether providers run at all. Reminders themselves are rendered either way.
+    pub enabled: bool,
+    /// What the list adds and removes.
+    pub providers: ProviderList,
+    /// Configuration by provider id: a dict or nil.
+    pub config: Data,
+    /// Whether a failing provider or a malformed reminder ends the loop.
+    pub strict: bool,
+    /// Overrides the route's placement.
+    pub placement: Option<Placement>,
+}
+
+impl Default for ReminderOptions {
+    fn default() -> ReminderOptions {
+        ReminderOptions {
+            enabled: true,
+            providers: ProviderList::default(),
+            config: Data::Nil,
+            strict: false,
+            placement: None,
+        }
+    }
+}
+
+/// A list of `"id"` (adds) and `"-id"` (removes).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProviderList(Vec<(bool, Arc<str>)>);
+
+const KEYS: &[&str] = &["enabled", "providers", "config", "strict", "placement"];
+
+impl ReminderOptions {
+    /// Reads the option: nil, a bool, a list, or `{enabled, providers, config, strict, placement}`.
+    pub fn from_data(data: &Data) -> Result<ReminderOptions, ReminderError> {
+        let entries = match data {
+            Data::Nil => return Ok(ReminderOptions::default()),
+            Data::Bool(enabled) => return Ok(ReminderOptions { enabled: *enabled, ..ReminderOptions::default() }),
+            Data::List(_) => {
+                return Ok(ReminderOptions {
+                    providers: ProviderList::from_data(data, "")?,
+                    ..ReminderOptions::default()
+                });
+            }
+            Data::Dict(entries) => entries,
+            other => return Err(wrong("", "`reminders` must be a bool, a list or a dict", other)),
+        };
+        if let Some(unknown) = entries.keys().find(|key| !KEYS.contains(&key.as_ref())) {
+            let message = format!("unknown key `{unknown}` in `reminders`");
+            return Err(ReminderError::new(ReminderCode::Shape, unknown.as_ref(), message)
+                .suggest(nearest(unknown, KEYS.iter().copied())));
+        }
+        let flag = |key: &str, default: bool| match data.get(key) {
+            Data::Nil => Ok(default),
+            Data::Bool(value) => Ok(*value),
+            other => Err(wrong(key, &format!("`{key}` must be a bool"), other)),
+        };
+        let config = match data.get("config") {
+            config @ (Data::Nil | Data::Dict(_)) => config.clone(),
+            other => return Err(wrong("config", "`config` must be a dict of provider ids", other)),
+        };
+        let placement = match data.get("placement") {
+            Data::Nil => None,
+            Data::Str(word) => Some(word.parse().map_err(|error: UnknownWord| {
+                ReminderError::new(ReminderCode::Shape, "placement", format!("unknown `placement` {:?}", error.got))
+                    .help(format!("use one of {}", error.expected))
+            })?),
+            other => return Err(wrong("placement", "`placement` must be \"head\" or \"tail\"", other)),
+        };
+        Ok(ReminderOptions {
+            enabled: flag("enabled", true)?,
+            providers: ProviderList::from_data(data.get("providers"), "providers")?,
+            config,
+            strict: flag("strict", false)?,
+            placement,
+        })
+    }
+
+    /// The providers that run, in order. Unknown ids and too many are errors, whether or not providers are enabled.
+    pub fn select(&self, known: &ReminderProviders) -> Result<Vec<Rc<dyn ReminderProvider>>, ReminderError> {
+        let all = known.all();
+        self.providers.check(&all.iter().map(|provider| provider.id()).collect::<Vec<_>>())?;
+        if !self.enabled {
+            return Ok(Vec::new());
+        }
+        Ok(all.into_iter().filter(|provider| !self.providers.removes(provider.id())).collect())
+    }
+}
+
+impl ProviderList {
+    /// The most providers that a list may enable.
+    pub const MOST: usize = 8;
+
+    fn from_data(data: &Data, field: &str) -> Result<ProviderList, ReminderError> {
+        let items = match data {
+            Data::Nil => return Ok(ProviderList::default()),
+            Data::List(items) => items,
+            other => return Err(wrong(field, "`providers` must be a list of ids", other)),
+        };
+        let mut list = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let Some(text) = item.as_str().map(str::trim) else {
+                return Err(wrong(&join(field, index), "a provider id must be a string", item));
+            };
+            match text.strip_prefix('-') {
+                Some(id) => list.push((false, id.into())),
+                None => list.push((true, text.into())),
+            }
+        }
+        Ok(ProviderList(list))
+    }
+
+    /// The last word on an id counts.
+    fn removes(&self, id: &str) -> bool {
+        self.0.iter().rev().find(|(_, listed)| listed.as_ref() == id).is_some_and(|(adds, _)| !adds)
+    }
+
+    /// Every id must be known, and the list must not enable more than [`ProviderList::MOST`]: the canonical ones less those
+    /// removed, plus those added. A registered provider that the list does not name does not count.
+    fn check(&self, registered: &[&str]) -> Result<(), ReminderError> {
+        let known = || ReminderProviders::CANONICAL.iter().copied().chain(registered.iter().copied());
+        for (index, (_, id)) in self.0.iter().enumerate() {
+            if !known().any(|name| name == id.as_ref()) {
+                let message = format!("no reminder provider has the id `{id}`");
+                return Err(ReminderError::new(ReminderCode::Shape, join("providers", index), message)
+                    .suggest(nearest(id, known()))
+                    .help("register it with register_reminder_provider, or remove it from the list"));
+            }
+        }
+        let mut enabled: BTreeSet<&str> = ReminderProviders::CANONICAL.iter().copied().collect();
+        enabled.extend(self.0.iter().filter(|(adds, _)| *adds).map(|(_, id)| id.as_ref()));
+        enabled.retain(|id| !self.removes(id));
+        if enabled.len() > Self::MOST {
+            let message = format!("{} reminder providers are enabled, {} is the limit", enabled.len(), Self::MOST);
+            return Err(ReminderError::new(ReminderCode::TooMany, "providers", message)
+                .help("remove one with \"-id\", for example \"-idle_nudge\""));
+        }
+        Ok(())
+    }
+}
+
+fn wrong(field: &str, expected: &str, got: &Data) -> ReminderError {
+    ReminderError::new(ReminderCode::Shape, field, format!("{expected}, got {}", got.type_name()))
+}
+
+fn join(field: &str, index: usize) -> String {
+    if field.is_empty() { index.to_string() } else { format!("{field}.{index}") }
+}

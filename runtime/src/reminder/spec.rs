@@ -1,0 +1,258 @@
+//! [`ReminderSpec`]: what a producer writes, read strictly. Nothing is guessed: an unknown key, a wrong type or an unknown
+//! word is an error that names its field.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::data::{Data, Entries};
+use crate::words::{UnknownWord, nearest};
+
+use super::{Propagate, Reminder, ReminderCode, ReminderError, RoleHint, Source};
+
+/// What a producer asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReminderSpec {
+    /// The text.
+    pub body: Arc<str>,
+    /// Tags.
+    pub tags: Vec<Arc<str>>,
+    /// The key by which newer replaces older.
+    pub dedupe_key: Option<Arc<str>>,
+    /// In how many prompts it appears.
+    pub ttl_turns: Option<u32>,
+    /// Whether compaction keeps it.
+    pub preserve_on_compact: bool,
+    /// How far it goes.
+    pub propagate: Propagate,
+    /// The slot it would like.
+    pub role_hint: RoleHint,
+}
+
+impl ReminderSpec {
+    /// The keys that a strict producer may write.
+    pub const KEYS: &'static [&'static str] =
+        &["body", "tags", "dedupe_key", "ttl_turns", "preserve_on_compact", "propagate", "role_hint"];
+
+    /// A spec with nothing but a body.
+    pub fn new(body: impl Into<Arc<str>>) -> ReminderSpec {
+        ReminderSpec {
+            body: body.into(),
+            tags: Vec::new(),
+            dedupe_key: None,
+            ttl_turns: None,
+            preserve_on_compact: false,
+            propagate: Propagate::Session,
+            role_hint: RoleHint::System,
+        }
+    }
+
+    /// Reads a spec strictly.
+    pub fn from_data(data: &Data) -> Result<ReminderSpec, ReminderError> {
+        let Some(entries) = data.as_dict() else {
+            let message = format!("a reminder is a dict with a `body`, got {}", data.type_name());
+            return Err(ReminderError::new(ReminderCode::Shape, "", message).help("write {body: \"…\"}"));
+        };
+        if let Some(unknown) = entries.keys().find(|key| !Self::KEYS.contains(&key.as_ref())) {
+            let message = format!("unknown reminder option `{unknown}`");
+            return Err(ReminderError::new(ReminderCode::Shape, unknown.as_ref(), message)
+                .suggest(nearest(unknown, Self::KEYS.iter().copied())));
+        }
+        Self::from_known(entries)
+    }
+
+    /// Reads the fields that a spec has and leaves all others to the caller.
+    pub(super) fn from_known(entries: &Entries) -> Result<ReminderSpec, ReminderError> {
+        Ok(ReminderSpec {
+            body: body(entries)?,
+            tags: tags(entries)?,
+            dedupe_key: dedupe_key(entries)?,
+            ttl_turns: ttl_turns(entries)?,
+            preserve_on_compact: flag(entries, "preserve_on_compact")?,
+            propagate: word(entries, "propagate", ReminderCode::Propagate)?.unwrap_or(Propagate::Session),
+            role_hint: word(entries, "role_hint", ReminderCode::Shape)?.unwrap_or(RoleHint::System),
+        })
+    }
+
+    /// The reminder that this spec makes.
+    #[must_use]
+    pub fn into_reminder(self, id: Arc<str>, source: Source, fired_at_turn: u32) -> Reminder {
+        Reminder {
+            id,
+            body: self.body,
+            tags: self.tags,
+            dedupe_key: self.dedupe_key,
+            ttl_turns: self.ttl_turns,
+            preserve_on_compact: self.preserve_on_compact,
+            propagate: self.propagate,
+            role_hint: self.role_hint,
+            source,
+            fired_at_turn,
+            originating_agent_id: None,
+            producer: None,
+        }
+    }
+
+    /// Whether it can live for ever and yet vanish at the next compaction (`HARN-RMD-004`).
+    #[must_use]
+    pub fn is_unbounded(&self) -> bool {
+        self.ttl_turns.is_none() && !self.preserve_on_compact
+    }
+}
+
+fn present<'a>(entries: &'a Entries, field: &str) -> Option<&'a Data> {
+    entries.get(field).filter(|value| !value.is_nil())
+}
+
+fn shape(field: &str, message: impl Into<String>) -> ReminderError {
+    ReminderError::new(ReminderCode::Shape, field, message)
+}
+
+fn wrong_type(field: &str, expected: &str, got: &Data) -> ReminderError {
+    shape(field, format!("`{field}` of a reminder must be {expected}, got {}", got.type_name()))
+}
+
+fn body(entries: &Entries) -> Result<Arc<str>, ReminderError> {
+    match present(entries, "body") {
+        None => Err(shape("body", "a reminder needs a `body`").help("write {body: \"what the model should know\"}")),
+        Some(Data::Str(text)) if text.trim().is_empty() => Err(shape("body", "the `body` of a reminder is empty")
+            .help("say what the model should know, or inject no reminder")),
+        Some(Data::Str(text)) if text.len() > Reminder::MAX_BODY => {
+            let message =
+                format!("the `body` of a reminder has {} bytes, {} are allowed", text.len(), Reminder::MAX_BODY);
+            Err(shape("body", message).help("shorten it, or put the text into a file and remind of its path"))
+        }
+        Some(Data::Str(text)) => Ok(text.clone()),
+        Some(other) => Err(wrong_type("body", "a string", other)),
+    }
+}
+
+fn tags(entries: &Entries) -> Result<Vec<Arc<str>>, ReminderError> {
+    let Some(value) = present(entries, "tags") else { return Ok(Vec::new()) };
+    let Some(items) = value.as_list() else {
+        return Err(wrong_type("tags", "a list of strings", value).help("write tags: [\"…\"]"));
+    };
+    let mut tags: Vec<Arc<str>> = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let field = format!("tags.{index}");
+        let Some(text) = item.as_str() else {
+            return Err(shape(&field, format!("a tag of a reminder must be a string, got {}", item.type_name())));
+        };
+        match text.trim() {
+            "" => return Err(shape(&field, "a tag of a reminder is empty")),
+            tag if tags.iter().any(|known| known.as_ref() == tag) => {}
+            tag => tags.push(tag.into()),
+        }
+    }
+    Ok(tags)
+}
+
+fn dedupe_key(entries: &Entries) -> Result<Option<Arc<str>>, ReminderError> {
+    match present(entries, "dedupe_key") {
+        None => Ok(None),
+        Some(Data::Str(text)) => Ok(match text.trim() {
+            "" => None,
+            key if key.len() == text.len() => Some(text.clone()),
+            key => Some(key.into()),
+        }),
+        Some(other) => Err(wrong_type("dedupe_key", "a string or nil", other)),
+    }
+}
+
+fn ttl_turns(entries: &Entries) -> Result<Option<u32>, ReminderError> {
+    let Some(value) = present(entries, "ttl_turns") else { return Ok(None) };
+    let Data::Int(turns) = value else { return Err(wrong_type("ttl_turns", "a positive int or nil", value)) };
+    match u32::try_from(*turns) {
+        Ok(turns) if turns > 0 => Ok(Some(turns)),
+        _ => Err(shape("ttl_turns", format!("`ttl_turns` of a reminder must be a positive int or nil, got {turns}"))
+            .help("leave it out for a reminder that stays until it is cleared")),
+    }
+}
+
+fn flag(entries: &Entries, field: &str) -> Result<bool, ReminderError> {
+    match present(entries, field) {
+        None => Ok(false),
+        Some(Data::Bool(value)) => Ok(*value),
+        Some(other) => Err(wrong_type(field, "a bool", other)),
+    }
+}
+
+fn word<T: FromStr<Err = UnknownWord>>(
+    entries: &Entries,
+    field: &str,
+    code: ReminderCode,
+) -> Result<Option<T>, ReminderError> {
+    match present(entries, field) {
+        None => Ok(None),
+        Some(Data::Str(text)) => text.parse().map(Some).map_err(|error: UnknownWord| {
+            let message = format!("unknown `{field}` value {:?}", error.got);
+            ReminderError::new(code, field, message).suggest(error.suggestion).help(match error.suggestion {
+                Some(near) => format!("did you mean {near:?}? Known are {}", error.expected),
+                None => format!("use one of {}", error.expected),
+            })
+        }),
+        Some(other) => {
+            let message = format!("`{field}` of a reminder must be a string, got {}", other.type_name());
+            Err(ReminderError::new(code, field, message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Result<ReminderSpec, ReminderError> {
+        ReminderSpec::from_data(&Data::from_json(json).unwrap())
+    }
+
+    #[test]
+    fn the_body_is_kept_and_the_rest_is_trimmed() {
+        let spec = read(r#"{"body":"  two\n ","tags":[" a ","b","a"],"dedupe_key":" k ","ttl_turns":null}"#).unwrap();
+        assert_eq!(spec.body.as_ref(), "  two\n ");
+        assert_eq!(spec.tags, ["a".into(), "b".into()]);
+        assert_eq!(spec.dedupe_key.as_deref(), Some("k"));
+        assert_eq!(read(r#"{"body":"x","dedupe_key":"  "}"#).unwrap().dedupe_key, None);
+        assert_eq!(read(r#"{"body":"x"}"#).unwrap(), ReminderSpec::new("x"));
+    }
+
+    #[test]
+    fn every_fault_names_its_field() {
+        for (json, code, field, part) in [
+            (
+                r#"{"body":"x","propogate":"all"}"#,
+                ReminderCode::Shape,
+                "propogate",
+                "unknown reminder option `propogate`",
+            ),
+            (r#"{"body":"x","propagate":"sesion"}"#, ReminderCode::Propagate, "propagate", "\"sesion\""),
+            (r#"{"body":"x","propagate":1}"#, ReminderCode::Propagate, "propagate", "got int"),
+            (r#"{"body":"x","role_hint":"sytem"}"#, ReminderCode::Shape, "role_hint", "\"sytem\""),
+            (r#"{"body":"x","ttl_turns":0}"#, ReminderCode::Shape, "ttl_turns", "got 0"),
+            (r#"{"body":"x","ttl_turns":-1}"#, ReminderCode::Shape, "ttl_turns", "got -1"),
+            (r#"{"body":"x","ttl_turns":1.5}"#, ReminderCode::Shape, "ttl_turns", "got float"),
+            (r#"{"body":"x","ttl_turns":5000000000}"#, ReminderCode::Shape, "ttl_turns", "got 5000000000"),
+            (r#"{"body":"x","tags":"a"}"#, ReminderCode::Shape, "tags", "got string"),
+            (r#"{"body":"x","tags":["a",1]}"#, ReminderCode::Shape, "tags.1", "got int"),
+            (r#"{"body":"x","tags":[" "]}"#, ReminderCode::Shape, "tags.0", "empty"),
+            (r#"{"body":"x","preserve_on_compact":"yes"}"#, ReminderCode::Shape, "preserve_on_compact", "got string"),
+            (r#"{"body":"x","dedupe_key":7}"#, ReminderCode::Shape, "dedupe_key", "got int"),
+            (r#"{"body":" \n"}"#, ReminderCode::Shape, "body", "empty"),
+            (r#"{"body":7}"#, ReminderCode::Shape, "body", "got int"),
+            (r#"{"tags":[]}"#, ReminderCode::Shape, "body", "needs a `body`"),
+            (r"[1]", ReminderCode::Shape, "", "got list"),
+        ] {
+            let error = read(json).unwrap_err();
+            assert_eq!((error.code, error.field.as_str()), (code, field), "{json}");
+            assert!(error.message.contains(part), "{json}: {error}");
+        }
+        assert_eq!(read(r#"{"body":"x","propogate":"all"}"#).unwrap_err().suggestion.as_deref(), Some("propagate"));
+        assert_eq!(read(r#"{"body":"x","propagate":"sesion"}"#).unwrap_err().suggestion.as_deref(), Some("session"));
+    }
+
+    #[test]
+    fn a_body_has_a_largest_size() {
+        let spec = |len: usize| ReminderSpec::from_data(&Data::dict([("body", Data::from("x".repeat(len)))]));
+        assert!(spec(Reminder::MAX_BODY).is_ok());
+        assert!(spec(Reminder::MAX_BODY + 1).unwrap_err().message.contains("65537 bytes"));
+    }
+}

@@ -1,0 +1,175 @@
+//! Rendering: pending reminders and a route's capabilities in, provider-neutral slots out. A pure function; the routes
+//! turn slots into wire JSON.
+
+use std::sync::Arc;
+
+use crate::capabilities::{Capabilities, Placement, Wire};
+use crate::data::Data;
+use crate::message::Block;
+use crate::reminder::{Reminder, RoleHint};
+use crate::words::words;
+
+#[cfg(test)]
+mod tests;
+
+words! {
+    /// The slot that a reminder was rendered into, as the log's `rendered_role` names it.
+    pub enum RenderedRole {
+        /// A message of role `developer`.
+        Developer = "developer",
+        /// A content block of a user message.
+        UserBlock = "user_block",
+        /// The same, with a cache mark where the route takes it.
+        EphemeralCache = "ephemeral_cache",
+        /// System text.
+        System = "system",
+    }
+}
+
+/// A block that goes into a user message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserBlock {
+    /// The text, tags included.
+    pub text: Arc<str>,
+    /// Whether it carries `cache_control: {"type": "ephemeral"}`.
+    pub cache_control: bool,
+}
+
+impl UserBlock {
+    /// As content of a message.
+    #[must_use]
+    pub fn to_block(&self) -> Block {
+        let cache_control =
+            if self.cache_control { Data::dict([("type", Data::from("ephemeral"))]) } else { Data::Nil };
+        Block::Text { text: self.text.clone(), cache_control }
+    }
+}
+
+/// A reminder that was rendered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fired {
+    /// The reminder's id.
+    pub id: Arc<str>,
+    /// The slot it went into.
+    pub rendered_role: RenderedRole,
+}
+
+/// The slots of one request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// Sections of system text, one for each reminder.
+    pub system_sections: Vec<Arc<str>>,
+    /// Contents of developer messages, oldest first.
+    pub developer_messages: Vec<Arc<str>>,
+    /// Blocks for a user message, oldest first.
+    pub user_blocks: Vec<UserBlock>,
+    /// Where messages and blocks stand.
+    pub placement: Placement,
+    /// What was rendered, oldest first.
+    pub fired: Vec<Fired>,
+    /// Ids of those for which this route has no slot at all.
+    pub dropped: Vec<Arc<str>>,
+    /// Ids of those that asked for a user block on a route without such blocks (`HARN-RMD-003`); they were rendered
+    /// otherwise.
+    pub demoted: Vec<Arc<str>>,
+}
+
+impl Default for Rendered {
+    fn default() -> Rendered {
+        Rendered {
+            system_sections: Vec::new(),
+            developer_messages: Vec::new(),
+            user_blocks: Vec::new(),
+            placement: Placement::Head,
+            fired: Vec::new(),
+            dropped: Vec::new(),
+            demoted: Vec::new(),
+        }
+    }
+}
+
+/// What a call may ask of rendering.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RenderOptions {
+    /// Overrides the route's placement.
+    pub placement: Option<Placement>,
+}
+
+/// Sorts pending reminders, oldest first, into the slots of a route.
+#[must_use]
+pub fn render<'a>(
+    pending: impl IntoIterator<Item = &'a Reminder>,
+    capabilities: &Capabilities,
+    options: RenderOptions,
+) -> Rendered {
+    let placement = options.placement.unwrap_or(capabilities.placement);
+    let mut out = Rendered { placement, ..Rendered::default() };
+    for reminder in pending {
+        place(reminder, capabilities, &mut out);
+    }
+    // Vendors allow few cache marks, and the last one covers all before it.
+    let last = out.fired.iter().filter(|fired| is_block(fired.rendered_role)).map(|fired| fired.rendered_role);
+    let last_cached = last.collect::<Vec<_>>().iter().rposition(|role| *role == RenderedRole::EphemeralCache);
+    for (index, block) in out.user_blocks.iter_mut().enumerate() {
+        block.cache_control = capabilities.prompt_caching && Some(index) == last_cached;
+    }
+    out
+}
+
+fn is_block(role: RenderedRole) -> bool {
+    matches!(role, RenderedRole::UserBlock | RenderedRole::EphemeralCache)
+}
+
+fn place(reminder: &Reminder, capabilities: &Capabilities, out: &mut Rendered) {
+    let wants_block = matches!(reminder.role_hint, RoleHint::UserBlock | RoleHint::EphemeralCache);
+    if reminder.role_hint == RoleHint::UserBlock && capabilities.wire != Wire::Anthropic {
+        out.demoted.push(reminder.id.clone());
+    }
+    let role = if capabilities.prefers_role_developer {
+        out.developer_messages.push(plain(&reminder.body));
+        RenderedRole::Developer
+    } else if capabilities.wire == Wire::Anthropic && wants_block {
+        push_block(out, xml(&reminder.body));
+        if reminder.role_hint == RoleHint::UserBlock { RenderedRole::UserBlock } else { RenderedRole::EphemeralCache }
+    } else if !capabilities.system_text {
+        out.dropped.push(reminder.id.clone());
+        return;
+    } else {
+        let section = if capabilities.prefers_xml_scaffolding { xml(&reminder.body) } else { plain(&reminder.body) };
+        match out.placement {
+            Placement::Head => {
+                out.system_sections.push(section);
+                RenderedRole::System
+            }
+            Placement::Tail => {
+                push_block(out, section);
+                RenderedRole::UserBlock
+            }
+        }
+    };
+    out.fired.push(Fired { id: reminder.id.clone(), rendered_role: role });
+}
+
+fn push_block(out: &mut Rendered, text: Arc<str>) {
+    out.user_blocks.push(UserBlock { text, cache_control: false });
+}
+
+fn plain(body: &str) -> Arc<str> {
+    format!("System reminder:\n{body}").into()
+}
+
+fn xml(body: &str) -> Arc<str> {
+    let mut text = String::with_capacity(body.len() + 40);
+    text.push_str("<system-reminder>\n");
+    // Escaped, so that no body can close the tag.
+    for c in body.chars() {
+        match c {
+            '&' => text.push_str("&amp;"),
+            '<' => text.push_str("&lt;"),
+            '>' => text.push_str("&gt;"),
+            other => text.push(other),
+        }
+    }
+    text.push_str("\n</system-reminder>");
+    text.into()
+}

@@ -1,0 +1,270 @@
+//! The seams between the core and everything that has behaviour: how an answer is given ([`Answer`]), how a failure is
+//! handed through ([`Fault`]), where a call happens ([`Turn`], [`Scope`]), and what the loop calls ([`Tool`], [`Model`],
+//! [`Compactor`]; hooks and reminder providers have their traits beside their registries).
+//!
+//! Data is `Send`, behaviour is not: these traits live behind `Rc` on the worker that owns the session. No borrow of a
+//! session is alive while one of them runs, so any of them may call back into the same session.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::cancel::Cancel;
+use crate::clock::Clock;
+use crate::data::Data;
+use crate::event_log::EventLog;
+use crate::message::{Message, ToolCall, ToolSpec};
+use crate::model::{Delta, Reply, Request};
+use crate::note::Note;
+use crate::reminder::Reminder;
+use crate::session::Session;
+use crate::words::words;
+
+/// A future that stays on its thread.
+pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// An answer that is usually there already; only one that waits is boxed.
+pub enum Answer<'a, T> {
+    /// The callee did not wait.
+    Now(T),
+    /// The callee waits for something.
+    Later(Local<'a, T>),
+}
+
+impl<'a, T> Answer<'a, T> {
+    /// The answer, waiting for it where that is needed.
+    pub async fn get(self) -> T {
+        match self {
+            Answer::Now(value) => value,
+            Answer::Later(future) => future.await,
+        }
+    }
+
+    /// An answer that waits.
+    pub fn later(future: impl Future<Output = T> + 'a) -> Answer<'a, T> {
+        Answer::Later(Box::pin(future))
+    }
+}
+
+words! {
+    /// What kind of failure a [`Fault`] is; the loop decides by it how to go on.
+    pub enum Sort {
+        /// A script threw.
+        Script = "script",
+        /// Somebody cancelled the work.
+        Cancelled = "cancelled",
+        /// A deadline passed.
+        Deadline = "deadline",
+        /// A model route failed.
+        Model = "model",
+        /// A limit was reached (memory, depth, queue).
+        Limit = "limit",
+        /// Input that breaks a rule of the core; it has a code.
+        Invalid = "invalid",
+        /// Reading or writing failed (event log, files).
+        Io = "io",
+    }
+}
+
+/// What a script, a route or a provider failed with. Opaque here; `stdlib` gets its value and stack back by
+/// [`Fault::as_any`].
+pub trait Fault: fmt::Debug + fmt::Display {
+    /// The kind of failure.
+    fn sort(&self) -> Sort;
+    /// The concrete failure.
+    fn as_any(&self) -> &dyn Any;
+    /// The diagnostic code, where the failure has one.
+    fn code(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// A result that fails with whatever the callee threw.
+pub type Outcome<T> = Result<T, Rc<dyn Fault>>;
+
+/// Makes an outcome's failure of a concrete one.
+pub fn fault<F: Fault + 'static>(failure: F) -> Rc<dyn Fault> {
+    Rc::new(failure)
+}
+
+/// The two failures that the core raises by itself whatever it was doing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stopped {
+    /// Somebody cancelled the work; the reason.
+    #[error("cancelled: {0}")]
+    Cancelled(Arc<str>),
+    /// The deadline passed.
+    #[error("the deadline passed")]
+    Deadline,
+}
+
+impl Fault for Stopped {
+    fn sort(&self) -> Sort {
+        match self {
+            Stopped::Cancelled(_) => Sort::Cancelled,
+            Stopped::Deadline => Sort::Deadline,
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Where a call happens: the session, its turn, and what surrounds it.
+#[derive(Clone, Copy)]
+pub struct Turn<'a> {
+    /// The session.
+    pub session: &'a Rc<Session>,
+    /// The turn, from 1 over the whole life of the session; 0 before the first.
+    pub number: u32,
+    /// What surrounds the call.
+    pub scope: &'a Scope,
+}
+
+impl fmt::Debug for Turn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Turn({}, {})", self.session.id(), self.number)
+    }
+}
+
+/// What surrounds a call: how it is stopped, what time it is, where it is logged.
+#[derive(Clone)]
+pub struct Scope {
+    /// Stops the work when thrown.
+    pub cancel: Cancel,
+    /// When the work must be done, on [`Scope::clock`]; nothing means never.
+    pub deadline_ms: Option<u64>,
+    /// Where the time comes from.
+    pub clock: Rc<dyn Clock>,
+    /// Where events are written.
+    pub log: Rc<dyn EventLog>,
+    /// The tool call at hand, if one is.
+    pub task_id: Option<Arc<str>>,
+    /// The agent at hand: the session's id, unless a worker or persona has a name of its own.
+    pub agent_id: Option<Arc<str>>,
+    /// The options of the loop at hand as they were written, for handlers that want to see them; else nil.
+    pub options: Data,
+    /// How many loops stand around this call. Nesting grows the native stack, so it is limited.
+    pub depth: u32,
+    /// Where diagnostics go that must not end the work. The driver shows them; the loop's result lists them.
+    pub notes: Rc<RefCell<Vec<Note>>>,
+}
+
+impl Scope {
+    /// How deep loops may nest (a hook that runs a loop whose tool runs a loop …).
+    pub const MAX_DEPTH: u32 = 32;
+
+    /// A scope that nothing cancels and that has no deadline.
+    #[must_use]
+    pub fn new(clock: Rc<dyn Clock>, log: Rc<dyn EventLog>) -> Scope {
+        Scope {
+            cancel: Cancel::new(),
+            deadline_ms: None,
+            clock,
+            log,
+            task_id: None,
+            agent_id: None,
+            options: Data::Nil,
+            depth: 0,
+            notes: Rc::default(),
+        }
+    }
+
+    /// The same scope while one tool call runs.
+    #[must_use]
+    pub fn for_call(&self, tool_call_id: Arc<str>) -> Scope {
+        Scope { task_id: Some(tool_call_id), ..self.clone() }
+    }
+
+    /// Writes a diagnostic that must not end the work.
+    pub fn note(&self, note: Note) {
+        self.notes.borrow_mut().push(note);
+    }
+
+    /// Fails once the work was cancelled or its deadline has passed.
+    pub fn check(&self) -> Result<(), Stopped> {
+        if let Some(reason) = self.cancel.reason() {
+            return Err(Stopped::Cancelled(reason));
+        }
+        match self.deadline_ms {
+            Some(at) if self.clock.now_ms() >= at => Err(Stopped::Deadline),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("task_id", &self.task_id).field("depth", &self.depth).finish_non_exhaustive()
+    }
+}
+
+/// What a tool gave back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// What the model sees.
+    pub text: Arc<str>,
+    /// The value that the tool returned, for hooks and results.
+    pub value: Data,
+    /// Whether the tool did what was asked.
+    pub ok: bool,
+    /// Whether the tool itself cut its output short.
+    pub truncated: bool,
+}
+
+impl Output {
+    /// A good result: text as it stands, anything else as JSON.
+    #[must_use]
+    pub fn of(value: Data) -> Output {
+        Output { text: value.to_text(), value, ok: true, truncated: false }
+    }
+
+    /// A failed call; the model is told why.
+    pub fn error(message: impl Into<Arc<str>>) -> Output {
+        let text = message.into();
+        Output { value: Data::Str(text.clone()), text, ok: false, truncated: false }
+    }
+}
+
+/// Something the model can call.
+pub trait Tool {
+    /// What the model is told about it.
+    fn spec(&self) -> &ToolSpec;
+    /// Runs it. A fault becomes an error result for the model, unless it is a cancellation or a deadline.
+    fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>>;
+}
+
+/// A model: a route, the mock, or a script's own caller. Retries are its own business.
+pub trait Model {
+    /// Asks once. Pieces of the answer may be shown to `live` as they come.
+    fn call<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        request: &'a Request,
+        live: &'a dyn Fn(Delta<'_>),
+    ) -> Answer<'a, Outcome<Reply>>;
+}
+
+/// What a compactor made of the messages it was given.
+#[derive(Debug, Clone)]
+pub enum Summary {
+    /// One summary message takes their place.
+    Text(Arc<str>),
+    /// These messages take their place.
+    Messages(Vec<Arc<Message>>),
+}
+
+/// Shortens a transcript.
+pub trait Compactor {
+    /// Gets the messages to be archived and the reminders that survived TTL and dedupe.
+    fn compact<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        messages: &'a [Arc<Message>],
+        pending: &'a [Arc<Reminder>],
+    ) -> Answer<'a, Outcome<Summary>>;
+}

@@ -1,0 +1,104 @@
+//! Sessions: a transcript with a name, its place among other sessions, and its queue of injections.
+//!
+//! [`Session::with`] is the only way to its state, and the closure cannot wait: so no borrow is alive while a hook, tool,
+//! provider or model runs, and any of those may come back here.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::ids::{IdStream, Ids, SharedIds};
+use crate::reminder::bridge::{Queue, SharedQueue};
+use crate::transcript::Transcript;
+
+mod directory;
+mod reminders;
+#[cfg(test)]
+mod tests;
+
+pub use directory::{SessionError, Sessions};
+
+/// A session.
+pub struct Session {
+    id: Arc<str>,
+    ids: SharedIds,
+    queue: SharedQueue,
+    state: RefCell<State>,
+}
+
+/// What changes in a session.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct State {
+    /// The conversation and its events.
+    pub transcript: Transcript,
+    /// When it was opened, in milliseconds since 1970-01-01 UTC.
+    pub created_at_ms: u64,
+    /// The session it was forked from or works for.
+    pub parent_id: Option<Arc<str>>,
+    /// Sessions forked from it or working for it.
+    pub child_ids: Vec<Arc<str>>,
+    /// In a fork: how many events it took over.
+    pub branched_at_event_index: Option<usize>,
+    /// `{primary, additional_roots: [{path, mount_mode?}]}`, else nil.
+    pub workspace_anchor: Data,
+    /// Turns so far, over all loops.
+    pub turns: u32,
+    /// What reminder providers remember between events (bands that have fired), by provider id.
+    pub provider_memory: std::collections::BTreeMap<Arc<str>, Data>,
+}
+
+impl Session {
+    /// A session with an empty transcript of the same id. Its ids come from `stream` alone.
+    #[must_use]
+    pub fn new(id: impl Into<Arc<str>>, mut stream: IdStream, now_ms: u64) -> Rc<Session> {
+        let id = id.into();
+        let queue = Queue::shared(stream.child());
+        let transcript = Transcript::new(id.clone());
+        let state = State { transcript, created_at_ms: now_ms, ..State::default() };
+        Rc::new(Session { id, ids: SharedIds::new(stream), queue, state: RefCell::new(state) })
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// Where its ids come from.
+    #[must_use]
+    pub fn ids(&self) -> &dyn Ids {
+        &self.ids
+    }
+
+    /// The id stream for a child session.
+    #[must_use]
+    pub fn child_ids(&self) -> IdStream {
+        self.ids.child()
+    }
+
+    /// The queue of injections; a host on another thread holds the same.
+    #[must_use]
+    pub fn queue(&self) -> &SharedQueue {
+        &self.queue
+    }
+
+    /// Looks at or changes the state. The closure must not call `with` again.
+    pub fn with<R>(&self, look: impl FnOnce(&mut State) -> R) -> R {
+        look(&mut self.state.borrow_mut())
+    }
+
+    /// The transcript as it stands; sharing, not copying.
+    #[must_use]
+    pub fn transcript(&self) -> Transcript {
+        self.with(|state| state.transcript.clone())
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("id", &self.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,202 @@
+//! The directory of sessions.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::ids::{IdStream, Ids, SharedIds};
+use crate::message::{Message, MessageError};
+use crate::reminder::Reminder;
+use crate::reminder::lifecycle::{self, DiscardReason, LifecycleRecord, Road};
+use crate::seam::Scope;
+use crate::transcript::Transcript;
+
+use super::Session;
+
+/// What can go wrong with sessions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SessionError {
+    /// No session has this id.
+    #[error("unknown session id '{0}'")]
+    Unknown(Arc<str>),
+    /// A session has this id already.
+    #[error("a session with the id '{0}' exists already")]
+    Exists(Arc<str>),
+    /// It is no message.
+    #[error(transparent)]
+    Message(#[from] MessageError),
+}
+
+/// All sessions of a worker.
+pub struct Sessions {
+    open: RefCell<BTreeMap<Arc<str>, Rc<Session>>>,
+    seed: u64,
+    ids: SharedIds,
+}
+
+impl Sessions {
+    /// No sessions. All their ids follow from `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Sessions {
+        Sessions { open: RefCell::default(), seed, ids: SharedIds::new(IdStream::new(seed, "sessions")) }
+    }
+
+    /// The session with this id, opened where there is none; without an id a new one.
+    pub fn open(&self, id: Option<&str>, now_ms: u64) -> Rc<Session> {
+        let id: Arc<str> = id.map_or_else(|| self.ids.next_text(now_ms), Arc::from);
+        let make = || Session::new(id.clone(), IdStream::new(self.seed, &id), now_ms);
+        self.open.borrow_mut().entry(id.clone()).or_insert_with(make).clone()
+    }
+
+    /// The session with this id.
+    pub fn get(&self, id: &str) -> Result<Rc<Session>, SessionError> {
+        self.open.borrow().get(id).cloned().ok_or_else(|| SessionError::Unknown(id.into()))
+    }
+
+    /// Whether there is a session with this id.
+    #[must_use]
+    pub fn exists(&self, id: &str) -> bool {
+        self.open.borrow().contains_key(id)
+    }
+
+    /// The ids of all sessions, in bytewise order.
+    #[must_use]
+    pub fn list(&self) -> Vec<Arc<str>> {
+        self.open.borrow().keys().cloned().collect()
+    }
+
+    /// A session as scripts see it: the transcript's dict and `length created_at parent_id child_ids
+    /// branched_at_event_index workspace_anchor`; nil for an unknown id.
+    #[must_use]
+    pub fn snapshot(&self, id: &str) -> Data {
+        let Ok(session) = self.get(id) else { return Data::Nil };
+        session.with(|state| {
+            let mut data = state.transcript.to_data();
+            data.set("length", state.transcript.messages().len().into());
+            data.set("created_at", state.created_at_ms.into());
+            data.set("parent_id", state.parent_id.as_ref().into());
+            data.set("child_ids", state.child_ids.iter().map(Data::from).collect());
+            data.set("branched_at_event_index", state.branched_at_event_index.into());
+            data.set("workspace_anchor", state.workspace_anchor.clone());
+            data
+        })
+    }
+
+    /// `{parent_id, child_ids, root_id}`; of an unknown id all nil or empty.
+    #[must_use]
+    pub fn ancestry(&self, id: &str) -> Data {
+        let parent_of = |id: &str| self.get(id).ok().and_then(|session| session.with(|state| state.parent_id.clone()));
+        let children = self.get(id).map(|session| session.with(|state| state.child_ids.clone())).unwrap_or_default();
+        let mut root = self.get(id).ok().map(|session| session.id().clone());
+        // A parent may be closed by now; the oldest that is known is the root. The count guards against a loop of names.
+        for _ in 0..self.open.borrow().len() {
+            match root.as_deref().and_then(parent_of) {
+                Some(parent) => root = Some(parent),
+                None => break,
+            }
+        }
+        Data::dict([
+            ("parent_id", parent_of(id).into()),
+            ("child_ids", children.iter().map(Data::from).collect()),
+            ("root_id", root.into()),
+        ])
+    }
+
+    /// Empties a session; its pending reminders are discarded.
+    pub fn reset(&self, id: &str, scope: &Scope) -> Result<(), SessionError> {
+        let session = self.get(id)?;
+        session.discard(scope, DiscardReason::Reset);
+        session.with(|state| state.transcript = Transcript::new(session.id().clone()));
+        Ok(())
+    }
+
+    /// Ends a session; its pending reminders are discarded.
+    pub fn close(&self, id: &str, scope: &Scope) -> Result<(), SessionError> {
+        let session = self.get(id)?;
+        self.open.borrow_mut().remove(id);
+        session.discard(scope, DiscardReason::Close);
+        Ok(())
+    }
+
+    /// Copies a session: messages, events, pending reminders.
+    pub fn fork(&self, source: &str, target: Option<&str>, scope: &Scope) -> Result<Rc<Session>, SessionError> {
+        let transcript = self.get(source)?.transcript();
+        self.branch(source, target, transcript, scope)
+    }
+
+    /// Copies the first `keep` messages of a session, with the events before the next.
+    pub fn fork_at(
+        &self,
+        source: &str,
+        keep: usize,
+        target: Option<&str>,
+        scope: &Scope,
+    ) -> Result<Rc<Session>, SessionError> {
+        let mut transcript = self.get(source)?.transcript();
+        transcript.keep_first(keep);
+        self.branch(source, target, transcript, scope)
+    }
+
+    fn branch(
+        &self,
+        source: &str,
+        target: Option<&str>,
+        transcript: Transcript,
+        scope: &Scope,
+    ) -> Result<Rc<Session>, SessionError> {
+        if let Some(taken) = target.filter(|target| self.exists(target)) {
+            return Err(SessionError::Exists(taken.into()));
+        }
+        let parent = self.get(source)?;
+        let child = self.open(target, scope.clock.now_ms());
+        let (anchor, turns) = parent.with(|state| {
+            state.child_ids.push(child.id().clone());
+            (state.workspace_anchor.clone(), state.turns)
+        });
+        let copy = transcript.renamed(child.id().clone());
+        let records = lifecycle::fork(&copy);
+        child.with(|state| {
+            state.branched_at_event_index = Some(copy.event_count());
+            state.transcript = copy;
+            state.parent_id = Some(parent.id().clone());
+            state.workspace_anchor = anchor;
+            state.turns = turns;
+        });
+        child.log_lifecycle(scope, records);
+        Ok(child)
+    }
+
+    /// Keeps the last `keep` messages and what came after the first of them.
+    pub fn trim(&self, id: &str, keep: usize, scope: &Scope) -> Result<(), SessionError> {
+        let session = self.get(id)?;
+        let gone = session.with(|state| state.transcript.keep_last(keep));
+        let record = |reminder: Arc<Reminder>| LifecycleRecord::Discarded {
+            reminder_id: reminder.id.clone(),
+            reason: DiscardReason::Trim,
+        };
+        session.log_lifecycle(scope, gone.into_iter().map(record));
+        Ok(())
+    }
+
+    /// Appends what a script hands in: a message, or a reminder's event, which never becomes one.
+    pub fn inject(&self, id: &str, message: &Data, scope: &Scope) -> Result<(), SessionError> {
+        let session = self.get(id)?;
+        if Message::is_reminder_event(message) {
+            let fresh = || session.ids().next_text(scope.clock.now_ms());
+            let reminder = Arc::new(Reminder::from_data_lenient(message, fresh));
+            session.admit_reminder(scope, reminder, Road::Injected);
+        } else {
+            let message = Arc::new(Message::from_data(message)?);
+            session.with(|state| state.transcript.push_message(message));
+        }
+        Ok(())
+    }
+}
+
+impl Session {
+    fn discard(&self, scope: &Scope, reason: DiscardReason) {
+        self.apply(scope, |t, _| lifecycle::discard(t, reason), |records| records);
+    }
+}

@@ -1,0 +1,97 @@
+//! Reminders of a session: the lifecycle applied to its transcript, the records written to the log.
+
+use std::sync::Arc;
+
+use crate::ids::Ids;
+use crate::reminder::lifecycle::{self, Admitted, LifecycleRecord, Moment, Passed, Road, Selector};
+use crate::reminder::{Reminder, ReminderSpec, Source};
+use crate::seam::Scope;
+use crate::transcript::Transcript;
+
+use super::Session;
+
+impl Session {
+    /// Applies a pure function of the lifecycle to the transcript and logs its records.
+    pub fn apply<R>(
+        &self,
+        scope: &Scope,
+        change: impl FnOnce(&mut Transcript, &Moment<'_>) -> R,
+        records: impl FnOnce(&R) -> &[LifecycleRecord],
+    ) -> R {
+        let turn = self.with(|state| state.turns);
+        self.apply_at(scope, turn, change, records)
+    }
+
+    fn apply_at<R>(
+        &self,
+        scope: &Scope,
+        turn: u32,
+        change: impl FnOnce(&mut Transcript, &Moment<'_>) -> R,
+        records: impl FnOnce(&R) -> &[LifecycleRecord],
+    ) -> R {
+        let moment = self.moment(scope, turn);
+        let result = self.with(|state| change(&mut state.transcript, &moment));
+        // Written after the borrow has ended: a log may be anything.
+        write(scope, &moment, records(&result));
+        result
+    }
+
+    /// Makes a reminder in the present turn.
+    pub fn inject_reminder(
+        &self,
+        scope: &Scope,
+        spec: ReminderSpec,
+        source: Source,
+        producer: Option<Arc<str>>,
+    ) -> Admitted {
+        self.apply(scope, |t, at| lifecycle::inject(t, spec, source, producer, at), |admitted| &admitted.records)
+    }
+
+    /// Makes a reminder with a turn of origin that the caller knows.
+    pub fn inject_reminder_at(
+        &self,
+        scope: &Scope,
+        spec: ReminderSpec,
+        source: Source,
+        producer: Option<Arc<str>>,
+        fired_at_turn: u32,
+    ) -> Admitted {
+        let change = |t: &mut Transcript, at: &Moment<'_>| lifecycle::inject(t, spec, source, producer, at);
+        self.apply_at(scope, fired_at_turn, change, |admitted| &admitted.records)
+    }
+
+    /// Admits a reminder that exists already (from a bridge, a parent, an event that a script hands in).
+    pub fn admit_reminder(&self, scope: &Scope, reminder: Arc<Reminder>, road: Road) -> Admitted {
+        self.apply(scope, |t, at| lifecycle::admit(t, reminder, road, at), |admitted| &admitted.records)
+    }
+
+    /// Clears the pending reminders that a selector means; how many there were.
+    pub fn clear_reminders(&self, scope: &Scope, selector: &Selector) -> usize {
+        self.apply(scope, |t, _| lifecycle::clear(t, selector), |records| records).len()
+    }
+
+    /// The post-turn pass called by hand.
+    pub fn post_turn_by_hand(&self, scope: &Scope, turn: u32) -> Passed {
+        self.apply(scope, |t, _| lifecycle::post_turn_by_hand(t, turn), |passed| &passed.records)
+    }
+
+    /// Logs records that belong to no change of the transcript.
+    pub fn log_lifecycle(&self, scope: &Scope, records: impl IntoIterator<Item = LifecycleRecord>) {
+        let moment = self.moment(scope, self.with(|state| state.turns));
+        let records: Vec<_> = records.into_iter().collect();
+        write(scope, &moment, &records);
+    }
+
+    fn moment<'a>(&'a self, scope: &'a Scope, turn: u32) -> Moment<'a> {
+        let ids: &dyn Ids = &self.ids;
+        let (task_id, agent_id) = (scope.task_id.as_ref(), scope.agent_id.as_ref());
+        Moment { session_id: &self.id, task_id, agent_id, turn, now_ms: scope.clock.now_ms(), ids }
+    }
+}
+
+/// Writes records to the log of a scope.
+pub(super) fn write(scope: &Scope, moment: &Moment<'_>, records: &[LifecycleRecord]) {
+    for record in records {
+        scope.log.append(record.to_log(moment));
+    }
+}

@@ -1,0 +1,98 @@
+use std::rc::Rc;
+
+use super::*;
+use crate::clock::ManualClock;
+use crate::event_log::MemoryLog;
+use crate::message::Message;
+use crate::reminder::{ReminderSpec, Source};
+use crate::seam::Scope;
+
+fn bench() -> (Sessions, Scope, MemoryLog) {
+    let log = MemoryLog::new();
+    (Sessions::new(7), Scope::new(Rc::new(ManualClock::new(5)), Rc::new(log.clone())), log)
+}
+
+/// Each record as `session:word`.
+fn told(log: &MemoryLog) -> Vec<String> {
+    let word = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();
+    log.records().iter().map(|r| format!("{}:{}", r.payload.get("session_id").to_text(), word(&r.kind))).collect()
+}
+
+fn inject(session: &Session, scope: &Scope, body: &str) {
+    session.inject_reminder(scope, ReminderSpec::new(body), Source::InPipeline, None);
+}
+
+#[test]
+fn opening_twice_gives_the_same_session() {
+    let (sessions, _, _) = bench();
+    assert!(Rc::ptr_eq(&sessions.open(Some("a"), 1), &sessions.open(Some("a"), 2)));
+    assert_ne!(sessions.open(None, 1).id(), sessions.open(None, 1).id());
+    assert_eq!(sessions.get("b").unwrap_err().to_string(), "unknown session id 'b'");
+    assert!(sessions.snapshot("b").is_nil());
+}
+
+#[test]
+fn ids_follow_from_seed_and_name_however_sessions_interleave() {
+    let draw = |first: &str, second: &str| {
+        let (sessions, scope, _) = bench();
+        for name in [first, second] {
+            inject(&sessions.open(Some(name), 5), &scope, "x");
+        }
+        ["a", "b"].map(|name| sessions.get(name).unwrap().transcript().pending().next().unwrap().reminder.id.clone())
+    };
+    assert_eq!(draw("a", "b"), draw("b", "a"));
+}
+
+#[test]
+fn a_fork_takes_reminders_along_and_goes_its_own_way() {
+    let (sessions, scope, log) = bench();
+    let parent = sessions.open(Some("p"), 5);
+    parent.with(|s| s.transcript.push_message(std::sync::Arc::new(Message::user("1"))));
+    inject(&parent, &scope, "first");
+    parent.with(|s| s.transcript.push_message(std::sync::Arc::new(Message::user("2"))));
+    inject(&parent, &scope, "second");
+    let whole = sessions.fork("p", Some("whole"), &scope).unwrap();
+    let early = sessions.fork_at("p", 1, Some("early"), &scope).unwrap();
+    inject(&whole, &scope, "own");
+    let counts = [&parent, &whole, &early].map(|s| s.transcript().pending_count());
+    assert_eq!(counts, [2, 3, 1]);
+    assert_eq!(told(&log)[2..], ["whole:forked", "whole:forked", "early:forked", "whole:injected"]);
+    let ancestry = sessions.ancestry("early");
+    assert_eq!((ancestry.get("parent_id").as_str(), ancestry.get("root_id").as_str()), (Some("p"), Some("p")));
+    assert_eq!(sessions.snapshot("p").get("child_ids").to_json(), r#"["whole","early"]"#);
+    let taken = sessions.fork("p", Some("whole"), &scope).unwrap_err();
+    assert_eq!(taken, SessionError::Exists("whole".into()));
+}
+
+#[test]
+fn reset_trim_and_close_account_for_what_they_discard() {
+    let (sessions, scope, log) = bench();
+    let session = sessions.open(Some("s"), 5);
+    inject(&session, &scope, "before all");
+    for text in ["1", "2", "3"] {
+        session.with(|s| s.transcript.push_message(std::sync::Arc::new(Message::user(text))));
+    }
+    inject(&session, &scope, "late");
+    sessions.trim("s", 2, &scope).unwrap();
+    assert_eq!((session.transcript().messages().len(), session.transcript().pending_count()), (2, 1));
+    sessions.reset("s", &scope).unwrap();
+    inject(&session, &scope, "again");
+    sessions.close("s", &scope).unwrap();
+    let words = ["s:injected", "s:injected", "s:discarded", "s:discarded", "s:injected", "s:discarded"];
+    assert_eq!(told(&log), words);
+    assert!(!sessions.exists("s"));
+}
+
+#[test]
+fn a_reminder_handed_in_as_a_message_never_becomes_one() {
+    let (sessions, scope, log) = bench();
+    let session = sessions.open(Some("s"), 5);
+    let event =
+        Data::from_json(r#"{"kind":"system_reminder","role":"user","content":"x","reminder":{"body":"b"}}"#).unwrap();
+    sessions.inject("s", &event, &scope).unwrap();
+    sessions.inject("s", &Data::from_json(r#"{"role":"user","content":"hi"}"#).unwrap(), &scope).unwrap();
+    let transcript = session.transcript();
+    assert_eq!((transcript.messages().len(), transcript.pending_count()), (1, 1));
+    assert_eq!(told(&log), ["s:injected"]);
+    assert!(matches!(sessions.inject("s", &Data::from(1), &scope), Err(SessionError::Message(_))));
+}

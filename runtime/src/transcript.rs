@@ -1,0 +1,129 @@
+//! [`Transcript`]: messages and events in persistent vectors. A clone shares everything; a fork or an inject copies a few
+//! nodes. Events are append-only: a removed one leaves a hole, and holes are closed when they outnumber events. There is one
+//! index, by hashed dedupe key; event ids rise, so an id is found by binary search.
+//!
+//! A transcript is a value. Only [`crate::reminder::lifecycle`] changes its reminders, through the few methods of
+//! `pending.rs`.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, Vector};
+
+use crate::data::Data;
+use crate::message::Message;
+
+pub mod compact;
+mod event;
+mod index;
+mod pending;
+mod read;
+mod trim;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use event::{Detail, Event, Pending};
+pub use read::TranscriptError;
+
+use index::KeyIndex;
+
+/// A conversation with its events.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    id: Arc<str>,
+    messages: Vector<Arc<Message>>,
+    /// Events in order of arrival; `None` is a hole.
+    slots: Vector<Option<Arc<Event>>>,
+    holes: usize,
+    pending: usize,
+    /// Where the pending reminder with a key stands.
+    keys: KeyIndex,
+    /// Whether two pending reminders share a key or a hash (an import may hold such). Then a miss in the index is no proof.
+    crowded: bool,
+    /// Slots of finite reminders by the prompt after which they expire. Entries may be stale; the slot decides.
+    due: OrdMap<u64, Vector<u32>>,
+    /// Prompts built so far, of those that charge reminders.
+    prompts: u64,
+    /// Prompts whose turns are over.
+    charged: u64,
+    /// The last reminder id that was appended in rising order.
+    last_rising: Option<Arc<str>>,
+    /// Reminders whose ids came from elsewhere (bridge, parent, import) and do not rise.
+    foreign: usize,
+    /// Free data of the script: a dict or nil.
+    pub metadata: Data,
+    /// A summary of what was compacted away.
+    pub summary: Option<Arc<str>>,
+    /// Attached things: a list, or nil.
+    pub assets: Data,
+}
+
+impl Transcript {
+    /// The version of the shape that scripts and files see.
+    pub const VERSION: i64 = 1;
+
+    /// An empty transcript.
+    #[must_use]
+    pub fn new(id: Arc<str>) -> Transcript {
+        Transcript { id, ..Transcript::default() }
+    }
+
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// The same conversation under another id.
+    #[must_use]
+    pub fn renamed(mut self, id: Arc<str>) -> Transcript {
+        self.id = id;
+        self
+    }
+
+    /// The durable messages, shared.
+    #[must_use]
+    pub fn messages(&self) -> &Vector<Arc<Message>> {
+        &self.messages
+    }
+
+    /// Appends a message.
+    pub fn push_message(&mut self, message: Arc<Message>) {
+        self.messages.push_back(message);
+    }
+
+    /// Puts other messages in place of all.
+    pub fn set_messages(&mut self, messages: Vector<Arc<Message>>) {
+        self.messages = messages;
+    }
+
+    /// The events, oldest first.
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
+        self.slots.iter().flatten()
+    }
+
+    /// How many events there are.
+    #[must_use]
+    pub fn event_count(&self) -> usize {
+        self.slots.len() - self.holes
+    }
+
+    /// Appends an event that is no reminder.
+    pub fn push_event(&mut self, id: Arc<str>, kind: impl Into<Arc<str>>, fields: Data) {
+        let event = Event {
+            id,
+            kind: kind.into(),
+            at_message: self.messages.len(),
+            detail: Detail::Other(fields),
+            rising: false,
+        };
+        self.slots.push_back(Some(Arc::new(event)));
+    }
+
+    /// A rough count of the tokens of all messages.
+    #[must_use]
+    pub fn estimated_tokens(&self) -> usize {
+        self.messages.iter().map(|message| message.estimated_tokens()).sum()
+    }
+}

@@ -1,0 +1,46 @@
+//! [`KeyIndex`]: where the pending reminder with a dedupe key stands. Keys are hashed and entries are `Copy`, so that a
+//! path copy of the persistent map touches no counter. Whoever finds an entry compares the real key.
+
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+
+/// The number that stands for a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct KeyHash(u64);
+
+impl KeyHash {
+    pub(super) fn of(key: &str) -> KeyHash {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        KeyHash(hasher.finish())
+    }
+}
+
+impl Hash for KeyHash {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0);
+    }
+}
+
+/// Passes a number through that is a hash already.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Through(u64);
+
+impl Hasher for Through {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+/// From hashed key to slot.
+pub(super) type KeyIndex =
+    imbl::GenericHashMap<KeyHash, u32, BuildHasherDefault<Through>, imbl::shared_ptr::DefaultSharedPtr>;

@@ -1,0 +1,176 @@
+//! Reading a transcript from a dict.
+
+use std::sync::Arc;
+
+use crate::data::{Data, Entries};
+use crate::ids::Ids;
+use crate::message::{Message, MessageError};
+use crate::reminder::Reminder;
+
+use super::{Detail, Event, Pending, Transcript};
+
+/// Why a value is not a transcript.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TranscriptError {
+    /// It is no dict.
+    #[error("a transcript is made from a dict, got {0}")]
+    NotADict(&'static str),
+    /// A field has a type that does not fit.
+    #[error("`{field}` of a transcript must be {expected}, got {got}")]
+    Type {
+        /// The field.
+        field: &'static str,
+        /// What is expected.
+        expected: &'static str,
+        /// What was found.
+        got: &'static str,
+    },
+    /// A message does not fit; its place from 0.
+    #[error("message {index}: {error}")]
+    Message {
+        /// Its place.
+        index: usize,
+        /// What is wrong.
+        error: MessageError,
+    },
+    /// The dict is of a later version.
+    #[error("this transcript has version {0}, the newest known is {known}", known = Transcript::VERSION)]
+    Version(i64),
+}
+
+impl Transcript {
+    /// Makes a transcript of what a script gives: `messages`, `metadata`, `summary`, `assets`; any other key is metadata. A
+    /// dict with `_type: "transcript"` is read back whole, id and events included. Ids are drawn where there are none.
+    pub fn from_data(data: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Transcript, TranscriptError> {
+        let entries = match data {
+            Data::Nil => return Ok(Transcript::new(ids.next_text(now_ms))),
+            Data::Dict(entries) => entries,
+            other => return Err(TranscriptError::NotADict(other.type_name())),
+        };
+        let whole = data.get("_type").as_str() == Some("transcript");
+        let id = data.get("id").as_shared_str().filter(|_| whole).unwrap_or_else(|| ids.next_text(now_ms));
+        let mut transcript = Transcript::new(id);
+        if whole {
+            match data.get("version").as_int() {
+                Some(version) if version > Self::VERSION => return Err(TranscriptError::Version(version)),
+                _ => {}
+            }
+        }
+        transcript.summary = match data.get("summary") {
+            Data::Nil => None,
+            Data::Str(text) => Some(text.clone()),
+            other => return Err(wrong("summary", "a string", other)),
+        };
+        transcript.assets = match data.get("assets") {
+            list @ (Data::Nil | Data::List(_)) => list.clone(),
+            other => return Err(wrong("assets", "a list", other)),
+        };
+        transcript.metadata = read_metadata(entries, whole)?;
+        if whole {
+            transcript.read_events(data.get("events"), ids, now_ms)?;
+        }
+        transcript.append_messages(data.get("messages"), ids, now_ms)?;
+        transcript.reindex();
+        Ok(transcript)
+    }
+
+    /// Makes a transcript of a list of messages.
+    pub fn from_messages(messages: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Transcript, TranscriptError> {
+        let mut transcript = Transcript::new(ids.next_text(now_ms));
+        transcript.append_messages(messages, ids, now_ms)?;
+        transcript.reindex();
+        Ok(transcript)
+    }
+
+    fn append_messages(&mut self, messages: &Data, ids: &dyn Ids, now_ms: u64) -> Result<(), TranscriptError> {
+        let items = match messages {
+            Data::Nil => return Ok(()),
+            Data::List(items) => items,
+            other => return Err(wrong("messages", "a list of messages", other)),
+        };
+        for (index, item) in items.iter().enumerate() {
+            if Message::is_reminder_event(item) {
+                self.append_event(item, ids, now_ms);
+            } else {
+                let message = Message::from_data(item).map_err(|error| TranscriptError::Message { index, error })?;
+                self.push_message(Arc::new(message));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_events(&mut self, events: &Data, ids: &dyn Ids, now_ms: u64) -> Result<(), TranscriptError> {
+        let items = match events {
+            Data::Nil => return Ok(()),
+            Data::List(items) => items,
+            other => return Err(wrong("events", "a list of events", other)),
+        };
+        for item in items.iter() {
+            if item.as_dict().is_none() {
+                return Err(wrong("events", "a list of dicts", item));
+            }
+            self.append_event(item, ids, now_ms);
+        }
+        Ok(())
+    }
+
+    /// Appends one event as it stands. Keys that stand twice stay so until compaction, as the guide has it.
+    fn append_event(&mut self, data: &Data, ids: &dyn Ids, now_ms: u64) {
+        let event = Event::from_data(data, ids, now_ms);
+        match event.detail {
+            Detail::Other(fields) => self.push_event(event.id, event.kind, fields),
+            Detail::Pending(Pending { reminder, .. }) => self.push_pending(event.id, reminder),
+            Detail::Audited(reminder) => self.push_audited(event.id, reminder),
+        }
+    }
+}
+
+impl Event {
+    /// Reads an event leniently: a reminder's by its slot, all others as they come.
+    pub fn from_data(data: &Data, ids: &dyn Ids, now_ms: u64) -> Event {
+        let given = data.get("id").as_shared_str();
+        let kind = data.get("kind").as_shared_str().unwrap_or_else(|| "event".into());
+        if kind.as_ref() != Event::REMINDER {
+            let mut fields = data.as_dict().cloned().unwrap_or_default();
+            fields.remove("id");
+            fields.remove("kind");
+            let id = given.unwrap_or_else(|| ids.next_text(now_ms));
+            return Event { id, kind, at_message: 0, detail: Detail::Other(Data::from(fields)), rising: false };
+        }
+        // Where there is no slot, the dict itself is the reminder, and its id the reminder's.
+        let has_slot = data.get("reminder").as_dict().is_some();
+        let reminder = Arc::new(Reminder::from_data_lenient(data, || ids.next_text(now_ms)));
+        let id = given.filter(|_| has_slot).unwrap_or_else(|| ids.next_text(now_ms));
+        let detail = if data.get("delivery").as_str() == Some("audit_only") {
+            Detail::Audited(reminder)
+        } else {
+            Detail::Pending(Pending::new(reminder, 0))
+        };
+        Event { id, kind, at_message: 0, detail, rising: false }
+    }
+
+    /// The event that the lenient builder makes of a reminder-like dict.
+    pub fn of_reminder(dict: &Data, ids: &dyn Ids, now_ms: u64) -> Event {
+        let reminder = Arc::new(Reminder::from_data_lenient(dict, || ids.next_text(now_ms)));
+        let detail = Detail::Pending(Pending::new(reminder, 0));
+        Event { id: ids.next_text(now_ms), kind: Event::REMINDER.into(), at_message: 0, detail, rising: false }
+    }
+}
+
+fn read_metadata(entries: &Entries, whole: bool) -> Result<Data, TranscriptError> {
+    let mut metadata = match entries.get("metadata") {
+        None | Some(Data::Nil) => Entries::new(),
+        Some(Data::Dict(given)) => given.as_ref().clone(),
+        Some(other) => return Err(wrong("metadata", "a dict", other)),
+    };
+    let known = |key: &str| {
+        matches!(key, "messages" | "metadata" | "summary" | "assets")
+            || (whole && matches!(key, "_type" | "version" | "id" | "events"))
+    };
+    metadata.extend(entries.iter().filter(|(key, _)| !known(key)).map(|(key, value)| (key.clone(), value.clone())));
+    Ok(if metadata.is_empty() { Data::Nil } else { Data::from(metadata) })
+}
+
+fn wrong(field: &'static str, expected: &'static str, got: &Data) -> TranscriptError {
+    TranscriptError::Type { field, expected, got: got.type_name() }
+}

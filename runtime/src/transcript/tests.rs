@@ -1,0 +1,191 @@
+use std::sync::Arc;
+
+use super::compact::{CompactOptions, Strategy, begin};
+use super::*;
+use crate::ids::{IdStream, SharedIds};
+use crate::message::{Message, Role, ToolCall};
+use crate::reminder::lifecycle::{Moment, Selector, clear, inject};
+use crate::reminder::{ReminderSpec, Source};
+use crate::seam::Summary;
+
+fn ids() -> SharedIds {
+    SharedIds::new(IdStream::new(1, "t"))
+}
+
+fn read(json: &str) -> Result<Transcript, TranscriptError> {
+    Transcript::from_data(&Data::from_json(json).unwrap(), &ids(), 1)
+}
+
+fn with_moment<R>(run: impl FnOnce(&Moment<'_>) -> R) -> R {
+    let (ids, id): (_, Arc<str>) = (ids(), "t".into());
+    run(&Moment { session_id: &id, task_id: None, agent_id: None, turn: 0, now_ms: 1, ids: &ids })
+}
+
+#[test]
+fn what_crosses_threads_is_send() {
+    fn send<T: Send + Sync>() {}
+    send::<Transcript>();
+    send::<crate::reminder::Reminder>();
+    send::<Event>();
+    send::<Message>();
+    send::<Data>();
+    send::<crate::event_log::Record>();
+    send::<crate::agent_loop::LoopState>();
+    send::<crate::reminder::bridge::SharedQueue>();
+}
+
+#[test]
+fn the_guides_event_is_made_to_the_letter() {
+    let dict = r#"{"id":"R","tags":["token_pressure"],"dedupe_key":"token_pressure","ttl_turns":3,"preserve_on_compact":true,"propagate":"session","role_hint":"developer","source":"stdlib_provider","body":"Approaching context window cap.","fired_at_turn":4}"#;
+    let event = Event::of_reminder(&Data::from_json(dict).unwrap(), &ids(), 1).to_data(0);
+    assert_eq!(event.get("reminder"), &Data::from_json(dict).unwrap());
+    assert_eq!(event.get("metadata"), event.get("reminder"));
+    assert_ne!(event.get("id"), event.at("reminder.id"));
+    let rest = r#"{"kind":"system_reminder","role":"developer","visibility":"public","text":"Approaching context window cap.","blocks":[{"type":"text","text":"Approaching context window cap.","visibility":"public"}]}"#;
+    for (key, value) in Data::from_json(rest).unwrap().as_dict().unwrap() {
+        assert_eq!(event.get(key), value, "{key}");
+    }
+    assert_eq!(event.as_dict().unwrap().len(), 8);
+}
+
+#[test]
+fn the_lenient_builder_falls_back() {
+    let dict = r#"{"body":"x","propagate":"everywhere","role_hint":7,"source":"me","ttl_turns":-1,"tags":"a"}"#;
+    let event = Event::of_reminder(&Data::from_json(dict).unwrap(), &ids(), 1).to_data(0);
+    let reminder = event.get("reminder");
+    let got = ["propagate", "role_hint", "source", "ttl_turns", "dedupe_key"]
+        .map(|key| reminder.get(key).to_text().to_string());
+    assert_eq!(got, ["session", "system", "in_pipeline", "", ""]);
+}
+
+#[test]
+fn a_transcript_survives_being_written_and_read() {
+    let json = r#"{"messages":[{"role":"user","content":"hi"},
+        {"kind":"system_reminder","reminder":{"id":"R","body":"b","ttl_turns":2}}],"title":"x","summary":"s"}"#;
+    let t = read(json).unwrap();
+    assert_eq!((t.messages().len(), t.pending_count()), (1, 1), "a reminder's event is no message");
+    assert_eq!(t.metadata.get("title").as_str(), Some("x"));
+    let again = Transcript::from_data(&t.to_data(), &ids(), 9).unwrap();
+    assert_eq!(again.to_data(), t.to_data());
+    assert_eq!(t.to_data().as_dict().unwrap().keys().map(AsRef::as_ref).collect::<Vec<_>>(), t.keys());
+    assert!(t.find("R").is_some() && again.find("R").is_some());
+}
+
+#[test]
+fn bad_input_says_where() {
+    for (json, part) in [
+        ("[]", "a transcript is made from a dict, got list"),
+        (r#"{"messages":{}}"#, "`messages` of a transcript must be a list of messages, got dict"),
+        (r#"{"messages":[{"role":"user"},{"role":"usr"}]}"#, "message 1: `role` of a message"),
+        (r#"{"_type":"transcript","version":9}"#, "version 9, the newest known is 1"),
+        (r#"{"_type":"transcript","events":[1]}"#, "`events` of a transcript must be a list of dicts"),
+    ] {
+        let error = read(json).unwrap_err().to_string();
+        assert!(error.contains(part), "{json}: {error}");
+    }
+}
+
+#[test]
+fn an_older_version_stays_as_it_was() {
+    with_moment(|at| {
+        let before = Transcript::new("t".into());
+        let mut after = before.clone();
+        inject(&mut after, ReminderSpec::new("x"), Source::InPipeline, None, at);
+        assert_eq!((before.pending_count(), after.pending_count()), (0, 1));
+    });
+}
+
+#[test]
+fn holes_are_closed_and_everything_is_still_found() {
+    with_moment(|at| {
+        let mut t = Transcript::new("t".into());
+        let mut ids = Vec::new();
+        for n in 0..100 {
+            let spec = ReminderSpec { dedupe_key: Some(format!("k{}", n % 60).into()), ..ReminderSpec::new("x") };
+            ids.push(inject(&mut t, spec, Source::InPipeline, None, at).reminder.id.clone());
+        }
+        for id in &ids[30..80] {
+            clear(&mut t, &Selector { id: Some(id.clone()), ..Selector::default() });
+        }
+        assert!(t.slots.len() <= 2 * t.event_count(), "{} slots for {} events", t.slots.len(), t.event_count());
+        // The first forty were replaced by the last forty; of these the clear took twenty.
+        assert_eq!(t.pending_count(), 20);
+        assert!(ids[80..].iter().all(|id| t.find(id).is_some()) && ids[..80].iter().all(|id| t.find(id).is_none()));
+        let by_key = Selector { dedupe_key: Some("k39".into()), ..Selector::default() };
+        assert_eq!((clear(&mut t, &by_key).len(), t.pending_count()), (1, 19));
+    });
+}
+
+#[test]
+fn ids_from_elsewhere_are_found_among_others() {
+    with_moment(|at| {
+        let mut t = read(r#"{"messages":[{"kind":"system_reminder","id":"zzz","body":"early"}]}"#).unwrap();
+        let own = inject(&mut t, ReminderSpec::new("own"), Source::InPipeline, None, at).reminder.id.clone();
+        assert!(t.find("zzz").is_some() && t.find(&own).is_some() && t.find("nobody").is_none());
+    });
+}
+
+fn conversation() -> Transcript {
+    let call = ToolCall::new("c", "read", Data::empty_dict());
+    let mut t = Transcript::new("t".into());
+    for n in 0..5 {
+        for message in [
+            Message::user(format!("question {n}")),
+            Message::assistant("", vec![call.clone()]),
+            Message::tool_result(&call, "text", true),
+            Message::assistant("answer", vec![]),
+        ] {
+            t.push_message(Arc::new(message));
+        }
+    }
+    t
+}
+
+#[test]
+fn compaction_cuts_where_no_tool_result_loses_its_call() {
+    for keep_last in 1..20 {
+        let options = CompactOptions { keep_last: Some(keep_last), ..CompactOptions::default() };
+        let begun = begin(&conversation(), options).unwrap();
+        let note = begun.truncation_note();
+        let after = with_moment(|at| begun.finish(Summary::Text(note.clone()), at)).transcript;
+        assert_eq!(after.messages()[0].text(), note);
+        assert!(after.messages().get(1).is_none_or(|first| first.role != Role::Tool), "keep_last {keep_last}");
+        assert!(after.messages().len() <= keep_last + 1);
+    }
+}
+
+#[test]
+fn a_compaction_that_does_not_happen_changes_nothing() {
+    with_moment(|at| {
+        let mut t = conversation();
+        let spec = ReminderSpec { ttl_turns: Some(1), ..ReminderSpec::new("x") };
+        inject(&mut t, spec, Source::InPipeline, None, at);
+        assert!(begin(&t, CompactOptions { keep_last: Some(20), ..CompactOptions::default() }).is_none());
+        let under = CompactOptions { target_tokens: Some(1_000_000), ..CompactOptions::default() };
+        assert!(begin(&t, under).is_none());
+        // Begun and vetoed: the transcript itself is as it was.
+        assert_eq!(begin(&t, CompactOptions::default()).unwrap().survivors.len(), 0);
+        assert_eq!(t.pending_count(), 1);
+    });
+}
+
+#[test]
+fn a_custom_compactor_sees_reminders_before_the_filter() {
+    with_moment(|at| {
+        let mut t = conversation();
+        for (body, preserve_on_compact) in [("kept", true), ("lost", false)] {
+            let spec = ReminderSpec { preserve_on_compact, ttl_turns: Some(3), ..ReminderSpec::new(body) };
+            inject(&mut t, spec, Source::InPipeline, None, at);
+        }
+        t.push_event("e".into(), "hook", Data::empty_dict());
+        let begun = begin(&t, CompactOptions { strategy: Strategy::Custom, ..CompactOptions::default() }).unwrap();
+        assert_eq!((begun.archived.len(), begun.survivors.len()), (20, 2));
+        assert_eq!(begun.survivors[0].ttl_turns, Some(2));
+        let done = begun.finish(Summary::Messages(vec![Arc::new(Message::user("short"))]), at);
+        let bodies: Vec<_> = done.transcript.pending().map(|p| p.reminder.body.to_string()).collect();
+        assert_eq!((bodies, done.transcript.messages().len()), (vec!["kept".to_owned()], 1));
+        let kinds: Vec<_> = done.transcript.events().map(|event| event.kind.to_string()).collect();
+        assert_eq!(kinds, ["system_reminder", "hook", "compaction"]);
+        assert_eq!(done.report.get("reminders_preserved").as_int(), Some(1));
+    });
+}

@@ -1,0 +1,76 @@
+//! [`words!`]: an enum of words. One row gives `Display`, `FromStr`, serde and the list of all words, so a state is
+//! spelled the same in code, scripts, logs and wires.
+
+/// A word that is none of those expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected one of {expected}, got {got:?}")]
+pub struct UnknownWord {
+    /// What was given.
+    pub got: String,
+    /// All words, as a phrase.
+    pub expected: String,
+    /// The nearest of them, if one is near.
+    pub suggestion: Option<&'static str>,
+}
+
+impl UnknownWord {
+    /// `got` is none of `all`.
+    #[must_use]
+    pub fn new(got: &str, all: &[&'static str]) -> UnknownWord {
+        let expected = all.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
+        UnknownWord { got: got.to_owned(), expected, suggestion: nearest(got, all.iter().copied()) }
+    }
+}
+
+/// The candidate that `got` was probably meant to be.
+pub fn nearest<'a>(got: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let got = got.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&got, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+macro_rules! words {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident { $( $(#[$word_meta:meta])* $variant:ident = $word:literal, )+ }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $name { $( $(#[$word_meta])* #[serde(rename = $word)] $variant, )+ }
+
+        impl $name {
+            /// All of them, in the order of declaration.
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+            /// The words.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// As it is written.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $( $name::$variant => $word, )+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::words::UnknownWord;
+
+            fn from_str(text: &str) -> Result<$name, $crate::words::UnknownWord> {
+                match text {
+                    $( $word => Ok($name::$variant), )+
+                    other => Err($crate::words::UnknownWord::new(other, $name::WORDS)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
