@@ -1,1 +1,44 @@
-fn main(){}
+//! The `harn` command: one file per command, each thin, and [`report`], the one place that prints diagnostics.
+//!
+//! Exit codes: 0 when all went well, 1 when there were errors, 2 for wrong usage; an int that a pipeline returns is the
+//! exit code of `harn run`.
+
+mod check;
+mod explain;
+mod repl;
+mod report;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Runs, checks and explains harn scripts.
+#[derive(Parser)]
+#[command(name = "harn", version, about, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a script
+    Run(run::Args),
+    /// Find what is wrong with scripts without running them
+    Check(check::Args),
+    /// Say what a diagnostic code means, with a failing and a mended script
+    Explain(explain::Args),
+    /// Type statements and see what they give
+    Repl(repl::Args),
+}
+
+fn main() -> ExitCode {
+    let code = match Cli::parse().command {
+        Command::Run(args) => run::run(args),
+        Command::Check(args) => check::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Repl(args) => repl::run(args),
+    };
+    // What does not fit into an exit code must not wrap round to success.
+    ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
+}

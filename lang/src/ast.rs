@@ -623,7 +623,7 @@ pub struct PatternField {
 }
 
 /// A written type.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TypeExpr {
     /// What it is.
     pub kind: TypeKind,
@@ -632,7 +632,7 @@ pub struct TypeExpr {
 }
 
 /// The kinds of written type.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum TypeKind {
     /// `int`, `list<T>`, `Point`, `nil`.
     Name {

@@ -16,3 +16,7 @@ pub mod script;
 pub mod source;
 pub mod value;
 pub mod vm;
+
+/// The catalogues of this crate.
+pub static CODES: &[&[diagnostic::code::Code]] =
+    &[parse::codes::CODES, resolve::CODES, check::codes::CODES, compile::CODES, vm::codes::CODES];

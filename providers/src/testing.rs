@@ -3,11 +3,16 @@
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use runtime::capabilities::{Capabilities, Placement};
 use runtime::clock::Clock;
 use runtime::event_log::MemoryLog;
 use runtime::ids::IdStream;
+use runtime::model::Request;
+use runtime::reminder::{Reminder, ReminderSpec, RoleHint, Source};
+use runtime::render::{RenderOptions, render};
 use runtime::seam::{Local, Scope, Turn};
 use runtime::session::Session;
 
@@ -59,4 +64,23 @@ impl Place {
     pub(crate) fn turn(&self) -> Turn<'_> {
         Turn { session: &self.session, number: 1, scope: &self.scope }
     }
+}
+
+/// The request with these reminders rendered for a route.
+pub(crate) fn remind(
+    request: Request,
+    capabilities: &Capabilities,
+    placement: Placement,
+    reminders: &[(&str, RoleHint)],
+) -> Request {
+    let made: Vec<Reminder> = reminders
+        .iter()
+        .enumerate()
+        .map(|(index, (body, role_hint))| {
+            let spec = ReminderSpec { role_hint: *role_hint, ..ReminderSpec::new(*body) };
+            spec.into_reminder(index.to_string().into(), Source::InPipeline, 0)
+        })
+        .collect();
+    let rendered = render(&made, capabilities, RenderOptions { placement: Some(placement) });
+    Request { reminders: Arc::new(rendered), ..request }
 }

@@ -142,16 +142,25 @@ impl Run<'_> {
 
     /// Tells handlers, then providers.
     async fn emit(&self, event: &HookEvent<'_>) -> Outcome<Decision> {
-        let decision = crate::hooks::fire::fire(&self.parts.hooks, self.turn(), event, self.strict()).await?;
+        self.emit_in(self.turn(), event).await
+    }
+
+    /// The same inside a tool call, whose scope names the call.
+    async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Decision> {
+        let decision = crate::hooks::fire::fire(&self.parts.hooks, turn, event, self.strict()).await?;
         if !matches!(decision, Decision::Block { .. }) {
-            self.evaluate(event).await?;
+            self.evaluate_in(turn, event).await?;
         }
         Ok(decision)
     }
 
     /// Tells providers only.
     async fn evaluate(&self, event: &HookEvent<'_>) -> Outcome<()> {
-        fire(&self.providers, self.turn(), event, &self.options.reminders.config, self.strict()).await?;
+        self.evaluate_in(self.turn(), event).await
+    }
+
+    async fn evaluate_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<()> {
+        fire(&self.providers, turn, event, &self.options.reminders.config, self.strict()).await?;
         Ok(())
     }
 

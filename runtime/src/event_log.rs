@@ -105,7 +105,7 @@ pub trait EventLog {
     /// The id, within its topic, of the record last appended there; nothing where the topic is empty.
     fn latest(&self, topic: &str) -> Outcome<Option<u64>>;
 
-    /// Waits until everything up to a cursor would survive a crash.
+    /// Waits until everything up to a cursor would survive a crash; `u64::MAX` means all that was appended so far.
     fn durable(&self, upto: u64) -> Local<'_, Outcome<()>>;
 
     /// Reads at most `limit` records behind `filter.after`, oldest first.

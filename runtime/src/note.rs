@@ -48,13 +48,10 @@ pub struct Note {
 impl Note {
     /// A note about something that was thrown.
     pub fn of_fault(about: impl Into<Arc<str>>, fault: Rc<dyn Fault>) -> Note {
-        Note {
-            code: fault.code(),
-            severity: Severity::Error,
-            message: fault.to_string(),
-            about: Some(about.into()),
-            fault: Some(fault),
-        }
+        let (code, said) = (fault.code(), fault.to_string());
+        // The code has a field of its own.
+        let message = code.and_then(|code| said.strip_prefix(code)?.strip_prefix(": ")).unwrap_or(&said).to_owned();
+        Note { code, severity: Severity::Error, message, about: Some(about.into()), fault: Some(fault) }
     }
 
     /// As a dict for the loop's result.

@@ -238,6 +238,14 @@ pub trait Tool {
     fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>>;
 }
 
+/// Who is asked before a tool runs.
+pub trait Permissions: fmt::Debug {
+    /// Why a call needs a permission; nothing where it needs none.
+    fn wanted(&self, call: &ToolCall) -> Option<Arc<str>>;
+    /// Asks for it: whether the call may run.
+    fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<bool>>;
+}
+
 /// A model: a route, the mock, or a script's own caller. Retries are its own business.
 pub trait Model {
     /// Asks once. Pieces of the answer may be shown to `live` as they come.

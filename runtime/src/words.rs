@@ -1,4 +1,4 @@
-//! [`words!`]: an enum of words. One row gives `Display`, `FromStr`, serde and the list of all words, so a state is
+//! `words!`: an enum of words. One row gives `Display`, `FromStr`, serde and the list of all words, so a state is
 //! spelled the same in code, scripts, logs and wires.
 
 /// A word that is none of those expected.

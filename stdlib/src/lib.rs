@@ -1,1 +1,37 @@
-//! placeholder
+//! What a script can call: the core and its providers, bound into the language.
+//!
+//! - [`Engine`]: checks and runs scripts; a REPL feeds it piece by piece.
+//! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock.
+//! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
+//! - `table`: the builtins, one file per namespace.
+//! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
+//! - `lint`: what `check` finds in literals of reminders, hooks and providers.
+//! - [`catalogue`]: every diagnostic code.
+
+mod bind;
+mod catalogue;
+mod clock;
+mod convert;
+mod engine;
+mod fault;
+mod here;
+mod lint;
+mod options;
+pub mod output;
+mod read;
+mod table;
+mod values;
+mod world;
+
+pub use catalogue::catalogue;
+pub use engine::{Engine, Piece, Ran, RunOptions};
+pub use output::Output;
+pub use read::read_source;
+pub use world::World;
+
+pub use lang::builtins::Capability;
+pub use lang::diagnostic::code::Code;
+pub use lang::diagnostic::draw::draw;
+pub use lang::diagnostic::json::to_json;
+pub use lang::diagnostic::{Diagnostic, Severity};
+pub use lang::source::{Source, SourceRef};

@@ -1,1 +1,19 @@
+//! Behaviour seen from outside: through the built command, as a person or a tool would use it.
+//!
+//! - [`scripts`]: every script of `tests/lang`, `tests/diagnostics` and `tests/guide` prints what the file beside it says.
+//! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
+//! - [`explain`]: every row of the catalogue fails and is mended as it claims.
+//! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
+//! - [`repl`]: a session through a pipe.
+//! - [`borders`]: who may import whom.
+//!
+//! [`harn`] starts the command, [`diff`] shows how two texts differ.
 
+mod bad_input;
+mod borders;
+mod diff;
+mod explain;
+mod guide;
+mod harn;
+mod repl;
+mod scripts;

@@ -1,2 +1,197 @@
-//! placeholder
-crate::builtins! { "<dict>" => }
+//! Methods of dicts.
+
+use super::{Native, Step, args};
+use crate::value::{Dict, DictBox, Str, Value};
+use crate::vm::{Cx, Raise};
+use std::borrow::Cow;
+use std::rc::Rc;
+
+crate::builtins! { "<dict>" =>
+    /// The keys, in order.
+    plain "keys(self: dict) -> list<string>" [pure] keys;
+    /// The values, in the order of their keys.
+    plain "values(self: dict) -> list" [pure] values;
+    /// Dicts `{key, value}`, in the order of the keys.
+    plain "entries(self: dict) -> list<dict>" [pure] entries;
+    /// How many entries.
+    plain "count(self: dict) -> int" [pure, property] count;
+    /// Whether there are none.
+    plain "empty(self: dict) -> bool" [pure, property] empty;
+    /// Whether there is such a key, whatever its value.
+    plain "has(self: dict, key: string) -> bool" [pure] has;
+    /// The value of a key, or the default when there is no such key.
+    plain "get(self: dict, key: string, fallback: any = nil) -> any" [pure] get;
+    /// The dict with one key set.
+    plain "set(self: dict, key: string, value: any) -> dict" [pure] set;
+    /// As `set`.
+    plain "with(self: dict, key: string, value: any) -> dict" [pure] set;
+    /// The entries of both; where both have a key, the other's value.
+    plain "merge(self: dict, other: dict) -> dict" [pure] merge;
+    /// The dict without these keys.
+    plain "remove(self: dict, ...keys: string) -> dict" [pure] remove;
+    /// The dict with what the function gives for each value.
+    native "map_values(self: dict, f: fn(any) -> any) -> dict" MAP_VALUES;
+    /// The entries for which the function, given key and value, gives something true.
+    native "filter(self: dict, f: fn(string, any) -> any) -> dict" FILTER;
+}
+
+/// The entries of a dict, a struct, or a host value that reads like a dict.
+fn read(args: &[Value], i: usize) -> Result<Cow<'_, Dict>, Box<Raise>> {
+    let found = match args.get(i) {
+        Some(Value::Dict(d)) => Some(Cow::Borrowed(&d.dict)),
+        Some(Value::Struct(s)) => Some(Cow::Owned(s.def.fields.iter().cloned().zip(s.fields.iter().cloned()).collect())),
+        Some(Value::Host(h)) => match h.object().to_value() {
+            Some(Value::Dict(d)) => Some(Cow::Owned(d.dict.clone())),
+            _ => None,
+        },
+        _ => None,
+    };
+    found.ok_or_else(|| args::mismatch(args, i, "a dict"))
+}
+
+/// The receiver, changed: in place where it is held once. It is taken, unless there is an error.
+fn change(args: &mut [Value], how: impl FnOnce(&mut Dict)) -> Result<Value, Box<Raise>> {
+    let mut dict = if let Value::Dict(_) = args[0] {
+        std::mem::take(&mut args[0])
+    } else {
+        Value::dict(read(args, 0)?.into_owned())
+    };
+    if let Value::Dict(d) = &mut dict {
+        how(&mut Rc::<DictBox>::make_mut(d).dict);
+    }
+    Ok(dict)
+}
+
+pub(super) fn keys(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::list(read(args, 0)?.iter().map(|(k, _)| Value::Str(k.clone())).collect()))
+}
+
+pub(super) fn values(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::list(read(args, 0)?.iter().map(|(_, v)| v.clone()).collect()))
+}
+
+pub(super) fn entries(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    // The names of the run's own code, so that reading `.key` finds them at the first look.
+    let (key, value) = (cx.isolate.intern("key"), cx.isolate.intern("value"));
+    let entry = |(k, v): (&Str, &Value)| {
+        let mut entry = Dict::with_capacity(2);
+        entry.insert(key.clone(), Value::Str(k.clone()));
+        entry.insert(value.clone(), v.clone());
+        Value::dict(entry)
+    };
+    Ok(Value::list(read(args, 0)?.iter().map(entry).collect()))
+}
+
+fn count(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::from(read(args, 0)?.len()))
+}
+
+fn empty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bool(read(args, 0)?.is_empty()))
+}
+
+fn has(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let key = args::str(args, 1)?;
+    if let Value::Host(h) = &args[0] {
+        return Ok(Value::Bool(h.object().get(key).is_some()));
+    }
+    Ok(Value::Bool(read(args, 0)?.contains(key)))
+}
+
+fn get(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let key = args::str(args, 1)?;
+    let found = match &args[0] {
+        Value::Host(h) => h.object().get(key),
+        _ => read(args, 0)?.get(key).cloned(),
+    };
+    Ok(found.unwrap_or_else(|| std::mem::take(&mut args[2])))
+}
+
+fn set(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let key = args::str(args, 1)?.clone();
+    let value = args[2].clone();
+    change(args, |dict| {
+        dict.insert(key, value);
+    })
+}
+
+fn merge(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let other = read(args, 1)?.into_owned();
+    change(args, |dict| {
+        for (k, v) in other.iter() {
+            dict.insert(k.clone(), v.clone());
+        }
+    })
+}
+
+fn remove(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let keys = (1..args.len()).map(|i| args::str(args, i).cloned()).collect::<Result<Vec<_>, _>>()?;
+    change(args, |dict| {
+        for key in &keys {
+            dict.remove(key);
+        }
+    })
+}
+
+// Registers of a walk over a dict: the arguments, then index, accumulator and keys, then the call's own.
+const DICT: usize = 0;
+const FUNCTION: usize = 1;
+const INDEX: usize = 2;
+const ACC: usize = 3;
+const KEYS: usize = 4;
+const CALL: usize = 5;
+
+static MAP_VALUES: &Native = &Native {
+    enter: |_, regs| start(regs, false),
+    resume: |_, regs, answer| Ok(resume(regs, false, |_| Some(answer))),
+    slots: 5,
+};
+
+static FILTER: &Native = &Native {
+    enter: |_, regs| start(regs, true),
+    resume: |_, regs, answer| Ok(resume(regs, true, |value| answer.truthy().then_some(value))),
+    slots: 5,
+};
+
+fn start(regs: &mut [Value], with_key: bool) -> Result<Step, Box<Raise>> {
+    args::function(regs, FUNCTION)?;
+    let dict = read(regs, DICT)?;
+    regs[KEYS] = Value::list(dict.iter().map(|(k, _)| Value::Str(k.clone())).collect());
+    if !matches!(regs[DICT], Value::Dict(_)) {
+        regs[DICT] = Value::dict(read(regs, DICT)?.into_owned());
+    }
+    regs[INDEX] = Value::Int(0);
+    regs[ACC] = Value::dict(Dict::new());
+    Ok(next(regs, with_key))
+}
+
+/// The entry that the walk is at.
+fn entry(regs: &[Value]) -> Option<(Str, Value)> {
+    let at = usize::try_from(regs[INDEX].as_int()?).ok()?;
+    let Value::Str(key) = regs[KEYS].as_list()?.get(at)? else { return None };
+    Some((key.clone(), regs[DICT].as_dict()?.get(key)?.clone()))
+}
+
+fn next(regs: &mut [Value], with_key: bool) -> Step {
+    let Some((key, value)) = entry(regs) else { return Step::Return(std::mem::take(&mut regs[ACC])) };
+    if with_key {
+        regs[CALL] = Value::Str(key);
+        regs[CALL + 1] = value;
+        return Step::Call { callee: FUNCTION, args: CALL, argc: 2 };
+    }
+    regs[CALL] = value;
+    Step::Call { callee: FUNCTION, args: CALL, argc: 1 }
+}
+
+fn resume(regs: &mut [Value], with_key: bool, keep: impl FnOnce(Value) -> Option<Value>) -> Step {
+    if let Some((key, value)) = entry(regs)
+        && let Some(value) = keep(value)
+        && let Value::Dict(acc) = &mut regs[ACC]
+    {
+        Rc::<DictBox>::make_mut(acc).dict.insert(key, value);
+    }
+    if let Value::Int(index) = &mut regs[INDEX] {
+        *index += 1;
+    }
+    next(regs, with_key)
+}

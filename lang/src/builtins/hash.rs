@@ -1,2 +1,48 @@
-//! placeholder
-crate::builtins! { "<hash>" => }
+//! Hashes and encodings.
+
+use super::args;
+use super::bytes::read;
+use crate::value::Value;
+use crate::vm::{Cx, Raise, codes};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::rc::Rc;
+
+crate::builtins! { "" =>
+    /// The SHA-256 of a string's UTF-8 or of bytes, in hexadecimal.
+    plain "sha256(data: any) -> string" sha256;
+    /// A string's UTF-8 or bytes in Base64.
+    plain "base64_encode(data: any) -> string" base64_encode;
+    /// What a Base64 text stands for: a string, or bytes where they are no UTF-8.
+    plain "base64_decode(text: string) -> any" base64_decode;
+}
+
+fn sha256(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(read(args, 0)?) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(Value::from(text))
+}
+
+fn base64_encode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let data = read(args, 0)?;
+    cx.check_size(data.len().checked_mul(2))?;
+    Ok(Value::from(STANDARD.encode(data)))
+}
+
+fn base64_decode(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    // Mail and PEM files break the text into lines.
+    let text: Vec<u8> = args::str(args, 0)?.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
+    let bytes = STANDARD.decode(&text).map_err(|e| {
+        Raise::error(codes::VALUE, format!("this is not Base64: {e}"))
+            .about(0, "cannot be decoded")
+            .help("Base64 has the characters `A-Z a-z 0-9 + /` and is filled up with `=` to a multiple of four")
+    })?;
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => Value::from(text),
+        Err(e) => Value::Bytes(Rc::new(e.into_bytes())),
+    })
+}

@@ -1,57 +1,294 @@
-//! Methods of lists.
+//! Methods of lists, ranges and sets that call no function.
 
-use super::walk::{Walk, push, same, walk};
-use super::{Native, args};
-use crate::value::{List, Value};
-use crate::vm::{Cx, Raise};
+use super::items::{bound, items, room};
+use super::ordering::extreme;
+use super::{args, items};
+use crate::value::{Dict, Set, Str, Value, display, equal};
+use crate::vm::{Cx, Raise, codes};
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 crate::builtins! { "<list>" =>
     /// How many elements.
-    plain "count(self: list) -> int" [property] count;
+    plain "count(self: list) -> int" [pure, property] count;
     /// Whether there are none.
-    plain "empty(self: list) -> bool" [property] empty;
-    /// The list with one more element at its end.
-    plain "push(self: list, value: any) -> list" [pure] push_value;
-    /// What the function gives for each element.
-    native "map(self: list, f: fn(any) -> any) -> list" MAP;
-    /// The elements for which the function gives something true.
-    native "filter(self: list, f: fn(any) -> any) -> list" FILTER;
+    plain "empty(self: list) -> bool" [pure, property] empty;
+    /// The first element, nil when there is none.
+    plain "first(self: list) -> any" [pure, property] first;
+    /// The last element, nil when there is none.
+    plain "last(self: list) -> any" [pure, property] last;
+    /// Whether an element equals the value.
+    plain "contains(self: list, value: any) -> bool" [pure] contains;
+    /// Where the first element lies that equals the value, -1 when there is none.
+    plain "index_of(self: list, value: any) -> int" [pure] index_of;
+    /// The elements from `start` up to `end`, that one not included; negative ones count from the end.
+    plain "slice(self: list, start: int, end: int = nil) -> list" [pure] slice;
+    /// The first `n` elements, or all when there are fewer.
+    plain "take(self: list, n: int) -> list" [pure] take;
+    /// All but the first `n` elements.
+    plain "skip(self: list, n: int) -> list" [pure] skip;
+    /// Pairs of the elements of both, as long as both have one.
+    plain "zip(self: list, other: any) -> list" [pure] zip;
+    /// Pairs `(index, element)`.
+    plain "enumerate(self: list) -> list" [pure] enumerate;
+    /// The elements without those that equal an earlier one.
+    plain "unique(self: list) -> list" [pure] unique;
+    /// The elements of the lists inside, one level deep; what is no list stays as it is.
+    plain "flatten(self: list) -> list" [pure] flatten;
+    /// Lists of `size` elements each, in order; the last one may be shorter.
+    plain "chunk(self: list, size: int) -> list" [pure] chunk;
+    /// Every run of `size` neighbours, each beginning `step` elements after the one before.
+    plain "window(self: list, size: int, step: int = 1) -> list" [pure] window;
+    /// The elements that are not nil.
+    plain "compact(self: list) -> list" [pure] compact;
+    /// How often each element occurs, by its text.
+    plain "tally(self: list) -> dict" [pure] tally;
+    /// The sum of numbers; 0 when there are none.
+    plain "sum(self: list) -> int | float" [pure] sum;
+    /// The least element, nil when there is none.
+    plain "min(self: list) -> any" [pure] min;
+    /// The greatest element, nil when there is none.
+    plain "max(self: list) -> any" [pure] max;
+    /// The texts of the elements, with the separator between them.
+    plain "join(self: list, separator: string = \"\") -> string" [pure] join;
+    /// The elements in the opposite order.
+    plain "reverse(self: list) -> list" [pure] reverse;
+    /// The elements as a list.
+    plain "to_list(self: list) -> list" [pure] to_list;
+    /// The elements as a set.
+    plain "to_set(self: list) -> set" [pure] to_set;
+    /// A dict from pairs `(key, value)`, lists `[key, value]` or entries `{key, value}`.
+    plain "to_dict(self: list) -> dict" [pure] to_dict;
 }
 
-static MAP: &Native = walk!(
-    Value::list(Vec::new()),
-    |acc, _, answer, _| {
-        push(acc, answer);
-        Walk::On
-    },
-    same
-);
-
-static FILTER: &Native = walk!(
-    Value::list(Vec::new()),
-    |acc, item, answer, _| {
-        if answer.truthy() {
-            push(acc, item.clone());
-        }
-        Walk::On
-    },
-    same
-);
-
 fn count(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::from(args::list(args, 0)?.len()))
+    Ok(Value::from(items::count(args, 0)?))
 }
 
 fn empty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::Bool(args::list(args, 0)?.is_empty()))
+    Ok(Value::Bool(items::count(args, 0)? == 0))
 }
 
-fn push_value(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    args::list(args, 0)?;
-    let mut list = std::mem::take(&mut args[0]);
-    if let Value::List(l) = &mut list {
-        Rc::<List>::make_mut(l).items.push(std::mem::take(&mut args[1]));
+fn first(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    items::count(args, 0)?;
+    Ok(items::at(&args[0], 0).unwrap_or_default())
+}
+
+fn last(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = items::count(args, 0)?;
+    Ok(n.checked_sub(1).and_then(|i| items::at(&args[0], i)).unwrap_or_default())
+}
+
+fn find(cx: &Cx<'_>, args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
+    if let (Value::Range(r), Value::Int(i)) = (&args[0], &args[1]) {
+        let at = i128::from(*i) - i128::from(r.from);
+        return Ok(usize::try_from(at).ok().filter(|at| *at < r.len()));
     }
-    Ok(list)
+    Ok(items(cx, args, 0)?.iter().position(|item| equal(item, &args[1])))
+}
+
+fn contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    if let Value::Set(s) = &args[0] {
+        return Ok(Value::Bool(s.contains(&args[1])));
+    }
+    Ok(Value::Bool(find(cx, args)?.is_some()))
+}
+
+fn index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(find(cx, args)?.map_or(Value::Int(-1), Value::from))
+}
+
+/// A part of the receiver as a list; a list that is held once is cut in place.
+fn part(cx: &Cx<'_>, args: &mut [Value], from: usize, to: usize) -> Result<Value, Box<Raise>> {
+    let from = from.min(to);
+    room(cx, to - from)?;
+    if let Value::List(l) = &mut args[0]
+        && let Some(list) = Rc::get_mut(l)
+    {
+        list.items.truncate(to);
+        list.items.drain(..from);
+        return Ok(std::mem::take(&mut args[0]));
+    }
+    Ok(match &args[0] {
+        Value::List(l) => Value::list(l.items.get(from..to).unwrap_or(&[]).to_vec()),
+        other => Value::list((from..to).map_while(|i| items::at(other, i)).collect()),
+    })
+}
+
+fn slice(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = items::count(args, 0)?;
+    let from = bound(args::int(args, 1)?, n);
+    let to = args::opt_int(args, 2)?.map_or(n, |to| bound(to, n));
+    part(cx, args, from, to)
+}
+
+fn take(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = items::count(args, 0)?;
+    let to = args::count(args, 1)?.min(n);
+    part(cx, args, 0, to)
+}
+
+fn skip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = items::count(args, 0)?;
+    let from = args::count(args, 1)?.min(n);
+    part(cx, args, from, n)
+}
+
+fn zip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = items::count(args, 0)?.min(items::count(args, 1)?);
+    room(cx, n)?;
+    let pair = |i| Some(Value::pair(items::at(&args[0], i)?, items::at(&args[1], i)?));
+    Ok(Value::list((0..n).map_while(pair).collect()))
+}
+
+fn enumerate(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = items::count(args, 0)?;
+    room(cx, n)?;
+    let pair = |i| Some(Value::pair(Value::from(i), items::at(&args[0], i)?));
+    Ok(Value::list((0..n).map_while(pair).collect()))
+}
+
+fn unique(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let set: Set = items(cx, args, 0)?.iter().cloned().collect();
+    Ok(Value::list(set.items().to_vec()))
+}
+
+fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut flat = Vec::new();
+    for i in 0..items::count(args, 0)? {
+        let Some(item) = items::at(&args[0], i) else { break };
+        match items::len(&item) {
+            Some(n) => {
+                room(cx, flat.len().saturating_add(n))?;
+                flat.extend((0..n).map_while(|i| items::at(&item, i)));
+            }
+            None => flat.push(item),
+        }
+    }
+    Ok(Value::list(flat))
+}
+
+/// An argument that says how large a part is: at least 1.
+fn size(args: &[Value], i: usize, what: &str) -> Result<usize, Box<Raise>> {
+    let n = args::count(args, i)?;
+    if n == 0 {
+        return Err(Raise::error(codes::VALUE, format!("{what} is 0, which would give no end of parts"))
+            .about(i, "must be at least 1"));
+    }
+    Ok(n)
+}
+
+fn chunk(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let size = size(args, 1, "the size of a chunk")?;
+    let items = items(cx, args, 0)?;
+    Ok(Value::list(items.chunks(size).map(|part| Value::list(part.to_vec())).collect()))
+}
+
+fn window(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let size = size(args, 1, "the size of a window")?;
+    let step = if args[2].is_nil() { 1 } else { self::size(args, 2, "the step")? };
+    let items = items(cx, args, 0)?;
+    let starts = (0..(items.len() + 1).saturating_sub(size)).step_by(step);
+    room(cx, starts.len().saturating_mul(size))?;
+    Ok(Value::list(starts.map(|at| Value::list(items[at..at + size].to_vec())).collect()))
+}
+
+fn compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    items::change(cx, args, 0, |items| items.retain(|item| !item.is_nil()))
+}
+
+/// The key of a value in a dict that counts or groups: strings themselves, the text of anything else.
+pub(super) fn key_of(value: &Value) -> Str {
+    match value {
+        Value::Str(s) => s.clone(),
+        other => Str::from(display(other)),
+    }
+}
+
+fn tally(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut counts = Dict::new();
+    for item in items(cx, args, 0)?.iter() {
+        let slot = counts.slot(&key_of(item));
+        *slot = Value::Int(slot.as_int().unwrap_or(0) + 1);
+    }
+    Ok(Value::dict(counts))
+}
+
+fn sum(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut total = Value::Int(0);
+    for (i, item) in items(cx, args, 0)?.iter().enumerate() {
+        total = match (&total, item) {
+            (Value::Int(a), Value::Int(b)) => a.checked_add(*b).map_or(Value::Float(*a as f64 + *b as f64), Value::Int),
+            _ => match (total.as_number(), item.as_number()) {
+                (Some(a), Some(b)) => Value::Float(a + b),
+                _ => {
+                    let message = format!("only numbers have a sum; element {i} is {}", items::article(item));
+                    return Err(Raise::error(codes::TYPE, message)
+                        .about(0, format!("holds {}", items::shown(item)))
+                        .help("take the number out first: `xs.map({ x -> … }).sum()`"));
+                }
+            },
+        };
+    }
+    Ok(total)
+}
+
+fn min(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    extreme(&items(cx, args, 0)?, Ordering::Less)
+}
+
+fn max(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    extreme(&items(cx, args, 0)?, Ordering::Greater)
+}
+
+pub(super) fn join(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let separator = args::opt_str(args, 1)?.map_or("", |s| s.as_str());
+    let mut out = Str::new("");
+    for (i, item) in items(cx, args, 0)?.iter().enumerate() {
+        if i > 0 {
+            out.push_str(separator);
+        }
+        match item {
+            Value::Str(s) => out.push_str(s),
+            other => out.push_str(&display(other)),
+        }
+        cx.check_size(Some(out.len()))?;
+    }
+    Ok(Value::Str(out))
+}
+
+fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    items::change(cx, args, 0, |items| items.reverse())
+}
+
+fn to_list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    items::take(cx, args, 0).map(Value::List)
+}
+
+fn to_set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    if let Value::Set(_) = args[0] {
+        return Ok(std::mem::take(&mut args[0]));
+    }
+    let set: Set = items(cx, args, 0)?.iter().cloned().collect();
+    Ok(Value::Set(set.into()))
+}
+
+fn to_dict(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut dict = Dict::new();
+    for (i, item) in items(cx, args, 0)?.iter().enumerate() {
+        let entry = match item {
+            Value::Pair(p) => Some((&p.first, &p.second)),
+            Value::List(l) if l.items.len() == 2 => Some((&l.items[0], &l.items[1])),
+            Value::Dict(d) => d.dict.get_str("key").zip(d.dict.get_str("value")),
+            _ => None,
+        };
+        let Some((Value::Str(key), value)) = entry else {
+            let message = format!("element {i} is no entry of a dict: {}", items::shown(item));
+            return Err(Raise::error(codes::TYPE, message)
+                .about(0, "not a list of entries")
+                .help("an entry is a pair `(key, value)`, `[key, value]` or `{key, value}` whose key is a string"));
+        };
+        dict.insert(key.clone(), value.clone());
+    }
+    Ok(Value::dict(dict))
 }

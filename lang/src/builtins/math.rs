@@ -1,2 +1,147 @@
-//! placeholder
-crate::builtins! { "<math>" => }
+//! Mathematics.
+
+use super::ordering::extreme;
+use super::{args, items};
+use crate::value::Value;
+use crate::vm::{Cx, Raise, codes};
+use std::cmp::Ordering;
+
+crate::builtins! { "" =>
+    /// The number without its sign.
+    plain "abs(x: int | float) -> int | float" abs;
+    /// The least of the values, or of the elements of the one list that is given.
+    plain "min(...values) -> any" min;
+    /// The greatest of the values, or of the elements of the one list that is given.
+    plain "max(...values) -> any" max;
+    /// The greatest int that is not above the number.
+    plain "floor(x: int | float) -> int | float" floor;
+    /// The least int that is not below the number.
+    plain "ceil(x: int | float) -> int | float" ceil;
+    /// The nearest int, halves away from zero; with `digits`, the float with so many digits behind the point.
+    plain "round(x: int | float, digits: int = nil) -> int | float" round;
+    /// The square root.
+    plain "sqrt(x: int | float) -> float" sqrt;
+    /// `base ** exponent`.
+    plain "pow(base: int | float, exponent: int | float) -> int | float" pow;
+    /// e to the power of the number.
+    plain "exp(x: int | float) -> float" exp;
+    /// The natural logarithm.
+    plain "ln(x: int | float) -> float" ln;
+    /// The logarithm to the base 2.
+    plain "log2(x: int | float) -> float" log2;
+    /// The logarithm to the base 10.
+    plain "log10(x: int | float) -> float" log10;
+    /// The sine of an angle in radians.
+    plain "sin(x: int | float) -> float" sin;
+    /// The cosine of an angle in radians.
+    plain "cos(x: int | float) -> float" cos;
+    /// The tangent of an angle in radians.
+    plain "tan(x: int | float) -> float" tan;
+    /// The angle of the point (x, y), in radians.
+    plain "atan2(y: int | float, x: int | float) -> float" atan2;
+    /// The ratio of a circle's circumference to its diameter.
+    plain "pi() -> float" pi;
+    /// Whether the value is the float that is no number.
+    plain "is_nan(x: any) -> bool" is_nan;
+}
+
+pub(super) fn abs(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    if let Value::Int(i) = &args[0] {
+        return Ok(i.checked_abs().map_or(Value::Float(-(*i as f64)), Value::Int));
+    }
+    args::number(args, 0).map(|x| Value::Float(x.abs()))
+}
+
+fn best(cx: &Cx<'_>, args: &[Value], wanted: Ordering) -> Result<Value, Box<Raise>> {
+    match args {
+        [] => Err(Raise::error(codes::ARITY, "there are no values to choose from").help("give at least one value")),
+        [_] => extreme(&items::items(cx, args, 0)?, wanted),
+        many => extreme(many, wanted),
+    }
+}
+
+fn min(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    best(cx, args, Ordering::Less)
+}
+
+fn max(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    best(cx, args, Ordering::Greater)
+}
+
+/// A float without a fraction as an int, where it fits into one.
+fn whole(x: f64) -> Value {
+    // Both bounds are exact: -2^63 fits into an int, 2^63 does not.
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&x) {
+        Value::Int(x as i64)
+    } else {
+        Value::Float(x)
+    }
+}
+
+fn to_whole(args: &[Value], how: fn(f64) -> f64) -> Result<Value, Box<Raise>> {
+    match &args[0] {
+        Value::Int(i) => Ok(Value::Int(*i)),
+        _ => args::number(args, 0).map(|x| whole(how(x))),
+    }
+}
+
+pub(super) fn floor(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    to_whole(args, f64::floor)
+}
+
+pub(super) fn ceil(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    to_whole(args, f64::ceil)
+}
+
+pub(super) fn round(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    if args[1].is_nil() {
+        return to_whole(args, f64::round);
+    }
+    let x = args::number(args, 0)?;
+    // More digits than a float has change nothing.
+    let digits = args::count(args, 1)?.min(400);
+    Ok(Value::Float(format!("{x:.digits$}").parse().unwrap_or(x)))
+}
+
+fn pow(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (base, exponent) = (args::number(args, 0)?, args::number(args, 1)?);
+    if let (Value::Int(b), Value::Int(e)) = (&args[0], &args[1])
+        && let Ok(e) = u32::try_from(*e)
+        && let Some(exact) = b.checked_pow(e)
+    {
+        return Ok(Value::Int(exact));
+    }
+    Ok(Value::Float(base.powf(exponent)))
+}
+
+/// A function of one number.
+macro_rules! of_one {
+    ($($name:ident $how:expr;)*) => {
+        $(fn $name(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+            args::number(args, 0).map(|x| Value::Float($how(x)))
+        })*
+    };
+}
+
+of_one! {
+    sqrt f64::sqrt;
+    exp f64::exp;
+    ln f64::ln;
+    log2 f64::log2;
+    log10 f64::log10;
+    sin f64::sin;
+    cos f64::cos;
+    tan f64::tan;
+}
+
+fn atan2(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Float(args::number(args, 0)?.atan2(args::number(args, 1)?)))
+}
+
+fn pi(_: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Float(std::f64::consts::PI))
+}
+
+fn is_nan(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bool(matches!(args[0], Value::Float(f) if f.is_nan())))
+}

@@ -5,18 +5,26 @@
 //! crate above adds its own when it makes an isolate.
 
 pub mod args;
+mod bytes;
 mod core;
 mod dict;
+mod each;
+mod global;
+mod grow;
 mod hash;
+mod items;
 mod json;
 mod list;
 mod math;
+mod number;
+mod ordering;
 mod range;
 mod regex;
 mod result;
 mod set;
 mod sort;
 mod string;
+mod under;
 mod walk;
 
 pub use json::{from_json, parse_json, to_json};
@@ -27,17 +35,33 @@ use crate::value::Value;
 
 /// The tables of the language itself.
 pub static TABLES: &[&[Builtin]] = &[
+    // Globals.
     core::TABLE,
-    dict::TABLE,
+    global::TABLE,
     hash::TABLE,
     json::TABLE,
-    list::TABLE,
     math::TABLE,
-    range::TABLE,
     regex::TABLE,
     result::TABLE,
-    set::TABLE,
+    // Methods.
+    bytes::TABLE,
+    dict::TABLE,
+    each::TABLE,
+    grow::TABLE,
+    list::TABLE,
     sort::TABLE,
+    number::TABLE,
+    number::FLOAT,
+    range::TABLE,
+    range::RANGE[0],
+    range::RANGE[1],
+    range::RANGE[2],
+    range::RANGE[3],
+    result::METHODS,
+    set::TABLE,
+    range::SET[0],
+    range::SET[1],
+    range::SET[2],
     string::TABLE,
 ];
 
@@ -278,13 +302,26 @@ pub const fn name_of(sig: &'static str) -> &'static str {
 #[derive(Clone, Copy)]
 pub struct Registry {
     tables: &'static [&'static [&'static [Builtin]]],
+    shapes: &'static [(&'static str, &'static str)],
 }
 
 impl Registry {
     /// The rows of these groups of tables.
     #[must_use]
     pub const fn new(tables: &'static [&'static [&'static [Builtin]]]) -> Self {
-        Self { tables }
+        Self { tables, shapes: &[] }
+    }
+
+    /// With named types that signatures mention: a name and the type, in the language's own syntax.
+    #[must_use]
+    pub const fn with_shapes(self, shapes: &'static [(&'static str, &'static str)]) -> Self {
+        Self { shapes, ..self }
+    }
+
+    /// A named type.
+    #[must_use]
+    pub fn shape(&self, name: &str) -> Option<(&'static str, &'static str)> {
+        self.shapes.iter().find(|(n, _)| *n == name).copied()
     }
 
     /// Every row.

@@ -1,2 +1,248 @@
-//! placeholder
-crate::builtins! { "<string>" => }
+//! Methods of strings. Positions and lengths count characters (Unicode scalar values).
+
+use super::items::{bound, collect, position};
+use super::args;
+use crate::value::{Str, Value};
+use crate::vm::{Cx, Raise, codes};
+use std::rc::Rc;
+
+crate::builtins! { "<string>" =>
+    /// How many characters.
+    plain "count(self: string) -> int" [pure, property] count;
+    /// Whether there are none.
+    plain "empty(self: string) -> bool" [pure, property] empty;
+    /// Whether the text occurs in it.
+    plain "contains(self: string, text: string) -> bool" [pure] contains;
+    /// The string with every `old` replaced by `new`.
+    plain "replace(self: string, old: string, new: string) -> string" [pure] replace;
+    /// The parts between the separators. Without a separator: the words between white space; with an empty one: the
+    /// characters.
+    plain "split(self: string, separator: string = nil) -> list<string>" [pure] split;
+    /// The string without white space at its ends.
+    plain "trim(self: string) -> string" [pure] trim;
+    /// The string without white space at its start.
+    plain "trim_start(self: string) -> string" [pure] trim_start;
+    /// The string without white space at its end.
+    plain "trim_end(self: string) -> string" [pure] trim_end;
+    /// Whether it begins with the text.
+    plain "starts_with(self: string, text: string) -> bool" [pure] starts_with;
+    /// Whether it ends with the text.
+    plain "ends_with(self: string, text: string) -> bool" [pure] ends_with;
+    /// In small letters.
+    plain "lowercase(self: string) -> string" [pure] lowercase;
+    /// As `lowercase`.
+    plain "lower(self: string) -> string" [pure] lowercase;
+    /// In capital letters.
+    plain "uppercase(self: string) -> string" [pure] uppercase;
+    /// As `uppercase`.
+    plain "upper(self: string) -> string" [pure] uppercase;
+    /// `length` characters from `start` on, or all that are left; a negative `start` counts from the end.
+    plain "substring(self: string, start: int, length: int = nil) -> string" [pure] substring;
+    /// The lines, without their ends.
+    plain "lines(self: string) -> list<string>" [pure] lines;
+    /// The characters, each as a string.
+    plain "chars(self: string) -> list<string>" [pure] chars;
+    /// The character at `index`, nil when there is none; negative indexes count from the end.
+    plain "char_at(self: string, index: int) -> string | nil" [pure] char_at;
+    /// Where the text first occurs, -1 when it does not.
+    plain "index_of(self: string, text: string) -> int" [pure] index_of;
+    /// Where the text last occurs, -1 when it does not.
+    plain "last_index_of(self: string, text: string) -> int" [pure] last_index_of;
+    /// The string `times` times in a row.
+    plain "repeat(self: string, times: int) -> string" [pure] repeat;
+    /// The characters in the opposite order.
+    plain "reverse(self: string) -> string" [pure] reverse;
+    /// The string filled up to `width` characters at its start.
+    plain "pad_left(self: string, width: int, fill: string = \" \") -> string" [pure] pad_left;
+    /// The string filled up to `width` characters at its end.
+    plain "pad_right(self: string, width: int, fill: string = \" \") -> string" [pure] pad_right;
+    /// The int that the text stands for, nil when it is none.
+    plain "to_int(self: string) -> int | nil" [pure] to_int;
+    /// The float that the text stands for, nil when it is none.
+    plain "to_float(self: string) -> float | nil" [pure] to_float;
+    /// The string itself.
+    plain "to_string(self: string) -> string" [pure] to_string;
+    /// The bytes of the text in UTF-8.
+    plain "to_bytes(self: string) -> bytes" [pure] to_bytes;
+}
+
+fn count(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::from(args::str(args, 0)?.char_count()))
+}
+
+fn empty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bool(args::str(args, 0)?.is_empty()))
+}
+
+fn contains(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bool(args::str(args, 0)?.contains(args::str(args, 1)?.as_str())))
+}
+
+fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (text, old, new) = (args::str(args, 0)?, args::str(args, 1)?, args::str(args, 2)?);
+    let mut out = Str::with_capacity(text.len());
+    let mut done = 0;
+    for (at, found) in text.match_indices(old.as_str()) {
+        out.push_str(&text[done..at]);
+        out.push_str(new);
+        done = at + found.len();
+        cx.check_size(Some(out.len()))?;
+    }
+    out.push_str(&text[done..]);
+    Ok(Value::Str(out))
+}
+
+pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    match args::opt_str(args, 1)? {
+        None => collect(cx, text.split_whitespace().map(Value::str)),
+        Some(separator) if separator.is_empty() => each_char(cx, text),
+        Some(separator) => collect(cx, text.split(separator.as_str()).map(Value::str)),
+    }
+}
+
+pub(super) fn trim(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(part(args::str(args, 0)?, str::trim))
+}
+
+fn trim_start(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(part(args::str(args, 0)?, str::trim_start))
+}
+
+fn trim_end(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(part(args::str(args, 0)?, str::trim_end))
+}
+
+/// A part of a string; the string itself when that is all of it.
+fn part(text: &Str, cut: fn(&str) -> &str) -> Value {
+    let rest = cut(text);
+    if rest.len() == text.len() { Value::Str(text.clone()) } else { Value::str(rest) }
+}
+
+fn starts_with(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bool(args::str(args, 0)?.starts_with(args::str(args, 1)?.as_str())))
+}
+
+fn ends_with(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bool(args::str(args, 0)?.ends_with(args::str(args, 1)?.as_str())))
+}
+
+fn lowercase(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    Ok(Value::from(if text.is_ascii_text() { text.to_ascii_lowercase() } else { text.to_lowercase() }))
+}
+
+fn uppercase(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    Ok(Value::from(if text.is_ascii_text() { text.to_ascii_uppercase() } else { text.to_uppercase() }))
+}
+
+/// Where the character number `index` begins, the end of the text when there are fewer.
+fn byte_of(text: &Str, index: usize) -> usize {
+    if text.is_ascii_text() {
+        return index.min(text.len());
+    }
+    text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
+}
+
+/// How many characters stand before the byte `at`.
+fn char_of(text: &Str, at: usize) -> Value {
+    Value::from(if text.is_ascii_text() { at } else { text[..at].chars().count() })
+}
+
+fn substring(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    let start = args::int(args, 1)?;
+    let length = if args[2].is_nil() { usize::MAX } else { args::count(args, 2)? };
+    // Only a negative start needs to know how long the whole is.
+    let start = if start < 0 { bound(start, text.char_count()) } else { usize::try_from(start).unwrap_or(usize::MAX) };
+    let from = byte_of(text, start);
+    let to = byte_of(text, start.saturating_add(length));
+    Ok(Value::str(&text[from..to]))
+}
+
+fn lines(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    collect(cx, args::str(args, 0)?.lines().map(Value::str))
+}
+
+fn chars(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    each_char(cx, args::str(args, 0)?)
+}
+
+fn each_char(cx: &Cx<'_>, text: &str) -> Result<Value, Box<Raise>> {
+    collect(cx, text.chars().map(|c| Value::str(c.encode_utf8(&mut [0; 4]))))
+}
+
+fn char_at(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    let Some(at) = position(args::int(args, 1)?, text.char_count()) else { return Ok(Value::Nil) };
+    let from = byte_of(text, at);
+    Ok(text[from..].chars().next().map(|c| Value::str(c.encode_utf8(&mut [0; 4]))).unwrap_or_default())
+}
+
+fn index_of(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    Ok(text.find(args::str(args, 1)?.as_str()).map_or(Value::Int(-1), |at| char_of(text, at)))
+}
+
+fn last_index_of(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    Ok(text.rfind(args::str(args, 1)?.as_str()).map_or(Value::Int(-1), |at| char_of(text, at)))
+}
+
+fn repeat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    let times = args::count(args, 1)?;
+    cx.check_size(text.len().checked_mul(times)).map_err(|raise| raise.about(1, "so often"))?;
+    Ok(Value::from(text.repeat(times)))
+}
+
+fn reverse(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::from(args::str(args, 0)?.chars().rev().collect::<String>()))
+}
+
+/// What fills the string up.
+fn filling(cx: &Cx<'_>, args: &[Value]) -> Result<String, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    let width = args::count(args, 1)?;
+    let fill = args::opt_str(args, 2)?.map_or(" ", |s| s.as_str());
+    let missing = width.saturating_sub(text.char_count());
+    if missing > 0 && fill.is_empty() {
+        return Err(Raise::error(codes::VALUE, "an empty string fills nothing up").about(2, "empty"));
+    }
+    let size = missing.checked_mul(fill.len()).and_then(|n| n.checked_add(text.len()));
+    cx.check_size(size).map_err(|raise| raise.about(1, "so wide"))?;
+    Ok(fill.chars().cycle().take(missing).collect())
+}
+
+fn pad_left(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut out = Str::from(filling(cx, args)?);
+    out.push_str(args::str(args, 0)?);
+    Ok(Value::Str(out))
+}
+
+fn pad_right(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let fill = filling(cx, args)?;
+    args::str(args, 0)?;
+    let mut out = std::mem::take(&mut args[0]);
+    if let Value::Str(text) = &mut out {
+        text.push_str(&fill);
+    }
+    Ok(out)
+}
+
+fn to_int(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(args::str(args, 0)?.trim().parse::<i64>().ok().into())
+}
+
+fn to_float(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(args::str(args, 0)?.trim().parse::<f64>().ok().into())
+}
+
+fn to_string(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(args::str(args, 0)?.clone().into())
+}
+
+fn to_bytes(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bytes(Rc::new(args::str(args, 0)?.as_bytes().to_vec())))
+}

@@ -1,6 +1,6 @@
 //! Builtins that call a closure for each element: one machine, whose state lies in registers.
 
-use super::{Step, args};
+use super::{Step, args, items};
 use crate::value::{List, Value};
 use crate::vm::{Cx, Raise};
 use std::rc::Rc;
@@ -21,89 +21,109 @@ pub fn elements(value: &Value) -> Option<Vec<Value>> {
 }
 
 /// What a walk does with each answer.
-pub enum Walk {
+pub(super) enum Walk {
     /// Goes on.
     On,
     /// The result is known.
     Done(Value),
 }
 
+/// Where a walk is.
+pub(super) struct At<'a> {
+    source: &'a Value,
+    /// From 0.
+    pub(super) index: i64,
+}
+
+impl At<'_> {
+    /// The element that the closure was asked about.
+    pub(super) fn item(&self) -> Value {
+        usize::try_from(self.index).ok().and_then(|i| items::at(self.source, i)).unwrap_or_default()
+    }
+
+    /// That element and those behind it.
+    pub(super) fn rest(&self, cx: &Cx<'_>) -> Result<Value, Box<Raise>> {
+        let from = usize::try_from(self.index).unwrap_or(usize::MAX);
+        let n = items::len(self.source).unwrap_or(0);
+        items::room(cx, n.saturating_sub(from))?;
+        Ok(Value::list((from..n).map_while(|i| items::at(self.source, i)).collect()))
+    }
+}
+
+/// What becomes of an answer.
+pub(super) type Take = fn(&Cx<'_>, &mut Value, &At<'_>, Value) -> Result<Walk, Box<Raise>>;
+/// What the registers come to at the end.
+pub(super) type End = fn(&mut [Value]) -> Result<Value, Box<Raise>>;
+
 // Registers of a walk over one list with one closure: the arguments, then index and accumulator, then the call's own.
-const LIST: usize = 0;
+pub(super) const SOURCE: usize = 0;
 const CLOSURE: usize = 1;
 const INDEX: usize = 2;
 const ACC: usize = 3;
 const CALL: usize = 4;
 
-/// Registers that a [`walk`] needs beyond its two arguments.
-pub const SLOTS: u8 = 4;
+/// Registers that a walk needs beyond its two arguments.
+pub(super) const SLOTS: u8 = 3;
 
-/// Starts a walk over the list in the first argument with the closure in the second.
-///
-/// # Errors
-/// When the arguments are something else.
-pub fn start(cx: &mut Cx<'_>, regs: &mut [Value], acc: Value, end: fn(Value) -> Value) -> Result<Step, Box<Raise>> {
+/// Starts a walk over what the first argument holds with the closure in the second.
+pub(super) fn start(regs: &mut [Value], acc: Value, end: End) -> Result<Step, Box<Raise>> {
+    items::count(regs, SOURCE)?;
     args::function(regs, CLOSURE)?;
-    if !matches!(regs[LIST], Value::List(_)) {
-        // A range or set has the methods of a list; it is walked as one.
-        let items = args::elements(regs, LIST)?;
-        cx.check_size(items.len().checked_mul(16))?;
-        regs[LIST] = Value::list(items);
-    }
     regs[INDEX] = Value::Int(0);
     regs[ACC] = acc;
-    Ok(next(regs, end))
+    next(regs, end)
 }
 
 /// Takes an answer and goes on.
-pub fn resume(
+pub(super) fn resume(
+    cx: &Cx<'_>,
     regs: &mut [Value],
     answer: Value,
-    take: fn(&mut Value, &Value, Value, i64) -> Walk,
-    end: fn(Value) -> Value,
-) -> Step {
-    let Value::Int(index) = regs[INDEX] else { return Step::Return(Value::Nil) };
-    let item = item(&regs[LIST], index).unwrap_or_default();
-    let mut acc = std::mem::take(&mut regs[ACC]);
-    match take(&mut acc, &item, answer, index) {
-        Walk::Done(value) => Step::Return(value),
+    take: Take,
+    end: End,
+) -> Result<Step, Box<Raise>> {
+    let [source, _, Value::Int(index), acc, ..] = regs else { return Ok(Step::Return(Value::Nil)) };
+    match take(cx, acc, &At { source, index: *index }, answer)? {
+        Walk::Done(value) => Ok(Step::Return(value)),
         Walk::On => {
-            regs[ACC] = acc;
-            regs[INDEX] = Value::Int(index + 1);
+            *index += 1;
             next(regs, end)
         }
     }
 }
 
-fn item(list: &Value, index: i64) -> Option<Value> {
-    let Value::List(l) = list else { return None };
-    l.items.get(usize::try_from(index).ok()?).cloned()
-}
-
-fn next(regs: &mut [Value], end: fn(Value) -> Value) -> Step {
-    let Value::Int(index) = regs[INDEX] else { return Step::Return(Value::Nil) };
-    match item(&regs[LIST], index) {
+fn next(regs: &mut [Value], end: End) -> Result<Step, Box<Raise>> {
+    let Value::Int(index) = regs[INDEX] else { return Ok(Step::Return(Value::Nil)) };
+    match usize::try_from(index).ok().and_then(|i| items::at(&regs[SOURCE], i)) {
         Some(item) => {
             regs[CALL] = item;
-            Step::Call { callee: CLOSURE, args: CALL, argc: 1 }
+            Ok(Step::Call { callee: CLOSURE, args: CALL, argc: 1 })
         }
-        None => Step::Return(end(std::mem::take(&mut regs[ACC]))),
+        None => end(regs).map(Step::Return),
     }
 }
 
 /// The accumulator of a walk that builds a list.
-pub fn push(acc: &mut Value, value: Value) {
+pub(super) fn push(acc: &mut Value, value: Value) {
     if let Value::List(l) = acc {
         Rc::<List>::make_mut(l).items.push(value);
     }
 }
 
+/// The accumulator at the end of a walk.
+pub(super) fn result(regs: &mut [Value]) -> Value {
+    std::mem::take(&mut regs[ACC])
+}
+
 /// Makes the machine of a walk: what it starts from, what it does with an answer, what it gives at the end.
 macro_rules! walk {
+    ($acc:expr, $take:expr) => {
+        $crate::builtins::walk::walk!($acc, $take, |regs| Ok($crate::builtins::walk::result(regs)))
+    };
     ($acc:expr, $take:expr, $end:expr) => {{
         static MACHINE: $crate::builtins::Native = $crate::builtins::Native {
-            enter: |cx, regs| $crate::builtins::walk::start(cx, regs, $acc, $end),
-            resume: |_, regs, answer| Ok($crate::builtins::walk::resume(regs, answer, $take, $end)),
+            enter: |_, regs| $crate::builtins::walk::start(regs, $acc, $end),
+            resume: |cx, regs, answer| $crate::builtins::walk::resume(cx, regs, answer, $take, $end),
             slots: $crate::builtins::walk::SLOTS,
         };
         &MACHINE
@@ -111,8 +131,3 @@ macro_rules! walk {
 }
 
 pub(super) use walk;
-
-/// For other walks than these: nothing to do at the end.
-pub(super) fn same(value: Value) -> Value {
-    value
-}

@@ -1,26 +1,42 @@
-//! What is certain to fail, found before the run.
+//! What is certain to fail, found before the run: never a guess.
+//!
+//! - `calls`: collects every call of a builtin or of a function of the file.
+//! - `types`: what a literal is, against what a signature asks for.
+//! - [`view`]: a call as the lints of a builtin's row see it.
+//! - [`codes`]: the catalogue.
 
-use crate::ast::{Expr, ListItem};
-use crate::source::{SourceRef, Span};
+mod calls;
+pub mod codes;
+mod types;
+pub mod view;
 
-/// A call as a lint sees it.
-pub struct CallView<'a> {
-    /// The file.
-    pub source: &'a SourceRef,
-    /// Its arguments.
-    pub args: &'a [ListItem],
-    /// The whole call.
-    pub span: Span,
-    /// What a name is bound to, where that is a literal.
-    pub bound: &'a dyn Fn(&Expr) -> Option<&'a Expr>,
-}
+pub use types::signature;
+pub use view::{CallView, DictView, returned};
+
+use crate::ast::Module;
+use crate::builtins::Registry;
+use crate::diagnostic::Diagnostic;
+use crate::resolve::Resolution;
+use crate::source::SourceRef;
 
 /// Checks a resolved module.
 pub fn check(
-    _source: &SourceRef,
-    _module: &crate::ast::Module,
-    _names: &crate::resolve::Resolution,
-    _registry: crate::builtins::Registry,
-    _found: &mut Vec<crate::diagnostic::Diagnostic>,
+    source: &SourceRef,
+    module: &Module,
+    names: &Resolution,
+    registry: Registry,
+    found: &mut Vec<Diagnostic>,
 ) {
+    let calls = calls::collect(module, names);
+    let mut types = types::Types::new(source, registry, &calls);
+    for call in &calls.all {
+        types.call(call, found);
+    }
+    for call in &calls.all {
+        if let calls::Callee::Builtin(row) = call.callee
+            && let Some(lint) = row.lint
+        {
+            lint(&CallView::new(source, call, &calls), found);
+        }
+    }
 }

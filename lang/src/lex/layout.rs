@@ -70,6 +70,8 @@ pub(super) struct Layout<'a, 's> {
     pub(super) frames: Vec<Frame>,
     pub(super) heads: Vec<Head>,
     report: Report,
+    /// Up to where it is known, and whether, documentation is kept.
+    docs: (usize, bool),
     /// How many prefix operators and words stand in a row.
     prefixes: usize,
     /// Where in `out` the current statement of the file begins.
@@ -86,6 +88,7 @@ pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<
         frames: vec![Frame::new(Token::LBody, Lines::Statements, 0)],
         heads: Vec::new(),
         report,
+        docs: (0, false),
         prefixes: 0,
         statement: 0,
     };
@@ -155,34 +158,23 @@ impl<'a> Layout<'a, '_> {
         self.lexemes.get(at).map(|l| l.token)
     }
 
-    /// Documentation counts where an item begins.
-    fn keeps_doc(&self, at: usize) -> bool {
-        let lines = self.frames.last().is_some_and(|f| f.lines == Lines::Statements);
-        let fresh = matches!(
-            self.prev(),
-            None | Some(Token::Newline | Token::Semi | Token::LBody | Token::LClosure | Token::Doc(_) | Token::Arrow)
-        ) || self.lexemes[at].on_new_line;
-        let behind = self.lexemes[at..].iter().map(|l| l.token).find(|t| !matches!(t, Token::Doc(_)));
-        let item = match behind {
+    /// Documentation counts where an item begins. The answer holds for a whole run of comments.
+    fn keeps_doc(&mut self, at: usize) -> bool {
+        if at < self.docs.0 {
+            return self.docs.1;
+        }
+        let lines = self.frame().lines == Lines::Statements;
+        let fresh = self.lexemes[at].on_new_line
+            || matches!(self.prev(), None | Some(Token::Newline | Token::Semi | Token::LBody | Token::LClosure));
+        let run = self.lexemes[at..].iter().take_while(|l| matches!(l.token, Token::Doc(_))).count();
+        let item = match self.peek(at + run) {
             Some(Token::At) => true,
             Some(Token::Ident(name)) => name == "gen",
-            Some(Token::Kw(kw)) => matches!(
-                kw,
-                Kw::Fn
-                    | Kw::Pub
-                    | Kw::Pipeline
-                    | Kw::Override
-                    | Kw::Tool
-                    | Kw::Struct
-                    | Kw::Enum
-                    | Kw::Interface
-                    | Kw::Impl
-                    | Kw::Type
-                    | Kw::Import
-            ),
+            Some(Token::Kw(kw)) => kw == Kw::Override || kw.begins_item(),
             _ => false,
         };
-        lines && fresh && item
+        self.docs = (at + run, lines && fresh && item);
+        self.docs.1
     }
 
     /// A line break before the lexeme at `at`.
@@ -197,12 +189,31 @@ impl<'a> Layout<'a, '_> {
             || next == Token::RBrace
             || (next == Token::LBody && self.head().is_some())
             || (next.joins_line_above() && !self.names_member(at))
-            || (prev.joins_next_line() && !(prev == Token::Gt && self.closes_type_arguments()));
-        if free {
+            || (prev.joins_next_line() && !self.ends_line_after_all(prev));
+        if free && !(prev.joins_next_line() && self.begins_statement(at, prev)) {
             return;
         }
         self.heads.truncate(frame.heads);
         self.separate(Token::Newline, Span::new(span.end, span.end));
+    }
+
+    /// `list<int>` at the end of a line, and `x++`, which is a mistake of this line and not of the next.
+    fn ends_line_after_all(&self, prev: Token<'a>) -> bool {
+        match prev {
+            Token::Gt => self.closes_type_arguments(),
+            Token::Plus => matches!(self.out.iter().rev().nth(1), Some((Token::Plus, _))),
+            _ => false,
+        }
+    }
+
+    /// A statement begins at `at` although the line above wants to go on.
+    fn begins_statement(&self, at: usize, prev: Token<'a>) -> bool {
+        match self.lexemes[at].token {
+            Token::Kw(Kw::Fn) => self.peek(at + 1) != Some(Token::LParen),
+            Token::Kw(Kw::Return) => matches!(prev, Token::Dot | Token::QDot | Token::Plus | Token::Comma),
+            Token::Kw(kw) => kw.begins_statement() && self.peek(at + 1) != Some(Token::Colon),
+            _ => false,
+        }
     }
 
     /// `else: 1` among members.
@@ -319,9 +330,15 @@ impl<'a> Layout<'a, '_> {
         let head = match kw {
             Kw::If if frame.lines == Lines::Arms && frame.before_arrow => return,
             Kw::For if self.head() == Some(Head::Methods) => return,
-            Kw::If | Kw::While | Kw::For | Kw::Retry | Kw::Deadline | Kw::Parallel | Kw::Match | Kw::Guard | Kw::Catch => {
-                Head::Control(kw)
-            }
+            Kw::If
+            | Kw::While
+            | Kw::For
+            | Kw::Retry
+            | Kw::Deadline
+            | Kw::Parallel
+            | Kw::Match
+            | Kw::Guard
+            | Kw::Catch => Head::Control(kw),
             Kw::From if frame.lines == Lines::Select => Head::Control(kw),
             Kw::Fn if !matches!(self.peek(at + 1), Some(Token::LParen)) => Head::Function,
             Kw::Pipeline | Kw::Tool => Head::Function,
@@ -424,18 +441,34 @@ impl<'a> Layout<'a, '_> {
             Token::Bang | Token::TryStar => true,
             Token::Kw(kw) => matches!(
                 kw,
-                Kw::If | Kw::Match | Kw::Retry | Kw::Deadline | Kw::Parallel | Kw::Return | Kw::Throw | Kw::Yield | Kw::Emit
+                Kw::If
+                    | Kw::Match
+                    | Kw::Retry
+                    | Kw::Deadline
+                    | Kw::Parallel
+                    | Kw::Return
+                    | Kw::Throw
+                    | Kw::Yield
+                    | Kw::Emit
             ),
             _ => false,
         };
         self.prefixes = if prefix { self.prefixes + 1 } else { 0 };
         let frame = self.frame();
         match token {
-            Token::Ternary | Token::Arrow | Token::Kw(Kw::Return | Kw::Throw | Kw::Yield | Kw::Emit) => frame.rights += 1,
+            Token::Ternary | Token::Arrow | Token::Kw(Kw::Return | Kw::Throw | Kw::Yield | Kw::Emit) => {
+                frame.rights += 1;
+            }
             Token::Lt if touches => frame.rights += 1,
             Token::Gt => frame.rights = frame.rights.saturating_sub(1),
             Token::StarStar => frame.powers += 1,
-            Token::Plus | Token::Star | Token::Slash | Token::Percent | Token::Coalesce | Token::AndAnd | Token::OrOr => {
+            Token::Plus
+            | Token::Star
+            | Token::Slash
+            | Token::Percent
+            | Token::Coalesce
+            | Token::AndAnd
+            | Token::OrOr => {
                 frame.powers = 0;
             }
             _ => {}

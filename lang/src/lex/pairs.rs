@@ -42,6 +42,8 @@ struct Entry {
     kind: Open,
     /// Where in the list of lexemes the opener is.
     index: usize,
+    /// Where its line begins.
+    line: usize,
 }
 
 /// The stack of what is open.
@@ -83,7 +85,7 @@ impl<'a> Scanner<'a> {
         if !matches!(kind, Open::Interp) {
             self.before_token(token, at.start as usize);
         }
-        self.pairs.stack.push(Entry { kind, index: self.out.len() });
+        self.pairs.stack.push(Entry { kind, index: self.out.len(), line: self.line_start });
         self.push(token, at);
     }
 
@@ -141,7 +143,7 @@ impl<'a> Scanner<'a> {
 
     /// A closing bracket.
     pub(super) fn close(&mut self, kind: Open, at: Span) {
-        if let Some(above) = self.partner(kind, at) {
+        if let Some(above) = self.partner(kind) {
             for _ in 0..above {
                 self.pop_unclosed();
             }
@@ -157,7 +159,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// How many openers above the partner are unclosed; nothing when there is no partner.
-    fn partner(&self, kind: Open, at: Span) -> Option<usize> {
+    fn partner(&self, kind: Open) -> Option<usize> {
         for (above, entry) in self.pairs.stack.iter().rev().enumerate() {
             match (kind, entry.kind) {
                 (a, b) if a == b => return Some(above),
@@ -165,8 +167,7 @@ impl<'a> Scanner<'a> {
                 (_, Open::Paren | Open::Square) => {}
                 // `f({a: 1)` lacks a `}`; a `)` some lines below its `{` is more likely one too many.
                 (_, Open::Brace) => {
-                    let between = Span::new(self.out[entry.index].span.start, at.start);
-                    if self.source.slice(between).contains('\n') {
+                    if entry.line != self.line_start {
                         return None;
                     }
                 }
@@ -216,7 +217,7 @@ impl<'a> Scanner<'a> {
     /// On a new line: what is open there although the line shows that it should not be.
     pub(super) fn close_what_the_line_shows_unclosed(&mut self, token: Token<'a>, at: usize) {
         while matches!(self.pairs.top(), Some(Open::Paren | Open::Square)) {
-            if !self.begins_statement(token, at) && !self.is_out_of_place(token, at) {
+            if !self.begins_statement(token, at) && !self.is_out_of_place(token) {
                 return;
             }
             self.pop_unclosed();
@@ -228,33 +229,12 @@ impl<'a> Scanner<'a> {
     /// A word that no expression holds; `type:` may be a parameter with a bad name.
     fn begins_statement(&self, token: Token<'a>, at: usize) -> bool {
         let Token::Kw(kw) = token else { return false };
-        let statement = matches!(
-            kw,
-            Kw::Let
-                | Kw::Var
-                | Kw::Const
-                | Kw::Fn
-                | Kw::Pub
-                | Kw::Pipeline
-                | Kw::Tool
-                | Kw::Struct
-                | Kw::Enum
-                | Kw::Interface
-                | Kw::Impl
-                | Kw::Type
-                | Kw::Import
-                | Kw::For
-                | Kw::While
-                | Kw::Guard
-                | Kw::Require
-                | Kw::Defer
-                | Kw::Return
-        );
+        let statement = kw.begins_statement() || kw == Kw::Return;
         statement && !self.text[at + kw.text().len()..].trim_start_matches(' ').starts_with(':')
     }
 
     /// An operand behind an operand, on a line that is not indented deeper than the line of the opener.
-    fn is_out_of_place(&self, token: Token<'a>, at: usize) -> bool {
+    fn is_out_of_place(&self, token: Token<'a>) -> bool {
         let operand = match token {
             Token::Ident(name) => !matches!(name, "not" | "with"),
             Token::Kw(kw) => !matches!(kw, Kw::In | Kw::To | Kw::Exclusive | Kw::Else | Kw::Catch | Kw::Finally),
@@ -263,13 +243,12 @@ impl<'a> Scanner<'a> {
         };
         let behind_operand = self.out.last().is_some_and(|l| l.token.ends_operand());
         let Some(entry) = self.pairs.stack.last() else { return false };
-        operand && behind_operand && self.indent(at) <= self.indent(self.out[entry.index].span.start as usize)
+        operand && behind_operand && self.indent(self.line_start) <= self.indent(entry.line)
     }
 
-    /// How deep the line of `at` is indented.
-    fn indent(&self, at: usize) -> usize {
-        let start = self.text[..at].rfind('\n').map_or(0, |i| i + 1);
-        self.text[start..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count()
+    /// How deep the line that begins at `start` is indented; past some depth all are alike.
+    fn indent(&self, start: usize) -> usize {
+        self.text[start..].bytes().take(1000).take_while(|b| matches!(b, b' ' | b'\t')).count()
     }
 
     pub(super) fn unclosed_string(&mut self, opener: Span, end: usize, quote: Quote) {
@@ -277,7 +256,9 @@ impl<'a> Scanner<'a> {
         let finding = Diagnostic::error("HARN-LEX-002", "this string is never closed")
             .label(self.source, opener, "opened here")
             .help(match quote {
-                Quote::Plain => format!("add `\"` before the end of the line after `{written}`; text of several lines stands in `\"\"\"`"),
+                Quote::Plain => format!(
+                    "add `\"` before the end of the line after `{written}`; text of several lines stands in `\"\"\"`"
+                ),
                 Quote::Triple => "close it with `\"\"\"`".to_owned(),
             });
         self.report.push(finding);
@@ -314,7 +295,8 @@ impl<'a> Scanner<'a> {
         if let Some(opener) = outer {
             let finding = self.unclosed(Open::Interp, opener);
             self.report.push(finding);
-            self.report.damaged.push(self.end_of_line_at(opener.start));
+            let rest = self.end_of_line_at(opener.start);
+            self.report.damaged.push(rest);
         }
     }
 

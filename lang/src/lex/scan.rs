@@ -8,6 +8,7 @@ use super::token::{Kw, Quote, Token};
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
 use logos::Logos;
+use std::ops::Range;
 
 /// A token with what layout wants to know about it.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,10 @@ pub(super) struct Scanner<'a> {
     pub(super) report: Report,
     /// A line break came since the last lexeme.
     line_break: bool,
+    /// Where the current line begins.
+    pub(super) line_start: usize,
+    /// A stretch up to the end of a line, from when that was last asked for.
+    pub(super) line_rest: Option<Range<usize>>,
     /// Too deep: the rest is not read.
     pub(super) stopped: bool,
     /// Where in `out` the current statement of the file begins.
@@ -76,6 +81,8 @@ pub(super) fn scan(source: &SourceRef) -> Scanned<'_> {
         pairs: Pairs::default(),
         report: Report::default(),
         line_break: false,
+        line_start: 0,
+        line_rest: None,
         stopped: false,
         statement: 0,
     };
@@ -125,7 +132,8 @@ impl<'a> Scanner<'a> {
             let range = lexer.span();
             let at = span(range.start, range.end);
             let Ok(token) = token else {
-                self.unreadable(at);
+                let end = self.unreadable(at);
+                lexer.bump(end - range.end);
                 continue;
             };
             match token {
@@ -137,6 +145,7 @@ impl<'a> Scanner<'a> {
                 }
                 Token::LineBreak => {
                     self.line_break = true;
+                    self.line_start = range.end;
                     if self.end_of_line(range.start) {
                         return range.start;
                     }
@@ -189,6 +198,9 @@ impl<'a> Scanner<'a> {
     }
 
     fn word(&mut self, at: Span) {
+        if self.continues_foreign_name(at) {
+            return;
+        }
         let text = &self.text[at.range()];
         let token = match Kw::lookup(text) {
             Some(kw) => Token::Kw(kw),
@@ -220,6 +232,9 @@ impl<'a> Scanner<'a> {
     }
 
     fn number(&mut self, at: Span) {
+        if self.continues_foreign_name(at) {
+            return;
+        }
         let text = &self.text[at.range()];
         self.before_token(Token::Number, at.start as usize);
         let token = numbers::read(text).unwrap_or_else(|why| {
@@ -229,9 +244,12 @@ impl<'a> Scanner<'a> {
                     .help("write it as a float, `1e19`, or as a string"),
                 BadNumber::Letters(offset) => {
                     let (digits, letters) = text.split_at(offset);
-                    Diagnostic::error("HARN-LEX-008", format!("`{letters}` is no unit of time, so `{text}` is no number"))
-                        .label(self.source, at, "a number runs into letters here")
-                        .help(unit_help(digits, letters))
+                    Diagnostic::error(
+                        "HARN-LEX-008",
+                        format!("`{letters}` is no unit of time, so `{text}` is no number"),
+                    )
+                    .label(self.source, at, "a number runs into letters here")
+                    .help(unit_help(digits, letters))
                 }
                 BadNumber::Digits => Diagnostic::error("HARN-LEX-009", format!("`{text}` is no number"))
                     .label(self.source, at, "digits are missing here, or wrong")
@@ -273,7 +291,10 @@ impl<'a> Scanner<'a> {
         if text.starts_with("/**") && text.len() > 4 && !text.starts_with("/***") {
             self.push(Token::Doc(text), span(start, at));
         }
-        self.line_break |= text.contains('\n');
+        if let Some(last) = text.rfind('\n') {
+            self.line_break = true;
+            self.line_start = start + last + 1;
+        }
         at
     }
 
@@ -323,7 +344,8 @@ impl<'a> Scanner<'a> {
                     break;
                 }
                 Ok(Text::Escape | Text::Unicode) => self.escape(span(range.start, range.end)),
-                Ok(Text::Plain | Text::LineBreak | Text::Join) | Err(()) => {}
+                Ok(Text::LineBreak | Text::Join) => self.line_start = range.end,
+                Ok(Text::Plain) | Err(()) => {}
             }
             upto = range.end;
         }

@@ -6,13 +6,38 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 impl<'a> Scanner<'a> {
-    /// A character that begins no token. A run of them is one finding.
-    pub(super) fn unreadable(&mut self, at: Span) {
+    /// A character that begins no token. Gives the end of what was read.
+    pub(super) fn unreadable(&mut self, at: Span) -> usize {
         let text = &self.text[at.range()];
         if text.chars().all(char::is_alphanumeric) {
             self.foreign_name(at);
-            return;
+        } else if let Some(end) = self.curly_quoted(at) {
+            return end;
+        } else {
+            self.without_meaning(at);
         }
+        at.end as usize
+    }
+
+    /// `“…”`, read as the string that was meant.
+    fn curly_quoted(&mut self, at: Span) -> Option<usize> {
+        let opens = |c| matches!(c, '“' | '„' | '«' | '‘');
+        let closes = |c| matches!(c, '”' | '“' | '»' | '’');
+        if !self.text[at.range()].starts_with(opens) {
+            return None;
+        }
+        let rest = self.end_of_line_at(at.end);
+        let line = &self.text[rest.range()];
+        let len = line.find(closes)?;
+        let quote = line[len..].chars().next().map_or(0, char::len_utf8);
+        let end = at.end as usize + len + quote;
+        self.wrong_quotes(span(at.start as usize, end), &line[..len], "a string in curly quotes");
+        Some(end)
+    }
+
+    /// A run of characters without meaning is one finding.
+    fn without_meaning(&mut self, at: Span) {
+        let text = &self.text[at.range()];
         let end = self.end_of_line_at(at.end);
         if let Some(damaged) = self.report.damaged.last_mut()
             && let Some(last) = self.report.diagnostics.last_mut()
@@ -26,35 +51,56 @@ impl<'a> Scanner<'a> {
             return;
         }
         let shown: String = text.chars().flat_map(char::escape_debug).collect();
-        let mut finding = Diagnostic::error("HARN-LEX-001", format!("`{shown}` means nothing here"))
-            .label(self.source, at, "not part of the language");
+        let mut finding = Diagnostic::error("HARN-LEX-001", format!("`{shown}` means nothing here")).label(
+            self.source,
+            at,
+            "not part of the language",
+        );
         if let Some(help) = help_for(text.chars().next().unwrap_or(' ')) {
             finding = finding.help(help);
         }
         self.report.push(finding);
-        self.report.damaged.push(Span::new(at.start, end.end));
+        if self.report.damaged.last().is_none_or(|d| d.end != end.end) {
+            self.report.damaged.push(Span::new(at.start, end.end));
+        }
     }
 
     /// Letters beyond ASCII: the whole word stands as a name, so that nothing else is reported about it.
     fn foreign_name(&mut self, at: Span) {
-        if let Some(last) = self.out.last()
-            && last.span.end == at.start
-            && matches!(last.token, Token::Ident(_) | Token::Kw(_) | Token::Underscore)
-        {
-            let whole = last.span.to(at);
-            self.out.pop();
-            if let Some(label) = self.report.diagnostics.last_mut().and_then(|d| d.labels.first_mut())
-                && label.span.end == at.start
-            {
-                label.span = whole;
-            } else {
-                self.report_foreign(whole);
-            }
-            self.push(Token::Ident(&self.text[whole.range()]), whole);
-            return;
+        if !self.continues_name(at, true) {
+            self.before_token(Token::Underscore, at.start as usize);
+            self.report_foreign(at);
+            self.push(Token::Ident(&self.text[at.range()]), at);
         }
-        self.report_foreign(at);
-        self.push(Token::Ident(&self.text[at.range()]), at);
+    }
+
+    /// ASCII letters and digits that touch such a name belong to it.
+    pub(super) fn continues_foreign_name(&mut self, at: Span) -> bool {
+        matches!(self.out.last(), Some(l) if l.span.end == at.start && matches!(l.token, Token::Ident(_)))
+            && self.continues_name(at, false)
+    }
+
+    fn continues_name(&mut self, at: Span, foreign: bool) -> bool {
+        let Some(last) = self.out.last().copied() else { return false };
+        let is_name = matches!(last.token, Token::Ident(_) | Token::Kw(_) | Token::Underscore);
+        if last.span.end != at.start || !is_name {
+            return false;
+        }
+        let whole = last.span.to(at);
+        if let Some(label) = self.report.diagnostics.last_mut().and_then(|d| d.labels.first_mut())
+            && label.span == last.span
+        {
+            label.span = whole;
+        } else if foreign {
+            self.report_foreign(whole);
+        } else {
+            return false;
+        }
+        if let Some(last) = self.out.last_mut() {
+            last.token = Token::Ident(&self.text[whole.range()]);
+            last.span = whole;
+        }
+        true
     }
 
     fn report_foreign(&mut self, at: Span) {
@@ -65,10 +111,16 @@ impl<'a> Scanner<'a> {
     }
 
     /// From `start` to the end of its line.
-    pub(super) fn end_of_line_at(&self, start: u32) -> Span {
-        let rest = &self.text[start as usize..];
-        let len = rest.find('\n').unwrap_or(rest.len());
-        span(start as usize, start as usize + len)
+    pub(super) fn end_of_line_at(&mut self, start: u32) -> Span {
+        let start = start as usize;
+        // Asked again and again on one long line, it must not be looked for each time.
+        let known =
+            self.line_rest.as_ref().filter(|rest| (rest.start..=rest.end).contains(&start)).map(|rest| rest.end);
+        let end = known.unwrap_or_else(|| self.text[start..].find('\n').map_or(self.text.len(), |i| start + i));
+        if known.is_none() {
+            self.line_rest = Some(start..end);
+        }
+        span(start, end)
     }
 
     /// `# …`: a comment elsewhere.
@@ -83,8 +135,12 @@ impl<'a> Scanner<'a> {
     /// `'…'`, read as the string that was meant.
     pub(super) fn single_quoted(&mut self, at: Span) {
         let inside = &self.text[at.start as usize + 1..at.end as usize - 1];
+        self.wrong_quotes(at, inside, "a string in single quotes");
+    }
+
+    fn wrong_quotes(&mut self, at: Span, inside: &'a str, label: &str) {
         let finding = Diagnostic::error("HARN-LEX-012", "strings stand in double quotes")
-            .label(self.source, at, "a string in single quotes")
+            .label(self.source, at, label)
             .help(format!("write `\"{inside}\"`"))
             .fix(at, format!("\"{inside}\""));
         self.report.push(finding);

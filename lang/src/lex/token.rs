@@ -263,6 +263,36 @@ pub enum Token<'a> {
     NotEqEq,
 }
 
+impl Kw {
+    /// No expression holds it, so at the start of a line it begins a statement.
+    #[must_use]
+    pub const fn begins_statement(self) -> bool {
+        let word = matches!(
+            self,
+            Self::Let | Self::Var | Self::Const | Self::For | Self::While | Self::Guard | Self::Require | Self::Defer
+        );
+        word || self.begins_item()
+    }
+
+    /// A declaration begins with it.
+    #[must_use]
+    pub const fn begins_item(self) -> bool {
+        matches!(
+            self,
+            Self::Fn
+                | Self::Pub
+                | Self::Pipeline
+                | Self::Tool
+                | Self::Struct
+                | Self::Enum
+                | Self::Interface
+                | Self::Impl
+                | Self::Type
+                | Self::Import
+        )
+    }
+}
+
 impl Token<'_> {
     /// An expression can end with it, so what follows is an operator or a body.
     #[must_use]
@@ -372,8 +402,14 @@ impl fmt::Display for Token<'_> {
             Self::Ident(name) => return write!(f, "`{name}`"),
             Self::Kw(kw) => return write!(f, "`{}`", kw.text()),
             Self::Int(_) | Self::Float(_) | Self::Number => "a number",
-            Self::Raw(_) | Self::StrStart(_) | Self::StrText(_) | Self::StrEnd => "a string",
-            Self::TripleQuote | Self::DoubleQuote | Self::RawQuote | Self::SingleQuoted => "a string",
+            Self::Raw(_)
+            | Self::StrStart(_)
+            | Self::StrText(_)
+            | Self::StrEnd
+            | Self::TripleQuote
+            | Self::DoubleQuote
+            | Self::RawQuote
+            | Self::SingleQuoted => "a string",
             Self::Doc(_) => "a documentation comment",
             Self::LineComment | Self::BlockComment | Self::Hash => "a comment",
             Self::Damaged => "something unreadable",

@@ -3,11 +3,9 @@
 use super::expr::{begins_expr, closure};
 use super::failure::{Failure, Problem, Want};
 use super::input::{Ex, In, Rule, kw, member_separators, name_or_blank, tok, when, word};
-use super::recover::{begins_body, before, ends_member, error_expr, head};
+use super::recover::{before, begins_body, ends_member, error_expr, head};
 use super::rules::Rules;
-use crate::ast::{
-    Arm, Block, Catch, Expr, ExprKind, ParallelKind, Pattern, PatternKind, SelectArm, TryBlock,
-};
+use crate::ast::{Arm, Block, Catch, Expr, ExprKind, ParallelKind, Pattern, PatternKind, SelectArm, TryBlock};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::prelude::*;
@@ -109,9 +107,8 @@ fn with_body<'a>(rules: &Rules<'a>, word: Kw, make: fn(Expr, Block) -> ExprKind)
 
 /// `match v { pattern if guard -> body … }`.
 fn matching<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
-    let arms = member_separators().ignore_then(
-        arm(rules).then_ignore(member_separators()).repeated().collect::<Vec<_>>(),
-    );
+    let arms =
+        member_separators().ignore_then(arm(rules).then_ignore(member_separators()).repeated().collect::<Vec<_>>());
     kw(Kw::Match)
         .ignore_then(head(rules.expr.clone()))
         .then(arms.delimited_by(tok(Token::LBody), tok(Token::RBrace)))
@@ -155,16 +152,15 @@ fn trying<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
         let (name, ty) = bound.map_or((None, None), |(name, ty)| (Some(name), ty));
         Catch { name: name.filter(|n| n.text != "_"), ty, body }
     });
-    let catches = catch.map_with(|catch, e| (catch, e.span())).repeated().collect::<Vec<_>>().validate(
-        |catches, _, emitter| {
+    let catches =
+        catch.map_with(|catch, e| (catch, e.span())).repeated().collect::<Vec<_>>().validate(|catches, _, emitter| {
             let mut catches = catches.into_iter();
             let first = catches.next().map(|(catch, _)| catch);
             for (_, span) in catches {
                 emitter.emit(Failure::problem(Problem::SecondCatch, span));
             }
             first
-        },
-    );
+        });
     let finally = kw(Kw::Finally).ignore_then(rules.block.clone()).or_not();
     kw(Kw::Try)
         .ignore_then(rules.block.clone())
@@ -208,7 +204,7 @@ fn select<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
         .map(|(limit, body)| SelectArm::Timeout { limit, body });
     let default = word("default").ignore_then(rules.block.clone()).map(SelectArm::Default);
     let from = any().then(kw(Kw::From)).rewind();
-    let arm = choice((from.ignore_then(receive.clone()).boxed(), timeout.boxed(), default.boxed(), receive.boxed()))
+    let arm = choice((from.ignore_then(receive).boxed(), timeout.boxed(), default.boxed()))
         .map(Some)
         .recover_with(via_parser(super::recover::skip_some(ends_member).map(|_| None)));
     kw(Kw::Select)

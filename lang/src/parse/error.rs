@@ -127,11 +127,13 @@ fn words(scene: &Scene<'_, '_>) -> (&'static str, String, String) {
     }
     if closes_bracket(scene) {
         let list = wants_text(wants);
-        let close = scene
-            .opener()
-            .map(|(index, token, _)| format!(" to go on with {} or close it", opener_name(scene, index, token)))
-            .unwrap_or_default();
-        return ("HARN-PAR-003", format!("expected {list}{close}, found {found}"), unexpected);
+        let name = scene.opener().map_or("the list", |(index, token, _)| opener_name(scene, index, token));
+        let message = if wants.has(Want::Comma) {
+            format!("expected {list} in {name}, found {found}")
+        } else {
+            format!("expected {list} to close {name}, found {found}")
+        };
+        return ("HARN-PAR-003", message, unexpected);
     }
     if wants.has(Want::Body) || wants.has(Want::Closure) {
         let what = if wants.has(Want::Else) { "`else`" } else { "`{`" };
@@ -155,7 +157,8 @@ fn words(scene: &Scene<'_, '_>) -> (&'static str, String, String) {
 fn closes_bracket(scene: &Scene<'_, '_>) -> bool {
     let closer = [Want::RParen, Want::RBracket, Want::RBrace].into_iter().any(|w| scene.wants.has(w));
     let more = [Want::Expr, Want::Pattern, Want::Type, Want::Item].into_iter().any(|w| scene.wants.has(w));
-    closer && !more
+    let key = scene.wants.has(Want::Name) && !scene.wants.has(Want::Comma);
+    closer && !more && !key
 }
 
 /// What would have fitted, as a list; operators are left out, they nearly always would.
@@ -180,6 +183,13 @@ fn wants_text(wants: Wants) -> String {
     ];
     let separator = wants.has(Want::Separator);
     let mut list: Vec<&str> = NAMED.iter().filter(|(want, _)| wants.has(*want)).map(|(_, text)| *text).collect();
+    if wants.has(Want::Comma) {
+        // An element might go on in many ways; that it may end is what counts.
+        list.retain(|text| matches!(*text, "`,`" | "`)`" | "`]`" | "`}`" | "`>`"));
+    }
+    if list.len() > 1 {
+        list.retain(|text| *text != "`(`");
+    }
     if separator {
         // What could also go on is worth less than that it may end here.
         list = vec!["the end of the statement"];
@@ -206,6 +216,8 @@ fn opener_name(scene: &Scene<'_, '_>, index: usize, token: Token<'_>) -> &'stati
         Token::LDict if matches!(before, Some(Token::Ident(_))) => "the struct",
         Token::LDict if matches!(before, Some(Token::Kw(_))) => "the pattern",
         Token::LDict => "the dict",
+        Token::LBody if matches!(word, Some(Token::Kw(Kw::Struct))) => "the struct",
+        Token::LBody if matches!(word, Some(Token::Kw(Kw::Enum))) => "the enum",
         Token::LClosure => "the closure",
         Token::InterpStart => "the interpolation",
         _ => "the block",

@@ -2,7 +2,7 @@
 
 use super::control;
 use super::failure::{Failure, Problem, Want};
-use super::input::{Cx, Ex, In, Rule, kw, name, tok, when};
+use super::input::{Ex, In, Rule, kw, name, tok, when};
 use super::literal::{arguments, dict, group, list, simple, string, structure};
 use super::recover::{ends_element, ends_parameter, recovering};
 use super::rules::Rules;
@@ -225,9 +225,8 @@ fn attached<'a>(rules: &Rules<'a>) -> Rule<'a, Attached> {
         .delimited_by(tok(Token::QBracket), tok(Token::RBracket))
         .map(|index| Attached::Index { index, optional: true });
     let try_it = tok(Token::Question).map(|()| Attached::Try);
-    let first = |t| {
-        matches!(t, Token::Dot | Token::QDot | Token::LParen | Token::LBracket | Token::QBracket | Token::Question)
-    };
+    let first =
+        |t| matches!(t, Token::Dot | Token::QDot | Token::LParen | Token::LBracket | Token::QBracket | Token::Question);
     when(first, choice((field, call, plain, optional, try_it)).boxed())
 }
 
@@ -284,23 +283,19 @@ pub(super) fn closure<'a>(rules: &Rules<'a>) -> Rule<'a, Closure> {
         .allow_trailing()
         .collect::<Vec<_>>()
         .then_ignore(tok(Token::Arrow));
-    let rule = params
-        .or_not()
-        .then(rules.stmts.clone())
-        .delimited_by(tok(Token::LClosure), tok(Token::RBrace))
-        .map_with(|(params, stmts), e| Closure {
-            params: params.unwrap_or_default(),
-            body: Block { stmts, span: e.span() },
-        });
+    let rule =
+        params.or_not().then(rules.stmts.clone()).delimited_by(tok(Token::LClosure), tok(Token::RBrace)).map_with(
+            |(params, stmts), e| Closure { params: params.unwrap_or_default(), body: Block { stmts, span: e.span() } },
+        );
     when(|t| t == Token::LClosure, rule.boxed())
 }
 
 /// A place that can be assigned to: a name, or fields and indexes that begin at one.
-pub(super) fn is_place(cx: &Cx, expr: &Expr) -> bool {
+pub(super) fn is_place(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Name(_) | ExprKind::Error | ExprKind::TooDeep => true,
         ExprKind::Field { object, optional: false, .. } | ExprKind::Index { object, optional: false, .. } => {
-            is_place(cx, object)
+            is_place(object)
         }
         _ => false,
     }

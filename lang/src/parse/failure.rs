@@ -124,7 +124,8 @@ impl Failure {
     /// The text ends where something was missing.
     pub(super) fn is_at_end(&self, tokens: &[(Token<'_>, Span)], end: u32) -> bool {
         let last = tokens.last().map_or(0, |(_, s)| s.end);
-        self.problem.is_none() && (self.span.start >= end || self.span.start >= last && self.span.start == self.span.end)
+        self.problem.is_none()
+            && (self.span.start >= end || self.span.start >= last && self.span.start == self.span.end)
     }
 }
 
@@ -179,7 +180,11 @@ impl<'a> LabelError<'a, In<'a>, DefaultExpected<'a, Token<'a>>> for Failure {
 }
 
 impl<'a> LabelError<'a, In<'a>, Want> for Failure {
-    fn expected_found<E: IntoIterator<Item = Want>>(expected: E, _: Option<MaybeRef<'a, Token<'a>>>, span: Span) -> Self {
+    fn expected_found<E: IntoIterator<Item = Want>>(
+        expected: E,
+        _: Option<MaybeRef<'a, Token<'a>>>,
+        span: Span,
+    ) -> Self {
         let wants = expected.into_iter().fold(Wants::default(), |wants, one| wants.and(Wants::of(one)));
         Self { span, wants, problem: None }
     }

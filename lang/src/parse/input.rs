@@ -140,10 +140,7 @@ pub(super) fn name_or_blank<'a>() -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
 }
 
 /// `rule`, only looked at where the next token is one of its first ones.
-pub(super) fn when<'a, T: 'a>(
-    first: fn(Token<'a>) -> bool,
-    rule: Rule<'a, T>,
-) -> Rule<'a, T> {
+pub(super) fn when<'a, T: 'a>(first: fn(Token<'a>) -> bool, rule: Rule<'a, T>) -> Rule<'a, T> {
     any().filter(move |t| first(*t)).rewind().ignore_then(rule).boxed()
 }
 

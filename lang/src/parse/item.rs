@@ -6,8 +6,7 @@ use super::literal::{arguments, plain_string};
 use super::recover::{before, elements, ends_member, skip_some};
 use super::rules::Rules;
 use crate::ast::{
-    Attribute, Block, Field, FnDecl, Item, ItemKind, Name, Param, Pattern, PatternKind, StmtKind,
-    TypeExpr, Variant,
+    Attribute, Block, Field, FnDecl, Item, ItemKind, Name, Param, Pattern, PatternKind, StmtKind, TypeExpr, Variant,
 };
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
@@ -17,20 +16,7 @@ use chumsky::prelude::*;
 pub(super) fn begins_item(token: Token<'_>) -> bool {
     match token {
         Token::At | Token::Doc(_) | Token::Ident("gen") => true,
-        Token::Kw(kw) => matches!(
-            kw,
-            Kw::Fn
-                | Kw::Pub
-                | Kw::Pipeline
-                | Kw::Override
-                | Kw::Tool
-                | Kw::Struct
-                | Kw::Enum
-                | Kw::Interface
-                | Kw::Impl
-                | Kw::Type
-                | Kw::Import
-        ),
+        Token::Kw(kw) => kw == Kw::Override || kw.begins_item(),
         _ => false,
     }
 }
@@ -269,12 +255,10 @@ fn implementation<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 fn enumeration<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
     let label = name().then(tok(Token::Colon)).or_not();
     let field = label.ignore_then(rules.ty.clone()).boxed();
-    let fields = elements(field, &[Want::Comma, Want::RParen], |span| TypeExpr {
-        kind: crate::ast::TypeKind::Error,
-        span,
-    })
-    .delimited_by(tok(Token::LParen), tok(Token::RParen))
-    .or_not();
+    let fields =
+        elements(field, &[Want::Comma, Want::RParen], |span| TypeExpr { kind: crate::ast::TypeKind::Error, span })
+            .delimited_by(tok(Token::LParen), tok(Token::RParen))
+            .or_not();
     let variant =
         name().then(fields).map(|(name, fields)| Variant { name, fields: fields.unwrap_or_default() }).boxed();
     kw(Kw::Enum)

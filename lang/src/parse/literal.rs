@@ -109,11 +109,7 @@ fn error_item(span: Span) -> ListItem {
 }
 
 fn item<'a>(expr: Rule<'a, Expr>) -> Rule<'a, ListItem> {
-    tok(Token::Ellipsis)
-        .or_not()
-        .then(expr)
-        .map(|(dots, value)| ListItem { value, spread: dots.is_some() })
-        .boxed()
+    tok(Token::Ellipsis).or_not().then(expr).map(|(dots, value)| ListItem { value, spread: dots.is_some() }).boxed()
 }
 
 /// What stands in `f(a, ...b)`, with its parentheses.
@@ -189,9 +185,7 @@ pub(super) fn group<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
             match (items.next(), items.next(), items.next()) {
                 // The parentheses belong to what they hold: an operator's error points at all of it.
                 (Some(only), None, _) => Expr { span, ..only },
-                (Some(first), Some(second), None) => {
-                    cx.node(ExprKind::Pair(Box::new(first), Box::new(second)), span)
-                }
+                (Some(first), Some(second), None) => cx.node(ExprKind::Pair(Box::new(first), Box::new(second)), span),
                 _ => {
                     emitter.emit(Failure::problem(Problem::NoTriple, span));
                     error_expr(span)

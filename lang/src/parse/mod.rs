@@ -46,6 +46,9 @@ impl Parsed {
     }
 }
 
+/// Past this many findings a text is no script; more would help nobody.
+const MAX_FINDINGS: usize = 200;
+
 /// Parses a text. Never panics; whatever is wrong is in [`Parsed::diagnostics`].
 #[must_use]
 pub fn parse(source: &SourceRef) -> Parsed {
@@ -58,10 +61,14 @@ pub fn parse(source: &SourceRef) -> Parsed {
     let failed = !failures.is_empty();
     let noise = |at: u32| damaged.iter().any(|d| d.start <= at && at <= d.end);
     for failure in &failures {
-        let diagnostic = error::explain(failure, source, &tokens);
-        if !noise(diagnostic.position()) && !noise(failure.span.start) {
-            diagnostics.push(diagnostic);
+        if diagnostics.len() >= MAX_FINDINGS {
+            break;
         }
+        if noise(failure.span.start) {
+            continue;
+        }
+        let diagnostic = error::explain(failure, source, &tokens);
+        diagnostics.push(diagnostic);
     }
     if let Some(span) = cx.too_deep.get() {
         diagnostics.push(error::too_deep(source, span));

@@ -10,21 +10,15 @@ use crate::source::Span;
 use chumsky::prelude::*;
 
 /// A pattern, made of patterns and, for defaults, expressions.
-pub(super) fn pattern<'a>(cx: &'a Cx, pattern: Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Rule<'a, Pattern> {
+pub(super) fn pattern<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Rule<'a, Pattern> {
     let blank = select! {
         Token::Underscore = e => Pattern { kind: PatternKind::Wildcard, span: e.span() },
         Token::Damaged = e => error_pattern(e.span()),
     };
-    let primary = choice((
-        named(&pattern, &expr),
-        blank,
-        dict(&pattern, &expr),
-        list(&pattern, expr),
-        pair(&pattern),
-        constant(cx),
-    ))
-    .labelled(Want::Pattern)
-    .boxed();
+    let primary =
+        choice((named(pattern, &expr), blank, dict(pattern, &expr), list(pattern, expr), pair(pattern), constant(cx)))
+            .labelled(Want::Pattern)
+            .boxed();
     tok(Token::Bar)
         .or_not()
         .ignore_then(primary.separated_by(just(Token::Bar)).at_least(1).collect::<Vec<_>>())
@@ -117,8 +111,7 @@ fn fields<'a>(pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Fi
     let value = tok(Token::Colon).ignore_then(pattern.clone()).or_not();
     let default = tok(Token::Assign).ignore_then(expr.clone()).or_not();
     let field = choice((name(), plain_string())).then(value).then(default).map(|((key, pattern), default)| {
-        let pattern =
-            pattern.unwrap_or_else(|| Pattern { kind: PatternKind::Bind(key.text.clone()), span: key.span });
+        let pattern = pattern.unwrap_or_else(|| Pattern { kind: PatternKind::Bind(key.text.clone()), span: key.span });
         Part::One(PatternField { key, pattern, default })
     });
     let part = choice((rest().map(Part::Rest), field)).map_with(|part, e| (part, e.span())).boxed();
@@ -210,11 +203,7 @@ fn constant<'a>(cx: &'a Cx) -> Rule<'a, Pattern> {
 }
 
 /// `name`, `name: T = default`, `{a, b}`, `...rest`.
-pub(super) fn param<'a>(
-    pattern: Rule<'a, Pattern>,
-    ty: Rule<'a, TypeExpr>,
-    expr: Rule<'a, Expr>,
-) -> Rule<'a, Param> {
+pub(super) fn param<'a>(pattern: Rule<'a, Pattern>, ty: Rule<'a, TypeExpr>, expr: Rule<'a, Expr>) -> Rule<'a, Param> {
     tok(Token::Ellipsis)
         .or_not()
         .then(pattern)

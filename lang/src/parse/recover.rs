@@ -36,10 +36,7 @@ pub(super) fn begins_body(token: Token<'_>) -> bool {
 }
 
 /// Looks, without taking it, whether the next token is one of `last`, or the text ends; otherwise `want` was missing.
-pub(super) fn before<'a>(
-    last: fn(Token<'_>) -> bool,
-    want: &'static [Want],
-) -> impl Parser<'a, In<'a>, (), Ex> + Clone + Copy {
+pub(super) fn before<'a>(last: fn(Token<'_>) -> bool, want: &'static [Want]) -> impl Parser<'a, In<'a>, (), Ex> + Copy {
     custom(move |inp: &mut InputRef<'a, '_, In<'a>, Ex>| {
         let Some(token) = inp.peek() else { return Ok(()) };
         if last(token) {
@@ -101,9 +98,7 @@ pub(super) fn head<'a>(expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
     before(other, &[Want::Expr])
         .ignore_then(expr)
         .then_ignore(before(begins_body, &[Want::Body]))
-        .recover_with(via_parser(
-            skip(stops, false).then_ignore(before(begins_body, &[Want::Body])).map(error_expr),
-        ))
+        .recover_with(via_parser(skip(stops, false).then_ignore(before(begins_body, &[Want::Body])).map(error_expr)))
         .boxed()
 }
 
@@ -113,7 +108,11 @@ pub(super) fn error_expr(span: Span) -> Expr {
 }
 
 /// Elements between commas, a last comma allowed, each recovering for itself.
-pub(super) fn elements<'a, T: 'a>(element: Rule<'a, T>, closer: &'static [Want], fallback: fn(Span) -> T) -> Rule<'a, Vec<T>> {
+pub(super) fn elements<'a, T: 'a>(
+    element: Rule<'a, T>,
+    closer: &'static [Want],
+    fallback: fn(Span) -> T,
+) -> Rule<'a, Vec<T>> {
     recovering(element, ends_element, closer, fallback)
         .separated_by(just(Token::Comma))
         .allow_trailing()

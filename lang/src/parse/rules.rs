@@ -29,7 +29,7 @@ impl<'a> Rules<'a> {
             .delimited_by(tok(Token::LBody), tok(Token::RBrace))
             .map_with(|stmts, e| Block { stmts, span: e.span() })
             .boxed();
-        let pattern = recursive(|pattern| pattern::pattern(cx, pattern.boxed(), expr.clone())).boxed();
+        let pattern = recursive(|pattern| pattern::pattern(cx, &pattern.boxed(), expr.clone())).boxed();
         let param = pattern::param(pattern.clone(), ty.clone(), expr.clone());
         Self { cx, expr, stmts, block, pattern, ty, param }
     }

@@ -19,7 +19,7 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                 .help("write `==`")
                 .fix(at, "=="),
         ),
-        Token::LClosure | Token::LBody | Token::LDict
+        Token::LClosure | Token::LBody
             if wants.has(Want::Separator) && matches!(before, Some(Token::RParen | Token::Ident(_))) && !head =>
         {
             Some(
@@ -70,9 +70,9 @@ pub(super) fn help(scene: &Scene<'_, '_>) -> Vec<String> {
     {
         out.push(help.to_owned());
     }
-    out.extend(for_tokens(scene, before, found).map(str::to_owned));
-    out.dedup();
-    out.truncate(2);
+    if out.is_empty() {
+        out.extend(for_tokens(scene, before, found).map(str::to_owned));
+    }
     out
 }
 
@@ -110,9 +110,13 @@ fn for_tokens(scene: &Scene<'_, '_>, before: Option<Token<'_>>, found: Option<To
         Token::ColonAssign => "write `let x = …` for a new name and `x = …` to assign",
         Token::FatArrow => "an arrow is written `->`",
         Token::Assign if opener == Some(Token::LDict) => "in a dict a key and its value are joined by `:`",
-        Token::Plus if before == Some(Token::Plus) => "there is no `++`: write `x += 1`",
+        Token::Plus | Token::Newline if before == Some(Token::Plus) && wants.has(Want::Expr) => {
+            "there is no `++`: write `x += 1`"
+        }
         Token::Kw(Kw::Fn) if wants.has(Want::Expr) => "a function without a name is a closure: `{ x -> … }`",
-        Token::Kw(Kw::In) if opener == Some(Token::LParen) => "write `for x in xs { … }`, without parentheses",
+        Token::LBody if wants.has(Want::In) && before == Some(Token::RParen) => {
+            "write `for x in xs { … }`, without parentheses"
+        }
         Token::Kw(Kw::Else) if scene.at_statement_start() => "`else` follows the `}` of an `if` or a `guard`",
         Token::Kw(Kw::Catch | Kw::Finally) if scene.at_statement_start() => "it follows the `}` of a `try`",
         Token::Semi if wants.has(Want::Comma) => "elements are separated by `,`",
@@ -128,6 +132,15 @@ fn for_tokens(scene: &Scene<'_, '_>, before: Option<Token<'_>>, found: Option<To
         }
         Token::StrStart(_) | Token::Raw(_) if wants.has(Want::Separator) && matches!(before, Some(Token::Ident(_))) => {
             "arguments stand in parentheses: `f(\"text\")`"
+        }
+        Token::Colon if wants.has(Want::Separator) && opener == Some(Token::LBody) => {
+            "this `{` begins a block; a dict as the value of an arm or a body stands in parentheses, `({a: 1})`"
+        }
+        Token::LDict if wants.has(Want::Separator) && matches!(before, Some(Token::Ident(_))) => {
+            "a call is `f({a: 1})`; the names of structs begin with a capital letter"
+        }
+        Token::Ident(_) if wants.has(Want::Comma) && wants.has(Want::Colon) && opener != Some(Token::LDict) => {
+            "put a `,` between two names, and a `:` between a name and its type"
         }
         _ if wants.has(Want::Comma) && super::expr::begins_expr(found) => "put a `,` between the two",
         _ if wants.has(Want::Separator) && super::expr::begins_expr(found) => {

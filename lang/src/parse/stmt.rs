@@ -108,15 +108,14 @@ fn assign_op<'a>() -> impl Parser<'a, In<'a>, Option<BinaryOp>, Ex> + Clone {
 
 /// An expression, or an assignment to what it names.
 fn expression<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
-    let cx = rules.cx;
     rules
         .expr
         .clone()
         .then(assign_op().then(rules.expr.clone()).or_not())
-        .validate(move |(target, assigned), _, emitter| match assigned {
+        .validate(|(target, assigned), _, emitter| match assigned {
             None => StmtKind::Expr(target),
             Some((op, value)) => {
-                if !is_place(cx, &target) && !matches!(target.kind, ExprKind::Placeholder) {
+                if !is_place(&target) && !matches!(target.kind, ExprKind::Placeholder) {
                     emitter.emit(Failure::problem(Problem::AssignTarget, target.span));
                 }
                 StmtKind::Assign { target, op, value }

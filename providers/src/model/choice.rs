@@ -40,7 +40,9 @@ impl ToolChoice {
                 "required" | "any" => Ok(ToolChoice::Required),
                 other => Err(bad(match nearest(other, ToolChoice::WORDS.iter().copied()) {
                     Some(near) => format!("unknown `tool_choice` {other:?}; did you mean {near:?}?"),
-                    None => format!("unknown `tool_choice` {other:?}; use \"auto\", \"none\", \"required\" or {{name}}"),
+                    None => {
+                        format!("unknown `tool_choice` {other:?}; use \"auto\", \"none\", \"required\" or {{name}}")
+                    }
                 })),
             },
             Data::Dict(_) if !data.get("type").is_nil() => Ok(ToolChoice::AsGiven(data.clone())),

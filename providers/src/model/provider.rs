@@ -23,6 +23,9 @@ pub enum Provider {
     Openai,
 }
 
+/// How a variable of the environment is looked up.
+pub(super) type Env = dyn Fn(&str) -> Option<String>;
+
 /// Names that will be providers, but are none yet.
 const PLANNED: &[&str] = &["gemini", "ollama", "openai_compatible"];
 
@@ -50,7 +53,9 @@ pub enum RouteError {
         from: &'static str,
     },
     /// The provider wants a key.
-    #[error("no key for {provider}; set {variable}, or point {base_variable} to a local server (http://127.0.0.1:PORT)")]
+    #[error(
+        "no key for {provider}; set {variable}, or point {base_variable} to a local server (http://127.0.0.1:PORT)"
+    )]
     NoKey {
         /// The provider.
         provider: Provider,
@@ -165,7 +170,7 @@ impl Provider {
     }
 
     /// The provider whose key is set.
-    pub(super) fn with_key(env: &dyn Fn(&str) -> Option<String>) -> Option<Provider> {
+    pub(super) fn with_key(env: &Env) -> Option<Provider> {
         let has = |variable| set(env, variable).is_some();
         if has("ANTHROPIC_API_KEY") || has("ANTHROPIC_AUTH_TOKEN") {
             Some(Provider::Anthropic)
@@ -175,7 +180,7 @@ impl Provider {
     }
 
     /// Where it lives; the mock lives nowhere.
-    pub(super) fn endpoint(self, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<Endpoint>, RouteError> {
+    pub(super) fn endpoint(self, env: &Env) -> Result<Option<Endpoint>, RouteError> {
         let place = match self {
             Provider::Mock => return Ok(None),
             Provider::Anthropic => ANTHROPIC,
@@ -217,10 +222,7 @@ impl Provider {
     }
 
     /// The variable, the header, the key, and the header's value.
-    fn key_header(
-        self,
-        env: &dyn Fn(&str) -> Option<String>,
-    ) -> Option<(&'static str, &'static str, String, String)> {
+    fn key_header(self, env: &Env) -> Option<(&'static str, &'static str, String, String)> {
         let read = |variable, header, prefix: &str| {
             set(env, variable).map(|key| (variable, header, key.clone(), format!("{prefix}{key}")))
         };
@@ -234,17 +236,14 @@ impl Provider {
 }
 
 /// A variable that says something, without the blanks that copying leaves.
-pub(super) fn set(env: &dyn Fn(&str) -> Option<String>, variable: &str) -> Option<String> {
+pub(super) fn set(env: &Env, variable: &str) -> Option<String> {
     env(variable).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-fn base_url(place: &Place, env: &dyn Fn(&str) -> Option<String>) -> Result<Url, RouteError> {
+fn base_url(place: &Place, env: &Env) -> Result<Url, RouteError> {
     let text = set(env, place.base_variable).unwrap_or_else(|| place.default_base.to_owned());
-    let bad = |reason: String| RouteError::BadUrl {
-        variable: place.base_variable,
-        reason,
-        example: place.default_base,
-    };
+    let bad =
+        |reason: String| RouteError::BadUrl { variable: place.base_variable, reason, example: place.default_base };
     let mut url = Url::parse(&text).map_err(|error| bad(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad(format!("its scheme is {:?}, not http or https", url.scheme())));

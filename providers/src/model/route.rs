@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use runtime::capabilities::{Capabilities, Wire};
 use runtime::data::Data;
-use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request};
+use runtime::model::{Delta, ModelError, Reply, Request};
 use runtime::note::{Note, Severity};
 use runtime::seam::{Answer, Model, Outcome, Turn, fault};
 use serde_json::Value;
 
 use super::capabilities::Known;
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
-use super::provider::{Provider, RouteError, set};
+use super::provider::{Env, Provider, RouteError, set};
 use super::{CapabilityTable, Mock, anthropic, openai};
 
 /// Where a call goes.
@@ -54,7 +54,7 @@ impl Route {
 /// mock. The model is the one that the request names, else `HARN_LLM_MODEL` (unless the request names another provider than
 /// the environment would choose), else the provider's usual one.
 pub struct Routes {
-    env: Box<dyn Fn(&str) -> Option<String>>,
+    env: Box<Env>,
     table: CapabilityTable,
     known: RefCell<Known>,
     mock: Rc<Mock>,
@@ -153,16 +153,15 @@ impl Model for Routes {
             Ok(route) => route,
             Err(error) => return Answer::Now(Err(fault(ModelError::from(error)))),
         };
-        match &route.endpoint {
+        match route.endpoint.clone() {
             None => match self.mock.call(turn, request, &route.model) {
                 Answer::Now(outcome) => Answer::Now(outcome.inspect(|reply| show(reply, live))),
-                Answer::Later(outcome) => Answer::later(async move { outcome.await.inspect(|reply| show(reply, live)) }),
+                Answer::Later(outcome) => {
+                    Answer::later(async move { outcome.await.inspect(|reply| show(reply, live)) })
+                }
             },
-            Some(_) => Answer::later(async move {
-                let Some(endpoint) = &route.endpoint else {
-                    return Err(fault(ModelError::new(ModelErrorKind::BadRequest, "the route leads nowhere")));
-                };
-                self.ask(turn, request, &route, endpoint, live).await.inspect(|reply| show(reply, live))
+            Some(endpoint) => Answer::later(async move {
+                self.ask(turn, request, &route, &endpoint, live).await.inspect(|reply| show(reply, live))
             }),
         }
     }

@@ -20,11 +20,10 @@ pub(super) fn known_keys(id: &str, config: &Data, known: &[&str]) -> Result<(), 
     let error = config_error(format!("{id}.{unknown}"), format!("unknown configuration key `{unknown}` of `{id}`"));
     Err(match (nearest(unknown, known.iter().copied()), known) {
         (Some(near), _) => error.suggest(Some(near)),
-        (None, []) => config_error(
-            format!("{id}.{unknown}"),
-            format!("`{id}` takes no configuration, got the key `{unknown}`"),
-        )
-        .help("leave the key out"),
+        (None, []) => {
+            config_error(format!("{id}.{unknown}"), format!("`{id}` takes no configuration, got the key `{unknown}`"))
+                .help("leave the key out")
+        }
         (None, known) => error.help(format!("known keys: {}", known.join(", "))),
     })
 }

@@ -2,7 +2,6 @@
 //!
 //! | offers | for |
 //! |---|---|
-//! | [`CANONICAL_IDS`] | the eight ids that every loop knows, whether their provider is built or not |
 //! | [`canonical`] | the providers that are built |
 //! | [`check_config`] | reading a provider's configuration strictly, before a loop begins |
 //! | [`TokenPressure`], [`ToolOutputTruncated`] | the providers themselves |
@@ -20,20 +19,8 @@ mod tool_output_truncated;
 pub use token_pressure::{TokenPressure, TokenPressureConfig};
 pub use tool_output_truncated::ToolOutputTruncated;
 
-/// The ids of the canonical providers, in the order in which they run. All may be named in lists of providers, those that
-/// are not built yet included.
-pub const CANONICAL_IDS: [&str; 8] = [
-    TokenPressure::ID,
-    "idle_nudge",
-    ToolOutputTruncated::ID,
-    "post_compact_recap",
-    "resume_continuity",
-    "project_facts",
-    "workspace_anchor",
-    "grounded_review",
-];
-
-/// The canonical providers that are built, in the order of [`CANONICAL_IDS`].
+/// The canonical providers that are built, in the order of `ReminderProviders::CANONICAL`. The ids of the
+/// others may be named in lists of providers too; the registry of the core knows all eight.
 #[must_use]
 pub fn canonical() -> Vec<Rc<dyn ReminderProvider>> {
     vec![Rc::new(TokenPressure), Rc::new(ToolOutputTruncated)]
@@ -58,13 +45,15 @@ fn config_error(field: impl Into<String>, message: impl Into<String>) -> Reminde
 
 #[cfg(test)]
 mod tests {
+    use runtime::reminder::providers::ReminderProviders;
+
     use super::*;
 
     #[test]
     fn what_is_built_is_on_the_list_and_in_its_order() {
         let built: Vec<usize> = canonical()
             .iter()
-            .map(|provider| CANONICAL_IDS.iter().position(|id| *id == provider.id()).unwrap())
+            .map(|provider| ReminderProviders::CANONICAL.iter().position(|id| *id == provider.id()).unwrap())
             .collect();
         assert_eq!(built, [0, 2]);
     }

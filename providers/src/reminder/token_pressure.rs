@@ -191,9 +191,16 @@ mod tests {
         let spec = fire(&place, 70_000, Some(100_000), &Data::Nil).remove(0);
         assert_eq!(spec.tags, ["token_pressure".into()]);
         assert_eq!(spec.dedupe_key.as_deref(), Some("token_pressure"));
-        assert_eq!((spec.ttl_turns, spec.role_hint, spec.propagate), (Some(2), RoleHint::Developer, Propagate::Session));
+        assert_eq!(
+            (spec.ttl_turns, spec.role_hint, spec.propagate),
+            (Some(2), RoleHint::Developer, Propagate::Session)
+        );
         assert!(!spec.preserve_on_compact);
-        assert!(spec.body.starts_with("70000 of 100000 tokens of the context window are used (70 %)."), "{}", spec.body);
+        assert!(
+            spec.body.starts_with("70000 of 100000 tokens of the context window are used (70 %)."),
+            "{}",
+            spec.body
+        );
         assert!(fire(&place, 95_000, Some(100_000), &Data::Nil).remove(0).preserve_on_compact);
     }
 

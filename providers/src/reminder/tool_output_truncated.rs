@@ -70,7 +70,7 @@ impl ReminderProvider for ToolOutputTruncated {
 
 #[cfg(test)]
 mod tests {
-    use runtime::hooks::ToolResult;
+    use runtime::hooks::event::ToolResult;
     use runtime::message::ToolCall;
 
     use super::*;

@@ -1,11 +1,13 @@
 //! What a loop is told.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::capabilities::Capabilities;
 use crate::data::Data;
 use crate::model::Request;
 use crate::reminder::providers::ReminderOptions;
+use crate::seam::Permissions;
 
 /// What a loop is told.
 #[derive(Debug, Clone)]
@@ -30,6 +32,8 @@ pub struct LoopOptions {
     pub max_tool_output_chars: Option<usize>,
     /// The reminders.
     pub reminders: ReminderOptions,
+    /// Who is asked before a tool runs; nothing means every tool may.
+    pub permissions: Option<Rc<dyn Permissions>>,
     /// The options as they were written, for handlers that want to see them.
     pub written: Data,
 }
@@ -48,6 +52,7 @@ impl LoopOptions {
             token_budget: None,
             max_tool_output_chars: None,
             reminders: ReminderOptions::default(),
+            permissions: None,
             written: Data::Nil,
         }
     }

@@ -23,13 +23,16 @@ mod endings;
 mod hooked;
 mod provided;
 
+/// Called with the number of the answer.
+type Meanwhile = Box<dyn Fn(usize)>;
+
 /// Says what it is told to, and remembers what it was asked.
 #[derive(Default)]
 struct Fake {
     replies: RefCell<VecDeque<Result<Reply, ModelError>>>,
     asked: RefCell<Vec<Request>>,
     /// Called while the model "thinks".
-    meanwhile: RefCell<Option<Box<dyn Fn(usize)>>>,
+    meanwhile: RefCell<Option<Meanwhile>>,
 }
 
 impl Model for Fake {

@@ -23,8 +23,9 @@ impl Run<'_> {
     pub(super) async fn call_tool(&self, state: &mut LoopState, call: &ToolCall) -> Outcome<ToolResult> {
         let scope = self.scope.for_call(call.id.clone());
         let turn = Turn { scope: &scope, ..self.turn() };
-        let hooks: Vec<ToolHook> =
-            self.parts.hooks.tool().iter().filter(|hook| self.wants(hook, call, state)).cloned().collect();
+        let event = HookEvent::PreToolUse { call, iteration: state.iteration };
+        let registered = self.parts.hooks.tool();
+        let hooks: Vec<ToolHook> = registered.iter().filter(|hook| hook.pattern.matches(&event)).cloned().collect();
         let call = match self.before(turn, &hooks, call, state).await? {
             Ok(call) => call,
             Err(reason) => {
@@ -39,6 +40,10 @@ impl Run<'_> {
                 return Ok(not_run(&reason));
             }
         };
+        if let Some(reason) = self.refused(turn, &call).await? {
+            state.tools.rejected += 1;
+            return Ok(not_run(&reason));
+        }
         let output = self.run_tool(turn, &tool, &call).await?;
         if output.ok {
             state.tools.successful += 1;
@@ -46,13 +51,8 @@ impl Run<'_> {
         let limit = hooks.iter().filter_map(|hook| hook.max_output).chain(self.options.max_tool_output_chars).min();
         let result = self.after(turn, &hooks, &call, cut(output, limit), state).await?;
         let event = HookEvent::PostToolUse { call: &call, result: &result, iteration: state.iteration };
-        let (config, strict) = (&self.options.reminders.config, self.strict());
-        crate::reminder::providers::fire(&self.providers, turn, &event, config, strict).await?;
+        self.evaluate_in(turn, &event).await?;
         Ok(result)
-    }
-
-    fn wants(&self, hook: &ToolHook, call: &ToolCall, state: &LoopState) -> bool {
-        hook.pattern.matches(&HookEvent::PreToolUse { call, iteration: state.iteration })
     }
 
     /// Asks the handlers before the call, each with the arguments as the one before left them.
@@ -98,6 +98,20 @@ impl Run<'_> {
         };
         fits(&call.arguments, &tool.spec().parameters)?;
         Ok(tool.clone())
+    }
+
+    /// Asks for a permission where one is wanted; why it was refused.
+    async fn refused(&self, turn: Turn<'_>, call: &ToolCall) -> Outcome<Option<Arc<str>>> {
+        let Some(permissions) = &self.options.permissions else { return Ok(None) };
+        let Some(reason) = permissions.wanted(call) else { return Ok(None) };
+        self.emit_in(turn, &HookEvent::PermissionAsked { call, reason: &reason }).await?;
+        let given = match until_stopped(turn.scope, 0, permissions.ask(turn, call, &reason).get()).await {
+            Ok(answer) => answer?,
+            Err(_) => false,
+        };
+        let decision = if given { "allow" } else { "deny" };
+        self.emit_in(turn, &HookEvent::PermissionReplied { call, reason: &reason, decision }).await?;
+        Ok((!given).then(|| format!("permission refused ({reason})").into()))
     }
 
     async fn run_tool(&self, turn: Turn<'_>, tool: &Rc<dyn Tool>, call: &ToolCall) -> Outcome<Output> {

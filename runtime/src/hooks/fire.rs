@@ -16,9 +16,8 @@ pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: 
     let mut decision = Decision::Allow;
     for registered in hooks.session().iter().filter(|registered| registered.wants(event)) {
         match ask(registered.hook.as_ref(), turn, event, strict).await? {
-            Decision::Allow => {}
             block @ Decision::Block { .. } if event.kind().can_be_vetoed() => return Ok(block),
-            Decision::Block { .. } => {}
+            Decision::Allow | Decision::Block { .. } => {}
             modify @ Decision::Modify(_) => decision = modify,
         }
     }

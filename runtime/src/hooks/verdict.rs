@@ -107,6 +107,11 @@ impl Verdict {
                 )),
             }
         }
+        if let Some(word) = unknown_decision(entries) {
+            let message = format!("unknown `decision` {word:?}");
+            let error = ReminderError::new(ReminderCode::Shape, join(path, "decision"), message);
+            self.malformed.push(error.help("write \"allow\" or \"deny\""));
+        }
         if let Some(decision) = read_decision(kind, entries) {
             self.decision = decision;
         } else if !entries.contains_key("effects") && looks_like_spec(kind, entries) {
@@ -155,7 +160,7 @@ pub fn read_effects(returned: &Data) -> Result<Vec<ReminderSpec>, ReminderError>
         Data::Nil => {}
         Data::List(items) => verdict.read_effects(items, ""),
         Data::Dict(entries) if entries.contains_key("reminder") => {
-            verdict.read_effects(std::slice::from_ref(returned), "")
+            verdict.read_effects(std::slice::from_ref(returned), "");
         }
         Data::Dict(entries) if entries.contains_key("effects") => match returned.get("effects").as_list() {
             Some(items) => verdict.read_effects(items, "effects"),
@@ -171,6 +176,12 @@ pub fn read_effects(returned: &Data) -> Result<Vec<ReminderSpec>, ReminderError>
         error
     };
     verdict.malformed.into_iter().next().map_or(Ok(verdict.effects), |error| Err(strip(error)))
+}
+
+/// A decision that is none of those known. It must not pass for consent in silence.
+fn unknown_decision(entries: &Entries) -> Option<&str> {
+    let word = entries.get("decision")?.as_str().unwrap_or("");
+    (!matches!(word, "allow" | "approve" | "deny" | "block")).then_some(word)
 }
 
 fn read_decision(kind: EventKind, entries: &Entries) -> Option<Decision> {
@@ -275,5 +286,6 @@ mod tests {
     fn a_misspelt_reminder_is_not_swallowed() {
         assert_eq!(read(EventKind::PostTurn, r#"{"bdy":"x"}"#).malformed[0].suggestion.as_deref(), Some("body"));
         assert_eq!(read(EventKind::PostTurn, "3").malformed.len(), 1);
+        assert_eq!(read(EventKind::PreToolUse, r#"{"decision":"dney"}"#).malformed[0].field, "decision");
     }
 }

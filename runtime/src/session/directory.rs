@@ -24,6 +24,9 @@ pub enum SessionError {
     /// A session has this id already.
     #[error("a session with the id '{0}' exists already")]
     Exists(Arc<str>),
+    /// It is no workspace anchor.
+    #[error("a workspace anchor is {{primary, additional_roots?: [{{path, mount_mode?}}]}}; {0}")]
+    Anchor(String),
     /// It is no message.
     #[error(transparent)]
     Message(#[from] MessageError),
@@ -48,6 +51,13 @@ impl Sessions {
         let id: Arc<str> = id.map_or_else(|| self.ids.next_text(now_ms), Arc::from);
         let make = || Session::new(id.clone(), IdStream::new(self.seed, &id), now_ms);
         self.open.borrow_mut().entry(id.clone()).or_insert_with(make).clone()
+    }
+
+    /// A session that the directory does not know, for work on a bare transcript or a single call. Its ids follow from
+    /// `id` as an open session's do.
+    #[must_use]
+    pub fn detached(&self, id: &Arc<str>, now_ms: u64) -> Rc<Session> {
+        Session::new(id.clone(), IdStream::new(self.seed, id), now_ms)
     }
 
     /// The session with this id.
@@ -102,6 +112,14 @@ impl Sessions {
             ("child_ids", children.iter().map(Data::from).collect()),
             ("root_id", root.into()),
         ])
+    }
+
+    /// Says where a session works: `{primary, additional_roots?: [{path, mount_mode?}]}`, or nil for nowhere.
+    pub fn set_workspace_anchor(&self, id: &str, anchor: &Data) -> Result<(), SessionError> {
+        let session = self.get(id)?;
+        check_anchor(anchor).map_err(SessionError::Anchor)?;
+        session.with(|state| state.workspace_anchor = anchor.clone());
+        Ok(())
     }
 
     /// Empties a session; its pending reminders are discarded.
@@ -192,6 +210,25 @@ impl Sessions {
             session.with(|state| state.transcript.push_message(message));
         }
         Ok(())
+    }
+}
+
+fn check_anchor(anchor: &Data) -> Result<(), String> {
+    if anchor.is_nil() {
+        return Ok(());
+    }
+    let text = |data: &Data, field: &str| match data {
+        Data::Str(text) if !text.trim().is_empty() => Ok(()),
+        other => Err(format!("`{field}` must be a path, got {}", other.type_name())),
+    };
+    if anchor.as_dict().is_none() {
+        return Err(format!("got {}", anchor.type_name()));
+    }
+    text(anchor.get("primary"), "primary")?;
+    match anchor.get("additional_roots") {
+        Data::Nil => Ok(()),
+        Data::List(roots) => roots.iter().try_for_each(|root| text(root.get("path"), "path")),
+        other => Err(format!("`additional_roots` must be a list, got {}", other.type_name())),
     }
 }
 

@@ -44,6 +44,17 @@ fn ids_follow_from_seed_and_name_however_sessions_interleave() {
 }
 
 #[test]
+fn an_anchor_is_checked() {
+    let (sessions, _, _) = bench();
+    sessions.open(Some("a"), 1);
+    let set = |json: &str| sessions.set_workspace_anchor("a", &Data::from_json(json).unwrap());
+    assert_eq!(set(r#"{"primary":"src","additional_roots":[{"path":"docs","mount_mode":"read"}]}"#), Ok(()));
+    assert!(set(r#"{"primary":1}"#).unwrap_err().to_string().ends_with("`primary` must be a path, got int"));
+    assert!(set(r#"{"primary":"src","additional_roots":[{}]}"#).is_err());
+    assert_eq!(sessions.snapshot("a").at("workspace_anchor.primary").as_str(), Some("src"));
+}
+
+#[test]
 fn a_fork_takes_reminders_along_and_goes_its_own_way() {
     let (sessions, scope, log) = bench();
     let parent = sessions.open(Some("p"), 5);

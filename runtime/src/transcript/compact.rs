@@ -128,15 +128,11 @@ impl Begun {
     #[must_use]
     pub fn finish(self, summary: Summary, at: &Moment<'_>) -> Compacted {
         let Begun { mut transcript, options, archived, kept, mut records, tokens_before, expired, deduped, .. } = self;
-        let mut messages: Vector<Arc<Message>> = match &summary {
-            Summary::Text(text) => Vector::unit(Arc::new(Message::user(text.clone()))),
-            Summary::Messages(messages) => messages.iter().cloned().collect(),
+        let (text, mut messages): (Option<Arc<str>>, Vector<Arc<Message>>) = match summary {
+            Summary::Text(text) => (Some(text.clone()), Vector::unit(Arc::new(Message::user(text)))),
+            Summary::Messages(messages) => (None, messages.into_iter().collect()),
         };
         messages.append(kept);
-        let text = match &summary {
-            Summary::Text(text) => Some(text.clone()),
-            Summary::Messages(_) => None,
-        };
         transcript.messages = messages;
         transcript.summary = text.clone().or(transcript.summary);
         let lost = lifecycle::preserve_only(&mut transcript);

@@ -83,14 +83,14 @@ impl Transcript {
     /// The conversation as text: what people said and were told.
     #[must_use]
     pub fn render_visible(&self) -> String {
-        self.messages.iter().filter_map(|message| line(message)).collect::<Vec<_>>().join("\n\n")
+        self.messages.iter().filter_map(line).collect::<Vec<_>>().join("\n\n")
     }
 
     /// The conversation as text, pending reminders after it.
     #[must_use]
     pub fn render_full(&self) -> String {
         let reminders = self.pending().map(|pending| format!("[system_reminder] {}", pending.reminder.body));
-        self.messages.iter().filter_map(|message| line(message)).chain(reminders).collect::<Vec<_>>().join("\n\n")
+        self.messages.iter().filter_map(line).chain(reminders).collect::<Vec<_>>().join("\n\n")
     }
 }
 

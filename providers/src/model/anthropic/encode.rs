@@ -76,7 +76,8 @@ fn thinking_json(thinking: &Thinking, budget: Option<u64>) -> Value {
 
 /// The system text, and behind it the system messages that the history begins with.
 fn system(request: &Request, leading: &[Arc<str>]) -> Value {
-    let parts: Vec<Arc<str>> = request.system_text().map(Arc::from).into_iter().chain(leading.iter().cloned()).collect();
+    let parts: Vec<Arc<str>> =
+        request.system_text().map(Arc::from).into_iter().chain(leading.iter().cloned()).collect();
     if parts.is_empty() { Value::Null } else { parts.join("\n\n").into() }
 }
 
@@ -153,7 +154,11 @@ fn system_message(text: &str) -> Value {
 /// The blocks of a content. The API refuses text blocks that say nothing.
 fn content(content: &Content) -> Vec<Value> {
     let blocks = content.to_blocks();
-    blocks.iter().filter(|block| !matches!(block, Block::Text { text, .. } if text.trim().is_empty())).map(block).collect()
+    blocks
+        .iter()
+        .filter(|block| !matches!(block, Block::Text { text, .. } if text.trim().is_empty()))
+        .map(block)
+        .collect()
 }
 
 fn block(block: &Block) -> Value {

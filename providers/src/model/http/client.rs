@@ -31,7 +31,7 @@ pub(crate) struct Proxies {
 }
 
 impl Proxies {
-    pub(crate) fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Proxies {
+    pub(crate) fn from_env(env: &crate::model::provider::Env) -> Proxies {
         let first = |names: &[&str]| {
             names.iter().find_map(|name| {
                 env(name).filter(|value| !value.trim().is_empty()).map(|value| ((*name).to_owned(), value))
@@ -82,11 +82,11 @@ impl Client {
         // A server on this machine is never behind a proxy.
         let except = format!("localhost,127.0.0.0/8,::1,{}", self.proxies.except.as_deref().unwrap_or_default());
         for (named, proxy) in [
-            (&self.proxies.http, Proxy::http::<&str> as fn(&str) -> reqwest::Result<Proxy>),
-            (&self.proxies.https, Proxy::https::<&str>),
+            (&self.proxies.http, Proxy::http::<String> as fn(String) -> reqwest::Result<Proxy>),
+            (&self.proxies.https, Proxy::https::<String>),
         ] {
             if let Some((variable, value)) = named {
-                let proxy = proxy(value).map_err(|error| ClientError::Proxy {
+                let proxy = proxy(value.clone()).map_err(|error| ClientError::Proxy {
                     variable: variable.clone(),
                     reason: super::failure::root_cause(&error),
                 })?;

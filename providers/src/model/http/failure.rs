@@ -152,7 +152,8 @@ pub(crate) fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
 
 /// The answer is longer than is read.
 pub(crate) fn too_long(endpoint: &Endpoint, limit: usize) -> ModelError {
-    let message = format!("{} answered with more than {} MiB; check {}", who(endpoint), limit >> 20, endpoint.base_variable);
+    let message =
+        format!("{} answered with more than {} MiB; check {}", who(endpoint), limit >> 20, endpoint.base_variable);
     ModelError { retryable: false, ..error(endpoint, ModelErrorKind::BadResponse, message) }
 }
 
@@ -171,12 +172,7 @@ pub(crate) fn wrong_shape(endpoint: &Endpoint, problem: &str) -> ModelError {
 }
 
 /// The answer is no JSON.
-pub(crate) fn not_json(
-    endpoint: &Endpoint,
-    headers: &HeaderMap,
-    body: &[u8],
-    cause: &serde_json::Error,
-) -> ModelError {
+pub(crate) fn not_json(endpoint: &Endpoint, headers: &HeaderMap, body: &[u8], cause: &serde_json::Error) -> ModelError {
     let (who, variable) = (who(endpoint), endpoint.base_variable);
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("none");
     let start = body.trim_ascii_start();

@@ -71,3 +71,61 @@ async fn stoppable<T>(scope: &Scope, work: impl Future<Output = T>) -> Result<T,
         () = deadline => Err(Stopped::Deadline),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+    use std::task::{Context, Waker};
+
+    use runtime::clock::ManualClock;
+    use runtime::event_log::MemoryLog;
+    use runtime::seam::Sort;
+
+    use super::*;
+    use crate::testing::{Place, block_on};
+
+    fn error(kind: ModelErrorKind) -> ModelError {
+        ModelError::new(kind, "no")
+    }
+
+    #[test]
+    fn the_schedule_is_fixed_and_bounded() {
+        let place = Place::new();
+        let outcome: Outcome<()> =
+            block_on(with_retries(&place.scope, 6, &|_| {}, async |_| Err(error(ModelErrorKind::Server))));
+        assert!(outcome.unwrap_err().to_string().ends_with("(tried 7 times)"));
+        assert_eq!(*place.clock.slept.borrow(), [500, 1000, 2000, 4000, 8000, 8000]);
+    }
+
+    #[test]
+    fn what_a_retry_cannot_mend_is_final() {
+        use ModelErrorKind as K;
+        for kind in [K::Timeout, K::Auth, K::BadRequest, K::BadResponse, K::ContextWindow] {
+            assert_eq!(wait_ms(&error(kind), 0), None, "{kind}");
+        }
+        for kind in [K::Connection, K::RateLimit, K::Overloaded, K::Server] {
+            assert_eq!(wait_ms(&error(kind), 0), Some(FIRST_MS), "{kind}");
+        }
+        assert_eq!(wait_ms(&ModelError { retryable: false, ..error(K::Server) }, 0), None);
+        assert_eq!(wait_ms(&error(K::Server), u32::MAX), Some(LONGEST_MS));
+    }
+
+    #[test]
+    fn a_wait_ends_when_the_work_is_cancelled_or_its_deadline_passes() {
+        for (by_deadline, sort) in [(false, Sort::Cancelled), (true, Sort::Deadline)] {
+            let clock = ManualClock::new(0);
+            let mut scope = Scope::new(Rc::new(clock.clone()), Rc::new(MemoryLog::default()));
+            scope.deadline_ms = by_deadline.then_some(200);
+            let work = with_retries(&scope, 5, &|_| {}, async |_| Err::<(), _>(error(ModelErrorKind::Server)));
+            let mut work = std::pin::pin!(work);
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(work.as_mut().poll(&mut cx).is_pending(), "it waits for its second try");
+            if by_deadline {
+                clock.advance(200);
+            } else {
+                scope.cancel.cancel("enough");
+            }
+            assert_eq!(block_on(work).unwrap_err().sort(), sort);
+        }
+    }
+}

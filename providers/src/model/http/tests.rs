@@ -1,0 +1,317 @@
+//! A server of a few lines answers what each test scripts; the clock skips every wait and notes it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use runtime::message::Message;
+use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request};
+use runtime::seam::{Model, Outcome, Sort};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::model::{CapabilityTable, Routes};
+use crate::testing::Place;
+
+const GOOD: &str = r#"{"id":"c1","model":"gpt-4o","choices":[{"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#;
+
+/// What the server does with one connection.
+#[derive(Clone)]
+enum Act {
+    /// Answers in full.
+    Say(String),
+    /// Says this and closes.
+    SayAndClose(String),
+    /// Reads the request and never answers.
+    Hang,
+}
+
+fn answer(status: &str, headers: &str, body: &str) -> Act {
+    Act::Say(format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n{body}", body.len()))
+}
+
+fn json(status: &str, body: &str) -> Act {
+    answer(status, "content-type: application/json\r\n", body)
+}
+
+/// Starts a server that does these acts, one for each connection; gives its address and the requests it read.
+async fn server(acts: Vec<Act>) -> (String, mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, requests) = mpsc::channel();
+    tokio::spawn(async move {
+        for act in acts {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = sender.send(read_request(&mut stream).await);
+            match act {
+                Act::Say(text) | Act::SayAndClose(text) => {
+                    stream.write_all(text.as_bytes()).await.unwrap();
+                    let _ = stream.shutdown().await;
+                }
+                Act::Hang => {
+                    tokio::spawn(async move {
+                        tokio::time::sleep(Duration::from_secs(60)).await;
+                        drop(stream);
+                    });
+                }
+            }
+        }
+    });
+    (base, requests)
+}
+
+async fn read_request(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let read = stream.read(&mut buffer).await.unwrap();
+        text.extend_from_slice(&buffer[..read]);
+        let seen = String::from_utf8_lossy(&text).into_owned();
+        let whole = seen.split_once("\r\n\r\n").is_some_and(|(head, body)| {
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            body.len() >= length.and_then(|length| length.parse().ok()).unwrap_or(0)
+        });
+        if whole || read == 0 {
+            return seen;
+        }
+    }
+}
+
+fn routes(base: &str, more: &[(&str, &str)]) -> Routes {
+    let mut env: HashMap<String, String> =
+        more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    env.insert("HARN_LLM_PROVIDER".into(), "openai".into());
+    env.insert("OPENAI_BASE_URL".into(), format!("{base}/v1"));
+    env.insert("HARN_LLM_MODEL".into(), "gpt-4o".into());
+    Routes::new(CapabilityTable::built_in().unwrap(), move |name| env.get(name).cloned())
+}
+
+fn request() -> Request {
+    Request { messages: [Arc::new(Message::user("hi"))].into_iter().collect(), ..Request::default() }
+}
+
+async fn ask(routes: &Routes, place: &Place, request: &Request) -> Outcome<Reply> {
+    routes.call(place.turn(), request, &|_| {}).get().await
+}
+
+async fn failure(acts: Vec<Act>) -> (ModelError, Vec<u64>) {
+    let (base, _requests) = server(acts).await;
+    let place = Place::new();
+    let failure = ask(&routes(&base, &[]), &place, &request()).await.unwrap_err();
+    let error = failure.as_any().downcast_ref::<ModelError>().unwrap().clone();
+    assert!(error.message.contains(&format!("openai at {base}")), "says which server: {error}");
+    assert_eq!(error.provider.as_deref(), Some("openai"));
+    assert_eq!(error.model.as_deref(), Some("gpt-4o"));
+    let slept = place.clock.slept.borrow().clone();
+    (error, slept)
+}
+
+#[tokio::test]
+async fn a_server_error_is_tried_again() {
+    let (base, requests) = server(vec![json("500 Internal Server Error", "{}"), json("200 OK", GOOD)]).await;
+    let place = Place::new();
+    let restarts = Rc::new(RefCell::new(Vec::new()));
+    let seen = restarts.clone();
+    let live = move |delta: Delta<'_>| seen.borrow_mut().push(format!("{delta:?}"));
+    let reply = routes(&base, &[]).call(place.turn(), &request(), &live).get().await.unwrap();
+    assert_eq!(reply.text.as_ref(), "hello");
+    assert_eq!(*place.clock.slept.borrow(), [500]);
+    assert_eq!(*restarts.borrow(), ["Restart", "Text(\"hello\")"]);
+    let first = requests.recv().unwrap();
+    assert!(first.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{first}");
+    assert!(first.ends_with(r#"{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}"#), "{first}");
+    assert!(!first.to_lowercase().contains("authorization"), "no key, no header: {first}");
+    assert_eq!(requests.recv().unwrap(), first);
+}
+
+#[tokio::test]
+async fn a_server_that_names_a_time_is_obeyed() {
+    for (header, wait) in [("retry-after: 3\r\n", 3000), ("retry-after-ms: 120\r\nretry-after: 3\r\n", 120)] {
+        let (base, _requests) = server(vec![answer("429 Too Many Requests", header, ""), json("200 OK", GOOD)]).await;
+        let place = Place::new();
+        ask(&routes(&base, &[]), &place, &request()).await.unwrap();
+        assert_eq!(*place.clock.slept.borrow(), [wait], "{header}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_an_hour_is_not_waited_for() {
+    let (error, slept) = failure(vec![answer("429 Too Many Requests", "retry-after: 3600\r\n", "")]).await;
+    assert_eq!((error.kind, error.retry_after_ms), (ModelErrorKind::RateLimit, Some(3_600_000)));
+    assert!(slept.is_empty());
+}
+
+#[tokio::test]
+async fn retries_end_and_the_message_counts_them() {
+    let body = r#"{"error":{"message":"the engine is on fire."}}"#;
+    let (error, slept) = failure(vec![json("503 Service Unavailable", body); 3]).await;
+    assert_eq!((error.kind, error.status), (ModelErrorKind::Overloaded, Some(503)));
+    assert!(error.message.contains("answered 503 Service Unavailable: the engine is on fire; "), "{error}");
+    assert!(error.message.ends_with("(tried 3 times)"), "{error}");
+    assert_eq!(slept, [500, 1000]);
+}
+
+#[tokio::test]
+async fn the_number_of_retries_is_the_callers() {
+    let (base, requests) = server(vec![json("500 Internal Server Error", "{}"); 2]).await;
+    let place = Place::new();
+    let once = Request { retries: Some(0), ..request() };
+    assert!(ask(&routes(&base, &[]), &place, &once).await.is_err());
+    assert!(place.clock.slept.borrow().is_empty());
+    assert_eq!(requests.try_iter().count(), 1);
+}
+
+#[tokio::test]
+async fn other_answers_are_final() {
+    for (status, body, kind, part) in [
+        ("400 Bad Request", r#"{"error":{"message":"no such field"}}"#, ModelErrorKind::BadRequest, "no such field"),
+        (
+            "400 Bad Request",
+            r#"{"error":{"message":"too many tokens","code":"context_length_exceeded"}}"#,
+            ModelErrorKind::ContextWindow,
+            "transcript_compact",
+        ),
+        ("401 Unauthorized", r#"{"error":{"message":"bad key"}}"#, ModelErrorKind::Auth, "check OPENAI_API_KEY"),
+        ("404 Not Found", "nothing here", ModelErrorKind::BadRequest, "nothing here; check the model's name"),
+        ("501 Not Implemented", "", ModelErrorKind::Server, "answered 501 Not Implemented"),
+        ("302 Found", "", ModelErrorKind::BadResponse, "answered 302 Found; check OPENAI_BASE_URL"),
+    ] {
+        let (error, slept) = failure(vec![json(status, body)]).await;
+        assert_eq!(error.kind, kind, "{status}");
+        assert!(error.message.contains(part), "{status}: {error}");
+        assert!(slept.is_empty(), "{status}");
+        assert!(!error.retryable || kind == ModelErrorKind::BadResponse, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn answers_that_make_no_sense_say_what_they_were() {
+    for (act, part) in [
+        (json("200 OK", ""), "answered with an empty body"),
+        (json("200 OK", &GOOD[..60]), "JSON that ends in the middle: {\"id\":\"c1\""),
+        (answer("200 OK", "content-type: text/html\r\n", "<!doctype html><h1>Hi</h1>"), "a web page instead of JSON"),
+        (answer("200 OK", "content-type: text/plain\r\n", "all good"), "(content type text/plain): all good"),
+        (answer("200 OK", "content-type: text/event-stream\r\n", "data: {}\n\n"), "streamed its answer"),
+        (json("200 OK", "[1,2]"), "JSON that is no object: [1,2]"),
+        (json("200 OK", r#"{"ok":true}"#), "missing field `choices`"),
+        (json("200 OK", r#"{"choices":[]}"#), "`choices` is empty"),
+    ] {
+        let (error, slept) = failure(vec![act]).await;
+        assert_eq!(error.kind, ModelErrorKind::BadResponse, "{part}");
+        assert!(error.message.contains(part), "{part}: {error}");
+        assert!(slept.is_empty(), "it was paid for and would come again: {part}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_is_tried_again() {
+    let half = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{}", GOOD.len(), &GOOD[..60]);
+    let (error, slept) = failure(vec![Act::SayAndClose(half); 3]).await;
+    assert_eq!(error.kind, ModelErrorKind::Connection);
+    assert!(error.message.contains("broke off in the middle of its answer"), "{error}");
+    assert_eq!(slept, [500, 1000]);
+
+    let (error, _) = failure(vec![Act::SayAndClose(String::new()); 3]).await;
+    assert_eq!(error.kind, ModelErrorKind::Connection);
+    assert!(error.message.contains("closed the connection without an answer"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_named() {
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let place = Place::new();
+    let routes = routes(&format!("http://user:secret@127.0.0.1:{port}"), &[]);
+    let failure = ask(&routes, &place, &request()).await.unwrap_err();
+    let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Connection);
+    let start = format!("cannot connect to openai at http://127.0.0.1:{port}/v1: Connection refused");
+    assert!(error.message.starts_with(&start), "{error}");
+    assert!(error.message.contains("OPENAI_BASE_URL") && !error.message.contains("secret"), "{error}");
+    assert_eq!(*place.clock.slept.borrow(), [500, 1000]);
+}
+
+#[tokio::test]
+async fn a_slow_server_runs_out_of_time_once() {
+    let (base, _requests) = server(vec![Act::Hang; 2]).await;
+    let place = Place::new();
+    let hasty = Request { timeout_ms: Some(100), ..request() };
+    let failure = ask(&routes(&base, &[]), &place, &hasty).await.unwrap_err();
+    let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Timeout);
+    assert!(error.message.contains("gave no whole answer within 100 ms"), "{error}");
+    assert!(place.clock.slept.borrow().is_empty());
+}
+
+#[tokio::test]
+async fn cancelling_ends_a_call_that_waits() {
+    let (base, _requests) = server(vec![Act::Hang]).await;
+    let place = Place::new();
+    let cancel = place.scope.cancel.clone();
+    let (routes, request) = (routes(&base, &[]), request());
+    let call = ask(&routes, &place, &request);
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cancel.cancel("enough");
+    };
+    let (outcome, ()) = tokio::join!(call, stop);
+    assert_eq!(outcome.unwrap_err().sort(), Sort::Cancelled);
+}
+
+#[tokio::test]
+async fn a_key_that_the_server_echoes_is_hidden() {
+    let body = r#"{"error":{"message":"Incorrect API key provided: sk-very-secret"}}"#;
+    let (base, requests) = server(vec![json("401 Unauthorized", body)]).await;
+    let failure = ask(&routes(&base, &[("OPENAI_API_KEY", "sk-very-secret\n")]), &Place::new(), &request()).await;
+    let message = failure.unwrap_err().to_string();
+    assert!(message.contains("Incorrect API key provided: [key]"), "{message}");
+    assert!(requests.recv().unwrap().contains("authorization: Bearer sk-very-secret\r\n"));
+}
+
+#[tokio::test]
+async fn a_body_has_a_largest_size() {
+    let size = super::MAX_BODY + 1;
+    let act = Act::Say(format!("HTTP/1.1 200 OK\r\ncontent-length: {size}\r\n\r\n{}", " ".repeat(size)));
+    let (base, _requests) = server(vec![act]).await;
+    let failure = ask(&routes(&base, &[]), &Place::new(), &request()).await.unwrap_err();
+    assert!(failure.to_string().contains("more than 32 MiB"), "{failure}");
+}
+
+#[test]
+fn clients_can_be_built_for_both_schemes() {
+    let client = super::Client::default();
+    for url in ["http://127.0.0.1:1", "https://example.com"] {
+        assert!(client.get(&reqwest::Url::parse(url).unwrap()).is_ok(), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_none_is_named_and_a_local_server_needs_none() {
+    let proxy = ("http_proxy", "http://[broken");
+    let failure = ask(&routes("http://127.0.0.1:1", &[proxy]), &Place::new(), &request()).await.unwrap_err();
+    assert!(failure.to_string().contains("the proxy in http_proxy cannot be used"), "{failure}");
+
+    let (base, _requests) = server(vec![json("200 OK", GOOD)]).await;
+    let nobody = ("http_proxy", "http://127.0.0.1:1");
+    let reply = ask(&routes(&base, &[nobody]), &Place::new(), &request()).await.unwrap();
+    assert_eq!(reply.text.as_ref(), "hello");
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_no_tls_is_told_from_one_that_is_down() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let secure = format!("https://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
+    let failure = ask(&routes(&secure, &[("OPENAI_API_KEY", "k")]), &Place::new(), &request()).await.unwrap_err();
+    let error = failure.as_any().downcast_ref::<ModelError>().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Connection);
+    assert!(error.message.contains("InvalidContentType"), "{error}");
+}

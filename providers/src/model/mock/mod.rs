@@ -97,7 +97,12 @@ impl Mock {
     }
 
     /// Answers as `model`.
-    pub(super) fn call<'a>(&'a self, turn: Turn<'a>, request: &'a Request, model: &Arc<str>) -> Answer<'a, Outcome<Reply>> {
+    pub(super) fn call<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        request: &'a Request,
+        model: &Arc<str>,
+    ) -> Answer<'a, Outcome<Reply>> {
         let first = self.answer_once(turn, request, model);
         let Some(retries) = request.retries.filter(|retries| *retries > 0) else {
             return Answer::Now(first.map_err(fault));
@@ -153,10 +158,7 @@ fn prompt(request: &Request) -> Arc<str> {
 
 fn take(queue: &mut VecDeque<MockReply>, prompt: &str) -> Option<MockReply> {
     let fits = |reply: &MockReply| reply.matches.as_ref().is_some_and(|glob| glob.is_match(prompt));
-    let index = queue
-        .iter()
-        .position(fits)
-        .or_else(|| queue.iter().position(|reply| reply.matches.is_none()))?;
+    let index = queue.iter().position(fits).or_else(|| queue.iter().position(|reply| reply.matches.is_none()))?;
     queue.remove(index)
 }
 

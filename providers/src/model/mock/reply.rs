@@ -118,8 +118,8 @@ impl MockReply {
 fn known_keys(entries: &Entries, what: &str, known: &[&str]) -> Result<(), MockError> {
     let Some(unknown) = entries.keys().find(|key| !known.contains(&key.as_ref())) else { return Ok(()) };
     let near = nearest(unknown, known.iter().copied());
-    let help = near
-        .map_or_else(|| format!("known keys: {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+    let help =
+        near.map_or_else(|| format!("known keys: {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
     Err(MockError {
         suggestion: near.map(str::to_owned),
         ..MockError::new(unknown.as_ref(), format!("unknown key `{unknown}` of {what}; {help}"))
@@ -170,7 +170,10 @@ fn error(data: &Data) -> Result<Option<ModelError>, MockError> {
         Data::Nil => return Ok(None),
         Data::Dict(entries) => entries,
         other => {
-            return Err(MockError::new("", format!("`error` of a mock reply must be a dict, got {}", other.type_name())));
+            return Err(MockError::new(
+                "",
+                format!("`error` of a mock reply must be a dict, got {}", other.type_name()),
+            ));
         }
     };
     known_keys(entries, "the error of a mock reply", MockReply::ERROR_KEYS)?;

@@ -26,8 +26,11 @@ impl Tally {
         let system = request.system_text().map_or(0, |text| text.len());
         let blocks: usize = rendered.user_blocks.iter().map(|block| block.text.len()).sum();
         let developer: usize = rendered.developer_messages.iter().map(|text| text.len()).sum();
-        let tools: usize =
-            request.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_json().len()).sum();
+        let tools: usize = request
+            .tools
+            .iter()
+            .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_json().len())
+            .sum();
         self.history(session, request) + (system + blocks + developer + tools).div_ceil(4) as u64
     }
 

@@ -12,11 +12,7 @@ use crate::model::choice::{Thinking, ToolChoice, no_messages, object_schema};
 const FOREIGN: &[&str] = &["thinking", "redacted_thinking", "tool_use", "server_tool_use", "tool_result"];
 
 /// The body that asks `model`.
-pub(in crate::model) fn body(
-    request: &Request,
-    model: &str,
-    capabilities: &Capabilities,
-) -> Result<Value, ModelError> {
+pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
     let choice = ToolChoice::read(&request.tool_choice)?;
     let thinking = Thinking::read(&request.thinking)?;
     let messages = messages(request, capabilities);
@@ -131,7 +127,8 @@ fn assistant(message: &Message) -> Option<Value> {
     if text.is_empty() && message.tool_calls.is_empty() {
         return None;
     }
-    let mut json = json!({"role": "assistant", "content": if text.is_empty() { Value::Null } else { text.as_ref().into() }});
+    let mut json =
+        json!({"role": "assistant", "content": if text.is_empty() { Value::Null } else { text.as_ref().into() }});
     if !message.tool_calls.is_empty() {
         json["tool_calls"] = message.tool_calls.iter().map(tool_call).collect();
     }

@@ -101,9 +101,41 @@ fn a_malformed_reminder_is_told_of_and_strict_raises() {
     bench.on(EventKind::SessionStart, move |_, event| Ok(Verdict::from_data(event.kind(), &returned)));
     let result = bench.run();
     assert_eq!(result.diagnostics[0].code, Some("HARN-RMD-001"));
+    assert!(result.diagnostics[0].message.starts_with("unknown reminder option `propogate`"));
     assert_eq!(bench.records("reason"), [("dropped".to_owned(), "invalid".to_owned())]);
     bench.options.reminders.strict = true;
     assert_eq!(bench.try_run().unwrap_err().code(), Some("HARN-RMD-001"));
+}
+
+#[derive(Debug)]
+struct OnlyEcho;
+
+impl crate::seam::Permissions for OnlyEcho {
+    fn wanted(&self, _: &ToolCall) -> Option<Arc<str>> {
+        Some("it touches the workspace".into())
+    }
+
+    fn ask<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall, _: &'a Arc<str>) -> Answer<'a, Outcome<bool>> {
+        Answer::Now(Ok(call.name.as_ref() == "echo"))
+    }
+}
+
+#[test]
+fn a_permission_is_asked_for_and_told_of() {
+    let mut bench = Bench::new([calls(&["echo", "erase"]), says("ok")]);
+    bench.parts.tools.push(tool("erase", |_, _| panic!("ran without permission")));
+    bench.options.permissions = Some(Rc::new(OnlyEcho));
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    for event in [EventKind::PermissionAsked, EventKind::PermissionReplied] {
+        let told = seen.clone();
+        bench.on(event, move |turn, event| {
+            let call = turn.scope.task_id.clone().unwrap_or_default();
+            told.borrow_mut().push(format!("{call} {}", event.get("decision").to_text()));
+            Ok(Verdict::allow())
+        });
+    }
+    assert_eq!(bench.run().tools, ToolCounts { calls: 2, successful: 1, rejected: 1 });
+    assert_eq!(*seen.borrow(), ["c0 ", "c0 allow", "c1 ", "c1 deny"]);
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn a_failing_provider_does_not_kill_the_loop_but_strict_raises() {
     let result = bench.run();
     assert_eq!((result.status, result.transcript.pending_count()), (LoopStatus::Done, 1));
     assert_eq!(result.diagnostics[0].code, Some("HARN-RMD-006"));
-    assert!(result.diagnostics[0].message.contains("`bad` returned a malformed reminder: the `body`"));
+    assert!(result.diagnostics[0].message.contains("provider `bad` returned a malformed reminder: the `body`"));
     let words: Vec<_> = bench.records("reason").into_iter().map(|(word, reason)| format!("{word}:{reason}")).collect();
     assert_eq!(words[..3], ["provider_evaluated:", "dropped:invalid", "provider_evaluated:"]);
     with_options(&mut bench, r#"{"strict":true}"#);

@@ -116,7 +116,7 @@ fn the_newest_of_a_key_stays_and_the_log_says_so_in_order() {
     let other = inject(&mut t, spec("2", Some("other"), None), Source::InPipeline, None, &world.at(0));
     let second = inject(&mut t, spec("3", Some("k"), None), Source::InPipeline, None, &world.at(0));
     assert_eq!(bodies(&t), ["2", "3"]);
-    assert_eq!(second.replaced, [first.reminder.id.clone()]);
+    assert_eq!(second.replaced, std::slice::from_ref(&first.reminder.id));
     assert_eq!(second.records.iter().map(LifecycleRecord::word).collect::<Vec<_>>(), ["deduped", "injected"]);
     assert_eq!(t.find(&other.reminder.id).unwrap().reminder, other.reminder);
     assert!(t.find(&first.reminder.id).is_none());
@@ -299,9 +299,7 @@ proptest! {
                     let gone = naive.pending.remove(n as usize % naive.pending.len());
                     clear(&mut t, &Selector { id: Some(gone.id), ..Selector::default() })
                 }
-                Step::ClearNth(_) => Vec::new(),
-                Step::Prompt if in_flight => Vec::new(),
-                Step::Prompt => {
+                Step::Prompt if !in_flight => {
                     in_flight = true;
                     naive.turn += 1;
                     naive.pending.iter_mut().for_each(|known| known.carried = true);
@@ -314,7 +312,6 @@ proptest! {
                     t.prompt_void();
                     Vec::new()
                 }
-                Step::Void => Vec::new(),
                 Step::Pass => {
                     in_flight = false;
                     naive.charge(|known| known.carried);
@@ -325,7 +322,6 @@ proptest! {
                     naive.charge(|known| known.origin <= u32::from(turn));
                     post_turn_by_hand(&mut t, turn.into()).records
                 }
-                Step::PassByHand(_) => Vec::new(),
                 Step::Compact(all) => {
                     let all = all && !in_flight;
                     in_flight = false;
@@ -349,6 +345,7 @@ proptest! {
                     let rendered = shown(&t);
                     fire(&mut t, &rendered, false, &at)
                 }
+                Step::ClearNth(_) | Step::Prompt | Step::Void | Step::PassByHand(_) => Vec::new(),
             };
             for record in &records {
                 *counts.entry(record.word()).or_default() += match record {

@@ -124,6 +124,11 @@ impl ProviderList {
         Ok(ProviderList(list))
     }
 
+    /// The ids it names, added and removed ones.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(_, id)| id.as_ref())
+    }
+
     /// The last word on an id counts.
     fn removes(&self, id: &str) -> bool {
         self.0.iter().rev().find(|(_, listed)| listed.as_ref() == id).is_some_and(|(adds, _)| !adds)
@@ -131,7 +136,7 @@ impl ProviderList {
 
     /// Every id must be known, and the list must not enable more than [`ProviderList::MOST`]: the canonical ones less those
     /// removed, plus those added. A registered provider that the list does not name does not count.
-    fn check(&self, registered: &[&str]) -> Result<(), ReminderError> {
+    pub fn check(&self, registered: &[&str]) -> Result<(), ReminderError> {
         let known = || ReminderProviders::CANONICAL.iter().copied().chain(registered.iter().copied());
         for (index, (_, id)) in self.0.iter().enumerate() {
             if !known().any(|name| name == id.as_ref()) {

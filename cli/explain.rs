@@ -1,0 +1,155 @@
+//! `harn explain [CODE]`: what a diagnostic code means. The picture is drawn by really checking or running the script.
+
+use crate::report::wants_color;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::rc::Rc;
+use stdlib::output::Captured;
+use stdlib::{Capability, Code, Diagnostic, Engine, RunOptions, Source, catalogue, draw};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A code such as HARN-RMD-005, in any case, with or without HARN-; left out: the list of all
+    code: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> i32 {
+    let color = wants_color(&std::io::stdout()) && !args.json;
+    let text = match &args.code {
+        None if args.json => pretty(&Value::Array(catalogue().into_iter().map(summary).collect())),
+        None => list(),
+        Some(written) => match find(written) {
+            Ok(row) if args.json => pretty(&whole(row)),
+            Ok(row) => page(row, color),
+            Err(near) => {
+                eprintln!("error: there is no code `{written}`; the nearest is {near}");
+                eprintln!("  help: `harn explain` lists all codes");
+                return 2;
+            }
+        },
+    };
+    // A reader who has gone away (`harn explain | head`) is no error.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    0
+}
+
+/// The row of a code as people write it, or the nearest code.
+pub(crate) fn find(written: &str) -> Result<&'static Code, &'static str> {
+    let mut code = written.trim().to_ascii_uppercase();
+    if !code.starts_with("HARN-") {
+        code.insert_str(0, "HARN-");
+    }
+    let rows = catalogue();
+    if let Some(row) = rows.iter().find(|row| row.code == code) {
+        return Ok(row);
+    }
+    let near = rows.iter().min_by_key(|row| strsim::damerau_levenshtein(row.code, &code));
+    Err(near.map_or("none", |row| row.code))
+}
+
+pub(crate) fn list() -> String {
+    let mut text = String::new();
+    for row in catalogue() {
+        text.push_str(&format!("{}  {:<7}  {}\n", row.code, row.severity.word(), row.title));
+    }
+    text.push_str("\n`harn explain CODE` says more.\n");
+    text
+}
+
+/// The page of one code.
+pub(crate) fn page(row: &Code, color: bool) -> String {
+    let (bold, plain) = if color { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
+    let mut text = format!("{bold}{} ({}): {}{plain}\n\n", row.code, row.severity.word(), row.title);
+    text.push_str(&wrap(row.meaning, 96));
+    if row.fails.is_empty() {
+        return text;
+    }
+    text.push_str(&format!("\n{bold}Fails{plain}\n\n{}\n", indent(row.fails)));
+    text.push_str(&picture(row, color));
+    text.push_str(&format!("\n{bold}Mended{plain}\n\n{}", indent(row.mended)));
+    text
+}
+
+fn summary(row: &Code) -> Value {
+    json!({ "code": row.code, "severity": row.severity.word(), "title": row.title, "meaning": row.meaning })
+}
+
+fn whole(row: &Code) -> Value {
+    let mut value = summary(row);
+    if !row.fails.is_empty() {
+        value["fails"] = json!(row.fails);
+        value["picture"] = json!(picture(row, false));
+        value["mended"] = json!(row.mended);
+    }
+    value
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+/// What the failing script of a row really draws.
+fn picture(row: &Code, color: bool) -> String {
+    found(row).iter().map(|diagnostic| draw(diagnostic, color)).collect()
+}
+
+/// Checks the script; what only a run finds, a run finds. The run is harmless: no files written, no processes, no network.
+fn found(row: &Code) -> Vec<Diagnostic> {
+    let source = Source::new("script.harn", row.fails);
+    let engine = || {
+        Engine::new(RunOptions {
+            seed: Some(1),
+            denied: vec![Capability::FsWrite, Capability::Process, Capability::Net],
+            fuel: Some(50_000_000),
+            output: Rc::new(Captured::default()),
+            ..RunOptions::default()
+        })
+    };
+    let of_row = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
+        diagnostics.into_iter().filter(|diagnostic| diagnostic.code == row.code).collect()
+    };
+    let checked = of_row(engine().check(&source));
+    if checked.is_empty() { of_row(engine().run(&source).diagnostics) } else { checked }
+}
+
+fn indent(script: &str) -> String {
+    script.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") }).collect()
+}
+
+/// Breaks a paragraph into lines of at most `width` characters.
+fn wrap(paragraph: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for word in paragraph.split_whitespace() {
+        let length = word.chars().count();
+        if used > 0 {
+            let fits = used + 1 + length <= width;
+            text.push(if fits { ' ' } else { '\n' });
+            used = if fits { used + 1 } else { 0 };
+        }
+        text.push_str(word);
+        used += length;
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_wrapped_and_none_is_lost() {
+        assert_eq!(wrap("one two  three\nfour", 9), "one two\nthree\nfour\n");
+    }
+
+    #[test]
+    fn a_code_is_found_in_any_case_and_without_its_family_prefix() {
+        assert_eq!(find("harn-nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
+        assert_eq!(find("nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
+        assert_eq!(find("HARN-NAN-001").map(|row| row.code), Err("HARN-NAM-001"));
+    }
+}

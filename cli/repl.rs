@@ -1,0 +1,124 @@
+//! `harn repl`: statements typed one after another share their names. Reads a terminal with line editing, history and
+//! completion; reads a pipe just as well.
+//!
+//! - [`lines`]: where the text comes from.
+//! - [`history`]: where what was typed is kept.
+
+mod history;
+mod lines;
+
+use crate::explain;
+use crate::report::{Format, show, wants_color};
+use crate::run::Limits;
+use lines::{Line, Lines};
+use std::io::Write;
+use stdlib::{Engine, Piece, Source};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    limits: Limits,
+}
+
+const HELP: &str = "\
+Statements run as they are typed, and the value of the last one is printed. Names stay.
+An unfinished statement goes on in the next line.
+
+  :explain CODE   what a diagnostic code means; without a code, the list
+  :help           this text
+  :quit           leave; so does Ctrl-D
+  Ctrl-C          forgets what has been typed
+";
+
+/// The exit code is that of `exit(n)`, else 0: errors are a normal part of trying things out.
+pub(crate) fn run(args: Args) -> i32 {
+    let engine = Engine::new(args.limits.options());
+    let mut lines = Lines::open();
+    if lines.interactive() {
+        say(&format!("harn {}. :help lists the commands, Ctrl-D leaves.\n", env!("CARGO_PKG_VERSION")));
+    }
+    let mut session = Session { engine, typed: String::new(), pieces: 0 };
+    loop {
+        lines.offer(session.engine.names());
+        let line = lines.next(if session.typed.is_empty() { "harn> " } else { "  ... " });
+        if let Some(code) = session.take(line) {
+            return code;
+        }
+    }
+}
+
+struct Session {
+    engine: Engine,
+    /// What has been typed of an unfinished piece.
+    typed: String,
+    /// How many pieces there were: each has a name of its own in diagnostics.
+    pieces: u32,
+}
+
+impl Session {
+    /// Gives the exit code when it is time to leave.
+    fn take(&mut self, line: Line) -> Option<i32> {
+        match line {
+            Line::Interrupted => self.typed.clear(),
+            Line::End => {
+                // What is unfinished never will be finished: say so.
+                let code = if self.typed.trim().is_empty() { None } else { self.evaluate(true) };
+                return Some(code.unwrap_or(0));
+            }
+            Line::Text(text) if self.typed.is_empty() && text.trim_start().starts_with(':') => {
+                return command(text.trim());
+            }
+            Line::Text(text) => {
+                self.typed.push_str(&text);
+                self.typed.push('\n');
+                if self.typed.trim().is_empty() {
+                    self.typed.clear();
+                    return None;
+                }
+                return self.evaluate(false);
+            }
+        }
+        None
+    }
+
+    /// Runs what has been typed, unless more is to come.
+    fn evaluate(&mut self, last: bool) -> Option<i32> {
+        let source = Source::new(format!("repl[{}]", self.pieces + 1), self.typed.as_str());
+        let Piece { value, diagnostics, incomplete, exit } = self.engine.piece(&source);
+        if incomplete && !last {
+            return None;
+        }
+        self.pieces += 1;
+        self.typed.clear();
+        show(&diagnostics, Format::Text);
+        if let Some(value) = value {
+            say(&format!("{value}\n"));
+        }
+        exit
+    }
+}
+
+/// A line that begins with a colon. Gives the exit code for `:quit`.
+fn command(line: &str) -> Option<i32> {
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    match name {
+        ":quit" | ":q" => return Some(0),
+        ":help" | ":h" => say(HELP),
+        ":explain" if rest.trim().is_empty() => say(&explain::list()),
+        ":explain" => match explain::find(rest) {
+            Ok(row) => say(&explain::page(row, wants_color(&std::io::stdout()))),
+            Err(near) => say(&format!("there is no code `{}`; the nearest is {near}\n", rest.trim())),
+        },
+        _ => match lang::diagnostic::nearest(name, [":explain", ":help", ":quit"]) {
+            Some(near) => say(&format!("there is no command `{name}`; did you mean `{near}`?\n")),
+            None => say(&format!("there is no command `{name}`; :help lists them\n")),
+        },
+    }
+    None
+}
+
+fn say(text: &str) {
+    let mut output = std::io::stdout().lock();
+    // Nobody reads any more: the next read of a line will end the session.
+    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+}

@@ -1,0 +1,45 @@
+//! The one place that prints diagnostics: as pictures for people, as JSON for tools.
+
+use clap::ValueEnum;
+use std::io::{IsTerminal, Write};
+use stdlib::{Diagnostic, draw, to_json};
+
+/// How diagnostics are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Pictures
+    Text,
+    /// One JSON object per line
+    Json,
+}
+
+/// Prints diagnostics to standard error, where they do not mix with what a script prints.
+pub(crate) fn show(diagnostics: &[Diagnostic], format: Format) {
+    // Errors of writing have nobody left to be told to.
+    let _ = std::io::stdout().flush();
+    let error = std::io::stderr();
+    let color = wants_color(&error);
+    let _ = write(&mut error.lock(), diagnostics, format, color);
+}
+
+/// Prints them to standard output: for a command whose result they are.
+pub(crate) fn show_as_result(diagnostics: &[Diagnostic], format: Format) {
+    let output = std::io::stdout();
+    let color = wants_color(&output);
+    let _ = write(&mut output.lock(), diagnostics, format, color);
+}
+
+fn write(to: &mut dyn Write, diagnostics: &[Diagnostic], format: Format, color: bool) -> std::io::Result<()> {
+    for diagnostic in diagnostics {
+        match format {
+            Format::Text => to.write_all(draw(diagnostic, color).as_bytes())?,
+            Format::Json => writeln!(to, "{}", to_json(diagnostic))?,
+        }
+    }
+    to.flush()
+}
+
+/// Colour is for terminals whose owner did not switch it off (<https://no-color.org>).
+pub(crate) fn wants_color(to: &impl IsTerminal) -> bool {
+    to.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}

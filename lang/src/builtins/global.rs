@@ -1,0 +1,23 @@
+//! Functions that are also methods, and makers of collections.
+
+use super::{dict, list, range, set, string};
+
+crate::builtins! { "" =>
+    /// The keys of a dict, in order.
+    plain "keys(dict: any) -> list<string>" dict::keys;
+    /// The values of a dict, in the order of its keys.
+    plain "values(dict: any) -> list" dict::values;
+    /// The entries of a dict as dicts `{key, value}`, in the order of its keys.
+    plain "entries(dict: any) -> list<dict>" dict::entries;
+    /// The ints from 0 up to `a`, or from `a` up to `b`; the last one is not included.
+    plain "range(a: int, b: int = nil) -> any" range::make;
+    /// The set of the values, or of the elements of the one list, set or range that is given.
+    plain "set(...values) -> set" set::make;
+    /// The texts of the elements, with the separator between them.
+    plain "join(items: any, separator: string = \"\") -> string" list::join;
+    /// The parts between the separators. Without a separator: the words between white space; with an empty one: the
+    /// characters.
+    plain "split(text: string, separator: string = nil) -> list<string>" string::split;
+    /// The string without white space at its ends.
+    plain "trim(text: string) -> string" string::trim;
+}

@@ -1,0 +1,64 @@
+//! Methods that give a list with elements more or fewer.
+
+use super::items::{self, position};
+use super::args;
+use crate::value::Value;
+use crate::vm::{Cx, Raise, codes};
+use std::rc::Rc;
+
+crate::builtins! { "<list>" =>
+    /// The list with one more element at its end.
+    plain "push(self: list, value: any) -> list" [pure] push;
+    /// The list without its last element; an empty list stays empty.
+    plain "pop(self: list) -> list" [pure] pop;
+    /// The list with one more element before the one at `index`; negative indexes count from the end.
+    plain "insert(self: list, index: int, value: any) -> list" [pure] insert;
+    /// The list without the element at `index`; negative indexes count from the end.
+    plain "remove_at(self: list, index: int) -> list" [pure] remove_at;
+    /// The elements of this list, then those of the other.
+    plain "concat(self: list, other: any) -> list" [pure] concat;
+}
+
+fn push(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut list = items::take(cx, args, 0)?;
+    Rc::make_mut(&mut list).items.push(std::mem::take(&mut args[1]));
+    Ok(Value::List(list))
+}
+
+fn pop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    items::change(cx, args, 0, |items| drop(items.pop()))
+}
+
+fn insert(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = items::count(args, 0)?;
+    let index = args::int(args, 1)?;
+    // One place more than there are elements: behind the last one.
+    let Some(at) = (if index < 0 { position(index, n) } else { position(index, n + 1) }) else {
+        return Err(out_of_range(index, n).help(format!("an element can be put at 0 to {n}")));
+    };
+    let value = std::mem::take(&mut args[2]);
+    items::change(cx, args, 0, |items| items.insert(at, value))
+}
+
+fn remove_at(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = items::count(args, 0)?;
+    let index = args::int(args, 1)?;
+    let Some(at) = position(index, n) else { return Err(out_of_range(index, n)) };
+    items::change(cx, args, 0, |items| drop(items.remove(at)))
+}
+
+fn concat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let total = items::count(args, 0)?.saturating_add(items::count(args, 1)?);
+    items::room(cx, total)?;
+    let other = items::items(cx, args, 1)?.into_owned();
+    items::change(cx, args, 0, |items| items.extend(other))
+}
+
+fn out_of_range(index: i64, len: usize) -> Box<Raise> {
+    let holds = match len {
+        0 => "is empty".to_owned(),
+        1 => "has one element".to_owned(),
+        n => format!("has {n} elements"),
+    };
+    Raise::error(codes::INDEX, format!("index {index} is out of range: the list {holds}")).about(1, "no such place")
+}

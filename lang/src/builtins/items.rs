@@ -1,0 +1,123 @@
+//! What reads like a list (lists, sets, ranges, host lists), and a few words that errors share.
+
+use super::args;
+use crate::value::{List, Value, inspect};
+use crate::vm::{Cx, Raise};
+use std::borrow::Cow;
+use std::rc::Rc;
+
+/// What readers of [`items`] say they expected.
+const EXPECTED: &str = "a list, set or range";
+
+/// How many elements; nothing for what has none.
+pub(super) fn len(value: &Value) -> Option<usize> {
+    match value {
+        Value::List(l) => Some(l.items.len()),
+        Value::Set(s) => Some(s.len()),
+        Value::Range(r) => Some(r.len()),
+        Value::Host(h) if h.object().is_list() => h.object().len(),
+        _ => None,
+    }
+}
+
+/// One element.
+#[inline]
+pub(super) fn at(value: &Value, index: usize) -> Option<Value> {
+    match value {
+        Value::List(l) => l.items.get(index).cloned(),
+        Value::Set(s) => s.items().get(index).cloned(),
+        Value::Range(r) => r.at(index).map(Value::Int),
+        Value::Host(h) => h.object().at(i64::try_from(index).ok()?),
+        _ => None,
+    }
+}
+
+/// How many elements an argument has.
+pub(super) fn count(args: &[Value], i: usize) -> Result<usize, Box<Raise>> {
+    args.get(i).and_then(len).ok_or_else(|| args::mismatch(args, i, EXPECTED))
+}
+
+/// The elements of an argument: borrowed where they lie in memory, made where they do not.
+pub(super) fn items<'a>(cx: &Cx<'_>, args: &'a [Value], i: usize) -> Result<Cow<'a, [Value]>, Box<Raise>> {
+    match args.get(i) {
+        Some(Value::List(l)) => Ok(Cow::Borrowed(&l.items)),
+        Some(Value::Set(s)) => Ok(Cow::Borrowed(s.items())),
+        Some(value) => {
+            let n = count(args, i)?;
+            room(cx, n)?;
+            Ok(Cow::Owned((0..n).map_while(|index| at(value, index)).collect()))
+        }
+        None => Err(args::mismatch(args, i, EXPECTED)),
+    }
+}
+
+/// The elements of an argument as a list that can be changed; the argument is taken, unless there is an error.
+pub(super) fn take(cx: &Cx<'_>, args: &mut [Value], i: usize) -> Result<Rc<List>, Box<Raise>> {
+    if matches!(args[i], Value::List(_))
+        && let Value::List(list) = std::mem::take(&mut args[i])
+    {
+        return Ok(list);
+    }
+    let items = items(cx, args, i)?.into_owned();
+    Ok(Rc::new(List { items }))
+}
+
+/// The elements of an argument, changed: in place where they are held once. The argument is taken.
+pub(super) fn change(
+    cx: &Cx<'_>,
+    args: &mut [Value],
+    i: usize,
+    how: impl FnOnce(&mut Vec<Value>),
+) -> Result<Value, Box<Raise>> {
+    let mut list = take(cx, args, i)?;
+    how(&mut Rc::make_mut(&mut list).items);
+    Ok(Value::List(list))
+}
+
+/// Asks for room for a list of `n` elements.
+pub(super) fn room(cx: &Cx<'_>, n: usize) -> Result<(), Box<Raise>> {
+    cx.check_size(n.checked_mul(size_of::<Value>()))
+}
+
+/// A list of as many elements as come, as long as there is room for them.
+pub(super) fn collect(cx: &Cx<'_>, values: impl Iterator<Item = Value>) -> Result<Value, Box<Raise>> {
+    let mut items = Vec::new();
+    for value in values {
+        if items.len() == items.capacity() {
+            room(cx, items.len().saturating_mul(2))?;
+        }
+        items.push(value);
+    }
+    Ok(Value::list(items))
+}
+
+/// Where a slice begins or ends: negative bounds count from the end, and all are clamped.
+pub(super) fn bound(index: i64, len: usize) -> usize {
+    let signed = i64::try_from(len).unwrap_or(i64::MAX);
+    let at = if index < 0 { index.saturating_add(signed) } else { index };
+    usize::try_from(at.max(0)).unwrap_or(usize::MAX).min(len)
+}
+
+/// Where `index` lies among `len` elements; negative ones count from the end.
+pub(super) fn position(index: i64, len: usize) -> Option<usize> {
+    let at = if index < 0 { index.checked_add(i64::try_from(len).ok()?)? } else { index };
+    usize::try_from(at).ok().filter(|at| *at < len)
+}
+
+/// `a string`, `an int`, `nil`.
+pub(super) fn article(value: &Value) -> String {
+    match value.type_name() {
+        "nil" => "nil".to_owned(),
+        name if name.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {name}"),
+        name => format!("a {name}"),
+    }
+}
+
+/// A value for a message, cut where it is long.
+pub(super) fn shown(value: &Value) -> String {
+    let text = inspect(value);
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}

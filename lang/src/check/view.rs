@@ -1,0 +1,171 @@
+//! A call as the lints of a builtin's row see it.
+
+use super::calls::{Call, Callee, Calls};
+use crate::ast::*;
+use crate::source::{SourceRef, Span};
+
+/// A call of a builtin in its file.
+pub struct CallView<'a> {
+    source: &'a SourceRef,
+    call: &'a Call<'a>,
+    calls: &'a Calls<'a>,
+}
+
+/// A dict literal, spreads of literals followed.
+pub struct DictView<'a> {
+    /// Its entries, later ones first.
+    entries: Vec<(&'a Name, &'a Expr)>,
+    /// Nothing in it is hidden behind a spread or a computed key.
+    pub complete: bool,
+    /// The literal.
+    pub span: Span,
+}
+
+impl<'a> CallView<'a> {
+    pub(super) fn new(source: &'a SourceRef, call: &'a Call<'a>, calls: &'a Calls<'a>) -> Self {
+        Self { source, call, calls }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn source(&self) -> &'a SourceRef {
+        self.source
+    }
+
+    /// The whole call.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.call.span
+    }
+
+    /// An argument: itself, or the literal that a `let` bound to it. Nothing behind a spread.
+    #[must_use]
+    pub fn arg(&self, i: usize) -> Option<&'a Expr> {
+        if self.call.args.iter().take(i + 1).any(|a| a.spread) {
+            return None;
+        }
+        self.call.args.get(i).map(|a| self.calls.follow(&a.value))
+    }
+
+    /// What a name stands for, where that is certain.
+    #[must_use]
+    pub fn follow(&self, e: &'a Expr) -> &'a Expr {
+        self.calls.follow(e)
+    }
+
+    /// An expression as a dict literal.
+    #[must_use]
+    pub fn dict(&self, e: &'a Expr) -> Option<DictView<'a>> {
+        let e = self.follow(e);
+        let ExprKind::Dict(items) = &e.kind else { return None };
+        let mut view = DictView { entries: Vec::new(), complete: true, span: e.span };
+        self.read(items, &mut view);
+        view.entries.reverse();
+        Some(view)
+    }
+
+    fn read(&self, items: &'a [DictItem], view: &mut DictView<'a>) {
+        for item in items {
+            match item {
+                DictItem::Entry { key, value } => view.entries.push((key, value)),
+                DictItem::Computed { .. } => view.complete = false,
+                DictItem::Spread(e) => match &self.follow(e).kind {
+                    ExprKind::Dict(inner) => self.read(inner, view),
+                    _ => view.complete = false,
+                },
+            }
+        }
+    }
+
+    /// A string literal without interpolation.
+    #[must_use]
+    pub fn text(&self, e: &'a Expr) -> Option<&'a str> {
+        match &self.follow(e).kind {
+            ExprKind::Str(parts) => match parts.as_slice() {
+                [] => Some(""),
+                [StrPart::Text(text)] => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The other calls of a builtin in this file.
+    pub fn calls_of(&self, module: &'a str, name: &'a str) -> impl Iterator<Item = CallView<'a>> {
+        self.calls.all.iter().filter_map(move |call| match call.callee {
+            Callee::Builtin(row) if row.module == module && row.name == name => {
+                Some(CallView { source: self.source, call, calls: self.calls })
+            }
+            _ => None,
+        })
+    }
+}
+
+impl<'a> DictView<'a> {
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&'a Expr> {
+        self.entries.iter().find(|(name, _)| name.text == key).map(|(_, value)| *value)
+    }
+
+    /// The entries, later ones first, each key once.
+    pub fn entries(&self) -> impl Iterator<Item = (&'a Name, &'a Expr)> + '_ {
+        self.entries.iter().enumerate().filter_map(|(i, (name, value))| {
+            let later = self.entries[..i].iter().any(|(n, _)| n.text == name.text);
+            (!later).then_some((*name, *value))
+        })
+    }
+
+    /// Where a key stands.
+    #[must_use]
+    pub fn key_span(&self, key: &str) -> Option<Span> {
+        self.entries.iter().find(|(name, _)| name.text == key).map(|(name, _)| name.span)
+    }
+}
+
+/// What a closure may give: the operands of its `return`s and its last expression.
+#[must_use]
+pub fn returned(closure: &Closure) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    block(&closure.body, true, &mut found);
+    found
+}
+
+fn block<'a>(body: &'a Block, last: bool, found: &mut Vec<&'a Expr>) {
+    for (i, stmt) in body.stmts.iter().enumerate() {
+        let is_last = last && i + 1 == body.stmts.len();
+        match &stmt.kind {
+            StmtKind::Expr(e) => expr(e, is_last, found),
+            StmtKind::While { body, .. } | StmtKind::For { body, .. } | StmtKind::Defer(body) => block(body, false, found),
+            StmtKind::Guard { otherwise, .. } => block(otherwise, false, found),
+            _ => {}
+        }
+    }
+}
+
+fn expr<'a>(e: &'a Expr, last: bool, found: &mut Vec<&'a Expr>) {
+    match &e.kind {
+        ExprKind::Return(Some(value)) => found.push(value),
+        ExprKind::If { then, otherwise, .. } => {
+            block(then, last, found);
+            otherwise.iter().for_each(|o| expr(o, last, found));
+        }
+        ExprKind::Match { arms, .. } => arms.iter().for_each(|arm| expr(&arm.body, last, found)),
+        ExprKind::Ternary(_, a, b) if last => {
+            expr(a, true, found);
+            expr(b, true, found);
+        }
+        ExprKind::Block(b) => block(b, last, found),
+        ExprKind::TryBlock(t) => {
+            block(&t.body, last, found);
+            t.catch.iter().for_each(|c| block(&c.body, last, found));
+        }
+        ExprKind::Closure(_) => {
+            if last {
+                found.push(e);
+            }
+        }
+        _ if last => found.push(e),
+        _ => {}
+    }
+}

@@ -1,0 +1,184 @@
+//! The lines of a source that a picture shows, long ones cut around what they show.
+
+use crate::source::{SourceRef, Span};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// A line longer than this is cut.
+const LONGEST: usize = 300;
+/// What stays on both sides of a mark in a line that is cut.
+const MARGIN: usize = 60;
+/// Between two marks no more lines than this are kept.
+const MOST_LINES: usize = 500;
+
+/// A stretch of the source and where it is in the excerpt.
+struct Piece {
+    from: Range<usize>,
+    to: usize,
+}
+
+/// A part of a source as ariadne sees it.
+pub(super) struct Excerpt {
+    name: String,
+    source: ariadne::Source<String>,
+    pieces: Vec<Piece>,
+    len: usize,
+    /// Where the first span really is, when its line was cut: `line:` and its column.
+    cut: Option<(u32, u32)>,
+}
+
+impl Excerpt {
+    /// The lines that hold the ends of `spans`, and those between.
+    pub(super) fn new(source: &SourceRef, spans: &[Span]) -> Self {
+        let text = source.text();
+        let marks: Vec<usize> = spans.iter().flat_map(|s| ends(text, *s)).collect();
+        let first = marks.iter().min().copied().unwrap_or(0);
+        let last = marks.iter().max().copied().unwrap_or(0);
+        let mut at = text[..first].rfind('\n').map_or(0, |i| i + 1);
+        // Empty lines in place of those above, so that the margin shows the true numbers.
+        let mut out = "\n".repeat(text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count());
+        let mut built = Self {
+            name: source.name().to_owned(),
+            source: ariadne::Source::from(String::new()),
+            pieces: Vec::new(),
+            len: 0,
+            cut: None,
+        };
+        let mut lines = 0;
+        loop {
+            let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
+            let inside: Vec<usize> = marks.iter().copied().filter(|m| (at..=end).contains(m)).collect();
+            lines += 1;
+            let kept = if inside.is_empty() && lines > MOST_LINES { at..at } else { window(text, at..end, &inside) };
+            if kept != (at..end) && spans.first().is_some_and(|s| inside.contains(&ends(text, *s)[0])) {
+                let position = source.position(spans[0].start);
+                built.cut = Some((position.line, position.column));
+            }
+            built.push_line(&mut out, text, at..end, kept);
+            if end >= last || end >= text.len() {
+                break;
+            }
+            at = end + 1;
+        }
+        built.len = out.len();
+        built.source = ariadne::Source::from(out);
+        built
+    }
+
+    fn push_line(&mut self, out: &mut String, text: &str, line: Range<usize>, kept: Range<usize>) {
+        if kept.start > line.start {
+            out.push('…');
+        }
+        self.pieces.push(Piece { from: kept.clone(), to: out.len() });
+        out.extend(text[kept.clone()].chars().map(plain));
+        if kept.end < line.end {
+            out.push('…');
+        }
+        // Room for a mark at the end of the line.
+        out.push_str(" \n");
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn source(&self) -> &ariadne::Source<String> {
+        &self.source
+    }
+
+    /// A span of the source in the excerpt; never empty, never outside.
+    pub(super) fn map(&self, span: Span) -> Range<usize> {
+        let start = self.offset(span.start as usize);
+        let end = if span.end > span.start { self.offset(span.end as usize) } else { start };
+        let end = if end > start { end } else { start + self.width(start) };
+        start..end.min(self.len)
+    }
+
+    /// How many bytes the character at `at` has.
+    fn width(&self, at: usize) -> usize {
+        self.source.text().get(at..).and_then(|t| t.chars().next()).map_or(1, char::len_utf8)
+    }
+
+    fn offset(&self, at: usize) -> usize {
+        let index = self.pieces.partition_point(|p| p.from.start <= at).saturating_sub(1);
+        let Some(piece) = self.pieces.get(index) else { return 0 };
+        let inside = at.clamp(piece.from.start, piece.from.end) - piece.from.start;
+        let offset = piece.to + inside;
+        let text = self.source.text();
+        text.floor_char_boundary(offset.min(text.len()))
+    }
+
+    /// Puts the true column in the picture's `name:line:column`, where the line was cut.
+    pub(super) fn correct_column(&self, body: String) -> String {
+        let Some((line, column)) = self.cut else { return body };
+        let mut place = String::new();
+        let _ = write!(place, "{}:{line}:", self.name);
+        let Some(at) = body.find(&place).map(|i| i + place.len()) else { return body };
+        let digits = body[at..].bytes().take_while(u8::is_ascii_digit).count();
+        format!("{}{column}{}", &body[..at], &body[at + digits..])
+    }
+}
+
+/// The two ends of a span, inside the text and between characters.
+fn ends(text: &str, span: Span) -> [usize; 2] {
+    let start = text.floor_char_boundary((span.start as usize).min(text.len()));
+    let last = (span.end as usize).min(text.len()).saturating_sub(1);
+    [start, text.floor_char_boundary(last.max(start))]
+}
+
+/// What is kept of a line that holds marks.
+fn window(text: &str, line: Range<usize>, marks: &[usize]) -> Range<usize> {
+    if line.len() <= LONGEST {
+        return line;
+    }
+    let first = marks.iter().min().copied().unwrap_or(line.start);
+    let last = marks.iter().max().copied().unwrap_or(line.start).min(first + LONGEST);
+    let start = first.saturating_sub(MARGIN).max(line.start);
+    let end = (last + MARGIN).min(line.end);
+    text.floor_char_boundary(start)..text.floor_char_boundary(end)
+}
+
+/// A character that is as wide in bytes, but neither breaks the line nor speaks to the terminal.
+const fn plain(c: char) -> char {
+    match c {
+        '\t' => '\t',
+        '\0'..='\x1f' | '\x7f' => ' ',
+        '\u{80}'..='\u{9f}' => '\u{a0}',
+        '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{2003}',
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Source;
+
+    fn shown(text: &str, span: Span) -> String {
+        let source = Source::new("t", text);
+        let excerpt = Excerpt::new(&source, &[span]);
+        let range = excerpt.map(span);
+        excerpt.source.text()[range].to_owned()
+    }
+
+    #[test]
+    fn spans_keep_their_text() {
+        assert_eq!(shown("let ä = 1\nlet b = ä\n", Span::new(19, 21)), "ä");
+        assert_eq!(shown("a\nb\nc", Span::new(2, 3)), "b");
+        assert_eq!(shown("abc", Span::new(3, 3)), " ");
+        assert_eq!(shown("", Span::new(0, 0)), " ");
+        assert_eq!(shown("a\n", Span::new(2, 2)), " ");
+        assert_eq!(shown("a", Span::new(90, 99)), " ");
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let text = format!("{}MARK{}", "ä".repeat(50_000), "x".repeat(50_000));
+        let span = Span::new(100_000, 100_004);
+        let source = Source::new("t", text);
+        let excerpt = Excerpt::new(&source, &[span]);
+        assert_eq!(&excerpt.source.text()[excerpt.map(span)], "MARK");
+        assert!(excerpt.source.text().len() < 300, "{}", excerpt.source.text().len());
+        assert_eq!(excerpt.cut, Some((1, 50_001)));
+    }
+}

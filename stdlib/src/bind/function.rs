@@ -1,0 +1,59 @@
+//! A script's function as the core sees it: called in a turn, answering at once or later.
+
+use crate::convert::to_data;
+use crate::fault::Thrown;
+use crate::here::Here;
+use lang::builtins::args;
+use lang::value::Value;
+use lang::vm::{Called, Cx, Function, Raise};
+use runtime::data::Data;
+use runtime::seam::{Answer, Outcome, Turn};
+
+/// A script's function.
+#[derive(Clone)]
+pub(crate) struct ScriptFn {
+    function: Function,
+}
+
+impl ScriptFn {
+    /// The function in an argument.
+    pub(crate) fn read(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<Self, Box<Raise>> {
+        args::function(args, i)?;
+        Self::of(cx, &args[i]).ok_or_else(|| args::mismatch(args, i, "a function"))
+    }
+
+    /// A value that can be called.
+    pub(crate) fn of(cx: &Cx<'_>, value: &Value) -> Option<Self> {
+        Function::new(cx.isolate, cx.context, value.clone()).map(|function| Self { function })
+    }
+
+    /// Calls it in a turn and reads its result.
+    pub(crate) fn call<'a, T: 'a>(
+        &'a self,
+        turn: Turn<'a>,
+        args: Vec<Value>,
+        read: impl FnOnce(Value) -> Outcome<T> + 'a,
+    ) -> Answer<'a, Outcome<T>> {
+        let function = self.function.with_context(Here::context(self.function.context(), turn));
+        match function.call(args) {
+            Called::Now(Ok(value)) => Answer::Now(read(value)),
+            Called::Now(Err(raise)) => Answer::Now(Err(Thrown::fault(raise))),
+            Called::Later(wait) => Answer::later(async move {
+                match wait.0.await {
+                    Ok(value) => read(value),
+                    Err(raise) => Err(Thrown::fault(raise)),
+                }
+            }),
+        }
+    }
+
+    /// Calls it outside any turn.
+    pub(crate) fn plain(&self, args: Vec<Value>) -> Called {
+        self.function.call(args)
+    }
+}
+
+/// A function's result as data.
+pub(crate) fn data_of(value: &Value) -> Outcome<Data> {
+    to_data(value).map_err(Thrown::fault)
+}

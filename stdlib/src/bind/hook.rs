@@ -1,0 +1,26 @@
+//! Handlers.
+
+use super::ScriptFn;
+use super::function::data_of;
+use crate::convert::to_value;
+use runtime::hooks::{Hook, HookEvent, Verdict};
+use runtime::seam::{Answer, Outcome, Turn};
+
+/// A handler written in the language.
+pub(crate) struct ScriptHook {
+    pub(crate) function: ScriptFn,
+    /// What notes call it: the event or the pattern it was registered for.
+    pub(crate) name: String,
+}
+
+impl Hook for ScriptHook {
+    fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
+        let payload = to_value(&event.to_data(turn.session.id()));
+        let kind = event.kind();
+        self.function.call(turn, vec![payload], move |value| Ok(Verdict::from_data(kind, &data_of(&value)?)))
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}

@@ -1,0 +1,15 @@
+//! What the core calls, made of script functions.
+
+mod compactor;
+mod function;
+mod hook;
+mod model;
+mod provider;
+mod tool;
+
+pub(crate) use compactor::ScriptCompactor;
+pub(crate) use function::ScriptFn;
+pub(crate) use hook::ScriptHook;
+pub(crate) use model::ScriptModel;
+pub(crate) use provider::ScriptProvider;
+pub(crate) use tool::ScriptTool;

@@ -1,0 +1,48 @@
+//! Reminder providers.
+
+use super::ScriptFn;
+use super::function::data_of;
+use crate::convert::to_value;
+use crate::values::TranscriptValue;
+use lang::value::Value;
+use runtime::data::Data;
+use runtime::hooks::verdict::read_effects;
+use runtime::hooks::{EventSet, HookEvent};
+use runtime::reminder::ReminderSpec;
+use runtime::reminder::providers::ReminderProvider;
+use runtime::seam::{Answer, Outcome, Turn, fault};
+
+/// A provider written in the language.
+pub(crate) struct ScriptProvider {
+    pub(crate) id: String,
+    pub(crate) events: EventSet,
+    pub(crate) evaluate: ScriptFn,
+}
+
+impl ReminderProvider for ScriptProvider {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn subscribes_to(&self) -> EventSet {
+        self.events
+    }
+
+    fn evaluate<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        event: &'a HookEvent<'a>,
+        config: &'a Data,
+    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
+        let id = turn.session.id();
+        let ctx = Value::record([
+            ("event", Value::from(event.kind().pascal())),
+            ("session", TranscriptValue::value(turn.session.transcript())),
+            ("session_id", Value::str(id)),
+            ("payload", to_value(&event.to_data(id))),
+            ("options", to_value(&turn.scope.options)),
+            ("config", to_value(config)),
+        ]);
+        self.evaluate.call(turn, vec![ctx], |value| read_effects(&data_of(&value)?).map_err(fault))
+    }
+}

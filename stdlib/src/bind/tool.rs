@@ -1,0 +1,39 @@
+//! Tools.
+
+use super::ScriptFn;
+use super::function::data_of;
+use crate::convert::to_value;
+use lang::value::Value;
+use runtime::message::{ToolCall, ToolSpec};
+use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
+use std::sync::Arc;
+
+/// A tool whose handler is written in the language.
+pub(crate) struct ScriptTool {
+    pub(crate) spec: ToolSpec,
+    pub(crate) handler: ScriptFn,
+    /// A declared tool takes its parameters one by one; a defined one takes a dict.
+    pub(crate) positional: Option<Vec<Arc<str>>>,
+}
+
+impl Tool for ScriptTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        let args = match &self.positional {
+            Some(names) => names.iter().map(|name| to_value(call.arguments.get(name))).collect(),
+            None => vec![to_value(&call.arguments)],
+        };
+        self.handler.call(turn, args, |value| match value.as_result() {
+            Some(Err(error)) => Ok(Output::error(lang::value::display(error))),
+            Some(Ok(inner)) => output(inner),
+            None => output(&value),
+        })
+    }
+}
+
+fn output(value: &Value) -> Outcome<Output> {
+    Ok(Output::of(data_of(value)?))
+}

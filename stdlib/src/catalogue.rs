@@ -1,0 +1,33 @@
+//! Every diagnostic code of harn, in one list.
+
+use lang::diagnostic::Severity;
+use lang::diagnostic::code::Code;
+use runtime::codes::CODES as REMINDERS;
+use std::sync::OnceLock;
+
+/// All codes, sorted. Each crate has a table of its own; here they are joined.
+#[must_use]
+pub fn catalogue() -> Vec<&'static Code> {
+    static REMINDER_CODES: OnceLock<Vec<Code>> = OnceLock::new();
+    let of_core = REMINDER_CODES.get_or_init(|| REMINDERS.iter().map(of_core).collect());
+    let own = [crate::read::CODES, crate::fault::CODES].into_iter().flatten();
+    let mut all: Vec<&Code> = lang::CODES.iter().copied().flatten().chain(of_core).chain(own).collect();
+    all.sort_by_key(|code| code.code);
+    all
+}
+
+/// The core knows nothing of the language, so its rows are of a type of their own.
+fn of_core(row: &runtime::codes::Code) -> Code {
+    Code {
+        code: row.code,
+        severity: match row.severity {
+            runtime::note::Severity::Error => Severity::Error,
+            runtime::note::Severity::Warning => Severity::Warning,
+            runtime::note::Severity::Info => Severity::Info,
+        },
+        title: row.title,
+        meaning: row.meaning,
+        fails: row.fails,
+        mended: row.mended,
+    }
+}

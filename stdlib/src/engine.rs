@@ -1,0 +1,215 @@
+//! Checking and running scripts.
+
+use crate::output::{Output, Terminal};
+use crate::table::registry;
+use crate::world::World;
+use lang::builtins::Capability;
+use lang::compile::{Entry, Unit};
+use lang::diagnostic::Diagnostic;
+use lang::resolve::Outer;
+use lang::script::{Options, load};
+use lang::source::SourceRef;
+use lang::value::{Closure, Value, display, inspect};
+use lang::vm::{Context, Exit, Fiber, Isolate, Limits, Raise, Why, drive};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+/// How a run is set up.
+pub struct RunOptions {
+    /// Fixes ids, clock and randomness.
+    pub seed: Option<u64>,
+    /// What a pipeline's parameter `task` gets.
+    pub task: Option<String>,
+    /// What `args()` gives.
+    pub args: Vec<String>,
+    /// Capabilities taken away.
+    pub denied: Vec<Capability>,
+    /// How many instructions, roughly.
+    pub fuel: Option<u64>,
+    /// Where it prints.
+    pub output: Rc<dyn Output>,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { seed: None, task: None, args: Vec::new(), denied: Vec::new(), fuel: None, output: Rc::new(Terminal) }
+    }
+}
+
+/// What a run came to.
+pub struct Ran {
+    /// The pipeline's int, 1 after an error, else 0.
+    pub exit_code: i32,
+    /// Warnings, and what ended the run.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What a piece of a REPL session came to.
+pub struct Piece {
+    /// The value of its last expression as text; nothing for nil.
+    pub value: Option<String>,
+    /// Everything found.
+    pub diagnostics: Vec<Diagnostic>,
+    /// It fails only because it ends too early.
+    pub incomplete: bool,
+    /// It called `exit`.
+    pub exit: Option<i32>,
+}
+
+/// One run, or one REPL session: an isolate and its world.
+pub struct Engine {
+    isolate: Rc<Isolate>,
+    world: Rc<World>,
+    context: Rc<Context>,
+    names: RefCell<Vec<Outer>>,
+    /// Made on the first wait: a script that never waits pays nothing for it.
+    runtime: OnceCell<Option<tokio::runtime::LocalRuntime>>,
+}
+
+impl Engine {
+    /// A fresh run.
+    #[must_use]
+    pub fn new(options: RunOptions) -> Self {
+        let world = World::new(options.seed, options.output, options.args, options.task);
+        let limits = Limits { fuel: options.fuel, ..Limits::default() };
+        let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
+        Self { isolate, world, context: Rc::default(), names: RefCell::default(), runtime: OnceCell::new() }
+    }
+
+    /// Everything that can be found without running.
+    #[must_use]
+    pub fn check(&self, source: &SourceRef) -> Vec<Diagnostic> {
+        load(&self.isolate, source, Options::default()).diagnostics
+    }
+
+    /// Checks and runs a script: its top-level statements, then its pipeline `default`, else `main`, else the first.
+    #[must_use]
+    pub fn run(&self, source: &SourceRef) -> Ran {
+        let loaded = load(&self.isolate, source, Options::default());
+        let mut diagnostics = loaded.diagnostics;
+        let Some(unit) = loaded.unit else { return Ran { exit_code: 1, diagnostics } };
+        let exit_code = match self.execute(&unit) {
+            Ok(value) => self.exit_code(&value),
+            Err(raise) => match raise.why {
+                Why::Exit(code) => code,
+                _ => {
+                    diagnostics.push(raise.to_diagnostic());
+                    1
+                }
+            },
+        };
+        Ran { exit_code, diagnostics }
+    }
+
+    fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
+        let main = Value::Closure(Rc::new(Closure { proto: unit.main.clone(), captures: Vec::new() }));
+        self.call(main, Vec::new())?;
+        let Some(entry) = entry(&unit.pipelines) else { return Ok(Value::Nil) };
+        let Some(proto) = self.isolate.function(entry.function) else { return Ok(Value::Nil) };
+        let args = entry.params.iter().map(|name| self.parameter(name)).collect();
+        self.call(Value::Closure(Rc::new(Closure { proto, captures: Vec::new() })), args)
+    }
+
+    /// What a pipeline's parameter gets from the run.
+    fn parameter(&self, name: &str) -> Value {
+        match name {
+            "task" => self.world.task.as_deref().map_or(Value::Nil, Value::str),
+            "context" => Value::record([
+                ("protocol", Value::str("run")),
+                ("task", self.world.task.as_deref().map_or(Value::Nil, Value::str)),
+                ("args", crate::convert::to_value(&self.world.args_data())),
+                ("cwd", std::env::current_dir().map_or(Value::Nil, |d| Value::from(d.to_string_lossy().into_owned()))),
+            ]),
+            _ => Value::Nil,
+        }
+    }
+
+    /// An int is the exit code; `Err(m)` prints m and is 1.
+    fn exit_code(&self, value: &Value) -> i32 {
+        match (value, value.as_result()) {
+            (Value::Int(code), _) => i32::try_from(code & 0xff).unwrap_or(0),
+            (_, Some(Err(error))) => {
+                self.world.output.err(&format!("{}\n", display(error)));
+                1
+            }
+            _ => 0,
+        }
+    }
+
+    /// Runs a piece of a session; its names stay.
+    #[must_use]
+    pub fn piece(&self, source: &SourceRef) -> Piece {
+        let parsed = lang::parse::parse(source);
+        if parsed.incomplete {
+            return Piece { value: None, diagnostics: parsed.diagnostics, incomplete: true, exit: None };
+        }
+        let outer = self.names.borrow().clone();
+        let loaded = load(&self.isolate, source, Options { outer: &outer, keep: true });
+        let mut diagnostics = loaded.diagnostics;
+        let Some(unit) = loaded.unit else { return Piece { value: None, diagnostics, incomplete: false, exit: None } };
+        let main = Value::Closure(Rc::new(Closure { proto: unit.main.clone(), captures: Vec::new() }));
+        let result = self.call(main, Vec::new());
+        // Also after an error: what was bound before it stays.
+        self.remember(unit.globals);
+        let (mut value, mut exit) = (None, None);
+        match result {
+            Ok(Value::Nil) => {}
+            Ok(v) => value = Some(inspect(&v)),
+            Err(raise) => match raise.why {
+                Why::Exit(code) => exit = Some(code),
+                _ => diagnostics.push(raise.to_diagnostic()),
+            },
+        }
+        Piece { value, diagnostics, incomplete: false, exit }
+    }
+
+    fn remember(&self, globals: Vec<Outer>) {
+        let mut names = self.names.borrow_mut();
+        for new in globals {
+            names.retain(|old| old.name != new.name);
+            names.push(new);
+        }
+    }
+
+    /// Names for completion: builtins with their namespaces, and those of the session.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let builtins = self.isolate.registry().all().filter(|row| !row.is_method()).map(|row| row.full_name());
+        let mut names: Vec<String> = builtins.chain(self.names.borrow().iter().map(|o| o.name.to_string())).collect();
+        names.sort();
+        names
+    }
+
+    fn call(&self, function: Value, args: Vec<Value>) -> Result<Value, Box<Raise>> {
+        let mut fiber = Fiber::new(&self.isolate, &self.context, function, args)?;
+        loop {
+            match fiber.run() {
+                Exit::Done(value) => return Ok(value),
+                Exit::Raised(raise) => return Err(raise),
+                Exit::Yield => {}
+                Exit::Wait(wait) => {
+                    return self.block_on(async move {
+                        fiber.wake(wait.0.await);
+                        drive(fiber).await
+                    });
+                }
+            }
+        }
+    }
+
+    fn block_on(&self, future: impl Future<Output = Result<Value, Box<Raise>>>) -> Result<Value, Box<Raise>> {
+        let runtime = self.runtime.get_or_init(|| {
+            tokio::runtime::Builder::new_current_thread().enable_all().event_interval(8).build_local(Default::default()).ok()
+        });
+        match runtime {
+            Some(runtime) => runtime.block_on(future),
+            None => Err(Raise::error(lang::vm::codes::OUTSIDE, "the system gave no means to wait (timers, sockets)")),
+        }
+    }
+}
+
+fn entry(pipelines: &[Entry]) -> Option<&Entry> {
+    let named = |name: &str| pipelines.iter().find(|p| p.name == name);
+    named("default").or_else(|| named("main")).or_else(|| pipelines.first())
+}
+

@@ -1,0 +1,155 @@
+//! Raises of the language and faults of the core, into one another.
+
+use lang::diagnostic::Severity::{Error, Warning};
+use lang::diagnostic::code::Code;
+use lang::value::Value;
+use lang::vm::{Raise, Why, codes};
+use runtime::model::ModelError;
+use runtime::reminder::ReminderError;
+use runtime::seam::{Fault, Sort};
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+/// A model that could not be asked.
+pub(crate) const MODEL: &str = "HARN-LLM-001";
+/// Something worth knowing that has no code of its own.
+pub(crate) const NOTE: &str = "HARN-LLM-002";
+/// A session that is not there.
+pub(crate) const SESSION: &str = "HARN-SES-001";
+
+/// The rows.
+pub(crate) static CODES: &[Code] = &[
+    Code {
+        code: MODEL,
+        severity: Error,
+        title: "a model that could not be asked",
+        meaning: "The route is not known, the server is down, refuses, or answers something that is no answer. The message \
+                  says which server and what it said. `agent_loop` does not raise this: its result has `status: \
+                  \"provider_error\"`.",
+        fails: "llm_mock({error: {category: \"server\", message: \"out of order\"}})\nllm_call(\"hello\", nil, {provider: \
+                \"mock\", llm_retries: 0})\n",
+        mended: "llm_mock({text: \"hi\"})\nprintln(llm_call(\"hello\", nil, {provider: \"mock\"}).text)\n",
+    },
+    Code {
+        code: NOTE,
+        severity: Warning,
+        title: "something a model route noticed",
+        meaning: "The call went on; the message says what was odd about it, for instance arguments of a tool that are no JSON.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: SESSION,
+        severity: Error,
+        title: "a session that is not there",
+        meaning: "No session has this id, or one has it already. `agent_session_open(id)` opens one.",
+        fails: "agent_session_reset(\"no-such-session\")\n",
+        mended: "let id = agent_session_open(\"mine\")\nagent_session_reset(id)\n",
+    },
+];
+
+/// What a script threw, on its way through the core.
+pub(crate) struct Thrown {
+    raise: RefCell<Option<Box<Raise>>>,
+    text: String,
+    code: &'static str,
+    why: Why,
+}
+
+impl Thrown {
+    /// As a fault.
+    pub(crate) fn fault(raise: Box<Raise>) -> Rc<dyn Fault> {
+        let text = match raise.why {
+            Why::Thrown => lang::value::display(&message_of(&raise.value)),
+            _ => raise.message.clone(),
+        };
+        Rc::new(Self { text, code: raise.code, why: raise.why, raise: RefCell::new(Some(raise)) })
+    }
+}
+
+/// A thrown error's message, or the thrown value itself.
+fn message_of(value: &Value) -> Value {
+    value.as_dict().and_then(|d| d.get_str("message")).unwrap_or(value).clone()
+}
+
+impl fmt::Debug for Thrown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Thrown({})", self.text)
+    }
+}
+
+impl fmt::Display for Thrown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Fault for Thrown {
+    fn sort(&self) -> Sort {
+        match self.why {
+            // `exit` inside a hook or tool ends the loop as a cancellation does.
+            Why::Cancelled | Why::Exit(_) => Sort::Cancelled,
+            Why::Exhausted => Sort::Limit,
+            Why::Thrown | Why::Error => Sort::Script,
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn code(&self) -> Option<&'static str> {
+        Some(self.code)
+    }
+}
+
+/// A fault as a raise: the script's own comes back as it was.
+pub(crate) fn to_raise(fault: &Rc<dyn Fault>) -> Box<Raise> {
+    if let Some(thrown) = fault.as_any().downcast_ref::<Thrown>() {
+        if let Some(raise) = thrown.raise.borrow_mut().take() {
+            return raise;
+        }
+        return Raise::error(thrown.code, thrown.text.clone());
+    }
+    if let Some(error) = fault.as_any().downcast_ref::<ReminderError>() {
+        return of_reminder(error);
+    }
+    if let Some(error) = fault.as_any().downcast_ref::<ModelError>() {
+        return of_model(error);
+    }
+    match fault.sort() {
+        Sort::Cancelled => Raise::cancelled(fault.to_string()),
+        _ => Raise::error(fault.code().unwrap_or(codes::OUTSIDE), fault.to_string()),
+    }
+}
+
+/// A reminder's error, with the field it is about.
+pub(crate) fn of_reminder(error: &ReminderError) -> Box<Raise> {
+    let mut raise = Raise::error(error.code.as_str(), error.message.clone()).field("field", error.field.as_str());
+    if let Some(suggestion) = &error.suggestion {
+        raise = raise.field("suggestion", suggestion.as_str());
+    }
+    if !error.field.is_empty() {
+        raise = raise.labelled(format!("`{}` is at fault", error.field));
+    }
+    match &error.help {
+        Some(help) => raise.help(help.clone()),
+        None => raise,
+    }
+}
+
+fn of_model(error: &ModelError) -> Box<Raise> {
+    let mut raise = Raise::error(MODEL, error.to_string());
+    raise = raise.field("category", error.kind.as_str());
+    if let Some(status) = error.status {
+        raise = raise.field("status", i64::from(status));
+    }
+    raise
+}
+
+/// An error of sessions.
+pub(crate) fn of_session(error: &runtime::session::SessionError) -> Box<Raise> {
+    Raise::error(SESSION, error.to_string())
+}

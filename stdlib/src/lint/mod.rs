@@ -1,0 +1,84 @@
+//! What `check` finds in literals of reminders, hooks and providers.
+//!
+//! A literal is turned into the data it stands for and read by the core's own strict reader; the error's field path then
+//! leads back to the key at fault. So a rule stands once, and what `check` says is what a run would say.
+
+mod effects;
+mod literal;
+mod options;
+mod route;
+mod spec;
+
+use effects::Producer;
+use lang::ast::{Expr, ExprKind};
+use lang::check::CallView;
+use lang::diagnostic::Diagnostic;
+
+/// `transcript.inject_reminder(t, spec)`
+pub(crate) fn inject_reminder(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(arg) = view.arg(1)
+        && let Some(dict) = view.dict(arg)
+    {
+        spec::check(view, &dict, &Producer::Pipeline, found);
+    }
+}
+
+/// `transcript.clear_reminders(t, selector)`
+pub(crate) fn clear_reminders(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(arg) = view.arg(1)
+        && let Some(dict) = view.dict(arg)
+    {
+        spec::check_selector(view, &dict, found);
+    }
+}
+
+/// `register_tool_hook({pre, post})`
+pub(crate) fn tool_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    let Some(dict) = view.arg(0).and_then(|arg| view.dict(arg)) else { return };
+    for key in ["pre", "post"] {
+        if let Some(handler) = dict.get(key) {
+            closure_effects(view, handler, &Producer::Hook, found);
+        }
+    }
+}
+
+/// `register_session_hook(event, [pattern,] handler)`
+pub(crate) fn session_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    let handler = view.arg(2).or_else(|| view.arg(1));
+    if let Some(handler) = handler {
+        closure_effects(view, handler, &Producer::Hook, found);
+    }
+}
+
+/// `register_worker_hook(event, handler)`
+pub(crate) fn worker_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(handler) = view.arg(1) {
+        closure_effects(view, handler, &Producer::Worker, found);
+    }
+}
+
+/// `register_reminder_provider({id, subscribes_to, evaluate})`
+pub(crate) fn provider(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    let Some(dict) = view.arg(0).and_then(|arg| view.dict(arg)) else { return };
+    let id = dict.get("id").and_then(|e| view.text(e)).unwrap_or("?").to_owned();
+    if let Some(evaluate) = dict.get("evaluate") {
+        closure_effects(view, evaluate, &Producer::Provider(id), found);
+    }
+}
+
+/// `agent_loop(task, system, options)`
+pub(crate) fn agent_loop(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    options::check(view, 2, found);
+}
+
+/// `llm_call(prompt, system, options)`
+pub(crate) fn llm_call(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    options::check(view, 2, found);
+}
+
+fn closure_effects<'a>(view: &CallView<'a>, handler: &'a Expr, producer: &Producer, found: &mut Vec<Diagnostic>) {
+    let ExprKind::Closure(closure) = &view.follow(handler).kind else { return };
+    for value in lang::check::returned(closure) {
+        effects::check(view, value, producer, found);
+    }
+}

@@ -1,0 +1,46 @@
+//! `user_block` beside a route that has no such blocks.
+
+use super::literal;
+use lang::ast::Expr;
+use lang::check::{CallView, DictView};
+use lang::diagnostic::Diagnostic;
+use providers::model::CapabilityTable;
+use runtime::capabilities::Wire;
+use runtime::data::Data;
+use runtime::reminder::ReminderCode;
+
+/// Warns where a literal `user_block` and a literal route without such blocks stand in one file.
+pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
+    let Some(hint) = dict.get("role_hint").filter(|e| view.text(e) == Some("user_block")) else { return };
+    let Ok(table) = CapabilityTable::built_in() else { return };
+    for call in view.calls_of("", "agent_loop").chain(view.calls_of("", "llm_call")) {
+        let Some((at, provider, model)) = route(&call) else { continue };
+        let capabilities = table.lookup(&provider, &model);
+        if capabilities.wire == Wire::Anthropic && !capabilities.prefers_role_developer {
+            continue;
+        }
+        let name = if model.is_empty() { provider } else { format!("{provider} ({model})") };
+        found.push(
+            Diagnostic::warning(ReminderCode::UserBlock.as_str(), format!("{name} has no user blocks for reminders"))
+                .label(view.source(), hint.span, "cannot be kept on this route")
+                .label(view.source(), at.span, "the route")
+                .help("write `role_hint: \"system\"` or `\"developer\"`, which every route can show"),
+        );
+        return;
+    }
+}
+
+/// The route that a call names in literals.
+fn route<'a>(call: &CallView<'a>) -> Option<(&'a Expr, String, String)> {
+    let options = call.dict(call.arg(2)?)?;
+    let at = options.get("provider").or_else(|| options.get("model"))?;
+    let text = |key: &str| match options.get(key) {
+        None => Some(String::new()),
+        Some(e) => match literal::data(call, e)? {
+            Data::Str(s) => Some(s.to_string()),
+            _ => None,
+        },
+    };
+    let (provider, model) = (text("provider")?, text("model")?);
+    (!provider.is_empty()).then_some((at, provider, model))
+}

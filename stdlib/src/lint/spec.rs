@@ -1,0 +1,120 @@
+//! A literal reminder.
+
+use super::effects::Producer;
+use super::{literal, route};
+use lang::check::{CallView, DictView};
+use lang::diagnostic::Diagnostic;
+use runtime::data::Data;
+use runtime::reminder::lifecycle::Selector;
+use runtime::reminder::{ReminderCode, ReminderError, ReminderSpec};
+
+/// Checks a literal reminder: its shape, its life, its route.
+pub(super) fn check<'a>(view: &CallView<'a>, dict: &DictView<'a>, producer: &Producer, found: &mut Vec<Diagnostic>) {
+    let errors = read(view, dict, |data| ReminderSpec::from_data(data).err());
+    let sound = errors.is_empty();
+    for error in errors {
+        found.push(report(view, dict, &producer.claim(error)));
+    }
+    if sound {
+        unbounded(view, dict, found);
+        route::user_block(view, dict, found);
+    }
+}
+
+/// Checks a literal selector.
+pub(super) fn check_selector<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
+    for error in read(view, dict, |data| Selector::from_data(data).err()) {
+        found.push(report(view, dict, &error));
+    }
+}
+
+/// All errors of a literal: each one found is taken out and the rest is read again. What is known only at run time is
+/// left out, and a body that is there but not known is taken to be fine.
+fn read<'a>(
+    view: &CallView<'a>,
+    dict: &DictView<'a>,
+    mut error_of: impl FnMut(&Data) -> Option<ReminderError>,
+) -> Vec<ReminderError> {
+    let mut data = Data::empty_dict();
+    for (key, value) in dict.entries() {
+        match literal::data(view, value) {
+            Some(value) => data.set(key.text.as_str(), value),
+            // A selector or body of some value; a placeholder keeps "is missing" from being said.
+            None if ["body", "id", "tag", "dedupe_key"].contains(&key.text.as_str()) => {
+                data.set(key.text.as_str(), Data::from("?"));
+            }
+            // An unknown key is wrong whatever its value.
+            None if !ReminderSpec::KEYS.contains(&key.text.as_str()) => data.set(key.text.as_str(), Data::Nil),
+            None => {}
+        }
+    }
+    if !dict.complete {
+        for key in ["body", "id"] {
+            if data.get(key).is_nil() && error_of(&data).is_some_and(|e| e.field.is_empty() || e.field == key) {
+                data.set(key, Data::from("?"));
+            }
+        }
+    }
+    let mut errors = Vec::new();
+    while let Some(error) = error_of(&data) {
+        let key = first(&error.field).to_owned();
+        let known = dict.get(&key).is_some();
+        let was_body = key == "body";
+        errors.push(error);
+        if was_body {
+            data.set("body", Data::from("?"));
+        } else if known {
+            data = without(&data, &key);
+        }
+        if errors.len() > 16 || (!known && !was_body) {
+            break;
+        }
+    }
+    errors
+}
+
+fn without(data: &Data, key: &str) -> Data {
+    let entries = data.as_dict().into_iter().flatten().filter(|(k, _)| k.as_ref() != key);
+    Data::dict(entries.map(|(k, v)| (k.clone(), v.clone())).collect::<Vec<_>>())
+}
+
+fn first(field: &str) -> &str {
+    field.split('.').next().unwrap_or("")
+}
+
+/// The error where it stands: an unknown key at the key, a wrong value at the value, a missing one at the dict.
+fn report<'a>(view: &CallView<'a>, dict: &DictView<'a>, error: &ReminderError) -> Diagnostic {
+    let key = first(error.field.strip_prefix("reminder.").unwrap_or(&error.field));
+    let unknown = !ReminderSpec::KEYS.contains(&key) && !Selector::KEYS.contains(&key);
+    let (span, label) = match (dict.get(key), dict.key_span(key)) {
+        (Some(_), Some(span)) if unknown => (span, "unknown"),
+        (Some(value), _) => (value.span, "this value"),
+        _ => (dict.span, "in this dict"),
+    };
+    let mut d = Diagnostic::error(error.code.as_str(), error.message.clone()).label(view.source(), span, label);
+    if let Some(suggestion) = &error.suggestion {
+        let replacement = if unknown { suggestion.clone() } else { format!("\"{suggestion}\"") };
+        d = d.fix(span, replacement);
+    }
+    match &error.help {
+        Some(help) => d.help(help.clone()),
+        None => d,
+    }
+}
+
+fn unbounded<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
+    // A value known only at run time may be anything.
+    let is_open = |key: &str| dict.get(key).is_some_and(|e| literal::data(view, e).is_none());
+    if !dict.complete || is_open("ttl_turns") || is_open("preserve_on_compact") {
+        return;
+    }
+    let set = |key: &str| dict.get(key).and_then(|e| literal::data(view, e)).is_some_and(|d| d.truthy());
+    if set("ttl_turns") || set("preserve_on_compact") {
+        return;
+    }
+    found.push(
+        Diagnostic::warning(ReminderCode::Unbounded.as_str(), "this reminder has no finite TTL and is not preserved")
+            .label(view.source(), dict.span, "lives for ever, and vanishes at the next compaction")
+            .help("add `ttl_turns: 3`, or `preserve_on_compact: true` where it is meant to last"),
+    );
+}

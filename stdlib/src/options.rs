@@ -1,0 +1,212 @@
+//! What `llm_call` and `agent_loop` are told, from a dict of the script.
+//!
+//! The lists of options are closed and stand once: the named types below are what `check` compares literals with, and at
+//! run time the same names decide which key is unknown.
+
+use crate::bind::ScriptFn;
+use crate::convert::{to_data, to_data_lossy};
+use crate::fault::of_reminder;
+use lang::builtins::args;
+use lang::diagnostic::nearest;
+use lang::value::{Dict, Value};
+use lang::vm::{Cx, Raise};
+use runtime::data::Data;
+use runtime::model::{Request, System};
+use runtime::reminder::providers::ReminderOptions;
+use std::sync::Arc;
+
+/// Named types that signatures mention.
+pub(crate) static SHAPES: &[(&str, &str)] = &[
+    ("LlmOptions", LLM),
+    ("AgentLoopOptions", LOOP),
+    (
+        "CompactOptions",
+        "{strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: int, target_tokens?: int, \
+         summary?: string, summarize_prompt?: string, custom_compactor?: fn(any, any) -> any}",
+    ),
+    (
+        "MockReply",
+        "{text?: string, tool_calls?: list<any>, input_tokens?: int, output_tokens?: int, model?: string, match?: string, \
+         error?: {category?: string, message?: string, status?: int, retry_after_ms?: int}}",
+    ),
+    (
+        "Fact",
+        "{kind: string, claim: string, confidence: float, evidence?: list<any>, provenance?: any, valid_until?: any}",
+    ),
+];
+
+const LLM: &str = "{provider?: string, model?: string, session_id?: string, messages?: list<any>, \
+    system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
+    max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+    thinking?: any, timeout_ms?: int, llm_retries?: int, reminders?: any}";
+
+const LOOP: &str = "{provider?: string, model?: string, session_id?: string, messages?: list<any>, \
+    system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
+    max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+    thinking?: any, timeout_ms?: int, llm_retries?: int, max_iterations?: int, max_nudges?: int, loop_until_done?: bool, \
+    done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
+    token_budget?: int, max_tool_output_chars?: int}";
+
+/// Options of the language's full list that this version does not have yet: refused, not ignored.
+const LATER: &[&str] = &[
+    "stream",
+    "compaction",
+    "auto_compact",
+    "compact_threshold",
+    "compact_keep_last",
+    "compact_strategy",
+    "compact_callback",
+    "daemon",
+    "wake_interval_ms",
+    "watch_paths",
+    "persist_path",
+    "resume_path",
+    "consolidate_on_idle",
+    "permissions",
+    "deadline",
+];
+
+/// The keys of a shape.
+fn keys_of(shape: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut depth = 0_i32;
+    let mut fresh = true;
+    shape.split_inclusive(['{', '}', '<', '>', ',', ':']).filter_map(move |piece| {
+        let (word, end) = piece.split_at(piece.len() - 1);
+        let was_fresh = fresh && depth == 1;
+        match end {
+            "{" | "<" => depth += 1,
+            // `->` is no bracket.
+            ">" if !word.ends_with('-') => depth -= 1,
+            "}" => depth -= 1,
+            _ => {}
+        }
+        fresh = matches!(end, "{" | ",");
+        (was_fresh && end == ":").then(|| word.trim().trim_end_matches('?'))
+    })
+}
+
+/// Reads options, the reminders' apart.
+pub(crate) struct Reader<'a> {
+    dict: Option<&'a Dict>,
+    /// Which argument they are.
+    arg: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// The options in argument `arg`; every key must be one of the shape.
+    pub(crate) fn llm(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
+        Self::of(args, arg, LLM)
+    }
+
+    /// As [`Self::llm`], for loops.
+    pub(crate) fn agent_loop(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
+        Self::of(args, arg, LOOP)
+    }
+
+    fn of(args: &'a [Value], arg: usize, shape: &'static str) -> Result<Self, Box<Raise>> {
+        let dict = args::opt_dict(args, arg)?;
+        for (key, _) in dict.iter().flat_map(|d| d.iter()) {
+            if keys_of(shape).any(|known| known == key.as_str()) {
+                continue;
+            }
+            if LATER.contains(&key.as_str()) {
+                return Err(Raise::error(lang::check::codes::KEY, format!("the option `{key}` is not supported yet"))
+                    .about(arg, format!("has `{key}`")));
+            }
+            let mut raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`"));
+            if key.as_str() == "transcript" {
+                raise = raise.help("put the conversation into a session and name it: `session_id: …`");
+            } else if let Some(near) = nearest(key, keys_of(shape)) {
+                raise = raise.help(format!("did you mean `{near}`?"));
+            }
+            return Err(raise.about(arg, format!("has `{key}`")));
+        }
+        Ok(Self { dict, arg })
+    }
+
+    /// The value of a key, nil where it is absent.
+    pub(crate) fn value(&self, key: &str) -> Value {
+        self.dict.and_then(|d| d.get_str(key)).cloned().unwrap_or_default()
+    }
+
+    fn typed<T>(&self, key: &str, expected: &str, read: impl FnOnce(&Value) -> Option<T>) -> Result<Option<T>, Box<Raise>> {
+        let value = self.value(key);
+        if value.is_nil() {
+            return Ok(None);
+        }
+        read(&value).map(Some).ok_or_else(|| {
+            let message = format!("`{key}` must be {expected}, found a {}", value.type_name());
+            Raise::error(lang::check::codes::TYPE, message).about(self.arg, format!("`{key}` is at fault"))
+        })
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Result<Option<Arc<str>>, Box<Raise>> {
+        self.typed(key, "a string", |v| v.as_str().map(Arc::from))
+    }
+
+    pub(crate) fn count<T: TryFrom<i64>>(&self, key: &str) -> Result<Option<T>, Box<Raise>> {
+        self.typed(key, "a number of at least 0", |v| v.as_int().filter(|n| *n >= 0).and_then(|n| T::try_from(n).ok()))
+    }
+
+    pub(crate) fn flag(&self, key: &str) -> Result<Option<bool>, Box<Raise>> {
+        self.typed(key, "a bool", |v| if let Value::Bool(b) = v { Some(*b) } else { None })
+    }
+
+    pub(crate) fn function(&self, cx: &Cx<'_>, key: &str) -> Result<Option<ScriptFn>, Box<Raise>> {
+        self.typed(key, "a function", |v| ScriptFn::of(cx, v))
+    }
+
+    pub(crate) fn data(&self, key: &str) -> Result<Data, Box<Raise>> {
+        to_data(&self.value(key)).map_err(|raise| raise.about(self.arg, format!("`{key}` is at fault")))
+    }
+
+    /// All of it, closures left out, for handlers that want to see it.
+    pub(crate) fn written(&self) -> Data {
+        self.dict.map_or(Data::Nil, |d| to_data_lossy(&Value::dict(d.clone())))
+    }
+
+    /// The options of reminders.
+    pub(crate) fn reminders(&self) -> Result<ReminderOptions, Box<Raise>> {
+        let data = self.data("reminders")?;
+        ReminderOptions::from_data(&data).map_err(|e| of_reminder(&e.under("reminders")).about(self.arg, ""))
+    }
+
+    /// What every request has in common.
+    pub(crate) fn request(&self, system: Option<&str>) -> Result<Request, Box<Raise>> {
+        let parts = self.typed("system_prompt_parts", "a list of strings", |v| {
+            v.as_list()?.iter().map(|p| p.as_str().map(Arc::from)).collect::<Option<Vec<Arc<str>>>>()
+        })?;
+        Ok(Request {
+            system: System {
+                parts: parts.unwrap_or_default(),
+                primary: system.map(Arc::from),
+                appendix: self.text("system_appendix")?,
+                suffix: self.text("system_suffix")?,
+                ..System::default()
+            },
+            tool_choice: self.data("tool_choice")?,
+            provider: self.text("provider")?,
+            model: self.text("model")?,
+            temperature: self.typed("temperature", "a number", Value::as_number)?,
+            max_tokens: self.count("max_tokens")?,
+            output_schema: self.data("output_schema")?,
+            thinking: self.data("thinking")?,
+            timeout_ms: self.count("timeout_ms")?,
+            retries: self.count("llm_retries")?,
+            ..Request::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_from_the_shape() {
+        let keys: Vec<_> = keys_of("{a?: {x: int, y: int}, b: fn(any) -> any, c?: list<string>, d: \"x\" | \"y\"}").collect();
+        assert_eq!(keys, ["a", "b", "c", "d"]);
+        assert!(keys_of(LOOP).any(|k| k == "post_turn_callback"));
+        assert!(keys_of(LLM).any(|k| k == "llm_retries"));
+    }
+}

@@ -1,0 +1,28 @@
+//! The process around the run.
+
+use crate::convert::to_value;
+use crate::here;
+use lang::builtins::{Capability, args};
+use lang::value::Value;
+use lang::vm::{Cx, Raise};
+
+lang::builtins! { "" =>
+    /// The value of an environment variable, or the default.
+    plain "env(name: string, default: any = nil) -> any" [caps = &[Capability::Env]] env;
+    /// The arguments behind `--`.
+    plain "args() -> list<string>" argv;
+    /// As `args`.
+    plain "argv() -> list<string>" argv;
+}
+
+fn env(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let name = args::str(args, 0)?.clone();
+    Ok(match std::env::var(name.as_str()) {
+        Ok(text) => Value::from(text),
+        Err(_) => std::mem::take(&mut args[1]),
+    })
+}
+
+fn argv(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(to_value(&here::world(cx)?.args_data()))
+}

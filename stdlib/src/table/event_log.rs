@@ -1,0 +1,119 @@
+//! `event_log.…`: the append-only log of a run.
+
+use crate::convert::{to_data, to_value};
+use crate::fault::to_raise;
+use crate::here;
+use crate::values::EventStream;
+use lang::builtins::args;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait};
+use runtime::clock::Clock;
+use runtime::event_log::{Filter, NewRecord};
+use std::sync::Arc;
+
+lang::builtins! { "event_log" =>
+    /// Appends a record; its number within the topic, from 1.
+    plain "emit(topic: string, kind: string, payload: any = nil, headers: dict? = nil) -> int" emit;
+    /// The number of the last record of a topic, else nil.
+    plain "latest(topic: string) -> int | nil" latest;
+    /// The records of a topic that are there now.
+    plain "read(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> list" read;
+    /// A stream of records: history first, then what comes.
+    plain "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
+}
+
+/// Methods of streams.
+pub(super) static STREAM_TABLE: &[lang::builtins::Builtin] = stream::TABLE;
+
+mod stream {
+    use super::{Cx, EventStream, Raise, Value, Wait, args};
+
+    lang::builtins! { "<stream>" =>
+        /// The next record: `{value, done}`, waiting for it.
+        waits "next(self: stream) -> dict" next;
+        /// The next record that is there already, else nil.
+        plain "try_next(self: stream) -> any" try_next;
+    }
+
+    fn this(args: &[Value]) -> Result<&EventStream, Box<Raise>> {
+        args.first().and_then(Value::as_host).ok_or_else(|| args::mismatch(args, 0, "a stream"))
+    }
+
+    fn step(value: Option<Value>) -> Value {
+        let done = value.is_none();
+        Value::record([("value", value.unwrap_or_default()), ("done", Value::Bool(done))])
+    }
+
+    fn next(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+        let stream = this(args)?;
+        if let Some(record) = stream.try_next()? {
+            return Ok(Wait::new(std::future::ready(Ok(step(Some(record))))));
+        }
+        let wait = stream.wait();
+        Ok(Wait::new(async move {
+            Ok(match wait.0.await? {
+                Value::Pair(p) => step(Some(p.first.clone())),
+                _ => step(None),
+            })
+        }))
+    }
+
+    fn try_next(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+        Ok(this(args)?.try_next()?.unwrap_or_default())
+    }
+}
+
+fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let topic: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
+    let record = NewRecord {
+        topic: topic.clone(),
+        kind: Arc::from(args::str(args, 1)?.as_str()),
+        payload: to_data(&args[2]).map_err(|raise| raise.about(2, ""))?,
+        headers: to_data(&args[3]).map_err(|raise| raise.about(3, ""))?,
+        occurred_at_ms: world.clock.now_ms(),
+    };
+    world.log.append(record);
+    let id = world.log.latest(&topic).map_err(|e| to_raise(&e))?;
+    Ok(id.map_or(Value::Nil, |id| Value::Int(i64::try_from(id).unwrap_or(i64::MAX))))
+}
+
+fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let id = here::world(cx)?.log.latest(args::str(args, 0)?).map_err(|e| to_raise(&e))?;
+    Ok(id.map_or(Value::Nil, |id| Value::Int(i64::try_from(id).unwrap_or(i64::MAX))))
+}
+
+fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
+    if let Some(Value::Str(topic)) = args.first() {
+        return Ok(Filter::topic(topic.as_str()));
+    }
+    let dict = args.first().and_then(Value::as_dict).ok_or_else(|| args::mismatch(args, 0, "a topic or a dict"))?;
+    let mut filter = Filter::default();
+    for (key, value) in dict.iter().filter(|(_, v)| !v.is_nil()) {
+        let wrong = |expected: &str| {
+            Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}")).about(0, format!("`{key}` is at fault"))
+        };
+        match key.as_str() {
+            "topic" => filter.topic = Some(Arc::from(value.as_str().ok_or_else(|| wrong("a string"))?)),
+            "kind_prefix" => filter.kind_prefix = Some(Arc::from(value.as_str().ok_or_else(|| wrong("a string"))?)),
+            "from_cursor" => {
+                let cursor = value.as_int().and_then(|n| u64::try_from(n).ok());
+                filter.after = cursor.ok_or_else(|| wrong("a cursor"))?;
+            }
+            other => {
+                let message = format!("there is no option `{other}`");
+                return Err(Raise::error(lang::check::codes::KEY, message).about(0, ""));
+            }
+        }
+    }
+    Ok(filter)
+}
+
+fn read(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let records = here::world(cx)?.log.read(&filter_arg(args)?, usize::MAX).map_err(|e| to_raise(&e))?;
+    Ok(Value::list(records.iter().map(|r| to_value(&r.to_data())).collect()))
+}
+
+fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(EventStream::value(here::world(cx)?.log.subscribe(filter_arg(args)?)))
+}

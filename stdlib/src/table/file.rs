@@ -1,0 +1,106 @@
+//! Files.
+
+use lang::builtins::{Capability, args};
+use lang::value::Value;
+use lang::vm::{Cx, Raise, codes};
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+const READ: &[Capability] = &[Capability::FsRead];
+const WRITE: &[Capability] = &[Capability::FsWrite];
+
+lang::builtins! { "" =>
+    /// The text of a file.
+    plain "read_file(path: string) -> string" [caps = READ] read_file;
+    /// Writes a file, replacing what was there.
+    plain "write_file(path: string, text: string) -> nil" [caps = WRITE] write_file;
+    /// Appends to a file.
+    plain "append_file(path: string, text: string) -> nil" [caps = WRITE] append_file;
+    /// Whether a path leads to anything.
+    plain "file_exists(path: string) -> bool" [caps = READ] file_exists;
+    /// The names in a folder, in order.
+    plain "list_dir(path: string) -> list<string>" [caps = READ] list_dir;
+    /// Makes a folder and those above it.
+    plain "mkdir(path: string) -> nil" [caps = WRITE] mkdir;
+    /// Removes a file.
+    plain "delete_file(path: string) -> nil" [caps = WRITE] delete_file;
+    /// Paths joined with the system's separator.
+    plain "path_join(...parts) -> string" path_join;
+    /// The system's folder for temporary files.
+    plain "temp_dir() -> string" temp_dir;
+}
+
+fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
+    let why = match e.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => e.to_string(),
+    };
+    Raise::error(codes::OUTSIDE, format!("cannot {verb} `{path}`: {why}")).about(0, "").field("path", path)
+}
+
+fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let path = args::str(args, 0)?;
+    let size = fs::metadata(path.as_str()).map_err(|e| failed("read", path, &e))?.len();
+    cx.check_size(usize::try_from(size).ok())?;
+    let bytes = fs::read(path.as_str()).map_err(|e| failed("read", path, &e))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Value::from(text)),
+        Err(e) => {
+            let at = e.utf8_error().valid_up_to();
+            Err(Raise::error(codes::OUTSIDE, format!("`{path}` is not UTF-8 text: byte {at} begins no character")).about(0, ""))
+        }
+    }
+}
+
+fn write_file(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let path = args::str(args, 0)?;
+    fs::write(path.as_str(), args::str(args, 1)?.as_bytes()).map_err(|e| failed("write", path, &e))?;
+    Ok(Value::Nil)
+}
+
+fn append_file(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let path = args::str(args, 0)?;
+    let text = args::str(args, 1)?;
+    let file = fs::OpenOptions::new().append(true).create(true).open(path.as_str());
+    file.and_then(|mut f| f.write_all(text.as_bytes())).map_err(|e| failed("append to", path, &e))?;
+    Ok(Value::Nil)
+}
+
+fn file_exists(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bool(Path::new(args::str(args, 0)?.as_str()).exists()))
+}
+
+fn list_dir(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let path = args::str(args, 0)?;
+    let entries = fs::read_dir(path.as_str()).map_err(|e| failed("list", path, &e))?;
+    let mut names: Vec<String> =
+        entries.filter_map(Result::ok).map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(Value::from(names))
+}
+
+fn mkdir(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let path = args::str(args, 0)?;
+    fs::create_dir_all(path.as_str()).map_err(|e| failed("make", path, &e))?;
+    Ok(Value::Nil)
+}
+
+fn delete_file(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let path = args::str(args, 0)?;
+    fs::remove_file(path.as_str()).map_err(|e| failed("delete", path, &e))?;
+    Ok(Value::Nil)
+}
+
+fn path_join(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut path = std::path::PathBuf::new();
+    for i in 0..args.len() {
+        path.push(args::str(args, i)?.as_str());
+    }
+    Ok(Value::from(path.to_string_lossy().into_owned()))
+}
+
+fn temp_dir(_: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::from(std::env::temp_dir().to_string_lossy().into_owned()))
+}

@@ -1,0 +1,181 @@
+//! Registering hooks.
+
+use crate::bind::{ScriptFn, ScriptHook};
+use crate::convert::to_data;
+use crate::fault::to_raise;
+use crate::here;
+use crate::lint;
+use lang::builtins::args;
+use lang::diagnostic::nearest;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait, codes};
+use runtime::data::Data;
+use runtime::hooks::{EventKind, Hook, HookEvent, Pattern, SessionHook, ToolHook, fire};
+use runtime::reminder::bridge::Seam;
+use runtime::seam::Turn;
+use std::rc::Rc;
+use std::sync::Arc;
+
+lang::builtins! { "" =>
+    /// Registers handlers around tool calls. `pre` may refuse or change a call, `post` its result; both may remind.
+    plain "register_tool_hook(hook: {pattern?: string, pre?: fn(any) -> any, post?: fn(any) -> any, deny?: string, max_output?: int}) -> nil" [lint = lint::tool_hook] register_tool_hook;
+    /// Registers a handler of a session event, optionally of those that fit a pattern.
+    plain "register_session_hook(event: string, pattern: any, handler: any = nil) -> nil" [lint = lint::session_hook] register_session_hook;
+    /// Registers a handler of the loop's seams: a name, a list of names, nil or `"*"` for all.
+    plain "register_checkpoint_hook(kinds: any, handler: fn(any) -> any) -> nil" register_checkpoint_hook;
+    /// Registers an observer of a worker event; it cannot remind.
+    plain "register_worker_hook(event: string, handler: fn(any) -> any) -> nil" [lint = lint::worker_hook] register_worker_hook;
+    /// Forgets all tool hooks.
+    plain "clear_tool_hooks() -> nil" clear_tool_hooks;
+    /// Forgets all handlers of session events, seams and worker events.
+    plain "clear_session_hooks() -> nil" clear_session_hooks;
+    /// Forgets all handlers of personas and steps.
+    plain "clear_persona_hooks() -> nil" clear_persona_hooks;
+    /// Tells the handlers of `file_edited` that a file changed.
+    waits "notify_file_edited(path: string, metadata: any = nil) -> nil" notify_file_edited;
+}
+
+fn event_arg(args: &[Value], i: usize, fits: fn(EventKind) -> bool, what: &str) -> Result<EventKind, Box<Raise>> {
+    let name = args::str(args, i)?;
+    let kind = EventKind::parse(name).ok().filter(|kind| fits(*kind));
+    kind.ok_or_else(|| {
+        let known = EventKind::ALL.iter().filter(|k| fits(**k)).map(|k| k.as_str());
+        let raise = Raise::error(codes::VALUE, format!("there is no {what} event `{name}`")).about(i, "unknown event");
+        match nearest(name, known) {
+            Some(near) => raise.help(format!("did you mean `{near}`?")),
+            None => raise,
+        }
+    })
+}
+
+fn pattern_of(text: &str, i: usize) -> Result<Pattern, Box<Raise>> {
+    Pattern::parse(text).map_err(|e| Raise::error(codes::VALUE, e.to_string()).about(i, "this pattern"))
+}
+
+fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let dict = args::dict(args, 0)?;
+    let mut hook = ToolHook { pattern: Pattern::all(), pre: None, post: None, deny: None, max_output: None };
+    let wrong = |key: &str, expected: &str| {
+        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}")).about(0, format!("`{key}` is at fault"))
+    };
+    let mut name = "*".to_owned();
+    if let Some(pattern) = dict.get_str("pattern").filter(|v| !v.is_nil()) {
+        pattern.as_str().ok_or_else(|| wrong("pattern", "a string"))?.clone_into(&mut name);
+        hook.pattern = pattern_of(&name, 0)?;
+    }
+    for (key, value) in dict.iter().filter(|(_, v)| !v.is_nil()) {
+        let handler = |key: &str| -> Result<Rc<dyn Hook>, Box<Raise>> {
+            let function = ScriptFn::of(cx, value).ok_or_else(|| wrong(key, "a function"))?;
+            Ok(Rc::new(ScriptHook { function, name: name.clone() }))
+        };
+        match key.as_str() {
+            "pattern" => {}
+            "pre" => hook.pre = Some(handler("pre")?),
+            "post" => hook.post = Some(handler("post")?),
+            "deny" => hook.deny = Some(value.as_str().map(Arc::from).ok_or_else(|| wrong("deny", "a string"))?),
+            "max_output" => {
+                let n = value.as_int().and_then(|n| usize::try_from(n).ok());
+                hook.max_output = Some(n.ok_or_else(|| wrong("max_output", "a number of at least 0"))?);
+            }
+            other => {
+                let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{other}`")).about(0, "");
+                return Err(match nearest(other, ["pattern", "pre", "post", "deny", "max_output"]) {
+                    Some(near) => raise.help(format!("did you mean `{near}`?")),
+                    None => raise,
+                });
+            }
+        }
+    }
+    world.hooks.add_tool(hook);
+    Ok(Value::Nil)
+}
+
+fn register_session_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let event = event_arg(args, 0, EventKind::is_session, "session")?;
+    // Two arguments: event and handler. Three: a pattern in between.
+    let (pattern, handler) = if args[2].is_nil() { (None, 1) } else { (args::opt_str(args, 1)?.cloned(), 2) };
+    let function = ScriptFn::read(cx, args, handler)?;
+    let mut hook = SessionHook::new(event, Rc::new(ScriptHook { function, name: event.to_string() }));
+    hook.pattern = pattern.map(|p| pattern_of(&p, 1)).transpose()?;
+    world.hooks.add_session(hook);
+    Ok(Value::Nil)
+}
+
+fn register_checkpoint_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let function = ScriptFn::read(cx, args, 1)?;
+    let seam = |name: &str| {
+        name.parse::<Seam>().map_err(|_| {
+            let raise = Raise::error(codes::VALUE, format!("there is no seam `{name}`")).about(0, "unknown seam");
+            match nearest(name, Seam::ALL.iter().map(|s| s.as_str())) {
+                Some(near) => raise.help(format!("did you mean `{near}`?")),
+                None => raise,
+            }
+        })
+    };
+    let seams: Option<Vec<Seam>> = match &args[0] {
+        Value::Nil => None,
+        Value::Str(s) if s.as_str() == "*" => None,
+        Value::Str(s) => Some(vec![seam(s)?]),
+        Value::List(l) => Some(
+            l.items
+                .iter()
+                .map(|v| v.as_str().ok_or_else(|| args::mismatch(args, 0, "names of seams")).and_then(seam))
+                .collect::<Result<_, _>>()?,
+        ),
+        _ => return Err(args::mismatch(args, 0, "a name, a list of names, nil or \"*\"")),
+    };
+    let kind = EventKind::LoopCheckpoint;
+    let mut hook = SessionHook::new(kind, Rc::new(ScriptHook { function, name: kind.to_string() }));
+    hook.seams = seams.map(Into::into);
+    world.hooks.add_session(hook);
+    Ok(Value::Nil)
+}
+
+fn register_worker_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let event = event_arg(args, 0, EventKind::is_worker, "worker")?;
+    let function = ScriptFn::read(cx, args, 1)?;
+    world.hooks.add_session(SessionHook::new(event, Rc::new(ScriptHook { function, name: event.to_string() })));
+    Ok(Value::Nil)
+}
+
+fn clear_tool_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    here::world(cx)?.hooks.clear_tool();
+    Ok(Value::Nil)
+}
+
+fn clear_session_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    here::world(cx)?.hooks.clear_session();
+    Ok(Value::Nil)
+}
+
+fn clear_persona_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    here::world(cx)?.hooks.clear_persona();
+    Ok(Value::Nil)
+}
+
+fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let path: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
+    let metadata = if args[1].is_nil() { Data::empty_dict() } else { to_data(&args[1]).map_err(|r| r.about(1, ""))? };
+    let scope = here::scope(cx, &world);
+    // Outside a loop there is no session at hand: every open session hears of it.
+    let sessions = match here::session(cx) {
+        Some(session) => vec![session],
+        None => world.sessions.list().iter().filter_map(|id| world.sessions.get(id).ok()).collect(),
+    };
+    Ok(Wait::new(async move {
+        for session in sessions {
+            let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
+            let event = HookEvent::FileEdited { path: &path, metadata: &metadata };
+            fire::fire(&world.hooks, turn, &event, false).await.map_err(|e| to_raise(&e))?;
+        }
+        for note in scope.notes.borrow().iter() {
+            world.show(note);
+        }
+        Ok(Value::Nil)
+    }))
+}

@@ -1,0 +1,104 @@
+//! Asking a model once.
+
+use crate::convert::{to_data, to_value};
+use crate::fault::to_raise;
+use crate::here;
+use crate::lint;
+use crate::options::Reader;
+use crate::table::tool::tools_from;
+use crate::world::World;
+use lang::builtins::{Capability, args};
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait};
+use runtime::clock::Clock;
+use runtime::data::Data;
+use runtime::message::{Message, ToolCall};
+use runtime::model::{Reply, Request};
+use runtime::reminder::lifecycle::{drop_unrenderable, fire};
+use runtime::render::{RenderOptions, render};
+use runtime::seam::{Model, Turn};
+use std::rc::Rc;
+use std::sync::Arc;
+
+lang::builtins! { "" =>
+    /// Asks a model once: `{text, tool_calls, model, provider, input_tokens, output_tokens, stop_reason, …}`. Shows it the
+    /// session's pending reminders; evaluates no provider, charges nothing, and writes nothing into the session.
+    waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> dict" [caps = &[Capability::Llm], lint = lint::llm_call] llm_call;
+}
+
+fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let prompt: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
+    let options = Reader::llm(args, 2)?;
+    let mut request = options.request(args::opt_str(args, 1)?.map(|s| s.as_str()))?;
+    let placement = options.reminders()?.placement;
+    let scope = here::scope(cx, &world);
+    let session = match options.text("session_id")? {
+        Some(id) => world.sessions.get(&id).map_err(|e| crate::fault::of_session(&e).about(2, ""))?,
+        None => here::session(cx)
+            .unwrap_or_else(|| world.sessions.detached(&Arc::from("llm_call"), scope.clock.now_ms())),
+    };
+    let mut tools = Vec::new();
+    tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "`tools` is at fault"))?;
+    request.tools = Arc::new(tools.iter().map(|t| t.spec().clone()).collect());
+    let messages = options.value("messages");
+    request.messages = if messages.is_nil() {
+        session.transcript().messages().clone()
+    } else {
+        read_messages(&messages)?
+    };
+    if !prompt.is_empty() {
+        request.messages.push_back(Arc::new(Message::user(prompt)));
+    }
+    Ok(Wait::new(async move {
+        announce(&world, &request);
+        let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
+        let capabilities = route.map(|r| r.capabilities).unwrap_or_default();
+        session.apply(&scope, |t, _| drop_unrenderable(t), |records| records);
+        let transcript = session.transcript();
+        let pending = transcript.pending().map(|p| p.reminder.as_ref());
+        let rendered = render(pending, &capabilities, RenderOptions { placement });
+        request.reminders = Arc::new(rendered);
+        session.apply(&scope, |t, at| fire(t, &request.reminders, false, at), |records| records);
+        let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
+        let reply = world.routes.call(turn, &request, &|_| {}).get().await.map_err(|e| to_raise(&e))?;
+        for note in scope.notes.borrow().iter() {
+            world.show(note);
+        }
+        Ok(reply_value(&reply))
+    }))
+}
+
+fn read_messages(value: &Value) -> Result<imbl::Vector<Arc<Message>>, Box<Raise>> {
+    let wrong = |why: String| Raise::error(lang::check::codes::TYPE, why).about(2, "`messages` is at fault");
+    let list = value.as_list().ok_or_else(|| wrong("`messages` must be a list".to_owned()))?;
+    list.iter()
+        .map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string())))
+        .collect()
+}
+
+/// Says once that nobody named a provider.
+pub(super) fn announce(world: &Rc<World>, request: &Request) {
+    let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
+    if route.is_ok_and(|r| r.fell_back_to_mock) {
+        world.say_once("note: no provider is named and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)");
+    }
+}
+
+fn reply_value(reply: &Reply) -> Value {
+    let data = Data::dict([
+        ("text", Data::from(&reply.text)),
+        ("visible_text", (&reply.text).into()),
+        ("model", (&reply.model).into()),
+        ("provider", (&reply.provider).into()),
+        ("input_tokens", reply.usage.input_tokens.into()),
+        ("output_tokens", reply.usage.output_tokens.into()),
+        ("cache_read_tokens", reply.usage.cache_read_tokens.into()),
+        ("cache_write_tokens", reply.usage.cache_write_tokens.into()),
+        ("tool_calls", reply.tool_calls.iter().map(ToolCall::to_data).collect()),
+        ("blocks", reply.blocks.iter().map(runtime::message::Block::to_data).collect()),
+        ("stop_reason", reply.stop_reason.as_ref().into()),
+        ("reasoning", reply.reasoning.as_ref().into()),
+    ]);
+    to_value(&data)
+}

@@ -1,0 +1,95 @@
+//! The mock model, for tests and for running offline.
+
+use crate::bind::ScriptFn;
+use crate::convert::{to_data, to_value};
+use crate::here;
+use lang::builtins::args;
+use lang::value::{Dict, Str, Value};
+use lang::vm::{Cx, Raise, Wait, codes};
+use providers::model::MockReply;
+
+lang::builtins! { "" =>
+    /// Queues a reply of the mock model.
+    plain "llm_mock(reply: MockReply) -> nil" llm_mock;
+    /// What the mock model was sent: messages, system, tools, model and so on of each call.
+    plain "llm_mock_calls() -> list" llm_mock_calls;
+    /// Forgets queued replies and past calls.
+    plain "llm_mock_clear() -> nil" llm_mock_clear;
+    /// Runs `body` with these replies, in order; its result. Replies left over are dropped.
+    waits "with_llm_script(replies: list, body: fn() -> any) -> any" with_llm_script;
+    /// As `with_llm_script`.
+    waits "with_llm_mocks(replies: list, body: fn() -> any) -> any" with_llm_script;
+    /// A reply of text.
+    plain "llm_text(text: string) -> dict" llm_text;
+    /// A reply that calls a tool.
+    plain "llm_tool_call(name: string, arguments: any = nil, id: string? = nil) -> dict" llm_tool_call;
+    /// A reply that says the work is done.
+    plain "llm_done(text: string? = nil) -> dict" llm_done;
+    /// A reply that is a failure of the model.
+    plain "llm_error(category: string, message: string) -> dict" llm_error;
+}
+
+fn reply_of(value: &Value) -> Result<MockReply, Box<Raise>> {
+    let data = to_data(value)?;
+    MockReply::from_data(&data).map_err(|e| Raise::error(codes::VALUE, e.to_string()))
+}
+
+fn llm_mock(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let reply = reply_of(&args[0]).map_err(|raise| raise.about(0, ""))?;
+    here::world(cx)?.routes.mock().push(reply);
+    Ok(Value::Nil)
+}
+
+fn llm_mock_calls(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let calls = here::world(cx)?.routes.mock().calls();
+    Ok(Value::list(calls.iter().map(|call| to_value(&call.to_data())).collect()))
+}
+
+fn llm_mock_clear(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    here::world(cx)?.routes.mock().clear();
+    Ok(Value::Nil)
+}
+
+fn with_llm_script(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let replies = args::list(args, 0)?.iter().map(reply_of).collect::<Result<Vec<_>, _>>();
+    let replies = replies.map_err(|raise| raise.about(0, ""))?;
+    let body = ScriptFn::read(cx, args, 1)?;
+    Ok(Wait::new(async move {
+        let script = world.routes.mock().push_script(replies);
+        let result = body.plain(Vec::new()).get().await;
+        world.routes.mock().pop_script(script);
+        result
+    }))
+}
+
+fn record(entries: Vec<(&str, Value)>) -> Value {
+    Value::dict(entries.into_iter().map(|(k, v)| (Str::new(k), v)).collect::<Dict>())
+}
+
+fn llm_text(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    args::str(args, 0)?;
+    Ok(record(vec![("text", args[0].clone())]))
+}
+
+fn llm_tool_call(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    args::str(args, 0)?;
+    let arguments = if args[1].is_nil() { record(Vec::new()) } else { args[1].clone() };
+    let mut call = vec![("name", args[0].clone()), ("arguments", arguments)];
+    if args::opt_str(args, 2)?.is_some() {
+        call.push(("id", args[2].clone()));
+    }
+    Ok(record(vec![("tool_calls", Value::list(vec![record(call)]))]))
+}
+
+fn llm_done(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::opt_str(args, 0)?.map_or_else(|| "##DONE##".to_owned(), |t| format!("{t}\n##DONE##"));
+    Ok(record(vec![("text", Value::from(text))]))
+}
+
+fn llm_error(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    args::str(args, 0)?;
+    args::str(args, 1)?;
+    let error = record(vec![("category", args[0].clone()), ("message", args[1].clone())]);
+    Ok(record(vec![("error", error)]))
+}

@@ -1,0 +1,90 @@
+//! Reminder providers.
+
+use crate::bind::{ScriptFn, ScriptProvider};
+use crate::convert::{to_data, to_value};
+use crate::fault::{of_reminder, to_raise};
+use crate::here;
+use crate::lint;
+use crate::values::session_arg;
+use lang::builtins::args;
+use lang::diagnostic::nearest;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait, codes};
+use runtime::data::Data;
+use runtime::hooks::{EventKind, EventSet, HookEvent};
+use runtime::reminder::providers::{ReminderOptions, fire};
+use runtime::seam::Turn;
+use std::rc::Rc;
+
+lang::builtins! { "" =>
+    /// Registers a reminder provider; the same id again replaces it in its place.
+    plain "register_reminder_provider(provider: {id: string, subscribes_to: list<string>, evaluate: fn(any) -> any}) -> nil" [lint = lint::provider] register_reminder_provider;
+    /// Forgets the custom providers.
+    plain "clear_reminder_providers() -> nil" clear_reminder_providers;
+    /// Lets the providers look at an event: `{fired_count, reports: [{provider, reminder_id, deduped_count}]}`.
+    waits "agent_reminder_providers_fire(session: any, event: string, payload: any = nil, options: {reminders?: any} = nil) -> dict" agent_reminder_providers_fire;
+}
+
+fn event_of(name: &str, i: usize) -> Result<EventKind, Box<Raise>> {
+    EventKind::parse(name).ok().filter(|k| k.is_for_providers()).ok_or_else(|| {
+        let known = EventKind::ALL.iter().filter(|k| k.is_for_providers()).map(|k| k.as_str());
+        let raise =
+            Raise::error(codes::VALUE, format!("providers cannot subscribe to `{name}`")).about(i, "no such event");
+        match nearest(name, known) {
+            Some(near) => raise.help(format!("did you mean `{near}`?")),
+            None => raise,
+        }
+    })
+}
+
+fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let dict = args::dict(args, 0)?;
+    let wrong = |key: &str, expected: &str| {
+        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}")).about(0, format!("`{key}` is at fault"))
+    };
+    if let Some((key, _)) = dict.iter().find(|(k, _)| !["id", "subscribes_to", "evaluate"].contains(&k.as_str())) {
+        let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`")).about(0, "");
+        return Err(match nearest(key, ["id", "subscribes_to", "evaluate"]) {
+            Some(near) => raise.help(format!("did you mean `{near}`?")),
+            None => raise,
+        });
+    }
+    let id = dict.get_str("id").and_then(Value::as_str).filter(|id| !id.trim().is_empty() && !id.starts_with('-'));
+    let id = id.ok_or_else(|| wrong("id", "a name that does not begin with `-`"))?.to_owned();
+    let names = dict.get_str("subscribes_to").and_then(Value::as_list).filter(|l| !l.is_empty());
+    let names = names.ok_or_else(|| wrong("subscribes_to", "a list of event names"))?;
+    let events: EventSet = names
+        .iter()
+        .map(|name| name.as_str().ok_or_else(|| wrong("subscribes_to", "a list of event names")).and_then(|n| event_of(n, 0)))
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .collect();
+    let evaluate = dict.get_str("evaluate").and_then(|v| ScriptFn::of(cx, v)).ok_or_else(|| wrong("evaluate", "a function"))?;
+    world.providers.register(Rc::new(ScriptProvider { id, events, evaluate }));
+    Ok(Value::Nil)
+}
+
+fn clear_reminder_providers(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    here::world(cx)?.providers.clear();
+    Ok(Value::Nil)
+}
+
+fn agent_reminder_providers_fire(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world)?;
+    let kind = event_of(args::str(args, 1)?, 1)?;
+    let payload = if args[2].is_nil() { Data::empty_dict() } else { to_data(&args[2]).map_err(|r| r.about(2, ""))? };
+    let written = to_data(&args[3]).map_err(|r| r.about(3, ""))?;
+    let options = ReminderOptions::from_data(written.get("reminders")).map_err(|e| of_reminder(&e.under("reminders")).about(3, ""))?;
+    let selected = options.select(&world.providers).map_err(|e| of_reminder(&e).about(3, ""))?;
+    let mut scope = here::scope(cx, &world);
+    scope.options = written;
+    Ok(Wait::new(async move {
+        let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
+        let event = HookEvent::Raw { kind, payload: &payload };
+        // Fired by hand, a provider's mistake is the caller's to see.
+        let report = fire(&selected, turn, &event, &options.config, true).await.map_err(|e| to_raise(&e))?;
+        Ok(to_value(&report.to_data()))
+    }))
+}

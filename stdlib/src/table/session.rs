@@ -1,0 +1,142 @@
+//! Sessions.
+
+use crate::convert::{to_data, to_value};
+use crate::fault::of_session;
+use crate::here;
+use crate::values::session_arg;
+use lang::builtins::args;
+use lang::value::Value;
+use lang::vm::{Cx, Raise};
+use runtime::clock::Clock;
+
+lang::builtins! { "" =>
+    /// Opens a session, or the one that has this id already; its id.
+    plain "agent_session_open(id: string? = nil, options: {workspace_anchor?: any} = nil) -> string" open;
+    /// Whether there is a session of this id.
+    plain "agent_session_exists(id: string) -> bool" exists;
+    /// The session at hand inside a hook, tool or provider, else nil.
+    plain "agent_session_current_id() -> string | nil" current_id;
+    /// How many messages a session has.
+    plain "agent_session_length(id: any) -> int" length;
+    /// A session as a dict: its transcript and `length created_at parent_id child_ids …`; nil where there is none.
+    plain "agent_session_snapshot(id: string) -> any" snapshot;
+    /// The messages of a session.
+    plain "agent_session_messages(id: any) -> list" messages;
+    /// `{parent_id, child_ids, root_id}`
+    plain "agent_session_ancestry(id: string) -> dict" ancestry;
+    /// Empties a session.
+    plain "agent_session_reset(id: any) -> nil" reset;
+    /// Ends a session.
+    plain "agent_session_close(id: any) -> nil" close;
+    /// Copies a session, pending reminders included; the copy's id.
+    plain "agent_session_fork(id: any, target: string? = nil) -> string" fork;
+    /// Copies the first `keep_first` messages of a session; the copy's id.
+    plain "agent_session_fork_at(id: any, keep_first: int, target: string? = nil) -> string" fork_at;
+    /// Keeps the last messages of a session.
+    plain "agent_session_trim(id: any, keep_last: int) -> nil" trim;
+    /// Appends a message to a session.
+    plain "agent_session_inject(id: any, message: any) -> nil" inject;
+    /// Says where a session works.
+    plain "agent_session_set_workspace_anchor(id: any, anchor: any) -> nil" set_workspace_anchor;
+    /// Charges the finite reminders of a session by hand.
+    plain "agent_session_apply_reminder_post_turn(id: any, turn: int) -> int" apply_reminder_post_turn;
+}
+
+fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let id = args::opt_str(args, 0)?;
+    let session = world.sessions.open(id.map(|s| s.as_str()), world.clock.now_ms());
+    if let Some(anchor) = args::opt_dict(args, 1)?.and_then(|d| d.get_str("workspace_anchor")) {
+        let anchor = to_data(anchor)?;
+        world.sessions.set_workspace_anchor(session.id(), &anchor).map_err(|e| of_session(&e).about(1, ""))?;
+    }
+    Ok(Value::str(session.id()))
+}
+
+fn exists(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bool(here::world(cx)?.sessions.exists(args::str(args, 0)?)))
+}
+
+fn current_id(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(here::session(cx).map_or(Value::Nil, |s| Value::str(s.id())))
+}
+
+fn length(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let session = session_arg(args, 0, &*here::world(cx)?)?;
+    Ok(Value::from(session.transcript().messages().len()))
+}
+
+fn snapshot(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(to_value(&here::world(cx)?.sessions.snapshot(args::str(args, 0)?)))
+}
+
+fn messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let session = session_arg(args, 0, &*here::world(cx)?)?;
+    Ok(to_value(&session.transcript().get("messages")))
+}
+
+fn ancestry(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(to_value(&here::world(cx)?.sessions.ancestry(args::str(args, 0)?)))
+}
+
+fn reset(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world)?;
+    world.sessions.reset(session.id(), &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
+    Ok(Value::Nil)
+}
+
+fn close(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world)?;
+    world.sessions.close(session.id(), &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
+    Ok(Value::Nil)
+}
+
+fn fork(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world)?;
+    let target = args::opt_str(args, 1)?.map(|s| s.as_str());
+    let copy = world.sessions.fork(session.id(), target, &here::scope(cx, &world));
+    copy.map(|s| Value::str(s.id())).map_err(|e| of_session(&e).about(1, ""))
+}
+
+fn fork_at(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world)?;
+    let keep = args::count(args, 1)?;
+    let target = args::opt_str(args, 2)?.map(|s| s.as_str());
+    let copy = world.sessions.fork_at(session.id(), keep, target, &here::scope(cx, &world));
+    copy.map(|s| Value::str(s.id())).map_err(|e| of_session(&e).about(2, ""))
+}
+
+fn trim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world)?;
+    world.sessions.trim(session.id(), args::count(args, 1)?, &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
+    Ok(Value::Nil)
+}
+
+fn inject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world)?;
+    let message = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
+    world.sessions.inject(session.id(), &message, &here::scope(cx, &world)).map_err(|e| of_session(&e).about(1, ""))?;
+    Ok(Value::Nil)
+}
+
+fn set_workspace_anchor(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world)?;
+    let anchor = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
+    world.sessions.set_workspace_anchor(session.id(), &anchor).map_err(|e| of_session(&e).about(1, ""))?;
+    Ok(Value::Nil)
+}
+
+fn apply_reminder_post_turn(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world)?;
+    let turn = u32::try_from(args::count(args, 1)?).unwrap_or(u32::MAX);
+    let passed = session.post_turn_by_hand(&here::scope(cx, &world), turn);
+    Ok(Value::from(passed.records.len()))
+}

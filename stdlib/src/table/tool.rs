@@ -1,0 +1,181 @@
+//! Tools: registries, definitions.
+
+use crate::bind::{ScriptFn, ScriptTool};
+use crate::convert::to_data;
+use crate::table::file_tools::NativeTool;
+use lang::builtins::args;
+use lang::value::{Dict, Str, Value};
+use lang::vm::{Cx, Raise, codes};
+use runtime::data::Data;
+use runtime::message::ToolSpec;
+use runtime::seam::Tool;
+use std::rc::Rc;
+use std::sync::Arc;
+
+lang::builtins! { "" =>
+    /// An empty registry of tools.
+    plain "tool_registry() -> dict" tool_registry;
+    /// The registry with one more tool. `handler` gets the arguments as a dict; `parameters` is a JSON Schema, or a dict of names and types.
+    plain "tool_define(registry: dict, name: string, description: string, definition: {handler: fn(any) -> any, parameters?: any, returns?: any, annotations?: any}) -> dict" tool_define;
+    /// The tool of that name, else nil.
+    plain "tool_find(registry: dict, name: string) -> any" tool_find;
+    /// The tools of a registry, by name.
+    plain "tool_list(registry: dict) -> list" tool_list;
+    /// The registry without a tool.
+    plain "tool_remove(registry: dict, name: string) -> dict" tool_remove;
+    /// How many tools.
+    plain "tool_count(registry: dict) -> int" tool_count;
+}
+
+/// A registry of these tools.
+pub(super) fn registry_of(tools: Dict) -> Value {
+    Value::record([("_type", Value::str("tool_registry")), ("tools", Value::dict(tools))])
+}
+
+fn tools_of(args: &[Value], i: usize) -> Result<Dict, Box<Raise>> {
+    let dict = args::dict(args, i)?;
+    dict.get_str("tools").and_then(Value::as_dict).cloned().ok_or_else(|| args::mismatch(args, i, "a tool registry"))
+}
+
+fn tool_registry(_: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(registry_of(Dict::new()))
+}
+
+fn tool_define(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut tools = tools_of(args, 0)?;
+    let name = args::str(args, 1)?.clone();
+    if name.trim().is_empty() {
+        return Err(Raise::error(codes::VALUE, "a tool needs a name").about(1, "blank"));
+    }
+    let description = args::str(args, 2)?.clone();
+    let definition = args::dict(args, 3)?;
+    let handler = definition.get_str("handler").filter(|h| h.is_callable()).cloned().ok_or_else(|| {
+        Raise::error(lang::check::codes::TYPE, "`handler` must be a function").about(3, "`handler` is at fault")
+    })?;
+    let mut tool = Dict::new();
+    tool.insert(Str::new("_type"), Value::str("tool"));
+    tool.insert(Str::new("name"), Value::Str(name.clone()));
+    tool.insert(Str::new("description"), Value::Str(description));
+    tool.insert(Str::new("handler"), handler);
+    tool.insert(Str::new("parameters"), schema(definition.get_str("parameters")));
+    for key in ["returns", "annotations"] {
+        if let Some(value) = definition.get_str(key).filter(|v| !v.is_nil()) {
+            tool.insert(Str::new(key), value.clone());
+        }
+    }
+    tools.insert(name, Value::dict(tool));
+    Ok(registry_of(tools))
+}
+
+/// A JSON Schema as it stands; `{path: "string", n?: "int"}`-like dicts become one.
+fn schema(parameters: Option<&Value>) -> Value {
+    let Some(Value::Dict(d)) = parameters else {
+        return Value::record([("type", Value::str("object")), ("properties", Value::dict(Dict::new()))]);
+    };
+    if d.dict.get_str("type").and_then(Value::as_str) == Some("object") || d.dict.get_str("properties").is_some() {
+        return Value::Dict(d.clone());
+    }
+    let mut properties = Dict::new();
+    let mut required = Vec::new();
+    for (name, ty) in d.dict.iter() {
+        let property = match ty {
+            Value::Str(word) => {
+                let (word, optional) = match word.strip_suffix('?') {
+                    Some(word) => (word, true),
+                    None => (word.as_str(), false),
+                };
+                if !optional {
+                    required.push(Value::Str(name.clone()));
+                }
+                Value::record([("type", Value::str(json_type(word)))])
+            }
+            Value::Dict(property) => {
+                if property.dict.get_str("required").is_none_or(Value::truthy) {
+                    required.push(Value::Str(name.clone()));
+                }
+                let mut property = property.dict.clone();
+                property.remove(&Str::new("required"));
+                Value::dict(property)
+            }
+            _ => Value::dict(Dict::new()),
+        };
+        properties.insert(name.clone(), property);
+    }
+    Value::record([
+        ("type", Value::str("object")),
+        ("properties", Value::dict(properties)),
+        ("required", Value::list(required)),
+    ])
+}
+
+fn json_type(word: &str) -> &str {
+    match word {
+        "int" => "integer",
+        "float" => "number",
+        "bool" => "boolean",
+        "list" => "array",
+        "dict" => "object",
+        "nil" => "null",
+        other => other,
+    }
+}
+
+fn tool_find(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let tools = tools_of(args, 0)?;
+    Ok(tools.get(args::str(args, 1)?).cloned().unwrap_or_default())
+}
+
+fn tool_list(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::list(tools_of(args, 0)?.iter().map(|(_, t)| t.clone()).collect()))
+}
+
+fn tool_remove(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut tools = tools_of(args, 0)?;
+    tools.remove(args::str(args, 1)?);
+    Ok(registry_of(tools))
+}
+
+fn tool_count(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::from(tools_of(args, 0)?.len()))
+}
+
+/// The tools that an option holds: a registry, a tool, or a list of either.
+pub(super) fn tools_from(cx: &Cx<'_>, value: &Value, found: &mut Vec<Rc<dyn Tool>>) -> Result<(), Box<Raise>> {
+    match value {
+        Value::Nil => Ok(()),
+        Value::List(l) => l.items.iter().try_for_each(|item| tools_from(cx, item, found)),
+        Value::Dict(d) => match d.dict.get_str("tools") {
+            Some(Value::Dict(tools)) => tools.dict.iter().try_for_each(|(_, tool)| tools_from(cx, tool, found)),
+            _ => {
+                found.push(tool_from(cx, &d.dict)?);
+                Ok(())
+            }
+        },
+        other => Err(no_tool(&format!("found a {}", other.type_name()))),
+    }
+}
+
+fn tool_from(cx: &Cx<'_>, dict: &Dict) -> Result<Rc<dyn Tool>, Box<Raise>> {
+    let handler = dict.get_str("handler").ok_or_else(|| no_tool("it has no `handler`"))?;
+    if let Some(native) = handler.as_host::<NativeTool>() {
+        return Ok(native.tool.clone());
+    }
+    let handler = ScriptFn::of(cx, handler).ok_or_else(|| no_tool("its `handler` is no function"))?;
+    let text = |key: &str| dict.get_str(key).and_then(Value::as_str).unwrap_or("");
+    let name = text("name");
+    if name.is_empty() {
+        return Err(no_tool("it has no `name`"));
+    }
+    let data = |key: &str| dict.get_str(key).map_or(Ok(Data::Nil), to_data);
+    let mut spec = ToolSpec::new(name, text("description"), data("parameters")?);
+    spec.returns = data("returns")?;
+    spec.annotations = data("annotations")?;
+    let positional = dict.get_str("positional").and_then(Value::as_list);
+    let positional = positional.map(|names| names.iter().filter_map(Value::as_str).map(Arc::from).collect());
+    Ok(Rc::new(ScriptTool { spec, handler, positional }))
+}
+
+fn no_tool(why: &str) -> Box<Raise> {
+    Raise::error(lang::check::codes::TYPE, format!("this is no tool: {why}"))
+        .help("declare one with `tool name(…) { … }`, or use `tool_define(tool_registry(), …)`")
+}

@@ -1,0 +1,72 @@
+//! `transcript.…`: reminders of a transcript. Pure: the input is unchanged, the result is a new transcript.
+
+use crate::convert::{to_data, to_value};
+use crate::fault::of_reminder;
+use crate::here;
+use crate::lint;
+use crate::values::TranscriptValue;
+use lang::value::Value;
+use lang::vm::{Cx, Raise};
+use runtime::reminder::lifecycle::{self, LifecycleRecord, Moment, Selector};
+use runtime::reminder::{ReminderSpec, Source};
+
+lang::builtins! { "transcript" =>
+    /// Adds a pending reminder: `{transcript, reminder_id, deduped_count}`. Pending ones with the same key go.
+    plain "inject_reminder(transcript: any, spec: dict) -> dict" [lint = lint::inject_reminder] inject_reminder;
+    /// Removes the pending reminders that fit all given selectors: `{transcript, removed_count}`.
+    plain "clear_reminders(transcript: any, selector: dict) -> dict" [lint = lint::clear_reminders] clear_reminders;
+    /// The pending reminders, oldest first.
+    plain "reminders(transcript: any) -> list" reminders;
+}
+
+fn log_all(records: &[LifecycleRecord], moment: &Moment<'_>, scope: &runtime::seam::Scope) {
+    for record in records {
+        scope.log.append(record.to_log(moment));
+    }
+}
+
+fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let mut transcript = TranscriptValue::read(args, 0, &world)?;
+    // The caller's hold on the old one ends here, so that an inject in a loop changes one transcript in place.
+    args[0] = Value::Nil;
+    let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
+    let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, about(&e)))?;
+    let scope = here::scope(cx, &world);
+    let id = transcript.id().clone();
+    let moment = here::moment(&id, &scope, &world);
+    let admitted = lifecycle::inject(&mut transcript, spec, Source::InPipeline, None, &moment);
+    log_all(&admitted.records, &moment, &scope);
+    Ok(Value::record([
+        ("transcript", TranscriptValue::value(transcript)),
+        ("reminder_id", Value::str(&admitted.reminder.id)),
+        ("deduped_count", Value::from(admitted.replaced.len())),
+    ]))
+}
+
+/// What the label of a reminder's error says.
+fn about(error: &runtime::reminder::ReminderError) -> String {
+    if error.field.is_empty() { String::new() } else { format!("`{}` is at fault", error.field) }
+}
+
+fn clear_reminders(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let mut transcript = TranscriptValue::read(args, 0, &world)?;
+    args[0] = Value::Nil;
+    let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
+    let selector = Selector::from_data(&data).map_err(|e| of_reminder(&e).about(1, about(&e)))?;
+    let scope = here::scope(cx, &world);
+    let id = transcript.id().clone();
+    let moment = here::moment(&id, &scope, &world);
+    let records = lifecycle::clear(&mut transcript, &selector);
+    log_all(&records, &moment, &scope);
+    Ok(Value::record([
+        ("transcript", TranscriptValue::value(transcript)),
+        ("removed_count", Value::from(records.len())),
+    ]))
+}
+
+fn reminders(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    Ok(to_value(&TranscriptValue::read(args, 0, &world)?.reminders_to_data()))
+}

@@ -1,0 +1,209 @@
+//! Transcripts: making, reading, compacting them.
+
+use crate::bind::{ScriptCompactor, ScriptFn};
+use crate::convert::{to_data, to_value};
+use crate::fault::to_raise;
+use crate::here;
+use crate::values::{TranscriptValue, of_transcript};
+use lang::builtins::args;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait, codes};
+use runtime::clock::Clock;
+use runtime::data::Data;
+use runtime::hooks::{Decision, HookEvent, fire};
+use runtime::ids::Ids;
+use runtime::reminder::lifecycle::Charge;
+use runtime::seam::{Summary, Turn};
+use runtime::transcript::compact::{CompactOptions, Strategy, begin};
+use runtime::transcript::{Event, Transcript};
+use std::sync::Arc;
+
+lang::builtins! { "" =>
+    /// A transcript; `init` may hold `messages`, `metadata`, `summary`, `assets`; any other key is metadata.
+    plain "transcript(init: any = nil) -> transcript" transcript;
+    /// A transcript of messages.
+    plain "transcript_from_messages(messages: list) -> transcript" transcript_from_messages;
+    /// The messages of a transcript.
+    plain "transcript_messages(transcript: any) -> list" transcript_messages;
+    /// The events of a transcript.
+    plain "transcript_events(transcript: any) -> list" transcript_events;
+    /// The events of one kind.
+    plain "transcript_events_by_kind(transcript: any, kind: string) -> list" transcript_events_by_kind;
+    /// The summary of a transcript, else nil.
+    plain "transcript_summary(transcript: any) -> string | nil" transcript_summary;
+    /// The id of a transcript.
+    plain "transcript_id(transcript: any) -> string" transcript_id;
+    /// Counts: messages, events, pending reminders, estimated tokens.
+    plain "transcript_stats(transcript: any) -> dict" transcript_stats;
+    /// The whole of a transcript as an ordinary dict.
+    plain "transcript_export(transcript: any) -> dict" transcript_export;
+    /// The transcript that an exported dict describes.
+    plain "transcript_import(exported: dict) -> transcript" transcript_import;
+    /// What a person would see of a transcript.
+    plain "transcript_render_visible(transcript: any) -> string" transcript_render_visible;
+    /// All of a transcript as text.
+    plain "transcript_render_full(transcript: any) -> string" transcript_render_full;
+    /// A reminder's event from a dict that is like a reminder; bad enums fall back to defaults.
+    plain "transcript_reminder_event(reminder: dict) -> dict" transcript_reminder_event;
+    /// Replaces older messages by a summary; reminders expire, collapse and are preserved as they say.
+    waits "transcript_compact(transcript: any, options: CompactOptions = nil) -> transcript" transcript_compact;
+}
+
+fn read(cx: &Cx<'_>, args: &[Value]) -> Result<Transcript, Box<Raise>> {
+    TranscriptValue::read(args, 0, &*here::world(cx)?)
+}
+
+fn transcript(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    if let Some(t) = args[0].as_host::<TranscriptValue>() {
+        return Ok(TranscriptValue::value(t.transcript.clone()));
+    }
+    if args[0].is_nil() {
+        return Ok(TranscriptValue::value(Transcript::new(world.ids.next_text(world.clock.now_ms()))));
+    }
+    args::dict(args, 0)?;
+    let data = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
+    let transcript = Transcript::from_data(&data, &world.ids, world.clock.now_ms());
+    transcript.map(TranscriptValue::value).map_err(|e| of_transcript(&e).about(0, ""))
+}
+
+fn transcript_from_messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    args::list(args, 0)?;
+    let data = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
+    let transcript = Transcript::from_messages(&data, &world.ids, world.clock.now_ms());
+    transcript.map(TranscriptValue::value).map_err(|e| of_transcript(&e).about(0, ""))
+}
+
+fn transcript_messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(to_value(&read(cx, args)?.get("messages")))
+}
+
+fn transcript_events(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(to_value(&read(cx, args)?.events_to_data(None)))
+}
+
+fn transcript_events_by_kind(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let kind = args::str(args, 1)?.clone();
+    Ok(to_value(&read(cx, args)?.events_to_data(Some(&kind))))
+}
+
+fn transcript_summary(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(to_value(&read(cx, args)?.get("summary")))
+}
+
+fn transcript_id(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::str(read(cx, args)?.id()))
+}
+
+fn transcript_stats(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(to_value(&read(cx, args)?.stats()))
+}
+
+fn transcript_export(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(to_value(&read(cx, args)?.to_data()))
+}
+
+fn transcript_import(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(TranscriptValue::value(read(cx, args)?))
+}
+
+fn transcript_render_visible(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::from(read(cx, args)?.render_visible()))
+}
+
+fn transcript_render_full(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::from(read(cx, args)?.render_full()))
+}
+
+fn transcript_reminder_event(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    args::dict(args, 0)?;
+    let data = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
+    Ok(to_value(&Event::of_reminder(&data, &world.ids, world.clock.now_ms()).to_data(0)))
+}
+
+/// How a compaction is summed up.
+enum Summariser {
+    Custom(ScriptFn),
+    Note,
+}
+
+fn compact_options(cx: &Cx<'_>, args: &[Value]) -> Result<(CompactOptions, Summariser), Box<Raise>> {
+    let mut options = CompactOptions { charge: Charge::All, ..CompactOptions::default() };
+    let Some(dict) = args::opt_dict(args, 1)? else { return Ok((options, Summariser::Note)) };
+    let mut custom = None;
+    let wrong = |key: &str, expected: &str| {
+        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}")).about(1, format!("`{key}` is at fault"))
+    };
+    let count = |key: &str, v: &Value| {
+        v.as_int().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| wrong(key, "a number of at least 0"))
+    };
+    for (key, value) in dict.iter() {
+        match key.as_str() {
+            _ if value.is_nil() => {}
+            "strategy" => {
+                let word = value.as_str().and_then(|s| s.parse::<Strategy>().ok());
+                options.strategy =
+                    word.ok_or_else(|| wrong("strategy", "\"truncate\", \"llm\", \"observation_mask\" or \"custom\""))?;
+            }
+            "keep_last" => options.keep_last = Some(count("keep_last", value)?),
+            "target_tokens" => options.target_tokens = Some(count("target_tokens", value)?),
+            "summary" => options.summary = Some(value.as_str().map(Arc::from).ok_or_else(|| wrong("summary", "a string"))?),
+            "custom_compactor" => {
+                custom = Some(ScriptFn::of(cx, value).ok_or_else(|| wrong("custom_compactor", "a function"))?);
+            }
+            other => {
+                return Err(Raise::error(lang::check::codes::KEY, format!("there is no option `{other}`")).about(1, ""));
+            }
+        }
+    }
+    let summariser = match (options.strategy, custom) {
+        (Strategy::Custom, Some(function)) => Summariser::Custom(function),
+        (Strategy::Custom, None) => return Err(wrong("custom_compactor", "a function where the strategy is \"custom\"")),
+        (Strategy::Truncate, _) => Summariser::Note,
+        (Strategy::Llm | Strategy::ObservationMask, _) => {
+            return Err(Raise::error(codes::VALUE, format!("the strategy \"{}\" is not supported yet", options.strategy))
+                .about(1, "")
+                .help("use \"truncate\" or \"custom\""));
+        }
+    };
+    Ok((options, summariser))
+}
+
+fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let transcript = TranscriptValue::read(args, 0, &world)?;
+    let (options, summariser) = compact_options(cx, args)?;
+    let scope = here::scope(cx, &world);
+    let session = here::session(cx).unwrap_or_else(|| world.sessions.detached(transcript.id(), scope.clock.now_ms()));
+    Ok(Wait::new(async move {
+        let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
+        let Some(begun) = begin(&transcript, options.clone()) else { return Ok(TranscriptValue::value(transcript)) };
+        let payload = Data::dict([
+            ("mode", Data::from(options.mode)),
+            ("strategy", options.strategy.as_str().into()),
+            ("message_count", transcript.messages().len().into()),
+            ("estimated_tokens_before", transcript.estimated_tokens().into()),
+        ]);
+        let event = HookEvent::Raw { kind: runtime::hooks::EventKind::PreCompact, payload: &payload };
+        let decision = fire::fire(&world.hooks, turn, &event, false).await.map_err(|e| to_raise(&e))?;
+        if matches!(decision, Decision::Block { .. }) {
+            return Ok(TranscriptValue::value(transcript));
+        }
+        let summary = match &summariser {
+            Summariser::Custom(function) => {
+                let given = function.plain(ScriptCompactor::args(&begun.archived, &begun.survivors)).get().await?;
+                ScriptCompactor::read(&given)?
+            }
+            Summariser::Note => Summary::Text(options.summary.clone().unwrap_or_else(|| begun.truncation_note())),
+        };
+        let id = transcript.id().clone();
+        let moment = here::moment(&id, &scope, &world);
+        let compacted = begun.finish(summary, &moment);
+        for record in &compacted.records {
+            scope.log.append(record.to_log(&moment));
+        }
+        Ok(TranscriptValue::value(compacted.transcript))
+    }))
+}

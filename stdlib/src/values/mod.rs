@@ -1,0 +1,7 @@
+//! What the core hands out, as values of the language.
+
+mod stream;
+mod transcript;
+
+pub(crate) use stream::EventStream;
+pub(crate) use transcript::{TranscriptValue, of_transcript, session_arg};

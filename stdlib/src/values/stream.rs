@@ -1,0 +1,88 @@
+//! A subscription to the event log, walked with `for` or `.next()`.
+
+use crate::convert::to_value;
+use crate::fault::to_raise;
+use lang::value::{HostBox, HostObject, Next, Str, Value};
+use lang::vm::{Cx, Raise, Wait};
+use runtime::event_log::Subscription;
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+type Shared = Rc<RefCell<Option<Box<dyn Subscription>>>>;
+
+/// A stream of records.
+pub(crate) struct EventStream {
+    /// Taken out while somebody waits on it.
+    source: Shared,
+}
+
+impl EventStream {
+    /// As a value.
+    pub(crate) fn value(subscription: Box<dyn Subscription>) -> Value {
+        HostBox::value(Self { source: Rc::new(RefCell::new(Some(subscription))) })
+    }
+
+    /// The record that is there already, else nil.
+    pub(crate) fn try_next(&self) -> Result<Option<Value>, Box<Raise>> {
+        match &mut *self.source.borrow_mut() {
+            Some(source) => {
+                let record = source.try_next().map_err(|e| to_raise(&e))?;
+                Ok(record.map(|r| to_value(&r.to_data())))
+            }
+            None => Err(Raise::error(lang::vm::codes::VALUE, "somebody else waits on this stream already")),
+        }
+    }
+
+    /// The next record, whenever it comes.
+    pub(crate) fn wait(&self) -> Wait {
+        let shared = self.source.clone();
+        Wait::new(async move {
+            let taken = shared.borrow_mut().take();
+            let Some(mut source) = taken else {
+                return Err(Raise::error(lang::vm::codes::VALUE, "somebody else waits on this stream already"));
+            };
+            let result = source.next().await;
+            *shared.borrow_mut() = Some(source);
+            match result {
+                Ok(Some(record)) => Ok(Value::pair(to_value(&record.to_data()), Value::Bool(true))),
+                Ok(None) => Ok(Value::Nil),
+                Err(e) => Err(to_raise(&e)),
+            }
+        })
+    }
+}
+
+impl HostObject for EventStream {
+    fn type_name(&self) -> &'static str {
+        "stream"
+    }
+
+    fn get(&self, _key: &str) -> Option<Value> {
+        None
+    }
+
+    fn len(&self) -> Option<usize> {
+        None
+    }
+
+    fn keys(&self) -> Vec<Str> {
+        Vec::new()
+    }
+
+    fn to_value(&self) -> Option<Value> {
+        None
+    }
+
+    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
+        Some(match self.try_next() {
+            Ok(Some(record)) => Next::Ready(Ok(Some(record))),
+            Ok(None) => Next::Later(self.wait()),
+            Err(raise) => Next::Ready(Err(raise)),
+        })
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

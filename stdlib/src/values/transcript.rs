@@ -1,0 +1,80 @@
+//! A transcript as a value: it reads like a dict and is shared, not copied.
+
+use crate::convert::{to_data, to_value};
+use crate::world::World;
+use lang::builtins::args;
+use lang::value::{HostBox, HostObject, Str, Value};
+use lang::vm::{Raise, codes};
+use runtime::clock::Clock;
+use runtime::transcript::{Transcript, TranscriptError};
+use std::any::Any;
+use std::rc::Rc;
+
+/// A transcript.
+pub(crate) struct TranscriptValue {
+    pub(crate) transcript: Transcript,
+}
+
+impl TranscriptValue {
+    /// As a value.
+    pub(crate) fn value(transcript: Transcript) -> Value {
+        HostBox::value(Self { transcript })
+    }
+
+    /// The transcript that an argument stands for: the value itself, or a dict that says it is one.
+    pub(crate) fn read(args: &[Value], i: usize, world: &World) -> Result<Transcript, Box<Raise>> {
+        match args.get(i) {
+            Some(value @ Value::Host(_)) => match value.as_host::<Self>() {
+                Some(t) => Ok(t.transcript.clone()),
+                None => Err(args::mismatch(args, i, "a transcript")),
+            },
+            Some(value @ Value::Dict(_)) => {
+                let data = to_data(value).map_err(|raise| raise.about(i, ""))?;
+                Transcript::from_data(&data, &world.ids, world.clock.now_ms()).map_err(|e| of_transcript(&e).about(i, ""))
+            }
+            _ => Err(args::mismatch(args, i, "a transcript")),
+        }
+    }
+}
+
+/// A transcript's error as a raise.
+pub(crate) fn of_transcript(error: &TranscriptError) -> Box<Raise> {
+    Raise::error(codes::VALUE, error.to_string())
+}
+
+impl HostObject for TranscriptValue {
+    fn type_name(&self) -> &'static str {
+        "transcript"
+    }
+
+    fn get(&self, key: &str) -> Option<Value> {
+        self.transcript.keys().contains(&key).then(|| to_value(&self.transcript.get(key)))
+    }
+
+    fn len(&self) -> Option<usize> {
+        Some(self.transcript.keys().len())
+    }
+
+    fn keys(&self) -> Vec<Str> {
+        self.transcript.keys().into_iter().map(Str::new).collect()
+    }
+
+    fn to_value(&self) -> Option<Value> {
+        Some(to_value(&self.transcript.to_data()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Where `session_id` of a builtin's argument leads.
+pub(crate) fn session_arg(args: &[Value], i: usize, world: &World) -> Result<Rc<runtime::session::Session>, Box<Raise>> {
+    let id = match args.get(i) {
+        Some(Value::Host(h)) => h.object().get("id").and_then(|v| v.as_str().map(str::to_owned)),
+        Some(Value::Dict(d)) => d.dict.get_str("id").and_then(Value::as_str).map(str::to_owned),
+        _ => Some(args::str(args, i)?.as_str().to_owned()),
+    };
+    let id = id.ok_or_else(|| args::mismatch(args, i, "a session id"))?;
+    world.sessions.get(&id).map_err(|e| crate::fault::of_session(&e).about(i, "no such session"))
+}

@@ -1,0 +1,144 @@
+//! What one run holds of the core.
+
+use crate::clock::RunClock;
+use crate::output::Output;
+use lang::diagnostic::Diagnostic;
+use lang::vm::Host;
+use providers::model::{CapabilityTable, Routes};
+use runtime::clock::Clock;
+use runtime::data::Data;
+use runtime::event_log::{EventLog, MemoryLog};
+use runtime::hooks::Hooks;
+use runtime::ids::{IdStream, SharedIds};
+use runtime::note::{Note, Severity};
+use runtime::reminder::providers::ReminderProviders;
+use runtime::seam::Scope;
+use runtime::session::Sessions;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::{Rc, Weak};
+
+/// Sessions, hooks, providers, routes, log and clock of a run.
+pub struct World {
+    this: Weak<World>,
+    pub(crate) output: Rc<dyn Output>,
+    pub(crate) clock: Rc<RunClock>,
+    pub(crate) log: Rc<dyn EventLog>,
+    pub(crate) sessions: Sessions,
+    pub(crate) hooks: Rc<Hooks>,
+    pub(crate) providers: Rc<ReminderProviders>,
+    pub(crate) routes: Rc<Routes>,
+    pub(crate) ids: SharedIds,
+    pub(crate) args: Vec<String>,
+    pub(crate) task: Option<String>,
+    random: Cell<u64>,
+    /// Notes shown once each.
+    shown: RefCell<BTreeSet<String>>,
+}
+
+impl World {
+    /// A world; with a seed its ids, clock and randomness follow from it.
+    pub(crate) fn new(seed: Option<u64>, output: Rc<dyn Output>, args: Vec<String>, task: Option<String>) -> Rc<World> {
+        let chosen = seed.unwrap_or_else(entropy);
+        let clock = Rc::new(if seed.is_some() { RunClock::fixed() } else { RunClock::system() });
+        // The table is part of the program and has a test of its own.
+        let table = CapabilityTable::built_in().unwrap_or_default();
+        Rc::new_cyclic(|this| World {
+            this: this.clone(),
+            output,
+            clock,
+            log: Rc::new(MemoryLog::new()),
+            sessions: Sessions::new(chosen),
+            hooks: Rc::new(Hooks::new()),
+            providers: Rc::new(ReminderProviders::new(providers::reminder::canonical())),
+            routes: Rc::new(Routes::new(table, |name| std::env::var(name).ok())),
+            ids: SharedIds::new(IdStream::new(chosen, "run")),
+            args,
+            task,
+            random: Cell::new(chosen),
+            shown: RefCell::default(),
+        })
+    }
+
+    /// The world again, for what outlives a call.
+    pub(crate) fn rc(&self) -> Option<Rc<World>> {
+        self.this.upgrade()
+    }
+
+    /// A scope that nothing cancels.
+    pub(crate) fn scope(&self) -> Scope {
+        Scope::new(self.clock.clone(), self.log.clone())
+    }
+
+    /// Shows a note on standard error, each one once.
+    pub(crate) fn show(&self, note: &Note) {
+        let key = format!("{:?} {:?} {}", note.code, note.about, note.message);
+        if self.shown.borrow_mut().insert(key) {
+            self.output.diagnostic(&as_diagnostic(note));
+        }
+    }
+
+    /// Says something once.
+    pub(crate) fn say_once(&self, text: &str) {
+        if self.shown.borrow_mut().insert(text.to_owned()) {
+            self.output.err(&format!("{text}\n"));
+        }
+    }
+
+    /// The arguments behind `--`.
+    pub(crate) fn args_data(&self) -> Data {
+        self.args.iter().map(|a| Data::from(a.as_str())).collect()
+    }
+}
+
+/// What was thrown knows its place; a note alone does not.
+fn as_diagnostic(note: &Note) -> Diagnostic {
+    let severity = match note.severity {
+        Severity::Error => lang::diagnostic::Severity::Error,
+        Severity::Warning => lang::diagnostic::Severity::Warning,
+        Severity::Info => lang::diagnostic::Severity::Info,
+    };
+    let mut d = match &note.fault {
+        Some(fault) => crate::fault::to_raise(fault).to_diagnostic(),
+        None => Diagnostic::new(note.code.unwrap_or(crate::fault::NOTE), severity, note.message.clone()),
+    };
+    d.severity = severity;
+    if let Some(about) = &note.about {
+        d = d.note(format!("about `{about}`"));
+    }
+    d
+}
+
+/// A seed from the system, without a crate for it: hash maps are seeded from the same source.
+fn entropy() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}
+
+impl Host for World {
+    fn print(&self, text: &str) {
+        self.output.out(text);
+    }
+
+    fn eprint(&self, text: &str) {
+        self.output.err(text);
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    fn random(&self) -> u64 {
+        // SplitMix64: the whole sequence follows from the seed.
+        let mut z = self.random.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.random.set(z);
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

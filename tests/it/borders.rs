@@ -1,0 +1,118 @@
+//! Who may import whom, and where the two words stand that must not spread: `ariadne` and `unsafe`.
+
+use crate::harn::root;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::Table;
+
+/// Our crates, where their manifests are, and which of ours each may import.
+const BORDERS: &[(&str, &str, &[&str])] = &[
+    ("lang", "lang/Cargo.toml", &[]),
+    ("runtime", "runtime/Cargo.toml", &[]),
+    ("providers", "providers/Cargo.toml", &["runtime"]),
+    ("stdlib", "stdlib/Cargo.toml", &["lang", "runtime", "providers"]),
+    ("serve", "serve/Cargo.toml", &["stdlib", "runtime"]),
+    ("harn", "Cargo.toml", &["lang", "runtime", "providers", "stdlib", "serve"]),
+];
+
+/// Words of the source and the only places that may hold them.
+const WORDS: &[(&str, &[&str])] = &[
+    ("ariadne", &["lang/src/diagnostic/draw.rs", "lang/src/diagnostic/draw/"]),
+    // The parser's input implements a trait of chumsky whose functions are declared so; it holds no such block.
+    ("unsafe", &["lang/src/vm/", "lang/src/value/", "lang/src/parse/input.rs"]),
+];
+
+/// The crates of ours that a manifest imports and may not.
+fn trespasses(manifest: &str, allowed: &[&str]) -> Vec<String> {
+    let manifest: Table = manifest.parse().unwrap();
+    let mut found = Vec::new();
+    for table in dependency_tables(&manifest) {
+        for (key, value) in table {
+            // `alias = { package = "lang", … }` imports lang.
+            let name = value.get("package").and_then(|package| package.as_str()).unwrap_or(key);
+            let ours = BORDERS.iter().any(|(known, ..)| *known == name);
+            if ours && !allowed.contains(&name) {
+                found.push(name.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// Dependencies of every kind, those of a single platform too.
+fn dependency_tables(manifest: &Table) -> Vec<&Table> {
+    let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let platforms = manifest.get("target").and_then(|t| t.as_table()).into_iter().flat_map(Table::values);
+    let holders = std::iter::once(manifest).chain(platforms.filter_map(|platform| platform.as_table()));
+    holders.flat_map(|holder| kinds.iter().filter_map(|kind| holder.get(*kind)?.as_table())).collect()
+}
+
+/// The numbers of the lines of code, comments left out, in which a word stands by itself.
+fn lines_with(word: &str, source: &str) -> Vec<usize> {
+    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let names_it = |line: &str| line.split("//").next().unwrap_or("").split(|c| !part_of_name(c)).any(|name| name == word);
+    source.lines().enumerate().filter(|(_, line)| names_it(line)).map(|(i, _)| i + 1).collect()
+}
+
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+#[test]
+fn crates_import_only_those_they_may() {
+    for (name, manifest, allowed) in BORDERS {
+        let text = fs::read_to_string(root().join(manifest)).unwrap();
+        assert_eq!(text.parse::<Table>().unwrap()["package"]["name"].as_str(), Some(*name));
+        assert_eq!(trespasses(&text, allowed), Vec::<String>::new(), "{name} imports what it may not");
+    }
+}
+
+#[test]
+fn every_member_of_the_workspace_has_a_border() {
+    let manifest: Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    for member in manifest["workspace"]["members"].as_array().unwrap() {
+        let path = format!("{}/Cargo.toml", member.as_str().unwrap());
+        assert!(BORDERS.iter().any(|(_, known, _)| *known == path), "{path} is not in BORDERS");
+    }
+}
+
+#[test]
+fn two_words_stay_where_they_are() {
+    let mut files = Vec::new();
+    for folder in ["lang/src", "runtime/src", "providers/src", "stdlib/src", "serve/src", "cli"] {
+        sources(&root().join(folder), &mut files);
+    }
+    let mut wrong = Vec::new();
+    for (word, places) in WORDS {
+        let mut seen = false;
+        for file in &files {
+            let lines = lines_with(word, &fs::read_to_string(file).unwrap());
+            let name = file.strip_prefix(root()).unwrap().to_str().unwrap();
+            if places.iter().any(|place| name.starts_with(place)) {
+                seen |= !lines.is_empty();
+            } else {
+                wrong.extend(lines.iter().map(|line| format!("{name}:{line}: `{word}` belongs into {}", places.join(", "))));
+            }
+        }
+        assert!(seen, "`{word}` is nowhere: is the list of places out of date?");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_broken_border_is_seen() {
+    let plain = "[dependencies]\nlang.workspace = true\nserde = \"1\"\n";
+    assert_eq!(trespasses(plain, &[]), ["lang"]);
+    assert!(trespasses(plain, &["lang"]).is_empty());
+    assert_eq!(trespasses("[dev-dependencies]\ncore = { package = \"runtime\", path = \"x\" }\n", &["lang"]), ["runtime"]);
+    assert_eq!(trespasses("[target.'cfg(unix)'.dependencies]\nserve = \"1\"\n", &[]), ["serve"]);
+    assert_eq!(lines_with("unsafe", "let a = 1;\nunsafe { x() }\n// unsafe\n#![allow(unsafe_code)]\n"), [2]);
+    assert_eq!(lines_with("ariadne", "//! draws with ariadne\nuse ariadne::Report;\n"), [2]);
+}

@@ -1,0 +1,103 @@
+//! Every row of the catalogue keeps its word: the failing script fails with that code and no other, the mended one with none.
+
+use crate::harn::{harn, scratch};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Rows whose failure no script alone can show, and why.
+const WITHOUT_SCRIPT: &[(&str, &str)] = &[
+    ("HARN-CMP-002", "the script would fill a book"),
+    ("HARN-RUN-011", "needs `--fuel`; in `bad_input`"),
+    ("HARN-RUN-014", "needs `--deny`; in `bad_input`"),
+    ("HARN-RUN-015", "needs somebody who cancels"),
+    ("HARN-SRC-001", "needs a file that cannot be read; in `bad_input`"),
+    ("HARN-SRC-002", "needs a file that is no text; in `bad_input`"),
+];
+
+fn json(args: &[&str]) -> Value {
+    let outcome = harn(args);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    serde_json::from_str(&outcome.out).unwrap()
+}
+
+/// The codes of all diagnostics that checking and running a script draws.
+fn codes(script: &Path) -> BTreeSet<String> {
+    let path = script.to_str().unwrap();
+    let drawn = harn(&["check", path]).err + &harn(&["run", "--seed", "1", path]).err;
+    let heads = ["error[", "warning[", "info["];
+    let code = |line: &str| heads.iter().find_map(|head| line.strip_prefix(head)?.split_once(']').map(|(code, _)| code.to_owned()));
+    drawn.lines().filter_map(code).collect()
+}
+
+/// What is wrong with a row, if anything is.
+fn fault(row: &Value, dir: &Path) -> Option<String> {
+    let code = row["code"].as_str().unwrap();
+    let write = |name: &str| {
+        let path = dir.join(format!("{code}-{name}.harn"));
+        fs::write(&path, row[name].as_str().unwrap()).unwrap();
+        path
+    };
+    let failing = codes(&write("fails"));
+    if !failing.iter().eq([code]) {
+        return Some(format!("{code}: the failing script gives {failing:?}"));
+    }
+    if !row["picture"].as_str().unwrap().contains(code) {
+        return Some(format!("{code}: `harn explain` draws no picture of it"));
+    }
+    let mended = codes(&write("mended"));
+    (!mended.is_empty()).then(|| format!("{code}: the mended script gives {mended:?}"))
+}
+
+#[test]
+fn every_row_fails_and_is_mended_as_it_says() {
+    let dir = scratch("explain");
+    let mut faults = Vec::new();
+    let mut without = Vec::new();
+    for summary in json(&["explain", "--json"]).as_array().unwrap() {
+        let code = summary["code"].as_str().unwrap();
+        let row = json(&["explain", code, "--json"]);
+        if row["fails"].is_null() {
+            without.push(code.to_owned());
+        } else {
+            faults.extend(fault(&row, &dir));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let listed: Vec<&str> = WITHOUT_SCRIPT.iter().map(|(code, _)| *code).collect();
+    assert_eq!(without, listed, "rows without a script must be listed here with the reason");
+}
+
+#[test]
+fn a_row_that_lies_is_seen() {
+    let dir = scratch("explain-lies");
+    let row = |fails: &str, mended: &str| {
+        let picture = "error[HARN-NAM-001]: …";
+        serde_json::json!({ "code": "HARN-NAM-001", "fails": fails, "mended": mended, "picture": picture })
+    };
+    assert_eq!(fault(&row("println(a)\n", "println(1)\n"), &dir), None);
+    assert!(fault(&row("println(1)\n", "println(1)\n"), &dir).unwrap().contains("the failing script"));
+    assert!(fault(&row("println(a)\nlet b = 1\nlet b = 2\n", "println(1)\n"), &dir).is_some());
+    assert!(fault(&row("println(a)\n", "println(b)\n"), &dir).unwrap().contains("the mended script"));
+}
+
+#[test]
+fn a_page_shows_meaning_picture_and_mended_script() {
+    let page = harn(&["explain", "harn-rmd-005"]).out;
+    for part in ["HARN-RMD-005 (error)", "Fails", "propagate: \"children\"", "error[HARN-RMD-005]", "╭─[", "Mended", "propagate: \"all\""] {
+        assert!(page.contains(part), "{part} in:\n{page}");
+    }
+    assert!(!page.contains('\u{1b}'), "no colours in a pipe");
+}
+
+#[test]
+fn the_list_has_every_reminder_code_and_an_unknown_one_gets_the_nearest() {
+    let list = harn(&["explain"]).out;
+    for n in 1..=8 {
+        assert!(list.contains(&format!("HARN-RMD-00{n}")), "{list}");
+    }
+    let outcome = harn(&["explain", "HARN-RMD-05"]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (Some(2), ""));
+    assert!(outcome.err.contains("the nearest is HARN-RMD-005"), "{}", outcome.err);
+}

@@ -1,0 +1,89 @@
+//! Starts the built command with nothing of the person's environment, so that keys, colours and history of the machine
+//! change nothing.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// No case is worth more than this; what takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What a run of the command gave.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The exit code; nothing when a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// Standard output.
+    pub(crate) out: String,
+    /// Standard error.
+    pub(crate) err: String,
+}
+
+impl Outcome {
+    /// How many diagnostics of a severity were drawn.
+    pub(crate) fn drawn(&self, severity: &str) -> usize {
+        self.err.lines().filter(|line| line.starts_with(&format!("{severity}["))).count()
+    }
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder of its own for a test, made anew.
+pub(crate) fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// Runs `harn` at the root of the repository.
+pub(crate) fn harn<S: AsRef<str>>(args: &[S]) -> Outcome {
+    harn_with_input(args, b"", &[])
+}
+
+/// The same with standard input and more of an environment.
+pub(crate) fn harn_with_input<S: AsRef<str>>(args: &[S], input: &[u8], env: &[(&str, &str)]) -> Outcome {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+    command.args(args.iter().map(AsRef::as_ref)).current_dir(root());
+    command.env_clear().env("HARN_LLM_PROVIDER", "mock").envs(env.iter().copied());
+    if let Some(path) = std::env::var_os("PATH") {
+        command.env("PATH", path);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // A command that leaves early closes its end: no failure of the test.
+    thread::spawn(move || stdin.write_all(&input));
+    let out = read(child.stdout.take().unwrap());
+    let err = read(child.stderr.take().unwrap());
+    let code = wait(&mut child);
+    Outcome { code, out: out.join().unwrap(), err: err.join().unwrap() }
+}
+
+fn read(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    })
+}
+
+fn wait(child: &mut Child) -> Option<i32> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        if start.elapsed() > LIMIT {
+            let _ = child.kill();
+            panic!("harn did not end within {LIMIT:?}");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,146 @@
+//! Scripts with expected output. The first line names the command: `// run` or `// check`; without it, `run`.
+//!
+//! | folder | the script | expected |
+//! |---|---|---|
+//! | `tests/lang` | what the language does | standard output in `.out`; standard error and exit code in `.err`, where there are such |
+//! | `tests/diagnostics` | one that is wrong | the drawn picture in `.txt`, and the exit code |
+//! | `tests/guide` | the guide's blocks | as in `tests/lang` |
+//!
+//! `UPDATE=1 cargo test --test it scripts` writes what was found into the expected files. Read them before you commit.
+
+use crate::diff::diff;
+use crate::harn::{Outcome, harn, root};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Cases that run at the same time.
+const THREADS: usize = 2;
+
+#[test]
+fn lang() {
+    all("tests/lang", as_output);
+}
+
+#[test]
+fn guide() {
+    all("tests/guide", as_output);
+}
+
+#[test]
+fn diagnostics() {
+    all("tests/diagnostics", as_picture);
+}
+
+/// What the files beside the script should hold: extension and text; an empty text wants no file.
+type Expected = Vec<(&'static str, String)>;
+
+fn as_output(outcome: &Outcome) -> Expected {
+    let mut errors = outcome.err.clone();
+    if outcome.code != Some(0) {
+        errors.push_str(&exit_line(outcome));
+    }
+    vec![("out", outcome.out.clone()), ("err", errors)]
+}
+
+fn as_picture(outcome: &Outcome) -> Expected {
+    vec![("txt", format!("{}{}", outcome.err, exit_line(outcome)))]
+}
+
+fn exit_line(outcome: &Outcome) -> String {
+    outcome.code.map_or("[ended by a signal]\n".to_owned(), |code| format!("[exit code {code}]\n"))
+}
+
+fn all(folder: &str, expected: fn(&Outcome) -> Expected) {
+    let mut files = Vec::new();
+    walk(Path::new(folder), &mut files);
+    files.sort();
+    let scripts: Vec<&PathBuf> = files.iter().filter(|file| extension(file) == "harn").collect();
+    assert!(!scripts.is_empty(), "{folder} holds no scripts");
+    let failures = Mutex::new(orphans(&files));
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                while let Some(script) = scripts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let failed = case(script, expected);
+                    failures.lock().unwrap_or_else(PoisonError::into_inner).extend(failed);
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failures.sort();
+    assert!(
+        failures.is_empty(),
+        "{} of {} scripts in {folder} fail\n\n{}",
+        failures.len(),
+        scripts.len(),
+        failures.join("\n")
+    );
+}
+
+/// Files below a folder, as paths from the root of the repository: that is how diagnostics name them.
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(root().join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let path = folder.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            walk(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}
+
+fn extension(file: &Path) -> &str {
+    file.extension().and_then(|found| found.to_str()).unwrap_or("")
+}
+
+/// Expected files whose script is gone would never be compared with anything.
+fn orphans(files: &[PathBuf]) -> Vec<String> {
+    let expected = files.iter().filter(|file| matches!(extension(file), "out" | "err"));
+    let lost = expected.filter(|file| !files.contains(&file.with_extension("harn")));
+    lost.map(|file| format!("{} has no script\n", file.display())).collect()
+}
+
+/// Runs a script; gives what is wrong, if anything is.
+fn case(script: &Path, expected: fn(&Outcome) -> Expected) -> Vec<String> {
+    let text = fs::read_to_string(root().join(script)).unwrap();
+    let name = script.to_str().unwrap();
+    let outcome = match text.lines().next() {
+        Some("// check") => harn(&["check", name]),
+        _ => harn(&["run", "--seed", "1", name]),
+    };
+    let mut wrong = Vec::new();
+    for (extension, found) in expected(&outcome) {
+        let file = root().join(script.with_extension(extension));
+        if std::env::var_os("UPDATE").is_some_and(|set| set == "1") {
+            update(&file, &found);
+        }
+        let wanted = fs::read_to_string(&file).unwrap_or_default();
+        if let Some(diff) = diff(&wanted, &found) {
+            wrong.push(format!("{} (-expected, +found)\n{diff}", script.with_extension(extension).display()));
+        }
+    }
+    wrong
+}
+
+fn update(file: &Path, found: &str) {
+    if found.is_empty() {
+        // It may not have been there.
+        let _ = fs::remove_file(file);
+    } else {
+        fs::write(file, found).unwrap();
+    }
+}
+
+#[test]
+fn output_errors_and_exit_code_are_all_compared() {
+    let outcome = |code, err: &str| Outcome { code: Some(code), out: "1\n".into(), err: err.into() };
+    assert_eq!(as_output(&outcome(0, "")), [("out", "1\n".to_owned()), ("err", String::new())]);
+    assert_eq!(as_output(&outcome(1, "no\n"))[1].1, "no\n[exit code 1]\n");
+    assert_eq!(as_picture(&outcome(0, "hm\n"))[0].1, "hm\n[exit code 0]\n");
+}
