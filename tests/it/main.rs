@@ -5,6 +5,7 @@
 //! - [`explain`]: every row of the catalogue fails and is mended as it claims.
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
 //! - [`repl`]: a session through a pipe.
+//! - [`docs`]: what the documents at the root show and link to.
 //! - [`borders`]: who may import whom.
 //!
 //! [`harn`] starts the command, [`diff`] shows how two texts differ.
@@ -12,6 +13,7 @@
 mod bad_input;
 mod borders;
 mod diff;
+mod docs;
 mod explain;
 mod guide;
 mod harn;

@@ -174,7 +174,8 @@ const CALL: usize = 4;
 static REDUCE: &Native = &Native {
     enter: |_, regs| {
         items::count(regs, 0)?;
-        args::function(regs, FUNCTION).map_err(|raise| raise.help("the start comes first: `xs.reduce(0, { a, b -> … })`"))?;
+        args::function(regs, FUNCTION)
+            .map_err(|raise| raise.help("the start comes first: `xs.reduce(0, { a, b -> … })`"))?;
         regs[INDEX] = Value::Int(0);
         Ok(reduce_next(regs))
     },

@@ -1,7 +1,7 @@
 //! Methods that give a list with elements more or fewer.
 
-use super::items::{self, position};
 use super::args;
+use super::items::{self, position};
 use crate::value::Value;
 use crate::vm::{Cx, Raise, codes};
 use std::rc::Rc;

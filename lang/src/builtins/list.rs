@@ -172,8 +172,7 @@ fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn size(args: &[Value], i: usize, what: &str) -> Result<usize, Box<Raise>> {
     let n = args::count(args, i)?;
     if n == 0 {
-        return Err(Raise::error(codes::VALUE, format!("{what} is 0, which would give no end of parts"))
-            .about(i, "must be at least 1"));
+        return Err(Raise::error(codes::VALUE, format!("{what} is 0, but must be at least 1")).about(i, "too small"));
     }
     Ok(n)
 }

@@ -52,9 +52,11 @@ impl Comparer {
         } else {
             format!("{} and {} have no order among each other", article(&a), article(&b))
         };
-        let raise = Raise::error(codes::TYPE, message)
-            .about(0, "cannot be put in order")
-            .note(format!("they are {} and {}", inspect(&a), inspect(&b)));
+        let raise = Raise::error(codes::TYPE, message).about(0, "cannot be put in order").note(format!(
+            "they are {} and {}",
+            inspect(&a),
+            inspect(&b)
+        ));
         Err(if a.is_nil() || b.is_nil() {
             raise.help("take the nils out first: `xs.compact()`, or give them a key: `xs.sort_by({ x -> x ?? 0 })`")
         } else {

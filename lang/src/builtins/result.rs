@@ -50,9 +50,9 @@ fn unwrap(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
                 .field("error", error.clone())
                 .help("ask `is_ok` first, use `unwrap_or`, or hand the error on: `result?`"))
         }
-        None if args[0].is_nil() => {
-            Err(Raise::error(codes::VALUE, "`unwrap` of nil").about(0, "this is nil").help("give a default: `value ?? …`"))
-        }
+        None if args[0].is_nil() => Err(Raise::error(codes::VALUE, "`unwrap` of nil")
+            .about(0, "this is nil")
+            .help("give a default: `value ?? …`")),
         None => Err(no_result(args)),
     }
 }

@@ -1,7 +1,7 @@
 //! Methods of strings. Positions and lengths count characters (Unicode scalar values).
 
-use super::items::{bound, collect, position};
 use super::args;
+use super::items::{bound, collect, position};
 use crate::value::{Str, Value};
 use crate::vm::{Cx, Raise, codes};
 use std::rc::Rc;

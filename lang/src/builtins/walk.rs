@@ -75,13 +75,7 @@ pub(super) fn start(regs: &mut [Value], acc: Value, end: End) -> Result<Step, Bo
 }
 
 /// Takes an answer and goes on.
-pub(super) fn resume(
-    cx: &Cx<'_>,
-    regs: &mut [Value],
-    answer: Value,
-    take: Take,
-    end: End,
-) -> Result<Step, Box<Raise>> {
+pub(super) fn resume(cx: &Cx<'_>, regs: &mut [Value], answer: Value, take: Take, end: End) -> Result<Step, Box<Raise>> {
     let [source, _, Value::Int(index), acc, ..] = regs else { return Ok(Step::Return(Value::Nil)) };
     match take(cx, acc, &At { source, index: *index }, answer)? {
         Walk::Done(value) => Ok(Step::Return(value)),

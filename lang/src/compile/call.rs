@@ -74,14 +74,16 @@ impl<'a> Compiler<'a> {
     fn link(&mut self, e: &'a Expr, nones: &mut Vec<usize>) -> Reg {
         if is_link(e) {
             let dst = self.temp();
-            self.chain(e, dst, nones);
+            self.link_into(e, dst, nones);
             return dst;
         }
         self.operand(e)
     }
 
+    /// As [`Self::link`], into the newest register; those that it needed on the way are free again.
     fn link_into(&mut self, e: &'a Expr, dst: Reg, nones: &mut Vec<usize>) {
         if is_link(e) { self.chain(e, dst, nones) } else { self.expr(e, dst) }
+        self.free_to(dst + 1);
     }
 
     fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], dst: Reg, span: Span, nones: &mut Vec<usize>) {

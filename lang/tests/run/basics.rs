@@ -78,6 +78,7 @@ fn pipelines_run_after_the_statements() {
 
 #[test]
 fn pipes_and_placeholders() {
+    prints("fn two() { return [1, 2] }\nprintln(two().map({ x -> x + 1 }).map({ x -> x * 2 }).count())", "2");
     prints("fn double(n) { return n * 2 }\nprintln(4 |> double, [3, 1] |> _.count() + 1)", "8 3");
 }
 

@@ -1,6 +1,7 @@
 //! Scripts through the whole road: text in, printed output out.
 
 mod basics;
+mod methods;
 
 use lang::builtins::{Registry, TABLES};
 use lang::diagnostic::Diagnostic;

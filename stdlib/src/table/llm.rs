@@ -10,7 +10,6 @@ use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
-use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
 use runtime::model::{Reply, Request};
