@@ -149,7 +149,8 @@ fn all_files_are_checked_and_warnings_alone_are_no_failure() {
     let outcome = harn(&["check", warned, fine]);
     assert_eq!((outcome.code, outcome.drawn("warning"), outcome.out.as_str()), (Some(0), 1, ""));
     let outcome = harn(&["check", "--format", "json", wrong]);
-    let codes = outcome.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["code"].clone());
+    let codes =
+        outcome.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["code"].clone());
     assert_eq!(codes.collect::<Vec<_>>(), ["HARN-NAM-001", "HARN-NAM-001"]);
     assert_eq!((outcome.code, outcome.err.as_str()), (Some(1), ""));
 }

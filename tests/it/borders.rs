@@ -50,7 +50,8 @@ fn dependency_tables(manifest: &Table) -> Vec<&Table> {
 /// The numbers of the lines of code, comments left out, in which a word stands by itself.
 fn lines_with(word: &str, source: &str) -> Vec<usize> {
     let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
-    let names_it = |line: &str| line.split("//").next().unwrap_or("").split(|c| !part_of_name(c)).any(|name| name == word);
+    let names_it =
+        |line: &str| line.split("//").next().unwrap_or("").split(|c| !part_of_name(c)).any(|name| name == word);
     source.lines().enumerate().filter(|(_, line)| names_it(line)).map(|(i, _)| i + 1).collect()
 }
 
@@ -98,7 +99,9 @@ fn two_words_stay_where_they_are() {
             if places.iter().any(|place| name.starts_with(place)) {
                 seen |= !lines.is_empty();
             } else {
-                wrong.extend(lines.iter().map(|line| format!("{name}:{line}: `{word}` belongs into {}", places.join(", "))));
+                wrong.extend(
+                    lines.iter().map(|line| format!("{name}:{line}: `{word}` belongs into {}", places.join(", "))),
+                );
             }
         }
         assert!(seen, "`{word}` is nowhere: is the list of places out of date?");
@@ -111,7 +114,10 @@ fn a_broken_border_is_seen() {
     let plain = "[dependencies]\nlang.workspace = true\nserde = \"1\"\n";
     assert_eq!(trespasses(plain, &[]), ["lang"]);
     assert!(trespasses(plain, &["lang"]).is_empty());
-    assert_eq!(trespasses("[dev-dependencies]\ncore = { package = \"runtime\", path = \"x\" }\n", &["lang"]), ["runtime"]);
+    assert_eq!(
+        trespasses("[dev-dependencies]\ncore = { package = \"runtime\", path = \"x\" }\n", &["lang"]),
+        ["runtime"]
+    );
     assert_eq!(trespasses("[target.'cfg(unix)'.dependencies]\nserve = \"1\"\n", &[]), ["serve"]);
     assert_eq!(lines_with("unsafe", "let a = 1;\nunsafe { x() }\n// unsafe\n#![allow(unsafe_code)]\n"), [2]);
     assert_eq!(lines_with("ariadne", "//! draws with ariadne\nuse ariadne::Report;\n"), [2]);

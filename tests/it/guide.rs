@@ -53,6 +53,11 @@ fn scripts_without_a_script_block_hold_a_json_block() {
 }
 
 #[test]
+fn no_block_may_fail_or_complain() {
+    assert!(stems("", "err").is_empty(), "the guide's scripts write nothing to standard error");
+}
+
+#[test]
 fn the_table_names_every_block() {
     let table = read("README.md");
     for name in stems("blocks", "txt").union(&stems("json", "json")) {

@@ -10,6 +10,7 @@
 //!
 //! [`harn`] starts the command, [`diff`] shows how two texts differ.
 
+mod aimock;
 mod bad_input;
 mod borders;
 mod diff;
@@ -17,5 +18,6 @@ mod docs;
 mod explain;
 mod guide;
 mod harn;
+mod model_server;
 mod repl;
 mod scripts;

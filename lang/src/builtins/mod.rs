@@ -258,6 +258,7 @@ pub const fn arity(sig: &str) -> Arity {
 macro_rules! builtins {
     ($module:literal => $( $(#[doc = $doc:literal])+ $kind:ident $sig:literal $([$($flag:ident $(= $value:expr)?),*])? $run:path; )*) => {
         /// The rows of this namespace.
+        #[allow(unreachable_pub)] // the crates that use the macro differ in what they show
         pub static TABLE: &[$crate::builtins::Builtin] = &[
             $( {
                 #[allow(unused_mut)]

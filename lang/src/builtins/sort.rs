@@ -166,12 +166,12 @@ fn move_items(regs: &mut [Value], from: usize, to: usize) {
 }
 
 fn sort_resume(_: &mut Cx<'_>, regs: &mut [Value], answer: Value) -> Result<Step, Box<Raise>> {
-    let right_first = match &answer {
-        Value::Bool(b) => *b,
-        Value::Int(i) => *i < 0,
-        Value::Float(f) => *f < 0.0,
+    let right_first = match answer {
+        Value::Bool(b) => b,
+        Value::Int(i) => i < 0,
+        Value::Float(f) => f < 0.0,
         other => {
-            let message = format!("the comparator gave {}, where a number or a bool is needed", article(other));
+            let message = format!("the comparator gave {}, where a number or a bool is needed", article(&other));
             return Err(Raise::error(codes::TYPE, message)
                 .about(1, "must say which comes first")
                 .help("give a negative number or true when the first one comes first: `xs.sort({ a, b -> a - b })`"));

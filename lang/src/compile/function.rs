@@ -258,7 +258,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn method_site(&mut self, name: &str, span: Span) -> u16 {
         let name = self.name_value(name);
         let methods = &mut self.fn_mut().proto.methods;
-        methods.push(MethodSite { name, cache: Cell::new(None), hint: Cell::new(0) });
+        methods.push(MethodSite { name, cache: Cell::new(None) });
         let i = methods.len() - 1;
         self.index(i, span, "method calls")
     }

@@ -152,8 +152,7 @@ impl<'a> Compiler<'a> {
             self.isolate.set_function(*number, proto.clone());
             self.publish(item, decl, *number, proto);
         }
-        self.statements(&module.body, None);
-        self.emit(Op::ReturnNil, Span::default());
+        self.tail_statements(&module.body);
         let main = self.finish_fn();
         if self.found.iter().any(|d| d.severity == Severity::Error) {
             self.found.sort_by_key(Diagnostic::position);

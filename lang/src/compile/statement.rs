@@ -108,7 +108,8 @@ impl<'a> Compiler<'a> {
         state.floor = floor;
     }
 
-    fn tail_statements(&mut self, stmts: &'a [Stmt]) {
+    /// Statements in last place: the value of the last one is the function's.
+    pub(super) fn tail_statements(&mut self, stmts: &'a [Stmt]) {
         let Some((last, before)) = stmts.split_last() else {
             self.emit(Op::ReturnNil, Span::default());
             return;

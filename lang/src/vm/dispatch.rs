@@ -176,9 +176,13 @@ impl Fiber {
             }};
         }
         macro_rules! code {
-            () => {
-                unsafe { &*code }
-            };
+            () => {{
+                #[allow(unused_unsafe)] // some uses stand in an unsafe block already
+                // SAFETY: the running function is kept by the isolate or by its closure.
+                unsafe {
+                    &*code
+                }
+            }};
         }
         macro_rules! raise {
             ($raise:expr) => {{

@@ -134,11 +134,6 @@ impl Fiber {
         }
     }
 
-    /// The builtin frame's window.
-    pub(super) fn window(&mut self, base: usize, size: usize) -> &mut [Value] {
-        &mut self.stack[base..base + size]
-    }
-
     /// Drops what the registers of a finished window hold.
     pub(super) fn clear(&mut self, base: usize, size: usize) {
         for value in &mut self.stack[base..base + size] {

@@ -176,4 +176,4 @@ pub enum Op {
     Fail { src: Reg, kind: u16 },
 }
 
-const _: () = assert!(size_of::<Op>() == 8 || size_of::<Op>() == 10);
+const _: () = assert!(size_of::<Op>() == 8);

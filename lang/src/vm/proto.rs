@@ -3,7 +3,7 @@
 use super::op::Op;
 use crate::builtins::Builtin;
 use crate::source::{SourceRef, Span};
-use crate::value::{EnumDef, Str, StructDef, Tag, Value};
+use crate::value::{Str, StructDef, Tag, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -86,8 +86,6 @@ pub struct MethodSite {
     pub name: Str,
     /// What it was last time, and for which type.
     pub cache: Cell<Option<(Tag, &'static Builtin)>>,
-    /// For a receiver that is a dict with a key of this name: where it lay last time.
-    pub hint: Cell<u32>,
 }
 
 /// Where an assignable variable lives.
@@ -183,9 +181,6 @@ pub struct CallSite {
     /// Each argument, the receiver first for a method.
     pub args: Vec<Span>,
 }
-
-/// An enum that a module declares.
-pub type EnumRef = Rc<EnumDef>;
 
 impl Proto {
     /// Its name for stack traces.

@@ -1,0 +1,188 @@
+//! Model servers that are down, broken or something else altogether: a failed call is one diagnostic, a failed loop a
+//! status that the script reads.
+
+use crate::harn::{Outcome, harn_with_input, scratch};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// What a server does with a request.
+#[derive(Debug, Clone, Copy)]
+enum Server {
+    /// Nobody listens.
+    Down,
+    /// It answers 500 each time.
+    Failing,
+    /// Its answer is whole, but the JSON in it ends in the middle.
+    HalfJson,
+    /// It closes the connection in the middle of its answer.
+    HalfAnswer,
+    /// It closes the connection without an answer.
+    Nothing,
+    /// A web page, as of a proxy or of a wrong address.
+    WebPage,
+    /// JSON that is no reply.
+    OtherJson,
+    /// It takes the request and keeps silent.
+    Silent,
+}
+
+/// All of them, and a phrase that the message must hold.
+const SERVERS: [(Server, &str); 8] = [
+    (Server::Down, "cannot connect to"),
+    (Server::Failing, "answered 500 Internal Server Error: it broke"),
+    (Server::HalfJson, "JSON that ends in the middle"),
+    (Server::HalfAnswer, "broke off in the middle of its answer"),
+    (Server::Nothing, "closed the connection without an answer"),
+    (Server::WebPage, "a web page instead of JSON"),
+    (Server::OtherJson, "something else than a reply"),
+    (Server::Silent, "gave no whole answer within 300 ms"),
+];
+
+/// Provider, variable of its base URL, variable of its key.
+const WIRES: [(&str, &str, &str); 2] =
+    [("anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_BASE_URL", "OPENAI_API_KEY")];
+
+const KEY: &str = "a-key-that-opens-nothing";
+
+impl Server {
+    /// Starts it. Gives its port and the number of requests so far.
+    fn start(self) -> (u16, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let asked = Arc::new(AtomicUsize::new(0));
+        if !matches!(self, Server::Down) {
+            let count = asked.clone();
+            // It ends with the process of the tests.
+            thread::spawn(move || {
+                for stream in listener.incoming().flatten() {
+                    let count = count.clone();
+                    thread::spawn(move || self.serve(stream, &count));
+                }
+            });
+        }
+        (port, asked)
+    }
+
+    fn serve(self, mut stream: TcpStream, asked: &AtomicUsize) {
+        if !read_request(&stream) {
+            return;
+        }
+        asked.fetch_add(1, Ordering::SeqCst);
+        let whole = |status: &str, kind: &str, body: &str| {
+            let length = body.len();
+            format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+        };
+        let half = r#"{"id": "msg_1", "content": [{"type": "te"#;
+        let answer = match self {
+            Server::Down | Server::Nothing => return,
+            Server::Silent => return thread::sleep(Duration::from_secs(60)),
+            Server::Failing => {
+                whole("500 Internal Server Error", "application/json", r#"{"error": {"message": "it broke"}}"#)
+            }
+            Server::HalfJson => whole("200 OK", "application/json", half),
+            Server::HalfAnswer => whole("200 OK", "application/json", half).replace("Content-Length: ", "Content-Length: 9"),
+            Server::WebPage => {
+                whole("200 OK", "text/html", "<!doctype html>\n<html><body><h1>It works!</h1></body></html>\n")
+            }
+            Server::OtherJson => whole("200 OK", "application/json", r#"{"hello": "world"}"#),
+        };
+        let _ = stream.write_all(answer.as_bytes());
+    }
+}
+
+/// Reads head and body of a request to their end, for who closes with unread bytes resets the connection.
+fn read_request(stream: &TcpStream) -> bool {
+    let mut reader = BufReader::new(stream);
+    let (mut length, mut line) = (0, String::new());
+    loop {
+        line.clear();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return false;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        if line == "\r\n" {
+            return reader.read_exact(&mut vec![0; length]).is_ok();
+        }
+    }
+}
+
+/// Runs a script against a server; `wire` is a row of [`WIRES`].
+fn run(name: &str, script: &str, wire: (&str, &str, &str), port: u16) -> Outcome {
+    let path = scratch(&format!("model-server-{name}-{}", wire.0)).join("script.harn");
+    fs::write(&path, script).unwrap();
+    let url = format!("http://127.0.0.1:{port}");
+    let env = [("HARN_LLM_PROVIDER", wire.0), (wire.1, url.as_str()), (wire.2, KEY)];
+    harn_with_input(&["run", "--seed", "1", path.to_str().unwrap()], b"", &env)
+}
+
+#[test]
+fn a_call_that_nobody_catches_is_one_diagnostic() {
+    let script = "println(\"before\")\nlet reply = llm_call(\"Say hello.\", nil, {llm_retries: 0, timeout_ms: 300})\n\
+                  println(\"after\")\n";
+    for (server, phrase) in SERVERS {
+        for wire in WIRES {
+            let (port, asked) = server.start();
+            let outcome = run("call", script, wire, port);
+            let place = format!("{server:?} on {}:\n{}", wire.0, outcome.err);
+            assert_eq!(outcome.code, Some(1), "{place}");
+            assert_eq!(outcome.out, "before\n", "{place}");
+            assert_eq!(outcome.drawn("error"), 1, "{place}");
+            assert!(outcome.err.contains(phrase) && outcome.err.contains("HARN-LLM-001"), "{phrase:?} in {place}");
+            assert!(outcome.err.contains(&format!("{} at http://127.0.0.1:{port}", wire.0)), "{place}");
+            assert!(outcome.err.contains("script.harn:2:"), "it points at the call: {place}");
+            assert!(!outcome.err.contains("panicked") && !outcome.err.contains(KEY), "{place}");
+            assert_eq!(asked.load(Ordering::SeqCst), usize::from(!matches!(server, Server::Down)), "{place}");
+        }
+    }
+}
+
+#[test]
+fn a_call_that_is_caught_tells_what_happened() {
+    let script = "try {\n  llm_call(\"Say hello.\", nil, {llm_retries: 0, timeout_ms: 300})\n} catch error {\n  \
+                  println(\"caught: ${error}\")\n}\nprintln(\"after\")\n";
+    for (server, phrase) in SERVERS {
+        let outcome = run("caught", script, WIRES[0], server.start().0);
+        assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{server:?}");
+        assert!(outcome.out.starts_with("caught: ") && outcome.out.contains(phrase), "{server:?}: {}", outcome.out);
+        assert!(outcome.out.ends_with("after\n"), "{server:?}: {}", outcome.out);
+    }
+}
+
+#[test]
+fn a_loop_ends_with_a_status_and_the_script_goes_on() {
+    let script = "println(\"before\")\n\
+                  let result = agent_loop(\"Say hello.\", nil, {llm_retries: 0, timeout_ms: 300, max_iterations: 3})\n\
+                  println(\"status: ${result.status}\")\nprintln(\"error: ${result.error.message}\")\n\
+                  println(\"answer: <${result.visible_text}>\")\n";
+    for (server, phrase) in SERVERS {
+        for wire in WIRES {
+            let (port, asked) = server.start();
+            let outcome = run("loop", script, wire, port);
+            let place = format!("{server:?} on {}:\n{}{}", wire.0, outcome.out, outcome.err);
+            assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{place}");
+            assert!(outcome.out.starts_with("before\nstatus: provider_error\nerror: "), "{place}");
+            assert!(outcome.out.contains(phrase) && outcome.out.ends_with("answer: <>\n"), "{phrase:?} in {place}");
+            assert!(asked.load(Ordering::SeqCst) < 2, "a broken server is not asked again: {place}");
+        }
+    }
+}
+
+#[test]
+fn only_what_may_pass_is_tried_again() {
+    let script = "let result = agent_loop(\"Say hello.\", nil, {llm_retries: 1, timeout_ms: 5000})\n\
+                  println(result.error.message)\n";
+    for (server, times) in [(Server::Failing, 2), (Server::Nothing, 2), (Server::WebPage, 1)] {
+        let (port, asked) = server.start();
+        let outcome = run("retries", script, WIRES[1], port);
+        assert_eq!(outcome.code, Some(0), "{server:?}: {}", outcome.err);
+        assert_eq!(asked.load(Ordering::SeqCst), times, "{server:?}: {}", outcome.out);
+        assert_eq!(outcome.out.contains("(tried 2 times)"), times == 2, "{server:?}: {}", outcome.out);
+    }
+}
