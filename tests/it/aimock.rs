@@ -8,8 +8,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 use std::thread;
+use std::time::{Duration, Instant};
 
 const VERSION: &str = "1.43.0";
 const KEY: &str = "a-key-that-opens-nothing";
@@ -120,7 +120,8 @@ fn timeline(out: &str) -> Vec<Row> {
 
 /// What the scripted mock gives, in the role that the wire has.
 fn offline_timeline(role: &str) -> Vec<Row> {
-    let mut rows = timeline(&harn_with_input(&["run", "examples/quickstart.harn"], b"", &[("HARN_LLM_PROVIDER", "")]).out);
+    let mut rows =
+        timeline(&harn_with_input(&["run", "examples/quickstart.harn"], b"", &[("HARN_LLM_PROVIDER", "")]).out);
     for (_, _, text) in rows.iter_mut().filter(|(event, ..)| event == "fired") {
         *text = text.replace("as system", &format!("as {role}"));
     }
@@ -177,7 +178,10 @@ fn reminders_are_nobodys_words(messages: &[Value], turn: usize, role: &str, plac
     for (name, body) in BODIES {
         let times = usize::from(SEEN[turn].contains(&name));
         assert_eq!(instructed.matches(body).count(), times, "{place}: {name} in\n{instructed}");
-        assert!(!conversation.iter().any(|message| text(message).contains(body)), "{place}: {name} in the conversation");
+        assert!(
+            !conversation.iter().any(|message| text(message).contains(body)),
+            "{place}: {name} in the conversation"
+        );
     }
     assert!(!conversation.iter().any(|message| text(message).contains("system-reminder")), "{place}");
 }

@@ -92,7 +92,10 @@ fn literals_that_are_never_closed() {
 #[test]
 fn characters_that_no_script_has() {
     refused("nul", b"let a = 1\0\nprintln(a)\n", "HARN-LEX-");
-    refused("backtick", "let a = `1`\n", "HARN-LEX-");
+    refused("hash", "# a comment of another language\n", "HARN-LEX-");
+    // A script must not get at the terminal through its picture.
+    let escape = file("escape", "let a = 1 \x1b\n");
+    assert!(!one_error(run(&escape), "HARN-LEX-").err.contains('\x1b'));
 }
 
 #[test]

@@ -46,11 +46,18 @@ pub(crate) fn harn<S: AsRef<str>>(args: &[S]) -> Outcome {
     harn_with_input(args, b"", &[])
 }
 
-/// The same with standard input and more of an environment.
+/// The same with standard input and more of an environment; an empty value takes a variable away.
 pub(crate) fn harn_with_input<S: AsRef<str>>(args: &[S], input: &[u8], env: &[(&str, &str)]) -> Outcome {
     let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
     command.args(args.iter().map(AsRef::as_ref)).current_dir(root());
-    command.env_clear().env("HARN_LLM_PROVIDER", "mock").envs(env.iter().copied());
+    command.env_clear().env("HARN_LLM_PROVIDER", "mock");
+    for (name, value) in env {
+        if value.is_empty() {
+            command.env_remove(name)
+        } else {
+            command.env(name, value)
+        };
+    }
     if let Some(path) = std::env::var_os("PATH") {
         command.env("PATH", path);
     }

@@ -75,7 +75,9 @@ impl Server {
         asked.fetch_add(1, Ordering::SeqCst);
         let whole = |status: &str, kind: &str, body: &str| {
             let length = body.len();
-            format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+            format!(
+                "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+            )
         };
         let half = r#"{"id": "msg_1", "content": [{"type": "te"#;
         let answer = match self {
@@ -85,7 +87,9 @@ impl Server {
                 whole("500 Internal Server Error", "application/json", r#"{"error": {"message": "it broke"}}"#)
             }
             Server::HalfJson => whole("200 OK", "application/json", half),
-            Server::HalfAnswer => whole("200 OK", "application/json", half).replace("Content-Length: ", "Content-Length: 9"),
+            Server::HalfAnswer => {
+                whole("200 OK", "application/json", half).replace("Content-Length: ", "Content-Length: 9")
+            }
             Server::WebPage => {
                 whole("200 OK", "text/html", "<!doctype html>\n<html><body><h1>It works!</h1></body></html>\n")
             }

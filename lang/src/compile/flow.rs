@@ -39,7 +39,12 @@ impl<'a> Compiler<'a> {
             _ => {
                 let next = self.fn_ref().next;
                 let src = self.temp();
+                // With a `finally` still to run, variables live on.
+                if self.fn_ref().exits.is_empty() {
+                    self.fn_mut().last = Some(e.span);
+                }
                 self.expr(e, src);
+                self.fn_mut().last = None;
                 self.run_exits(0);
                 self.emit(Op::Return { src }, e.span);
                 self.reopen(0);

@@ -32,6 +32,8 @@ pub(super) struct FnState<'a> {
     pub(super) arity: Option<u16>,
     /// Where the window got too large.
     full: bool,
+    /// The expression in last place, while it is compiled: variables that it alone still reads may be moved out.
+    pub(super) last: Option<Span>,
 }
 
 /// A loop that `break` and `continue` may leave.
@@ -68,6 +70,7 @@ impl<'a> FnState<'a> {
             strings: HashMap::new(),
             arity,
             full: false,
+            last: None,
         }
     }
 

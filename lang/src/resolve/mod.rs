@@ -11,7 +11,7 @@ mod scope;
 mod walk;
 
 pub use codes::CODES;
-pub use scope::{Binding, BindingId, BindingKind, Resolution, Target};
+pub use scope::{Binding, BindingId, BindingKind, Positions, Resolution, Target};
 
 use crate::ast::Module;
 use crate::builtins::Registry;

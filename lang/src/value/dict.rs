@@ -61,7 +61,7 @@ impl Dict {
         match &self.index {
             None => self.entries.iter().position(|(k, _)| k == key),
             Some(index) => {
-                index.find(u64::from(key.hash32()), |&i| self.entries[i as usize].0 == *key).map(|&i| i as usize)
+                index.find(spread(key.hash32()), |&i| self.entries[i as usize].0 == *key).map(|&i| i as usize)
             }
         }
     }
@@ -126,15 +126,15 @@ impl Dict {
         let hash = key.hash32();
         self.entries.push((key, value));
         let entries = &self.entries;
-        let rehash = |&i: &u32| u64::from(entries[i as usize].0.hash32());
+        let rehash = |&i: &u32| spread(entries[i as usize].0.hash32());
         match &mut self.index {
             Some(index) => {
-                index.insert_unique(u64::from(hash), u32::try_from(i).unwrap_or(u32::MAX), rehash);
+                index.insert_unique(spread(hash), u32::try_from(i).unwrap_or(u32::MAX), rehash);
             }
             None if entries.len() > SCANNED => {
                 let mut index = HashTable::with_capacity(entries.len() * 2);
                 for (i, (k, _)) in entries.iter().enumerate() {
-                    index.insert_unique(u64::from(k.hash32()), u32::try_from(i).unwrap_or(u32::MAX), rehash);
+                    index.insert_unique(spread(k.hash32()), u32::try_from(i).unwrap_or(u32::MAX), rehash);
                 }
                 self.index = Some(Box::new(index));
             }
@@ -149,7 +149,7 @@ impl Dict {
         self.order.take();
         let last = self.entries.len() - 1;
         if let Some(index) = &mut self.index {
-            let hash_of = |at: usize| u64::from(self.entries[at].0.hash32());
+            let hash_of = |at: usize| spread(self.entries[at].0.hash32());
             if let Ok(entry) = index.find_entry(hash_of(i), |&at| at as usize == i) {
                 entry.remove();
             }
@@ -189,6 +189,11 @@ impl Dict {
         self.order.take();
         std::mem::take(&mut self.entries).into_iter().map(|(_, v)| v).collect()
     }
+}
+
+/// The table tells buckets apart by the top bits of a hash, so 32 bits must be spread over 64.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 impl Clone for Dict {

@@ -3,7 +3,7 @@
 use super::call::with_article;
 use super::fiber::Fiber;
 use super::{Cx, Place, Proto, Raise, Wait, codes, operate};
-use crate::builtins::Run;
+use crate::builtins::{Builtin, Registry, Run};
 use crate::diagnostic::nearest;
 use crate::value::{DictBox, List, Next, Str, Value, inspect};
 use std::rc::Rc;
@@ -45,7 +45,7 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
 
 /// A method that may be read without parentheses.
 fn property(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Option<Value>, Box<Raise>> {
-    let row = cx.isolate.registry().find(object.tag().module(), name).filter(|row| row.property);
+    let row = find_method(cx.isolate.registry(), object, name).filter(|row| row.property);
     let Some(Run::Plain(function)) = row.map(|row| row.run) else { return Ok(None) };
     let mut args = [object.clone(), Value::Nil, Value::Nil, Value::Nil];
     let max = row.map_or(1, |row| usize::from(row.arity.max)).clamp(1, args.len());
@@ -71,7 +71,10 @@ pub(super) fn no_method(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
 fn no_member<'a>(cx: &Cx<'_>, object: &Value, name: &Str, fields: impl Iterator<Item = &'a str>) -> Box<Raise> {
     let message = format!("{} has no method or field `{name}`", with_article(object));
     let raise = Raise::error(codes::MEMBER, message);
-    let module = method_module(object);
+    let module = match object {
+        Value::Host(h) => format!("<{}>", h.object().type_name()),
+        other => other.tag().module().to_owned(),
+    };
     let registry = cx.isolate.registry();
     let methods = registry.module(&module).map(|row| row.name);
     match nearest(name, fields.chain(methods)) {
@@ -80,12 +83,11 @@ fn no_member<'a>(cx: &Cx<'_>, object: &Value, name: &Str, fields: impl Iterator<
     }
 }
 
-/// The module of a value's methods; host values have one for each type.
-pub(super) fn method_module(value: &Value) -> String {
-    match value {
-        Value::Host(h) => format!("<{}>", h.object().type_name()),
-        other => other.tag().module().to_owned(),
-    }
+/// The method of that name: of the value's type; of a host value's own type, else of the list or dict that it reads like.
+pub(super) fn find_method(registry: Registry, value: &Value, name: &str) -> Option<&'static Builtin> {
+    let Value::Host(h) = value else { return registry.find(value.tag().module(), name) };
+    let own = registry.find(&format!("<{}>", h.object().type_name()), name);
+    own.or_else(|| registry.find(if h.object().is_list() { "<list>" } else { "<dict>" }, name))
 }
 
 /// Where `index` of a sequence of `len` lies; negative ones count from the end.

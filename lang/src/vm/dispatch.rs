@@ -673,6 +673,10 @@ impl Fiber {
                     }
                 }
                 Op::ListExtend { list, value } => {
+                    if let Value::Range(r) = get!(value) {
+                        let Self { isolate, context, .. } = self;
+                        check!(Cx { isolate, context }.check_size(r.len().checked_mul(16)));
+                    }
                     let items = check!(crate::builtins::elements(get!(value)).ok_or_else(|| not_spreadable(get!(value))));
                     if let Value::List(l) = unsafe { &mut *reg!(list) } {
                         Rc::make_mut(l).items.extend(items);
@@ -932,8 +936,7 @@ impl Fiber {
         let row = match site.cache.get() {
             Some((cached, row)) if cached == tag && tag != Tag::Host => row,
             _ => {
-                let module = access::method_module(receiver);
-                let Some(row) = self.isolate.registry().find(&module, &site.name) else {
+                let Some(row) = access::find_method(self.isolate.registry(), receiver, &site.name) else {
                     return Err(access::no_method(
                         &Cx { isolate: &self.isolate, context: &self.context },
                         receiver,

@@ -28,6 +28,6 @@ pub use fiber::{Exit, Fiber};
 pub use isolate::Isolate;
 pub use op::Op;
 pub use proto::{
-    CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Test,
+    CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Str0, Test,
 };
 pub use raise::{About, Raise, Why};
