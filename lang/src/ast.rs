@@ -826,9 +826,7 @@ impl Block {
 impl Stmt {
     fn depth(&self) -> u16 {
         match &self.kind {
-            StmtKind::Let { value, pattern, .. } => {
-                value.as_ref().map_or(0, |v| v.depth).max(pattern.depth())
-            }
+            StmtKind::Let { value, pattern, .. } => value.as_ref().map_or(0, |v| v.depth).max(pattern.depth()),
             StmtKind::Assign { target, value, .. } => target.depth.max(value.depth),
             StmtKind::Expr(e) => e.depth,
             StmtKind::While { cond, body } => cond.depth.max(body.depth()),
@@ -846,9 +844,10 @@ impl Stmt {
 impl Item {
     fn depth(&self) -> u16 {
         match &self.kind {
-            ItemKind::Fn(d) | ItemKind::Override(d) | ItemKind::Pipeline { decl: d, .. } | ItemKind::Tool { decl: d, .. } => {
-                d.body.depth().max(params_depth(&d.params))
-            }
+            ItemKind::Fn(d)
+            | ItemKind::Override(d)
+            | ItemKind::Pipeline { decl: d, .. }
+            | ItemKind::Tool { decl: d, .. } => d.body.depth().max(params_depth(&d.params)),
             ItemKind::Impl { methods, .. } => methods.iter().map(Self::depth).max().unwrap_or(0),
             _ => 0,
         }

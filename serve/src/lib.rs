@@ -1,1 +1,10 @@
-//! placeholder
+//! The core over a wire. An adapter only translates: inside there is one reminder record and one set of lifecycle events,
+//! and every wire gets them in its own spelling.
+//!
+//! | module | offers |
+//! |---|---|
+//! | [`wire`] | the one table of names and words, inside and on each wire |
+//! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
+
+pub mod bridge;
+pub mod wire;

@@ -15,9 +15,7 @@ pub(crate) fn to_value(data: &Data) -> Value {
         Data::Float(f) => Value::Float(*f),
         Data::Str(s) => Value::str(s),
         Data::List(items) => Value::list(items.iter().map(to_value).collect()),
-        Data::Dict(entries) => {
-            Value::dict(entries.iter().map(|(k, v)| (Str::new(k), to_value(v))).collect::<Dict>())
-        }
+        Data::Dict(entries) => Value::dict(entries.iter().map(|(k, v)| (Str::new(k), to_value(v))).collect::<Dict>()),
     }
 }
 
@@ -36,7 +34,10 @@ pub(crate) fn to_data_lossy(value: &Value) -> Data {
 
 fn convert(value: &Value, path: &mut String, depth: usize, lossy: bool) -> Result<Data, Box<Raise>> {
     if depth > Data::MAX_DEPTH {
-        return Err(Raise::error(codes::VALUE, format!("the value is nested more than {} levels deep", Data::MAX_DEPTH)));
+        return Err(Raise::error(
+            codes::VALUE,
+            format!("the value is nested more than {} levels deep", Data::MAX_DEPTH),
+        ));
     }
     let list = |items: &[Value], path: &mut String| {
         let mut out = Vec::with_capacity(items.len());

@@ -199,7 +199,11 @@ impl Engine {
 
     fn block_on(&self, future: impl Future<Output = Result<Value, Box<Raise>>>) -> Result<Value, Box<Raise>> {
         let runtime = self.runtime.get_or_init(|| {
-            tokio::runtime::Builder::new_current_thread().enable_all().event_interval(8).build_local(Default::default()).ok()
+            tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .event_interval(8)
+                .build_local(Default::default())
+                .ok()
         });
         match runtime {
             Some(runtime) => runtime.block_on(future),
@@ -212,4 +216,3 @@ fn entry(pipelines: &[Entry]) -> Option<&Entry> {
     let named = |name: &str| pipelines.iter().find(|p| p.name == name);
     named("default").or_else(|| named("main")).or_else(|| pipelines.first())
 }
-

@@ -129,7 +129,12 @@ impl<'a> Reader<'a> {
         self.dict.and_then(|d| d.get_str(key)).cloned().unwrap_or_default()
     }
 
-    fn typed<T>(&self, key: &str, expected: &str, read: impl FnOnce(&Value) -> Option<T>) -> Result<Option<T>, Box<Raise>> {
+    fn typed<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<Option<T>, Box<Raise>> {
         let value = self.value(key);
         if value.is_nil() {
             return Ok(None);
@@ -204,7 +209,8 @@ mod tests {
 
     #[test]
     fn keys_come_from_the_shape() {
-        let keys: Vec<_> = keys_of("{a?: {x: int, y: int}, b: fn(any) -> any, c?: list<string>, d: \"x\" | \"y\"}").collect();
+        let keys: Vec<_> =
+            keys_of("{a?: {x: int, y: int}, b: fn(any) -> any, c?: list<string>, d: \"x\" | \"y\"}").collect();
         assert_eq!(keys, ["a", "b", "c", "d"]);
         assert!(keys_of(LOOP).any(|k| k == "post_turn_callback"));
         assert!(keys_of(LLM).any(|k| k == "llm_retries"));

@@ -72,5 +72,9 @@ fn reason(e: &io::Error) -> String {
 }
 
 fn with_help(d: Diagnostic, e: &io::Error) -> Diagnostic {
-    if e.kind() == io::ErrorKind::NotFound { d.help("look at the path, which starts at the working directory") } else { d }
+    if e.kind() == io::ErrorKind::NotFound {
+        d.help("look at the path, which starts at the working directory")
+    } else {
+        d
+    }
 }

@@ -1,9 +1,28 @@
-//! The documents at the root keep their word: their scripts run, their links lead somewhere.
+//! The documents keep their word: their scripts run, their links lead somewhere.
 
 use crate::harn::{harn, root, scratch};
 use std::fs;
+use std::path::{Path, PathBuf};
 
-const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "tests/guide/README.md"];
+/// The pages at the root, below `docs` and beside the guide's blocks, as paths from the root.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![PathBuf::from("tests/guide/README.md")];
+    let mut folders = vec![PathBuf::from("docs")];
+    pages.extend(markdown_in(Path::new(""), &mut Vec::new()));
+    while let Some(folder) = folders.pop() {
+        pages.extend(markdown_in(&folder, &mut folders));
+    }
+    pages
+}
+
+/// The Markdown files of a folder; its folders are put aside.
+fn markdown_in(folder: &Path, folders: &mut Vec<PathBuf>) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join(folder)).unwrap();
+    let paths = entries.map(|entry| folder.join(entry.unwrap().file_name()));
+    let (inner, files): (Vec<_>, Vec<_>) = paths.partition(|path| root().join(path).is_dir());
+    folders.extend(inner);
+    files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
 
 /// The blocks of a page that are scripts.
 fn scripts(page: &str) -> Vec<&str> {
@@ -19,14 +38,19 @@ fn links(page: &str) -> Vec<&str> {
 #[test]
 fn every_script_of_a_page_checks_and_runs_clean() {
     let dir = scratch("docs");
-    for page in PAGES {
-        for (i, script) in scripts(&fs::read_to_string(root().join(page)).unwrap()).iter().enumerate() {
+    for page in pages() {
+        for (i, script) in scripts(&fs::read_to_string(root().join(&page)).unwrap()).iter().enumerate() {
             let path = dir.join(format!("block-{i}.harn"));
             fs::write(&path, script).unwrap();
             let path = path.to_str().unwrap();
             for args in [vec!["check", path], vec!["run", "--seed", "1", path]] {
                 let outcome = harn(&args);
-                assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{page}, block {i}:\n{script}");
+                assert_eq!(
+                    (outcome.code, outcome.err.as_str()),
+                    (Some(0), ""),
+                    "{}, block {i}:\n{script}",
+                    page.display()
+                );
             }
         }
     }
@@ -34,12 +58,13 @@ fn every_script_of_a_page_checks_and_runs_clean() {
 
 #[test]
 fn every_link_leads_to_a_file_or_folder() {
-    for page in PAGES {
-        let text = fs::read_to_string(root().join(page)).unwrap();
-        let folder = root().join(page);
-        for link in links(&text) {
-            let target = folder.parent().unwrap().join(link);
-            assert!(target.exists(), "{page} links to {link}, which is not there");
+    let pages = pages();
+    assert!(pages.len() >= 4, "{pages:?}");
+    for page in pages {
+        let page = root().join(page);
+        for link in links(&fs::read_to_string(&page).unwrap()) {
+            let target = page.parent().unwrap().join(link);
+            assert!(target.exists(), "{} links to {link}, which is not there", page.display());
         }
     }
 }

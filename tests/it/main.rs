@@ -5,10 +5,14 @@
 //! - [`explain`]: every row of the catalogue fails and is mended as it claims.
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
 //! - [`repl`]: a session through a pipe.
-//! - [`docs`]: what the documents at the root show and link to.
+//! - [`docs`]: what the documents show and link to.
+//! - [`aimock`]: the quick start against a model server from npm.
+//! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`borders`]: who may import whom.
 //!
 //! [`harn`] starts the command, [`diff`] shows how two texts differ.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 mod aimock;
 mod bad_input;

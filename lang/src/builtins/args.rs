@@ -12,7 +12,8 @@ fn wrong(i: usize, args: &[Value], expected: &str) -> Box<Raise> {
         _ if name.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {name}"),
         _ => format!("a {name}"),
     };
-    Raise::error(codes::TYPE, format!("expected {expected}, found {shown}")).about(i, format!("this is {}", short(given)))
+    Raise::error(codes::TYPE, format!("expected {expected}, found {shown}"))
+        .about(i, format!("this is {}", short(given)))
 }
 
 /// A value for a message, cut where it is long.

@@ -30,8 +30,8 @@ mod walk;
 pub use json::{from_json, parse_json, to_json};
 pub use walk::elements;
 
-use crate::vm::{Cx, Raise, Wait};
 use crate::value::Value;
+use crate::vm::{Cx, Raise, Wait};
 
 /// The tables of the language itself.
 pub static TABLES: &[&[Builtin]] = &[

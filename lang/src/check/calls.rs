@@ -120,7 +120,10 @@ impl<'a> Calls<'a> {
 
     fn item(&mut self, item: &'a Item) {
         match &item.kind {
-            ItemKind::Fn(decl) | ItemKind::Override(decl) | ItemKind::Pipeline { decl, .. } | ItemKind::Tool { decl, .. } => {
+            ItemKind::Fn(decl)
+            | ItemKind::Override(decl)
+            | ItemKind::Pipeline { decl, .. }
+            | ItemKind::Tool { decl, .. } => {
                 self.params(&decl.params);
                 self.block(&decl.body);
             }

@@ -20,13 +20,7 @@ use crate::resolve::Resolution;
 use crate::source::SourceRef;
 
 /// Checks a resolved module.
-pub fn check(
-    source: &SourceRef,
-    module: &Module,
-    names: &Resolution,
-    registry: Registry,
-    found: &mut Vec<Diagnostic>,
-) {
+pub fn check(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry, found: &mut Vec<Diagnostic>) {
     let calls = calls::collect(module, names);
     let mut types = types::Types::new(source, registry, &calls);
     for call in &calls.all {

@@ -106,8 +106,11 @@ impl<'a> Types<'a> {
             Some(max) => format!("{min} to {}", plural(max)),
         };
         let was = if given == 1 { "was" } else { "were" };
-        let mut d = Diagnostic::error(codes::ARITY, format!("`{name}` takes {takes}, but {given} {was} given"))
-            .label(self.source, call.span, "called here");
+        let mut d = Diagnostic::error(codes::ARITY, format!("`{name}` takes {takes}, but {given} {was} given")).label(
+            self.source,
+            call.span,
+            "called here",
+        );
         if let Some(span) = declared {
             d = d.label(self.source, span, "declared here");
         } else if let Callee::Builtin(row) = call.callee {
@@ -118,8 +121,11 @@ impl<'a> Types<'a> {
 
     fn deprecated(&self, call: &Call<'_>, decl: &FnDecl, attributes: &[Attribute], found: &mut Vec<Diagnostic>) {
         let Some(attribute) = attributes.iter().find(|a| a.name.text == "deprecated") else { return };
-        let mut d = Diagnostic::warning(codes::DEPRECATED, format!("`{}` is deprecated", decl.name.text))
-            .label(self.source, call.name, "called here");
+        let mut d = Diagnostic::warning(codes::DEPRECATED, format!("`{}` is deprecated", decl.name.text)).label(
+            self.source,
+            call.name,
+            "called here",
+        );
         if let Some(Expr { kind: ExprKind::Str(parts), .. }) = attribute.args.first()
             && let [StrPart::Text(text)] = parts.as_slice()
         {
@@ -192,8 +198,11 @@ impl<'a> Types<'a> {
 
     fn unknown_key(&self, key: &Name, fields: &[(Name, bool, TypeExpr)], found: &mut Vec<Diagnostic>) {
         let names = || fields.iter().map(|(name, _, _)| name.text.as_str());
-        let mut d = Diagnostic::error(codes::KEY, format!("there is no option `{}`", key.text))
-            .label(self.source, key.span, "unknown");
+        let mut d = Diagnostic::error(codes::KEY, format!("there is no option `{}`", key.text)).label(
+            self.source,
+            key.span,
+            "unknown",
+        );
         if let Some(near) = nearest(&key.text, names()) {
             d = d.help(format!("did you mean `{near}`?")).fix(key.span, near);
         } else {
@@ -240,7 +249,8 @@ impl<'a> Types<'a> {
                 true
             }
         });
-        let given = |name: &Name| items.iter().any(|i| matches!(i, DictItem::Entry { key, .. } if key.text == name.text));
+        let given =
+            |name: &Name| items.iter().any(|i| matches!(i, DictItem::Entry { key, .. } if key.text == name.text));
         fine && (!complete || fields.iter().all(|(name, optional, _)| *optional || given(name)))
     }
 
@@ -291,7 +301,7 @@ impl<'a> Types<'a> {
     fn words(&mut self, ty: &TypeExpr) -> Vec<String> {
         match &ty.kind {
             TypeKind::Literal(text) => vec![text.to_string()],
-            TypeKind::Union(parts) if parts.iter().all(|p| matches!(p.kind, TypeKind::Literal(_) )) => {
+            TypeKind::Union(parts) if parts.iter().all(|p| matches!(p.kind, TypeKind::Literal(_))) => {
                 parts.iter().flat_map(|p| self.words(p)).collect()
             }
             TypeKind::Optional(inner) => self.words(inner),

@@ -136,7 +136,9 @@ fn block<'a>(body: &'a Block, last: bool, found: &mut Vec<&'a Expr>) {
         let is_last = last && i + 1 == body.stmts.len();
         match &stmt.kind {
             StmtKind::Expr(e) => expr(e, is_last, found),
-            StmtKind::While { body, .. } | StmtKind::For { body, .. } | StmtKind::Defer(body) => block(body, false, found),
+            StmtKind::While { body, .. } | StmtKind::For { body, .. } | StmtKind::Defer(body) => {
+                block(body, false, found)
+            }
             StmtKind::Guard { otherwise, .. } => block(otherwise, false, found),
             _ => {}
         }

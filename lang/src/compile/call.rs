@@ -82,7 +82,11 @@ impl<'a> Compiler<'a> {
 
     /// As [`Self::link`], into the newest register; those that it needed on the way are free again.
     fn link_into(&mut self, e: &'a Expr, dst: Reg, nones: &mut Vec<usize>) {
-        if is_link(e) { self.chain(e, dst, nones) } else { self.expr(e, dst) }
+        if is_link(e) {
+            self.chain(e, dst, nones)
+        } else {
+            self.expr(e, dst)
+        }
         self.free_to(dst + 1);
     }
 
@@ -275,10 +279,7 @@ enum Direct {
 }
 
 fn is_link(e: &Expr) -> bool {
-    matches!(
-        e.kind,
-        ExprKind::Field { .. } | ExprKind::Index { .. } | ExprKind::Slice { .. } | ExprKind::Call { .. }
-    )
+    matches!(e.kind, ExprKind::Field { .. } | ExprKind::Index { .. } | ExprKind::Slice { .. } | ExprKind::Call { .. })
 }
 
 /// Whether evaluating an argument cannot change the variable in `place`. A register is changed by statements of this

@@ -39,7 +39,11 @@ impl<'a> Compiler<'a> {
                     self.emit(Op::Move { dst, src }, span);
                     self.shares(dst);
                 }
-                None => self.nonsense(span, "`_` stands for the piped value, and nothing is piped here", "use it on the right of `|>`"),
+                None => self.nonsense(
+                    span,
+                    "`_` stands for the piped value, and nothing is piped here",
+                    "use it on the right of `|>`",
+                ),
             },
             ExprKind::List(items) => self.list(items, dst, span),
             ExprKind::Dict(items) => self.dict(items, dst, span),

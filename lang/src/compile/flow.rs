@@ -227,12 +227,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Something with a block that runs on every way out of it.
-    pub(super) fn with_exit(
-        &mut self,
-        block: &'a Block,
-        dst: Option<Reg>,
-        body: impl FnOnce(&mut Self, Option<Reg>),
-    ) {
+    pub(super) fn with_exit(&mut self, block: &'a Block, dst: Option<Reg>, body: impl FnOnce(&mut Self, Option<Reg>)) {
         self.enter_exit(Some(block));
         body(self, dst);
         let pieces = self.leave_exit();

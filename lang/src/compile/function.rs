@@ -294,8 +294,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn add_handler(&mut self, pieces: &[(usize, usize)], target: usize, reg: Reg, kind: HandlerKind) {
         let as_u32 = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         for &(start, end) in pieces.iter().filter(|(a, b)| a < b) {
-            let handler =
-                Handler { start: as_u32(start), end: as_u32(end), target: as_u32(target), reg, kind };
+            let handler = Handler { start: as_u32(start), end: as_u32(end), target: as_u32(target), reg, kind };
             self.fn_mut().proto.handlers.push(handler);
         }
     }

@@ -1,7 +1,7 @@
 //! Statements and blocks.
 
-use super::function::{FnState, Loop};
 use super::Compiler;
+use super::function::{FnState, Loop};
 use crate::ast::*;
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;

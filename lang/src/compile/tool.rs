@@ -69,9 +69,7 @@ fn schema(ty: &TypeExpr) -> Value {
                 None => plain("array"),
             },
             "dict" => match args.get(1) {
-                Some(value) => {
-                    Value::record([("type", Value::str("object")), ("additionalProperties", schema(value))])
-                }
+                Some(value) => Value::record([("type", Value::str("object")), ("additionalProperties", schema(value))]),
                 None => plain("object"),
             },
             _ => any(),

@@ -1,8 +1,8 @@
 //! The walk.
 
+use super::Outer;
 use super::codes;
 use super::scope::{Binding, BindingId, BindingKind, Resolution, Target};
-use super::Outer;
 use crate::ast::*;
 use crate::builtins::Registry;
 use crate::diagnostic::{Diagnostic, nearest};
@@ -239,12 +239,17 @@ impl<'a> Walk<'a> {
             return;
         }
         let (what, first) = (describe(binding.kind), binding.span);
-        let mut d = Diagnostic::error(codes::FORBIDDEN, format!("`{name}` is {what} and cannot be assigned to"))
-            .label(self.source, span, "assigned here");
+        let mut d = Diagnostic::error(codes::FORBIDDEN, format!("`{name}` is {what} and cannot be assigned to")).label(
+            self.source,
+            span,
+            "assigned here",
+        );
         if binding.kind == BindingKind::Let {
             d = d.label(self.source, first, "bound once here").help(format!("bind it with `var {name} = …`"));
         } else if binding.kind != BindingKind::Outer {
-            d = d.label(self.source, first, "bound here").help(format!("copy it into a variable: `var my_{name} = {name}`"));
+            d = d
+                .label(self.source, first, "bound here")
+                .help(format!("copy it into a variable: `var my_{name} = {name}`"));
         }
         self.found.push(d);
     }
@@ -496,7 +501,11 @@ impl<'a> Walk<'a> {
                 }
                 self.entries(items);
             }
-            ExprKind::Unary(_, a) | ExprKind::Try(a) | ExprKind::TryStar(a) | ExprKind::Throw(a) | ExprKind::Emit(a) => {
+            ExprKind::Unary(_, a)
+            | ExprKind::Try(a)
+            | ExprKind::TryStar(a)
+            | ExprKind::Throw(a)
+            | ExprKind::Emit(a) => {
                 self.expr(a);
             }
             ExprKind::Pair(a, b)

@@ -224,7 +224,8 @@ mod tests {
             for i in (0..n).rev() {
                 d.insert(Str::new(&format!("k{i:03}")), Value::Int(i));
             }
-            let read: Vec<i64> = d.iter().filter_map(|(_, v)| if let Value::Int(i) = v { Some(*i) } else { None }).collect();
+            let read: Vec<i64> =
+                d.iter().filter_map(|(_, v)| if let Value::Int(i) = v { Some(*i) } else { None }).collect();
             assert_eq!(read, (0..n).collect::<Vec<_>>());
             assert!(matches!(d.remove(&Str::new("k001")), Some(Value::Int(1))));
             assert!(d.get_str("k001").is_none());

@@ -31,7 +31,9 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
         (Value::Int(i), Value::Float(f)) | (Value::Float(f), Value::Int(i)) => int_equals_float(*i, *f),
         (Value::Str(x), Value::Str(y)) => x == y,
         (Value::Bytes(x), Value::Bytes(y)) => x == y,
-        (Value::List(x), Value::List(y)) => Rc::ptr_eq(x, y) && all_reflexive(&x.items) || zip(&x.items, &y.items, work),
+        (Value::List(x), Value::List(y)) => {
+            Rc::ptr_eq(x, y) && all_reflexive(&x.items) || zip(&x.items, &y.items, work)
+        }
         (Value::Range(x), Value::Range(y)) => x.len() == y.len() && (x.is_empty() || x.from == y.from),
         (Value::Pair(x), Value::Pair(y)) => {
             work.push((x.first.clone(), y.first.clone()));
@@ -52,9 +54,7 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
         (Value::Closure(x), Value::Closure(y)) => Rc::ptr_eq(x, y),
         (Value::Builtin(x), Value::Builtin(y)) => std::ptr::eq(*x, *y),
         (Value::Variant(x), Value::Variant(y)) => {
-            (Rc::ptr_eq(&x.def, &y.def) || x.def == y.def)
-                && x.variant == y.variant
-                && zip(&x.fields, &y.fields, work)
+            (Rc::ptr_eq(&x.def, &y.def) || x.def == y.def) && x.variant == y.variant && zip(&x.fields, &y.fields, work)
         }
         (Value::Struct(x), Value::Struct(y)) => {
             (Rc::ptr_eq(&x.def, &y.def) || x.def == y.def) && zip(&x.fields, &y.fields, work)

@@ -113,7 +113,12 @@ fn one(value: &Value, quote: bool, out: &mut String, work: &mut Vec<Work>) {
     }
 }
 
-fn sequence(open: &'static str, items: impl DoubleEndedIterator<Item = Value>, close: &'static str, work: &mut Vec<Work>) {
+fn sequence(
+    open: &'static str,
+    items: impl DoubleEndedIterator<Item = Value>,
+    close: &'static str,
+    work: &mut Vec<Work>,
+) {
     work.push(Work::Text(close));
     let at = work.len();
     for item in items.rev() {
@@ -157,7 +162,9 @@ mod tests {
 
     #[test]
     fn floats_read_back() {
-        for (f, text) in [(1.0, "1.0"), (0.1, "0.1"), (1e16, "1e16"), (1e15, "1000000000000000.0"), (1e-6, "1e-6"), (-0.0, "-0.0")] {
+        for (f, text) in
+            [(1.0, "1.0"), (0.1, "0.1"), (1e16, "1e16"), (1e15, "1000000000000000.0"), (1e-6, "1e-6"), (-0.0, "-0.0")]
+        {
             assert_eq!(float(f), text);
         }
     }

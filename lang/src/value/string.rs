@@ -46,7 +46,13 @@ impl Str {
         let Some(block) = NonNull::new(raw) else { handle_alloc_error(layout) };
         // SAFETY: freshly allocated for a header and `capacity` bytes.
         unsafe {
-            block.as_ptr().write(Header { refs: Cell::new(1), len: 0, capacity, hash: Cell::new(0), ascii: Cell::new(0) });
+            block.as_ptr().write(Header {
+                refs: Cell::new(1),
+                len: 0,
+                capacity,
+                hash: Cell::new(0),
+                ascii: Cell::new(0),
+            });
         }
         Self { block }
     }

@@ -200,7 +200,11 @@ pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
         },
         other => {
             let raise = Raise::error(codes::TYPE, format!("{} cannot be walked with `for`", with_article(other)));
-            Err(if let Value::Int(n) = other { raise.help(format!("for a number of turns write `0 to {n} exclusive`")) } else { raise })
+            Err(if let Value::Int(n) = other {
+                raise.help(format!("for a number of turns write `0 to {n} exclusive`"))
+            } else {
+                raise
+            })
         }
     }
 }
@@ -363,11 +367,10 @@ fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Va
             Some(at) => Ok(&mut Rc::make_mut(s).fields[at]),
             None => Err(Raise::error(codes::MEMBER, format!("a {} has no field `{k}`", s.def.name))),
         },
-        (Value::Host(h), _) => Err(Raise::error(
-            codes::TYPE,
-            format!("a {} cannot be changed", h.object().type_name()),
-        )
-        .help("make a dict of it first: `{...value}`")),
+        (Value::Host(h), _) => {
+            Err(Raise::error(codes::TYPE, format!("a {} cannot be changed", h.object().type_name()))
+                .help("make a dict of it first: `{...value}`"))
+        }
         (_, Value::Str(k)) => Err(Raise::error(codes::TYPE, format!("{shown} has no field `{k}` that could be set"))),
         (_, other) => {
             Err(Raise::error(codes::TYPE, format!("{shown} has no element at {} that could be set", inspect(other))))

@@ -119,20 +119,18 @@ impl Fiber {
             if argc < min || !lenient {
                 let hidden = usize::from(builtin.is_method());
                 let fewer = |n: usize| n.saturating_sub(hidden);
-                return Err(arity_error(
-                    &builtin.full_name(),
-                    fewer(min),
-                    fewer(max),
-                    builtin.arity.rest,
-                    fewer(argc),
-                )
-                .help(format!("its signature is `{}`", builtin.sig)));
+                return Err(arity_error(&builtin.full_name(), fewer(min), fewer(max), builtin.arity.rest, fewer(argc))
+                    .help(format!("its signature is `{}`", builtin.sig)));
             }
             self.clear(base + max, argc - max);
             argc = max;
         }
         if let Some(denied) = builtin.caps.iter().find(|c| self.isolate.is_denied(**c)) {
-            let message = format!("`{}` needs the capability `{}`, which this run does not have", builtin.full_name(), denied.name());
+            let message = format!(
+                "`{}` needs the capability `{}`, which this run does not have",
+                builtin.full_name(),
+                denied.name()
+            );
             return Err(Raise::error(codes::DENIED, message).help("run without `--deny` for it, or leave the call out"));
         }
         let size = argc.max(max);
@@ -196,12 +194,14 @@ impl Fiber {
                         Entered::Frame => return Ok(Entered::Frame),
                         Entered::Wait(wait) => return Ok(Entered::Wait(wait)),
                         Entered::Value(value) => {
-                            let Some(Builtin { run: Run::Native(native), .. }) = self.frames.last().and_then(|f| f.native)
+                            let Some(Builtin { run: Run::Native(native), .. }) =
+                                self.frames.last().and_then(|f| f.native)
                             else {
                                 return Ok(Entered::Value(value));
                             };
                             let Self { isolate, context, stack, .. } = self;
-                            step = (native.resume)(&mut Cx { isolate, context }, &mut stack[base..base + window], value)?;
+                            step =
+                                (native.resume)(&mut Cx { isolate, context }, &mut stack[base..base + window], value)?;
                         }
                     }
                 }

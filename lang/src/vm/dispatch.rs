@@ -271,11 +271,8 @@ impl Fiber {
         macro_rules! slow {
             ($dst:expr, $a:expr, $b:expr, $op:expr) => {{
                 // What is changed in place must be held once: the register gives it up if it is the target.
-                let left = if $dst == $a && $a != $b {
-                    unsafe { std::mem::take(&mut *reg!($a)) }
-                } else {
-                    get!($a).clone()
-                };
+                let left =
+                    if $dst == $a && $a != $b { unsafe { std::mem::take(&mut *reg!($a)) } } else { get!($a).clone() };
                 match operate::binary($op, left, get!($b), self.isolate.limits().value_bytes) {
                     Ok(value) => set!($dst, value),
                     Err((left, raise)) => {
@@ -593,8 +590,7 @@ impl Fiber {
                         closure = NO_CLOSURE;
                         base = unsafe { self.stack.as_mut_ptr().add(first) };
                     } else {
-                        let argc =
-                            if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
+                        let argc = if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
                         check!(self.enter_script(proto, NO_CLOSURE, first, argc, dst, false));
                         load!();
                     }
@@ -677,7 +673,8 @@ impl Fiber {
                         let Self { isolate, context, .. } = self;
                         check!(Cx { isolate, context }.check_size(r.len().checked_mul(16)));
                     }
-                    let items = check!(crate::builtins::elements(get!(value)).ok_or_else(|| not_spreadable(get!(value))));
+                    let items =
+                        check!(crate::builtins::elements(get!(value)).ok_or_else(|| not_spreadable(get!(value))));
                     if let Value::List(l) = unsafe { &mut *reg!(list) } {
                         Rc::make_mut(l).items.extend(items);
                     }
@@ -692,7 +689,10 @@ impl Fiber {
                 }
                 Op::DictSet { dict, key, value } => {
                     let Value::Str(k) = get!(key) else {
-                        raise!(Raise::error(codes::TYPE, format!("a dict's keys are strings, not {}", inspect(get!(key)))))
+                        raise!(Raise::error(
+                            codes::TYPE,
+                            format!("a dict's keys are strings, not {}", inspect(get!(key)))
+                        ))
                     };
                     let (k, v) = (k.clone(), get!(value).clone());
                     if let Value::Dict(d) = unsafe { &mut *reg!(dict) } {
@@ -883,7 +883,8 @@ impl Fiber {
                     set!(dst, Value::Bool(fits));
                 }
                 Op::IsType { dst, src, k } => {
-                    let fits = code!().constants[usize::from(k)].as_str().is_some_and(|n| pattern::has_type(get!(src), n));
+                    let fits =
+                        code!().constants[usize::from(k)].as_str().is_some_and(|n| pattern::has_type(get!(src), n));
                     set!(dst, Value::Bool(fits));
                 }
                 Op::Item { dst, src, index } => {
@@ -951,14 +952,7 @@ impl Fiber {
     }
 
     /// `x = x.method(…)` with the receiver held once; how many instructions to skip, none when it has to go the long way.
-    fn method_in_place(
-        &mut self,
-        code: &Proto,
-        at: Reg,
-        argc: u8,
-        site: u16,
-        place: u16,
-    ) -> Result<i32, Box<Raise>> {
+    fn method_in_place(&mut self, code: &Proto, at: Reg, argc: u8, site: u16, place: u16) -> Result<i32, Box<Raise>> {
         let (place, skip) = code.places[usize::from(place)];
         let site = &code.methods[usize::from(site)];
         let base = self.absolute(at);
@@ -1060,7 +1054,10 @@ fn unbound(code: &Proto, pc: *const Op) -> Box<Raise> {
 
 #[cold]
 fn not_spreadable(value: &Value) -> Box<Raise> {
-    Raise::error(codes::TYPE, format!("only a list, set or range can be spread here, not {}", super::call::with_article(value)))
+    Raise::error(
+        codes::TYPE,
+        format!("only a list, set or range can be spread here, not {}", super::call::with_article(value)),
+    )
 }
 
 #[cold]

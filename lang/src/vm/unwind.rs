@@ -74,7 +74,9 @@ impl Fiber {
             let catchable = matches!(raise.why, Why::Thrown | Why::Error);
             let at = u32::try_from(at).unwrap_or(u32::MAX);
             let handler = code.handlers.iter().find(|h| {
-                h.start <= at && at < h.end && (catchable || (h.kind == HandlerKind::Finally && raise.why != Why::Exhausted))
+                h.start <= at
+                    && at < h.end
+                    && (catchable || (h.kind == HandlerKind::Finally && raise.why != Why::Exhausted))
             });
             if let Some(handler) = handler {
                 // SAFETY: a handler's target lies in the same code.

@@ -42,7 +42,10 @@ impl ScriptCompactor {
 }
 
 fn unusable(value: &Value) -> Box<Raise> {
-    Raise::error(codes::TYPE, format!("a compactor gives a string, {{summary}} or a transcript, not a {}", value.type_name()))
+    Raise::error(
+        codes::TYPE,
+        format!("a compactor gives a string, {{summary}} or a transcript, not a {}", value.type_name()),
+    )
 }
 
 impl Compactor for ScriptCompactor {

@@ -47,15 +47,18 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     if let Some(messages) = options.value("messages").as_list() {
         for message in messages {
             let message = to_data(message)?;
-            world.sessions.inject(session.id(), &message, &scope).map_err(|e| of_session(&e).about(2, "`messages` is at fault"))?;
+            world
+                .sessions
+                .inject(session.id(), &message, &scope)
+                .map_err(|e| of_session(&e).about(2, "`messages` is at fault"))?;
         }
     }
     let loop_options = loop_options(&options, task, request, capabilities)?;
     let mut tools = Vec::new();
     tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "`tools` is at fault"))?;
     let post_turn = options.function(cx, "post_turn_callback")?;
-    let post_turn =
-        post_turn.map(|function| Rc::new(ScriptHook { function, name: "post_turn_callback".to_owned() }) as Rc<dyn Hook>);
+    let post_turn = post_turn
+        .map(|function| Rc::new(ScriptHook { function, name: "post_turn_callback".to_owned() }) as Rc<dyn Hook>);
     let model: Rc<dyn Model> = match caller {
         Some(function) => Rc::new(ScriptModel { function }),
         None => {

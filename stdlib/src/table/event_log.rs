@@ -91,7 +91,8 @@ fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
     let mut filter = Filter::default();
     for (key, value) in dict.iter().filter(|(_, v)| !v.is_nil()) {
         let wrong = |expected: &str| {
-            Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}")).about(0, format!("`{key}` is at fault"))
+            Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}"))
+                .about(0, format!("`{key}` is at fault"))
         };
         match key.as_str() {
             "topic" => filter.topic = Some(Arc::from(value.as_str().ok_or_else(|| wrong("a string"))?)),

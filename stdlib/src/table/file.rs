@@ -49,7 +49,8 @@ fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         Ok(text) => Ok(Value::from(text)),
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
-            Err(Raise::error(codes::OUTSIDE, format!("`{path}` is not UTF-8 text: byte {at} begins no character")).about(0, ""))
+            Err(Raise::error(codes::OUTSIDE, format!("`{path}` is not UTF-8 text: byte {at} begins no character"))
+                .about(0, ""))
         }
     }
 }

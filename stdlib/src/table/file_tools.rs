@@ -87,7 +87,9 @@ impl Kind {
     fn spec(self) -> ToolSpec {
         let (description, path) = match self {
             Self::Read => ("Reads a text file.", "The file, relative to the root."),
-            Self::List => ("Lists a folder: one name per line, folders end in a slash.", "The folder; `.` is the root."),
+            Self::List => {
+                ("Lists a folder: one name per line, folders end in a slash.", "The folder; `.` is the root.")
+            }
         };
         let property = Data::dict([("type", Data::from("string")), ("description", path.into())]);
         let parameters = Data::dict([

@@ -57,7 +57,8 @@ fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
     let dict = args::dict(args, 0)?;
     let mut hook = ToolHook { pattern: Pattern::all(), pre: None, post: None, deny: None, max_output: None };
     let wrong = |key: &str, expected: &str| {
-        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}")).about(0, format!("`{key}` is at fault"))
+        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}"))
+            .about(0, format!("`{key}` is at fault"))
     };
     let mut name = "*".to_owned();
     if let Some(pattern) = dict.get_str("pattern").filter(|v| !v.is_nil()) {

@@ -34,18 +34,16 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let scope = here::scope(cx, &world);
     let session = match options.text("session_id")? {
         Some(id) => world.sessions.get(&id).map_err(|e| crate::fault::of_session(&e).about(2, ""))?,
-        None => here::session(cx)
-            .unwrap_or_else(|| world.sessions.detached(&Arc::from("llm_call"), scope.clock.now_ms())),
+        None => {
+            here::session(cx).unwrap_or_else(|| world.sessions.detached(&Arc::from("llm_call"), scope.clock.now_ms()))
+        }
     };
     let mut tools = Vec::new();
     tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "`tools` is at fault"))?;
     request.tools = Arc::new(tools.iter().map(|t| t.spec().clone()).collect());
     let messages = options.value("messages");
-    request.messages = if messages.is_nil() {
-        session.transcript().messages().clone()
-    } else {
-        read_messages(&messages)?
-    };
+    request.messages =
+        if messages.is_nil() { session.transcript().messages().clone() } else { read_messages(&messages)? };
     if !prompt.is_empty() {
         request.messages.push_back(Arc::new(Message::user(prompt)));
     }
@@ -71,16 +69,16 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 fn read_messages(value: &Value) -> Result<imbl::Vector<Arc<Message>>, Box<Raise>> {
     let wrong = |why: String| Raise::error(lang::check::codes::TYPE, why).about(2, "`messages` is at fault");
     let list = value.as_list().ok_or_else(|| wrong("`messages` must be a list".to_owned()))?;
-    list.iter()
-        .map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string())))
-        .collect()
+    list.iter().map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string()))).collect()
 }
 
 /// Says once that nobody named a provider.
 pub(super) fn announce(world: &Rc<World>, request: &Request) {
     let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
     if route.is_ok_and(|r| r.fell_back_to_mock) {
-        world.say_once("note: no provider is named and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)");
+        world.say_once(
+            "note: no provider is named and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)",
+        );
     }
 }
 

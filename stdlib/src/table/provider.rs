@@ -41,7 +41,8 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
     let world = here::world(cx)?;
     let dict = args::dict(args, 0)?;
     let wrong = |key: &str, expected: &str| {
-        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}")).about(0, format!("`{key}` is at fault"))
+        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}"))
+            .about(0, format!("`{key}` is at fault"))
     };
     if let Some((key, _)) = dict.iter().find(|(k, _)| !["id", "subscribes_to", "evaluate"].contains(&k.as_str())) {
         let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`")).about(0, "");
@@ -56,11 +57,14 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
     let names = names.ok_or_else(|| wrong("subscribes_to", "a list of event names"))?;
     let events: EventSet = names
         .iter()
-        .map(|name| name.as_str().ok_or_else(|| wrong("subscribes_to", "a list of event names")).and_then(|n| event_of(n, 0)))
+        .map(|name| {
+            name.as_str().ok_or_else(|| wrong("subscribes_to", "a list of event names")).and_then(|n| event_of(n, 0))
+        })
         .collect::<Result<Vec<_>, _>>()?
         .into_iter()
         .collect();
-    let evaluate = dict.get_str("evaluate").and_then(|v| ScriptFn::of(cx, v)).ok_or_else(|| wrong("evaluate", "a function"))?;
+    let evaluate =
+        dict.get_str("evaluate").and_then(|v| ScriptFn::of(cx, v)).ok_or_else(|| wrong("evaluate", "a function"))?;
     world.providers.register(Rc::new(ScriptProvider { id, events, evaluate }));
     Ok(Value::Nil)
 }
@@ -76,7 +80,8 @@ fn agent_reminder_providers_fire(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<
     let kind = event_of(args::str(args, 1)?, 1)?;
     let payload = if args[2].is_nil() { Data::empty_dict() } else { to_data(&args[2]).map_err(|r| r.about(2, ""))? };
     let written = to_data(&args[3]).map_err(|r| r.about(3, ""))?;
-    let options = ReminderOptions::from_data(written.get("reminders")).map_err(|e| of_reminder(&e.under("reminders")).about(3, ""))?;
+    let options = ReminderOptions::from_data(written.get("reminders"))
+        .map_err(|e| of_reminder(&e.under("reminders")).about(3, ""))?;
     let selected = options.select(&world.providers).map_err(|e| of_reminder(&e).about(3, ""))?;
     let mut scope = here::scope(cx, &world);
     scope.options = written;

@@ -134,7 +134,8 @@ fn compact_options(cx: &Cx<'_>, args: &[Value]) -> Result<(CompactOptions, Summa
     let Some(dict) = args::opt_dict(args, 1)? else { return Ok((options, Summariser::Note)) };
     let mut custom = None;
     let wrong = |key: &str, expected: &str| {
-        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}")).about(1, format!("`{key}` is at fault"))
+        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}"))
+            .about(1, format!("`{key}` is at fault"))
     };
     let count = |key: &str, v: &Value| {
         v.as_int().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| wrong(key, "a number of at least 0"))
@@ -149,7 +150,9 @@ fn compact_options(cx: &Cx<'_>, args: &[Value]) -> Result<(CompactOptions, Summa
             }
             "keep_last" => options.keep_last = Some(count("keep_last", value)?),
             "target_tokens" => options.target_tokens = Some(count("target_tokens", value)?),
-            "summary" => options.summary = Some(value.as_str().map(Arc::from).ok_or_else(|| wrong("summary", "a string"))?),
+            "summary" => {
+                options.summary = Some(value.as_str().map(Arc::from).ok_or_else(|| wrong("summary", "a string"))?)
+            }
             "custom_compactor" => {
                 custom = Some(ScriptFn::of(cx, value).ok_or_else(|| wrong("custom_compactor", "a function"))?);
             }
@@ -160,12 +163,17 @@ fn compact_options(cx: &Cx<'_>, args: &[Value]) -> Result<(CompactOptions, Summa
     }
     let summariser = match (options.strategy, custom) {
         (Strategy::Custom, Some(function)) => Summariser::Custom(function),
-        (Strategy::Custom, None) => return Err(wrong("custom_compactor", "a function where the strategy is \"custom\"")),
+        (Strategy::Custom, None) => {
+            return Err(wrong("custom_compactor", "a function where the strategy is \"custom\""));
+        }
         (Strategy::Truncate, _) => Summariser::Note,
         (Strategy::Llm | Strategy::ObservationMask, _) => {
-            return Err(Raise::error(codes::VALUE, format!("the strategy \"{}\" is not supported yet", options.strategy))
-                .about(1, "")
-                .help("use \"truncate\" or \"custom\""));
+            return Err(Raise::error(
+                codes::VALUE,
+                format!("the strategy \"{}\" is not supported yet", options.strategy),
+            )
+            .about(1, "")
+            .help("use \"truncate\" or \"custom\""));
         }
     };
     Ok((options, summariser))

@@ -30,7 +30,8 @@ impl TranscriptValue {
             },
             Some(value @ Value::Dict(_)) => {
                 let data = to_data(value).map_err(|raise| raise.about(i, ""))?;
-                Transcript::from_data(&data, &world.ids, world.clock.now_ms()).map_err(|e| of_transcript(&e).about(i, ""))
+                Transcript::from_data(&data, &world.ids, world.clock.now_ms())
+                    .map_err(|e| of_transcript(&e).about(i, ""))
             }
             _ => Err(args::mismatch(args, i, "a transcript")),
         }
@@ -69,7 +70,11 @@ impl HostObject for TranscriptValue {
 }
 
 /// Where `session_id` of a builtin's argument leads.
-pub(crate) fn session_arg(args: &[Value], i: usize, world: &World) -> Result<Rc<runtime::session::Session>, Box<Raise>> {
+pub(crate) fn session_arg(
+    args: &[Value],
+    i: usize,
+    world: &World,
+) -> Result<Rc<runtime::session::Session>, Box<Raise>> {
     let id = match args.get(i) {
         Some(Value::Host(h)) => h.object().get("id").and_then(|v| v.as_str().map(str::to_owned)),
         Some(Value::Dict(d)) => d.dict.get_str("id").and_then(Value::as_str).map(str::to_owned),

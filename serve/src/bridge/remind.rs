@@ -1,0 +1,160 @@
+//! [`RemindNotification`]: a host reminds a session.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::reminder::bridge::RemindPayload;
+use runtime::reminder::{ReminderCode, ReminderError};
+use runtime::words::nearest;
+
+use crate::wire::{Wire, field_to};
+
+use super::BridgeError;
+
+/// `session/remind`, read: what a host puts in for a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RemindNotification {
+    /// The session; nothing means the only open one.
+    pub session_id: Option<Arc<str>>,
+    /// Reminder, delivery mode and `_meta`.
+    pub payload: RemindPayload,
+}
+
+impl RemindNotification {
+    /// The guide's name of the method.
+    pub const METHOD: &'static str = "session/remind";
+    /// All its names; each may have a `_` before it, which some clients put before what they do not know.
+    pub const METHODS: &'static [&'static str] = &[Self::METHOD, "session/inject_reminder"];
+
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// It is no JSON, no JSON-RPC message, of another method, or its parameters are no reminder.
+    pub fn from_json(text: &str) -> Result<RemindNotification, BridgeError> {
+        let message = Data::from_json(text)?;
+        if message.as_dict().is_none() {
+            let message = format!("is missing: a message is an object, got {}", message.type_name());
+            return Err(BridgeError::Envelope { field: "jsonrpc", message });
+        }
+        if message.get("jsonrpc").as_str() != Some("2.0") {
+            let message = format!("must be \"2.0\", got {}", message.get("jsonrpc").to_json());
+            return Err(BridgeError::Envelope { field: "jsonrpc", message });
+        }
+        let Some(method) = message.get("method").as_str() else {
+            let message = format!("must be a string, got {}", message.get("method").type_name());
+            return Err(BridgeError::Envelope { field: "method", message });
+        };
+        if !Self::METHODS.contains(&method.strip_prefix('_').unwrap_or(method)) {
+            let suggestion = nearest(method, Self::METHODS.iter().copied());
+            return Err(BridgeError::Method { got: method.to_owned(), suggestion });
+        }
+        Ok(RemindNotification::from_params(message.get("params"))?)
+    }
+
+    /// Reads the parameters alone. Keys are taken in snake_case and camelCase.
+    ///
+    /// # Errors
+    /// An unknown key is 001, a bad `propagate` 005, all else 002.
+    pub fn from_params(params: &Data) -> Result<RemindNotification, ReminderError> {
+        let payload = RemindPayload::from_data(params)?;
+        let given = ["session_id", "sessionId"].into_iter().map(|key| (key, params.get(key)));
+        let session_id = match given.into_iter().find(|(_, value)| !value.is_nil()) {
+            None => None,
+            Some((_, Data::Str(id))) => Some(id.clone()),
+            Some((key, other)) => {
+                let message = format!("`{key}` must be a string, got {}", other.type_name());
+                return Err(ReminderError::new(ReminderCode::Bridge, key, message));
+            }
+        };
+        Ok(RemindNotification { session_id, payload })
+    }
+
+    /// The parameters in a wire's spelling. Everything is said, defaults too, so that a reader needs to know none.
+    #[must_use]
+    pub fn to_params(&self, wire: Wire) -> Data {
+        let spec = &self.payload.spec;
+        let named = [
+            ("session_id", Data::from(self.session_id.as_ref())),
+            ("body", (&spec.body).into()),
+            ("tags", spec.tags.iter().map(Data::from).collect()),
+            ("dedupe_key", spec.dedupe_key.as_ref().into()),
+            ("ttl_turns", spec.ttl_turns.into()),
+            ("preserve_on_compact", spec.preserve_on_compact.into()),
+            ("propagate", spec.propagate.as_str().into()),
+            ("role_hint", spec.role_hint.as_str().into()),
+            ("mode", self.payload.mode.as_str().into()),
+        ];
+        let named = named.into_iter().map(|(inside, value)| (field_to(wire, inside).unwrap_or(inside), value));
+        Data::dict_of_present(named.chain([("_meta", self.payload.meta.clone())]))
+    }
+
+    /// The message in a wire's spelling.
+    #[must_use]
+    pub fn to_data(&self, wire: Wire) -> Data {
+        Data::dict([("jsonrpc", Data::from("2.0")), ("method", Self::METHOD.into()), ("params", self.to_params(wire))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use runtime::reminder::bridge::Mode;
+
+    use super::*;
+
+    const FULL: &str = r#"{"jsonrpc": "2.0", "method": "session/remind", "params": {"sessionId": "s1", "body": "b",
+        "tags": ["x", "y"], "dedupeKey": "k", "ttlTurns": 2, "preserveOnCompact": true, "propagate": "all",
+        "roleHint": "developer", "mode": "audit_only", "_meta": {"a": [1, null]}}}"#;
+
+    #[test]
+    fn what_is_written_is_read_again_in_every_spelling() {
+        let full = RemindNotification::from_json(FULL).unwrap();
+        assert_eq!((full.session_id.as_deref(), full.payload.mode), (Some("s1"), Mode::AuditOnly));
+        let bare = RemindNotification::from_params(&Data::dict([("body", Data::from("b"))])).unwrap();
+        for notification in [full, bare] {
+            for wire in Wire::ALL {
+                let text = notification.to_data(wire).to_json();
+                assert_eq!(RemindNotification::from_json(&text), Ok(notification.clone()), "{wire:?}: {text}");
+            }
+        }
+        assert_eq!(
+            RemindNotification::from_json(FULL).unwrap().to_data(Wire::Acp),
+            Data::from_json(FULL).unwrap(),
+            "in its own spelling nothing changes"
+        );
+    }
+
+    #[test]
+    fn every_name_of_the_method_is_read() {
+        for method in ["session/remind", "session/inject_reminder", "_session/remind", "_session/inject_reminder"] {
+            let text = FULL.replace("session/remind", method);
+            assert!(RemindNotification::from_json(&text).is_ok(), "{method}");
+        }
+    }
+
+    #[test]
+    fn each_fault_has_its_code_and_place() {
+        let with = |params: &str| format!(r#"{{"jsonrpc":"2.0","method":"session/remind","params":{params}}}"#);
+        for (text, code, part) in [
+            ("{".to_owned(), -32700, "not valid JSON"),
+            ("[]".to_owned(), -32600, "got list"),
+            (FULL.replace("2.0", "1.0"), -32600, "got \"1.0\""),
+            (FULL.replace("\"session/remind\"", "7"), -32600, "`method`"),
+            (FULL.replace("session/remind", "session/remnd"), -32601, "did you mean \"session/remind\"?"),
+            (FULL.replace("session/remind", "session/prompt"), -32601, "unknown method \"session/prompt\""),
+            (with("null"), -32602, "HARN-RMD-002"),
+            (with(r#"{"body":" "}"#), -32602, "HARN-RMD-002"),
+            (with(r#"{"body":"b","sessionId":7}"#), -32602, "`sessionId` must be a string, got int"),
+            (with(r#"{"body":"b","mode":"now"}"#), -32602, "HARN-RMD-002"),
+            (with(r#"{"body":"b","propagate":"al"}"#), -32602, "HARN-RMD-005"),
+        ] {
+            let error = RemindNotification::from_json(&text).unwrap_err();
+            assert_eq!(error.code(), code, "{text}");
+            assert!(error.to_string().contains(part), "{part:?} in {error}");
+        }
+        let error = RemindNotification::from_json(&with(r#"{"body":"b","dedupKey":"k"}"#)).unwrap_err().to_data();
+        assert_eq!(error.at("data.code").as_str(), Some("HARN-RMD-001"));
+        assert_eq!(error.at("data.field").as_str(), Some("dedupKey"));
+        assert_eq!(error.at("data.suggestion").as_str(), Some("dedupe_key"));
+        assert_eq!(error.get("code").as_int(), Some(-32602));
+    }
+}
