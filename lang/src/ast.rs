@@ -781,7 +781,12 @@ impl Expr {
             | ExprKind::TryStar(a)
             | ExprKind::Throw(a)
             | ExprKind::Emit(a)
-            | ExprKind::Field { object: a, .. } => visit(a),
+            | ExprKind::Field { object: a, .. }
+            | ExprKind::Match { value: a, .. }
+            | ExprKind::If { cond: a, .. }
+            | ExprKind::Retry { times: a, .. }
+            | ExprKind::Deadline { limit: a, .. }
+            | ExprKind::Parallel { over: a, .. } => visit(a),
             ExprKind::Pair(a, b)
             | ExprKind::Binary(_, _, a, b)
             | ExprKind::Logic(_, a, b)
@@ -805,11 +810,6 @@ impl Expr {
                 args.iter().for_each(|a| visit(&a.value));
             }
             ExprKind::Return(value) | ExprKind::Yield(value) => value.iter().for_each(|e| visit(e)),
-            ExprKind::Match { value: a, .. }
-            | ExprKind::If { cond: a, .. }
-            | ExprKind::Retry { times: a, .. }
-            | ExprKind::Deadline { limit: a, .. }
-            | ExprKind::Parallel { over: a, .. } => visit(a),
             _ => {}
         }
     }

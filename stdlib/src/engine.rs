@@ -3,7 +3,7 @@
 use crate::output::{Output, Terminal};
 use crate::table::registry;
 use crate::world::World;
-use lang::builtins::Capability;
+use lang::builtins::{Builtin, Capability};
 use lang::compile::{Entry, Unit};
 use lang::diagnostic::Diagnostic;
 use lang::resolve::Outer;
@@ -127,7 +127,8 @@ impl Engine {
     /// An int is the exit code; `Err(m)` prints m and is 1.
     fn exit_code(&self, value: &Value) -> i32 {
         match (value, value.as_result()) {
-            (Value::Int(code), _) => i32::try_from(code & 0xff).unwrap_or(0),
+            // What does not fit is no success by accident.
+            (Value::Int(code), _) => i32::try_from(*code).ok().filter(|c| (0..=255).contains(c)).unwrap_or(255),
             (_, Some(Err(error))) => {
                 self.world.output.err(&format!("{}\n", display(error)));
                 1
@@ -174,7 +175,7 @@ impl Engine {
     /// Names for completion: builtins with their namespaces, and those of the session.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let builtins = self.isolate.registry().all().filter(|row| !row.is_method()).map(|row| row.full_name());
+        let builtins = self.isolate.registry().all().filter(|row| !row.is_method()).map(Builtin::full_name);
         let mut names: Vec<String> = builtins.chain(self.names.borrow().iter().map(|o| o.name.to_string())).collect();
         names.sort();
         names

@@ -33,7 +33,7 @@ impl Output for Terminal {
     }
 
     fn diagnostic(&self, diagnostic: &Diagnostic) {
-        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
         self.err(&draw(diagnostic, color));
     }
 }

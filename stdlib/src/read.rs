@@ -39,6 +39,7 @@ const LARGEST: u64 = 1 << 30;
 ///
 /// # Errors
 /// What is wrong with the file, as a diagnostic without a place.
+#[allow(clippy::result_large_err)] // once a run
 pub fn read_source(path: &Path) -> Result<SourceRef, Diagnostic> {
     let name = path.display().to_string();
     let unreadable = |why: &str| Diagnostic::error(UNREADABLE, format!("cannot read `{name}`: {why}"));

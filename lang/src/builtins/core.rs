@@ -78,7 +78,7 @@ fn len(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         Value::Dict(d) => Some(d.dict.len()),
         Value::Set(s) => Some(s.len()),
         Value::Range(r) => Some(r.len()),
-        Value::Host(h) => h.object().len(),
+        Value::Host(h) => h.object().size(),
         _ => None,
     };
     n.map(Value::from).ok_or_else(|| args::mismatch(args, 0, "a string, list, dict, set or range"))

@@ -15,7 +15,7 @@ pub(super) fn len(value: &Value) -> Option<usize> {
         Value::List(l) => Some(l.items.len()),
         Value::Set(s) => Some(s.len()),
         Value::Range(r) => Some(r.len()),
-        Value::Host(h) if h.object().is_list() => h.object().len(),
+        Value::Host(h) if h.object().is_list() => h.object().size(),
         _ => None,
     }
 }

@@ -116,6 +116,9 @@ pub type PlainFn = fn(&mut Cx<'_>, &mut [Value]) -> Result<Value, Box<Raise>>;
 /// A builtin that may have to wait.
 pub type WaitFn = fn(&mut Cx<'_>, &mut [Value]) -> Result<Wait, Box<Raise>>;
 
+/// Goes on with what a closure gave.
+pub type ResumeFn = fn(&mut Cx<'_>, &mut [Value], Value) -> Result<Step, Box<Raise>>;
+
 /// What a step of a [`Native`] gave.
 pub enum Step {
     /// It is done.
@@ -137,7 +140,7 @@ pub struct Native {
     /// Starts it; the arguments are in the first registers.
     pub enter: fn(&mut Cx<'_>, &mut [Value]) -> Result<Step, Box<Raise>>,
     /// Goes on with what the closure gave.
-    pub resume: fn(&mut Cx<'_>, &mut [Value], Value) -> Result<Step, Box<Raise>>,
+    pub resume: ResumeFn,
     /// Registers beyond the arguments.
     pub slots: u8,
 }

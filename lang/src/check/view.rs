@@ -137,7 +137,7 @@ fn block<'a>(body: &'a Block, last: bool, found: &mut Vec<&'a Expr>) {
         match &stmt.kind {
             StmtKind::Expr(e) => expr(e, is_last, found),
             StmtKind::While { body, .. } | StmtKind::For { body, .. } | StmtKind::Defer(body) => {
-                block(body, false, found)
+                block(body, false, found);
             }
             StmtKind::Guard { otherwise, .. } => block(otherwise, false, found),
             _ => {}
@@ -161,11 +161,6 @@ fn expr<'a>(e: &'a Expr, last: bool, found: &mut Vec<&'a Expr>) {
         ExprKind::TryBlock(t) => {
             block(&t.body, last, found);
             t.catch.iter().for_each(|c| block(&c.body, last, found));
-        }
-        ExprKind::Closure(_) => {
-            if last {
-                found.push(e);
-            }
         }
         _ if last => found.push(e),
         _ => {}

@@ -83,9 +83,9 @@ impl<'a> Compiler<'a> {
     /// As [`Self::link`], into the newest register; those that it needed on the way are free again.
     fn link_into(&mut self, e: &'a Expr, dst: Reg, nones: &mut Vec<usize>) {
         if is_link(e) {
-            self.chain(e, dst, nones)
+            self.chain(e, dst, nones);
         } else {
-            self.expr(e, dst)
+            self.expr(e, dst);
         }
         self.free_to(dst + 1);
     }

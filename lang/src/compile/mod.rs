@@ -41,8 +41,8 @@ pub static CODES: &[Code] = &[
         severity: Error,
         title: "not supported yet",
         meaning: "The language has this, and this version of harn does not yet. Nothing is run.",
-        fails: "let done = channel(\"done\", 1)\nselect {\n  m from done { println(m) }\n}\n",
-        mended: "println(\"wait for one thing at a time\")\n",
+        fails: "let answer = spawn { 42 }\nprintln(answer)\n",
+        mended: "let answer = 42\nprintln(answer)\n",
     },
     Code {
         code: TOO_LARGE,

@@ -129,7 +129,7 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(Token::Int(value)), "{text}");
         }
-        for (text, value) in [("3.14", 3.14), ("1e-9", 1e-9), ("1E5", 1e5), ("2.5e+3", 2500.0), ("1_0.5", 10.5)] {
+        for (text, value) in [("3.25", 3.25), ("1e-9", 1e-9), ("1E5", 1e5), ("2.5e+3", 2500.0), ("1_0.5", 10.5)] {
             assert_eq!(read(text), Ok(Token::Float(value)), "{text}");
         }
     }

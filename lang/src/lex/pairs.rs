@@ -121,11 +121,21 @@ impl<'a> Scanner<'a> {
         let Some(entry) = self.pairs.stack.last().copied() else { return };
         let opener = self.out[entry.index].span;
         let end = self.end();
-        let finding = self.unclosed(entry.kind, opener);
-        self.report.push(finding);
+        if !self.string_cut_off_behind(opener) {
+            let finding = self.unclosed(entry.kind, opener);
+            self.report.push(finding);
+        }
         self.report.damaged.push(Span::new(opener.start, end));
         self.pairs.early.push(entry.kind);
         self.pop(Span::new(end, end));
+    }
+
+    /// A string that was never closed has swallowed the rest of its line, closing brackets included: one mistake.
+    fn string_cut_off_behind(&self, opener: Span) -> bool {
+        self.report.diagnostics.iter().filter(|d| d.code == "HARN-LEX-002").any(|d| {
+            let at = d.position();
+            at >= opener.end && !self.source.slice(Span::new(opener.end, at)).contains('\n')
+        })
     }
 
     fn unclosed(&self, kind: Open, opener: Span) -> Diagnostic {

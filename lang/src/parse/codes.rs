@@ -87,7 +87,7 @@ codes! {
     "let a: = 3\n" => "let a: int = 3\n";
     "HARN-PAR-009" "assignment to what is no variable"
     "Only a variable, or a path of keys and indexes that begins at one, can be assigned to."
-    "f() = 2\n" => "var a = 1\na = 2\n";
+    "fn f() { return 1 }\nf() = 2\n" => "var a = 1\na = 2\nlog(a)\n";
     "HARN-PAR-010" "pair of three"
     "A pair `(a, b)` has two parts. A list or a dict holds more."
     "let p = (1, 2, 3)\n" => "let p = [1, 2, 3]\n";
@@ -96,19 +96,19 @@ codes! {
     "let r = 5 exclusive\n" => "let r = 1 to 5 exclusive\n";
     "HARN-PAR-012" "string must be constant"
     "The path of an import, a pattern, a key or a type is fixed before the script runs, so it cannot hold `${…}`."
-    "import \"lib/${name}\"\n" => "import \"lib/name\"\n";
+    "import \"std/${1}\"\n" => "import \"std/testing\"\n";
     "HARN-PAR-013" "rest is not last"
     "`...rest` in a pattern takes what is left, so nothing can follow it."
     "let [...init, last] = [1, 2]\n" => "let [first, ...rest] = [1, 2]\n";
     "HARN-PAR-014" "second `catch`"
     "A `try` has one `catch`. Tell errors apart inside it."
-    "try { f() } catch (e) { 1 } catch (e) { 2 }\n" => "try { f() } catch (e) { 1 }\n";
+    "fn f() { return 1 }\ntry { f() } catch { log(1) } catch { log(2) }\n" => "fn f() { return 1 }\ntry { f() } catch { log(1) }\n";
     "HARN-PAR-015" "expression too deep"
     "An expression, such as a chain of operators, holds more than a thousand levels. Build the value in steps."
     "" => "";
     "HARN-PAR-016" "closure behind a call"
     "There are no trailing closures: a closure is an argument like any other and stands between the parentheses."
-    "xs.map() { x -> x + 1 }\n" => "xs.map({ x -> x + 1 })\n";
+    "let xs = [1]\nxs.map() { x -> x + 1 }\n" => "let xs = [1]\nxs.map({ x -> x + 1 })\n";
     "HARN-PAR-017" "declaration missing"
     "`pub` and attributes stand before a declaration."
     "@test\nlog(1)\n" => "@test\nfn t() { log(1) }\n";
@@ -117,7 +117,7 @@ codes! {
     "let match = 1\n" => "let found = 1\n";
     "HARN-PAR-019" "assignment in a condition"
     "`=` assigns and is a statement; a condition compares with `==`."
-    "if a = 1 { log(a) }\n" => "if a == 1 { log(a) }\n";
+    "let a = 2\nif a = 1 { log(a) }\n" => "let a = 2\nif a == 1 { log(a) }\n";
 }
 
 #[cfg(test)]

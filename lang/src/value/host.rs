@@ -19,7 +19,7 @@ pub trait HostObject: Any {
     }
 
     /// How many entries or elements, where that is known.
-    fn len(&self) -> Option<usize>;
+    fn size(&self) -> Option<usize>;
 
     /// The keys in bytewise order; empty for those that are lists.
     fn keys(&self) -> Vec<Str>;

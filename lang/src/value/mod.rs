@@ -385,7 +385,7 @@ impl Value {
             Self::Str(s) => !s.is_empty(),
             Self::List(l) => !l.items.is_empty(),
             Self::Dict(d) => !d.dict.is_empty(),
-            Self::Set(s) => s.len() != 0,
+            Self::Set(s) => !s.is_empty(),
             _ => true,
         }
     }

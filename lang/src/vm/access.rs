@@ -136,7 +136,7 @@ pub(super) fn out_of_range(object: &Value, index: &Value) -> Box<Raise> {
         Value::Str(s) => s.char_count(),
         Value::Range(r) => r.len(),
         Value::Bytes(b) => b.len(),
-        Value::Host(h) => h.object().len().unwrap_or(0),
+        Value::Host(h) => h.object().size().unwrap_or(0),
         _ => 0,
     };
     let holds = match len {

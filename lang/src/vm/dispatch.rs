@@ -116,7 +116,7 @@ impl Fiber {
             return None;
         }
         // SAFETY: the caller's register, or the fiber's root, holds the closure while its frame is there.
-        unsafe { (&(*closure).captures).get(usize::from(index)).cloned() }
+        unsafe { &*closure }.captures.get(usize::from(index)).cloned()
     }
 
     /// Looks at fuel, cancellation and the slice.
@@ -182,6 +182,13 @@ impl Fiber {
                 unsafe {
                     &*code
                 }
+            }};
+        }
+        macro_rules! captures {
+            () => {{
+                // SAFETY: the compiler asks for captures only in functions that have some, which run as closures.
+                let closure: &Closure = &*closure;
+                &closure.captures
             }};
         }
         macro_rules! raise {
@@ -371,11 +378,11 @@ impl Fiber {
                     unsafe { put(target, value) };
                 }
                 Op::GetCapture { dst, index } => {
-                    let value = unsafe { (&(*closure).captures).get_unchecked(usize::from(index)).clone() };
+                    let value = unsafe { captures!().get_unchecked(usize::from(index)) }.clone();
                     set!(dst, value);
                 }
                 Op::GetCaptureCell { dst, index } => {
-                    let cell = unsafe { (&(*closure).captures).get_unchecked(usize::from(index)) };
+                    let cell = unsafe { captures!().get_unchecked(usize::from(index)) };
                     let value = open_cell(cell);
                     if matches!(value, Value::Unbound) {
                         raise!(unbound(code!(), pc));
@@ -383,7 +390,7 @@ impl Fiber {
                     set!(dst, value);
                 }
                 Op::SetCaptureCell { src, index } => {
-                    let cell = unsafe { (&(*closure).captures).get_unchecked(usize::from(index)) };
+                    let cell = unsafe { captures!().get_unchecked(usize::from(index)) };
                     fill_cell(cell, get!(src).clone());
                 }
                 Op::NewCell { reg } => {
@@ -412,7 +419,7 @@ impl Fiber {
                         .iter()
                         .map(|c| match *c {
                             super::Capture::Register(r) => get!(r).clone(),
-                            super::Capture::Outer(i) => unsafe { (&(*closure).captures)[usize::from(i)].clone() },
+                            super::Capture::Outer(i) => unsafe { captures!()[usize::from(i)].clone() },
                         })
                         .collect();
                     set!(dst, Value::Closure(Rc::new(Closure { proto, captures })));

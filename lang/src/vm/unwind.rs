@@ -21,7 +21,7 @@ impl HostObject for Held {
     fn get(&self, _key: &str) -> Option<Value> {
         None
     }
-    fn len(&self) -> Option<usize> {
+    fn size(&self) -> Option<usize> {
         None
     }
     fn keys(&self) -> Vec<Str> {

@@ -53,7 +53,7 @@ fn run(text: &str) -> String {
     let result = finish(&isolate, main);
     let result = match (result, unit.pipelines.first()) {
         (Ok(_), Some(entry)) => {
-            let proto = isolate.function(entry.function).unwrap();
+            let proto = isolate.function(entry.function).expect("a pipeline is a function");
             finish(&isolate, Value::Closure(Rc::new(lang::value::Closure { proto, captures: Vec::new() })))
         }
         (result, _) => result,

@@ -33,7 +33,7 @@ impl HostObject for NativeTool {
         None
     }
 
-    fn len(&self) -> Option<usize> {
+    fn size(&self) -> Option<usize> {
         None
     }
 

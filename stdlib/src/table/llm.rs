@@ -8,7 +8,7 @@ use crate::options::Reader;
 use crate::table::tool::tools_from;
 use crate::world::World;
 use lang::builtins::{Capability, args};
-use lang::value::Value;
+use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
@@ -29,7 +29,7 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let prompt: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
     let options = Reader::llm(args, 2)?;
-    let mut request = options.request(args::opt_str(args, 1)?.map(|s| s.as_str()))?;
+    let mut request = options.request(args::opt_str(args, 1)?.map(Str::as_str))?;
     let placement = options.reminders()?.placement;
     let scope = here::scope(cx, &world);
     let session = match options.text("session_id")? {

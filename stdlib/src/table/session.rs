@@ -5,7 +5,7 @@ use crate::fault::of_session;
 use crate::here;
 use crate::values::session_arg;
 use lang::builtins::args;
-use lang::value::Value;
+use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise};
 use runtime::clock::Clock;
 
@@ -45,7 +45,7 @@ lang::builtins! { "" =>
 fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let id = args::opt_str(args, 0)?;
-    let session = world.sessions.open(id.map(|s| s.as_str()), world.clock.now_ms());
+    let session = world.sessions.open(id.map(Str::as_str), world.clock.now_ms());
     if let Some(anchor) = args::opt_dict(args, 1)?.and_then(|d| d.get_str("workspace_anchor")) {
         let anchor = to_data(anchor)?;
         world.sessions.set_workspace_anchor(session.id(), &anchor).map_err(|e| of_session(&e).about(1, ""))?;
@@ -96,7 +96,7 @@ fn close(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn fork(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world)?;
-    let target = args::opt_str(args, 1)?.map(|s| s.as_str());
+    let target = args::opt_str(args, 1)?.map(Str::as_str);
     let copy = world.sessions.fork(session.id(), target, &here::scope(cx, &world));
     copy.map(|s| Value::str(s.id())).map_err(|e| of_session(&e).about(1, ""))
 }
@@ -105,7 +105,7 @@ fn fork_at(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world)?;
     let keep = args::count(args, 1)?;
-    let target = args::opt_str(args, 2)?.map(|s| s.as_str());
+    let target = args::opt_str(args, 2)?.map(Str::as_str);
     let copy = world.sessions.fork_at(session.id(), keep, target, &here::scope(cx, &world));
     copy.map(|s| Value::str(s.id())).map_err(|e| of_session(&e).about(2, ""))
 }

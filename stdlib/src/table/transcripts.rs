@@ -151,7 +151,7 @@ fn compact_options(cx: &Cx<'_>, args: &[Value]) -> Result<(CompactOptions, Summa
             "keep_last" => options.keep_last = Some(count("keep_last", value)?),
             "target_tokens" => options.target_tokens = Some(count("target_tokens", value)?),
             "summary" => {
-                options.summary = Some(value.as_str().map(Arc::from).ok_or_else(|| wrong("summary", "a string"))?)
+                options.summary = Some(value.as_str().map(Arc::from).ok_or_else(|| wrong("summary", "a string"))?);
             }
             "custom_compactor" => {
                 custom = Some(ScriptFn::of(cx, value).ok_or_else(|| wrong("custom_compactor", "a function"))?);

@@ -62,7 +62,7 @@ impl HostObject for EventStream {
         None
     }
 
-    fn len(&self) -> Option<usize> {
+    fn size(&self) -> Option<usize> {
         None
     }
 

@@ -52,7 +52,7 @@ impl HostObject for TranscriptValue {
         self.transcript.keys().contains(&key).then(|| to_value(&self.transcript.get(key)))
     }
 
-    fn len(&self) -> Option<usize> {
+    fn size(&self) -> Option<usize> {
         Some(self.transcript.keys().len())
     }
 
