@@ -31,8 +31,12 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
     let parsed = parse(source);
     let mut diagnostics = parsed.diagnostics;
     let (names, found) = resolve(source, &parsed.module, isolate.registry(), options.outer, options.keep);
-    diagnostics.extend(found);
-    crate::check::check(source, &parsed.module, &names, isolate.registry(), &mut diagnostics);
+    let mut found_later = found;
+    crate::check::check(source, &parsed.module, &names, isolate.registry(), &mut found_later);
+    // A line that does not parse tells nothing of names and types.
+    let broken: Vec<u32> = diagnostics.iter().map(|d| source.position(d.position()).line).collect();
+    found_later.retain(|d| broken.is_empty() || !broken.contains(&source.position(d.position()).line));
+    diagnostics.extend(found_later);
     let mut unit = None;
     if !has_errors(&diagnostics) {
         match compile(isolate, source, &parsed.module, &names) {

@@ -248,6 +248,11 @@ pub trait Permissions: fmt::Debug {
 
 /// A model: a route, the mock, or a script's own caller. Retries are its own business.
 pub trait Model {
+    /// Fails where the request could not even be sent (no such route, no key). Asked before reminders count as fired.
+    fn ready(&self, _request: &Request) -> Outcome<()> {
+        Ok(())
+    }
+
     /// Asks once. Pieces of the answer may be shown to `live` as they come.
     fn call<'a>(
         &'a self,

@@ -25,3 +25,4 @@ mod harn;
 mod model_server;
 mod repl;
 mod scripts;
+mod wire_shapes;

@@ -50,6 +50,12 @@ const WIRES: [(&str, &str, &str); 2] =
 const KEY: &str = "a-key-that-opens-nothing";
 
 impl Server {
+    /// The options of a call to it: no retries, and short patience only where the answer is not to come.
+    fn options(self) -> String {
+        let timeout_ms = if matches!(self, Server::Silent) { 300 } else { 30_000 };
+        format!("{{llm_retries: 0, timeout_ms: {timeout_ms}}}")
+    }
+
     /// Starts it. Gives its port and the number of requests so far.
     fn start(self) -> (u16, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -128,12 +134,13 @@ fn run(name: &str, script: &str, wire: (&str, &str, &str), port: u16) -> Outcome
 
 #[test]
 fn a_call_that_nobody_catches_is_one_diagnostic() {
-    let script = "println(\"before\")\nlet reply = llm_call(\"Say hello.\", nil, {llm_retries: 0, timeout_ms: 300})\n\
-                  println(\"after\")\n";
     for (server, phrase) in SERVERS {
+        let options = server.options();
+        let script =
+            format!("println(\"before\")\nlet reply = llm_call(\"Say hello.\", nil, {options})\nprintln(\"after\")\n");
         for wire in WIRES {
             let (port, asked) = server.start();
-            let outcome = run("call", script, wire, port);
+            let outcome = run("call", &script, wire, port);
             let place = format!("{server:?} on {}:\n{}", wire.0, outcome.err);
             assert_eq!(outcome.code, Some(1), "{place}");
             assert_eq!(outcome.out, "before\n", "{place}");
@@ -149,10 +156,13 @@ fn a_call_that_nobody_catches_is_one_diagnostic() {
 
 #[test]
 fn a_call_that_is_caught_tells_what_happened() {
-    let script = "try {\n  llm_call(\"Say hello.\", nil, {llm_retries: 0, timeout_ms: 300})\n} catch error {\n  \
-                  println(\"caught: ${error}\")\n}\nprintln(\"after\")\n";
     for (server, phrase) in SERVERS {
-        let outcome = run("caught", script, WIRES[0], server.start().0);
+        let script = format!(
+            "try {{\n  llm_call(\"Say hello.\", nil, {})\n}} catch error {{\n  println(\"caught: ${{error}}\")\n}}\n\
+             println(\"after\")\n",
+            server.options()
+        );
+        let outcome = run("caught", &script, WIRES[0], server.start().0);
         assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{server:?}");
         assert!(outcome.out.starts_with("caught: ") && outcome.out.contains(phrase), "{server:?}: {}", outcome.out);
         assert!(outcome.out.ends_with("after\n"), "{server:?}: {}", outcome.out);
@@ -161,14 +171,16 @@ fn a_call_that_is_caught_tells_what_happened() {
 
 #[test]
 fn a_loop_ends_with_a_status_and_the_script_goes_on() {
-    let script = "println(\"before\")\n\
-                  let result = agent_loop(\"Say hello.\", nil, {llm_retries: 0, timeout_ms: 300, max_iterations: 3})\n\
-                  println(\"status: ${result.status}\")\nprintln(\"error: ${result.error.message}\")\n\
-                  println(\"answer: <${result.visible_text}>\")\n";
     for (server, phrase) in SERVERS {
+        let script = format!(
+            "println(\"before\")\nlet result = agent_loop(\"Say hello.\", nil, {})\n\
+             println(\"status: ${{result.status}}\")\nprintln(\"error: ${{result.error.message}}\")\n\
+             println(\"answer: <${{result.visible_text}}>\")\n",
+            server.options()
+        );
         for wire in WIRES {
             let (port, asked) = server.start();
-            let outcome = run("loop", script, wire, port);
+            let outcome = run("loop", &script, wire, port);
             let place = format!("{server:?} on {}:\n{}{}", wire.0, outcome.out, outcome.err);
             assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{place}");
             assert!(outcome.out.starts_with("before\nstatus: provider_error\nerror: "), "{place}");
@@ -180,7 +192,7 @@ fn a_loop_ends_with_a_status_and_the_script_goes_on() {
 
 #[test]
 fn only_what_may_pass_is_tried_again() {
-    let script = "let result = agent_loop(\"Say hello.\", nil, {llm_retries: 1, timeout_ms: 5000})\n\
+    let script = "let result = agent_loop(\"Say hello.\", nil, {llm_retries: 1, timeout_ms: 30000})\n\
                   println(result.error.message)\n";
     for (server, times) in [(Server::Failing, 2), (Server::Nothing, 2), (Server::WebPage, 1)] {
         let (port, asked) = server.start();

@@ -5,6 +5,7 @@ use super::codes;
 use crate::ast::*;
 use crate::builtins::{Builtin, Registry};
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::lex::token::KEYWORDS;
 use crate::parse::parse;
 use crate::source::{Source, SourceRef, Span};
 use std::collections::HashMap;
@@ -23,7 +24,11 @@ pub(super) struct Types<'a> {
 /// Reads a signature in the language's own syntax.
 #[must_use]
 pub fn signature(sig: &str) -> Option<FnDecl> {
-    let source = Source::new("<signature>", format!("fn {} {{}}", sig.replace("(self: ", "(receiver: ")));
+    let sig = sig.replacen("(self: ", "(receiver: ", 1);
+    let (name, rest) = sig.split_at(sig.find('(')?);
+    // The name may be a word that no function of a script could have (`emit`).
+    let name = if KEYWORDS.contains(&name) { "named" } else { name };
+    let source = Source::new("<signature>", format!("fn {name}{rest} {{}}"));
     let parsed = parse(&source);
     if !parsed.diagnostics.is_empty() {
         return None;

@@ -111,9 +111,9 @@ fn picture(diagnostic: &Diagnostic, color: bool) -> String {
     labels.sort_by_key(|(_, label)| (number(label), label.span));
     for (index, label) in labels {
         let hue = if index == 0 { hue(diagnostic.severity).0 } else { Color::Cyan };
-        let mark = ariadne::Label::new(place(label)).with_color(hue);
-        // An empty message would still draw an arrow to nothing.
-        report = report.with_label(if label.text.is_empty() { mark } else { mark.with_message(&label.text) });
+        // A mark without words would be drawn as an arrow to nothing, or not at all.
+        let words = if label.text.is_empty() { "here" } else { &label.text };
+        report = report.with_label(ariadne::Label::new(place(label)).with_color(hue).with_message(words));
     }
     let mut bytes = Vec::new();
     if report.finish().write(&excerpts, &mut bytes).is_err() {

@@ -130,9 +130,11 @@ impl<'a> Scanner<'a> {
         self.pop(Span::new(end, end));
     }
 
-    /// A string that was never closed has swallowed the rest of its line, closing brackets included: one mistake.
+    /// A string or interpolation that was never closed has swallowed the rest of its line, closing brackets included:
+    /// one mistake.
     fn string_cut_off_behind(&self, opener: Span) -> bool {
-        self.report.diagnostics.iter().filter(|d| d.code == "HARN-LEX-002").any(|d| {
+        let cuts = |d: &&Diagnostic| d.code == "HARN-LEX-002" || self.text[d.position() as usize..].starts_with("${");
+        self.report.diagnostics.iter().filter(cuts).any(|d| {
             let at = d.position();
             at >= opener.end && !self.source.slice(Span::new(opener.end, at)).contains('\n')
         })
@@ -319,8 +321,10 @@ impl<'a> Scanner<'a> {
             for (_, outer) in brackets().skip(1).take(2) {
                 finding = finding.label(self.source, *outer, "nor is this one");
             }
-            self.report.push(finding);
-            self.report.incomplete = true;
+            if !self.string_cut_off_behind(*opener) {
+                self.report.push(finding);
+                self.report.incomplete = true;
+            }
         } else if let Some((Open::Str(quote), opener)) = open.last() {
             self.unclosed_string(*opener, self.text.len(), *quote);
             self.report.incomplete |= *quote == Quote::Triple;

@@ -282,6 +282,8 @@ mod tests {
         let b = a.clone();
         a.push_str("cd");
         assert_eq!((a.as_str(), b.as_str()), ("abcd", "ab"));
+        let mut a = Str::with_capacity(16);
+        a.push_str("abcd");
         let before = a.block;
         a.push_str("e");
         assert_eq!(before, a.block, "held once and with room: in place");

@@ -153,6 +153,13 @@ impl Raise {
         self
     }
 
+    /// Sets the main place, for errors that are about something other than the call at hand.
+    #[must_use]
+    pub fn at(mut self: Box<Self>, source: &SourceRef, span: Span) -> Box<Self> {
+        self.locate(source, span);
+        self
+    }
+
     /// Puts the main place in front, once: the innermost place is where it happened.
     pub(crate) fn locate(&mut self, source: &SourceRef, span: Span) {
         if !self.located {

@@ -143,6 +143,11 @@ impl Routes {
 }
 
 impl Model for Routes {
+    fn ready(&self, request: &Request) -> Outcome<()> {
+        let route = self.choose(request.provider.as_deref(), request.model.as_deref());
+        route.map(drop).map_err(|error| fault(ModelError::from(error)))
+    }
+
     fn call<'a>(
         &'a self,
         turn: Turn<'a>,

@@ -24,7 +24,7 @@ impl Run<'_> {
         let rendered = render(pending, &self.options.capabilities, options);
         if !rendered.demoted.is_empty() && !state.demotion_noted {
             state.demotion_noted = true;
-            self.note(demotion());
+            self.note(demotion(self.options.request.model.as_deref().or(self.options.request.provider.as_deref())));
         }
         Request {
             messages: transcript.messages().clone(),
@@ -37,6 +37,8 @@ impl Run<'_> {
     /// Sends the request and takes the answer into the transcript.
     pub(super) async fn ask_model(&self, state: &mut LoopState, request: &Request) -> Outcome<Reply> {
         self.scope.check().map_err(fault)?;
+        // A request that cannot be sent shows no reminder to anybody.
+        self.parts.model.ready(request)?;
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;
         self.session.apply(&self.scope, |t, at| fire(t, &request.reminders, true, at), |records| records);
@@ -91,12 +93,14 @@ fn as_message(reply: &Reply) -> Message {
     Message { content, reasoning: reply.reasoning.clone(), ..Message::assistant("", reply.tool_calls.clone()) }
 }
 
-fn demotion() -> Note {
+fn demotion(route: Option<&str>) -> Note {
+    let route = route.map_or_else(|| "this route".to_owned(), |name| format!("the route `{name}`"));
     Note {
         code: Some(ReminderCode::UserBlock.as_str()),
         severity: Severity::Warning,
-        message: "a reminder asks for `user_block`, but this route has no such blocks; it is shown in another slot"
-            .to_owned(),
+        message: format!(
+            "a reminder asks for `user_block`, but {route} has no such blocks; it is shown in another slot"
+        ),
         about: None,
         fault: None,
     }

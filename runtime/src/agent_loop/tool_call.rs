@@ -92,6 +92,7 @@ impl Run<'_> {
             let names = self.parts.tools.iter().map(|tool| tool.spec().name.as_ref());
             let hint = match nearest(&call.name, names.clone()) {
                 Some(near) => format!("did you mean `{near}`?"),
+                None if self.parts.tools.is_empty() => "there are no tools at all".to_owned(),
                 None => format!("the tools are: {}", names.collect::<Vec<_>>().join(", ")),
             };
             return Err(format!("there is no tool `{}`; {hint}", call.name));

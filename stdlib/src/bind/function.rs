@@ -4,6 +4,7 @@ use crate::convert::to_data;
 use crate::fault::Thrown;
 use crate::here::Here;
 use lang::builtins::args;
+use lang::source::{SourceRef, Span};
 use lang::value::Value;
 use lang::vm::{Called, Cx, Function, Raise};
 use runtime::data::Data;
@@ -45,6 +46,12 @@ impl ScriptFn {
                 }
             }),
         }
+    }
+
+    /// Where it was written; nothing for a builtin.
+    pub(crate) fn place(&self) -> Option<(SourceRef, Span)> {
+        let Value::Closure(closure) = self.function.value() else { return None };
+        Some((closure.proto.source.clone()?, closure.proto.span))
     }
 
     /// Calls it outside any turn.

@@ -3,6 +3,7 @@
 use super::ScriptFn;
 use super::function::data_of;
 use crate::convert::to_value;
+use crate::fault::{Thrown, of_reminder};
 use crate::values::TranscriptValue;
 use lang::value::Value;
 use runtime::data::Data;
@@ -10,7 +11,7 @@ use runtime::hooks::verdict::read_effects;
 use runtime::hooks::{EventSet, HookEvent};
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::providers::ReminderProvider;
-use runtime::seam::{Answer, Outcome, Turn, fault};
+use runtime::seam::{Answer, Outcome, Turn};
 
 /// A provider written in the language.
 pub(crate) struct ScriptProvider {
@@ -43,6 +44,14 @@ impl ReminderProvider for ScriptProvider {
             ("options", to_value(&turn.scope.options)),
             ("config", to_value(config)),
         ]);
-        self.evaluate.call(turn, vec![ctx], |value| read_effects(&data_of(&value)?).map_err(fault))
+        self.evaluate.call(turn, vec![ctx], |value| {
+            read_effects(&data_of(&value)?).map_err(|error| {
+                let raise = of_reminder(&error.of_provider(&self.id));
+                Thrown::fault(match self.evaluate.place() {
+                    Some((source, span)) => raise.at(&source, span),
+                    None => raise,
+                })
+            })
+        })
     }
 }

@@ -12,10 +12,10 @@ use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
-use runtime::model::{Reply, Request};
+use runtime::model::{ModelError, Reply, Request};
 use runtime::reminder::lifecycle::{drop_unrenderable, fire};
 use runtime::render::{RenderOptions, render};
-use runtime::seam::{Model, Turn};
+use runtime::seam::{Model, Turn, fault};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     Ok(Wait::new(async move {
         announce(&world, &request);
         let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
-        let capabilities = route.map(|r| r.capabilities).unwrap_or_default();
+        let capabilities = route.map_err(|e| to_raise(&fault(ModelError::from(e))))?.capabilities;
         session.apply(&scope, |t, _| drop_unrenderable(t), |records| records);
         let transcript = session.transcript();
         let pending = transcript.pending().map(|p| p.reminder.as_ref());
