@@ -6,6 +6,7 @@ use crate::parse::parse;
 use crate::resolve::{Outer, resolve};
 use crate::source::SourceRef;
 use crate::vm::Isolate;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// What loading gave.
@@ -35,17 +36,30 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
     crate::check::check(source, &parsed.module, &names, isolate.registry(), &mut found_later);
     // A line that does not parse tells nothing of names and types.
     let broken: Vec<u32> = diagnostics.iter().map(|d| source.position(d.position()).line).collect();
-    found_later.retain(|d| broken.is_empty() || !broken.contains(&source.position(d.position()).line));
+    if !broken.is_empty() {
+        let lines: Vec<&str> = source.text().lines().collect();
+        let text_of = |line: &u32| lines.get(*line as usize - 1).copied().unwrap_or("");
+        // What such a line would have bound is missing further on.
+        let words: HashSet<&str> = broken.iter().flat_map(|l| text_of(l).split(|c: char| !is_word(c))).collect();
+        found_later.retain(|d| {
+            let named = d.labels.first().map_or("", |l| l.source.slice(l.span));
+            !broken.contains(&source.position(d.position()).line) && !words.contains(named)
+        });
+    }
     diagnostics.extend(found_later);
     let mut unit = None;
     if !has_errors(&diagnostics) {
-        match compile(isolate, source, &parsed.module, &names) {
+        match compile(isolate, source, &parsed.module, &names, options.keep) {
             Ok(compiled) => unit = Some(compiled),
             Err(found) => diagnostics.extend(found),
         }
     }
     diagnostics.sort_by_key(Diagnostic::position);
     Loaded { unit, diagnostics }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// Whether any of them is an error.

@@ -103,7 +103,11 @@ impl Engine {
 
     fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
         let main = Value::Closure(Rc::new(Closure { proto: unit.main.clone(), captures: Vec::new() }));
-        self.call(main, Vec::new())?;
+        let returned = self.call(main, Vec::new())?;
+        // A `return` or a failed `?` at the top ends the run, the pipeline included.
+        if !returned.is_nil() {
+            return Ok(returned);
+        }
         let Some(entry) = entry(&unit.pipelines) else { return Ok(Value::Nil) };
         let Some(proto) = self.isolate.function(entry.function) else { return Ok(Value::Nil) };
         let args = entry.params.iter().map(|name| self.parameter(name)).collect();

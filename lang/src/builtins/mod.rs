@@ -307,19 +307,45 @@ pub const fn name_of(sig: &'static str) -> &'static str {
 pub struct Registry {
     tables: &'static [&'static [&'static [Builtin]]],
     shapes: &'static [(&'static str, &'static str)],
+    later: &'static [&'static str],
+    modules: &'static [&'static str],
 }
 
 impl Registry {
     /// The rows of these groups of tables.
     #[must_use]
     pub const fn new(tables: &'static [&'static [&'static [Builtin]]]) -> Self {
-        Self { tables, shapes: &[] }
+        Self { tables, shapes: &[], later: &[], modules: &[] }
     }
 
     /// With named types that signatures mention: a name and the type, in the language's own syntax.
     #[must_use]
     pub const fn with_shapes(self, shapes: &'static [(&'static str, &'static str)]) -> Self {
         Self { shapes, ..self }
+    }
+
+    /// With names of builtins that the language has and this version does not, as scripts write them.
+    #[must_use]
+    pub const fn with_later(self, later: &'static [&'static str]) -> Self {
+        Self { later, ..self }
+    }
+
+    /// With the paths of the standard modules, `std/` included. What they offer is global.
+    #[must_use]
+    pub const fn with_modules(self, modules: &'static [&'static str]) -> Self {
+        Self { modules, ..self }
+    }
+
+    /// Whether a builtin is known and not there yet.
+    #[must_use]
+    pub fn comes_later(&self, full_name: &str) -> bool {
+        self.later.contains(&full_name)
+    }
+
+    /// The paths of the standard modules.
+    #[must_use]
+    pub fn modules(&self) -> &'static [&'static str] {
+        self.modules
     }
 
     /// A named type.

@@ -54,7 +54,10 @@ impl<'a> Compiler<'a> {
                 self.shares(dst);
             }
             ExprKind::Slice { object, from, to } => {
-                let object_reg = self.link(object, nones);
+                let mut object_reg = self.link(object, nones);
+                if !self.is_temp(object_reg) && from.iter().chain(to).any(|e| may_assign(e)) {
+                    object_reg = self.copy(object_reg, object.span);
+                }
                 let bounds = self.temps(2);
                 for (reg, bound) in [(bounds, from), (bounds + 1, to)] {
                     match bound {

@@ -1,11 +1,19 @@
 //! Branches, and the ways out: `return`, `break`, `throw`, `try`, `finally`, `defer`, `retry`.
 
 use super::Compiler;
-use super::function::Exit;
+use super::function::{Exit, Guard, Way};
 use crate::ast::*;
 use crate::resolve::Target;
 use crate::source::Span;
 use crate::vm::{Failure, HandlerKind, Op, op::Reg};
+
+/// A way out of a guarded block: by an error, by its end, or by one of [`Way`].
+const RAISED: i32 = -1;
+const FALL_THROUGH: i32 = 0;
+
+fn way_number(index: usize) -> i32 {
+    i32::try_from(index + 1).unwrap_or(i32::MAX)
+}
 
 /// Where the value of a branch goes.
 #[derive(Clone, Copy)]
@@ -45,9 +53,7 @@ impl<'a> Compiler<'a> {
                 }
                 self.expr(e, src);
                 self.fn_mut().last = None;
-                self.run_exits(0);
-                self.emit(Op::Return { src }, e.span);
-                self.reopen(0);
+                self.leave_by(Way::Return, src, e.span);
                 self.free_to(next);
             }
         }
@@ -120,9 +126,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn return_nil(&mut self, span: Span) {
-        self.run_exits(0);
-        self.emit(Op::ReturnNil, span);
-        self.reopen(0);
+        self.leave_by(Way::ReturnNil, 0, span);
     }
 
     fn match_arms(&mut self, value: &'a Expr, arms: &'a [Arm], goal: Goal, span: Span) {
@@ -173,73 +177,89 @@ impl<'a> Compiler<'a> {
 
     fn leave_loop(&mut self, is_break: bool, span: Span) {
         // Outside a loop: the resolver has reported it.
-        let Some((exits, start)) = self.fn_ref().loops.last().map(|l| (l.exits, l.start)) else { return };
-        self.run_exits(exits);
-        if is_break {
+        let Some(innermost) = self.fn_ref().loops.len().checked_sub(1) else { return };
+        self.leave_by(if is_break { Way::Break(innermost) } else { Way::Continue(innermost) }, 0, span);
+    }
+
+    /// Leaves by a way: through the innermost block that must run first, or straight. `value` is what is returned.
+    fn leave_by(&mut self, way: Way, value: Reg, span: Span) {
+        let keep = match way {
+            Way::Return | Way::ReturnNil => 0,
+            Way::Break(l) | Way::Continue(l) => self.fn_ref().loops.get(l).map_or(0, |l| l.exits),
+        };
+        let exits = &mut self.fn_mut().exits;
+        let passed = exits.iter_mut().skip(keep).rev().find_map(|e| match e {
+            Exit::Block(guard) => Some(guard),
+            Exit::Handler => None,
+        });
+        if let Some(guard) = passed {
+            let number = guard.ways.iter().position(|w| *w == way).unwrap_or_else(|| {
+                guard.ways.push(way);
+                guard.ways.len() - 1
+            });
+            let (chosen, held) = (guard.chosen, guard.value);
+            if way == Way::Return {
+                self.emit(Op::Take { dst: held, src: value }, span);
+            }
+            self.emit(Op::Int { dst: chosen, value: way_number(number) }, span);
             let jump = self.jump(span);
-            if let Some(l) = self.fn_mut().loops.last_mut() {
-                l.breaks.push(jump);
+            // The guard found above is still the innermost one.
+            if let Some(Exit::Block(guard)) = self.fn_mut().exits.iter_mut().rev().find(|e| matches!(e, Exit::Block(_)))
+            {
+                guard.entries.push(jump);
             }
-        } else {
-            self.jump_back(start, span);
+            return;
         }
-        self.reopen(exits);
-    }
-
-    // Ways out
-
-    /// Runs the blocks that a way out passes, innermost first, down to `keep` of them. Their code lies outside their
-    /// own handlers.
-    fn run_exits(&mut self, keep: usize) {
-        let exits = self.fn_ref().exits.clone();
-        for i in (keep..exits.len()).rev() {
-            let here = self.here();
-            let exit = &mut self.fn_mut().exits[i];
-            exit.pieces.push((exit.open, here));
-        }
-        for i in (keep..exits.len()).rev() {
-            if let Some(block) = exits[i].block {
-                let inner = self.fn_mut().exits.split_off(i);
-                self.block(block, None);
-                self.fn_mut().exits.extend(inner);
+        match way {
+            Way::Return => {
+                self.emit(Op::Return { src: value }, span);
+            }
+            Way::ReturnNil => {
+                self.emit(Op::ReturnNil, span);
+            }
+            Way::Break(l) => {
+                let jump = self.jump(span);
+                if let Some(l) = self.fn_mut().loops.get_mut(l) {
+                    l.breaks.push(jump);
+                }
+            }
+            Way::Continue(l) => {
+                let start = self.fn_ref().loops.get(l).map_or(0, |l| l.start);
+                self.jump_back(start, span);
             }
         }
     }
 
-    /// What follows a way out is under the handlers again.
-    fn reopen(&mut self, keep: usize) {
-        let here = self.here();
-        for exit in self.fn_mut().exits.iter_mut().skip(keep) {
-            exit.open = here;
-        }
-    }
-
-    fn enter_exit(&mut self, block: Option<&'a Block>) {
-        let open = self.here();
-        self.fn_mut().exits.push(Exit { block, pieces: Vec::new(), open });
-    }
-
-    fn leave_exit(&mut self) -> Vec<(usize, usize)> {
-        let here = self.here();
-        let Some(mut exit) = self.fn_mut().exits.pop() else { return Vec::new() };
-        exit.pieces.push((exit.open, here));
-        exit.pieces
-    }
-
-    /// Something with a block that runs on every way out of it.
+    /// Something with a block that runs on every way out of it. The block stands once: each way notes its number, runs
+    /// the block, and goes on from there, so nesting costs no more than its length.
     pub(super) fn with_exit(&mut self, block: &'a Block, dst: Option<Reg>, body: impl FnOnce(&mut Self, Option<Reg>)) {
-        self.enter_exit(Some(block));
+        let span = block.span;
+        let chosen = self.temps(3);
+        let (value, raised) = (chosen + 1, chosen + 2);
+        self.raise_floor();
+        let start = self.here();
+        let guard = Guard { chosen, value, entries: Vec::new(), ways: Vec::new() };
+        self.fn_mut().exits.push(Exit::Block(guard));
         body(self, dst);
-        let pieces = self.leave_exit();
-        self.block(block, None);
-        let end = self.jump(block.span);
-        let reg = self.temp();
+        let Some(Exit::Block(mut guard)) = self.fn_mut().exits.pop() else { return };
+        let end = self.here();
+        self.emit(Op::Int { dst: chosen, value: FALL_THROUGH }, span);
+        guard.entries.push(self.jump(span));
         let target = self.here();
-        self.add_handler(&pieces, target, reg, HandlerKind::Finally);
+        self.add_handler(start, end, target, raised, HandlerKind::Finally);
+        self.emit(Op::Int { dst: chosen, value: RAISED }, span);
+        self.patch_here(&guard.entries);
         self.raise_floor();
         self.block(block, None);
-        self.emit(Op::Rethrow { src: reg }, block.span);
-        self.patch_here(&[end]);
+        let other = self.emit(Op::UnlessEqInt { a: chosen, imm: RAISED as i16, by: 0 }, span);
+        self.emit(Op::Rethrow { src: raised }, span);
+        self.patch_here(&[other]);
+        for (number, way) in guard.ways.iter().enumerate() {
+            let imm = i16::try_from(way_number(number)).unwrap_or(i16::MAX);
+            let other = self.emit(Op::UnlessEqInt { a: chosen, imm, by: 0 }, span);
+            self.leave_by(*way, value, span);
+            self.patch_here(&[other]);
+        }
     }
 
     /// Registers in use now are no temporaries of what follows.
@@ -266,26 +286,22 @@ impl<'a> Compiler<'a> {
 
     fn try_result(&mut self, body: &'a Block, dst: Reg, span: Span) {
         let reg = self.temp();
-        self.enter_exit(None);
-        self.block(body, Some(reg));
-        let pieces = self.leave_exit();
+        let (start, end) = self.handled(body, reg);
         self.emit(Op::Ok { dst, src: reg }, span);
-        let end = self.jump(span);
+        let done = self.jump(span);
         let target = self.here();
-        self.add_handler(&pieces, target, reg, HandlerKind::Catch);
+        self.add_handler(start, end, target, reg, HandlerKind::Catch);
         self.emit(Op::Err { dst, src: reg }, span);
-        self.patch_here(&[end]);
+        self.patch_here(&[done]);
         self.emit(Op::Nil { dst: reg }, span);
     }
 
     fn try_catch(&mut self, body: &'a Block, catch: &'a Catch, dst: Reg, span: Span) {
-        self.enter_exit(None);
-        self.block(body, Some(dst));
-        let pieces = self.leave_exit();
-        let end = self.jump(span);
+        let (start, end) = self.handled(body, dst);
+        let done = self.jump(span);
         let reg = self.temp();
         let target = self.here();
-        self.add_handler(&pieces, target, reg, HandlerKind::Catch);
+        self.add_handler(start, end, target, reg, HandlerKind::Catch);
         if let Some(ty) = &catch.ty {
             self.only_type(ty, reg);
         }
@@ -294,7 +310,16 @@ impl<'a> Compiler<'a> {
         }
         self.raise_floor();
         self.block(&catch.body, Some(dst));
-        self.patch_here(&[end]);
+        self.patch_here(&[done]);
+    }
+
+    /// A body under a handler: its first instruction, and the one behind its last.
+    fn handled(&mut self, body: &'a Block, dst: Reg) -> (usize, usize) {
+        let start = self.here();
+        self.fn_mut().exits.push(Exit::Handler);
+        self.block(body, Some(dst));
+        self.fn_mut().exits.pop();
+        (start, self.here())
     }
 
     /// An error of another type goes on.
@@ -318,19 +343,19 @@ impl<'a> Compiler<'a> {
         let held = left + 1;
         self.expr(times, left);
         self.raise_floor();
-        let start = self.here();
+        self.emit(Op::Nil { dst }, span);
+        let never = self.emit(Op::UnlessGtInt { a: left, imm: 0, by: 0 }, times.span);
+        let again = self.here();
         self.emit(Op::SubInt { dst: left, a: left, imm: 1 }, times.span);
-        self.enter_exit(None);
-        self.block(body, Some(dst));
-        let pieces = self.leave_exit();
-        let end = self.jump(span);
+        let (start, end) = self.handled(body, dst);
+        let done = self.jump(span);
         let target = self.here();
-        self.add_handler(&pieces, target, held, HandlerKind::Retry);
+        self.add_handler(start, end, target, held, HandlerKind::Retry);
         let over = self.emit(Op::UnlessGtInt { a: left, imm: 0, by: 0 }, span);
-        self.jump_back(start, span);
+        self.jump_back(again, span);
         self.patch_here(&[over]);
         self.emit(Op::Rethrow { src: held }, span);
-        self.patch_here(&[end]);
+        self.patch_here(&[never, done]);
         self.fn_mut().floor = floor;
     }
 
@@ -340,9 +365,7 @@ impl<'a> Compiler<'a> {
         let fine = self.emit(Op::Unwrap { dst, src, by: 0 }, inner.span);
         let result = self.temp();
         self.emit(Op::Move { dst: result, src }, span);
-        self.run_exits(0);
-        self.emit(Op::Return { src: result }, span);
-        self.reopen(0);
+        self.leave_by(Way::Return, result, span);
         self.patch_here(&[fine]);
     }
 }

@@ -1,7 +1,6 @@
 //! The function being written: registers, instructions with their spans, jumps.
 
 use super::Compiler;
-use crate::ast::Block;
 use crate::builtins::Builtin;
 use crate::resolve::BindingId;
 use crate::source::Span;
@@ -12,7 +11,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A function that is not finished.
-pub(super) struct FnState<'a> {
+pub(super) struct FnState {
     pub(super) proto: Proto,
     /// Which binding it is the body of.
     pub(super) own: Option<BindingId>,
@@ -26,7 +25,7 @@ pub(super) struct FnState<'a> {
     dirty: Option<(Reg, Reg)>,
     pub(super) loops: Vec<Loop>,
     /// What a way out of here passes, outermost first.
-    pub(super) exits: Vec<Exit<'a>>,
+    pub(super) exits: Vec<Exit>,
     strings: HashMap<String, u32>,
     /// Parameters, for self tail calls.
     pub(super) arity: Option<u16>,
@@ -44,18 +43,40 @@ pub(super) struct Loop {
     pub(super) exits: usize,
 }
 
-/// Something that every way out passes: a `finally` or `defer` block, or the end of a handler's reach.
-#[derive(Clone)]
-pub(super) struct Exit<'a> {
-    /// Run on the way out; nothing for a `catch`, which is only left.
-    pub(super) block: Option<&'a Block>,
-    /// Instructions under its handler so far.
-    pub(super) pieces: Vec<(usize, usize)>,
-    /// Where the open piece starts.
-    pub(super) open: usize,
+/// Something that a way out passes.
+pub(super) enum Exit {
+    /// A handler, which is only left.
+    Handler,
+    /// A `finally` or `defer` block, which runs first.
+    Block(Guard),
 }
 
-impl<'a> FnState<'a> {
+/// A block that runs on every way out. It stands once in the code.
+pub(super) struct Guard {
+    /// The register with the number of the way that was taken.
+    pub(super) chosen: Reg,
+    /// The register with the value that is returned.
+    pub(super) value: Reg,
+    /// Jumps to the block.
+    pub(super) entries: Vec<usize>,
+    /// The ways that lead through it.
+    pub(super) ways: Vec<Way>,
+}
+
+/// A way out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// With a value.
+    Return,
+    /// With nil.
+    ReturnNil,
+    /// Of the loop with that number, counted from the outermost.
+    Break(usize),
+    /// To its next turn.
+    Continue(usize),
+}
+
+impl FnState {
     pub(super) fn new(own: Option<BindingId>, arity: Option<u16>) -> Self {
         Self {
             proto: Proto::default(),
@@ -88,12 +109,12 @@ impl<'a> FnState<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    pub(super) fn fn_ref(&self) -> &FnState<'a> {
+    pub(super) fn fn_ref(&self) -> &FnState {
         // `module` pushes the first and takes it last.
         &self.fns[self.fns.len() - 1]
     }
 
-    pub(super) fn fn_mut(&mut self) -> &mut FnState<'a> {
+    pub(super) fn fn_mut(&mut self) -> &mut FnState {
         let last = self.fns.len() - 1;
         &mut self.fns[last]
     }
@@ -291,12 +312,10 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    pub(super) fn add_handler(&mut self, pieces: &[(usize, usize)], target: usize, reg: Reg, kind: HandlerKind) {
+    pub(super) fn add_handler(&mut self, start: usize, end: usize, target: usize, reg: Reg, kind: HandlerKind) {
         let as_u32 = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        for &(start, end) in pieces.iter().filter(|(a, b)| a < b) {
-            let handler = Handler { start: as_u32(start), end: as_u32(end), target: as_u32(target), reg, kind };
-            self.fn_mut().proto.handlers.push(handler);
-        }
+        let handler = Handler { start: as_u32(start), end: as_u32(end), target: as_u32(target), reg, kind };
+        self.fn_mut().proto.handlers.push(handler);
     }
 
     pub(super) fn finish_fn(&mut self) -> Rc<Proto> {

@@ -94,8 +94,10 @@ pub fn compile(
     source: &SourceRef,
     module: &Module,
     names: &Resolution,
+    keep: bool,
 ) -> Result<Unit, Vec<Diagnostic>> {
     let mut compiler = Compiler {
+        keep,
         isolate,
         source,
         names,
@@ -119,11 +121,13 @@ pub(crate) struct Compiler<'a> {
     /// Functions known by number, by binding.
     functions: HashMap<BindingId, u16>,
     /// Functions being written, the innermost last.
-    fns: Vec<FnState<'a>>,
+    fns: Vec<FnState>,
     found: Vec<Diagnostic>,
     pipelines: Vec<Entry>,
     /// Registers that `_` stands for, in the right sides of `|>`.
     placeholders: Vec<u16>,
+    /// This is a piece of a session.
+    keep: bool,
 }
 
 impl<'a> Compiler<'a> {
@@ -152,7 +156,13 @@ impl<'a> Compiler<'a> {
             self.isolate.set_function(*number, proto.clone());
             self.publish(item, decl, *number, proto);
         }
-        self.tail_statements(&module.body);
+        // A piece of a session gives the value of its last expression; a script only what it returns.
+        if self.keep {
+            self.tail_statements(&module.body);
+        } else {
+            self.statements(&module.body, None);
+        }
+        self.emit(Op::ReturnNil, Span::default());
         let main = self.finish_fn();
         if self.found.iter().any(|d| d.severity == Severity::Error) {
             self.found.sort_by_key(Diagnostic::position);

@@ -1,6 +1,7 @@
 //! Statements and blocks.
 
 use super::Compiler;
+use super::expression::may_assign;
 use super::function::{FnState, Loop};
 use crate::ast::*;
 use crate::resolve::{BindingId, Target};
@@ -49,6 +50,7 @@ impl<'a> Compiler<'a> {
         self.temps(window);
         self.parameters(params);
         self.tail_block(body);
+        self.emit(Op::ReturnNil, span);
         self.finish_fn()
     }
 
@@ -111,8 +113,7 @@ impl<'a> Compiler<'a> {
     /// Statements in last place: the value of the last one is the function's.
     pub(super) fn tail_statements(&mut self, stmts: &'a [Stmt]) {
         let Some((last, before)) = stmts.split_last() else {
-            self.emit(Op::ReturnNil, Span::default());
-            return;
+            return self.return_nil(Span::default());
         };
         for (i, stmt) in before.iter().enumerate() {
             if let StmtKind::Defer(body) = &stmt.kind {
@@ -125,7 +126,7 @@ impl<'a> Compiler<'a> {
             StmtKind::Expr(e) => self.tail(e),
             _ => {
                 self.statement(last);
-                self.emit(Op::ReturnNil, last.span);
+                self.return_nil(last.span);
             }
         }
     }
@@ -372,10 +373,16 @@ impl<'a> Compiler<'a> {
                     return;
                 }
             }
+            if may_assign(value) {
+                // The old value counts, whatever the right side does to the variable.
+                let a = self.copy(reg, target.span);
+                let b = self.operand(value);
+                self.emit(Self::binary_op(op, reg, a, b), span);
+                return;
+            }
             let b = self.operand(value);
             let b = if b == reg { self.copy(b, value.span) } else { b };
-            let op = Self::binary_op(op, reg, reg, b);
-            self.emit(op, span);
+            self.emit(Self::binary_op(op, reg, reg, b), span);
             return;
         }
         // A path without keys: read, changed and written back in its place.

@@ -146,9 +146,11 @@ impl Diagnostic {
 
 /// The nearest of `names` to what was written, if any is near enough to be meant.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // More than a third of a word is another word.
     let limit = match written.chars().count() {
-        0..=2 => 1,
-        3..=5 => 2,
+        0 | 1 => 0,
+        2..=5 => 1,
+        6..=8 => 2,
         _ => 3,
     };
     names

@@ -231,13 +231,24 @@ impl<'a> Scanner<'a> {
         true
     }
 
+    /// A `-` that is a sign stands right before, not one that subtracts.
+    fn behind_a_sign(&self) -> bool {
+        let mut before = self.out.iter().rev().map(|lexeme| lexeme.token);
+        before.next() == Some(Token::Minus) && !before.next().is_some_and(Token::ends_operand)
+    }
+
     fn number(&mut self, at: Span) {
         if self.continues_foreign_name(at) {
             return;
         }
         let text = &self.text[at.range()];
         self.before_token(Token::Number, at.start as usize);
-        let token = numbers::read(text).unwrap_or_else(|why| {
+        let read = match numbers::read(text) {
+            // The smallest int has no positive twin.
+            Ok(Token::Int(i64::MIN)) if !self.behind_a_sign() => Err(BadNumber::TooLarge),
+            read => read,
+        };
+        let token = read.unwrap_or_else(|why| {
             let finding = match why {
                 BadNumber::TooLarge => Diagnostic::error("HARN-LEX-007", format!("`{text}` does not fit an int"))
                     .label(self.source, at, "more than 64 bits")

@@ -205,6 +205,9 @@ impl<'a> Walk<'a> {
             return;
         }
         self.undefined.push(name.clone());
+        if self.registry.comes_later(name) {
+            return self.later(name, span);
+        }
         let mut d = Diagnostic::error(codes::UNDEFINED, format!("nothing called `{name}` is in scope")).label(
             self.source,
             span,
@@ -216,6 +219,15 @@ impl<'a> Walk<'a> {
             d = d.help(format!("did you mean `{near}`?")).fix(span, near);
         }
         self.found.push(d);
+    }
+
+    /// The language has it, this version does not.
+    fn later(&mut self, name: &str, span: Span) {
+        self.found.push(Diagnostic::error(crate::compile::NOT_YET, format!("`{name}` is not supported yet")).label(
+            self.source,
+            span,
+            "not here yet",
+        ));
     }
 
     fn assign(&mut self, name: &SmolStr, span: Span) {
@@ -383,16 +395,48 @@ impl<'a> Walk<'a> {
             }
             StmtKind::Defer(body) => self.block(body),
             StmtKind::Item(item) => {
-                if let ItemKind::Import { names, path, .. } = &item.kind
-                    && !path.starts_with("std/")
-                {
-                    for (name, alias) in names.iter().flatten() {
-                        let name = alias.as_ref().unwrap_or(name);
-                        self.bind(&name.text, name.span, BindingKind::Import);
-                    }
+                if let ItemKind::Import { names, path, path_span } = &item.kind {
+                    self.import(names.as_deref().unwrap_or_default(), path, *path_span);
                 }
             }
             StmtKind::Error => {}
+        }
+    }
+
+    /// What the standard modules offer is global: importing it must only be right.
+    fn import(&mut self, names: &[(Name, Option<Name>)], path: &str, path_span: Span) {
+        if !path.starts_with("std/") {
+            for (name, alias) in names {
+                let name = alias.as_ref().unwrap_or(name);
+                self.bind(&name.text, name.span, BindingKind::Import);
+            }
+            return;
+        }
+        if !self.registry.modules().contains(&path) {
+            let mut d = Diagnostic::error(codes::UNDEFINED, format!("there is no standard module `{path}`")).label(
+                self.source,
+                path_span,
+                "not found",
+            );
+            if let Some(near) = nearest(path, self.registry.modules().iter().copied()) {
+                d = d.help(format!("did you mean `{near}`?"));
+            }
+            self.found.push(d);
+            return;
+        }
+        for (name, alias) in names {
+            if self.registry.find("", &name.text).is_none() {
+                self.undefined(&name.text, name.span);
+            } else if let Some(alias) = alias {
+                self.found.push(
+                    Diagnostic::error(
+                        crate::compile::NOT_YET,
+                        "renaming what a standard module offers is not supported yet",
+                    )
+                    .label(self.source, alias.span, "not here yet")
+                    .help(format!("bind it: `let {} = {}`", alias.text, name.text)),
+                );
+            }
         }
     }
 
@@ -657,6 +701,11 @@ impl<'a> Walk<'a> {
                 self.out.namespaced.insert(name.span.start, row);
                 return self.exprs(args.iter().map(|a| &a.value));
             }
+            let full_name = format!("{namespace}.{}", name.text);
+            if self.lookup(namespace).is_none() && self.registry.comes_later(&full_name) {
+                self.later(&full_name, callee.span);
+                return self.exprs(args.iter().map(|a| &a.value));
+            }
             if self.lookup(namespace).is_none() && self.registry.module(namespace).next().is_some() {
                 let message = format!("the namespace `{namespace}` has no builtin `{}`", name.text);
                 let d = Diagnostic::error(codes::NAMESPACE, message).label(self.source, name.span, "not found");
@@ -672,7 +721,7 @@ impl<'a> Walk<'a> {
 
 fn describe(kind: BindingKind) -> &'static str {
     match kind {
-        BindingKind::Let => "bound with `let`",
+        BindingKind::Let => "bound once",
         BindingKind::Var => "a variable",
         BindingKind::Parameter => "a parameter",
         BindingKind::Loop => "a loop variable",

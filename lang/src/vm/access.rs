@@ -78,6 +78,7 @@ fn no_member<'a>(cx: &Cx<'_>, object: &Value, name: &Str, fields: impl Iterator<
     let registry = cx.isolate.registry();
     let methods = registry.module(&module).map(|row| row.name);
     match nearest(name, fields.chain(methods)) {
+        Some(near) if near == name.as_str() => raise.help(format!("it is a method: call it, `.{near}()`")),
         Some(near) => raise.help(format!("there is `{near}`")),
         None => raise,
     }

@@ -157,10 +157,17 @@ impl Fiber {
                 for value in &mut self.stack[base + size..base + window] {
                     *value = Value::Nil;
                 }
-                self.frames.push(Frame::native(builtin, base, window, dst));
                 let Self { isolate, context, stack, .. } = self;
-                let step = (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window])?;
-                self.native_step(step)
+                let step = (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window]);
+                self.frames.push(Frame::native(builtin, base, window, dst));
+                match step {
+                    Ok(step) => self.native_step(step),
+                    Err(raise) => {
+                        self.frames.pop();
+                        self.clear(base, window);
+                        Err(raise)
+                    }
+                }
             }
         }
     }
@@ -272,5 +279,5 @@ pub(super) fn with_article(value: &Value) -> String {
     }
 }
 
-/// Unused by scripts, but a fiber that never ran must not look like one that did.
+/// A function that was called by its number has captured nothing.
 pub(super) const NO_CLOSURE: *const Closure = ptr::null();

@@ -34,7 +34,22 @@ unsafe fn put(slot: *mut Value, value: Value) {
 impl Fiber {
     /// Runs until it is done, raised, must wait, or its slice is over.
     pub fn run(&mut self) -> Exit {
-        self.ticks = SLICE;
+        self.ticks = self.slice();
+        let exit = self.go();
+        // What was not used up is not charged.
+        self.isolate.burn(u64::try_from(self.slice - self.ticks.max(0)).unwrap_or(0));
+        self.slice = 0;
+        self.ticks = 0;
+        exit
+    }
+
+    /// Instructions until the next look at fuel and cancellation; no more than there is fuel.
+    fn slice(&mut self) -> i64 {
+        self.slice = self.isolate.fuel_left().map_or(SLICE, |left| SLICE.min(i64::try_from(left).unwrap_or(SLICE)));
+        self.slice
+    }
+
+    fn go(&mut self) -> Exit {
         if let Some(wait) = self.entry_wait.take() {
             return Exit::Wait(wait);
         }
@@ -120,10 +135,11 @@ impl Fiber {
     }
 
     /// Looks at fuel, cancellation and the slice.
-    fn slow_tick(&mut self) -> Result<bool, Box<Raise>> {
-        let used = SLICE.saturating_sub(self.ticks).max(0);
-        self.ticks = SLICE;
-        if !self.isolate.burn(used.unsigned_abs()) {
+    fn slow_tick(&mut self) -> Result<(), Box<Raise>> {
+        let used = self.slice.saturating_sub(self.ticks).max(0);
+        let enough = self.isolate.burn(used.unsigned_abs());
+        self.ticks = self.slice();
+        if !enough {
             let mut raise = Raise::error(codes::FUEL, "the run used up its fuel");
             raise.why = super::Why::Exhausted;
             return Err(raise.help("give it more with `--fuel N`, or look for a loop without an end"));
@@ -131,7 +147,7 @@ impl Fiber {
         if self.context.cancel.is_set() {
             return Err(Raise::cancelled(format!("cancelled: {}", self.context.cancel.reason())));
         }
-        Ok(true)
+        Ok(())
     }
 
     #[allow(clippy::too_many_lines, clippy::cognitive_complexity)]
@@ -236,7 +252,7 @@ impl Fiber {
                 if self.ticks < 0 {
                     save!();
                     match self.slow_tick() {
-                        Ok(_) => return Exit::Yield,
+                        Ok(()) => return Exit::Yield,
                         Err(raise) => raise!(raise),
                     }
                 }
@@ -512,8 +528,16 @@ impl Fiber {
 
                 Op::Jump { by } => jump!(by),
                 Op::Loop { by } => {
+                    self.ticks += i64::from(by);
+                    if self.ticks < 0 {
+                        // An error here is the loop's own: it stands where the jump does.
+                        save!();
+                        check!(self.slow_tick());
+                        jump!(by);
+                        save!();
+                        return Exit::Yield;
+                    }
                     jump!(by);
-                    tick!(-i64::from(by));
                 }
                 Op::JumpIf { a, by } => {
                     if get!(a).truthy() {
@@ -553,7 +577,7 @@ impl Fiber {
                 Op::UnlessEqInt { a, imm, by } => unless_int!(a, imm, by, Eq, ==),
                 Op::UnlessNeInt { a, imm, by } => unless_int!(a, imm, by, Ne, !=),
 
-                Op::Call { mut argc, dst, base: at } => {
+                Op::Call { argc, dst, base: at } => {
                     save!();
                     let first = self.absolute(at) + 1;
                     if argc == IN_LIST {
@@ -571,7 +595,6 @@ impl Fiber {
                         }
                     } else {
                         let callee = get!(at).clone();
-                        argc = argc.min(IN_LIST - 1);
                         entered!(self.enter(&callee, first, usize::from(argc), dst, false), dst);
                     }
                 }
@@ -649,6 +672,24 @@ impl Fiber {
                         }
                         None => return Exit::Done(value),
                         Some(_) => {
+                            // A builtin that calls closures is a loop: it is looked at as one.
+                            self.ticks -= 8;
+                            if self.ticks < 0 {
+                                match self.slow_tick() {
+                                    Ok(()) => {
+                                        self.woken = Some(Ok(value));
+                                        self.pending = Pending::Register(frame.dst);
+                                        return Exit::Yield;
+                                    }
+                                    Err(raise) => match self.unwind(raise) {
+                                        Ok(()) => {
+                                            load!();
+                                            continue;
+                                        }
+                                        Err(raise) => return Exit::Raised(raise),
+                                    },
+                                }
+                            }
                             if let Some(exit) = self.answer(value, frame.dst) {
                                 return exit;
                             }
@@ -676,9 +717,15 @@ impl Fiber {
                     }
                 }
                 Op::ListExtend { list, value } => {
-                    if let Value::Range(r) = get!(value) {
-                        let Self { isolate, context, .. } = self;
-                        check!(Cx { isolate, context }.check_size(r.len().checked_mul(16)));
+                    let held = if let Value::List(l) = get!(list) { l.items.len() } else { 0 };
+                    let more = match get!(value) {
+                        Value::Range(r) => r.len(),
+                        Value::List(l) => l.items.len(),
+                        _ => 0,
+                    };
+                    let limit = self.isolate.limits().value_bytes;
+                    if held.saturating_add(more).saturating_mul(16) > limit {
+                        raise!(operate::too_large(limit));
                     }
                     let items =
                         check!(crate::builtins::elements(get!(value)).ok_or_else(|| not_spreadable(get!(value))));
@@ -742,7 +789,13 @@ impl Fiber {
                 }
                 Op::Concat { dst, base: at, len } => {
                     let mut text = Str::with_capacity(usize::from(len) * 16);
+                    let limit = self.isolate.limits().value_bytes;
                     for r in at..at + len {
+                        if let Value::Str(s) = get!(r)
+                            && s.len() + text.len() > limit
+                        {
+                            raise!(operate::too_large(limit));
+                        }
                         match get!(r) {
                             Value::Str(s) => text.push_str(s),
                             Value::Int(i) => {
@@ -1014,7 +1067,7 @@ macro_rules! tick_call {
         $self.ticks -= 8;
         if $self.ticks < 0 {
             match $self.slow_tick() {
-                Ok(_) => {
+                Ok(()) => {
                     if let Some(frame) = $self.frames.last_mut() {
                         // SAFETY: back to the call itself.
                         frame.pc = unsafe { $pc.sub(1) };

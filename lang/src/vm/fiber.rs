@@ -66,6 +66,8 @@ pub struct Fiber {
     pub(super) entry_wait: Option<Wait>,
     /// Instructions left of this slice.
     pub(super) ticks: i64,
+    /// Instructions in this slice.
+    pub(super) slice: i64,
     /// The function at the bottom, kept alive.
     pub(super) root: Value,
 }
@@ -92,7 +94,8 @@ impl Fiber {
             pending: Pending::Nothing,
             woken: None,
             entry_wait: None,
-            ticks: SLICE,
+            ticks: 0,
+            slice: 0,
             root: Value::Nil,
         };
         fiber.start(function, args)?;

@@ -146,6 +146,11 @@ impl Isolate {
         cells.push(Rc::downgrade(cell));
     }
 
+    /// Fuel that is left; nothing where there is no limit.
+    pub(super) fn fuel_left(&self) -> Option<u64> {
+        self.limits.fuel.map(|limit| limit.saturating_sub(self.fuel_used.get()))
+    }
+
     /// Adds used fuel; false when there is no more.
     pub(super) fn burn(&self, amount: u64) -> bool {
         let used = self.fuel_used.get().saturating_add(amount);

@@ -147,7 +147,7 @@ fn by_zero(verb: &str) -> Box<Raise> {
         .help("test the divisor first, or divide by a float: `x / 0.0` is `inf`")
 }
 
-fn too_large(limit: usize) -> Box<Raise> {
+pub(super) fn too_large(limit: usize) -> Box<Raise> {
     Raise::error(codes::SIZE, format!("the result would be larger than {limit} bytes"))
 }
 

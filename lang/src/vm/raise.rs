@@ -85,7 +85,7 @@ impl Raise {
     pub fn thrown(value: Value) -> Box<Self> {
         let mut raise = Self::error(super::codes::UNCAUGHT, "");
         raise.why = Why::Thrown;
-        // An error that was caught and is thrown again keeps its code and words.
+        // An error that was caught and is thrown again keeps its words.
         let text = |key: &str| value.as_dict().and_then(|d| d.get_str(key)).and_then(Value::as_str).map(str::to_owned);
         raise.message = match text("message") {
             Some(message) => format!("uncaught error: {message}"),

@@ -41,8 +41,10 @@ impl HostObject for Held {
 /// Takes the raise out of the register where [`Fiber::unwind`] put it.
 pub(super) fn held(value: &Value) -> Option<Box<Raise>> {
     let mut raise = value.as_host::<Held>()?.0.borrow_mut().take()?;
-    // This frame is written down again when the raise goes on from here.
-    raise.trace.pop();
+    // This frame is written down again when the raise goes on from here; a full trace did not take it.
+    if raise.trace.len() < KEPT_FRAMES {
+        raise.trace.pop();
+    }
     Some(raise)
 }
 

@@ -1,6 +1,7 @@
 //! Scripts through the whole road: text in, printed output out.
 
 mod basics;
+mod exits;
 mod methods;
 
 use lang::builtins::{Registry, TABLES};
@@ -41,7 +42,9 @@ static GROUPS: &[&[&[lang::builtins::Builtin]]] = &[TABLES];
 /// What a script prints; diagnostics are drawn behind it.
 fn run(text: &str) -> String {
     let host = Rc::new(Capture::default());
-    let isolate = Isolate::new(Registry::new(GROUPS), host.clone(), Limits::default(), Vec::new());
+    // A limit that is reached soon.
+    let limits = Limits { value_bytes: 1 << 24, ..Limits::default() };
+    let isolate = Isolate::new(Registry::new(GROUPS), host.clone(), limits, Vec::new());
     let source = Source::new("test.harn", text);
     let loaded = load(&isolate, &source, Options::default());
     let mut out = String::new();
