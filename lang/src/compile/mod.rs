@@ -2,14 +2,16 @@
 //!
 //! - [`compile`]: a module's top-level statements become one function, its functions and pipelines one each.
 //! - `function`: registers, jumps and spans of the function being written.
-//! - `statement`, `expression`, `condition`, `call`, `pattern`, `flow`: one file per part of the language.
+//! - `statement`, `assign`, `loops`, `expression`, `condition`, `call`, `pattern`, `flow`: one file per part of the language.
 //! - `tool`: what a `tool` declaration builds, JSON Schema included.
 
+mod assign;
 mod call;
 mod condition;
 mod expression;
 mod flow;
 mod function;
+mod loops;
 mod pattern;
 mod statement;
 mod tool;

@@ -7,7 +7,10 @@
 //! Bodies of functions are looked at when their block is done, for they see all of it.
 
 mod codes;
+mod expression;
+mod names;
 mod scope;
+mod statement;
 mod walk;
 
 pub use codes::CODES;

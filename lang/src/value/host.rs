@@ -5,13 +5,15 @@ use crate::vm::{Cx, Raise, Wait};
 use std::any::Any;
 use std::rc::Rc;
 
-/// What a host value must be able to do. Reads convert scalars and hand out child views; nothing is copied whole.
+/// What a host value must be able to do; one that says nothing but its name is opaque. Reads convert scalars and hand out child views; nothing is copied whole.
 pub trait HostObject: Any {
     /// What `type_of` says.
     fn type_name(&self) -> &'static str;
 
     /// The value of a key, nothing when there is no such key.
-    fn get(&self, key: &str) -> Option<Value>;
+    fn get(&self, _key: &str) -> Option<Value> {
+        None
+    }
 
     /// The value at an index, for host values that are lists.
     fn at(&self, _index: i64) -> Option<Value> {
@@ -19,10 +21,14 @@ pub trait HostObject: Any {
     }
 
     /// How many entries or elements, where that is known.
-    fn size(&self) -> Option<usize>;
+    fn size(&self) -> Option<usize> {
+        None
+    }
 
     /// The keys in bytewise order; empty for those that are lists.
-    fn keys(&self) -> Vec<Str>;
+    fn keys(&self) -> Vec<Str> {
+        Vec::new()
+    }
 
     /// Whether it reads like a list.
     fn is_list(&self) -> bool {
@@ -30,7 +36,9 @@ pub trait HostObject: Any {
     }
 
     /// The whole of it as an ordinary dict or list. Gives nothing for what cannot be written down (a stream).
-    fn to_value(&self) -> Option<Value>;
+    fn to_value(&self) -> Option<Value> {
+        None
+    }
 
     /// For `for` loops and `.next()`: nothing when it cannot be iterated.
     fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {

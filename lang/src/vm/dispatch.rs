@@ -6,11 +6,11 @@
 #![allow(unsafe_code)]
 
 use super::call::{Entered, NO_CLOSURE};
-use super::fiber::{Exit, Fiber, Frame, Pending, SLICE};
+use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::op::{FAR, IN_LIST, Op, Reg};
 use super::{Cx, Failure, Proto, Raise, access, codes, operate, pattern, unwind};
 use crate::ast::BinaryOp;
-use crate::value::{Closure, Dict, Range, Str, StructValue, Tag, Value, display, equal, inspect};
+use crate::value::{Closure, Dict, Range, Str, StructValue, Value, display, equal, inspect};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::ptr;
@@ -32,126 +32,8 @@ unsafe fn put(slot: *mut Value, value: Value) {
 }
 
 impl Fiber {
-    /// Runs until it is done, raised, must wait, or its slice is over.
-    pub fn run(&mut self) -> Exit {
-        self.ticks = self.slice();
-        let exit = self.go();
-        // What was not used up is not charged.
-        self.isolate.burn(u64::try_from(self.slice - self.ticks.max(0)).unwrap_or(0));
-        self.slice = 0;
-        self.ticks = 0;
-        exit
-    }
-
-    /// Instructions until the next look at fuel and cancellation; no more than there is fuel.
-    fn slice(&mut self) -> i64 {
-        self.slice = self.isolate.fuel_left().map_or(SLICE, |left| SLICE.min(i64::try_from(left).unwrap_or(SLICE)));
-        self.slice
-    }
-
-    fn go(&mut self) -> Exit {
-        if let Some(wait) = self.entry_wait.take() {
-            return Exit::Wait(wait);
-        }
-        if let Some(result) = self.woken.take()
-            && let Some(exit) = self.deliver(result)
-        {
-            return exit;
-        }
-        if self.frames.is_empty() {
-            return Exit::Done(Value::Nil);
-        }
-        self.dispatch()
-    }
-
-    /// Puts what a wait gave where it is awaited.
-    fn deliver(&mut self, result: Result<Value, Box<Raise>>) -> Option<Exit> {
-        let pending = std::mem::replace(&mut self.pending, Pending::Nothing);
-        match (result, pending) {
-            (Err(raise), _) => self.unwind(raise).err().map(Exit::Raised),
-            (Ok(value), Pending::Item { dst, end }) => {
-                if let Some(frame) = self.frames.last_mut() {
-                    match value {
-                        Value::Pair(p) => {
-                            let at = frame.base + usize::from(dst);
-                            self.stack[at] = p.first.clone();
-                        }
-                        // SAFETY: the loop's end lies in the same code.
-                        _ => frame.pc = unsafe { frame.pc.offset(end as isize) },
-                    }
-                }
-                None
-            }
-            (Ok(value), pending) => {
-                let dst = if let Pending::Register(dst) = pending { dst } else { 0 };
-                self.answer(value, dst)
-            }
-        }
-    }
-
-    /// Gives the frame on top the result of what it called.
-    fn answer(&mut self, mut value: Value, dst: u16) -> Option<Exit> {
-        loop {
-            let Some(frame) = self.frames.last() else { return Some(Exit::Done(value)) };
-            if frame.native.is_none() {
-                let at = frame.base + usize::from(dst);
-                self.stack[at] = value;
-                return None;
-            }
-            let to = frame.dst;
-            match self.resume_native(value) {
-                Ok(Entered::Frame) => return None,
-                Ok(Entered::Value(result)) => {
-                    // The builtin's frame is gone; its result goes to whoever called it.
-                    value = result;
-                    if self.frames.last().is_none_or(|f| f.native.is_none()) {
-                        return self.answer_script(value, to);
-                    }
-                }
-                Ok(Entered::Wait(wait)) => {
-                    self.pending = Pending::Register(0);
-                    return Some(Exit::Wait(wait));
-                }
-                Err(raise) => return self.unwind(raise).err().map(Exit::Raised),
-            }
-        }
-    }
-
-    fn answer_script(&mut self, value: Value, dst: u16) -> Option<Exit> {
-        let Some(frame) = self.frames.last() else { return Some(Exit::Done(value)) };
-        let at = frame.base + usize::from(dst);
-        self.stack[at] = value;
-        None
-    }
-
-    /// The value of a capture of the running closure.
-    pub(super) fn capture(&self, index: u16) -> Option<Value> {
-        let closure = self.frames.last()?.closure;
-        if closure.is_null() {
-            return None;
-        }
-        // SAFETY: the caller's register, or the fiber's root, holds the closure while its frame is there.
-        unsafe { &*closure }.captures.get(usize::from(index)).cloned()
-    }
-
-    /// Looks at fuel, cancellation and the slice.
-    fn slow_tick(&mut self) -> Result<(), Box<Raise>> {
-        let used = self.slice.saturating_sub(self.ticks).max(0);
-        let enough = self.isolate.burn(used.unsigned_abs());
-        self.ticks = self.slice();
-        if !enough {
-            let mut raise = Raise::error(codes::FUEL, "the run used up its fuel");
-            raise.why = super::Why::Exhausted;
-            return Err(raise.help("give it more with `--fuel N`, or look for a loop without an end"));
-        }
-        if self.context.cancel.is_set() {
-            return Err(Raise::cancelled(format!("cancelled: {}", self.context.cancel.reason())));
-        }
-        Ok(())
-    }
-
     #[allow(clippy::too_many_lines, clippy::cognitive_complexity)]
-    fn dispatch(&mut self) -> Exit {
+    pub(super) fn dispatch(&mut self) -> Exit {
         let mut pc: *const Op;
         let mut base: *mut Value;
         let mut code: *const Proto;
@@ -972,92 +854,8 @@ impl Fiber {
         }
     }
 
-    fn absolute(&self, reg: Reg) -> usize {
+    pub(super) fn absolute(&self, reg: Reg) -> usize {
         self.frames.last().map_or(0, |f| f.base) + usize::from(reg)
-    }
-
-    /// Calls a method: a dict's own function, else the builtin of the receiver's type.
-    fn call_method(&mut self, code: &Proto, at: Reg, argc: u8, dst: u16, site: u16) -> Result<Entered, Box<Raise>> {
-        let site = &code.methods[usize::from(site)];
-        let base = self.absolute(at);
-        let argc = if argc == IN_LIST { self.unpack_arguments(base + 1) } else { usize::from(argc) };
-        let receiver = &self.stack[base];
-        let own = match receiver {
-            Value::Dict(d) => d.dict.get(&site.name).filter(|v| v.is_callable()).cloned(),
-            Value::Host(h) => h.object().get(&site.name).filter(Value::is_callable),
-            Value::Struct(s) => s.get(&site.name).filter(|v| v.is_callable()).cloned(),
-            _ => None,
-        };
-        if let Some(callee) = own {
-            // The callee takes the receiver's register, so that its captures live as long as its frame.
-            self.stack[base] = callee.clone();
-            return self.enter(&callee, base + 1, argc, dst, false);
-        }
-        let tag = receiver.tag();
-        let row = match site.cache.get() {
-            Some((cached, row)) if cached == tag && tag != Tag::Host => row,
-            _ => {
-                let Some(row) = access::find_method(self.isolate.registry(), receiver, &site.name) else {
-                    return Err(access::no_method(
-                        &Cx { isolate: &self.isolate, context: &self.context },
-                        receiver,
-                        &site.name,
-                    ));
-                };
-                site.cache.set(Some((tag, row)));
-                row
-            }
-        };
-        self.enter_builtin(row, base, argc + 1, dst, false)
-    }
-
-    /// `x = x.method(…)` with the receiver held once; how many instructions to skip, none when it has to go the long way.
-    fn method_in_place(&mut self, code: &Proto, at: Reg, argc: u8, site: u16, place: u16) -> Result<i32, Box<Raise>> {
-        let (place, skip) = code.places[usize::from(place)];
-        let site = &code.methods[usize::from(site)];
-        let base = self.absolute(at);
-        let receiver = self.take_place(place);
-        let tag = receiver.tag();
-        let row = match site.cache.get() {
-            Some((cached, row)) if cached == tag => Some(row),
-            _ => self.isolate.registry().find(tag.module(), &site.name),
-        };
-        let own_key = matches!(&receiver, Value::Dict(d) if d.dict.contains(&site.name));
-        let Some(row) = row.filter(|row| row.pure && !own_key && tag != Tag::Host) else {
-            self.put_place(place, receiver);
-            return Ok(0);
-        };
-        site.cache.set(Some((tag, row)));
-        let (given, max) = (usize::from(argc) + 1, usize::from(row.arity.max));
-        let crate::builtins::Run::Plain(function) = row.run else {
-            self.put_place(place, receiver);
-            return Ok(0);
-        };
-        if given < usize::from(row.arity.min) || (given > max && !row.arity.rest) {
-            // The long way says what is wrong.
-            self.put_place(place, receiver);
-            return Ok(0);
-        }
-        let size = given.max(max);
-        self.ensure(base + size + 1);
-        self.stack[base] = receiver;
-        for value in &mut self.stack[base + given..base + size] {
-            *value = Value::Nil;
-        }
-        let Self { isolate, context, stack, .. } = self;
-        let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
-        match result {
-            Ok(value) => {
-                self.clear(base, size);
-                self.put_place(place, value);
-                Ok(i32::from(skip))
-            }
-            Err(raise) => {
-                let receiver = std::mem::take(&mut self.stack[base]);
-                self.put_place(place, receiver);
-                Err(raise)
-            }
-        }
     }
 }
 

@@ -3,7 +3,8 @@
 //! - [`Op`]: the instructions. [`Proto`]: a compiled function.
 //! - [`Isolate`]: what the scripts of one run share: globals, functions, the host.
 //! - [`Fiber`]: one line of execution. [`Fiber::run`] goes on until it is done, must wait, or its slice is over.
-//! - `dispatch`: the loop. `operate`, `access`, `pattern`: what its slow roads do. `call`: windows and frames.
+//! - `slice`: how a run begins and pauses. `dispatch`: the loop. `operate`, `access`, `pattern`, `method`: what its slow
+//!   roads do. `call`: windows and frames.
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call.
 
@@ -15,11 +16,13 @@ mod dispatch;
 mod drive;
 mod fiber;
 mod isolate;
+mod method;
 pub mod op;
 mod operate;
 mod pattern;
 mod proto;
 mod raise;
+mod slice;
 mod unwind;
 
 pub use context::{Cancel, Context, Cx, Host, Limits};

@@ -2,9 +2,9 @@
 #![allow(unsafe_code)]
 
 use super::fiber::Fiber;
-use super::{About, Cx, HandlerKind, Raise, Why};
+use super::{About, HandlerKind, Raise, Why};
 use crate::diagnostic::TraceFrame;
-use crate::value::{HostBox, HostObject, Next, Str, Value};
+use crate::value::{HostBox, HostObject, Value};
 use std::any::Any;
 use std::cell::RefCell;
 
@@ -17,21 +17,6 @@ pub(super) struct Held(RefCell<Option<Box<Raise>>>);
 impl HostObject for Held {
     fn type_name(&self) -> &'static str {
         "error"
-    }
-    fn get(&self, _key: &str) -> Option<Value> {
-        None
-    }
-    fn size(&self) -> Option<usize> {
-        None
-    }
-    fn keys(&self) -> Vec<Str> {
-        Vec::new()
-    }
-    fn to_value(&self) -> Option<Value> {
-        None
-    }
-    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
-        None
     }
     fn as_any(&self) -> &dyn Any {
         self

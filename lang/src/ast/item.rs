@@ -1,0 +1,160 @@
+//! Declarations.
+
+use super::{Block, Expr, Name, Pattern, TypeExpr};
+use crate::source::Span;
+use smol_str::SmolStr;
+
+/// A declaration with its attributes and documentation.
+#[derive(Debug)]
+pub struct Item {
+    /// What is declared.
+    pub kind: ItemKind,
+    /// `pub` before it.
+    pub public: bool,
+    /// `@test`, `@deprecated("…")` …
+    pub attributes: Vec<Attribute>,
+    /// `///` and `/** */` before it, without the marks.
+    pub doc: Option<String>,
+    /// From the first attribute or keyword to the closing brace.
+    pub span: Span,
+}
+
+/// `@name(args)`.
+#[derive(Debug)]
+pub struct Attribute {
+    /// Its name.
+    pub name: Name,
+    /// Its arguments.
+    pub args: Vec<Expr>,
+    /// The whole of it.
+    pub span: Span,
+}
+
+/// The kinds of declaration.
+#[derive(Debug)]
+pub enum ItemKind {
+    /// `fn name(…) { … }`.
+    Fn(FnDecl),
+    /// `pipeline name(…) extends base { … }`.
+    Pipeline {
+        /// Parameters and body; `override fn`s stand in the body as `Override` items.
+        decl: FnDecl,
+        /// The base's name.
+        extends: Option<Name>,
+    },
+    /// `override fn name(…) { … }` in the body of a pipeline.
+    Override(FnDecl),
+    /// `tool name(…) -> T { description "…" body }`.
+    Tool {
+        /// Parameters and body (without the description).
+        decl: FnDecl,
+        /// What the model reads.
+        description: Option<Expr>,
+    },
+    /// `struct P { x: int }`.
+    Struct {
+        /// Its name.
+        name: Name,
+        /// Type parameters.
+        generics: Vec<Name>,
+        /// In the order of the text.
+        fields: Vec<Field>,
+    },
+    /// `impl P { fn … }`.
+    Impl {
+        /// The struct or enum.
+        target: Name,
+        /// The interface, for `impl I for P`-like forms; usually nothing.
+        interface: Option<Name>,
+        /// Methods; the first parameter is `self`.
+        methods: Vec<Item>,
+    },
+    /// `enum E { A, B(int, string) }`.
+    Enum {
+        /// Its name.
+        name: Name,
+        /// Type parameters.
+        generics: Vec<Name>,
+        /// In the order of the text.
+        variants: Vec<Variant>,
+    },
+    /// `interface I { fn m(self) -> T }`.
+    Interface {
+        /// Its name.
+        name: Name,
+        /// Type parameters.
+        generics: Vec<Name>,
+        /// Methods; bodies are empty blocks where there is none.
+        methods: Vec<FnDecl>,
+    },
+    /// `type Name = T`.
+    TypeAlias {
+        /// Its name.
+        name: Name,
+        /// Type parameters.
+        generics: Vec<Name>,
+        /// What it stands for.
+        ty: TypeExpr,
+    },
+    /// `import "path"`, `import {a, b as c} from "path"`.
+    Import {
+        /// Names taken, with their local names; all public ones when absent.
+        names: Option<Vec<(Name, Option<Name>)>>,
+        /// The path as written.
+        path: SmolStr,
+        /// Where the path stands.
+        path_span: Span,
+    },
+}
+
+/// A function's head and body.
+#[derive(Debug)]
+pub struct FnDecl {
+    /// Its name.
+    pub name: Name,
+    /// Type parameters.
+    pub generics: Vec<Name>,
+    /// Parameters.
+    pub params: Vec<Param>,
+    /// The annotation of the result.
+    pub returns: Option<TypeExpr>,
+    /// The body.
+    pub body: Block,
+    /// `gen fn`.
+    pub generator: bool,
+}
+
+/// A parameter: `name`, `name: T = default`, `{a, b}`, `...rest`.
+#[derive(Debug)]
+pub struct Param {
+    /// What it binds.
+    pub pattern: Pattern,
+    /// The annotation.
+    pub ty: Option<TypeExpr>,
+    /// Used when the argument is missing or nil.
+    pub default: Option<Expr>,
+    /// `...` before it.
+    pub rest: bool,
+    /// The whole of it.
+    pub span: Span,
+}
+
+/// A struct's field.
+#[derive(Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Option<TypeExpr>,
+    /// Used when the literal leaves it out.
+    pub default: Option<Expr>,
+}
+
+/// An enum's variant.
+#[derive(Debug)]
+pub struct Variant {
+    /// Its name.
+    pub name: Name,
+    /// The types of its values; a name before a type (`B(r: float)`) is documentation.
+    pub fields: Vec<TypeExpr>,
+}

@@ -1,0 +1,134 @@
+//! The syntax tree. Every node keeps its span; no node knows what it means.
+//!
+//! Depth is bounded: [`Expr::new`] refuses chains deeper than [`MAX_DEPTH`] (left chains such as `1 + 1 + …` are loops
+//! in the parser, but recursion in every pass behind it), so that later passes may recurse without care.
+
+mod children;
+mod depth;
+mod expr;
+mod item;
+mod operator;
+mod pattern;
+mod types;
+
+pub use expr::*;
+pub use item::*;
+pub use operator::{BinaryOp, LogicOp, UnaryOp};
+pub use pattern::{Pattern, PatternField, PatternKind};
+pub use types::{TypeExpr, TypeKind};
+
+use crate::source::Span;
+use smol_str::SmolStr;
+
+/// The deepest expression a script may hold.
+pub const MAX_DEPTH: u16 = 1000;
+
+/// An identifier where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// As written.
+    pub text: SmolStr,
+    /// Where.
+    pub span: Span,
+}
+
+/// A whole file.
+#[derive(Debug, Default)]
+pub struct Module {
+    /// Items and statements in the order of the text.
+    pub body: Vec<Stmt>,
+}
+
+/// `{ … }` as a body: its last expression is its value.
+#[derive(Debug)]
+pub struct Block {
+    /// The statements.
+    pub stmts: Vec<Stmt>,
+    /// Braces included.
+    pub span: Span,
+}
+
+/// A statement.
+#[derive(Debug)]
+pub struct Stmt {
+    /// What it is.
+    pub kind: StmtKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of statement.
+#[derive(Debug)]
+pub enum StmtKind {
+    /// `let p: T = v`, `const …`, `var …`; without a value it is nil.
+    Let {
+        /// `let`, `const` or `var`.
+        kind: LetKind,
+        /// What it binds.
+        pattern: Pattern,
+        /// The annotation.
+        ty: Option<TypeExpr>,
+        /// The value.
+        value: Option<Expr>,
+        /// `pub` before it.
+        public: bool,
+    },
+    /// `target = v`, `target += v`.
+    Assign {
+        /// A name, or a path of fields and indexes that starts at one.
+        target: Expr,
+        /// The operator of a compound assignment.
+        op: Option<BinaryOp>,
+        /// The right side.
+        value: Expr,
+    },
+    /// An expression for its effect or, in last place, for its value.
+    Expr(Expr),
+    /// `while c { … }`.
+    While {
+        /// Looked at before each turn.
+        cond: Expr,
+        /// The turn.
+        body: Block,
+    },
+    /// `for p in xs { … }`.
+    For {
+        /// The loop variables.
+        pattern: Pattern,
+        /// What is walked.
+        iter: Expr,
+        /// The turn.
+        body: Block,
+    },
+    /// `guard c else { … }`.
+    Guard {
+        /// What must hold.
+        cond: Expr,
+        /// Must leave the scope.
+        otherwise: Block,
+    },
+    /// `require c, "message"`.
+    Require {
+        /// What must hold.
+        cond: Expr,
+        /// Said when it does not.
+        message: Option<Expr>,
+    },
+    /// `defer { … }`.
+    Defer(Block),
+    /// A declaration.
+    Item(Item),
+    /// What could not be parsed; a diagnostic has said so.
+    Error,
+}
+
+/// Which keyword made a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LetKind {
+    /// Bound once.
+    Let,
+    /// Bound once.
+    Const,
+    /// May be assigned to.
+    Var,
+}

@@ -1,0 +1,213 @@
+//! Expressions.
+
+use super::codes;
+use super::scope::BindingKind;
+use super::walk::Walk;
+use crate::ast::*;
+use crate::diagnostic::{Diagnostic, nearest};
+
+impl Walk<'_> {
+    pub(super) fn exprs<'e>(&mut self, items: impl IntoIterator<Item = &'e Expr>) {
+        for e in items {
+            self.expr(e);
+        }
+    }
+
+    pub(super) fn expr(&mut self, e: &Expr) {
+        match &e.kind {
+            ExprKind::Nil
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Placeholder
+            | ExprKind::Error
+            | ExprKind::TooDeep => {}
+            ExprKind::Break | ExprKind::Continue => self.leaves_loop(e),
+            ExprKind::Name(name) => self.read(name, e.span),
+            ExprKind::Str(parts) => {
+                for part in parts {
+                    if let StrPart::Interp(e) = part {
+                        self.expr(e);
+                    }
+                }
+            }
+            ExprKind::List(items) => self.exprs(items.iter().map(|i| &i.value)),
+            ExprKind::Dict(items) | ExprKind::Struct { items, .. } => {
+                if let ExprKind::Struct { name, .. } = &e.kind {
+                    self.read(&name.text, name.span);
+                }
+                self.entries(items);
+            }
+            ExprKind::Unary(_, a)
+            | ExprKind::Try(a)
+            | ExprKind::TryStar(a)
+            | ExprKind::Throw(a)
+            | ExprKind::Emit(a) => {
+                self.expr(a);
+            }
+            ExprKind::Pair(a, b)
+            | ExprKind::Binary(_, _, a, b)
+            | ExprKind::Logic(_, a, b)
+            | ExprKind::Pipe(a, b)
+            | ExprKind::Range { from: a, to: b, .. }
+            | ExprKind::Index { object: a, index: b, .. } => self.exprs([&**a, &**b]),
+            ExprKind::Ternary(a, b, c) => self.exprs([&**a, &**b, &**c]),
+            ExprKind::Field { object, name, .. } => self.field(object, name),
+            ExprKind::Slice { object, from, to } => {
+                self.expr(object);
+                self.exprs(from.iter().chain(to).map(|e| &**e));
+            }
+            ExprKind::Call { callee, args } => self.call(callee, args),
+            ExprKind::Closure(closure) => self.closure(closure),
+            ExprKind::TryBlock(t) => self.try_block(t),
+            ExprKind::If { cond, then, otherwise } => {
+                self.expr(cond);
+                self.block(then);
+                self.exprs(otherwise.iter().map(|e| &**e));
+            }
+            ExprKind::Match { value, arms } => self.arms(value, arms),
+            ExprKind::Block(b) | ExprKind::Mutex(b) => self.block(b),
+            ExprKind::Spawn(b) => self.in_function(None, |walk| walk.block(b)),
+            ExprKind::Return(value) | ExprKind::Yield(value) => self.exprs(value.iter().map(|e| &**e)),
+            ExprKind::Retry { times: a, body } | ExprKind::Deadline { limit: a, body } => {
+                self.expr(a);
+                self.block(body);
+            }
+            ExprKind::Parallel { over, options, body, .. } => {
+                self.expr(over);
+                self.exprs(options.iter().map(|e| &**e));
+                self.closure(body);
+            }
+            ExprKind::Select(arms) => self.select(arms),
+        }
+    }
+
+    pub(super) fn leaves_loop(&mut self, e: &Expr) {
+        if self.loops > 0 {
+            return;
+        }
+        let word = if matches!(e.kind, ExprKind::Break) { "break" } else { "continue" };
+        self.found.push(
+            Diagnostic::error(codes::MISPLACED, format!("`{word}` stands outside any loop"))
+                .label(self.source, e.span, "no loop around this")
+                .help("a closure inside a loop is a function of its own: `return` leaves it"),
+        );
+    }
+
+    pub(super) fn entries(&mut self, items: &[DictItem]) {
+        for item in items {
+            match item {
+                DictItem::Entry { value, .. } | DictItem::Spread(value) => self.expr(value),
+                DictItem::Computed { key, value } => self.exprs([key, value]),
+            }
+        }
+    }
+
+    pub(super) fn closure(&mut self, closure: &Closure) {
+        self.in_function(None, |walk| {
+            walk.params(&closure.params);
+            walk.block(&closure.body);
+        });
+    }
+
+    pub(super) fn try_block(&mut self, t: &TryBlock) {
+        self.block(&t.body);
+        if let Some(catch) = &t.catch {
+            self.open(u32::MAX);
+            if let Some(name) = &catch.name {
+                self.bind(&name.text, name.span, BindingKind::Pattern);
+            }
+            self.block(&catch.body);
+            self.close(false);
+        }
+        if let Some(finally) = &t.finally {
+            self.block(finally);
+        }
+    }
+
+    pub(super) fn arms(&mut self, value: &Expr, arms: &[Arm]) {
+        self.expr(value);
+        for arm in arms {
+            self.open(u32::MAX);
+            self.pattern(&arm.pattern, BindingKind::Pattern);
+            self.exprs(&arm.guard);
+            self.expr(&arm.body);
+            self.close(false);
+        }
+    }
+
+    pub(super) fn select(&mut self, arms: &[SelectArm]) {
+        for arm in arms {
+            match arm {
+                SelectArm::Receive { name, channel, body } => {
+                    self.expr(channel);
+                    self.open(u32::MAX);
+                    self.bind(&name.text, name.span, BindingKind::Pattern);
+                    self.block(body);
+                    self.close(false);
+                }
+                SelectArm::Timeout { limit, body } => {
+                    self.expr(limit);
+                    self.block(body);
+                }
+                SelectArm::Default(body) => self.block(body),
+            }
+        }
+    }
+
+    pub(super) fn field(&mut self, object: &Expr, name: &Name) {
+        if let ExprKind::Name(namespace) = &object.kind
+            && self.lookup(namespace).is_none()
+            && self.registry.find("", namespace).is_none()
+            && self.registry.module(namespace).next().is_some()
+        {
+            let known = self.registry.find(namespace, &name.text).is_some();
+            let message = if known {
+                format!("`{namespace}.{}` is a builtin and can only be called", name.text)
+            } else {
+                format!("the namespace `{namespace}` has no builtin `{}`", name.text)
+            };
+            let d = Diagnostic::error(codes::NAMESPACE, message).label(self.source, name.span, "here");
+            let d = if known {
+                d.help(format!("call it, or wrap it in a closure: `{{ x -> {namespace}.{}(x) }}`", name.text))
+            } else {
+                self.with_nearest_of(d, namespace, name)
+            };
+            self.found.push(d);
+            return;
+        }
+        self.expr(object);
+    }
+
+    pub(super) fn with_nearest_of(&self, d: Diagnostic, namespace: &str, name: &Name) -> Diagnostic {
+        match nearest(&name.text, self.registry.module(namespace).map(|row| row.name)) {
+            Some(near) => d.help(format!("did you mean `{namespace}.{near}`?")).fix(name.span, near),
+            None => d,
+        }
+    }
+
+    pub(super) fn call(&mut self, callee: &Expr, args: &[ListItem]) {
+        if let ExprKind::Field { object, name, .. } = &callee.kind
+            && let ExprKind::Name(namespace) = &object.kind
+        {
+            if let Some(row) = self.registry.find(namespace, &name.text) {
+                self.out.namespaced.insert(name.span.start, row);
+                return self.exprs(args.iter().map(|a| &a.value));
+            }
+            let full_name = format!("{namespace}.{}", name.text);
+            if self.lookup(namespace).is_none() && self.registry.comes_later(&full_name) {
+                self.later(&full_name, callee.span);
+                return self.exprs(args.iter().map(|a| &a.value));
+            }
+            if self.lookup(namespace).is_none() && self.registry.module(namespace).next().is_some() {
+                let message = format!("the namespace `{namespace}` has no builtin `{}`", name.text);
+                let d = Diagnostic::error(codes::NAMESPACE, message).label(self.source, name.span, "not found");
+                let d = self.with_nearest_of(d, namespace, name);
+                self.found.push(d);
+                return self.exprs(args.iter().map(|a| &a.value));
+            }
+        }
+        self.expr(callee);
+        self.exprs(args.iter().map(|a| &a.value));
+    }
+}

@@ -1,0 +1,107 @@
+//! Method calls: which function a name means for a receiver, and changing the receiver where it lives.
+
+use super::call::Entered;
+use super::fiber::Fiber;
+use super::op::{IN_LIST, Reg};
+use super::{Cx, Proto, Raise, access};
+use crate::value::{Tag, Value};
+
+impl Fiber {
+    /// Calls a method: a dict's own function, else the builtin of the receiver's type.
+    pub(super) fn call_method(
+        &mut self,
+        code: &Proto,
+        at: Reg,
+        argc: u8,
+        dst: u16,
+        site: u16,
+    ) -> Result<Entered, Box<Raise>> {
+        let site = &code.methods[usize::from(site)];
+        let base = self.absolute(at);
+        let argc = if argc == IN_LIST { self.unpack_arguments(base + 1) } else { usize::from(argc) };
+        let receiver = &self.stack[base];
+        let own = match receiver {
+            Value::Dict(d) => d.dict.get(&site.name).filter(|v| v.is_callable()).cloned(),
+            Value::Host(h) => h.object().get(&site.name).filter(Value::is_callable),
+            Value::Struct(s) => s.get(&site.name).filter(|v| v.is_callable()).cloned(),
+            _ => None,
+        };
+        if let Some(callee) = own {
+            // The callee takes the receiver's register, so that its captures live as long as its frame.
+            self.stack[base] = callee.clone();
+            return self.enter(&callee, base + 1, argc, dst, false);
+        }
+        let tag = receiver.tag();
+        let row = match site.cache.get() {
+            Some((cached, row)) if cached == tag && tag != Tag::Host => row,
+            _ => {
+                let Some(row) = access::find_method(self.isolate.registry(), receiver, &site.name) else {
+                    return Err(access::no_method(
+                        &Cx { isolate: &self.isolate, context: &self.context },
+                        receiver,
+                        &site.name,
+                    ));
+                };
+                site.cache.set(Some((tag, row)));
+                row
+            }
+        };
+        self.enter_builtin(row, base, argc + 1, dst, false)
+    }
+
+    /// `x = x.method(…)` with the receiver held once; how many instructions to skip, none when it has to go the long way.
+    pub(super) fn method_in_place(
+        &mut self,
+        code: &Proto,
+        at: Reg,
+        argc: u8,
+        site: u16,
+        place: u16,
+    ) -> Result<i32, Box<Raise>> {
+        let (place, skip) = code.places[usize::from(place)];
+        let site = &code.methods[usize::from(site)];
+        let base = self.absolute(at);
+        let receiver = self.take_place(place);
+        let tag = receiver.tag();
+        let row = match site.cache.get() {
+            Some((cached, row)) if cached == tag => Some(row),
+            _ => self.isolate.registry().find(tag.module(), &site.name),
+        };
+        let own_key = matches!(&receiver, Value::Dict(d) if d.dict.contains(&site.name));
+        let Some(row) = row.filter(|row| row.pure && !own_key && tag != Tag::Host) else {
+            self.put_place(place, receiver);
+            return Ok(0);
+        };
+        site.cache.set(Some((tag, row)));
+        let (given, max) = (usize::from(argc) + 1, usize::from(row.arity.max));
+        let crate::builtins::Run::Plain(function) = row.run else {
+            self.put_place(place, receiver);
+            return Ok(0);
+        };
+        if given < usize::from(row.arity.min) || (given > max && !row.arity.rest) {
+            // The long way says what is wrong.
+            self.put_place(place, receiver);
+            return Ok(0);
+        }
+        let size = given.max(max);
+        self.ensure(base + size + 1);
+        self.stack[base] = receiver;
+        for value in &mut self.stack[base + given..base + size] {
+            *value = Value::Nil;
+        }
+        let Self { isolate, context, stack, .. } = self;
+        let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
+        match result {
+            Ok(value) => {
+                self.clear(base, size);
+                self.put_place(place, value);
+                Ok(i32::from(skip))
+            }
+            Err(raise) => {
+                let receiver = std::mem::take(&mut self.stack[base]);
+                self.put_place(place, receiver);
+                Err(raise)
+            }
+        }
+    }
+}
