@@ -1,7 +1,10 @@
 //! Hooks: handlers that are told what a loop does and may answer. [`event`] names the moments and their payloads,
 //! [`verdict`] what a handler may answer, [`registry`] who is registered, [`mod@fire`] how they are told.
 
-use crate::seam::{Answer, Outcome, Turn};
+use std::rc::Rc;
+
+use crate::reminder::ReminderError;
+use crate::seam::{Answer, Fault, Outcome, Turn, fault};
 
 pub mod event;
 pub mod fire;
@@ -16,6 +19,12 @@ pub use verdict::{Decision, Verdict};
 pub trait Hook {
     /// Told of an event, it answers what is to be done.
     fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>>;
+
+    /// What is reported of a reminder that it returned and that cannot be added. Who knows where the handler was written
+    /// says so here.
+    fn malformed(&self, error: &ReminderError) -> Rc<dyn Fault> {
+        fault(error.clone())
+    }
 
     /// Who it is, for diagnostics and for the `producer` of its reminders.
     fn name(&self) -> &str {

@@ -1,5 +1,6 @@
 //! Values of the language and data of the core, into one another.
 
+use crate::article::article;
 use crate::values::TranscriptValue;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Raise, codes};
@@ -97,6 +98,6 @@ fn not_data(value: &Value, path: &str, lossy: bool) -> Result<Data, Box<Raise>> 
         "" => String::new(),
         path => format!(" at `{path}`"),
     };
-    let message = format!("a {}{at} is no data and cannot leave the script", value.type_name());
+    let message = format!("{}{at} is no data and cannot leave the script", article(value.type_name()));
     Err(Raise::error(codes::TYPE, message))
 }

@@ -3,15 +3,18 @@
 //! The lists of options are closed and stand once: the named types below are what `check` compares literals with, and at
 //! run time the same names decide which key is unknown.
 
+use crate::article::article;
 use crate::bind::ScriptFn;
 use crate::convert::{to_data, to_data_lossy};
 use crate::fault::of_reminder;
+use crate::world::World;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Value};
 use lang::vm::{Cx, Raise};
 use runtime::data::Data;
 use runtime::model::{Request, System};
+use runtime::reminder::ReminderError;
 use runtime::reminder::providers::ReminderOptions;
 use std::sync::Arc;
 
@@ -140,7 +143,7 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         read(&value).map(Some).ok_or_else(|| {
-            let message = format!("`{key}` must be {expected}, found a {}", value.type_name());
+            let message = format!("`{key}` must be {expected}, found {}", article(value.type_name()));
             Raise::error(lang::check::codes::TYPE, message).about(self.arg, format!("`{key}` is at fault"))
         })
     }
@@ -171,9 +174,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The options of reminders.
-    pub(crate) fn reminders(&self) -> Result<ReminderOptions, Box<Raise>> {
-        let data = self.data("reminders")?;
-        ReminderOptions::from_data(&data).map_err(|e| of_reminder(&e.under("reminders")).about(self.arg, ""))
+    pub(crate) fn reminders(&self, world: &World) -> Result<ReminderOptions, Box<Raise>> {
+        read_reminders(&self.data("reminders")?, world).map_err(|e| of_reminder(&e).about(self.arg, label_of(&e)))
     }
 
     /// What every request has in common.
@@ -201,6 +203,23 @@ impl<'a> Reader<'a> {
             ..Request::default()
         })
     }
+}
+
+/// The option `reminders`, with the configuration of the canonical providers: a mistake in it is found before anything
+/// is asked of a model.
+pub(crate) fn read_reminders(data: &Data, world: &World) -> Result<ReminderOptions, ReminderError> {
+    let options = ReminderOptions::from_data(data).map_err(|e| e.under("reminders"))?;
+    // A script's provider in a canonical one's place has a configuration of its own.
+    let config = options.config.as_dict().into_iter().flatten().filter(|(id, _)| !world.providers.is_custom(id));
+    for (id, config) in config {
+        providers::reminder::check_config(id, config).map_err(|e| e.under("reminders.config"))?;
+    }
+    Ok(options)
+}
+
+/// What the label of a reminder's error says.
+pub(crate) fn label_of(error: &ReminderError) -> String {
+    if error.field.is_empty() { String::new() } else { format!("`{}` is at fault", error.field) }
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ impl<'a> Compiler<'a> {
             let (argc, mut spans) = self.arguments(args, span);
             spans.insert(0, object.span);
             let site = self.method_site(&name.text, name.span);
-            self.note_call(spans);
+            self.note_call(None, spans);
             self.emit(Op::CallMethod { argc, dst, base, site }, name.span.to(end_of(span)));
             return;
         }
@@ -119,7 +119,7 @@ impl<'a> Compiler<'a> {
             Direct::Function(func) => {
                 let base = self.fn_ref().next;
                 let (argc, spans) = self.arguments(args, span);
-                self.note_call(spans);
+                self.note_call(None, spans);
                 self.emit(Op::CallFn { argc, dst, base, func }, span);
             }
             Direct::Builtin(row) => self.call_builtin(row, args, dst, span),
@@ -127,7 +127,7 @@ impl<'a> Compiler<'a> {
                 let base = self.temp();
                 self.link_into(callee, base, nones);
                 let (argc, spans) = self.arguments(args, span);
-                self.note_call(spans);
+                self.note_call(Some(callee.span), spans);
                 self.emit(Op::Call { argc, dst, base }, span);
             }
         }
@@ -163,7 +163,7 @@ impl<'a> Compiler<'a> {
         let base = self.fn_ref().next;
         let (argc, spans) = self.arguments(args, span);
         let builtin = self.builtin_site(row, span);
-        self.note_call(spans);
+        self.note_call(None, spans);
         self.emit(Op::CallBuiltin { argc, dst, base, builtin }, span);
     }
 
@@ -204,17 +204,17 @@ impl<'a> Compiler<'a> {
     pub(super) fn call_with(&mut self, callee: &'a Expr, base: Reg, argc: u8, dst: Reg, span: Span, spans: Vec<Span>) {
         match self.direct(callee) {
             Direct::Function(func) => {
-                self.note_call(spans);
+                self.note_call(None, spans);
                 self.emit(Op::CallFn { argc, dst, base: base + 1, func }, span);
             }
             Direct::Builtin(row) => {
                 let builtin = self.builtin_site(row, span);
-                self.note_call(spans);
+                self.note_call(None, spans);
                 self.emit(Op::CallBuiltin { argc, dst, base: base + 1, builtin }, span);
             }
             Direct::Value => {
                 self.expr(callee, base);
-                self.note_call(spans);
+                self.note_call(Some(callee.span), spans);
                 self.emit(Op::Call { argc, dst, base }, span);
             }
         }
@@ -262,11 +262,11 @@ impl<'a> Compiler<'a> {
         places.push((place, u8::try_from(long.len()).unwrap_or(0)));
         let i = places.len() - 1;
         let index = self.index(i, span, "changes in place");
-        self.note_call(spans.clone());
+        self.note_call(None, spans.clone());
         self.emit(Op::MethodInPlace { argc, base, site, place: index }, span);
         for op in long {
             if matches!(op, Op::CallMethod { .. }) {
-                self.note_call(spans.clone());
+                self.note_call(None, spans.clone());
             }
             self.emit(op, span);
         }

@@ -189,9 +189,10 @@ impl<'a> Compiler<'a> {
         self.patch(at, to);
     }
 
-    pub(super) fn note_call(&mut self, args: Vec<Span>) {
+    /// Notes where the parts of the call that comes next stand.
+    pub(super) fn note_call(&mut self, callee: Option<Span>, args: Vec<Span>) {
         let pc = u32::try_from(self.here()).unwrap_or(u32::MAX);
-        self.fn_mut().proto.calls.push(CallSite { pc, args });
+        self.fn_mut().proto.calls.push(CallSite { pc, args, callee });
     }
 
     // Registers

@@ -53,7 +53,7 @@ impl Fiber {
             Value::Builtin(builtin) => self.enter_builtin(builtin, base, argc, dst, lenient),
             other => {
                 let message = format!("{} is not a function", with_article(other));
-                Err(Raise::error(codes::CALL, message).labelled(format!("this is {}", inspect(other))))
+                Err(Raise::error(codes::CALL, message).about_callee(format!("this is {}", inspect(other))))
             }
         }
     }

@@ -180,6 +180,8 @@ pub struct CallSite {
     pub pc: u32,
     /// Each argument, the receiver first for a method.
     pub args: Vec<Span>,
+    /// What is called, where that is a value.
+    pub callee: Option<Span>,
 }
 
 impl Proto {

@@ -28,6 +28,8 @@ pub enum About {
     All,
     /// An argument, from 0; for a method the receiver is 0.
     Argument(usize),
+    /// What is called.
+    Callee,
 }
 
 /// An interruption on its way up.
@@ -114,6 +116,14 @@ impl Raise {
     #[must_use]
     pub fn about(mut self: Box<Self>, argument: usize, label: impl Into<String>) -> Box<Self> {
         self.about = About::Argument(argument);
+        self.label = label.into();
+        self
+    }
+
+    /// It is about what is called.
+    #[must_use]
+    pub fn about_callee(mut self: Box<Self>, label: impl Into<String>) -> Box<Self> {
+        self.about = About::Callee;
         self.label = label.into();
         self
     }

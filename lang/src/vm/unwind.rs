@@ -52,6 +52,7 @@ impl Fiber {
                 About::Argument(i) if !raise.located => {
                     code.call_at(at).and_then(|c| c.args.get(i)).copied().unwrap_or(span)
                 }
+                About::Callee if !raise.located => code.call_at(at).and_then(|c| c.callee).unwrap_or(span),
                 _ => span,
             };
             if let Some(source) = &code.source {

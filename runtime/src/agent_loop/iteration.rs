@@ -29,7 +29,11 @@ impl Run<'_> {
         let request = self.build_prompt(state);
         let reply = match self.ask_model(state, &request).await {
             Ok(reply) => reply,
-            Err(thrown) => return Ok(Some(self.model_failed(thrown).await?)),
+            Err(thrown) => {
+                let ended = self.model_failed(thrown).await?;
+                self.pass(Seam::IterationEnd, state).await?;
+                return Ok(Some(ended));
+            }
         };
         self.count_usage(state, &reply).await?;
         let results = self.dispatch(state, &reply).await?;

@@ -18,6 +18,7 @@ impl Run<'_> {
         let visible = if seam == Seam::LoopExit { 0 } else { delivered };
         state.unseen += u32::try_from(visible).unwrap_or(u32::MAX);
         let event = HookEvent::LoopCheckpoint {
+            session_id: self.session.id(),
             iteration: state.iteration,
             kind: seam.as_str(),
             delivered,

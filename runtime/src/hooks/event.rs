@@ -224,7 +224,13 @@ pub enum HookEvent<'a> {
     /// A daemon has nothing to do.
     SessionIdle { iteration: u32, wake_interval_ms: u64 },
     /// A seam is passed.
-    LoopCheckpoint { iteration: u32, kind: &'static str, delivered: usize, dispatch_skipped: bool },
+    LoopCheckpoint {
+        session_id: &'a Arc<str>,
+        iteration: u32,
+        kind: &'static str,
+        delivered: usize,
+        dispatch_skipped: bool,
+    },
     /// Any event with a payload that a script or a host made.
     Raw { kind: EventKind, payload: &'a Data },
 }
@@ -355,7 +361,8 @@ impl HookEvent<'_> {
                 put("iteration", (*iteration).into());
                 put("wake_interval_ms", (*wake_interval_ms).into());
             }
-            HookEvent::LoopCheckpoint { iteration, kind, delivered, dispatch_skipped } => {
+            HookEvent::LoopCheckpoint { session_id, iteration, kind, delivered, dispatch_skipped } => {
+                put("session_id", (*session_id).into());
                 put("iteration", (*iteration).into());
                 put("kind", (*kind).into());
                 put("delivered", (*delivered).into());

@@ -1,12 +1,11 @@
 //! Telling handlers of an event, and acting on what they answer.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::note::Note;
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, Source};
-use crate::seam::{Fault, Outcome, Sort, Turn, fault};
+use crate::seam::{Outcome, Sort, Turn};
 
 use super::{Decision, Hook, HookEvent, Hooks, Verdict};
 
@@ -48,22 +47,21 @@ fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdi
     }
     for error in &verdict.malformed {
         if strict {
-            return Err(fault(error.clone()));
+            return Err(hook.malformed(error));
         }
-        report_malformed(turn, &producer, error, event);
+        report_malformed(turn, hook, error, event);
     }
     Ok(())
 }
 
-fn report_malformed(turn: Turn<'_>, producer: &Arc<str>, error: &ReminderError, event: &HookEvent<'_>) {
+fn report_malformed(turn: Turn<'_>, hook: &dyn Hook, error: &ReminderError, event: &HookEvent<'_>) {
     let record = LifecycleRecord::Dropped {
         reminder_id: None,
         reason: DropReason::Invalid,
         detail: Some(error.message.as_str().into()),
     };
     turn.session.log_lifecycle(turn.scope, [record]);
-    let shared: Rc<dyn Fault> = fault(error.clone());
-    let mut note = Note::of_fault(producer.clone(), shared);
+    let mut note = Note::of_fault(hook.name(), hook.malformed(error));
     note.message = format!("{} (returned by a {} hook)", note.message, event.kind());
     turn.scope.note(note);
 }

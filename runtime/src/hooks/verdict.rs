@@ -2,7 +2,8 @@
 //!
 //! A handler allows (`nil`, `true`), blocks (`false`, `{block: true, reason}`, `{decision: "deny", reason}`, `{deny: reason}`),
 //! changes (`{modify: payload}`, `{args}`, `{result}`) or returns reminder effects: `{reminder, then?}`, `{effects: […]}`, a list, or a
-//! bare spec. A malformed reminder does not take the decision with it: it is reported beside it.
+//! bare spec; a decision may stand beside the effects. A malformed reminder does not take the decision with it: it is reported
+//! beside it. Where a tool call or a prompt can be refused, an answer that nobody understands refuses it.
 
 use std::sync::Arc;
 
@@ -70,36 +71,46 @@ impl Verdict {
     fn read(&mut self, kind: EventKind, returned: &Data, path: &str) {
         match returned {
             Data::Nil | Data::Bool(true) => {}
-            Data::Bool(false) => self.decision = Decision::Block { reason: default_reason(kind) },
-            Data::Str(text) if kind == EventKind::PostToolUse => {
-                self.decision = Decision::Modify(Data::from(text));
-            }
-            Data::List(items) => self.read_effects(items, path),
+            Data::Bool(false) => self.decide(Decision::Block { reason: default_reason(kind) }),
+            Data::Str(text) if kind == EventKind::PostToolUse => self.decide(Decision::Modify(Data::from(text))),
+            Data::List(items) => self.read_list(kind, items, path),
             Data::Dict(entries) => self.read_dict(kind, entries, returned, path),
-            other => self.malformed.push(ReminderError::new(
-                ReminderCode::Shape,
-                path,
-                format!(
+            other => {
+                let message = format!(
                     "a `{kind}` hook may return nil, a bool, a dict or a list of effects, got {}",
                     other.type_name()
-                ),
-            )),
+                );
+                self.unreadable(kind, &message);
+                self.malformed.push(ReminderError::new(ReminderCode::Shape, path, message));
+            }
+        }
+    }
+
+    /// The stricter of two decisions counts.
+    fn decide(&mut self, decision: Decision) {
+        match (&self.decision, &decision) {
+            (Decision::Block { .. }, _) | (_, Decision::Allow) => {}
+            _ => self.decision = decision,
+        }
+    }
+
+    /// An answer that nobody understands. A guard that breaks does not open the gate.
+    fn unreadable(&mut self, kind: EventKind, why: &str) {
+        if matches!(kind, EventKind::PreToolUse | EventKind::UserPromptSubmit) {
+            self.decide(Decision::Block {
+                reason: format!("the answer of a {kind} hook is no decision: {why}").into(),
+            });
         }
     }
 
     fn read_dict(&mut self, kind: EventKind, entries: &Entries, returned: &Data, path: &str) {
         if let Some(reminder) = entries.get("reminder") {
             self.read_spec(reminder, &join(path, "reminder"));
-            if let Some(then) = entries.get("then") {
-                self.read(kind, then, &join(path, "then"));
-            }
-            self.refuse_unknown(entries, &["reminder", "then"], path);
-            return;
         }
         if let Some(effects) = entries.get("effects") {
             let inner = join(path, "effects");
             match effects.as_list() {
-                Some(items) => self.read_effects(items, &inner),
+                Some(items) => self.read_list(kind, items, &inner),
                 None => self.malformed.push(ReminderError::new(
                     ReminderCode::Shape,
                     inner,
@@ -107,28 +118,79 @@ impl Verdict {
                 )),
             }
         }
+        if let Some(then) = entries.get("then") {
+            self.read(kind, then, &join(path, "then"));
+        }
         if let Some(word) = unknown_decision(entries) {
             let message = format!("unknown `decision` {word:?}");
+            self.unreadable(kind, &message);
             let error = ReminderError::new(ReminderCode::Shape, join(path, "decision"), message);
             self.malformed.push(error.help("write \"allow\" or \"deny\""));
         }
-        if let Some(decision) = read_decision(kind, entries) {
-            self.decision = decision;
-        } else if !entries.contains_key("effects") && looks_like_spec(kind, entries) {
+        let decision = read_decision(kind, entries);
+        let decides = decision.is_some();
+        if let Some(decision) = decision {
+            self.decide(decision);
+        }
+        let holds_effects = ["reminder", "effects", "then"].iter().any(|key| entries.contains_key(*key));
+        let bare = !decides && !holds_effects && looks_like_spec(kind, entries);
+        if bare {
             self.read_spec(returned, path);
+        }
+        self.refuse_unknown(kind, entries, decides, bare, path);
+    }
+
+    /// Keys that mean nothing here. Without a decision beside them one of them may be the decision, misspelt.
+    fn refuse_unknown(&mut self, kind: EventKind, entries: &Entries, decides: bool, bare: bool, path: &str) {
+        let known = || answer_keys(kind).chain(["reminder", "effects", "then"]);
+        let is_spec = |key: &str| bare && ReminderSpec::KEYS.contains(&key);
+        let unknown = entries.keys().filter(|key| !known().any(|known| known == key.as_ref()) && !is_spec(key));
+        for key in unknown {
+            let message = format!("unknown key `{key}` in the answer of a `{kind}` hook");
+            if !decides {
+                self.unreadable(kind, &message);
+            }
+            // What was read as a reminder has told of it already, and observers may answer anything.
+            if !bare && !kind.is_worker() {
+                let near = crate::words::nearest(key, known().chain(ReminderSpec::KEYS.iter().copied()));
+                self.malformed.push(ReminderError::new(ReminderCode::Shape, join(path, key), message).suggest(near));
+            }
+        }
+        let alone = entries.contains_key("reason") && !decides && kind.can_be_vetoed();
+        if alone && !entries.contains_key("decision") && !entries.contains_key("then") {
+            let message = format!("a `reason` without a decision in the answer of a `{kind}` hook");
+            self.unreadable(kind, &message);
+            let error = ReminderError::new(ReminderCode::Shape, join(path, "reason"), message);
+            self.malformed.push(error.help("write {block: true, reason: \"…\"} or {deny: \"…\"}"));
         }
     }
 
-    fn read_effects(&mut self, items: &[Data], path: &str) {
+    /// A handler's list: effects, and what they decide.
+    fn read_list(&mut self, kind: EventKind, items: &[Data], path: &str) {
         for (index, item) in items.iter().enumerate() {
             let inner = join(path, &index.to_string());
             match item.as_dict() {
-                Some(entries) if entries.contains_key("reminder") => {
-                    self.read_spec(item.get("reminder"), &join(&inner, "reminder"));
-                    self.refuse_unknown(entries, &["reminder"], &inner);
-                }
+                Some(entries) if !entries.is_empty() => self.read_dict(kind, entries, item, &inner),
                 _ => self.read_spec(item, &inner),
             }
+        }
+    }
+
+    /// A provider's list: it decides nothing.
+    fn read_effects(&mut self, items: &[Data], path: &str) {
+        for (index, item) in items.iter().enumerate() {
+            self.read_effect(item, &join(path, &index.to_string()));
+        }
+    }
+
+    fn read_effect(&mut self, item: &Data, path: &str) {
+        let Some(entries) = item.as_dict().filter(|entries| entries.contains_key("reminder")) else {
+            return self.read_spec(item, path);
+        };
+        self.read_spec(item.get("reminder"), &join(path, "reminder"));
+        for key in entries.keys().filter(|key| key.as_ref() != "reminder") {
+            let message = format!("unknown key `{key}` beside `reminder`");
+            self.malformed.push(ReminderError::new(ReminderCode::Shape, join(path, key), message));
         }
     }
 
@@ -138,44 +200,40 @@ impl Verdict {
             Err(error) => self.malformed.push(error.under(path)),
         }
     }
+}
 
-    fn refuse_unknown(&mut self, entries: &Entries, known: &[&'static str], path: &str) {
-        for key in entries.keys().filter(|key| !known.contains(&key.as_ref())) {
-            self.malformed.push(
-                ReminderError::new(
-                    ReminderCode::Shape,
-                    join(path, key),
-                    format!("unknown key `{key}` beside `reminder`"),
-                )
-                .suggest(crate::words::nearest(key, known.iter().copied())),
-            );
-        }
-    }
+/// What a provider returned: each reminder by itself, so that a malformed one does not take the others with it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Effects {
+    /// Reminders to be added.
+    pub specs: Vec<ReminderSpec>,
+    /// Those that cannot be added, and why.
+    pub malformed: Vec<ReminderError>,
 }
 
 /// Reads the effects of a reminder provider: nil, a bare spec, `{reminder}`, `{effects}` or a list.
-pub fn read_effects(returned: &Data) -> Result<Vec<ReminderSpec>, ReminderError> {
+#[must_use]
+pub fn read_effects(returned: &Data) -> Effects {
     let mut verdict = Verdict::default();
     match returned {
         Data::Nil => {}
         Data::List(items) => verdict.read_effects(items, ""),
-        Data::Dict(entries) if entries.contains_key("reminder") => {
-            verdict.read_effects(std::slice::from_ref(returned), "");
-        }
-        Data::Dict(entries) if entries.contains_key("effects") => match returned.get("effects").as_list() {
-            Some(items) => verdict.read_effects(items, "effects"),
-            None => verdict.read_spec(returned, ""),
+        other => match other.get("effects").as_list() {
+            Some(items) if other.get("reminder").is_nil() => verdict.read_effects(items, "effects"),
+            _ => verdict.read_effect(other, ""),
         },
-        other => verdict.read_spec(other, ""),
     }
-    // A single `{reminder}` was read as a list of one; its path has no index.
-    let strip = |mut error: ReminderError| {
-        if matches!(returned, Data::Dict(_)) {
-            error.field = error.field.strip_prefix("0.").unwrap_or(&error.field).to_owned();
-        }
-        error
+    Effects { specs: verdict.effects, malformed: verdict.malformed }
+}
+
+/// The words of an answer to an event, effects apart.
+fn answer_keys(kind: EventKind) -> impl Iterator<Item = &'static str> {
+    let own = match kind {
+        EventKind::PreToolUse => Some("args"),
+        EventKind::PostToolUse => Some("result"),
+        _ => None,
     };
-    verdict.malformed.into_iter().next().map_or(Ok(verdict.effects), |error| Err(strip(error)))
+    ["block", "deny", "decision", "reason", "modify"].into_iter().chain(own)
 }
 
 /// A decision that is none of those known. It must not pass for consent in silence.
@@ -184,36 +242,42 @@ fn unknown_decision(entries: &Entries) -> Option<&str> {
     (!matches!(word, "allow" | "approve" | "deny" | "block")).then_some(word)
 }
 
+/// What a dict decides; nothing where it holds no word of a decision.
 fn read_decision(kind: EventKind, entries: &Entries) -> Option<Decision> {
-    let text = |key: &str| entries.get(key).and_then(Data::as_shared_str);
+    let text = |key: &str| entries.get(key).and_then(Data::as_shared_str).filter(|text| !text.trim().is_empty());
+    let given = |key: &str| entries.get(key).filter(|value| !value.is_nil());
     let reason = || text("reason").unwrap_or_else(|| default_reason(kind));
     if entries.get("block").is_some_and(Data::truthy) {
         return Some(Decision::Block { reason: reason() });
     }
     match entries.get("deny") {
-        Some(Data::Str(why)) => return Some(Decision::Block { reason: why.clone() }),
+        Some(Data::Str(_)) => return Some(Decision::Block { reason: text("deny").unwrap_or_else(reason) }),
         Some(other) if other.truthy() => return Some(Decision::Block { reason: reason() }),
         _ => {}
     }
-    match entries.get("decision").and_then(Data::as_str) {
-        Some("deny" | "block") => return Some(Decision::Block { reason: reason() }),
-        Some("allow" | "approve") => return Some(Decision::Allow),
-        _ => {}
+    if matches!(entries.get("decision").and_then(Data::as_str), Some("deny" | "block")) {
+        return Some(Decision::Block { reason: reason() });
     }
     let modified = match kind {
-        EventKind::PreToolUse => entries.get("args").or_else(|| entries.get("modify")),
-        EventKind::PostToolUse => entries.get("result").or_else(|| entries.get("modify")),
-        _ => entries.get("modify"),
+        EventKind::PreToolUse => given("args").or_else(|| given("modify")),
+        EventKind::PostToolUse => given("result").or_else(|| given("modify")),
+        _ => given("modify"),
     };
-    modified.map(|payload| Decision::Modify(payload.clone()))
+    if let Some(payload) = modified {
+        return Some(Decision::Modify(payload.clone()));
+    }
+    // `{deny: nil}`, `{block: false}` and the like: the handler decided, and lets it pass.
+    let allows = matches!(entries.get("decision").and_then(Data::as_str), Some("allow" | "approve"));
+    let decided = answer_keys(kind).filter(|key| !matches!(*key, "decision" | "reason"));
+    (allows || decided.into_iter().any(|key| entries.contains_key(key))).then_some(Decision::Allow)
 }
 
 /// A dict without any word of a decision is meant as a reminder: with a `body`, or with a key that only reminders have. For
-/// events whose handlers answer with an ordinary dict nothing else is guessed.
+/// events whose handlers answer with an ordinary dict, and for those that can be refused, nothing else is guessed.
 fn looks_like_spec(kind: EventKind, entries: &Entries) -> bool {
     let decides = ["block", "deny", "decision", "modify", "reason"].iter().any(|key| entries.contains_key(*key));
     let names_one = entries.keys().any(|key| ReminderSpec::KEYS.contains(&key.as_ref()));
-    !decides && (names_one || !(kind.is_worker() || entries.is_empty()))
+    !decides && (names_one || !(kind.is_worker() || kind.can_be_vetoed() || entries.is_empty()))
 }
 
 fn default_reason(kind: EventKind) -> Arc<str> {
@@ -254,7 +318,8 @@ mod tests {
             let verdict = read(EventKind::PostToolUse, json);
             assert_eq!(verdict.effects, [ReminderSpec::new("x")], "{json}");
             assert_eq!((verdict.decision, verdict.malformed), (Decision::Allow, vec![]), "{json}");
-            assert_eq!(read_effects(&Data::from_json(json).unwrap()).unwrap(), [ReminderSpec::new("x")], "{json}");
+            let effects = read_effects(&Data::from_json(json).unwrap());
+            assert_eq!((effects.specs, effects.malformed), (vec![ReminderSpec::new("x")], vec![]), "{json}");
         }
     }
 
@@ -272,6 +337,74 @@ mod tests {
             assert!(matches!(read(EventKind::UserPromptSubmit, json).decision, Decision::Block { .. }), "{json}");
         }
         assert_eq!(read(EventKind::PostTurn, "null"), Verdict::allow());
+    }
+
+    #[test]
+    fn a_decision_beside_a_reminder_counts() {
+        for json in [
+            r#"{"reminder":{"body":"x"},"deny":"no"}"#,
+            r#"{"reminder":{"body":"x"},"decision":"deny","reason":"no"}"#,
+            r#"{"reminder":{"body":"x"},"block":true,"reason":"no"}"#,
+            r#"{"reminder":{"body":"x"},"then":{"deny":"no"}}"#,
+            r#"{"reminder":{"body":"x"},"then":{"deny":"no"},"decision":"allow"}"#,
+            r#"{"effects":[{"body":"x"}],"then":{"deny":"no"}}"#,
+            r#"{"effects":[{"reminder":{"body":"x"},"deny":"no"}]}"#,
+            r#"[{"reminder":{"body":"x"}},{"deny":"no"}]"#,
+        ] {
+            let verdict = read(EventKind::PreToolUse, json);
+            assert_eq!(verdict.decision, Decision::Block { reason: "no".into() }, "{json}");
+            assert_eq!((verdict.effects.len(), verdict.malformed), (1, vec![]), "{json}");
+        }
+        let changed = read(EventKind::PreToolUse, r#"{"reminder":{"body":"x"},"args":{"a":1}}"#);
+        assert_eq!(changed.decision, Decision::Modify(Data::dict([("a", 1.into())])));
+    }
+
+    #[test]
+    fn an_answer_that_is_no_decision_is_no_consent() {
+        for json in [
+            r#"{"dney":"no"}"#,
+            r#"{"reminder":{"body":"x"},"dney":"no"}"#,
+            r#"{"effects":[{"body":"x"}],"blok":true}"#,
+            r#"{"effects":[{"blok":true}]}"#,
+            r#"{"body":"x","blok":true}"#,
+            r#"{"reminder":{"body":"x"},"then":{"dney":"no"}}"#,
+            r#"{"decision":"dney"}"#,
+            r#"{"decision":3}"#,
+            r#"{"reason":"because"}"#,
+            r#"[{"blok":true}]"#,
+            r#""no""#,
+            "3",
+        ] {
+            for kind in [EventKind::PreToolUse, EventKind::UserPromptSubmit] {
+                let verdict = read(kind, json);
+                assert!(matches!(verdict.decision, Decision::Block { .. }), "{kind} {json}: {verdict:?}");
+                assert!(!verdict.malformed.is_empty(), "{kind} {json}");
+            }
+            // Compaction goes on, but the handler is told.
+            let verdict = read(EventKind::PreCompact, json);
+            assert_eq!((verdict.decision, verdict.malformed.is_empty()), (Decision::Allow, false), "{json}");
+        }
+        for json in
+            [r#"{"deny":null}"#, r#"{"block":false,"reason":"r"}"#, "{}", r#"{"reminder":{"body":"x"},"then":null}"#]
+        {
+            let verdict = read(EventKind::PreToolUse, json);
+            assert_eq!((verdict.decision, verdict.malformed), (Decision::Allow, vec![]), "{json}");
+        }
+        // A malformed reminder alone decides nothing.
+        let verdict = read(EventKind::PreToolUse, r#"{"reminder":{"bdy":"x"}}"#);
+        assert_eq!((verdict.decision, verdict.malformed.len()), (Decision::Allow, 1));
+        let suggested = read(EventKind::PreToolUse, r#"{"reminder":{"body":"x"},"dney":"no"}"#).malformed;
+        assert_eq!(suggested[0].suggestion.as_deref(), Some("deny"));
+    }
+
+    #[test]
+    fn a_providers_good_reminders_survive_a_bad_one() {
+        let effects =
+            read_effects(&Data::from_json(r#"[{"body":"a"},{"bdy":"b"},{"reminder":{"body":"c"}}]"#).unwrap());
+        assert_eq!(effects.specs, [ReminderSpec::new("a"), ReminderSpec::new("c")]);
+        assert_eq!(effects.malformed[0].field, "1.bdy");
+        let effects = read_effects(&Data::from_json(r#"{"reminder":{"body":""}}"#).unwrap());
+        assert_eq!(effects.malformed[0].field, "reminder.body");
     }
 
     #[test]

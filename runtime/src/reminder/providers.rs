@@ -7,10 +7,12 @@ use crate::seam::{Answer, Outcome, Turn};
 use super::ReminderSpec;
 
 mod fire;
+mod malformed;
 mod registry;
 mod selection;
 
 pub use fire::{FireReport, ProviderReport, fire};
+pub use malformed::Malformed;
 pub use registry::ReminderProviders;
 pub use selection::{ProviderList, ReminderOptions};
 
@@ -22,7 +24,8 @@ pub trait ReminderProvider {
     /// The events it wants to see.
     fn subscribes_to(&self) -> EventSet;
 
-    /// Looks at an event. `config` is the part of the options that bears its id, else nil. What it must remember between
+    /// Looks at an event. Of several reminders that it has, malformed ones do not take the others with them: see
+    /// [`Malformed`]. `config` is the part of the options that bears its id, else nil. What it must remember between
     /// events it keeps under its id in the session's `provider_memory`.
     fn evaluate<'a>(
         &'a self,

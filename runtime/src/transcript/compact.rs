@@ -66,6 +66,7 @@ pub struct Begun {
     /// The messages that go.
     pub archived: Vec<Arc<Message>>,
     kept: Vector<Arc<Message>>,
+    keep_last: usize,
     /// The reminders that survived TTL and dedupe, before the filter.
     pub survivors: Vec<Arc<Reminder>>,
     records: Vec<LifecycleRecord>,
@@ -108,6 +109,7 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
         options,
         archived: archived.into_iter().collect(),
         kept,
+        keep_last,
         survivors: pass.survivors,
         records: pass.records,
         tokens_before,
@@ -124,10 +126,31 @@ impl Begun {
         format!("[{count} earlier message{} removed to save context]", if count == 1 { "" } else { "s" }).into()
     }
 
+    /// What the `pre_compact` event tells: the same fields as afterwards. What only the compaction itself will show is nil.
+    #[must_use]
+    pub fn outlook(&self) -> Data {
+        let preserved = self.survivors.iter().filter(|reminder| reminder.preserve_on_compact).count();
+        Data::dict([
+            ("mode", Data::from(self.options.mode)),
+            ("strategy", self.options.strategy.as_str().into()),
+            ("keep_last", self.keep_last.into()),
+            ("message_count", (self.archived.len() + self.kept.len()).into()),
+            ("archived_messages", self.archived.len().into()),
+            ("remaining_messages", self.kept.len().into()),
+            ("estimated_tokens_before", self.tokens_before.into()),
+            ("estimated_tokens_after", Data::Nil),
+            ("summary", self.options.summary.clone().into()),
+            ("reminders_expired", (self.expired + self.survivors.len() - preserved).into()),
+            ("reminders_deduped", self.deduped.into()),
+            ("reminders_preserved", preserved.into()),
+        ])
+    }
+
     /// Puts the summary in place.
     #[must_use]
     pub fn finish(self, summary: Summary, at: &Moment<'_>) -> Compacted {
-        let Begun { mut transcript, options, archived, kept, mut records, tokens_before, expired, deduped, .. } = self;
+        let mut report = self.outlook();
+        let Begun { mut transcript, kept, mut records, .. } = self;
         let (text, mut messages): (Option<Arc<str>>, Vector<Arc<Message>>) = match summary {
             Summary::Text(text) => (Some(text.clone()), Vector::unit(Arc::new(Message::user(text)))),
             Summary::Messages(messages) => (None, messages.into_iter().collect()),
@@ -135,23 +158,12 @@ impl Begun {
         messages.append(kept);
         transcript.messages = messages;
         transcript.summary = text.clone().or(transcript.summary);
-        let lost = lifecycle::preserve_only(&mut transcript);
-        let report = Data::dict_of_present([
-            ("mode", Data::from(options.mode)),
-            ("strategy", options.strategy.as_str().into()),
-            ("keep_last", options.keep_last.into()),
-            ("archived_messages", archived.len().into()),
-            ("remaining_messages", transcript.messages.len().into()),
-            ("message_count", transcript.messages.len().into()),
-            ("estimated_tokens_before", tokens_before.into()),
-            ("estimated_tokens_after", transcript.estimated_tokens().into()),
-            ("summary", text.into()),
-            ("reminders_expired", (expired + lost.len()).into()),
-            ("reminders_deduped", deduped.into()),
-            ("reminders_preserved", transcript.pending_count().into()),
-        ]);
-        records.extend(lost);
-        transcript.push_event(at.ids.next_text(at.now_ms), "compaction", report.clone());
+        records.extend(lifecycle::preserve_only(&mut transcript));
+        report.set("remaining_messages", transcript.messages.len().into());
+        report.set("estimated_tokens_after", transcript.estimated_tokens().into());
+        report.set("summary", text.into());
+        let present = report.as_dict().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone()));
+        transcript.push_event(at.ids.next_text(at.now_ms), "compaction", Data::dict_of_present(present));
         Compacted { transcript, records, report }
     }
 }

@@ -182,11 +182,23 @@ fn a_custom_compactor_sees_reminders_before_the_filter() {
         let begun = begin(&t, CompactOptions { strategy: Strategy::Custom, ..CompactOptions::default() }).unwrap();
         assert_eq!((begun.archived.len(), begun.survivors.len()), (20, 2));
         assert_eq!(begun.survivors[0].ttl_turns, Some(2));
+        let before = begun.outlook();
         let done = begun.finish(Summary::Messages(vec![Arc::new(Message::user("short"))]), at);
         let bodies: Vec<_> = done.transcript.pending().map(|p| p.reminder.body.to_string()).collect();
         assert_eq!((bodies, done.transcript.messages().len()), (vec!["kept".to_owned()], 1));
         let kinds: Vec<_> = done.transcript.events().map(|event| event.kind.to_string()).collect();
         assert_eq!(kinds, ["system_reminder", "hook", "compaction"]);
         assert_eq!(done.report.get("reminders_preserved").as_int(), Some(1));
+        // What can be known before is the same before and after.
+        let fields = |report: &Data| report.as_dict().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(fields(&before), fields(&done.report));
+        for same in ["message_count", "archived_messages", "reminders_expired", "reminders_preserved", "keep_last"] {
+            assert_eq!(before.get(same), done.report.get(same), "{same}");
+        }
+        assert_eq!(
+            (before.get("message_count").as_int(), before.get("reminders_expired").as_int()),
+            (Some(20), Some(1))
+        );
+        assert_eq!((before.get("remaining_messages"), done.report.get("remaining_messages")), (&0.into(), &1.into()));
     });
 }

@@ -1,6 +1,7 @@
 //! Custom compactors.
 
 use super::ScriptFn;
+use crate::article::article;
 use crate::convert::to_value;
 use crate::fault::Thrown;
 use crate::values::TranscriptValue;
@@ -44,7 +45,7 @@ impl ScriptCompactor {
 fn unusable(value: &Value) -> Box<Raise> {
     Raise::error(
         codes::TYPE,
-        format!("a compactor gives a string, {{summary}} or a transcript, not a {}", value.type_name()),
+        format!("a compactor gives a string, {{summary}} or a transcript, not {}", article(value.type_name())),
     )
 }
 

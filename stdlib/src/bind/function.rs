@@ -1,14 +1,16 @@
 //! A script's function as the core sees it: called in a turn, answering at once or later.
 
 use crate::convert::to_data;
-use crate::fault::Thrown;
+use crate::fault::{Thrown, of_reminder};
 use crate::here::Here;
 use lang::builtins::args;
 use lang::source::{SourceRef, Span};
 use lang::value::Value;
 use lang::vm::{Called, Cx, Function, Raise};
 use runtime::data::Data;
-use runtime::seam::{Answer, Outcome, Turn};
+use runtime::reminder::ReminderError;
+use runtime::seam::{Answer, Fault, Outcome, Turn};
+use std::rc::Rc;
 
 /// A script's function.
 #[derive(Clone)]
@@ -48,8 +50,17 @@ impl ScriptFn {
         }
     }
 
+    /// The error of a reminder that it returned, at the place where it was written.
+    pub(crate) fn blame(&self, error: &ReminderError) -> Rc<dyn Fault> {
+        let raise = of_reminder(error);
+        Thrown::fault(match self.place() {
+            Some((source, span)) => raise.at(&source, span),
+            None => raise,
+        })
+    }
+
     /// Where it was written; nothing for a builtin.
-    pub(crate) fn place(&self) -> Option<(SourceRef, Span)> {
+    fn place(&self) -> Option<(SourceRef, Span)> {
         let Value::Closure(closure) = self.function.value() else { return None };
         Some((closure.proto.source.clone()?, closure.proto.span))
     }

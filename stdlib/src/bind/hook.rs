@@ -4,7 +4,9 @@ use super::ScriptFn;
 use super::function::data_of;
 use crate::convert::to_value;
 use runtime::hooks::{Hook, HookEvent, Verdict};
-use runtime::seam::{Answer, Outcome, Turn};
+use runtime::reminder::ReminderError;
+use runtime::seam::{Answer, Fault, Outcome, Turn};
+use std::rc::Rc;
 
 /// A handler written in the language.
 pub(crate) struct ScriptHook {
@@ -18,6 +20,10 @@ impl Hook for ScriptHook {
         let payload = to_value(&event.to_data(turn.session.id()));
         let kind = event.kind();
         self.function.call(turn, vec![payload], move |value| Ok(Verdict::from_data(kind, &data_of(&value)?)))
+    }
+
+    fn malformed(&self, error: &ReminderError) -> Rc<dyn Fault> {
+        self.function.blame(error)
     }
 
     fn name(&self) -> &str {

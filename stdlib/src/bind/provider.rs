@@ -3,15 +3,14 @@
 use super::ScriptFn;
 use super::function::data_of;
 use crate::convert::to_value;
-use crate::fault::{Thrown, of_reminder};
 use crate::values::TranscriptValue;
 use lang::value::Value;
 use runtime::data::Data;
 use runtime::hooks::verdict::read_effects;
 use runtime::hooks::{EventSet, HookEvent};
 use runtime::reminder::ReminderSpec;
-use runtime::reminder::providers::ReminderProvider;
-use runtime::seam::{Answer, Outcome, Turn};
+use runtime::reminder::providers::{Malformed, ReminderProvider};
+use runtime::seam::{Answer, Outcome, Turn, fault};
 
 /// A provider written in the language.
 pub(crate) struct ScriptProvider {
@@ -45,13 +44,13 @@ impl ReminderProvider for ScriptProvider {
             ("config", to_value(config)),
         ]);
         self.evaluate.call(turn, vec![ctx], |value| {
-            read_effects(&data_of(&value)?).map_err(|error| {
-                let raise = of_reminder(&error.of_provider(&self.id));
-                Thrown::fault(match self.evaluate.place() {
-                    Some((source, span)) => raise.at(&source, span),
-                    None => raise,
-                })
-            })
+            let effects = read_effects(&data_of(&value)?);
+            let mut thrown =
+                effects.malformed.into_iter().map(|error| self.evaluate.blame(&error.of_provider(&self.id)));
+            match thrown.next() {
+                None => Ok(effects.specs),
+                Some(first) => Err(fault(Malformed { good: effects.specs, first, rest: thrown.collect() })),
+            }
         })
     }
 }

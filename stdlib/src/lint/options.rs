@@ -4,8 +4,9 @@ use super::literal;
 use lang::ast::Expr;
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
-use runtime::reminder::ReminderError;
-use runtime::reminder::providers::ReminderOptions;
+use runtime::reminder::providers::{ReminderOptions, ReminderProviders};
+use runtime::reminder::{ReminderCode, ReminderError};
+use runtime::words::nearest;
 
 /// Checks a literal `reminders` option.
 pub(super) fn check(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>) {
@@ -25,23 +26,45 @@ pub(super) fn check(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>
 }
 
 fn configuration<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &ReminderOptions, found: &mut Vec<Diagnostic>) {
+    let registered: Vec<&str> = view
+        .calls_of("", "register_reminder_provider")
+        .filter_map(|call| call.dict(call.arg(0)?)?.get("id").and_then(|id| call.text(id)))
+        .collect();
     for (id, config) in options.config.as_dict().into_iter().flatten() {
+        if registered.contains(&id.as_ref()) {
+            continue;
+        }
+        if let Some(error) = misspelt(id) {
+            found.push(report(view, reminders, &error));
+            continue;
+        }
         if let Err(error) = providers::reminder::check_config(id, config) {
             found.push(report(view, reminders, &error.under("config")));
         }
     }
 }
 
+/// An id that nobody has in this file may be registered elsewhere, unless it is almost a canonical one.
+fn misspelt(id: &str) -> Option<ReminderError> {
+    if ReminderProviders::CANONICAL.contains(&id) {
+        return None;
+    }
+    let near = nearest(id, ReminderProviders::CANONICAL.iter().copied())?;
+    let message = format!("`config` is for a reminder provider `{id}`, and no provider has this id");
+    Some(ReminderError::new(ReminderCode::Shape, format!("config.{id}"), message).suggest(Some(near)))
+}
+
 /// The error at the part of the literal that its field path leads to.
 fn report<'a>(view: &CallView<'a>, whole: &'a Expr, error: &ReminderError) -> Diagnostic {
     let mut at = whole.span;
     let mut e = whole;
-    for part in error.field.split('.').filter(|p| !p.is_empty()) {
+    let mut parts = error.field.split('.').filter(|p| !p.is_empty()).peekable();
+    while let Some(part) = parts.next() {
         let Some(dict) = view.dict(e) else { break };
         let Some(inner) = dict.get(part) else { break };
         at = inner.span;
         e = inner;
-        if view.dict(inner).is_none()
+        if parts.peek().is_none()
             && let Some(span) = dict.key_span(part)
             && error.suggestion.is_some()
         {

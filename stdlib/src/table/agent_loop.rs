@@ -2,13 +2,14 @@
 
 use crate::bind::{ScriptHook, ScriptModel};
 use crate::convert::{to_data, to_value};
-use crate::fault::{of_session, to_raise};
+use crate::fault::{of_reminder, of_session, to_raise};
 use crate::here;
 use crate::lint;
-use crate::options::Reader;
+use crate::options::{Reader, label_of};
 use crate::table::llm::announce;
 use crate::table::tool::tools_from;
 use crate::values::TranscriptValue;
+use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::{Str, Value, display};
 use lang::vm::{Cx, Raise, Wait, codes};
@@ -53,7 +54,7 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
                 .map_err(|e| of_session(&e).about(2, "`messages` is at fault"))?;
         }
     }
-    let loop_options = loop_options(&options, task, request, capabilities)?;
+    let loop_options = loop_options(&world, &options, task, request, capabilities)?;
     let mut tools = Vec::new();
     tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "`tools` is at fault"))?;
     let post_turn = options.function(cx, "post_turn_callback")?;
@@ -88,6 +89,7 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn loop_options(
+    world: &World,
     options: &Reader<'_>,
     task: String,
     request: runtime::model::Request,
@@ -108,7 +110,10 @@ fn loop_options(
     }
     out.token_budget = options.count("token_budget")?;
     out.max_tool_output_chars = options.count("max_tool_output_chars")?;
-    out.reminders = options.reminders()?;
+    out.reminders = options.reminders(world)?;
+    // The loop selects them itself; here the error still knows its place among the options.
+    let selected = out.reminders.select(&world.providers).map(drop);
+    selected.map_err(|e| e.under("reminders")).map_err(|e| of_reminder(&e).about(2, label_of(&e)))?;
     out.written = options.written();
     Ok(out)
 }

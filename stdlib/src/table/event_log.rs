@@ -6,7 +6,7 @@ use crate::here;
 use crate::values::EventStream;
 use lang::builtins::args;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, Wait};
+use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::clock::Clock;
 use runtime::event_log::{Filter, NewRecord};
 use std::sync::Arc;
@@ -21,6 +21,9 @@ lang::builtins! { "event_log" =>
     /// A stream of records: history first, then what comes.
     plain "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
 }
+
+/// How the topics begin that the runtime writes.
+const RESERVED: &str = "transcript.";
 
 /// Methods of streams.
 pub(super) static STREAM_TABLE: &[lang::builtins::Builtin] = stream::TABLE;
@@ -66,6 +69,16 @@ mod stream {
 fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let topic: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
+    if topic.trim().is_empty() {
+        return Err(Raise::error(codes::VALUE, "a record needs a topic").about(0, "blank"));
+    }
+    // What audit and replay read must come from the runtime alone.
+    if topic.starts_with(RESERVED) {
+        let message = format!("the topic `{topic}` is the runtime's own, scripts cannot write to it");
+        return Err(Raise::error(codes::VALUE, message)
+            .about(0, "reserved")
+            .help(format!("choose a topic that does not begin with `{RESERVED}`")));
+    }
     let record = NewRecord {
         topic: topic.clone(),
         kind: Arc::from(args::str(args, 1)?.as_str()),

@@ -29,22 +29,6 @@ impl HostObject for NativeTool {
         "tool handler"
     }
 
-    fn get(&self, _key: &str) -> Option<Value> {
-        None
-    }
-
-    fn size(&self) -> Option<usize> {
-        None
-    }
-
-    fn keys(&self) -> Vec<Str> {
-        Vec::new()
-    }
-
-    fn to_value(&self) -> Option<Value> {
-        None
-    }
-
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -6,6 +6,7 @@ use crate::here;
 use crate::lint;
 use crate::options::Reader;
 use crate::table::tool::tools_from;
+use crate::values::find_session;
 use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::{Str, Value};
@@ -30,10 +31,12 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let prompt: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
     let options = Reader::llm(args, 2)?;
     let mut request = options.request(args::opt_str(args, 1)?.map(Str::as_str))?;
-    let placement = options.reminders()?.placement;
+    let placement = options.reminders(&world)?.placement;
     let scope = here::scope(cx, &world);
     let session = match options.text("session_id")? {
-        Some(id) => world.sessions.get(&id).map_err(|e| crate::fault::of_session(&e).about(2, ""))?,
+        Some(id) => {
+            find_session(&id, &world, "llm_call").map_err(|raise| raise.about(2, "`session_id` is at fault"))?
+        }
         None => {
             here::session(cx).unwrap_or_else(|| world.sessions.detached(&Arc::from("llm_call"), scope.clock.now_ms()))
         }

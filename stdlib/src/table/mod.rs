@@ -8,6 +8,7 @@ mod file;
 mod file_tools;
 mod hook;
 mod id;
+mod later;
 mod llm;
 mod mock;
 mod provider;
@@ -42,9 +43,12 @@ static OWN: &[&[Builtin]] = &[
 
 static GROUPS: &[&[&[Builtin]]] = &[lang::builtins::TABLES, OWN];
 
+/// The standard modules. What they offer is global; naming them in an import says where it belongs.
+static MODULES: &[&str] = &["std/agent/fact", "std/agent/state", "std/agent/tools", "std/agent/workers", "std/testing"];
+
 /// All builtins, and the named types of their signatures.
 pub(crate) const fn registry() -> Registry {
-    Registry::new(GROUPS).with_shapes(crate::options::SHAPES)
+    Registry::new(GROUPS).with_shapes(crate::options::SHAPES).with_later(later::LATER).with_modules(MODULES)
 }
 
 #[cfg(test)]
@@ -58,6 +62,16 @@ mod tests {
             assert!(lang::check::signature(row.sig).is_some(), "{}: {}", row.full_name(), row.sig);
             assert!(seen.insert((row.module, row.name)), "{} stands twice", row.full_name());
             assert!(!row.doc.trim().is_empty(), "{} has no documentation", row.full_name());
+        }
+    }
+
+    #[test]
+    fn what_comes_later_is_not_there_yet() {
+        let there: BTreeSet<String> = super::registry().all().map(lang::builtins::Builtin::full_name).collect();
+        let mut seen = BTreeSet::new();
+        for name in super::later::LATER {
+            assert!(!there.contains(*name), "{name} is there");
+            assert!(seen.insert(name), "{name} stands twice");
         }
     }
 

@@ -5,6 +5,7 @@ use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, to_raise};
 use crate::here;
 use crate::lint;
+use crate::options::{label_of, read_reminders};
 use crate::values::session_arg;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
@@ -12,7 +13,8 @@ use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::data::Data;
 use runtime::hooks::{EventKind, EventSet, HookEvent};
-use runtime::reminder::providers::{ReminderOptions, fire};
+use runtime::reminder::ReminderError;
+use runtime::reminder::providers::fire;
 use runtime::seam::Turn;
 use std::rc::Rc;
 
@@ -76,13 +78,13 @@ fn clear_reminder_providers(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, B
 
 fn agent_reminder_providers_fire(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let session = session_arg(args, 0, &world)?;
+    let session = session_arg(args, 0, &world, "agent_reminder_providers_fire")?;
     let kind = event_of(args::str(args, 1)?, 1)?;
     let payload = if args[2].is_nil() { Data::empty_dict() } else { to_data(&args[2]).map_err(|r| r.about(2, ""))? };
     let written = to_data(&args[3]).map_err(|r| r.about(3, ""))?;
-    let options = ReminderOptions::from_data(written.get("reminders"))
-        .map_err(|e| of_reminder(&e.under("reminders")).about(3, ""))?;
-    let selected = options.select(&world.providers).map_err(|e| of_reminder(&e).about(3, ""))?;
+    let wrong = |e: ReminderError| of_reminder(&e).about(3, label_of(&e));
+    let options = read_reminders(written.get("reminders"), &world).map_err(wrong)?;
+    let selected = options.select(&world.providers).map_err(|e| wrong(e.under("reminders")))?;
     let mut scope = here::scope(cx, &world);
     scope.options = written;
     Ok(Wait::new(async move {

@@ -38,8 +38,8 @@ lang::builtins! { "" =>
     plain "agent_session_inject(id: any, message: any) -> nil" inject;
     /// Says where a session works.
     plain "agent_session_set_workspace_anchor(id: any, anchor: any) -> nil" set_workspace_anchor;
-    /// Charges the finite reminders of a session by hand.
-    plain "agent_session_apply_reminder_post_turn(id: any, turn: int) -> int" apply_reminder_post_turn;
+    /// Charges the finite reminders made in `turn` or before by hand: `{expired_count, decremented_count, remaining_count}`.
+    plain "agent_session_apply_reminder_post_turn(id: any, turn: int = 0) -> dict" apply_reminder_post_turn;
 }
 
 fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -62,7 +62,7 @@ fn current_id(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn length(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let session = session_arg(args, 0, &*here::world(cx)?)?;
+    let session = session_arg(args, 0, &*here::world(cx)?, "agent_session_length")?;
     Ok(Value::from(session.transcript().messages().len()))
 }
 
@@ -71,7 +71,7 @@ fn snapshot(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let session = session_arg(args, 0, &*here::world(cx)?)?;
+    let session = session_arg(args, 0, &*here::world(cx)?, "agent_session_messages")?;
     Ok(to_value(&session.transcript().get("messages")))
 }
 
@@ -81,21 +81,21 @@ fn ancestry(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn reset(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let session = session_arg(args, 0, &world)?;
+    let session = session_arg(args, 0, &world, "agent_session_reset")?;
     world.sessions.reset(session.id(), &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
     Ok(Value::Nil)
 }
 
 fn close(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let session = session_arg(args, 0, &world)?;
+    let session = session_arg(args, 0, &world, "agent_session_close")?;
     world.sessions.close(session.id(), &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
     Ok(Value::Nil)
 }
 
 fn fork(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let session = session_arg(args, 0, &world)?;
+    let session = session_arg(args, 0, &world, "agent_session_fork")?;
     let target = args::opt_str(args, 1)?.map(Str::as_str);
     let copy = world.sessions.fork(session.id(), target, &here::scope(cx, &world));
     copy.map(|s| Value::str(s.id())).map_err(|e| of_session(&e).about(1, ""))
@@ -103,7 +103,7 @@ fn fork(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn fork_at(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let session = session_arg(args, 0, &world)?;
+    let session = session_arg(args, 0, &world, "agent_session_fork_at")?;
     let keep = args::count(args, 1)?;
     let target = args::opt_str(args, 2)?.map(Str::as_str);
     let copy = world.sessions.fork_at(session.id(), keep, target, &here::scope(cx, &world));
@@ -112,14 +112,14 @@ fn fork_at(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn trim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let session = session_arg(args, 0, &world)?;
+    let session = session_arg(args, 0, &world, "agent_session_trim")?;
     world.sessions.trim(session.id(), args::count(args, 1)?, &here::scope(cx, &world)).map_err(|e| of_session(&e))?;
     Ok(Value::Nil)
 }
 
 fn inject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let session = session_arg(args, 0, &world)?;
+    let session = session_arg(args, 0, &world, "agent_session_inject")?;
     let message = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
     world.sessions.inject(session.id(), &message, &here::scope(cx, &world)).map_err(|e| of_session(&e).about(1, ""))?;
     Ok(Value::Nil)
@@ -127,7 +127,7 @@ fn inject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn set_workspace_anchor(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let session = session_arg(args, 0, &world)?;
+    let session = session_arg(args, 0, &world, "agent_session_set_workspace_anchor")?;
     let anchor = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
     world.sessions.set_workspace_anchor(session.id(), &anchor).map_err(|e| of_session(&e).about(1, ""))?;
     Ok(Value::Nil)
@@ -135,8 +135,12 @@ fn set_workspace_anchor(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Bo
 
 fn apply_reminder_post_turn(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let session = session_arg(args, 0, &world)?;
-    let turn = u32::try_from(args::count(args, 1)?).unwrap_or(u32::MAX);
+    let session = session_arg(args, 0, &world, "agent_session_apply_reminder_post_turn")?;
+    let turn = if args[1].is_nil() { 0 } else { u32::try_from(args::count(args, 1)?).unwrap_or(u32::MAX) };
     let passed = session.post_turn_by_hand(&here::scope(cx, &world), turn);
-    Ok(Value::from(passed.records.len()))
+    Ok(Value::record([
+        ("expired_count", Value::from(passed.expired)),
+        ("decremented_count", Value::from(passed.decremented)),
+        ("remaining_count", Value::from(session.transcript().pending_count())),
+    ]))
 }

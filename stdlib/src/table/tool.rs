@@ -1,5 +1,6 @@
 //! Tools: registries, definitions.
 
+use crate::article::article;
 use crate::bind::{ScriptFn, ScriptTool};
 use crate::convert::to_data;
 use crate::table::file_tools::NativeTool;
@@ -44,9 +45,7 @@ fn tool_registry(_: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn tool_define(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mut tools = tools_of(args, 0)?;
     let name = args::str(args, 1)?.clone();
-    if name.trim().is_empty() {
-        return Err(Raise::error(codes::VALUE, "a tool needs a name").about(1, "blank"));
-    }
+    check_name(&name).map_err(|raise| raise.about(1, "this name"))?;
     let description = args::str(args, 2)?.clone();
     let definition = args::dict(args, 3)?;
     let handler = definition.get_str("handler").filter(|h| h.is_callable()).cloned().ok_or_else(|| {
@@ -65,6 +64,20 @@ fn tool_define(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     }
     tools.insert(name, Value::dict(tool));
     Ok(registry_of(tools))
+}
+
+/// Model servers take no other names.
+fn check_name(name: &str) -> Result<(), Box<Raise>> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if (1..=64).contains(&name.len()) && name.chars().all(fits) {
+        return Ok(());
+    }
+    let why = if name.trim().is_empty() {
+        "a tool needs a name".to_owned()
+    } else {
+        format!("{name:?} cannot be the name of a tool")
+    };
+    Err(Raise::error(codes::VALUE, why).help("a tool's name is 1 to 64 letters, digits, `_` and `-`"))
 }
 
 /// A JSON Schema as it stands; `{path: "string", n?: "int"}`-like dicts become one.
@@ -151,7 +164,7 @@ pub(super) fn tools_from(cx: &Cx<'_>, value: &Value, found: &mut Vec<Rc<dyn Tool
                 Ok(())
             }
         },
-        other => Err(no_tool(&format!("found a {}", other.type_name()))),
+        other => Err(no_tool(&format!("found {}", article(other.type_name())))),
     }
 }
 
@@ -166,6 +179,7 @@ fn tool_from(cx: &Cx<'_>, dict: &Dict) -> Result<Rc<dyn Tool>, Box<Raise>> {
     if name.is_empty() {
         return Err(no_tool("it has no `name`"));
     }
+    check_name(name)?;
     let data = |key: &str| dict.get_str(key).map_or(Ok(Data::Nil), to_data);
     let mut spec = ToolSpec::new(name, text("description"), data("parameters")?);
     spec.returns = data("returns")?;

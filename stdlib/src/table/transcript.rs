@@ -4,6 +4,7 @@ use crate::convert::{to_data, to_value};
 use crate::fault::of_reminder;
 use crate::here;
 use crate::lint;
+use crate::options::label_of;
 use crate::values::TranscriptValue;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
@@ -31,7 +32,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     // The caller's hold on the old one ends here, so that an inject in a loop changes one transcript in place.
     args[0] = Value::Nil;
     let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
-    let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, about(&e)))?;
+    let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
     let scope = here::scope(cx, &world);
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);
@@ -44,17 +45,12 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     ]))
 }
 
-/// What the label of a reminder's error says.
-fn about(error: &runtime::reminder::ReminderError) -> String {
-    if error.field.is_empty() { String::new() } else { format!("`{}` is at fault", error.field) }
-}
-
 fn clear_reminders(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let mut transcript = TranscriptValue::read(args, 0, &world)?;
     args[0] = Value::Nil;
     let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
-    let selector = Selector::from_data(&data).map_err(|e| of_reminder(&e).about(1, about(&e)))?;
+    let selector = Selector::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
     let scope = here::scope(cx, &world);
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);

@@ -2,20 +2,24 @@
 
 use crate::bind::{ScriptCompactor, ScriptFn};
 use crate::convert::{to_data, to_value};
-use crate::fault::to_raise;
+use crate::fault::{of_reminder, to_raise};
 use crate::here;
 use crate::values::{TranscriptValue, of_transcript};
+use crate::world::World;
 use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::clock::Clock;
 use runtime::data::Data;
-use runtime::hooks::{Decision, HookEvent, fire};
+use runtime::hooks::{Decision, EventKind, HookEvent, fire};
 use runtime::ids::Ids;
 use runtime::reminder::lifecycle::Charge;
-use runtime::seam::{Summary, Turn};
+use runtime::reminder::providers::{self, ReminderOptions};
+use runtime::seam::{Scope, Summary, Turn};
+use runtime::session::Session;
 use runtime::transcript::compact::{CompactOptions, Strategy, begin};
 use runtime::transcript::{Event, Transcript};
+use std::rc::Rc;
 use std::sync::Arc;
 
 lang::builtins! { "" =>
@@ -181,21 +185,28 @@ fn compact_options(cx: &Cx<'_>, args: &[Value]) -> Result<(CompactOptions, Summa
 
 fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let transcript = TranscriptValue::read(args, 0, &world)?;
+    let mut transcript = TranscriptValue::read(args, 0, &world)?;
     let (options, summariser) = compact_options(cx, args)?;
     let scope = here::scope(cx, &world);
-    let session = here::session(cx).unwrap_or_else(|| world.sessions.detached(transcript.id(), scope.clock.now_ms()));
+    // Handlers' reminders belong to the agent at hand. Outside of any loop they go into the transcript itself.
+    let at_hand = here::session(cx);
+    let session = at_hand.clone().unwrap_or_else(|| world.sessions.detached(transcript.id(), scope.clock.now_ms()));
+    let is_bare = at_hand.is_none();
     Ok(Wait::new(async move {
-        let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
-        let Some(begun) = begin(&transcript, options.clone()) else { return Ok(TranscriptValue::value(transcript)) };
-        let payload = Data::dict([
-            ("mode", Data::from(options.mode)),
-            ("strategy", options.strategy.as_str().into()),
-            ("message_count", transcript.messages().len().into()),
-            ("estimated_tokens_before", transcript.estimated_tokens().into()),
-        ]);
-        let event = HookEvent::Raw { kind: runtime::hooks::EventKind::PreCompact, payload: &payload };
-        let decision = fire::fire(&world.hooks, turn, &event, false).await.map_err(|e| to_raise(&e))?;
+        let Some(mut begun) = begin(&transcript, options.clone()) else {
+            return Ok(TranscriptValue::value(transcript));
+        };
+        if is_bare {
+            session.with(|s| s.transcript = transcript.clone());
+        }
+        let decision = tell(&world, &session, &scope, EventKind::PreCompact, &begun.outlook()).await?;
+        if is_bare {
+            transcript = session.transcript();
+            match begin(&transcript, options.clone()) {
+                Some(again) => begun = again,
+                None => return Ok(TranscriptValue::value(transcript)),
+            }
+        }
         if matches!(decision, Decision::Block { .. }) {
             return Ok(TranscriptValue::value(transcript));
         }
@@ -212,6 +223,38 @@ fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
         for record in &compacted.records {
             scope.log.append(record.to_log(&moment));
         }
-        Ok(TranscriptValue::value(compacted.transcript))
+        transcript = compacted.transcript;
+        if is_bare {
+            session.with(|s| s.transcript = transcript.clone());
+        }
+        tell(&world, &session, &scope, EventKind::PostCompact, &compacted.report).await?;
+        Ok(TranscriptValue::value(if is_bare { session.transcript() } else { transcript }))
     }))
+}
+
+/// Tells handlers; inside a loop also the providers that it uses.
+async fn tell(
+    world: &World,
+    session: &Rc<Session>,
+    scope: &Scope,
+    kind: EventKind,
+    payload: &Data,
+) -> Result<Decision, Box<Raise>> {
+    let turn = Turn { session, number: session.with(|s| s.turns), scope };
+    let event = HookEvent::Raw { kind, payload };
+    let in_loop = scope.depth > 0;
+    let reminders = match ReminderOptions::from_data(scope.options.get("reminders")) {
+        Ok(options) if in_loop => options,
+        _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
+    };
+    let decision = fire::fire(&world.hooks, turn, &event, reminders.strict).await.map_err(|e| to_raise(&e))?;
+    if !matches!(decision, Decision::Block { .. }) {
+        let selected = reminders.select(&world.providers).map_err(|e| of_reminder(&e))?;
+        let evaluated = providers::fire(&selected, turn, &event, &reminders.config, reminders.strict).await;
+        evaluated.map_err(|e| to_raise(&e))?;
+    }
+    for note in scope.notes.borrow().iter() {
+        world.show(note);
+    }
+    Ok(decision)
 }

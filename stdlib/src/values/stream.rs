@@ -2,7 +2,7 @@
 
 use crate::convert::to_value;
 use crate::fault::to_raise;
-use lang::value::{HostBox, HostObject, Next, Str, Value};
+use lang::value::{HostBox, HostObject, Next, Value};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::event_log::Subscription;
 use std::any::Any;
@@ -56,22 +56,6 @@ impl EventStream {
 impl HostObject for EventStream {
     fn type_name(&self) -> &'static str {
         "stream"
-    }
-
-    fn get(&self, _key: &str) -> Option<Value> {
-        None
-    }
-
-    fn size(&self) -> Option<usize> {
-        None
-    }
-
-    fn keys(&self) -> Vec<Str> {
-        Vec::new()
-    }
-
-    fn to_value(&self) -> Option<Value> {
-        None
     }
 
     fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {

@@ -6,6 +6,7 @@ use lang::builtins::args;
 use lang::value::{HostBox, HostObject, Str, Value};
 use lang::vm::{Raise, codes};
 use runtime::clock::Clock;
+use runtime::session::Session;
 use runtime::transcript::{Transcript, TranscriptError};
 use std::any::Any;
 use std::rc::Rc;
@@ -29,7 +30,18 @@ impl TranscriptValue {
                 None => Err(args::mismatch(args, i, "a transcript")),
             },
             Some(value @ Value::Dict(_)) => {
-                let data = to_data(value).map_err(|raise| raise.about(i, ""))?;
+                let mut data = to_data(value).map_err(|raise| raise.about(i, ""))?;
+                let marked = data.get("_type").as_str() == Some("transcript");
+                let has_events = !data.get("events").is_nil();
+                if !marked && (!data.get("_type").is_nil() || !has_events && data.get("messages").is_nil()) {
+                    return Err(Raise::error(codes::TYPE, "this dict is no transcript")
+                        .about(i, "has neither `_type: \"transcript\"` nor `messages`")
+                        .help("make one with `transcript()` or `transcript({messages: […]})`"));
+                }
+                if has_events {
+                    // Whoever wrote events means a whole transcript.
+                    data.set("_type", "transcript".into());
+                }
                 Transcript::from_data(&data, &world.ids, world.clock.now_ms())
                     .map_err(|e| of_transcript(&e).about(i, ""))
             }
@@ -70,16 +82,20 @@ impl HostObject for TranscriptValue {
 }
 
 /// Where `session_id` of a builtin's argument leads.
-pub(crate) fn session_arg(
-    args: &[Value],
-    i: usize,
-    world: &World,
-) -> Result<Rc<runtime::session::Session>, Box<Raise>> {
+pub(crate) fn session_arg(args: &[Value], i: usize, world: &World, builtin: &str) -> Result<Rc<Session>, Box<Raise>> {
     let id = match args.get(i) {
         Some(Value::Host(h)) => h.object().get("id").and_then(|v| v.as_str().map(str::to_owned)),
         Some(Value::Dict(d)) => d.dict.get_str("id").and_then(Value::as_str).map(str::to_owned),
         _ => Some(args::str(args, i)?.as_str().to_owned()),
     };
     let id = id.ok_or_else(|| args::mismatch(args, i, "a session id"))?;
-    world.sessions.get(&id).map_err(|e| crate::fault::of_session(&e).about(i, "no such session"))
+    find_session(&id, world, builtin).map_err(|raise| raise.about(i, "no such session"))
+}
+
+/// The session of an id; the error says which builtin was asked.
+pub(crate) fn find_session(id: &str, world: &World, builtin: &str) -> Result<Rc<Session>, Box<Raise>> {
+    world.sessions.get(id).map_err(|error| {
+        Raise::error(crate::fault::SESSION, format!("{builtin}: {error}"))
+            .help("`agent_session_open(id)` opens a session")
+    })
 }

@@ -66,7 +66,16 @@ fn a_failing_model_leaves_the_transcript_and_charges_nothing() {
         seen_by_hook.borrow_mut().push(event.get("error.category"));
         Ok(Verdict::allow())
     });
+    let passed = Rc::new(RefCell::new(Vec::new()));
+    let told = passed.clone();
+    bench.on(EventKind::LoopCheckpoint, move |turn, event| {
+        assert_eq!(event.get("session_id").as_str(), Some("s"));
+        assert_eq!(event.to_data(turn.session.id()).get("session_id").as_str(), Some("s"));
+        told.borrow_mut().push(event.get("kind").to_text().to_string());
+        Ok(Verdict::allow())
+    });
     let result = bench.run();
+    assert_eq!(passed.borrow_mut().split_off(0), ["iteration_start", "iteration_end", "loop_exit"]);
     assert_eq!(result.status, LoopStatus::ProviderError);
     assert_eq!(result.error.get("status").as_int(), Some(500));
     assert_eq!(*seen.borrow(), [Data::from("server")]);

@@ -1,6 +1,7 @@
 //! Reminder providers in the loop and their list.
 
 use super::*;
+use crate::reminder::providers::Malformed;
 
 struct Provider<F> {
     id: &'static str,
@@ -68,7 +69,8 @@ fn a_failing_provider_does_not_kill_the_loop_but_strict_raises() {
     let mut bench = Bench::new([]);
     let bad = Data::from_json(r#"{"body":""}"#).unwrap();
     bench.parts.providers.register(provider("bad", EventKind::SessionStart, move |_, _| {
-        crate::hooks::verdict::read_effects(&bad).map_err(fault)
+        let mut effects = crate::hooks::verdict::read_effects(&bad);
+        Err(fault(effects.malformed.remove(0)))
     }));
     bench.parts.providers.register(provider("good", EventKind::SessionStart, |_, _| Ok(vec![spec("good")])));
     let result = bench.run();
@@ -139,4 +141,38 @@ fn one_registered_again_keeps_its_place() {
     let transcript = bench.session.transcript();
     let made: Vec<_> = transcript.pending().map(|p| (p.reminder.body.as_ref(), p.reminder.fired_at_turn)).collect();
     assert_eq!(made, [("own", 7), ("new", 7), ("b", 7)]);
+}
+
+#[test]
+fn one_malformed_reminder_does_not_take_the_others_with_it() {
+    let mut bench = Bench::new([]);
+    bench.parts.providers.register(provider("mixed", EventKind::SessionStart, |_, _| {
+        let bad = |body: &str| fault(crate::hooks::verdict::read_effects(&body.into()).malformed.remove(0));
+        Err(fault(Malformed { good: vec![spec("a"), spec("b")], first: bad("x"), rest: vec![bad("y")] }))
+    }));
+    let result = bench.run();
+    assert_eq!(result.transcript.pending_count(), 2);
+    let codes: Vec<_> = result.diagnostics.iter().map(|note| note.code).collect();
+    assert_eq!(codes, [Some("HARN-RMD-006"); 2]);
+    assert_eq!(bench.records("fired")[0], ("provider_evaluated".to_owned(), "true".to_owned()));
+    let words: Vec<_> = bench.records("reason").into_iter().map(|(word, _)| word).collect();
+    assert_eq!(words[..5], ["provider_evaluated", "injected", "injected", "dropped", "dropped"]);
+
+    let before = bench.session.transcript().pending_count();
+    with_options(&mut bench, r#"{"strict":true}"#);
+    assert_eq!(bench.try_run().unwrap_err().code(), Some("HARN-RMD-006"));
+    assert_eq!(bench.session.transcript().pending_count(), before);
+}
+
+#[test]
+fn configuration_for_a_provider_that_does_not_exist_is_refused() {
+    let mut bench = Bench::new([]);
+    bench.parts.providers.register(provider("mine", EventKind::SessionStart, |_, _| Ok(vec![])));
+    with_options(&mut bench, r#"{"config":{"mine":{"x":1},"idle_nudge":{"seconds":1}}}"#);
+    assert_eq!(bench.run().status, LoopStatus::Done);
+    with_options(&mut bench, r#"{"config":{"mien":{"x":1}}}"#);
+    let thrown = bench.try_run().unwrap_err();
+    let error = thrown.as_any().downcast_ref::<ReminderError>().unwrap();
+    assert_eq!((error.code.as_str(), error.field.as_str()), ("HARN-RMD-001", "config.mien"));
+    assert_eq!(error.suggestion.as_deref(), Some("mine"));
 }

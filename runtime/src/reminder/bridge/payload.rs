@@ -50,7 +50,11 @@ impl RemindPayload {
                     ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("unknown reminder option `{key}`"));
                 return Err(error.suggest(nearest(&snake, known())));
             }
-            entries.insert(snake.into(), value.clone());
+            let name: Arc<str> = snake.into();
+            if entries.insert(name.clone(), value.clone()).is_some() {
+                let message = format!("`{name}` is given twice, in snake_case and in camelCase");
+                return Err(ReminderError::new(ReminderCode::Bridge, key.as_ref(), message).help("give it once"));
+            }
         }
         let spec = ReminderSpec::from_known(&entries).map_err(as_bridge)?;
         Ok(RemindPayload { spec, mode: mode(&entries)?, meta: entries.remove("_meta").unwrap_or_default() })
@@ -136,6 +140,8 @@ mod tests {
             (r#"{"body":"b","propagate":"al"}"#, ReminderCode::Propagate),
             (r#"{"body":""}"#, ReminderCode::Bridge),
             (r#"{"body":"b","mode":"now"}"#, ReminderCode::Bridge),
+            (r#"{"body":"b","dedupe_key":"k","dedupeKey":"k"}"#, ReminderCode::Bridge),
+            (r#"{"body":"b","ttlTurns":1,"ttl_turns":null}"#, ReminderCode::Bridge),
             (r"[]", ReminderCode::Bridge),
         ] {
             assert_eq!(read(json).unwrap_err().code, code, "{json}");

@@ -10,7 +10,7 @@ use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, ReminderSpec, Source};
 use crate::seam::{Fault, Outcome, Sort, Turn, fault};
 
-use super::ReminderProvider;
+use super::{Malformed, ReminderProvider};
 
 /// What came of an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,19 +66,22 @@ pub async fn fire(
                 report.reports.extend(specs.into_iter().map(|spec| admit(turn, event, &id, spec)));
             }
             Err(thrown) => {
-                let thrown = as_malformed(&id, thrown);
-                let said: Arc<str> = thrown.to_string().into();
-                evaluated(turn, event, &id, false, Some(said.clone()));
-                if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) {
-                    return Err(thrown);
+                let (good, faults) = parts(&id, thrown, strict);
+                let said = faults.first().map(|thrown| Arc::from(thrown.to_string()));
+                evaluated(turn, event, &id, !good.is_empty(), said);
+                report.reports.extend(good.into_iter().map(|spec| admit(turn, event, &id, spec)));
+                for thrown in faults {
+                    if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) {
+                        return Err(thrown);
+                    }
+                    let detail = Some(thrown.to_string().into());
+                    let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
+                    turn.session.log_lifecycle(turn.scope, [dropped]);
+                    if strict {
+                        return Err(thrown);
+                    }
+                    turn.scope.note(Note::of_fault(id.clone(), thrown));
                 }
-                let dropped =
-                    LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail: Some(said) };
-                turn.session.log_lifecycle(turn.scope, [dropped]);
-                if strict {
-                    return Err(thrown);
-                }
-                turn.scope.note(Note::of_fault(id, thrown));
             }
         }
     }
@@ -102,6 +105,18 @@ fn evaluated(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, fired: bool, 
     let event = event.kind().pascal().into();
     let record = LifecycleRecord::ProviderEvaluated { provider_id: id.clone(), event, fired, error };
     turn.session.log_lifecycle(turn.scope, [record]);
+}
+
+/// The reminders that can be admitted, and what was thrown. Strict means all or none.
+fn parts(id: &str, thrown: Rc<dyn Fault>, strict: bool) -> (Vec<ReminderSpec>, Vec<Rc<dyn Fault>>) {
+    match thrown.as_any().downcast_ref::<Malformed>() {
+        Some(partly) => {
+            let good = if strict { Vec::new() } else { partly.good.clone() };
+            let faults = std::iter::once(&partly.first).chain(&partly.rest);
+            (good, faults.map(|fault| as_malformed(id, fault.clone())).collect())
+        }
+        None => (Vec::new(), vec![as_malformed(id, thrown)]),
+    }
 }
 
 /// A malformed reminder of a provider is always 006, with the inner reason.

@@ -46,6 +46,12 @@ impl ReminderProviders {
         *self.custom.borrow_mut() = Rc::default();
     }
 
+    /// Whether a script has registered a provider with this id, in a canonical one's place or not.
+    #[must_use]
+    pub fn is_custom(&self, id: &str) -> bool {
+        self.custom.borrow().iter().any(|provider| provider.id() == id)
+    }
+
     /// All providers in order.
     #[must_use]
     pub fn all(&self) -> Vec<Rc<dyn ReminderProvider>> {

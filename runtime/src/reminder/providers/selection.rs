@@ -93,11 +93,26 @@ impl ReminderOptions {
     /// The providers that run, in order. Unknown ids and too many are errors, whether or not providers are enabled.
     pub fn select(&self, known: &ReminderProviders) -> Result<Vec<Rc<dyn ReminderProvider>>, ReminderError> {
         let all = known.all();
-        self.providers.check(&all.iter().map(|provider| provider.id()).collect::<Vec<_>>())?;
+        let registered: Vec<&str> = all.iter().map(|provider| provider.id()).collect();
+        self.providers.check(&registered)?;
+        self.check_config_ids(&registered)?;
         if !self.enabled {
             return Ok(Vec::new());
         }
         Ok(all.into_iter().filter(|provider| !self.providers.removes(provider.id())).collect())
+    }
+}
+
+impl ReminderOptions {
+    /// Configuration for a provider that is off is fine; for one that does not exist it would change nothing in silence.
+    fn check_config_ids(&self, registered: &[&str]) -> Result<(), ReminderError> {
+        let known = || ReminderProviders::CANONICAL.iter().chain(registered).copied();
+        let mut ids = self.config.as_dict().into_iter().flatten().map(|(id, _)| id.as_ref());
+        let Some(id) = ids.find(|id| !known().any(|known| known == *id)) else { return Ok(()) };
+        let message = format!("`config` is for a reminder provider `{id}`, and no provider has this id");
+        Err(ReminderError::new(ReminderCode::Shape, format!("config.{id}"), message)
+            .suggest(nearest(id, known()))
+            .help("register it with register_reminder_provider first, or remove its configuration"))
     }
 }
 

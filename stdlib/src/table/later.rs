@@ -1,0 +1,59 @@
+//! Builtins that the language has and this version does not: calling one is told apart from a misspelt name.
+
+/// Their names, as scripts write them.
+pub(crate) static LATER: &[&str] = &[
+    // Transcripts.
+    "transcript_fork",
+    "transcript_reset",
+    // Sessions.
+    "agent_session_compact",
+    "agent_session_push_bridge_injection",
+    "agent_session_pending_injections",
+    "agent_session_revoke_reminder",
+    "agent_session_drain_bridge_injections",
+    // Models and loops.
+    "llm_stream",
+    "with_audit_log",
+    "shell_tool",
+    // Hooks.
+    "register_step_hook",
+    "register_persona_hook",
+    // Sub-agents and workers.
+    "sub_agent_run",
+    "spawn_agent",
+    "wait_agent",
+    "send_input",
+    "close_agent",
+    "list_agents",
+    "suspend_agent",
+    "resume_agent",
+    "agent_lifecycle_tools",
+    "handoff",
+    // Concurrency.
+    "await",
+    "cancel",
+    "is_cancelled",
+    "channel",
+    "send",
+    "receive",
+    "try_receive",
+    "close_channel",
+    "atomic",
+    "atomic_get",
+    "atomic_add",
+    "atomic_set",
+    "shared_cell",
+    "shared_get",
+    "shared_set",
+    "shared_snapshot",
+    "shared_cas",
+    "mailbox_open",
+    "mailbox_send",
+    "mailbox_receive",
+    // The system.
+    "exec",
+    "http_get",
+    "http_post",
+    "read_line",
+    "read_stdin",
+];
