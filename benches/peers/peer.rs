@@ -87,6 +87,8 @@ impl Peer for Python {
 /// CPU time of this thread in milliseconds; wall time where the system does not tell.
 pub(crate) fn cpu_ms(work: impl FnOnce()) -> f64 {
     let on_cpu = || {
+        // The system counts up when a thread is switched, else only with every tick.
+        std::thread::yield_now();
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         text.split_whitespace().next()?.parse::<f64>().ok()
     };
