@@ -54,6 +54,8 @@ pub struct Raise {
     pub about: About,
     /// Whether the main label is set.
     pub located: bool,
+    /// A `finally` held it up: the frame it goes on from is written down already.
+    pub(crate) held: bool,
     /// Who called whom, innermost first.
     pub trace: Vec<TraceFrame>,
     /// More entries of the error that `catch` binds.
@@ -76,6 +78,7 @@ impl Raise {
             label: String::new(),
             about: About::All,
             located: false,
+            held: false,
             trace: Vec::new(),
             fields: Vec::new(),
             payload: None,

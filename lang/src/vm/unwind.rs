@@ -26,10 +26,7 @@ impl HostObject for Held {
 /// Takes the raise out of the register where [`Fiber::unwind`] put it.
 pub(super) fn held(value: &Value) -> Option<Box<Raise>> {
     let mut raise = value.as_host::<Held>()?.0.borrow_mut().take()?;
-    // This frame is written down again when the raise goes on from here; a full trace did not take it.
-    if raise.trace.len() < KEPT_FRAMES {
-        raise.trace.pop();
-    }
+    raise.held = true;
     Some(raise)
 }
 
@@ -57,7 +54,9 @@ impl Fiber {
             };
             if let Some(source) = &code.source {
                 raise.locate(source, main);
-                push_trace(&mut raise, TraceFrame { function: code.title(), at: Some((source.clone(), span)) });
+                if !std::mem::take(&mut raise.held) {
+                    push_trace(&mut raise, TraceFrame { function: code.title(), at: Some((source.clone(), span)) });
+                }
             }
             let catchable = matches!(raise.why, Why::Thrown | Why::Error);
             let at = u32::try_from(at).unwrap_or(u32::MAX);
