@@ -1,7 +1,7 @@
 //! Values of the language and data of the core, into one another.
 
-use crate::article::article;
 use crate::values::TranscriptValue;
+use lang::value::article;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Raise, codes};
 use runtime::data::Data;

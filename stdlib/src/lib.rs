@@ -8,7 +8,6 @@
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
 //! - [`catalogue`]: every diagnostic code.
 
-mod article;
 mod bind;
 mod catalogue;
 mod clock;

@@ -3,13 +3,13 @@
 //! The lists of options are closed and stand once: the named types below are what `check` compares literals with, and at
 //! run time the same names decide which key is unknown.
 
-use crate::article::article;
 use crate::bind::ScriptFn;
 use crate::convert::{to_data, to_data_lossy};
 use crate::fault::of_reminder;
 use crate::world::World;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
+use lang::value::article;
 use lang::value::{Dict, Value};
 use lang::vm::{Cx, Raise};
 use runtime::data::Data;

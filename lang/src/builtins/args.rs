@@ -1,29 +1,13 @@
 //! Reading a builtin's arguments: each reader names the argument and what was expected.
 
-use crate::value::{Dict, Str, Value, inspect};
+use crate::value::{Dict, Str, Value, article};
 use crate::vm::{Raise, codes};
 
 /// `args[i]` with an error that points at it.
 fn wrong(i: usize, args: &[Value], expected: &str) -> Box<Raise> {
     let given = args.get(i).unwrap_or(&Value::Nil);
-    let name = given.type_name();
-    let shown = match name {
-        "nil" => "nil".to_owned(),
-        _ if name.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {name}"),
-        _ => format!("a {name}"),
-    };
-    Raise::error(codes::TYPE, format!("expected {expected}, found {shown}"))
-        .about(i, format!("this is {}", short(given)))
-}
-
-/// A value for a message, cut where it is long.
-fn short(value: &Value) -> String {
-    let text = inspect(value);
-    if text.chars().count() <= 60 {
-        return text;
-    }
-    let cut: String = text.chars().take(57).collect();
-    format!("{cut}…")
+    Raise::error(codes::TYPE, format!("expected {expected}, found {}", article(given.type_name())))
+        .about(i, format!("this is {}", super::items::shown(given)))
 }
 
 /// A string.

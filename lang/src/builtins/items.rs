@@ -104,13 +104,9 @@ pub(super) fn position(index: i64, len: usize) -> Option<usize> {
     usize::try_from(at).ok().filter(|at| *at < len)
 }
 
-/// `a string`, `an int`, `nil`.
+/// A value's type in a sentence.
 pub(super) fn article(value: &Value) -> String {
-    match value.type_name() {
-        "nil" => "nil".to_owned(),
-        name if name.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {name}"),
-        name => format!("a {name}"),
-    }
+    crate::value::article(value.type_name())
 }
 
 /// A value for a message, cut where it is long.

@@ -7,6 +7,7 @@
 //!   the native stack, so no depth of nesting is too deep.
 #![allow(unsafe_code)]
 
+mod article;
 mod dict;
 mod drop;
 mod equal;
@@ -15,6 +16,7 @@ mod print;
 mod set;
 mod string;
 
+pub use article::article;
 pub use dict::Dict;
 pub use equal::{equal, order};
 pub use host::{HostBox, HostObject, Next};

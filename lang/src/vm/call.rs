@@ -4,7 +4,7 @@
 use super::fiber::{Fiber, Frame, Pending};
 use super::{Cx, Proto, Raise, Wait, codes};
 use crate::builtins::{Builtin, Run, Step};
-use crate::value::{Closure, Value, inspect};
+use crate::value::{Closure, Value, article, inspect};
 use std::ptr;
 use std::rc::Rc;
 
@@ -269,14 +269,9 @@ fn count(n: usize) -> String {
     if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") }
 }
 
-/// `a string`, `an int`, `nil`.
+/// A value's type in a sentence.
 pub(super) fn with_article(value: &Value) -> String {
-    let name = value.type_name();
-    match name {
-        "nil" => "nil".to_owned(),
-        _ if name.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {name}"),
-        _ => format!("a {name}"),
-    }
+    article(value.type_name())
 }
 
 /// A function that was called by its number has captured nothing.

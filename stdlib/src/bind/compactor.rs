@@ -1,11 +1,11 @@
 //! Custom compactors.
 
 use super::ScriptFn;
-use crate::article::article;
 use crate::convert::to_value;
 use crate::fault::Thrown;
 use crate::values::TranscriptValue;
 use lang::value::Value;
+use lang::value::article;
 use lang::vm::{Raise, codes};
 use runtime::message::Message;
 use runtime::reminder::Reminder;

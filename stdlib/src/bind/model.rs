@@ -1,9 +1,9 @@
 //! A script in place of the model: `llm_caller`.
 
 use super::ScriptFn;
-use crate::article::article;
 use crate::convert::{to_data, to_data_lossy, to_value};
 use lang::value::Value;
+use lang::value::article;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};

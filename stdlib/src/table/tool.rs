@@ -1,10 +1,10 @@
 //! Tools: registries, definitions.
 
-use crate::article::article;
 use crate::bind::{ScriptFn, ScriptTool};
 use crate::convert::to_data;
 use crate::table::file_tools::NativeTool;
 use lang::builtins::args;
+use lang::value::article;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise, codes};
 use runtime::data::Data;

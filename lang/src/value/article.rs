@@ -1,7 +1,8 @@
 //! Types in sentences.
 
 /// A type's name with its article: `a string`, `an int`, `nil`.
-pub(crate) fn article(type_name: &str) -> String {
+#[must_use]
+pub fn article(type_name: &str) -> String {
     match type_name {
         "nil" => "nil".to_owned(),
         "bytes" => "bytes".to_owned(),
