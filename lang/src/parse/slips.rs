@@ -20,7 +20,9 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                 .fix(at, "=="),
         ),
         Token::LClosure | Token::LBody
-            if wants.has(Want::Separator) && matches!(before, Some(Token::RParen | Token::Ident(_))) && !head =>
+            if !head
+                && (wants.has(Want::Separator) && matches!(before, Some(Token::RParen | Token::Ident(_)))
+                    || wants.has(Want::Comma) && found == Token::LClosure && before == Some(Token::RParen)) =>
         {
             Some(
                 Diagnostic::error("HARN-PAR-016", "a closure behind a call is not part of the call")
