@@ -20,6 +20,7 @@ mod number;
 mod ordering;
 mod range;
 mod regex;
+mod registry;
 mod result;
 mod set;
 mod sort;
@@ -28,6 +29,7 @@ mod under;
 mod walk;
 
 pub use json::{from_json, parse_json, to_json};
+pub use registry::{Index, Registry};
 pub use walk::elements;
 
 use crate::value::Value;
@@ -300,80 +302,6 @@ pub const fn name_of(sig: &'static str) -> &'static str {
         i += 1;
     }
     sig.split_at(i).0
-}
-
-/// Where the compiler and the VM look builtins up: tables sorted by nobody, small enough to be scanned once a site.
-#[derive(Clone, Copy)]
-pub struct Registry {
-    tables: &'static [&'static [&'static [Builtin]]],
-    shapes: &'static [(&'static str, &'static str)],
-    later: &'static [&'static str],
-    modules: &'static [&'static str],
-}
-
-impl Registry {
-    /// The rows of these groups of tables.
-    #[must_use]
-    pub const fn new(tables: &'static [&'static [&'static [Builtin]]]) -> Self {
-        Self { tables, shapes: &[], later: &[], modules: &[] }
-    }
-
-    /// With named types that signatures mention: a name and the type, in the language's own syntax.
-    #[must_use]
-    pub const fn with_shapes(self, shapes: &'static [(&'static str, &'static str)]) -> Self {
-        Self { shapes, ..self }
-    }
-
-    /// With names of builtins that the language has and this version does not, as scripts write them.
-    #[must_use]
-    pub const fn with_later(self, later: &'static [&'static str]) -> Self {
-        Self { later, ..self }
-    }
-
-    /// With the paths of the standard modules, `std/` included. What they offer is global.
-    #[must_use]
-    pub const fn with_modules(self, modules: &'static [&'static str]) -> Self {
-        Self { modules, ..self }
-    }
-
-    /// Whether a builtin is known and not there yet.
-    #[must_use]
-    pub fn comes_later(&self, full_name: &str) -> bool {
-        self.later.contains(&full_name)
-    }
-
-    /// The paths of the standard modules.
-    #[must_use]
-    pub fn modules(&self) -> &'static [&'static str] {
-        self.modules
-    }
-
-    /// A named type.
-    #[must_use]
-    pub fn shape(&self, name: &str) -> Option<(&'static str, &'static str)> {
-        self.shapes.iter().find(|(n, _)| *n == name).copied()
-    }
-
-    /// Every row.
-    pub fn all(&self) -> impl Iterator<Item = &'static Builtin> + use<> {
-        self.tables.iter().flat_map(|group| group.iter()).flat_map(|table| table.iter())
-    }
-
-    /// A row by namespace and name.
-    #[must_use]
-    pub fn find(&self, module: &str, name: &str) -> Option<&'static Builtin> {
-        self.tables
-            .iter()
-            .flat_map(|group| group.iter())
-            .filter(|table| table.first().is_some_and(|row| row.module == module))
-            .flat_map(|table| table.iter())
-            .find(|row| row.name == name)
-    }
-
-    /// The rows of a namespace.
-    pub fn module(&self, module: &str) -> impl Iterator<Item = &'static Builtin> {
-        self.all().filter(move |row| row.module == module)
-    }
 }
 
 #[cfg(test)]

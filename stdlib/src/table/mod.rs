@@ -18,7 +18,7 @@ mod tool;
 mod transcript;
 mod transcripts;
 
-use lang::builtins::{Builtin, Registry};
+use lang::builtins::{Builtin, Index, Registry};
 
 /// The tables of this crate.
 static OWN: &[&[Builtin]] = &[
@@ -46,9 +46,12 @@ static GROUPS: &[&[&[Builtin]]] = &[lang::builtins::TABLES, OWN];
 /// The standard modules. What they offer is global; naming them in an import says where it belongs.
 static MODULES: &[&str] = &["std/agent/fact", "std/agent/state", "std/agent/tools", "std/agent/workers", "std/testing"];
 
+/// Filled on the first look-up.
+static INDEX: Index = Index::new();
+
 /// All builtins, and the named types of their signatures.
 pub(crate) const fn registry() -> Registry {
-    Registry::new(GROUPS).with_shapes(crate::options::SHAPES).with_later(later::LATER).with_modules(MODULES)
+    Registry::new(GROUPS).with_index(&INDEX).with_shapes(crate::options::SHAPES).with_later(later::LATER).with_modules(MODULES)
 }
 
 #[cfg(test)]

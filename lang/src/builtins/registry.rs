@@ -1,0 +1,111 @@
+//! Finding a builtin by namespace and name.
+
+use super::Builtin;
+use std::sync::OnceLock;
+
+/// The rows of a registry, sorted on the first look-up.
+#[derive(Default)]
+pub struct Index(OnceLock<Box<[&'static Builtin]>>);
+
+impl Index {
+    /// One that is not filled yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+/// Where the compiler, the checker and the VM look builtins up.
+#[derive(Clone, Copy)]
+pub struct Registry {
+    tables: &'static [&'static [&'static [Builtin]]],
+    shapes: &'static [(&'static str, &'static str)],
+    later: &'static [&'static str],
+    modules: &'static [&'static str],
+    index: Option<&'static Index>,
+}
+
+impl Registry {
+    /// The rows of these groups of tables.
+    #[must_use]
+    pub const fn new(tables: &'static [&'static [&'static [Builtin]]]) -> Self {
+        Self { tables, shapes: &[], later: &[], modules: &[], index: None }
+    }
+
+    /// With a place for the index of these tables; without one, every look-up is a walk over them.
+    #[must_use]
+    pub const fn with_index(self, index: &'static Index) -> Self {
+        Self { index: Some(index), ..self }
+    }
+
+    /// With named types that signatures mention: a name and the type, in the language's own syntax.
+    #[must_use]
+    pub const fn with_shapes(self, shapes: &'static [(&'static str, &'static str)]) -> Self {
+        Self { shapes, ..self }
+    }
+
+    /// With names of builtins that the language has and this version does not, as scripts write them.
+    #[must_use]
+    pub const fn with_later(self, later: &'static [&'static str]) -> Self {
+        Self { later, ..self }
+    }
+
+    /// With the paths of the standard modules, `std/` included. What they offer is global.
+    #[must_use]
+    pub const fn with_modules(self, modules: &'static [&'static str]) -> Self {
+        Self { modules, ..self }
+    }
+
+    /// Whether a builtin is known and not there yet.
+    #[must_use]
+    pub fn comes_later(&self, full_name: &str) -> bool {
+        self.later.contains(&full_name)
+    }
+
+    /// The paths of the standard modules.
+    #[must_use]
+    pub fn modules(&self) -> &'static [&'static str] {
+        self.modules
+    }
+
+    /// A named type.
+    #[must_use]
+    pub fn shape(&self, name: &str) -> Option<(&'static str, &'static str)> {
+        self.shapes.iter().find(|(n, _)| *n == name).copied()
+    }
+
+    /// Every row.
+    pub fn all(&self) -> impl Iterator<Item = &'static Builtin> + use<> {
+        self.tables.iter().flat_map(|group| group.iter()).flat_map(|table| table.iter())
+    }
+
+    /// A row by namespace and name.
+    #[must_use]
+    pub fn find(&self, module: &str, name: &str) -> Option<&'static Builtin> {
+        let Some(rows) = self.sorted() else { return self.all().find(|row| row.module == module && row.name == name) };
+        let at = rows.binary_search_by(|row| (row.module, row.name).cmp(&(module, name))).ok()?;
+        rows.get(at).copied()
+    }
+
+    /// The rows of a namespace.
+    pub fn module<'m>(&self, module: &'m str) -> impl Iterator<Item = &'static Builtin> + use<'m> {
+        let sorted = self.sorted().map(|rows| {
+            let from = rows.partition_point(|row| row.module < module);
+            rows[from..].iter().copied().take_while(move |row| row.module == module)
+        });
+        let scanned = if sorted.is_none() { Some(self.all().filter(move |row| row.module == module)) } else { None };
+        sorted.into_iter().flatten().chain(scanned.into_iter().flatten())
+    }
+
+    fn sorted(&self) -> Option<&'static [&'static Builtin]> {
+        self.index.map(|index| {
+            &**index.0.get_or_init(|| {
+                let mut rows: Vec<_> = self.all().collect();
+                // Stable: where a row stands twice, the first one counts.
+                rows.sort_by_key(|row| (row.module, row.name));
+                rows.dedup_by_key(|row| (row.module, row.name));
+                rows.into_boxed_slice()
+            })
+        })
+    }
+}
