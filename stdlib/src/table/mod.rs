@@ -51,7 +51,11 @@ static INDEX: Index = Index::new();
 
 /// All builtins, and the named types of their signatures.
 pub(crate) const fn registry() -> Registry {
-    Registry::new(GROUPS).with_index(&INDEX).with_shapes(crate::options::SHAPES).with_later(later::LATER).with_modules(MODULES)
+    Registry::new(GROUPS)
+        .with_index(&INDEX)
+        .with_shapes(crate::options::SHAPES)
+        .with_later(later::LATER)
+        .with_modules(MODULES)
 }
 
 #[cfg(test)]
