@@ -30,7 +30,11 @@ pub(crate) fn with_ratios(figures: &[Option<f64>]) -> Vec<String> {
 pub(crate) fn geometric_means(rows: &[Vec<Option<f64>>], peers: usize) -> Vec<String> {
     let mean = |peer: usize| {
         let logs: Vec<f64> = rows.iter().filter_map(|row| Some((row[0]? / row[peer]?).ln())).collect();
-        if logs.is_empty() { "–".to_owned() } else { format!("({:.2})", (logs.iter().sum::<f64>() / logs.len() as f64).exp()) }
+        if logs.is_empty() {
+            "–".to_owned()
+        } else {
+            format!("({:.2})", (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        }
     };
     (0..peers).map(|peer| if peer == 0 { String::new() } else { mean(peer) }).collect()
 }
