@@ -8,6 +8,7 @@
 
 mod codes;
 mod expression;
+mod import;
 mod names;
 mod scope;
 mod statement;
@@ -17,13 +18,15 @@ pub use codes::CODES;
 pub use scope::{Binding, BindingId, BindingKind, Positions, Resolution, Target};
 
 use crate::ast::Module;
-use crate::builtins::Registry;
+use crate::builtins::{Builtin, Registry};
 use crate::diagnostic::Diagnostic;
+use crate::module::{Link, Origin};
 use crate::source::SourceRef;
 use smol_str::SmolStr;
+use std::collections::HashMap;
 
 /// A binding of an earlier piece of the same session (the REPL), or of the run (`task`).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Outer {
     /// Its name.
     pub name: SmolStr,
@@ -31,18 +34,33 @@ pub struct Outer {
     pub variable: bool,
     /// The global it lives in.
     pub slot: u32,
+    /// Where it was first bound, if that was in another file.
+    pub origin: Option<Origin>,
+    /// The builtin that it is another name for.
+    pub builtin: Option<&'static Builtin>,
 }
 
-/// Resolves a module. With `keep`, every binding at the top becomes a global, so that a later piece can see it.
+/// Where a text stands: what came before it and what stands around it.
+pub struct Surroundings<'a> {
+    /// Bindings of earlier pieces.
+    pub outer: &'a [Outer],
+    /// What its imports bring, by the byte offset of their paths.
+    pub links: HashMap<u32, Link>,
+    /// Every binding at the top becomes a global, so that a later piece can see it.
+    pub keep: bool,
+    /// What the file offers becomes a global, so that other files can see it.
+    pub imported: bool,
+}
+
+/// Resolves a module.
 #[must_use]
 pub fn resolve(
     source: &SourceRef,
     module: &Module,
     registry: Registry,
-    outer: &[Outer],
-    keep: bool,
+    around: &Surroundings<'_>,
 ) -> (Resolution, Vec<Diagnostic>) {
-    let mut walk = walk::Walk::new(source, registry, outer, keep);
+    let mut walk = walk::Walk::new(source, registry, around);
     walk.module(module);
     walk.finish()
 }

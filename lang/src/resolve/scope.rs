@@ -1,6 +1,7 @@
 //! Bindings and what is known of them.
 
 use crate::builtins::Builtin;
+use crate::module::Origin;
 use crate::source::Span;
 use smol_str::SmolStr;
 use std::collections::HashMap;
@@ -35,7 +36,7 @@ pub enum BindingKind {
 }
 
 /// A binding.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Binding {
     /// Its name.
     pub name: SmolStr,
@@ -49,6 +50,12 @@ pub struct Binding {
     pub global: bool,
     /// The global, of an outer binding.
     pub slot: Option<u32>,
+    /// `pub` stands before it.
+    pub public: bool,
+    /// Where it was first bound, if it is imported from a file.
+    pub origin: Option<Origin>,
+    /// The builtin that it is another name for.
+    pub builtin: Option<&'static Builtin>,
     /// A function inside uses it.
     pub captured: bool,
     /// It is assigned to after it is bound.
@@ -62,6 +69,12 @@ pub struct Binding {
 }
 
 impl Binding {
+    /// Whether another file binds it.
+    #[must_use]
+    pub fn imported(&self) -> bool {
+        self.kind == BindingKind::Import || self.origin.is_some()
+    }
+
     /// Whether it must live in a cell.
     #[must_use]
     pub fn boxed(&self) -> bool {
@@ -112,6 +125,8 @@ pub struct Resolution {
     pub early: Positions<Vec<BindingId>>,
     /// Calls `N.m(…)` of a namespaced builtin, by the offset of `m`.
     pub namespaced: Positions<&'static Builtin>,
+    /// It imports all names of a file that is missing or broken, so that more may be bound than is known.
+    pub blind: bool,
 }
 
 impl Resolution {

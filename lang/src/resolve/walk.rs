@@ -1,6 +1,6 @@
 //! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
 
-use super::Outer;
+use super::Surroundings;
 use super::codes;
 use super::scope::{Binding, BindingId, BindingKind, Resolution};
 use crate::ast::Module;
@@ -31,12 +31,16 @@ pub(super) struct Walk<'a> {
     pub(super) loops: u32,
     /// Body of a hoisted function of this scope depth is being walked.
     pub(super) hoisted: Vec<usize>,
-    keep: bool,
+    pub(super) around: &'a Surroundings<'a>,
     pub(super) undefined: Vec<SmolStr>,
+    /// `pub` stands before the statement at hand.
+    pub(super) public: bool,
+    /// Names that two files bring, with the path of the second import.
+    pub(super) ambiguous: HashMap<BindingId, Span>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(source: &'a SourceRef, registry: Registry, outer: &[Outer], keep: bool) -> Self {
+    pub(super) fn new(source: &'a SourceRef, registry: Registry, around: &'a Surroundings<'a>) -> Self {
         let mut walk = Self {
             source,
             registry,
@@ -48,11 +52,13 @@ impl<'a> Walk<'a> {
             own: vec![None],
             loops: 0,
             hoisted: Vec::new(),
-            keep,
+            around,
             undefined: Vec::new(),
+            public: false,
+            ambiguous: HashMap::new(),
         };
         walk.open(u32::MAX);
-        for o in outer {
+        for o in around.outer {
             let id = walk.push(Binding {
                 name: o.name.clone(),
                 span: Span::default(),
@@ -60,6 +66,9 @@ impl<'a> Walk<'a> {
                 top: true,
                 global: true,
                 slot: Some(o.slot),
+                public: false,
+                origin: o.origin,
+                builtin: o.builtin,
                 captured: false,
                 assigned: false,
                 early: false,
@@ -74,7 +83,21 @@ impl<'a> Walk<'a> {
     pub(super) fn module(&mut self, module: &Module) {
         self.open(0);
         self.statements(&module.body);
+        self.offer();
         self.close(true);
+    }
+
+    /// What other files may import must live where they can see it.
+    fn offer(&mut self) {
+        if !self.around.imported {
+            return;
+        }
+        let chosen = self.out.bindings.iter().any(|b| b.top && b.public);
+        for binding in self.out.bindings.iter_mut().filter(|b| b.top && (b.public || !chosen)) {
+            binding.global = true;
+            // Who imports it may read it.
+            binding.read = true;
+        }
     }
 
     pub(super) fn finish(mut self) -> (Resolution, Vec<Diagnostic>) {
@@ -124,8 +147,13 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn bind(&mut self, name: &SmolStr, span: Span, kind: BindingKind) {
+        self.bind_new(name, span, kind);
+    }
+
+    /// The binding, unless the name is `_` or taken.
+    pub(super) fn bind_new(&mut self, name: &SmolStr, span: Span, kind: BindingKind) -> Option<BindingId> {
         if name == "_" {
-            return;
+            return None;
         }
         if let Some(&first) = self.scope().names.get(name) {
             let first = self.out.binding(first).span;
@@ -135,7 +163,7 @@ impl<'a> Walk<'a> {
                     .label(self.source, first, "first bound here")
                     .help("assign to a `var`, or choose another name"),
             );
-            return;
+            return None;
         }
         let top = self.at_top();
         let function = self.function;
@@ -144,8 +172,11 @@ impl<'a> Walk<'a> {
             span,
             kind,
             top,
-            global: top && self.keep,
+            global: top && self.around.keep,
             slot: None,
+            public: top && self.public,
+            origin: None,
+            builtin: None,
             captured: false,
             assigned: false,
             early: false,
@@ -154,5 +185,6 @@ impl<'a> Walk<'a> {
         });
         self.scope().names.insert(name.clone(), id);
         self.out.made.insert(span.start, id);
+        Some(id)
     }
 }
