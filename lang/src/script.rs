@@ -3,7 +3,7 @@
 use crate::compile::{Imported, Unit, compile};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
 use crate::module::{Exports, File, Modules, reach};
-use crate::resolve::{Outer, Surroundings, resolve};
+use crate::resolve::{Outer, Role, Surroundings, resolve};
 use crate::source::SourceRef;
 use crate::vm::Isolate;
 use std::collections::HashSet;
@@ -23,8 +23,8 @@ pub struct Loaded {
 pub struct Options<'a> {
     /// Names of earlier pieces.
     pub outer: &'a [Outer],
-    /// Keep the names of this piece for later ones.
-    pub keep: bool,
+    /// What the text is; those that it imports are what they are.
+    pub role: Role,
     /// The files of the run; without them, files cannot be imported.
     pub modules: Option<&'a Modules>,
 }
@@ -41,7 +41,7 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
     }
     let mut unit = None;
     if !has_errors(&diagnostics) {
-        match assemble(isolate, modules, &graph.files, options.keep) {
+        match assemble(isolate, modules, &graph.files, options.role) {
             Ok(whole) => unit = Some(whole),
             Err(found) => diagnostics.extend(found),
         }
@@ -62,17 +62,15 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
 /// Resolves and checks a file whose imports have been.
 fn examine(isolate: &Rc<Isolate>, modules: &Modules, file: &File, options: &Options<'_>) -> Vec<Diagnostic> {
     let (source, registry) = (&file.source, isolate.registry());
-    let script = file.importer.is_none();
-    let around = Surroundings {
-        outer: if script { options.outer } else { &[] },
-        links: file.links(modules),
-        keep: script && options.keep,
-        imported: !script,
+    let (outer, role) = match file.importer {
+        None => (options.outer, options.role),
+        Some(_) => (&[][..], Role::Imported),
     };
+    let around = Surroundings { outer, links: file.links(modules), role };
     let (names, mut found) = resolve(source, &file.ast, registry, &around);
     crate::check::check(source, &file.ast, &names, registry, &mut found);
     let mut diagnostics = file.parsed.clone();
-    let exports = Exports::of(file.id, source, &names, has_errors(&diagnostics) || names.blind);
+    let exports = Exports::of(file.id, source, &names, has_errors(&diagnostics) || names.incomplete);
     // Set once: a file is examined once.
     let _ = (file.names.set(names), file.exports.set(Rc::new(exports)));
     leave_out_noise(source, &diagnostics, &mut found);
@@ -101,13 +99,13 @@ fn assemble(
     isolate: &Rc<Isolate>,
     modules: &Modules,
     files: &[Rc<File>],
-    keep: bool,
+    role: Role,
 ) -> Result<Unit, Vec<Diagnostic>> {
     let mut before = Vec::new();
     for file in files {
         let Some(names) = file.names.get() else { continue };
-        let keep = keep && file.importer.is_none();
-        let (mut unit, placed) = compile(isolate, &file.source, &file.ast, names, modules, keep)?;
+        let role = if file.importer.is_none() { role } else { Role::Imported };
+        let (mut unit, placed) = compile(isolate, &file.source, &file.ast, names, modules, role)?;
         let _ = file.placed.set(placed);
         if file.importer.is_none() {
             unit.before = before;

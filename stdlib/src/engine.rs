@@ -7,7 +7,7 @@ use lang::builtins::{Builtin, Capability};
 use lang::compile::{Entry, Imported, Unit};
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, Modules, NoFiles};
-use lang::resolve::Outer;
+use lang::resolve::{Outer, Role};
 use lang::script::{Loaded, Options, load};
 use lang::source::SourceRef;
 use lang::value::{Closure, Value, display, inspect};
@@ -137,7 +137,13 @@ impl Engine {
         for (i, file) in files.iter().enumerate() {
             let returned = self.call(closure(&file.main), Vec::new()).and_then(|value| match value.as_result() {
                 // A `?` that met an `Err` left the file half evaluated.
-                Some(Err(error)) => Err(Raise::thrown(error.clone())),
+                Some(Err(error)) => {
+                    let raise = Raise::thrown(error.clone()).labelled("this file ends with an error");
+                    Err(match file.trail.first().and_then(|frame| frame.at.as_ref()) {
+                        Some((source, span)) => raise.at(source, *span),
+                        None => raise,
+                    })
+                }
                 _ => Ok(()),
             });
             if let Err(mut raise) = returned {
@@ -184,7 +190,7 @@ impl Engine {
             return Piece { value: None, diagnostics: parsed.diagnostics, incomplete: true, exit: None };
         }
         let outer = self.names.borrow().clone();
-        let loaded = self.load(source, Options { outer: &outer, keep: true, ..Options::default() });
+        let loaded = self.load(source, Options { outer: &outer, role: Role::Piece, ..Options::default() });
         let mut diagnostics = loaded.diagnostics;
         let Some(unit) = loaded.unit else { return Piece { value: None, diagnostics, incomplete: false, exit: None } };
         let result = self.evaluate(&unit.before).and_then(|()| self.call(closure(&unit.main), Vec::new()));

@@ -78,6 +78,8 @@ impl Loader for Files {
         let mut d = missing(path);
         if let Some(near) = neighbour(at) {
             d = d.help(format!("did you mean `{near}`?"));
+        } else if at.with_extension("").is_dir() {
+            d = d.note(format!("`{}` is a folder: name a file in it", at.with_extension("").display()));
         } else if at.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
             d = d.note("its folder is not there either");
         }

@@ -21,7 +21,7 @@ use crate::diagnostic::Severity::Error;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
 use crate::module::{FileId, Modules, Origin, Placed};
-use crate::resolve::{BindingId, BindingKind, Resolution};
+use crate::resolve::{BindingId, BindingKind, Resolution, Role};
 use crate::source::{SourceRef, Span};
 use crate::value::Str;
 use crate::vm::{Isolate, Op, Place, Proto};
@@ -110,10 +110,10 @@ pub fn compile(
     module: &Module,
     names: &Resolution,
     modules: &Modules,
-    keep: bool,
+    role: Role,
 ) -> Result<(Unit, Placed), Vec<Diagnostic>> {
     let mut compiler = Compiler {
-        keep,
+        role,
         isolate,
         source,
         names,
@@ -146,8 +146,7 @@ pub(crate) struct Compiler<'a> {
     pipelines: Vec<Entry>,
     /// Registers that `_` stands for, in the right sides of `|>`.
     placeholders: Vec<u16>,
-    /// This is a piece of a session.
-    keep: bool,
+    role: Role,
 }
 
 impl<'a> Compiler<'a> {
@@ -169,7 +168,7 @@ impl<'a> Compiler<'a> {
         }
         self.fns.push(FnState::new(None, None));
         self.fn_mut().proto.source = Some(self.source.clone());
-        self.fn_mut().proto.name = Some(Str::new("<main>"));
+        self.fn_mut().proto.name = Some(Str::new(if self.role == Role::Imported { "<module>" } else { "<main>" }));
         // Functions used as values must be there before the first statement runs.
         for ((item, decl), number) in decls.iter().zip(&numbers) {
             let proto = self.top_function(item, decl);
@@ -177,7 +176,7 @@ impl<'a> Compiler<'a> {
             self.publish(item, decl, *number, proto);
         }
         // A piece of a session gives the value of its last expression; a script only what it returns.
-        if self.keep {
+        if self.role == Role::Piece {
             self.tail_statements(&module.body);
         } else {
             self.statements(&module.body, None);

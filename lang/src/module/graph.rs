@@ -12,6 +12,11 @@ use std::rc::Rc;
 /// A run may load so many files.
 const MOST_FILES: usize = 4096;
 
+/// So many cycles are told; what is left of them is told when these are mended.
+const MOST_CYCLES: usize = 16;
+/// So many files of a cycle are shown.
+const MOST_SHOWN: usize = 6;
+
 /// What a script reaches.
 pub(crate) struct Graph {
     /// The files that are new in the run, in the order of evaluation; the script itself is the last.
@@ -36,11 +41,12 @@ struct Walk<'a> {
     found: Vec<Diagnostic>,
     /// How many files there are, finished or not.
     count: usize,
+    cycles: usize,
 }
 
 /// Follows the imports of a script.
 pub(crate) fn reach(modules: &Modules, source: &SourceRef) -> Graph {
-    let mut walk = Walk { modules, stack: Vec::new(), files: Vec::new(), found: Vec::new(), count: 0 };
+    let mut walk = Walk { modules, stack: Vec::new(), files: Vec::new(), found: Vec::new(), count: 0, cycles: 0 };
     let script = modules.add(modules.loader().identity(source.name()), source.clone(), None);
     walk.open(script);
     while let Some(mut top) = walk.stack.pop() {
@@ -76,8 +82,11 @@ impl Walk<'_> {
         let identity = self.modules.loader().identity(&path);
         if let Some(id) = self.modules.known(&identity) {
             if let Some(at) = self.stack.iter().position(|open| open.file.id == id) {
-                let cycle = self.cycle(at, from, span);
-                self.found.push(cycle);
+                if self.cycles < MOST_CYCLES {
+                    self.cycles += 1;
+                    let cycle = self.cycle(at, from, span);
+                    self.found.push(cycle);
+                }
                 return (None, None);
             }
             return (Some(id), None);
@@ -112,11 +121,16 @@ impl Walk<'_> {
                 .label(&from.source, span, "this is the file that it stands in")
                 .help("take the import out: a file sees its own names");
         }
-        let names: Vec<&str> = round.iter().map(|open| open.file.source.name()).chain([first]).collect();
+        let mut names: Vec<&str> = round.iter().take(MOST_SHOWN).map(|open| open.file.source.name()).collect();
+        let left_out = format!("{} more", round.len() - names.len());
+        if round.len() > names.len() {
+            names.push(&left_out);
+        }
+        names.push(first);
         let mut d = Diagnostic::error(codes::CYCLE, format!("these files import one another: {}", names.join(" → ")))
             .label(&from.source, span, format!("leads back to `{first}`"));
         // Each file but the last has just opened the next one.
-        for open in &round[..round.len() - 1] {
+        for open in round[..round.len() - 1].iter().take(MOST_SHOWN) {
             if let Some(import) = open.done.last() {
                 d = d.label(&open.file.source, import.span, "which leads on");
             }

@@ -34,10 +34,18 @@ impl Walk<'_> {
             Some(Link::File(exports)) if names.is_some() => self.listed(listed, &exports.clone(), path, path_span),
             Some(Link::File(exports)) => self.whole(&exports.clone(), path_span),
             Some(Link::Unknown) | None => {
-                self.out.blind |= names.is_none();
+                if names.is_none() {
+                    self.blinded();
+                }
                 self.unknown(listed);
             }
         }
+    }
+
+    /// More names may be bound than are known.
+    fn blinded(&mut self) {
+        self.out.blind = true;
+        self.out.incomplete |= self.public;
     }
 
     /// Binds names of which nothing is known but that they were meant to be there.
@@ -64,7 +72,7 @@ impl Walk<'_> {
         }
         for (name, alias) in listed {
             let Some(row) = self.registry.find("", &name.text) else {
-                self.undefined(&name.text, name.span);
+                self.not_standard(name, path, path_span);
                 self.unknown(&[(name.clone(), alias.clone())]);
                 continue;
             };
@@ -73,6 +81,25 @@ impl Walk<'_> {
                 self.out.bindings[id as usize].builtin = Some(row);
             }
         }
+    }
+
+    fn not_standard(&mut self, name: &Name, path: &str, path_span: Span) {
+        if self.registry.comes_later(&name.text) {
+            return self.later(&name.text, name.span);
+        }
+        let d = self.no_name(name, path, path_span);
+        let globals = self.registry.all().filter(|row| row.module.is_empty()).map(|row| row.name);
+        let d = match nearest(&name.text, globals) {
+            Some(near) => d.help(format!("did you mean `{near}`?")).fix(name.span, near),
+            None => d,
+        };
+        self.found.push(d);
+    }
+
+    fn no_name(&self, name: &Name, path: &str, path_span: Span) -> Diagnostic {
+        Diagnostic::error(NO_NAME, format!("\"{path}\" has no name `{}`", name.text))
+            .label(self.source, name.span, "not found")
+            .label(self.source, path_span, "looked for here")
     }
 
     /// `import {a, b as c} from "path"`
@@ -107,9 +134,7 @@ impl Walk<'_> {
                     .help("the file marks what it offers: write `pub` before this as well")
             };
         }
-        let d = Diagnostic::error(NO_NAME, format!("\"{path}\" has no name `{}`", name.text))
-            .label(source, name.span, "not found")
-            .label(source, path_span, "looked for in this file");
+        let d = self.no_name(name, path, path_span);
         match nearest(&name.text, exports.names.keys().map(SmolStr::as_str)) {
             Some(near) => d.help(format!("did you mean `{near}`?")).fix(name.span, near),
             None if exports.names.is_empty() => d.note("the file offers no names at all"),
@@ -119,7 +144,9 @@ impl Walk<'_> {
 
     /// `import "path"`
     fn whole(&mut self, exports: &Exports, path_span: Span) {
-        self.out.blind |= exports.incomplete;
+        if exports.incomplete {
+            self.blinded();
+        }
         for (name, export) in &exports.names {
             // The scope around the file's own.
             let known = self.scopes.first().and_then(|s| s.names.get(name)).copied();

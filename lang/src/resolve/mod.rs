@@ -46,10 +46,20 @@ pub struct Surroundings<'a> {
     pub outer: &'a [Outer],
     /// What its imports bring, by the byte offset of their paths.
     pub links: HashMap<u32, Link>,
-    /// Every binding at the top becomes a global, so that a later piece can see it.
-    pub keep: bool,
-    /// What the file offers becomes a global, so that other files can see it.
-    pub imported: bool,
+    /// Who else sees its names.
+    pub role: Role,
+}
+
+/// What a text is in its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// The script itself: nobody else sees its names.
+    #[default]
+    Script,
+    /// A piece of a session: later pieces see every binding at its top, which become globals.
+    Piece,
+    /// An imported file: others see what it offers, which become globals.
+    Imported,
 }
 
 /// Resolves a module.

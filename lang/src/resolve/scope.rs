@@ -127,6 +127,8 @@ pub struct Resolution {
     pub namespaced: Positions<&'static Builtin>,
     /// It imports all names of a file that is missing or broken, so that more may be bound than is known.
     pub blind: bool,
+    /// It passes such names on.
+    pub incomplete: bool,
 }
 
 impl Resolution {

@@ -1,6 +1,6 @@
 //! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
 
-use super::Surroundings;
+use super::{Role, Surroundings};
 use super::codes;
 use super::scope::{Binding, BindingId, BindingKind, Resolution};
 use crate::ast::Module;
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
 
     /// What other files may import must live where they can see it.
     fn offer(&mut self) {
-        if !self.around.imported {
+        if self.around.role != Role::Imported {
             return;
         }
         let chosen = self.out.bindings.iter().any(|b| b.top && b.public);
@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
             span,
             kind,
             top,
-            global: top && self.around.keep,
+            global: top && self.around.role == Role::Piece,
             slot: None,
             public: top && self.public,
             origin: None,
