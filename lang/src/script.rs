@@ -95,12 +95,7 @@ fn leave_out_noise(source: &SourceRef, parsed: &[Diagnostic], found: &mut Vec<Di
 }
 
 /// Compiles files in the order of their evaluation; the last one is the script.
-fn assemble(
-    isolate: &Rc<Isolate>,
-    modules: &Modules,
-    files: &[Rc<File>],
-    role: Role,
-) -> Result<Unit, Vec<Diagnostic>> {
+fn assemble(isolate: &Rc<Isolate>, modules: &Modules, files: &[Rc<File>], role: Role) -> Result<Unit, Vec<Diagnostic>> {
     let mut before = Vec::new();
     for file in files {
         let Some(names) = file.names.get() else { continue };

@@ -1,8 +1,8 @@
 //! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
 
-use super::{Role, Surroundings};
 use super::codes;
 use super::scope::{Binding, BindingId, BindingKind, Resolution};
+use super::{Role, Surroundings};
 use crate::ast::Module;
 use crate::builtins::Registry;
 use crate::diagnostic::Diagnostic;
