@@ -2,8 +2,7 @@
 
 use crate::report::{Format, show};
 use std::path::PathBuf;
-use std::rc::Rc;
-use stdlib::{Capability, Engine, Files, RunOptions, read_source};
+use stdlib::{Capability, Engine, RunOptions, read_source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -39,8 +38,7 @@ pub(crate) struct Limits {
 impl Limits {
     /// As the engine wants them.
     pub(crate) fn options(self) -> RunOptions {
-        let loader = Rc::new(Files);
-        RunOptions { seed: self.seed, denied: self.deny, fuel: self.fuel, loader, ..RunOptions::default() }
+        RunOptions { seed: self.seed, denied: self.deny, fuel: self.fuel, ..RunOptions::default() }
     }
 }
 

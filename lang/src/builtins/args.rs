@@ -6,8 +6,13 @@ use crate::vm::{Raise, codes};
 /// `args[i]` with an error that points at it.
 fn wrong(i: usize, args: &[Value], expected: &str) -> Box<Raise> {
     let given = args.get(i).unwrap_or(&Value::Nil);
-    Raise::error(codes::TYPE, format!("expected {expected}, found {}", article(given.type_name())))
-        .about(i, format!("this is {}", super::items::shown(given)))
+    let raise = Raise::error(codes::TYPE, format!("expected {expected}, found {}", article(given.type_name())))
+        .about(i, format!("this is {}", super::items::shown(given)));
+    if matches!(given, Value::Iter(_)) && expected.contains("list") {
+        raise.help("make a list of its items with `.to_list()`")
+    } else {
+        raise
+    }
 }
 
 /// A string.

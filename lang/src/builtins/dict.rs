@@ -146,12 +146,14 @@ const CALL: usize = 5;
 static MAP_VALUES: &Native = &Native {
     enter: |_, regs| start(regs, false),
     resume: |_, regs, answer| Ok(resume(regs, false, |_| Some(answer))),
+    item: super::no_item,
     slots: 5,
 };
 
 static FILTER: &Native = &Native {
     enter: |_, regs| start(regs, true),
     resume: |_, regs, answer| Ok(resume(regs, true, |value| answer.truthy().then_some(value))),
+    item: super::no_item,
     slots: 5,
 };
 

@@ -186,6 +186,7 @@ static REDUCE: &Native = &Native {
         }
         Ok(reduce_next(regs))
     },
+    item: super::no_item,
     slots: 3,
 };
 

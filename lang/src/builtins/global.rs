@@ -1,6 +1,6 @@
 //! Functions that are also methods, and makers of collections.
 
-use super::{dict, list, range, set, string};
+use super::{dict, iter, list, range, set, string};
 
 crate::builtins! { "" =>
     /// The keys of a dict, in order.
@@ -11,6 +11,8 @@ crate::builtins! { "" =>
     plain "entries(dict: any) -> list<dict>" dict::entries;
     /// The ints from 0 up to `a`, or from `a` up to `b`; the last one is not included.
     plain "range(a: int, b: int = nil) -> any" range::make;
+    /// A lazy iterator over the items of a list, dict, string, set, range, iterator, generator, stream or channel.
+    plain "iter(items: any) -> iter" iter::iter;
     /// The set of the values, or of the elements of the one list, set or range that is given.
     plain "set(...values) -> set" set::make;
     /// The texts of the elements, with the separator between them.

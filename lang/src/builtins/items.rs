@@ -2,7 +2,7 @@
 
 use super::args;
 use crate::value::{List, Value, inspect};
-use crate::vm::{Cx, Raise};
+use crate::vm::{Cx, Raise, codes};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -102,6 +102,15 @@ pub(super) fn bound(index: i64, len: usize) -> usize {
 pub(super) fn position(index: i64, len: usize) -> Option<usize> {
     let at = if index < 0 { index.checked_add(i64::try_from(len).ok()?)? } else { index };
     usize::try_from(at).ok().filter(|at| *at < len)
+}
+
+/// An argument that says how large a part is: at least 1.
+pub(super) fn size(args: &[Value], i: usize, what: &str) -> Result<usize, Box<Raise>> {
+    let n = args::count(args, i)?;
+    if n == 0 {
+        return Err(Raise::error(codes::VALUE, format!("{what} is 0, but must be at least 1")).about(i, "too small"));
+    }
+    Ok(n)
 }
 
 /// A value's type in a sentence.

@@ -80,8 +80,9 @@ fn last(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn find(cx: &Cx<'_>, args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
-    if let Value::Range(r) = &args[0] {
-        return Ok(r.find(&args[1]));
+    if let (Value::Range(r), Value::Int(i)) = (&args[0], &args[1]) {
+        let at = i128::from(*i) - i128::from(r.from);
+        return Ok(usize::try_from(at).ok().filter(|at| *at < r.len()));
     }
     Ok(items(cx, args, 0)?.iter().position(|item| equal(item, &args[1])))
 }
@@ -167,24 +168,15 @@ fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::list(flat))
 }
 
-/// An argument that says how large a part is: at least 1.
-fn size(args: &[Value], i: usize, what: &str) -> Result<usize, Box<Raise>> {
-    let n = args::count(args, i)?;
-    if n == 0 {
-        return Err(Raise::error(codes::VALUE, format!("{what} is 0, but must be at least 1")).about(i, "too small"));
-    }
-    Ok(n)
-}
-
 fn chunk(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let size = size(args, 1, "the size of a chunk")?;
+    let size = items::size(args, 1, "the size of a chunk")?;
     let items = items(cx, args, 0)?;
     Ok(Value::list(items.chunks(size).map(|part| Value::list(part.to_vec())).collect()))
 }
 
 fn window(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let size = size(args, 1, "the size of a window")?;
-    let step = if args[2].is_nil() { 1 } else { self::size(args, 2, "the step")? };
+    let size = items::size(args, 1, "the size of a window")?;
+    let step = if args[2].is_nil() { 1 } else { items::size(args, 2, "the step")? };
     let items = items(cx, args, 0)?;
     let starts = (0..(items.len() + 1).saturating_sub(size)).step_by(step);
     room(cx, starts.len().saturating_mul(size))?;
@@ -214,21 +206,24 @@ fn tally(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn sum(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mut total = Value::Int(0);
-    for (i, item) in items(cx, args, 0)?.iter().enumerate() {
-        total = match (&total, item) {
-            (Value::Int(a), Value::Int(b)) => a.checked_add(*b).map_or(Value::Float(*a as f64 + *b as f64), Value::Int),
-            _ => match (total.as_number(), item.as_number()) {
-                (Some(a), Some(b)) => Value::Float(a + b),
-                _ => {
-                    let message = format!("only numbers have a sum; element {i} is {}", items::article(item));
-                    return Err(Raise::error(codes::TYPE, message)
-                        .about(0, format!("holds {}", items::shown(item)))
-                        .help("take the number out first: `xs.map({ x -> … }).sum()`"));
-                }
-            },
-        };
+    for (i, item) in (0..).zip(items(cx, args, 0)?.iter()) {
+        total = plus(&total, item, i)?;
     }
     Ok(total)
+}
+
+/// A sum with the element at `index` added.
+pub(super) fn plus(total: &Value, item: &Value, index: i64) -> Result<Value, Box<Raise>> {
+    if let (Value::Int(a), Value::Int(b)) = (total, item) {
+        return Ok(a.checked_add(*b).map_or(Value::Float(*a as f64 + *b as f64), Value::Int));
+    }
+    if let (Some(a), Some(b)) = (total.as_number(), item.as_number()) {
+        return Ok(Value::Float(a + b));
+    }
+    let message = format!("only numbers have a sum; element {index} is {}", items::article(item));
+    Err(Raise::error(codes::TYPE, message)
+        .about(0, format!("holds {}", items::shown(item)))
+        .help("take the number out first: `xs.map({ x -> … }).sum()`"))
 }
 
 fn min(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -263,7 +258,7 @@ fn to_list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     items::take(cx, args, 0).map(Value::List)
 }
 
-fn to_set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn to_set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if let Value::Set(_) = args[0] {
         return Ok(std::mem::take(&mut args[0]));
     }
@@ -271,7 +266,7 @@ fn to_set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::Set(set.into()))
 }
 
-fn to_dict(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn to_dict(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mut dict = Dict::new();
     for (i, item) in items(cx, args, 0)?.iter().enumerate() {
         let entry = match item {

@@ -13,6 +13,7 @@ mod global;
 mod grow;
 mod hash;
 mod items;
+mod iter;
 mod json;
 mod list;
 mod math;
@@ -65,6 +66,19 @@ pub static TABLES: &[&[Builtin]] = &[
     range::SET[1],
     range::SET[2],
     string::TABLE,
+    iter::METHODS[0],
+    iter::METHODS[1],
+    iter::METHODS[2],
+    iter::METHODS[3],
+    iter::METHODS[4],
+    iter::METHODS[5],
+    iter::METHODS[6],
+    iter::ITER[0],
+    iter::ITER[1],
+    iter::ITER[2],
+    iter::ITER[3],
+    iter::ITER[4],
+    iter::ITER[5],
 ];
 
 /// A right that a run may be without.
@@ -121,10 +135,20 @@ pub type WaitFn = fn(&mut Cx<'_>, &mut [Value]) -> Result<Wait, Box<Raise>>;
 /// Goes on with what a closure gave.
 pub type ResumeFn = fn(&mut Cx<'_>, &mut [Value], Value) -> Result<Step, Box<Raise>>;
 
+/// Goes on with the item that a [`Step::Next`] asked for, or with its absence.
+pub type ItemFn = fn(&mut Cx<'_>, &mut [Value], Option<Value>) -> Result<Step, Box<Raise>>;
+
 /// What a step of a [`Native`] gave.
 pub enum Step {
-    /// It is done.
+    /// It is done. An iterator's machine has no more items.
     Return(Value),
+    /// An iterator's machine has made an item, and will be entered again for the next.
+    Yield(Value),
+    /// It wants the next item of the iterator in register `source`.
+    Next {
+        /// Register of the iterator.
+        source: usize,
+    },
     /// It wants the value in register `callee` called with `argc` arguments from register `args` on.
     Call {
         /// Register of the callee.
@@ -143,8 +167,18 @@ pub struct Native {
     pub enter: fn(&mut Cx<'_>, &mut [Value]) -> Result<Step, Box<Raise>>,
     /// Goes on with what the closure gave.
     pub resume: ResumeFn,
+    /// Goes on with an item of an iterator.
+    pub item: ItemFn,
     /// Registers beyond the arguments.
     pub slots: u8,
+}
+
+/// For a [`Native`] that asks no iterator.
+///
+/// # Errors
+/// None.
+pub fn no_item(_: &mut Cx<'_>, _: &mut [Value], _: Option<Value>) -> Result<Step, Box<Raise>> {
+    Ok(Step::Return(Value::Nil))
 }
 
 /// How a builtin runs.

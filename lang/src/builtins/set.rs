@@ -65,13 +65,11 @@ fn add(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn remove(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    if !own(args)?.contains(&args[1]) {
+    let set = own(args)?;
+    if !set.contains(&args[1]) {
         return Ok(std::mem::take(&mut args[0]));
     }
-    let value = std::mem::take(&mut args[1]);
-    change(args, |set| {
-        set.remove(&value);
-    })
+    Ok(Value::Set(Rc::new(set.without(&args[1]))))
 }
 
 fn union(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -119,6 +117,11 @@ fn is_disjoint(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>>
 /// `set(1, 2)`, or the elements of the one list, set or range that is given.
 pub(super) fn make(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let members: Set = match &*args {
+        [Value::Iter(_)] => {
+            return Err(
+                args::mismatch(args, 0, "the members of a set").help("make a set of its items with `.to_set()`")
+            );
+        }
         [one] if items::len(one).is_some() => items(cx, args, 0)?.iter().cloned().collect(),
         many => many.iter().cloned().collect(),
     };

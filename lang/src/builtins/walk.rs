@@ -118,6 +118,7 @@ macro_rules! walk {
         static MACHINE: $crate::builtins::Native = $crate::builtins::Native {
             enter: |_, regs| $crate::builtins::walk::start(regs, $acc, $end),
             resume: |cx, regs, answer| $crate::builtins::walk::resume(cx, regs, answer, $take, $end),
+            item: $crate::builtins::no_item,
             slots: $crate::builtins::walk::SLOTS,
         };
         &MACHINE

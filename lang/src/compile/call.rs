@@ -185,6 +185,9 @@ impl<'a> Compiler<'a> {
             for arg in args {
                 let value = self.temp();
                 self.expr(&arg.value, value);
+                if arg.spread {
+                    self.emit(Op::Drain { reg: value }, arg.value.span);
+                }
                 let op = if arg.spread { Op::ListExtend { list, value } } else { Op::ListPush { list, value } };
                 self.emit(op, arg.value.span);
                 self.shares(value);
@@ -282,15 +285,7 @@ enum Direct {
 }
 
 fn is_link(e: &Expr) -> bool {
-    let (ExprKind::Field { object: receiver, .. }
-    | ExprKind::Index { object: receiver, .. }
-    | ExprKind::Slice { object: receiver, .. }
-    | ExprKind::Call { callee: receiver, .. }) = &e.kind
-    else {
-        return false;
-    };
-    // Parentheses end a chain. The tree keeps of them only that the span begins before that of the receiver.
-    e.span.start == receiver.span.start
+    matches!(e.kind, ExprKind::Field { .. } | ExprKind::Index { .. } | ExprKind::Slice { .. } | ExprKind::Call { .. })
 }
 
 /// Whether evaluating an argument cannot change the variable in `place`. A register is changed by statements of this
@@ -303,7 +298,7 @@ fn is_calm(e: &Expr, place: Place) -> bool {
 }
 
 fn calls(e: &Expr) -> bool {
-    if matches!(e.kind, ExprKind::Call { .. } | ExprKind::Pipe(..) | ExprKind::Yield(_)) {
+    if matches!(e.kind, ExprKind::Call { .. } | ExprKind::Pipe(..) | ExprKind::Yield(_) | ExprKind::Emit(_)) {
         return true;
     }
     let mut found = false;

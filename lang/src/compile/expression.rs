@@ -95,8 +95,14 @@ impl<'a> Compiler<'a> {
             ExprKind::If { .. } | ExprKind::Match { .. } | ExprKind::Block(_) => self.branching(e, Some(dst)),
             ExprKind::Return(_) | ExprKind::Throw(_) | ExprKind::Break | ExprKind::Continue => self.leave(e),
             ExprKind::Retry { times, body } => self.retry(times, body, dst, span),
-            ExprKind::Yield(_) => self.not_yet(span, "`yield`"),
-            ExprKind::Emit(_) => self.not_yet(span, "`emit`"),
+            ExprKind::Yield(Some(item)) | ExprKind::Emit(item) => {
+                self.expr(item, dst);
+                self.give_item(dst, span);
+            }
+            ExprKind::Yield(None) => {
+                self.emit(Op::Nil { dst }, span);
+                self.give_item(dst, span);
+            }
             ExprKind::Parallel { .. } => self.not_yet(span, "`parallel`"),
             ExprKind::Spawn(_) => self.not_yet(span, "`spawn`"),
             ExprKind::Deadline { .. } => self.not_yet(span, "`deadline`"),
@@ -105,6 +111,13 @@ impl<'a> Compiler<'a> {
             // The parser has reported it.
             ExprKind::Error | ExprKind::TooDeep => {}
         }
+    }
+
+    /// Gives what is in `dst` to whoever asked for an item; `yield e` itself is nil.
+    fn give_item(&mut self, dst: Reg, span: Span) {
+        let src = if self.is_temp(dst) { dst } else { self.copy(dst, span) };
+        self.emit(Op::Yield { src }, span);
+        self.emit(Op::Nil { dst }, span);
     }
 
     /// Compiles `e` for its effect.
@@ -235,6 +248,9 @@ impl<'a> Compiler<'a> {
         for item in items {
             let value = self.temp();
             self.expr(&item.value, value);
+            if item.spread {
+                self.emit(Op::Drain { reg: value }, item.value.span);
+            }
             let op = if item.spread { Op::ListExtend { list, value } } else { Op::ListPush { list, value } };
             self.emit(op, item.value.span);
             self.shares(value);

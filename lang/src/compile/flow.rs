@@ -64,6 +64,7 @@ impl<'a> Compiler<'a> {
         let Some(Target::Binding(id)) = self.names.uses.get(&callee.span.start) else { return false };
         let state = self.fn_ref();
         state.own == Some(*id)
+            && state.flavor.is_none()
             && state.exits.is_empty()
             && state.arity.is_some_and(|n| usize::from(n) == args.len())
             && args.iter().all(|a| !a.spread)
@@ -211,12 +212,13 @@ impl<'a> Compiler<'a> {
             return;
         }
         match way {
+            Way::Return if self.fn_ref().flavor.is_some() => {
+                self.emit(Op::Finish { src: value }, span);
+            }
             Way::Return => {
                 self.emit(Op::Return { src: value }, span);
             }
-            Way::ReturnNil => {
-                self.emit(Op::ReturnNil, span);
-            }
+            Way::ReturnNil => self.end_function(span),
             Way::Break(l) => {
                 let jump = self.jump(span);
                 if let Some(l) = self.fn_mut().loops.get_mut(l) {
@@ -228,6 +230,18 @@ impl<'a> Compiler<'a> {
                 self.jump_back(start, span);
             }
         }
+    }
+
+    /// The end of the function, without a result.
+    pub(super) fn end_function(&mut self, span: Span) {
+        if self.fn_ref().flavor.is_none() {
+            self.emit(Op::ReturnNil, span);
+            return;
+        }
+        let src = self.temp();
+        self.emit(Op::Nil { dst: src }, span);
+        self.emit(Op::Finish { src }, span);
+        self.free_to(src);
     }
 
     /// Something with a block that runs on every way out of it. The block stands once: each way notes its number, runs

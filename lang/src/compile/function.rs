@@ -4,7 +4,7 @@ use super::Compiler;
 use crate::builtins::Builtin;
 use crate::resolve::BindingId;
 use crate::source::Span;
-use crate::value::{Str, Value};
+use crate::value::{Flavor, Str, Value};
 use crate::vm::{CallSite, FieldSite, Handler, HandlerKind, MethodSite, Op, Proto, op::FAR, op::Reg};
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -29,6 +29,8 @@ pub(super) struct FnState {
     strings: HashMap<String, u32>,
     /// Parameters, for self tail calls.
     pub(super) arity: Option<u16>,
+    /// A call makes an iterator of this kind.
+    pub(super) flavor: Option<Flavor>,
     /// Where the window got too large.
     full: bool,
     /// The expression in last place, while it is compiled: variables that it alone still reads may be moved out.
@@ -90,6 +92,7 @@ impl FnState {
             exits: Vec::new(),
             strings: HashMap::new(),
             arity,
+            flavor: None,
             full: false,
             last: None,
         }

@@ -13,9 +13,6 @@ use std::rc::Rc;
 impl<'a> Compiler<'a> {
     /// The body of a function, its own window.
     pub(super) fn function(&mut self, decl: &'a FnDecl, own: Option<BindingId>, pipeline: bool) -> Rc<Proto> {
-        if decl.generator {
-            self.not_yet(decl.name.span, "`gen fn`");
-        }
         let name = Str::new(&decl.name.text);
         self.function_of(Some(name), &decl.params, &decl.body, own, decl.name.span, pipeline)
     }
@@ -49,8 +46,13 @@ impl<'a> Compiler<'a> {
         let window = self.index(params.len(), span, "parameters");
         self.temps(window);
         self.parameters(params);
+        if let Some(flavor) = self.names.iterators.get(&body.span.start).copied() {
+            // The arguments have their values now; the body runs when an item is asked for.
+            self.emit(Op::Generator { flavor }, span);
+            self.fn_mut().flavor = Some(flavor);
+        }
         self.tail_block(body);
-        self.emit(Op::ReturnNil, span);
+        self.end_function(span);
         self.finish_fn()
     }
 
@@ -282,7 +284,10 @@ impl<'a> Compiler<'a> {
             ItemKind::Enum { name, .. } => self.not_yet(name.span, "`enum`"),
             ItemKind::Impl { target, .. } => self.not_yet(target.span, "`impl`"),
             ItemKind::Override(decl) => self.not_yet(decl.name.span, "`override`"),
-            // What is imported is placed already.
+            // What the standard modules offer is global already.
+            ItemKind::Import { path, path_span, .. } if !path.starts_with("std/") => {
+                self.not_yet(*path_span, "importing a file");
+            }
             ItemKind::Import { .. }
             | ItemKind::Interface { .. }
             | ItemKind::TypeAlias { .. }

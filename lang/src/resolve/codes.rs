@@ -16,6 +16,15 @@ pub(super) const UNUSED: &str = "HARN-NAM-005";
 /// `break`, `continue` or `return` where there is nothing to leave.
 pub(super) const MISPLACED: &str = "HARN-NAM-006";
 
+/// `yield` where no function could stop.
+pub(super) const YIELD: &str = "HARN-PAR-020";
+/// `emit` outside a `gen fn`.
+pub(super) const EMIT: &str = "HARN-PAR-021";
+/// `yield` in a `gen fn`.
+pub(super) const YIELD_IN_STREAM: &str = "HARN-PAR-022";
+/// `yield` or `emit` in a block that runs on the way out.
+pub(super) const YIELD_IN_EXIT: &str = "HARN-PAR-023";
+
 /// The rows.
 pub static CODES: &[Code] = &[
     Code {
@@ -65,5 +74,39 @@ pub static CODES: &[Code] = &[
         meaning: "`break` and `continue` leave or repeat the loop they stand in; a closure inside a loop is not in it.",
         fails: "for x in [1, 2] {\n  let stop = { -> break }\n  stop()\n}\n",
         mended: "for x in [1, 2] {\n  if x == 1 { break }\n}\n",
+    },
+    Code {
+        code: YIELD,
+        severity: Error,
+        title: "`yield` outside a function",
+        meaning: "`yield` gives an item to whoever asked the function's generator for it. At the top of a file, in a \
+                  pipeline, a tool or a task nobody asks.",
+        fails: "yield 1\n",
+        mended: "fn numbers() {\n  yield 1\n}\nprintln(numbers().to_list())\n",
+    },
+    Code {
+        code: EMIT,
+        severity: Error,
+        title: "`emit` outside a `gen fn`",
+        meaning: "`emit` gives an item of the stream that a `gen fn` makes. A closure inside a `gen fn` is a function of \
+                  its own.",
+        fails: "fn numbers() {\n  emit 1\n}\nprintln(numbers().to_list())\n",
+        mended: "gen fn numbers() {\n  emit 1\n}\nprintln(numbers().to_list())\n",
+    },
+    Code {
+        code: YIELD_IN_STREAM,
+        severity: Error,
+        title: "`yield` in a `gen fn`",
+        meaning: "A `gen fn` gives its items with `emit`; `yield` makes a generator of an ordinary `fn`.",
+        fails: "gen fn numbers() {\n  yield 1\n}\nprintln(numbers().to_list())\n",
+        mended: "gen fn numbers() {\n  emit 1\n}\nprintln(numbers().to_list())\n",
+    },
+    Code {
+        code: YIELD_IN_EXIT,
+        severity: Error,
+        title: "`yield` in a `finally` or `defer`",
+        meaning: "A block that runs on the way out runs to its end, so a generator or stream cannot stop in it.",
+        fails: "fn numbers() {\n  defer { yield 2 }\n  yield 1\n}\nprintln(numbers().to_list())\n",
+        mended: "fn numbers() {\n  defer { println(\"done\") }\n  yield 1\n  yield 2\n}\nprintln(numbers().to_list())\n",
     },
 ];

@@ -3,6 +3,7 @@
 use super::codes;
 use super::scope::BindingKind;
 use super::walk::Walk;
+use super::yields::BodyOf;
 use crate::ast::*;
 use crate::diagnostic::{Diagnostic, nearest};
 
@@ -38,12 +39,12 @@ impl Walk<'_> {
                 }
                 self.entries(items);
             }
-            ExprKind::Unary(_, a)
-            | ExprKind::Try(a)
-            | ExprKind::TryStar(a)
-            | ExprKind::Throw(a)
-            | ExprKind::Emit(a) => {
+            ExprKind::Unary(_, a) | ExprKind::Try(a) | ExprKind::TryStar(a) | ExprKind::Throw(a) => {
                 self.expr(a);
+            }
+            ExprKind::Yield(_) | ExprKind::Emit(_) => {
+                self.yields(e);
+                e.children(&mut |value| self.expr(value));
             }
             ExprKind::Pair(a, b)
             | ExprKind::Binary(_, _, a, b)
@@ -58,7 +59,7 @@ impl Walk<'_> {
                 self.exprs(from.iter().chain(to).map(|e| &**e));
             }
             ExprKind::Call { callee, args } => self.call(callee, args),
-            ExprKind::Closure(closure) => self.closure(closure),
+            ExprKind::Closure(closure) => self.closure(closure, BodyOf::Function),
             ExprKind::TryBlock(t) => self.try_block(t),
             ExprKind::If { cond, then, otherwise } => {
                 self.expr(cond);
@@ -67,8 +68,11 @@ impl Walk<'_> {
             }
             ExprKind::Match { value, arms } => self.arms(value, arms),
             ExprKind::Block(b) | ExprKind::Mutex(b) => self.block(b),
-            ExprKind::Spawn(b) => self.in_function(None, |walk| walk.block(b)),
-            ExprKind::Return(value) | ExprKind::Yield(value) => self.exprs(value.iter().map(|e| &**e)),
+            ExprKind::Spawn(b) => self.in_function(None, |walk| {
+                walk.begin_body(BodyOf::Task, b);
+                walk.block(b);
+            }),
+            ExprKind::Return(value) => self.exprs(value.iter().map(|e| &**e)),
             ExprKind::Retry { times: a, body } | ExprKind::Deadline { limit: a, body } => {
                 self.expr(a);
                 self.block(body);
@@ -76,7 +80,7 @@ impl Walk<'_> {
             ExprKind::Parallel { over, options, body, .. } => {
                 self.expr(over);
                 self.exprs(options.iter().map(|e| &**e));
-                self.closure(body);
+                self.closure(body, BodyOf::Task);
             }
             ExprKind::Select(arms) => self.select(arms),
         }
@@ -103,9 +107,10 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn closure(&mut self, closure: &Closure) {
+    pub(super) fn closure(&mut self, closure: &Closure, of: BodyOf) {
         self.in_function(None, |walk| {
             walk.params(&closure.params);
+            walk.begin_body(of, &closure.body);
             walk.block(&closure.body);
         });
     }
@@ -121,7 +126,7 @@ impl Walk<'_> {
             self.close(false);
         }
         if let Some(finally) = &t.finally {
-            self.block(finally);
+            self.guard_block(finally);
         }
     }
 

@@ -1,8 +1,9 @@
 //! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
 
+use super::Outer;
 use super::codes;
 use super::scope::{Binding, BindingId, BindingKind, Resolution};
-use super::{Role, Surroundings};
+use super::yields::Around;
 use crate::ast::Module;
 use crate::builtins::Registry;
 use crate::diagnostic::Diagnostic;
@@ -29,18 +30,16 @@ pub(super) struct Walk<'a> {
     pub(super) own: Vec<Option<BindingId>>,
     /// Loops around, in the running function.
     pub(super) loops: u32,
+    /// The function around.
+    pub(super) around: Around,
     /// Body of a hoisted function of this scope depth is being walked.
     pub(super) hoisted: Vec<usize>,
-    pub(super) around: &'a Surroundings<'a>,
+    keep: bool,
     pub(super) undefined: Vec<SmolStr>,
-    /// `pub` stands before the statement at hand.
-    pub(super) public: bool,
-    /// Names that two files bring, with the path of the second import.
-    pub(super) ambiguous: HashMap<BindingId, Span>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(source: &'a SourceRef, registry: Registry, around: &'a Surroundings<'a>) -> Self {
+    pub(super) fn new(source: &'a SourceRef, registry: Registry, outer: &[Outer], keep: bool) -> Self {
         let mut walk = Self {
             source,
             registry,
@@ -51,14 +50,13 @@ impl<'a> Walk<'a> {
             functions: 0,
             own: vec![None],
             loops: 0,
+            around: Around::default(),
             hoisted: Vec::new(),
-            around,
+            keep,
             undefined: Vec::new(),
-            public: false,
-            ambiguous: HashMap::new(),
         };
         walk.open(u32::MAX);
-        for o in around.outer {
+        for o in outer {
             let id = walk.push(Binding {
                 name: o.name.clone(),
                 span: Span::default(),
@@ -66,9 +64,6 @@ impl<'a> Walk<'a> {
                 top: true,
                 global: true,
                 slot: Some(o.slot),
-                public: false,
-                origin: o.origin,
-                builtin: o.builtin,
                 captured: false,
                 assigned: false,
                 early: false,
@@ -83,21 +78,7 @@ impl<'a> Walk<'a> {
     pub(super) fn module(&mut self, module: &Module) {
         self.open(0);
         self.statements(&module.body);
-        self.offer();
         self.close(true);
-    }
-
-    /// What other files may import must live where they can see it.
-    fn offer(&mut self) {
-        if self.around.role != Role::Imported {
-            return;
-        }
-        let chosen = self.out.bindings.iter().any(|b| b.top && b.public);
-        for binding in self.out.bindings.iter_mut().filter(|b| b.top && (b.public || !chosen)) {
-            binding.global = true;
-            // Who imports it may read it.
-            binding.read = true;
-        }
     }
 
     pub(super) fn finish(mut self) -> (Resolution, Vec<Diagnostic>) {
@@ -147,13 +128,8 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn bind(&mut self, name: &SmolStr, span: Span, kind: BindingKind) {
-        self.bind_new(name, span, kind);
-    }
-
-    /// The binding, unless the name is `_` or taken.
-    pub(super) fn bind_new(&mut self, name: &SmolStr, span: Span, kind: BindingKind) -> Option<BindingId> {
         if name == "_" {
-            return None;
+            return;
         }
         if let Some(&first) = self.scope().names.get(name) {
             let first = self.out.binding(first).span;
@@ -163,7 +139,7 @@ impl<'a> Walk<'a> {
                     .label(self.source, first, "first bound here")
                     .help("assign to a `var`, or choose another name"),
             );
-            return None;
+            return;
         }
         let top = self.at_top();
         let function = self.function;
@@ -172,11 +148,8 @@ impl<'a> Walk<'a> {
             span,
             kind,
             top,
-            global: top && self.around.role == Role::Piece,
+            global: top && self.keep,
             slot: None,
-            public: top && self.public,
-            origin: None,
-            builtin: None,
             captured: false,
             assigned: false,
             early: false,
@@ -185,6 +158,5 @@ impl<'a> Walk<'a> {
         });
         self.scope().names.insert(name.clone(), id);
         self.out.made.insert(span.start, id);
-        Some(id)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`Value`]: the tag and the word.
 //! - [`Str`], [`Dict`], [`Set`]: strings, dicts, sets. Lists are vectors in a box ([`List`]).
+//! - [`Iter`]: lazy iterators, generators, streams.
 //! - [`HostObject`]: values that the runtime hands out.
 //! - `print`, `equal`, `order`: how values look, when they are the same, which comes first. None of them recurses on
 //!   the native stack, so no depth of nesting is too deep.
@@ -12,15 +13,17 @@ mod dict;
 mod drop;
 mod equal;
 mod host;
+mod iter;
 mod print;
 mod set;
 mod string;
 
 pub use article::article;
 pub use dict::Dict;
-pub(crate) use equal::order_int_and_float;
 pub use equal::{equal, order};
 pub use host::{HostBox, HostObject, Next};
+pub(crate) use iter::Body;
+pub use iter::{Flavor, Iter, Status};
 pub use print::{display, inspect};
 pub use set::Set;
 pub use string::Str;
@@ -71,6 +74,8 @@ pub enum Value {
     Host(Rc<HostBox>) = 16,
     /// A captured `var`; never seen by a script
     Cell(Rc<RefCell<Value>>) = 17,
+    /// A lazy iterator, generator or stream
+    Iter(Rc<Iter>) = 18,
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -109,6 +114,12 @@ pub enum Tag {
     Struct,
     /// host value
     Host,
+    /// lazy iterator
+    Iter,
+    /// generator
+    Generator,
+    /// stream
+    Stream,
 }
 
 impl Tag {
@@ -131,6 +142,9 @@ impl Tag {
             Self::Variant => "<variant>",
             Self::Struct => "<struct>",
             Self::Host => "<host>",
+            Self::Iter => "<iter>",
+            Self::Generator => "<generator>",
+            Self::Stream => "<stream>",
         }
     }
 }
@@ -193,19 +207,6 @@ impl Range {
             return None;
         }
         i64::try_from(i128::from(self.from) + index as i128).ok()
-    }
-
-    /// Where the item lies that equals `value`, which may be a float.
-    #[must_use]
-    pub fn find(self, value: &Value) -> Option<usize> {
-        let wanted = match value {
-            Value::Int(i) => *i,
-            #[allow(clippy::cast_possible_truncation)]
-            Value::Float(f) if equal(&Value::Int(*f as i64), value) => *f as i64,
-            _ => return None,
-        };
-        let at = i128::from(wanted) - i128::from(self.from);
-        usize::try_from(at).ok().filter(|at| *at < self.len())
     }
 }
 
@@ -426,6 +427,7 @@ impl Value {
             Self::Variant(v) => &v.def.name,
             Self::Struct(s) => &s.def.name,
             Self::Host(h) => h.object().type_name(),
+            Self::Iter(i) => i.flavor().name(),
         }
     }
 
@@ -448,6 +450,11 @@ impl Value {
             Self::Variant(_) => Tag::Variant,
             Self::Struct(_) => Tag::Struct,
             Self::Host(_) => Tag::Host,
+            Self::Iter(i) => match i.flavor() {
+                Flavor::Iter => Tag::Iter,
+                Flavor::Generator => Tag::Generator,
+                Flavor::Stream => Tag::Stream,
+            },
         }
     }
 

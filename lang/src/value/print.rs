@@ -1,6 +1,6 @@
 //! How values look: bare at top level for `println` and `"${}"`, quoted for error messages and the REPL.
 
-use super::{Str, Value};
+use super::{Status, Str, Value};
 use std::fmt::Write;
 
 /// As `to_string` gives it: strings bare, at every level.
@@ -95,6 +95,10 @@ fn one(value: &Value, quote: bool, out: &mut String, work: &mut Vec<Work>) {
             let _ = write!(out, "{} to {}{}", r.from, r.to, if r.exclusive { " exclusive" } else { "" });
         }
         Value::Closure(_) => out.push_str("<closure>"),
+        Value::Iter(i) => {
+            let over = if i.status() == Status::Over { " (exhausted)" } else { "" };
+            let _ = write!(out, "<{}{over}>", i.flavor().name());
+        }
         Value::Builtin(b) => {
             let _ = write!(out, "<builtin {}>", b.full_name());
         }

@@ -126,6 +126,8 @@ pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<
                 format!("{} is indexed by {wants}, not by {}", with_article(object), with_article(other)),
             ))
         }
+        (Value::Iter(_), _) => Err(Raise::error(codes::TYPE, format!("{} cannot be indexed", with_article(object)))
+            .help("its items have no places: make a list with `.to_list()`, or take one with `.skip(n).first()`")),
         _ => Err(Raise::error(codes::TYPE, format!("{} cannot be indexed", with_article(object)))),
     }
 }
@@ -188,8 +190,20 @@ pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, B
 
 /// Makes a value ready for `for`.
 pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
+    walkable(value).map_err(|value| {
+        let raise = Raise::error(codes::TYPE, format!("{} cannot be walked with `for`", with_article(&value)));
+        match value {
+            Value::Int(n) => raise.help(format!("for a number of turns write `0 to {n} exclusive`")),
+            Value::Closure(_) | Value::Builtin(_) => raise.help("call it, if it gives something to walk"),
+            _ => raise,
+        }
+    })
+}
+
+/// What [`item`] can walk in place of a value; the value itself when it has no items.
+pub(crate) fn walkable(value: Value) -> Result<Value, Value> {
     match &value {
-        Value::List(_) | Value::Range(_) | Value::Str(_) => Ok(value),
+        Value::List(_) | Value::Range(_) | Value::Str(_) | Value::Iter(_) => Ok(value),
         Value::Set(s) => Ok(Value::list(s.items().to_vec())),
         Value::Dict(d) => Ok(entries(d)),
         Value::Bytes(b) => Ok(Value::list(b.iter().map(|b| Value::Int(i64::from(*b))).collect())),
@@ -199,14 +213,7 @@ pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
             Some(other) => Ok(other),
             None => Ok(value),
         },
-        other => {
-            let raise = Raise::error(codes::TYPE, format!("{} cannot be walked with `for`", with_article(other)));
-            Err(if let Value::Int(n) = other {
-                raise.help(format!("for a number of turns write `0 to {n} exclusive`"))
-            } else {
-                raise
-            })
-        }
+        _ => Err(value),
     }
 }
 

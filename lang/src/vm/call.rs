@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::fiber::{Fiber, Frame, Pending};
+use super::iterate::Advanced;
 use super::{Cx, Proto, Raise, Wait, codes};
 use crate::builtins::{Builtin, Run, Step};
 use crate::value::{Closure, Value, article, inspect};
@@ -14,8 +15,22 @@ pub(super) enum Entered {
     Frame,
     /// It is done already.
     Value(Value),
+    /// It must wait, and this is what to do with what that gives.
+    Wait(Wait, Pending),
+    /// The slice is over in the middle of it.
+    Pause,
+}
+
+/// What a call that a builtin makes led to.
+enum Begun {
+    /// A new frame is on top.
+    Frame,
+    /// It is done already.
+    Value(Value),
     /// It must wait.
     Wait(Wait),
+    /// A builtin's frame is on top; this is what it wants first.
+    Step(Step),
 }
 
 impl Fiber {
@@ -26,10 +41,11 @@ impl Fiber {
         match self.enter(unsafe { &*callee }, 0, argc, 0, true)? {
             Entered::Frame => {}
             Entered::Value(value) => self.woken = Some(Ok(value)),
-            Entered::Wait(wait) => {
-                self.pending = Pending::Nothing;
+            Entered::Wait(wait, pending) => {
+                self.pending = pending;
                 self.entry_wait = Some(wait);
             }
+            Entered::Pause => {}
         }
         Ok(())
     }
@@ -70,13 +86,7 @@ impl Fiber {
     ) -> Result<(), Box<Raise>> {
         // SAFETY: kept by the isolate, or by the closure that the caller's register holds.
         let code = unsafe { &*proto };
-        if self.frames.len() >= self.isolate.limits().depth {
-            return Err(Raise::error(
-                codes::DEPTH,
-                format!("calls are nested more than {} deep", self.isolate.limits().depth),
-            )
-            .labelled("one call too many"));
-        }
+        self.check_depth()?;
         let params = usize::from(code.params);
         self.ensure(base + usize::from(code.regs).max(argc) + 1);
         if argc != params || code.rest {
@@ -84,6 +94,16 @@ impl Fiber {
         }
         self.frames.push(Frame::script(proto, closure, base, dst));
         Ok(())
+    }
+
+    /// Refuses one frame more than may be.
+    pub(super) fn check_depth(&self) -> Result<(), Box<Raise>> {
+        let limit = self.isolate.limits().depth;
+        if self.frames.len() < limit {
+            return Ok(());
+        }
+        let message = format!("calls are nested more than {limit} deep");
+        Err(Raise::error(codes::DEPTH, message).labelled("one call too many"))
     }
 
     fn fit_arguments(&mut self, code: &Proto, base: usize, argc: usize, lenient: bool) -> Result<(), Box<Raise>> {
@@ -110,10 +130,27 @@ impl Fiber {
         &mut self,
         builtin: &'static Builtin,
         base: usize,
-        mut argc: usize,
+        argc: usize,
         dst: u16,
         lenient: bool,
     ) -> Result<Entered, Box<Raise>> {
+        match self.begin_builtin(builtin, base, argc, dst, lenient)? {
+            Begun::Value(value) => Ok(Entered::Value(value)),
+            Begun::Wait(wait) => Ok(Entered::Wait(wait, Pending::Register(dst))),
+            Begun::Step(step) => self.native_step(step),
+            Begun::Frame => Ok(Entered::Frame),
+        }
+    }
+
+    /// Calls a builtin up to the first thing that it wants.
+    fn begin_builtin(
+        &mut self,
+        builtin: &'static Builtin,
+        base: usize,
+        mut argc: usize,
+        dst: u16,
+        lenient: bool,
+    ) -> Result<Begun, Box<Raise>> {
         let (min, max) = (usize::from(builtin.arity.min), usize::from(builtin.arity.max));
         if argc < min || (argc > max && !builtin.arity.rest) {
             if argc < min || !lenient {
@@ -143,15 +180,16 @@ impl Fiber {
                 let Self { isolate, context, stack, .. } = self;
                 let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
                 self.clear(base, size);
-                result.map(Entered::Value)
+                result.map(Begun::Value)
             }
             Run::Waits(function) => {
                 let Self { isolate, context, stack, .. } = self;
                 let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
                 self.clear(base, size);
-                result.map(Entered::Wait)
+                result.map(Begun::Wait)
             }
             Run::Native(native) => {
+                self.check_depth()?;
                 let window = size + usize::from(native.slots);
                 self.ensure(base + window + 1);
                 for value in &mut self.stack[base + size..base + window] {
@@ -161,7 +199,7 @@ impl Fiber {
                 let step = (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window]);
                 self.frames.push(Frame::native(builtin, base, window, dst));
                 match step {
-                    Ok(step) => self.native_step(step),
+                    Ok(step) => Ok(Begun::Step(step)),
                     Err(raise) => {
                         self.frames.pop();
                         self.clear(base, window);
@@ -172,48 +210,96 @@ impl Fiber {
         }
     }
 
-    /// Goes on with the builtin frame on top, which a closure has answered.
-    pub(super) fn resume_native(&mut self, value: Value) -> Result<Entered, Box<Raise>> {
-        let Some(frame) = self.frames.last() else { return Ok(Entered::Value(value)) };
-        let (base, window) = (frame.base, frame.window);
-        let Some(Builtin { run: Run::Native(native), .. }) = frame.native else { return Ok(Entered::Value(value)) };
-        let Self { isolate, context, stack, .. } = self;
-        let step = (native.resume)(&mut Cx { isolate, context }, &mut stack[base..base + window], value)?;
-        self.native_step(step)
-    }
-
-    fn native_step(&mut self, mut step: Step) -> Result<Entered, Box<Raise>> {
-        loop {
-            let Some(frame) = self.frames.last() else { return Ok(Entered::Value(Value::Nil)) };
-            let (base, window) = (frame.base, frame.window);
-            match step {
-                Step::Return(value) => {
-                    self.frames.pop();
-                    self.clear(base, window);
-                    return Ok(Entered::Value(value));
-                }
-                Step::Call { callee, args, argc } => {
-                    let callee: *const Value = &raw const self.stack[base + callee];
-                    // A closure's code is reached through its block, not through this register, which may move.
-                    // SAFETY: read before anything can move the stack.
-                    let callee = unsafe { (*callee).clone() };
-                    match self.enter(&callee, base + args, argc, 0, true)? {
-                        Entered::Frame => return Ok(Entered::Frame),
-                        Entered::Wait(wait) => return Ok(Entered::Wait(wait)),
-                        Entered::Value(value) => {
-                            let Some(Builtin { run: Run::Native(native), .. }) =
-                                self.frames.last().and_then(|f| f.native)
-                            else {
-                                return Ok(Entered::Value(value));
-                            };
-                            let Self { isolate, context, stack, .. } = self;
-                            step =
-                                (native.resume)(&mut Cx { isolate, context }, &mut stack[base..base + window], value)?;
-                        }
-                    }
-                }
+    /// Gives the frame on top what it asked for. A script's frame has it in a register then; a builtin goes on.
+    pub(super) fn hand(&mut self, value: Value, dst: u16) -> Result<Entered, Box<Raise>> {
+        match self.frames.last() {
+            None => Ok(Entered::Value(value)),
+            Some(frame) if frame.native.is_none() => {
+                self.answer_script(value, dst);
+                Ok(Entered::Frame)
+            }
+            Some(_) => {
+                let step = self.resume_native(value)?;
+                self.native_step(step)
             }
         }
+    }
+
+    /// Gives the builtin frame on top what it asked for; what it wants next.
+    fn resume_native(&mut self, value: Value) -> Result<Step, Box<Raise>> {
+        let Some(frame) = self.frames.last() else { return Ok(Step::Return(value)) };
+        let (base, window, wants_item) = (frame.base, frame.window, frame.wants_item);
+        let Some(Builtin { run: Run::Native(native), .. }) = frame.native else { return Ok(Step::Return(value)) };
+        let Self { isolate, context, stack, .. } = self;
+        let (cx, registers) = (&mut Cx { isolate, context }, &mut stack[base..base + window]);
+        if wants_item {
+            (native.item)(cx, registers, (!matches!(value, Value::Unbound)).then_some(value))
+        } else {
+            (native.resume)(cx, registers, value)
+        }
+    }
+
+    /// Carries out what the builtin frame on top wants, until a script's frame is on top or there is none.
+    pub(super) fn native_step(&mut self, mut step: Step) -> Result<Entered, Box<Raise>> {
+        loop {
+            let Some(frame) = self.frames.last_mut() else { return Ok(Entered::Value(Value::Nil)) };
+            let (value, dst) = match step {
+                Step::Return(value) => {
+                    let (base, window, dst, owned) = (frame.base, frame.window, frame.dst, frame.owned);
+                    self.frames.pop();
+                    self.clear(base, window);
+                    if owned {
+                        self.finish_iter(base, Value::Nil);
+                    }
+                    (if owned { Value::Unbound } else { value }, dst)
+                }
+                Step::Yield(value) => (value, self.suspend()),
+                Step::Next { source } => {
+                    frame.wants_item = true;
+                    let source = frame.base + source;
+                    // A walk that runs no script is a loop all the same.
+                    self.ticks -= 4;
+                    if self.ticks < 0 {
+                        self.slow_tick()?;
+                        self.woken = Some(Ok(Value::Nil));
+                        self.pending = Pending::Next { source };
+                        return Ok(Entered::Pause);
+                    }
+                    match self.advance(source, 0)? {
+                        Advanced::Ready(item) => step = self.resume_native(item.unwrap_or(Value::Unbound))?,
+                        Advanced::Frame => return Ok(Entered::Frame),
+                        Advanced::Step(next) => step = next,
+                        Advanced::Wait(wait) => return Ok(Entered::Wait(wait, Pending::Item)),
+                    }
+                    continue;
+                }
+                Step::Call { callee, args, argc } => {
+                    frame.wants_item = false;
+                    let base = frame.base;
+                    // A closure's code is reached through its block, not through this register, which may move.
+                    let callee = self.stack[base + callee].clone();
+                    match self.begin(&callee, base + args, argc)? {
+                        Begun::Frame => return Ok(Entered::Frame),
+                        Begun::Wait(wait) => return Ok(Entered::Wait(wait, Pending::Register(0))),
+                        Begun::Value(value) => step = self.resume_native(value)?,
+                        Begun::Step(next) => step = next,
+                    }
+                    continue;
+                }
+            };
+            match self.frames.last() {
+                Some(frame) if frame.native.is_some() => step = self.resume_native(value)?,
+                _ => return self.hand(value, dst),
+            }
+        }
+    }
+
+    /// Calls `callee` for the builtin on top.
+    fn begin(&mut self, callee: &Value, base: usize, argc: usize) -> Result<Begun, Box<Raise>> {
+        if let Value::Builtin(builtin) = callee {
+            return self.begin_builtin(builtin, base, argc, 0, true);
+        }
+        self.enter(callee, base, argc, 0, true).map(|_| Begun::Frame)
     }
 
     /// Puts the elements of the list in register `base` into the registers from there on; how many.

@@ -37,6 +37,8 @@ pub const CANCELLED: &str = "HARN-RUN-015";
 pub const OUTSIDE: &str = "HARN-RUN-016";
 /// A value larger than the run may make.
 pub const SIZE: &str = "HARN-RUN-017";
+/// An iterator that is asked for an item while it makes one.
+pub const RUNNING: &str = "HARN-RUN-025";
 
 /// The rows.
 pub static CODES: &[Code] = &[
@@ -179,5 +181,14 @@ pub static CODES: &[Code] = &[
         meaning: "One operation would have made a string or list larger than the limit. Build it in pieces, or write it to a file.",
         fails: "println(len(\"ab\".repeat(999999999999)))\n",
         mended: "println(len(\"ab\".repeat(9)))\n",
+    },
+    Code {
+        code: RUNNING,
+        severity: Error,
+        title: "an iterator asked for an item while it makes one",
+        meaning: "A generator, stream or lazy iterator makes one item at a time. While it does, neither its own body or \
+                  closure nor another task can ask it for the next one. Make a second one, or ask from outside.",
+        fails: "var g = nil\nfn numbers() {\n  yield 1\n  yield g.next().value\n}\ng = numbers()\nprintln(g.to_list())\n",
+        mended: "fn numbers() {\n  yield 1\n  yield numbers().next().value\n}\nprintln(numbers().to_list())\n",
     },
 ];

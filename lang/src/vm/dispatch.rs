@@ -148,11 +148,12 @@ impl Fiber {
                         load!();
                         set!($dst, value);
                     }
-                    Ok(Entered::Wait(wait)) => {
-                        self.pending = Pending::Register($dst);
+                    Ok(Entered::Wait(wait, pending)) => {
                         // A builtin that calls closures may be what waits; it is resumed through its own frame.
+                        self.pending = pending;
                         return Exit::Wait(wait);
                     }
+                    Ok(Entered::Pause) => return Exit::Yield,
                     Err(raise) => match self.unwind(raise) {
                         Ok(()) => load!(),
                         Err(raise) => return Exit::Raised(raise),
@@ -588,6 +589,60 @@ impl Fiber {
                     load!();
                 }
 
+                Op::Generator { flavor } => {
+                    save!();
+                    let (value, dst) = self.generator(flavor);
+                    if let Some(exit) = self.answer(value, dst) {
+                        return exit;
+                    }
+                    load!();
+                }
+                Op::Yield { src } => {
+                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
+                    save!();
+                    let dst = self.suspend();
+                    // Who asks for the next one may be a builtin, which is a loop.
+                    self.ticks -= 8;
+                    if self.ticks < 0 {
+                        match self.slow_tick() {
+                            Ok(()) => {
+                                self.woken = Some(Ok(value));
+                                self.pending = Pending::Register(dst);
+                                return Exit::Yield;
+                            }
+                            // Not `raise!`: the running function's frame is gone.
+                            Err(raise) => match self.unwind(raise) {
+                                Ok(()) => {
+                                    load!();
+                                    continue;
+                                }
+                                Err(raise) => return Exit::Raised(raise),
+                            },
+                        }
+                    }
+                    if let Some(exit) = self.answer(value, dst) {
+                        return exit;
+                    }
+                    load!();
+                }
+                Op::Finish { src } => {
+                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
+                    let Some(frame) = self.frames.pop() else { return Exit::Done(value) };
+                    self.clear(frame.base, usize::from(code!().regs));
+                    self.finish_iter(frame.base, value);
+                    if let Some(exit) = self.answer(Value::Unbound, frame.dst) {
+                        return exit;
+                    }
+                    load!();
+                }
+                Op::Drain { reg } => {
+                    if matches!(get!(reg), Value::Iter(_)) {
+                        save!();
+                        let source = self.absolute(reg);
+                        entered!(self.drain(source, reg), reg);
+                    }
+                }
+
                 Op::List { dst, base: at, len } => {
                     let items = (at..at + len).map(|r| unsafe { std::mem::take(&mut *reg!(r)) }).collect();
                     set!(dst, Value::list(items));
@@ -761,6 +816,17 @@ impl Fiber {
                             }
                             None => short_jump!(by),
                         },
+                        Value::Iter(_) => {
+                            save!();
+                            let source = self.absolute(at);
+                            match self.next_item(source, dst) {
+                                Ok(Entered::Value(Value::Unbound)) => {
+                                    load!();
+                                    short_jump!(by);
+                                }
+                                entered => entered!(entered, dst),
+                            }
+                        }
                         other => {
                             let other = other.clone();
                             save!();
@@ -771,9 +837,7 @@ impl Fiber {
                                 access::Item::Some(value) => set!(dst, value),
                                 access::Item::End => short_jump!(by),
                                 access::Item::Wait(wait) => {
-                                    let at = self.frames.last().map_or(0, |f| f.at(code!()));
-                                    let end = if by == FAR { code!().far(at) } else { i32::from(by) };
-                                    self.pending = Pending::Item { dst, end };
+                                    self.pending = Pending::Item;
                                     return Exit::Wait(wait);
                                 }
                             }

@@ -39,6 +39,10 @@ pub(super) struct Frame {
     pub(super) window: usize,
     /// The caller's register for the result.
     pub(super) dst: u16,
+    /// It makes an item of an iterator, which lies in the register before its window.
+    pub(super) owned: bool,
+    /// A builtin's frame that waits for an item, not for the result of a call.
+    pub(super) wants_item: bool,
 }
 
 /// What to do with the value that a wait gives.
@@ -48,8 +52,10 @@ pub(super) enum Pending {
     Nothing,
     /// It is the result of the call for this register.
     Register(u16),
-    /// It is the next item of a loop: a pair (item, true), or nil at the end.
-    Item { dst: u16, end: i32 },
+    /// It is an item of a host value, for the frame on top: a pair (item, true), or nil at the end.
+    Item,
+    /// The builtin on top goes on by asking the iterator in this register.
+    Next { source: usize },
 }
 
 /// One line of execution.
@@ -151,11 +157,21 @@ impl Frame {
     pub(super) fn script(proto: *const Proto, closure: *const Closure, base: usize, dst: u16) -> Self {
         // SAFETY: protos are kept by the isolate or by a closure that a lower window holds.
         let pc = unsafe { (*proto).code.as_ptr() };
-        Self { proto, closure, native: None, pc, base, window: 0, dst }
+        Self { proto, closure, native: None, pc, base, window: 0, dst, owned: false, wants_item: false }
     }
 
     pub(super) fn native(builtin: &'static Builtin, base: usize, window: usize, dst: u16) -> Self {
-        Self { proto: ptr::null(), closure: ptr::null(), native: Some(builtin), pc: ptr::null(), base, window, dst }
+        Self {
+            proto: ptr::null(),
+            closure: ptr::null(),
+            native: Some(builtin),
+            pc: ptr::null(),
+            base,
+            window,
+            dst,
+            owned: false,
+            wants_item: false,
+        }
     }
 
     /// The number of the instruction that is running (the one before `pc`).

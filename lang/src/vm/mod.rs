@@ -4,7 +4,7 @@
 //! - [`Isolate`]: what the scripts of one run share: globals, functions, the host.
 //! - [`Fiber`]: one line of execution. [`Fiber::run`] goes on until it is done, must wait, or its slice is over.
 //! - `slice`: how a run begins and pauses. `dispatch`: the loop. `operate`, `access`, `pattern`, `method`: what its slow
-//!   roads do. `call`: windows and frames.
+//!   roads do. `call`: windows and frames. `iterate`: iterators.
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call.
 
@@ -16,6 +16,7 @@ mod dispatch;
 mod drive;
 mod fiber;
 mod isolate;
+mod iterate;
 mod method;
 pub mod op;
 mod operate;
@@ -25,6 +26,7 @@ mod raise;
 mod slice;
 mod unwind;
 
+pub(crate) use access::walkable;
 pub use context::{Cancel, Context, Cx, Host, Limits};
 pub use drive::{Called, Function, Wait, drive};
 pub use fiber::{Exit, Fiber};

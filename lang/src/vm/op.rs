@@ -1,5 +1,7 @@
 //! The instructions: eight bytes each, operands are register numbers in the running window.
 
+use crate::value::Flavor;
+
 /// A register of the running window.
 pub type Reg = u16;
 
@@ -329,6 +331,22 @@ pub enum Op {
         base: Reg,
         site: u16,
         place: u16,
+    },
+    /// Makes an iterator of the running call and returns it; the instructions behind run when it is asked for an item.
+    Generator {
+        flavor: Flavor,
+    },
+    /// Gives `src` to whoever asked the running iterator for an item.
+    Yield {
+        src: Reg,
+    },
+    /// Ends the running iterator. What it returned is `src`.
+    Finish {
+        src: Reg,
+    },
+    /// An iterator in `reg` becomes the list of its items; nothing else changes.
+    Drain {
+        reg: Reg,
     },
     /// A self tail call: arguments from `base` on become the parameters.
     TailSelf {

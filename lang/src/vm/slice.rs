@@ -2,8 +2,10 @@
 #![allow(unsafe_code)]
 
 use super::call::Entered;
-use super::fiber::{Exit, Fiber, Pending, SLICE};
+use super::fiber::{Exit, Fiber, Frame, Pending, SLICE};
+use super::op::Op;
 use super::{Raise, codes};
+use crate::builtins::Step;
 use crate::value::Value;
 
 impl Fiber {
@@ -44,18 +46,15 @@ impl Fiber {
         let pending = std::mem::replace(&mut self.pending, Pending::Nothing);
         match (result, pending) {
             (Err(raise), _) => self.unwind(raise).err().map(Exit::Raised),
-            (Ok(value), Pending::Item { dst, end }) => {
-                if let Some(frame) = self.frames.last_mut() {
-                    match value {
-                        Value::Pair(p) => {
-                            let at = frame.base + usize::from(dst);
-                            self.stack[at] = p.first.clone();
-                        }
-                        // SAFETY: the loop's end lies in the same code.
-                        _ => frame.pc = unsafe { frame.pc.offset(end as isize) },
-                    }
-                }
-                None
+            (Ok(value), Pending::Item) => {
+                let item = if let Value::Pair(p) = value { p.first.clone() } else { Value::Unbound };
+                let dst = self.frames.last().map_or(0, for_register);
+                self.answer(item, dst)
+            }
+            (Ok(_), Pending::Next { source }) => {
+                let source = source - self.frames.last().map_or(0, |f| f.base);
+                let entered = self.native_step(Step::Next { source });
+                self.after(entered)
             }
             (Ok(value), pending) => {
                 let dst = if let Pending::Register(dst) = pending { dst } else { 0 };
@@ -65,38 +64,33 @@ impl Fiber {
     }
 
     /// Gives the frame on top the result of what it called.
-    pub(super) fn answer(&mut self, mut value: Value, dst: u16) -> Option<Exit> {
-        loop {
-            let Some(frame) = self.frames.last() else { return Some(Exit::Done(value)) };
-            if frame.native.is_none() {
-                let at = frame.base + usize::from(dst);
-                self.stack[at] = value;
-                return None;
+    pub(super) fn answer(&mut self, value: Value, dst: u16) -> Option<Exit> {
+        let entered = self.hand(value, dst);
+        self.after(entered)
+    }
+
+    /// Nothing when the loop goes on with the frame on top.
+    fn after(&mut self, entered: Result<Entered, Box<Raise>>) -> Option<Exit> {
+        match entered {
+            Ok(Entered::Frame) => None,
+            Ok(Entered::Value(value)) => Some(Exit::Done(value)),
+            Ok(Entered::Wait(wait, pending)) => {
+                self.pending = pending;
+                Some(Exit::Wait(wait))
             }
-            let to = frame.dst;
-            match self.resume_native(value) {
-                Ok(Entered::Frame) => return None,
-                Ok(Entered::Value(result)) => {
-                    // The builtin's frame is gone; its result goes to whoever called it.
-                    value = result;
-                    if self.frames.last().is_none_or(|f| f.native.is_none()) {
-                        return self.answer_script(value, to);
-                    }
-                }
-                Ok(Entered::Wait(wait)) => {
-                    self.pending = Pending::Register(0);
-                    return Some(Exit::Wait(wait));
-                }
-                Err(raise) => return self.unwind(raise).err().map(Exit::Raised),
-            }
+            Ok(Entered::Pause) => Some(Exit::Yield),
+            Err(raise) => self.unwind(raise).err().map(Exit::Raised),
         }
     }
 
-    pub(super) fn answer_script(&mut self, value: Value, dst: u16) -> Option<Exit> {
-        let Some(frame) = self.frames.last() else { return Some(Exit::Done(value)) };
+    /// Puts a value into a register of the script's frame on top; `Unbound` is the end of its `for`.
+    pub(super) fn answer_script(&mut self, value: Value, dst: u16) {
+        if matches!(value, Value::Unbound) {
+            return self.end_loop();
+        }
+        let Some(frame) = self.frames.last() else { return };
         let at = frame.base + usize::from(dst);
         self.stack[at] = value;
-        None
     }
 
     /// The value of a capture of the running closure.
@@ -124,4 +118,14 @@ impl Fiber {
         }
         Ok(())
     }
+}
+
+/// The register for the item of the `for` at which a script's frame stands.
+fn for_register(frame: &Frame) -> u16 {
+    if frame.native.is_some() {
+        return 0;
+    }
+    // SAFETY: a frame's code is kept as long as the frame.
+    let code = unsafe { &*frame.proto };
+    if let Some(Op::ForNext { dst, .. }) = code.code.get(frame.at(code)) { *dst } else { 0 }
 }

@@ -35,10 +35,13 @@ impl Fiber {
     pub(super) fn unwind(&mut self, mut raise: Box<Raise>) -> Result<(), Box<Raise>> {
         while let Some(frame) = self.frames.last_mut() {
             if let Some(builtin) = frame.native {
-                let (base, window) = (frame.base, frame.window);
+                let (base, window, owned) = (frame.base, frame.window, frame.owned);
                 push_trace(&mut raise, TraceFrame { function: builtin.full_name(), at: None });
                 self.frames.pop();
                 self.clear(base, window);
+                if owned {
+                    self.finish_iter(base, Value::Nil);
+                }
                 continue;
             }
             // SAFETY: a frame's code is kept as long as the frame.
@@ -75,9 +78,12 @@ impl Fiber {
                 };
                 return Ok(());
             }
-            let (base, size) = (frame.base, usize::from(code.regs));
+            let (base, size, owned) = (frame.base, usize::from(code.regs), frame.owned);
             self.frames.pop();
             self.clear(base, size);
+            if owned {
+                self.finish_iter(base, Value::Nil);
+            }
         }
         Err(raise)
     }

@@ -3,7 +3,6 @@
 mod basics;
 mod exits;
 mod methods;
-mod modules;
 
 use lang::builtins::{Registry, TABLES};
 use lang::diagnostic::Diagnostic;

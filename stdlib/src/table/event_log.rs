@@ -6,7 +6,7 @@ use crate::here;
 use crate::values::EventStream;
 use lang::builtins::args;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, Wait, codes};
+use lang::vm::{Cx, Raise, codes};
 use runtime::clock::Clock;
 use runtime::event_log::{Filter, NewRecord};
 use std::sync::Arc;
@@ -24,47 +24,6 @@ lang::builtins! { "event_log" =>
 
 /// How the topics begin that the runtime writes.
 const RESERVED: &str = "transcript.";
-
-/// Methods of streams.
-pub(super) static STREAM_TABLE: &[lang::builtins::Builtin] = stream::TABLE;
-
-mod stream {
-    use super::{Cx, EventStream, Raise, Value, Wait, args};
-
-    lang::builtins! { "<stream>" =>
-        /// The next record: `{value, done}`, waiting for it.
-        waits "next(self: stream) -> dict" next;
-        /// The next record that is there already, else nil.
-        plain "try_next(self: stream) -> any" try_next;
-    }
-
-    fn this(args: &[Value]) -> Result<&EventStream, Box<Raise>> {
-        args.first().and_then(Value::as_host).ok_or_else(|| args::mismatch(args, 0, "a stream"))
-    }
-
-    fn step(value: Option<Value>) -> Value {
-        let done = value.is_none();
-        Value::record([("value", value.unwrap_or_default()), ("done", Value::Bool(done))])
-    }
-
-    fn next(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-        let stream = this(args)?;
-        if let Some(record) = stream.try_next()? {
-            return Ok(Wait::new(std::future::ready(Ok(step(Some(record))))));
-        }
-        let wait = stream.wait();
-        Ok(Wait::new(async move {
-            Ok(match wait.0.await? {
-                Value::Pair(p) => step(Some(p.first.clone())),
-                _ => step(None),
-            })
-        }))
-    }
-
-    fn try_next(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-        Ok(this(args)?.try_next()?.unwrap_or_default())
-    }
-}
 
 fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;

@@ -38,7 +38,6 @@ static OWN: &[&[Builtin]] = &[
     tool::TABLE,
     transcript::TABLE,
     transcripts::TABLE,
-    event_log::STREAM_TABLE,
 ];
 
 static GROUPS: &[&[&[Builtin]]] = &[lang::builtins::TABLES, OWN];

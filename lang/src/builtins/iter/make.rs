@@ -1,0 +1,131 @@
+//! `iter` and the adaptors: each makes an iterator and runs nothing.
+
+use super::lazy;
+use crate::builtins::{Builtin, args, items};
+use crate::value::{Body, Flavor, Iter, Value};
+use crate::vm::{Cx, Raise, codes, walkable};
+
+crate::builtins! { "<iter>" =>
+    /// The iterator itself.
+    plain "iter(self: iter) -> iter" iter;
+    /// What the function gives for each item.
+    plain "map(self: iter, f: fn(any) -> any) -> iter" map;
+    /// The items for which the function gives something true.
+    plain "filter(self: iter, f: fn(any) -> any) -> iter" filter;
+    /// The items of what the function gives: of lists, sets, ranges, iterators, generators and streams. Anything else
+    /// is one item.
+    plain "flat_map(self: iter, f: fn(any) -> any) -> iter" flat_map;
+    /// The first `n` items. Nothing is asked for beyond them.
+    plain "take(self: iter, n: int) -> iter" take;
+    /// The items behind the first `n`.
+    plain "skip(self: iter, n: int) -> iter" skip;
+    /// The items up to the first for which the function gives nothing true; that one is used up.
+    plain "take_while(self: iter, f: fn(any) -> any) -> iter" take_while;
+    /// The items from the first on for which the function gives nothing true.
+    plain "skip_while(self: iter, f: fn(any) -> any) -> iter" skip_while;
+    /// Pairs of the items of both, as long as both have some.
+    plain "zip(self: iter, other: any) -> iter" zip;
+    /// Pairs of the number of each item, from 0, and the item.
+    plain "enumerate(self: iter) -> iter" enumerate;
+    /// The items of this one, then those of the other.
+    plain "chain(self: iter, other: any) -> iter" chain;
+    /// Lists of `size` items in a row; the last one may be shorter.
+    plain "chunks(self: iter, size: int) -> iter" chunks;
+    /// Lists of `size` items in a row, each beginning one item later.
+    plain "windows(self: iter, size: int) -> iter" windows;
+}
+
+/// The row for values that are no iterators.
+pub(crate) mod iter {
+    crate::builtins! { "<list>" =>
+        /// A lazy iterator over the items: of a dict its entries `{key, value}`, of a string its characters.
+        plain "iter(self: any) -> iter" super::iter;
+    }
+}
+
+/// A value's items as an iterator; the value itself when it has none.
+pub(super) fn try_iter(value: Value) -> Result<Value, Value> {
+    match walkable(value)? {
+        iter @ Value::Iter(_) => Ok(iter),
+        source => Ok(Iter::value(Flavor::Iter, Body::Items { source, position: 0 })),
+    }
+}
+
+/// An argument's items as an iterator.
+fn source(args: &mut [Value], i: usize) -> Result<Value, Box<Raise>> {
+    try_iter(std::mem::take(&mut args[i])).map_err(|value| {
+        let message = format!("{} has no items to go through", items::article(&value));
+        Raise::error(codes::TYPE, message).about(i, format!("this is {}", items::shown(&value)))
+    })
+}
+
+/// An iterator over the items of any value that has some.
+pub(in crate::builtins) fn iter(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    source(args, 0)
+}
+
+fn made(machine: &'static Builtin, registers: Vec<Value>) -> Value {
+    Iter::value(Flavor::Iter, Body::Native { machine, registers })
+}
+
+/// An iterator whose machine has a source, a function, and registers of its own.
+fn with_function(machine: &'static Builtin, args: &mut [Value], slots: usize) -> Result<Value, Box<Raise>> {
+    args::function(args, 1)?;
+    let mut registers = vec![source(args, 0)?, std::mem::take(&mut args[1])];
+    registers.resize(2 + slots, Value::Nil);
+    Ok(made(machine, registers))
+}
+
+fn map(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(&lazy::MAP, args, 1)
+}
+
+fn filter(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(&lazy::FILTER, args, 2)
+}
+
+fn flat_map(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(&lazy::FLAT_MAP, args, 2)
+}
+
+fn take_while(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(&lazy::TAKE_WHILE, args, 2)
+}
+
+fn skip_while(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(&lazy::SKIP_WHILE, args, 2)
+}
+
+fn take(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = args::count(args, 1)?;
+    Ok(made(&lazy::TAKE, vec![source(args, 0)?, Value::from(n)]))
+}
+
+fn skip(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let n = args::count(args, 1)?;
+    Ok(made(&lazy::SKIP, vec![source(args, 0)?, Value::from(n)]))
+}
+
+fn zip(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let other = source(args, 1)?;
+    Ok(made(&lazy::ZIP, vec![source(args, 0)?, other, Value::Unbound]))
+}
+
+fn chain(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let other = source(args, 1)?;
+    Ok(made(&lazy::CHAIN, vec![source(args, 0)?, other]))
+}
+
+fn enumerate(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(made(&lazy::ENUMERATE, vec![source(args, 0)?, Value::Int(0)]))
+}
+
+fn chunks(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let size = items::size(args, 1, "the size of a chunk")?;
+    Ok(made(&lazy::CHUNKS, vec![source(args, 0)?, Value::from(size), Value::list(Vec::new())]))
+}
+
+fn windows(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let size = items::size(args, 1, "the size of a window")?;
+    Ok(made(&lazy::WINDOWS, vec![source(args, 0)?, Value::from(size), Value::list(Vec::new())]))
+}

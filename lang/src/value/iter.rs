@@ -1,0 +1,137 @@
+//! Iterators: what gives one item after another, on demand. Lazy iterators, generators and streams are all of this one
+//! kind; who holds one shares its position with everybody else who does.
+
+use super::{Closure, Value, drop};
+use crate::builtins::Builtin;
+use crate::vm::Proto;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// What a script calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavor {
+    /// Made by `iter` and its adaptors.
+    Iter,
+    /// A call of a function that yields.
+    Generator,
+    /// A call of a `gen fn`.
+    Stream,
+}
+
+impl Flavor {
+    /// What `type_of` says.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Iter => "iter",
+            Self::Generator => "generator",
+            Self::Stream => "stream",
+        }
+    }
+}
+
+/// Where an iterator stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It can be asked for an item.
+    Ready,
+    /// It is making one: its registers are on a fiber's stack.
+    Running,
+    /// It has no more.
+    Over,
+}
+
+/// Where the items come from.
+pub(crate) enum Body {
+    /// A value that is walked without running anything, and the position of the next item.
+    Items {
+        /// A list, range, string, or host value.
+        source: Value,
+        /// An index, or a byte offset in a string.
+        position: i64,
+    },
+    /// A function that stopped at a `yield`.
+    Script {
+        /// Its code.
+        code: Rc<Proto>,
+        /// What it captured.
+        closure: Option<Rc<Closure>>,
+        /// The instruction it goes on with.
+        pc: usize,
+        /// Its window.
+        registers: Vec<Value>,
+    },
+    /// A machine between two items.
+    Native {
+        /// Which.
+        machine: &'static Builtin,
+        /// Its window.
+        registers: Vec<Value>,
+    },
+    /// Nothing is left but what a generator returned.
+    Over(Value),
+}
+
+/// An iterator.
+pub struct Iter {
+    flavor: Flavor,
+    status: Cell<Status>,
+    body: RefCell<Body>,
+}
+
+impl Iter {
+    /// A new iterator as a value.
+    pub(crate) fn value(flavor: Flavor, body: Body) -> Value {
+        Value::Iter(Rc::new(Self { flavor, status: Cell::new(Status::Ready), body: RefCell::new(body) }))
+    }
+
+    /// What a script calls it.
+    #[must_use]
+    pub fn flavor(&self) -> Flavor {
+        self.flavor
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status.get()
+    }
+
+    pub(crate) fn set_status(&self, status: Status) {
+        self.status.set(status);
+    }
+
+    pub(crate) fn body(&self) -> &RefCell<Body> {
+        &self.body
+    }
+
+    /// It has no more items; what it held is let go.
+    pub(crate) fn finish(&self, result: Value) {
+        self.status.set(Status::Over);
+        let old = self.body.replace(Body::Over(result));
+        std::mem::drop(old);
+    }
+
+    /// What a generator returned, the first time it is asked for.
+    pub(crate) fn take_result(&self) -> Value {
+        match &mut *self.body.borrow_mut() {
+            Body::Over(result) => std::mem::take(result),
+            _ => Value::Nil,
+        }
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        match self {
+            Self::Script { registers, .. } | Self::Native { registers, .. } => {
+                drop::drop_values(std::mem::take(registers));
+            }
+            Self::Items { source: value, .. } | Self::Over(value) => {
+                if value.holds_values() {
+                    drop::drop_values(vec![std::mem::take(value)]);
+                }
+            }
+        }
+    }
+}

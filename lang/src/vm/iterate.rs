@@ -1,0 +1,201 @@
+//! Iterators at work.
+//!
+//! An iterator keeps its registers to itself. To make an item it moves them onto the stack of the fiber that asks, as a
+//! frame above the one that asked, and takes them away again when the item is there. So one loop runs everything, the
+//! native stack does not grow with iterators in iterators, a wait inside one suspends the whole fiber, and a raise finds
+//! its way through them like through any other frame.
+#![allow(unsafe_code)]
+
+use super::call::Entered;
+use super::fiber::{Fiber, Frame, Pending};
+use super::op::{FAR, Op};
+use super::{Cx, Proto, Raise, access, codes};
+use crate::builtins::{Builtin, Run, Step};
+use crate::value::{Body, Closure, Flavor, Iter, Status, Tag, Value};
+use std::rc::Rc;
+
+/// What asking an iterator led to.
+pub(super) enum Advanced {
+    /// The item, or nothing at the end.
+    Ready(Option<Value>),
+    /// A script's frame is on top that will make it.
+    Frame,
+    /// A machine's frame is on top; this is what it wants first.
+    Step(Step),
+    /// It comes later.
+    Wait(super::Wait),
+}
+
+impl Fiber {
+    /// Asks the iterator in the absolute register `source` for its next item, on behalf of the frame on top. `dst` is
+    /// that frame's register for it.
+    pub(super) fn advance(&mut self, source: usize, dst: u16) -> Result<Advanced, Box<Raise>> {
+        let Self { isolate, context, stack, .. } = self;
+        let cx = &mut Cx { isolate, context };
+        let Value::Iter(iter) = &stack[source] else {
+            return walked(access::item(cx, &stack[source], 0)?.0);
+        };
+        match iter.status() {
+            Status::Over => return Ok(Advanced::Ready(None)),
+            Status::Running => return Err(running(iter)),
+            Status::Ready => {}
+        }
+        if let Body::Items { source, position } = &mut *iter.body().borrow_mut() {
+            let (item, next) = access::item(cx, source, *position)?;
+            *position = next;
+            if !matches!(item, access::Item::End) {
+                return walked(item);
+            }
+        } else {
+            let iter = iter.clone();
+            return self.enter_iter(iter, dst);
+        }
+        iter.finish(Value::Nil);
+        Ok(Advanced::Ready(None))
+    }
+
+    /// Moves an iterator's registers onto the stack, above the frame on top.
+    fn enter_iter(&mut self, iter: Rc<Iter>, dst: u16) -> Result<Advanced, Box<Raise>> {
+        self.check_depth()?;
+        let owner = self.top();
+        let base = owner + 1;
+        iter.set_status(Status::Running);
+        let mut body = iter.body().borrow_mut();
+        let (frame, machine) = match &mut *body {
+            Body::Script { code, closure, pc, registers } => {
+                self.ensure(base + registers.len() + 1);
+                self.stack[base..base + registers.len()].swap_with_slice(registers);
+                let closure = closure.as_ref().map_or(std::ptr::null(), Rc::as_ptr);
+                let mut frame = Frame::script(Rc::as_ptr(code), closure, base, dst);
+                // SAFETY: it was in the code when the function stopped.
+                frame.pc = unsafe { code.code.as_ptr().add(*pc) };
+                (frame, None)
+            }
+            Body::Native { machine, registers } => {
+                let window = registers.len();
+                self.ensure(base + window + 1);
+                self.stack[base..base + window].swap_with_slice(registers);
+                (Frame::native(machine, base, window, dst), Some(*machine))
+            }
+            Body::Items { .. } | Body::Over(_) => return Ok(Advanced::Ready(None)),
+        };
+        drop(body);
+        self.frames.push(Frame { owned: true, ..frame });
+        self.stack[owner] = Value::Iter(iter);
+        let Some(Builtin { run: Run::Native(native), .. }) = machine else { return Ok(Advanced::Frame) };
+        let window = self.frames.last().map_or(0, |f| f.window);
+        let Self { isolate, context, stack, .. } = self;
+        (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window]).map(Advanced::Step)
+    }
+
+    /// The first register that no frame uses.
+    fn top(&self) -> usize {
+        self.frames.last().map_or(0, |f| {
+            // SAFETY: a frame's code is kept as long as the frame.
+            f.base + if f.native.is_some() { f.window } else { usize::from(unsafe { &*f.proto }.regs) }
+        })
+    }
+
+    /// Takes the frame on top, which has made an item, away from the stack; its register for the item.
+    pub(super) fn suspend(&mut self) -> u16 {
+        let Some(frame) = self.frames.pop() else { return 0 };
+        let Value::Iter(iter) = std::mem::take(&mut self.stack[frame.base - 1]) else { return frame.dst };
+        match &mut *iter.body().borrow_mut() {
+            Body::Script { code, pc, registers, .. } => {
+                *pc = frame.at(code) + 1;
+                self.stack[frame.base..frame.base + registers.len()].swap_with_slice(registers);
+            }
+            Body::Native { registers, .. } => {
+                self.stack[frame.base..frame.base + registers.len()].swap_with_slice(registers);
+            }
+            Body::Items { .. } | Body::Over(_) => {}
+        }
+        iter.set_status(Status::Ready);
+        frame.dst
+    }
+
+    /// Ends the iterator whose frame was at `base` and is gone.
+    pub(super) fn finish_iter(&mut self, base: usize, result: Value) {
+        if let Value::Iter(iter) = std::mem::take(&mut self.stack[base - 1]) {
+            iter.finish(result);
+        }
+    }
+
+    /// Makes an iterator of the frame on top, which takes its registers along; the iterator, and where it is wanted.
+    pub(super) fn generator(&mut self, flavor: Flavor) -> (Value, u16) {
+        let Some(frame) = self.frames.pop() else { return (Value::Nil, 0) };
+        // SAFETY: both pointers came from `Rc::as_ptr` and are held by the caller; one more count each for ours.
+        let (code, closure) = unsafe {
+            Rc::<Proto>::increment_strong_count(frame.proto);
+            let closure = (!frame.closure.is_null()).then(|| {
+                Rc::<Closure>::increment_strong_count(frame.closure);
+                Rc::from_raw(frame.closure)
+            });
+            (Rc::from_raw(frame.proto), closure)
+        };
+        let pc = frame.at(&code) + 1;
+        let window = &mut self.stack[frame.base..frame.base + usize::from(code.regs)];
+        let registers = window.iter_mut().map(std::mem::take).collect();
+        (Iter::value(flavor, Body::Script { code, closure, pc, registers }), frame.dst)
+    }
+
+    /// The `for` of the frame on top has no more items.
+    pub(super) fn end_loop(&mut self) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        // SAFETY: a frame's code is kept as long as the frame.
+        let code = unsafe { &*frame.proto };
+        let at = frame.at(code);
+        if let Some(Op::ForNext { by, .. }) = code.code.get(at) {
+            let by = if *by == FAR { code.far(at) } else { i32::from(*by) };
+            // SAFETY: the loop's end lies in the same code.
+            frame.pc = unsafe { frame.pc.offset(by as isize) };
+        }
+    }
+
+    /// The next item for a `for`; the value is `Unbound` at the end.
+    pub(super) fn next_item(&mut self, source: usize, dst: u16) -> Result<Entered, Box<Raise>> {
+        match self.advance(source, dst)? {
+            Advanced::Ready(item) => Ok(Entered::Value(item.unwrap_or(Value::Unbound))),
+            Advanced::Frame => Ok(Entered::Frame),
+            Advanced::Step(step) => self.native_step(step),
+            Advanced::Wait(wait) => Ok(Entered::Wait(wait, Pending::Item)),
+        }
+    }
+
+    /// Makes a list of the items of the iterator in the absolute register `source`, for the register `dst`.
+    pub(super) fn drain(&mut self, source: usize, dst: u16) -> Result<Entered, Box<Raise>> {
+        let base = self.top();
+        self.ensure(base + 1);
+        self.stack[base] = std::mem::take(&mut self.stack[source]);
+        match self.isolate.registry().find(Tag::Iter.module(), "to_list") {
+            Some(row) => self.enter_builtin(row, base, 1, dst, true),
+            None => Ok(Entered::Value(Value::Nil)),
+        }
+    }
+}
+
+impl Drop for Fiber {
+    fn drop(&mut self) {
+        // What was making an item when the fiber was given up will never make another.
+        while let Some(frame) = self.frames.pop() {
+            if frame.owned {
+                self.finish_iter(frame.base, Value::Nil);
+            }
+        }
+    }
+}
+
+fn walked(item: access::Item) -> Result<Advanced, Box<Raise>> {
+    Ok(match item {
+        access::Item::Some(value) => Advanced::Ready(Some(value)),
+        access::Item::End => Advanced::Ready(None),
+        access::Item::Wait(wait) => Advanced::Wait(wait),
+    })
+}
+
+#[cold]
+fn running(iter: &Iter) -> Box<Raise> {
+    let name = if iter.flavor() == Flavor::Iter { "iterator" } else { iter.flavor().name() };
+    Raise::error(codes::RUNNING, format!("this {name} is asked for an item while it is making one"))
+        .help(format!("a {name} cannot walk itself; make a second one"))
+}
