@@ -43,7 +43,7 @@ impl World {
         let chosen = seed.unwrap_or_else(entropy);
         let clock = Rc::new(if seed.is_some() { RunClock::fixed() } else { RunClock::system() });
         // The table is part of the program and has a test of its own.
-        let table = CapabilityTable::built_in().unwrap_or_default();
+        let table = || CapabilityTable::built_in().unwrap_or_default();
         Rc::new_cyclic(|this| World {
             this: this.clone(),
             output,

@@ -1,6 +1,6 @@
 //! [`Routes`]: which provider and model a call goes to, and the way there.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -55,7 +55,8 @@ impl Route {
 /// the environment would choose), else the provider's usual one.
 pub struct Routes {
     env: Box<Env>,
-    table: CapabilityTable,
+    /// Read on the first question: most scripts ask none.
+    table: LazyCell<CapabilityTable, Box<dyn FnOnce() -> CapabilityTable>>,
     known: RefCell<Known>,
     mock: Rc<Mock>,
     client: Client,
@@ -63,8 +64,12 @@ pub struct Routes {
 
 impl Routes {
     /// The routes that an environment describes. Nothing is opened or read before the first call.
-    pub fn new(table: CapabilityTable, env: impl Fn(&str) -> Option<String> + 'static) -> Routes {
+    pub fn new(
+        table: impl FnOnce() -> CapabilityTable + 'static,
+        env: impl Fn(&str) -> Option<String> + 'static,
+    ) -> Routes {
         let client = Client::new(Proxies::from_env(&env));
+        let table = LazyCell::new(Box::new(table) as Box<_>);
         Routes { env: Box::new(env), table, known: RefCell::default(), mock: Rc::default(), client }
     }
 

@@ -86,7 +86,7 @@ fn routes(base: &str, more: &[(&str, &str)]) -> Routes {
     env.insert("HARN_LLM_PROVIDER".into(), "openai".into());
     env.insert("OPENAI_BASE_URL".into(), format!("{base}/v1"));
     env.insert("HARN_LLM_MODEL".into(), "gpt-4o".into());
-    Routes::new(CapabilityTable::built_in().unwrap(), move |name| env.get(name).cloned())
+    Routes::new(|| CapabilityTable::built_in().unwrap(), move |name| env.get(name).cloned())
 }
 
 fn request() -> Request {

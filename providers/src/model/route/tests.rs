@@ -9,7 +9,7 @@ use crate::testing::{Place, block_on};
 fn routes(env: &[(&str, &str)]) -> Routes {
     let env: HashMap<String, String> =
         env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Routes::new(CapabilityTable::built_in().unwrap(), move |name| env.get(name).cloned())
+    Routes::new(|| CapabilityTable::built_in().unwrap(), move |name| env.get(name).cloned())
 }
 
 const ANTHROPIC: (&str, &str) = ("ANTHROPIC_API_KEY", "a");
