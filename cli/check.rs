@@ -1,12 +1,14 @@
-//! `harn check FILE…`: finds what is wrong with scripts, and runs nothing.
+//! `harn check FILE…`: finds what is wrong with scripts and the files they import, and runs nothing.
 
 use crate::report::{Format, show, show_as_result};
+use std::collections::HashSet;
 use std::path::PathBuf;
-use stdlib::{Diagnostic, Engine, RunOptions, Severity, read_source};
+use std::rc::Rc;
+use stdlib::{Diagnostic, Engine, Files, RunOptions, Severity, read_source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The scripts
+    /// The scripts; files that they import are checked with them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Pictures go to standard error, JSON goes to standard output
@@ -17,19 +19,31 @@ pub(crate) struct Args {
 /// All files are looked at, whatever is wrong with the first. Warnings alone are no failure.
 pub(crate) fn run(args: &Args) -> i32 {
     let mut failed = false;
+    let mut told = HashSet::new();
     for file in &args.files {
-        let found = match read_source(file) {
+        let mut found = match read_source(file) {
             // An engine for each file: scripts that are checked together do not see each other's names.
-            Ok(source) => Engine::new(RunOptions::default()).check(&source),
+            Ok(source) => {
+                let options = RunOptions { loader: Rc::new(Files), ..RunOptions::default() };
+                Engine::new(options).check(&source)
+            }
             Err(diagnostic) => vec![diagnostic],
         };
         failed |= found.iter().any(is_error);
+        // What two scripts import is told once.
+        found.retain(|diagnostic| told.insert(key(diagnostic)));
         match args.format {
             Format::Text => show(&found, args.format),
             Format::Json => show_as_result(&found, args.format),
         }
     }
     i32::from(failed)
+}
+
+/// What makes two diagnostics the same finding.
+fn key(diagnostic: &Diagnostic) -> (&'static str, String, String, u32) {
+    let file = diagnostic.labels.first().map_or(String::new(), |label| label.source.name().to_owned());
+    (diagnostic.code, file, diagnostic.message.clone(), diagnostic.position())
 }
 
 fn is_error(diagnostic: &Diagnostic) -> bool {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::rc::Rc;
 use stdlib::output::Captured;
-use stdlib::{Capability, Code, Diagnostic, Engine, RunOptions, Source, catalogue, draw};
+use stdlib::{Capability, Code, Diagnostic, Engine, Files, RunOptions, Source, catalogue, draw};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -105,6 +105,7 @@ fn found(row: &Code) -> Vec<Diagnostic> {
             denied: vec![Capability::FsWrite, Capability::Process, Capability::Net],
             fuel: Some(50_000_000),
             output: Rc::new(Captured::default()),
+            loader: Rc::new(Files),
             ..RunOptions::default()
         })
     };

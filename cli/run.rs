@@ -2,7 +2,8 @@
 
 use crate::report::{Format, show};
 use std::path::PathBuf;
-use stdlib::{Capability, Engine, RunOptions, read_source};
+use std::rc::Rc;
+use stdlib::{Capability, Engine, Files, RunOptions, read_source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -38,7 +39,8 @@ pub(crate) struct Limits {
 impl Limits {
     /// As the engine wants them.
     pub(crate) fn options(self) -> RunOptions {
-        RunOptions { seed: self.seed, denied: self.deny, fuel: self.fuel, ..RunOptions::default() }
+        let loader = Rc::new(Files);
+        RunOptions { seed: self.seed, denied: self.deny, fuel: self.fuel, loader, ..RunOptions::default() }
     }
 }
 

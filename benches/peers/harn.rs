@@ -1,6 +1,9 @@
-//! harn, in process.
+//! harn.
 
-use crate::peer::{Peer, cpu_ms, program};
+use crate::here::{again, cpu_ms};
+use crate::peer::{Peer, Ran};
+use std::path::Path;
+use std::process::Command;
 use std::rc::Rc;
 use stdlib::output::Captured;
 use stdlib::{Engine, RunOptions, read_source};
@@ -17,16 +20,42 @@ impl Peer for Harn {
         true
     }
 
-    fn run(&self, file: &str) -> (String, f64) {
-        let path = program(file, "harn");
-        let source = read_source(&path).unwrap_or_else(|d| panic!("{}", d.message));
-        let output = Rc::new(Captured::default());
-        let engine = Engine::new(RunOptions { output: output.clone(), ..RunOptions::default() });
-        // Reading, checking and compiling the text count, as they do for the others.
-        let ms = cpu_ms(|| {
-            let ran = engine.run(&source);
-            assert_eq!(ran.exit_code, 0, "{file}: {:?}", ran.diagnostics);
-        });
-        (output.stdout().trim().to_owned(), ms)
+    fn ending(&self) -> &'static str {
+        "harn"
     }
+
+    fn timed(&self, program: &Path, input: Option<&Path>) -> Command {
+        again("harn", program, input)
+    }
+
+    fn plain(&self, file: &Path) -> Option<Command> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+        command.arg("run").arg(file);
+        Some(command)
+    }
+
+    fn read_only(&self, source: &Path) -> Option<Command> {
+        Some(again("harn-check", source, None))
+    }
+}
+
+/// In the process of its own: reading, checking and compiling the text count, as they do for the others.
+pub(crate) fn run(program: &Path, input: Option<String>) -> Result<Ran, String> {
+    let output = Rc::new(Captured::default());
+    let args = input.into_iter().collect();
+    let engine = Engine::new(RunOptions { output: output.clone(), args, ..RunOptions::default() });
+    let (ran, ms) = cpu_ms(|| read_source(program).map(|source| engine.run(&source)));
+    let ran = ran.map_err(|d| d.message)?;
+    if ran.exit_code != 0 {
+        return Err(format!("{:?}", ran.diagnostics));
+    }
+    Ok(Ran { printed: output.stdout(), ms })
+}
+
+/// Finds what is wrong with a text, which is nothing.
+pub(crate) fn check(source: &Path) -> Result<Ran, String> {
+    let engine = Engine::new(RunOptions::default());
+    let (found, ms) = cpu_ms(|| read_source(source).map(|source| engine.check(&source)));
+    let found = found.map_err(|d| d.message)?;
+    if found.is_empty() { Ok(Ran { printed: String::new(), ms }) } else { Err(format!("{:?}", found[0])) }
 }

@@ -1,74 +1,115 @@
 //! harn beside the languages people would use instead: the same program in each, CPU time, median of runs in turn.
 //!
-//! `cargo bench --bench peers [-- RUNS [PROGRAM]]`. Peers that are not on the machine are left out. It prints a table and
-//! fails on nothing but a wrong result; regressions are watched by counting instructions (see docs/performance.md).
+//! `cargo bench --bench peers [-- --rows fib,loop --runs 5 --peers lua,python]`. Languages that the machine does not have
+//! are left out. It prints tables and fails on nothing but a wrong answer; regressions are watched by counting
+//! instructions (docs/testing.md).
+//!
+//! - [`rows`]: what is run; [`inputs`]: the files that programs read.
+//! - [`peer`]: what a language must offer; [`harn`], [`lua`], [`python`], [`rhai_peer`]: they do. [`here`] runs those that
+//!   are in this executable.
+//! - [`measure`]: runs in turn; [`whole`]: starting, memory and reading source; [`table`]: prints.
 
 mod harn;
+mod here;
+mod inputs;
+mod lua;
+mod measure;
+mod options;
 mod peer;
+mod python;
 mod rhai_peer;
+mod rows;
+mod table;
+mod whole;
 
+use options::Options;
 use peer::Peer;
+use rows::ROWS;
+use std::process::ExitCode;
 
-const PROGRAMS: &[(&str, &str)] =
-    &[("fib", "fib(27)"), ("loop", "1M-turn while loop"), ("map_filter", "map + filter, 200 x 1000")];
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(code) = here::child(&args) {
+        return code;
+    }
+    let options = match Options::read(&args).and_then(known_rows) {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    let peers = found(&options);
+    let wrong = programs(&peers, &options);
+    others(&peers, &options);
+    if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
 
-fn main() {
-    // Cargo passes `--bench`.
-    let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    let runs: usize = args.first().and_then(|a| a.parse().ok()).unwrap_or(11);
-    let only = args.get(1);
-    let peers: Vec<Box<dyn Peer>> = vec![
+/// The languages that take part, harn first.
+fn found(options: &Options) -> Vec<Box<dyn Peer>> {
+    let all: Vec<Box<dyn Peer>> = vec![
         Box::new(harn::Harn),
-        Box::new(peer::Lua::new("lua5.4")),
-        Box::new(peer::Lua::new("luajit")),
-        Box::new(peer::Python),
+        Box::new(lua::Lua { command: "lua5.4" }),
+        Box::new(lua::Lua { command: "luajit" }),
+        Box::new(python::Python::find()),
         Box::new(rhai_peer::Rhai),
     ];
-    let peers: Vec<_> = peers.into_iter().filter(|p| p.is_here()).collect();
-    println!("CPU milliseconds, median of {runs} runs in turn (ratio: harn / peer, below 1 harn is faster)\n");
-    print!("{:<28}", "");
-    for peer in &peers {
-        print!("{:>20}", peer.name());
+    let asked = all.into_iter().filter(|peer| options.wants_peer(&peer.name()));
+    let (here, missing): (Vec<_>, Vec<_>) = asked.partition(|peer| peer.is_here());
+    for peer in missing {
+        println!("{} is not installed and left out.", peer.name());
     }
-    println!();
-    let mut logs = vec![0.0; peers.len()];
-    let chosen: Vec<_> = PROGRAMS.iter().filter(|(file, _)| only.is_none_or(|o| o == file)).collect();
-    for (file, title) in &chosen {
-        let medians = measure(&peers, file, runs);
-        print!("{title:<28}");
-        for (i, median) in medians.iter().enumerate() {
-            let ratio = medians[0] / median;
-            logs[i] += ratio.ln();
-            let cell = if i == 0 { format!("{median:.1}") } else { format!("{median:.1} ({ratio:.2})") };
-            print!("{cell:>20}");
-        }
-        println!();
-    }
-    print!("{:<28}{:>20}", "geometric mean", "");
-    for log in logs.iter().skip(1) {
-        print!("{:>20}", format!("({:.2})", (log / chosen.len() as f64).exp()));
-    }
-    println!();
+    here
 }
 
-/// One after the other, again and again, so that a slow moment of the machine hits all of them.
-fn measure(peers: &[Box<dyn Peer>], file: &str, runs: usize) -> Vec<f64> {
-    let mut times = vec![Vec::with_capacity(runs); peers.len()];
-    let mut expected: Option<String> = None;
-    for _ in 0..runs {
-        for (i, peer) in peers.iter().enumerate() {
-            let (printed, ms) = peer.run(file);
-            match &expected {
-                None => expected = Some(printed),
-                Some(text) => assert_eq!(*text, printed, "{} and harn disagree on {file}", peer.name()),
-            }
-            times[i].push(ms);
-        }
+fn known_rows(options: Options) -> Result<Options, String> {
+    let names: Vec<&str> = ROWS.iter().map(|row| row.file).chain(whole::NAMES).collect();
+    match options.rows.iter().find(|row| !names.contains(&row.as_str())) {
+        Some(row) => Err(format!("there is no row `{row}`; there are {}", names.join(", "))),
+        None => Ok(options),
     }
-    times.into_iter().map(median).collect()
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+/// The rows that are programs: whether one gave a wrong answer.
+fn programs(peers: &[Box<dyn Peer>], options: &Options) -> bool {
+    let rows: Vec<_> = ROWS.iter().filter(|row| options.wants_row(row.file)).collect();
+    if rows.is_empty() {
+        return false;
+    }
+    println!("CPU milliseconds, median of {} runs in turn (harn / peer: below 1 harn is faster)\n", options.runs);
+    table::head("program", &names(peers));
+    let (mut lines, mut trouble, mut wrong) = (Vec::new(), Vec::new(), false);
+    for row in rows {
+        let measured = measure::measure(peers, row, options.runs);
+        table::line(row.title, &table::with_ratios(&measured.medians));
+        lines.push(measured.medians);
+        trouble.extend(measured.trouble);
+        wrong |= measured.wrong;
+    }
+    table::line("geometric mean", &table::geometric_means(&lines, peers.len()));
+    for sentence in trouble {
+        eprintln!("{sentence}");
+    }
+    wrong
+}
+
+fn others(peers: &[Box<dyn Peer>], options: &Options) {
+    let [start, memory, source] = whole::NAMES.map(|name| options.wants_row(name));
+    if start || memory || source {
+        println!("\nThe whole command, and its front end alone\n");
+        table::head("", &names(peers));
+    }
+    if start {
+        whole::start(peers, options.runs);
+    }
+    if memory {
+        whole::memory(peers, options.runs);
+    }
+    if source {
+        whole::source(peers, options.runs);
+    }
+}
+
+fn names(peers: &[Box<dyn Peer>]) -> Vec<String> {
+    peers.iter().map(|peer| peer.name()).collect()
 }

@@ -1,7 +1,10 @@
-//! rhai, in process, as a tree walker.
+//! rhai, as a tree walker.
 
-use crate::peer::{Peer, cpu_ms, program};
+use crate::here::{again, cpu_ms};
+use crate::peer::{Peer, Ran};
 use std::cell::RefCell;
+use std::path::Path;
+use std::process::Command;
 use std::rc::Rc;
 
 /// rhai.
@@ -16,14 +19,35 @@ impl Peer for Rhai {
         true
     }
 
-    fn run(&self, file: &str) -> (String, f64) {
-        let path = program(file, "rhai");
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let printed = Rc::new(RefCell::new(String::new()));
-        let sink = printed.clone();
-        let mut engine = rhai::Engine::new();
-        engine.set_max_expr_depths(0, 0).on_print(move |line| sink.borrow_mut().push_str(line));
-        let ms = cpu_ms(|| engine.run(&text).unwrap_or_else(|e| panic!("{file}: {e}")));
-        (printed.borrow().trim().to_owned(), ms)
+    fn ending(&self) -> &'static str {
+        "rhai"
     }
+
+    fn timed(&self, program: &Path, input: Option<&Path>) -> Command {
+        again("rhai", program, input)
+    }
+
+    fn plain(&self, _file: &Path) -> Option<Command> {
+        None
+    }
+
+    fn read_only(&self, _source: &Path) -> Option<Command> {
+        None
+    }
+}
+
+/// In the process of its own.
+pub(crate) fn run(program: &Path, input: Option<String>) -> Result<Ran, String> {
+    let text = std::fs::read_to_string(program).map_err(|e| e.to_string())?;
+    let printed = Rc::new(RefCell::new(String::new()));
+    let sink = printed.clone();
+    let mut engine = rhai::Engine::new();
+    engine.set_max_expr_depths(0, 0).on_print(move |line| sink.borrow_mut().push_str(line));
+    engine.register_fn("read_file", |path: &str| std::fs::read_to_string(path).unwrap_or_default());
+    let mut scope = rhai::Scope::new();
+    scope.push_constant("path", input.unwrap_or_default());
+    let (ran, ms) = cpu_ms(|| engine.run_with_scope(&mut scope, &text));
+    ran.map_err(|e| e.to_string())?;
+    let printed = printed.borrow().clone();
+    Ok(Ran { printed, ms })
 }

@@ -1,8 +1,8 @@
 //! The language: source text in, values out. Knows nothing of agents.
 //!
 //! A straight road, one room per station:
-//! [`source`] → [`lex`] → [`parse`] → [`ast`] → [`resolve`] → [`check`] → [`compile`] → [`vm`], with [`diagnostic`]s as
-//! data beside it. [`value`]s are what runs along it, [`builtins`] what a script can call.
+//! [`source`] → [`lex`] → [`parse`] → [`ast`] → [`module`] → [`resolve`] → [`check`] → [`compile`] → [`vm`], with
+//! [`diagnostic`]s as data beside it. [`value`]s are what runs along it, [`builtins`] what a script can call.
 
 pub mod ast;
 pub mod builtins;
@@ -10,6 +10,7 @@ pub mod check;
 pub mod compile;
 pub mod diagnostic;
 pub mod lex;
+pub mod module;
 pub mod parse;
 pub mod resolve;
 pub mod script;
@@ -19,4 +20,4 @@ pub mod vm;
 
 /// The catalogues of this crate.
 pub static CODES: &[&[diagnostic::code::Code]] =
-    &[parse::codes::CODES, resolve::CODES, check::codes::CODES, compile::CODES, vm::codes::CODES];
+    &[parse::codes::CODES, module::codes::CODES, resolve::CODES, check::codes::CODES, compile::CODES, vm::codes::CODES];

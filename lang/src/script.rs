@@ -1,19 +1,20 @@
-//! A script from text to something that runs.
+//! A script from text to something that runs, with the files that it imports.
 
-use crate::compile::{Unit, compile};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::parse::parse;
-use crate::resolve::{Outer, resolve};
+use crate::compile::{Imported, Unit, compile};
+use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
+use crate::module::{Exports, File, Modules, reach};
+use crate::resolve::{Outer, Role, Surroundings, resolve};
 use crate::source::SourceRef;
 use crate::vm::Isolate;
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// What loading gave.
 pub struct Loaded {
     /// The compiled module; nothing when there are errors.
     pub unit: Option<Unit>,
-    /// Everything found, in the order of the text.
+    /// Everything found: file by file, imported ones first, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -22,40 +23,107 @@ pub struct Loaded {
 pub struct Options<'a> {
     /// Names of earlier pieces.
     pub outer: &'a [Outer],
-    /// Keep the names of this piece for later ones.
-    pub keep: bool,
+    /// What the text is; those that it imports are what they are.
+    pub role: Role,
+    /// The files of the run; without them, files cannot be imported.
+    pub modules: Option<&'a Modules>,
 }
 
-/// Parses, resolves, checks and compiles a text.
+/// Parses, resolves, checks and compiles a text and the files that it imports.
 #[must_use]
 pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> Loaded {
-    let parsed = parse(source);
-    let mut diagnostics = parsed.diagnostics;
-    let (names, found) = resolve(source, &parsed.module, isolate.registry(), options.outer, options.keep);
-    let mut found_later = found;
-    crate::check::check(source, &parsed.module, &names, isolate.registry(), &mut found_later);
-    // A line that does not parse tells nothing of names and types.
-    let broken: Vec<u32> = diagnostics.iter().map(|d| source.position(d.position()).line).collect();
-    if !broken.is_empty() {
-        let lines: Vec<&str> = source.text().lines().collect();
-        let text_of = |line: &u32| lines.get(*line as usize - 1).copied().unwrap_or("");
-        // What such a line would have bound is missing further on.
-        let words: HashSet<&str> = broken.iter().flat_map(|l| text_of(l).split(|c: char| !is_word(c))).collect();
-        found_later.retain(|d| {
-            let named = d.labels.first().map_or("", |l| l.source.slice(l.span));
-            !broken.contains(&source.position(d.position()).line) && !words.contains(named)
-        });
+    let none = Modules::default();
+    let modules = options.modules.unwrap_or(&none);
+    let graph = reach(modules, source);
+    let mut diagnostics = graph.found;
+    for file in &graph.files {
+        diagnostics.extend(examine(isolate, modules, file, &options));
     }
-    diagnostics.extend(found_later);
     let mut unit = None;
     if !has_errors(&diagnostics) {
-        match compile(isolate, source, &parsed.module, &names, options.keep) {
-            Ok(compiled) => unit = Some(compiled),
+        match assemble(isolate, modules, &graph.files, options.role) {
+            Ok(whole) => unit = Some(whole),
             Err(found) => diagnostics.extend(found),
         }
     }
-    diagnostics.sort_by_key(Diagnostic::position);
+    if unit.is_none() {
+        graph.files.iter().for_each(|file| modules.forget(file.id));
+    }
+    let number = |d: &Diagnostic| {
+        let at = |label: &crate::diagnostic::Label| {
+            graph.files.iter().position(|file| Arc::ptr_eq(&file.source, &label.source))
+        };
+        d.labels.first().and_then(at)
+    };
+    diagnostics.sort_by_key(|d| (number(d), d.position()));
     Loaded { unit, diagnostics }
+}
+
+/// Resolves and checks a file whose imports have been.
+fn examine(isolate: &Rc<Isolate>, modules: &Modules, file: &File, options: &Options<'_>) -> Vec<Diagnostic> {
+    let (source, registry) = (&file.source, isolate.registry());
+    let (outer, role) = match file.importer {
+        None => (options.outer, options.role),
+        Some(_) => (&[][..], Role::Imported),
+    };
+    let around = Surroundings { outer, links: file.links(modules), role };
+    let (names, mut found) = resolve(source, &file.ast, registry, &around);
+    crate::check::check(source, &file.ast, &names, registry, &mut found);
+    let mut diagnostics = file.parsed.clone();
+    let exports = Exports::of(file.id, source, &names, has_errors(&diagnostics) || names.incomplete);
+    // Set once: a file is examined once.
+    let _ = (file.names.set(names), file.exports.set(Rc::new(exports)));
+    leave_out_noise(source, &diagnostics, &mut found);
+    diagnostics.extend(found);
+    diagnostics
+}
+
+/// A line that does not parse tells nothing of names and types.
+fn leave_out_noise(source: &SourceRef, parsed: &[Diagnostic], found: &mut Vec<Diagnostic>) {
+    let broken: Vec<u32> = parsed.iter().map(|d| source.position(d.position()).line).collect();
+    if broken.is_empty() {
+        return;
+    }
+    let lines: Vec<&str> = source.text().lines().collect();
+    let text_of = |line: &u32| lines.get(*line as usize - 1).copied().unwrap_or("");
+    // What such a line would have bound is missing further on.
+    let words: HashSet<&str> = broken.iter().flat_map(|l| text_of(l).split(|c: char| !is_word(c))).collect();
+    found.retain(|d| {
+        let named = d.labels.first().map_or("", |l| l.source.slice(l.span));
+        !broken.contains(&source.position(d.position()).line) && !words.contains(named)
+    });
+}
+
+/// Compiles files in the order of their evaluation; the last one is the script.
+fn assemble(isolate: &Rc<Isolate>, modules: &Modules, files: &[Rc<File>], role: Role) -> Result<Unit, Vec<Diagnostic>> {
+    let mut before = Vec::new();
+    for file in files {
+        let Some(names) = file.names.get() else { continue };
+        let role = if file.importer.is_none() { role } else { Role::Imported };
+        let (mut unit, placed) = compile(isolate, &file.source, &file.ast, names, modules, role)?;
+        let _ = file.placed.set(placed);
+        if file.importer.is_none() {
+            unit.before = before;
+            return Ok(unit);
+        }
+        before.push(Imported { file: file.id, main: unit.main, trail: trail(modules, file) });
+    }
+    // The script itself is always among them.
+    Err(Vec::new())
+}
+
+/// The imports that led to a file, for stack traces.
+fn trail(modules: &Modules, file: &File) -> Vec<TraceFrame> {
+    /// More would tell no more.
+    const MOST: usize = 8;
+    let mut frames = Vec::new();
+    let mut importer = file.importer;
+    while let Some((id, span)) = importer.filter(|_| frames.len() < MOST) {
+        let Some(from) = modules.file(id) else { break };
+        frames.push(TraceFrame { function: "import".to_owned(), at: Some((from.source.clone(), span)) });
+        importer = from.importer;
+    }
+    frames
 }
 
 fn is_word(c: char) -> bool {

@@ -4,13 +4,14 @@ use crate::output::{Output, Terminal};
 use crate::table::registry;
 use crate::world::World;
 use lang::builtins::{Builtin, Capability};
-use lang::compile::{Entry, Unit};
+use lang::compile::{Entry, Imported, Unit};
 use lang::diagnostic::Diagnostic;
-use lang::resolve::Outer;
-use lang::script::{Options, load};
+use lang::module::{Loader, Modules, NoFiles};
+use lang::resolve::{Outer, Role};
+use lang::script::{Loaded, Options, load};
 use lang::source::SourceRef;
 use lang::value::{Closure, Value, display, inspect};
-use lang::vm::{Context, Exit, Fiber, Isolate, Limits, Raise, Why, drive};
+use lang::vm::{Context, Exit, Fiber, Isolate, Limits, Proto, Raise, Why, drive};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -28,11 +29,21 @@ pub struct RunOptions {
     pub fuel: Option<u64>,
     /// Where it prints.
     pub output: Rc<dyn Output>,
+    /// Reads the files that it imports.
+    pub loader: Rc<dyn Loader>,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { seed: None, task: None, args: Vec::new(), denied: Vec::new(), fuel: None, output: Rc::new(Terminal) }
+        Self {
+            seed: None,
+            task: None,
+            args: Vec::new(),
+            denied: Vec::new(),
+            fuel: None,
+            output: Rc::new(Terminal),
+            loader: Rc::new(NoFiles),
+        }
     }
 }
 
@@ -62,6 +73,7 @@ pub struct Engine {
     world: Rc<World>,
     context: Rc<Context>,
     names: RefCell<Vec<Outer>>,
+    modules: Modules,
     /// Made on the first wait: a script that never waits pays nothing for it.
     runtime: OnceCell<Option<tokio::runtime::LocalRuntime>>,
 }
@@ -73,19 +85,25 @@ impl Engine {
         let world = World::new(options.seed, options.output, options.args, options.task);
         let limits = Limits { fuel: options.fuel, ..Limits::default() };
         let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
-        Self { isolate, world, context: Rc::default(), names: RefCell::default(), runtime: OnceCell::new() }
+        let modules = Modules::new(options.loader);
+        let (context, names, runtime) = Default::default();
+        Self { isolate, world, context, names, modules, runtime }
     }
 
     /// Everything that can be found without running.
     #[must_use]
     pub fn check(&self, source: &SourceRef) -> Vec<Diagnostic> {
-        load(&self.isolate, source, Options::default()).diagnostics
+        self.load(source, Options::default()).diagnostics
     }
 
-    /// Checks and runs a script: its top-level statements, then its pipeline `default`, else `main`, else the first.
+    fn load(&self, source: &SourceRef, options: Options<'_>) -> Loaded {
+        load(&self.isolate, source, Options { modules: Some(&self.modules), ..options })
+    }
+
+    /// Checks and runs a script: what it imports, its top-level statements, then its pipeline `default`, else `main`, else the first.
     #[must_use]
     pub fn run(&self, source: &SourceRef) -> Ran {
-        let loaded = load(&self.isolate, source, Options::default());
+        let loaded = self.load(source, Options::default());
         let mut diagnostics = loaded.diagnostics;
         let Some(unit) = loaded.unit else { return Ran { exit_code: 1, diagnostics } };
         let exit_code = match self.execute(&unit) {
@@ -102,8 +120,8 @@ impl Engine {
     }
 
     fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
-        let main = Value::Closure(Rc::new(Closure { proto: unit.main.clone(), captures: Vec::new() }));
-        let returned = self.call(main, Vec::new())?;
+        self.evaluate(&unit.before)?;
+        let returned = self.call(closure(&unit.main), Vec::new())?;
         // A `return` or a failed `?` at the top ends the run, the pipeline included.
         if !returned.is_nil() {
             return Ok(returned);
@@ -111,7 +129,30 @@ impl Engine {
         let Some(entry) = entry(&unit.pipelines) else { return Ok(Value::Nil) };
         let Some(proto) = self.isolate.function(entry.function) else { return Ok(Value::Nil) };
         let args = entry.params.iter().map(|name| self.parameter(name)).collect();
-        self.call(Value::Closure(Rc::new(Closure { proto, captures: Vec::new() })), args)
+        self.call(closure(&proto), args)
+    }
+
+    /// Evaluates imported files, each once a run.
+    fn evaluate(&self, files: &[Imported]) -> Result<(), Box<Raise>> {
+        for (i, file) in files.iter().enumerate() {
+            let returned = self.call(closure(&file.main), Vec::new()).and_then(|value| match value.as_result() {
+                // A `?` that met an `Err` left the file half evaluated.
+                Some(Err(error)) => {
+                    let raise = Raise::thrown(error.clone()).labelled("this file ends with an error");
+                    Err(match file.trail.first().and_then(|frame| frame.at.as_ref()) {
+                        Some((source, span)) => raise.at(source, *span),
+                        None => raise,
+                    })
+                }
+                _ => Ok(()),
+            });
+            if let Err(mut raise) = returned {
+                raise.trace.extend(file.trail.iter().cloned());
+                files[i..].iter().for_each(|file| self.modules.forget(file.file));
+                return Err(raise);
+            }
+        }
+        Ok(())
     }
 
     /// What a pipeline's parameter gets from the run.
@@ -149,11 +190,10 @@ impl Engine {
             return Piece { value: None, diagnostics: parsed.diagnostics, incomplete: true, exit: None };
         }
         let outer = self.names.borrow().clone();
-        let loaded = load(&self.isolate, source, Options { outer: &outer, keep: true });
+        let loaded = self.load(source, Options { outer: &outer, role: Role::Piece, ..Options::default() });
         let mut diagnostics = loaded.diagnostics;
         let Some(unit) = loaded.unit else { return Piece { value: None, diagnostics, incomplete: false, exit: None } };
-        let main = Value::Closure(Rc::new(Closure { proto: unit.main.clone(), captures: Vec::new() }));
-        let result = self.call(main, Vec::new());
+        let result = self.evaluate(&unit.before).and_then(|()| self.call(closure(&unit.main), Vec::new()));
         // Also after an error: what was bound before it stays.
         self.remember(unit.globals);
         let (mut value, mut exit) = (None, None);
@@ -215,6 +255,10 @@ impl Engine {
             None => Err(Raise::error(lang::vm::codes::OUTSIDE, "the system gave no means to wait (timers, sockets)")),
         }
     }
+}
+
+fn closure(proto: &Rc<Proto>) -> Value {
+    Value::Closure(Rc::new(Closure { proto: proto.clone(), captures: Vec::new() }))
 }
 
 fn entry(pipelines: &[Entry]) -> Option<&Entry> {

@@ -26,7 +26,7 @@ mod world;
 pub use catalogue::catalogue;
 pub use engine::{Engine, Piece, Ran, RunOptions};
 pub use output::Output;
-pub use read::read_source;
+pub use read::{Files, read_source};
 pub use world::World;
 
 pub use lang::builtins::Capability;
@@ -34,4 +34,5 @@ pub use lang::diagnostic::code::Code;
 pub use lang::diagnostic::draw::draw;
 pub use lang::diagnostic::json::to_json;
 pub use lang::diagnostic::{Diagnostic, Severity};
+pub use lang::module::Loader;
 pub use lang::source::{Source, SourceRef};

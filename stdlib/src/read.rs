@@ -1,8 +1,10 @@
-//! Reading a script from disk.
+//! Reading scripts from disk, and the files that they import.
 
 use lang::diagnostic::Diagnostic;
 use lang::diagnostic::Severity::Error;
 use lang::diagnostic::code::Code;
+use lang::diagnostic::nearest;
+use lang::module::{Loader, missing};
 use lang::source::{Source, SourceRef};
 use std::io;
 use std::path::Path;
@@ -62,6 +64,44 @@ pub fn read_source(path: &Path) -> Result<SourceRef, Diagnostic> {
                 .help("save the file as UTF-8"))
         }
     }
+}
+
+/// Imports whatever file the person who runs the script could read.
+pub struct Files;
+
+impl Loader for Files {
+    fn load(&self, path: &str) -> Result<SourceRef, Box<Diagnostic>> {
+        let at = Path::new(path);
+        if at.exists() {
+            return read_source(at).map_err(Box::new);
+        }
+        let mut d = missing(path);
+        if let Some(near) = neighbour(at) {
+            d = d.help(format!("did you mean `{near}`?"));
+        } else if at.with_extension("").is_dir() {
+            d = d.note(format!("`{}` is a folder: name a file in it", at.with_extension("").display()));
+        } else if at.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+            d = d.note("its folder is not there either");
+        }
+        Err(Box::new(d.help("paths are relative to the file that the import stands in")))
+    }
+
+    fn identity(&self, path: &str) -> String {
+        std::fs::canonicalize(path).map_or_else(|_| path.to_owned(), |whole| whole.to_string_lossy().into_owned())
+    }
+}
+
+/// The file of a similar name in the same folder.
+fn neighbour(path: &Path) -> Option<String> {
+    let (folder, name) = (path.parent()?, path.file_stem()?.to_str()?);
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let names: Vec<String> = std::fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok()?.strip_suffix(".harn").map(str::to_owned))
+        .collect();
+    let near = nearest(name, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(format!("{near}.harn")).display().to_string())
 }
 
 fn reason(e: &io::Error) -> String {

@@ -9,6 +9,12 @@ use std::path::Path;
 /// Rows whose failure no script alone can show, and why.
 const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-CMP-002", "the script would fill a book"),
+    ("HARN-IMP-002", "needs a second file; in `tests/diagnostics`"),
+    ("HARN-IMP-003", "needs a second file; in `tests/diagnostics`"),
+    ("HARN-IMP-004", "needs a second file; in `tests/diagnostics`"),
+    ("HARN-IMP-005", "needs two more files; in `tests/diagnostics`"),
+    ("HARN-IMP-008", "needs thousands of files; in `lang/tests/run`"),
+    ("HARN-IMP-009", "needs a host that refuses; in `lang/tests/run`"),
     ("HARN-LLM-002", "needs a server that answers oddly"),
     ("HARN-PAR-015", "the script would fill a page; in `lang/tests/parse`"),
     ("HARN-RUN-011", "needs `--fuel`; in `bad_input`"),

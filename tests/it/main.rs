@@ -9,6 +9,7 @@
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`borders`]: who may import whom.
+//! - [`peers`]: the programs of the bench still give their answers.
 //!
 //! [`harn`] starts the command, [`diff`] shows how two texts differ.
 
@@ -23,6 +24,7 @@ mod explain;
 mod guide;
 mod harn;
 mod model_server;
+mod peers;
 mod repl;
 mod scripts;
 mod wire_shapes;

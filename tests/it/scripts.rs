@@ -6,6 +6,8 @@
 //! | `tests/diagnostics` | one that is wrong | the drawn picture in `.txt`, and the exit code |
 //! | `tests/guide` | the guide's blocks | as in `tests/lang` |
 //!
+//! A folder named `modules` holds files for others to import; they are no cases.
+//!
 //! `UPDATE=1 cargo test --test it scripts` writes what was found into the expected files. Read them before you commit.
 
 use crate::diff::diff;
@@ -82,13 +84,16 @@ fn all(folder: &str, expected: fn(&Outcome) -> Expected) {
     );
 }
 
-/// Files below a folder, as paths from the root of the repository: that is how diagnostics name them.
+/// Files below a folder but for those that others import, as paths from the root of the repository: that is how
+/// diagnostics name them.
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(root().join(folder)).unwrap() {
         let entry = entry.unwrap();
         let path = folder.join(entry.file_name());
         if entry.file_type().unwrap().is_dir() {
-            walk(&path, files);
+            if entry.file_name() != "modules" {
+                walk(&path, files);
+            }
         } else {
             files.push(path);
         }

@@ -80,9 +80,8 @@ fn last(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn find(cx: &Cx<'_>, args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
-    if let (Value::Range(r), Value::Int(i)) = (&args[0], &args[1]) {
-        let at = i128::from(*i) - i128::from(r.from);
-        return Ok(usize::try_from(at).ok().filter(|at| *at < r.len()));
+    if let Value::Range(r) = &args[0] {
+        return Ok(r.find(&args[1]));
     }
     Ok(items(cx, args, 0)?.iter().position(|item| equal(item, &args[1])))
 }

@@ -2,7 +2,7 @@
 //! by it always ends; what could not be compared is reported afterwards.
 
 use super::items::article;
-use crate::value::{Value, inspect};
+use crate::value::{Value, inspect, order_int_and_float};
 use crate::vm::{Raise, codes};
 use std::cmp::Ordering;
 
@@ -97,15 +97,9 @@ fn floats(x: f64, y: f64) -> Ordering {
     x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
 }
 
-/// Exact: turning the int into a float could make two different ints equal one float, which is no order at all.
+/// NaN is behind every int.
 fn int_and_float(i: i64, f: f64) -> Ordering {
-    if f.is_nan() || f >= 9_223_372_036_854_775_808.0 {
-        return Ordering::Less;
-    }
-    if f < -9_223_372_036_854_775_808.0 {
-        return Ordering::Greater;
-    }
-    i.cmp(&(f.trunc() as i64)).then_with(|| 0.0_f64.partial_cmp(&f.fract()).unwrap_or(Ordering::Equal))
+    order_int_and_float(i, f).unwrap_or(Ordering::Less)
 }
 
 /// The element that comes first, or last with `Ordering::Greater`; nil when there is none.

@@ -65,11 +65,13 @@ fn add(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn remove(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let set = own(args)?;
-    if !set.contains(&args[1]) {
+    if !own(args)?.contains(&args[1]) {
         return Ok(std::mem::take(&mut args[0]));
     }
-    Ok(Value::Set(Rc::new(set.without(&args[1]))))
+    let value = std::mem::take(&mut args[1]);
+    change(args, |set| {
+        set.remove(&value);
+    })
 }
 
 fn union(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

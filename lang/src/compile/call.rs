@@ -285,7 +285,15 @@ enum Direct {
 }
 
 fn is_link(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Field { .. } | ExprKind::Index { .. } | ExprKind::Slice { .. } | ExprKind::Call { .. })
+    let (ExprKind::Field { object: receiver, .. }
+    | ExprKind::Index { object: receiver, .. }
+    | ExprKind::Slice { object: receiver, .. }
+    | ExprKind::Call { callee: receiver, .. }) = &e.kind
+    else {
+        return false;
+    };
+    // Parentheses end a chain. The tree keeps of them only that the span begins before that of the receiver.
+    e.span.start == receiver.span.start
 }
 
 /// Whether evaluating an argument cannot change the variable in `place`. A register is changed by statements of this

@@ -19,8 +19,9 @@ mod tool;
 use crate::ast::{FnDecl, Item, ItemKind, Module, Stmt, StmtKind};
 use crate::diagnostic::Severity::Error;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::resolve::{BindingId, BindingKind, Resolution};
+use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
+use crate::module::{FileId, Modules, Origin, Placed};
+use crate::resolve::{BindingId, BindingKind, Resolution, Role};
 use crate::source::{SourceRef, Span};
 use crate::value::Str;
 use crate::vm::{Isolate, Op, Place, Proto};
@@ -64,14 +65,26 @@ pub static CODES: &[Code] = &[
     },
 ];
 
-/// A compiled module.
+/// A compiled file.
 pub struct Unit {
+    /// The files it imports that have not been evaluated yet, in the order in which they must be.
+    pub before: Vec<Imported>,
     /// Its top-level statements.
     pub main: Rc<Proto>,
     /// Its pipelines in the order of the text.
     pub pipelines: Vec<Entry>,
     /// The globals its top-level names live in, for a later piece of the same session.
     pub globals: Vec<crate::resolve::Outer>,
+}
+
+/// An imported file that is to be evaluated.
+pub struct Imported {
+    /// Its number.
+    pub file: FileId,
+    /// Its top-level statements.
+    pub main: Rc<Proto>,
+    /// The imports that led to it, the nearest first.
+    pub trail: Vec<TraceFrame>,
 }
 
 /// A pipeline that can be run.
@@ -96,13 +109,15 @@ pub fn compile(
     source: &SourceRef,
     module: &Module,
     names: &Resolution,
-    keep: bool,
-) -> Result<Unit, Vec<Diagnostic>> {
+    modules: &Modules,
+    role: Role,
+) -> Result<(Unit, Placed), Vec<Diagnostic>> {
     let mut compiler = Compiler {
-        keep,
+        role,
         isolate,
         source,
         names,
+        modules,
         globals: HashMap::new(),
         functions: HashMap::new(),
         fns: Vec::new(),
@@ -110,7 +125,8 @@ pub fn compile(
         pipelines: Vec::new(),
         placeholders: Vec::new(),
     };
-    compiler.module(module)
+    let unit = compiler.module(module)?;
+    Ok((unit, Placed { globals: compiler.globals, functions: compiler.functions }))
 }
 
 /// The state of one compilation.
@@ -118,6 +134,8 @@ pub(crate) struct Compiler<'a> {
     isolate: &'a Rc<Isolate>,
     source: &'a SourceRef,
     names: &'a Resolution,
+    /// The files it imports from.
+    modules: &'a Modules,
     /// Globals by binding.
     globals: HashMap<BindingId, u32>,
     /// Functions known by number, by binding.
@@ -128,8 +146,7 @@ pub(crate) struct Compiler<'a> {
     pipelines: Vec<Entry>,
     /// Registers that `_` stands for, in the right sides of `|>`.
     placeholders: Vec<u16>,
-    /// This is a piece of a session.
-    keep: bool,
+    role: Role,
 }
 
 impl<'a> Compiler<'a> {
@@ -151,7 +168,7 @@ impl<'a> Compiler<'a> {
         }
         self.fns.push(FnState::new(None, None));
         self.fn_mut().proto.source = Some(self.source.clone());
-        self.fn_mut().proto.name = Some(Str::new("<main>"));
+        self.fn_mut().proto.name = Some(Str::new(if self.role == Role::Imported { "<module>" } else { "<main>" }));
         // Functions used as values must be there before the first statement runs.
         for ((item, decl), number) in decls.iter().zip(&numbers) {
             let proto = self.top_function(item, decl);
@@ -159,7 +176,7 @@ impl<'a> Compiler<'a> {
             self.publish(item, decl, *number, proto);
         }
         // A piece of a session gives the value of its last expression; a script only what it returns.
-        if self.keep {
+        if self.role == Role::Piece {
             self.tail_statements(&module.body);
         } else {
             self.statements(&module.body, None);
@@ -171,13 +188,14 @@ impl<'a> Compiler<'a> {
             return Err(std::mem::take(&mut self.found));
         }
         self.isolate.keep(&main);
-        Ok(Unit { main, pipelines: std::mem::take(&mut self.pipelines), globals: self.exported() })
+        let pipelines = std::mem::take(&mut self.pipelines);
+        Ok(Unit { before: Vec::new(), main, pipelines, globals: self.exported() })
     }
 
     fn place_globals(&mut self) {
         let fresh: Vec<BindingId> = (0_u32..)
             .zip(&self.names.bindings)
-            .filter(|(_, b)| b.global && b.slot.is_none())
+            .filter(|(_, b)| b.global && b.slot.is_none() && !b.imported())
             .map(|(id, _)| id)
             .collect();
         let first = self.isolate.add_globals(fresh.len());
@@ -188,6 +206,21 @@ impl<'a> Compiler<'a> {
             if let Some(slot) = binding.slot {
                 self.globals.insert(id, slot);
             }
+            if let Some(origin) = binding.origin {
+                self.place_import(id, origin);
+            }
+        }
+    }
+
+    /// A name of another file lives where that file put it.
+    fn place_import(&mut self, id: BindingId, origin: Origin) {
+        let Some(file) = self.modules.file(origin.file) else { return };
+        let Some(placed) = file.placed.get() else { return };
+        if let Some(slot) = placed.globals.get(&origin.binding) {
+            self.globals.insert(id, *slot);
+        }
+        if let Some(number) = placed.functions.get(&origin.binding) {
+            self.functions.insert(id, *number);
         }
     }
 
@@ -196,8 +229,10 @@ impl<'a> Compiler<'a> {
             .zip(&self.names.bindings)
             .filter(|(_, b)| b.top && b.slot.is_none())
             .filter_map(|(id, b)| {
-                let slot = *self.globals.get(&id)?;
-                Some(crate::resolve::Outer { name: b.name.clone(), variable: b.kind == BindingKind::Var, slot })
+                // Another name for a builtin lives nowhere.
+                let slot = if b.builtin.is_some() { 0 } else { *self.globals.get(&id)? };
+                let (name, variable) = (b.name.clone(), b.kind == BindingKind::Var);
+                Some(crate::resolve::Outer { name, variable, slot, origin: b.origin, builtin: b.builtin })
             })
             .collect()
     }

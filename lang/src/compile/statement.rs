@@ -284,10 +284,7 @@ impl<'a> Compiler<'a> {
             ItemKind::Enum { name, .. } => self.not_yet(name.span, "`enum`"),
             ItemKind::Impl { target, .. } => self.not_yet(target.span, "`impl`"),
             ItemKind::Override(decl) => self.not_yet(decl.name.span, "`override`"),
-            // What the standard modules offer is global already.
-            ItemKind::Import { path, path_span, .. } if !path.starts_with("std/") => {
-                self.not_yet(*path_span, "importing a file");
-            }
+            // What is imported is placed already.
             ItemKind::Import { .. }
             | ItemKind::Interface { .. }
             | ItemKind::TypeAlias { .. }

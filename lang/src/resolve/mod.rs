@@ -8,6 +8,7 @@
 
 mod codes;
 mod expression;
+mod import;
 mod names;
 mod scope;
 mod statement;
@@ -18,13 +19,15 @@ pub use codes::CODES;
 pub use scope::{Binding, BindingId, BindingKind, Positions, Resolution, Target};
 
 use crate::ast::Module;
-use crate::builtins::Registry;
+use crate::builtins::{Builtin, Registry};
 use crate::diagnostic::Diagnostic;
+use crate::module::{Link, Origin};
 use crate::source::SourceRef;
 use smol_str::SmolStr;
+use std::collections::HashMap;
 
 /// A binding of an earlier piece of the same session (the REPL), or of the run (`task`).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Outer {
     /// Its name.
     pub name: SmolStr,
@@ -32,18 +35,43 @@ pub struct Outer {
     pub variable: bool,
     /// The global it lives in.
     pub slot: u32,
+    /// Where it was first bound, if that was in another file.
+    pub origin: Option<Origin>,
+    /// The builtin that it is another name for.
+    pub builtin: Option<&'static Builtin>,
 }
 
-/// Resolves a module. With `keep`, every binding at the top becomes a global, so that a later piece can see it.
+/// Where a text stands: what came before it and what stands around it.
+pub struct Surroundings<'a> {
+    /// Bindings of earlier pieces.
+    pub outer: &'a [Outer],
+    /// What its imports bring, by the byte offset of their paths.
+    pub links: HashMap<u32, Link>,
+    /// Who else sees its names.
+    pub role: Role,
+}
+
+/// What a text is in its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// The script itself: nobody else sees its names.
+    #[default]
+    Script,
+    /// A piece of a session: later pieces see every binding at its top, which become globals.
+    Piece,
+    /// An imported file: others see what it offers, which become globals.
+    Imported,
+}
+
+/// Resolves a module.
 #[must_use]
 pub fn resolve(
     source: &SourceRef,
     module: &Module,
     registry: Registry,
-    outer: &[Outer],
-    keep: bool,
+    around: &Surroundings<'_>,
 ) -> (Resolution, Vec<Diagnostic>) {
-    let mut walk = walk::Walk::new(source, registry, outer, keep);
+    let mut walk = walk::Walk::new(source, registry, around);
     walk.module(module);
     walk.finish()
 }

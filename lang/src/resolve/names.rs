@@ -35,6 +35,11 @@ impl Walk<'_> {
 
     pub(super) fn read(&mut self, name: &SmolStr, span: Span) {
         if let Some((id, depth)) = self.lookup(name) {
+            if let Some(row) = self.out.binding(id).builtin {
+                self.out.uses.insert(span.start, Target::Builtin(row));
+                return;
+            }
+            self.clear(id, name, span);
             self.reach(id, depth);
             self.out.bindings[id as usize].read = true;
             self.out.uses.insert(span.start, Target::Binding(id));
@@ -57,6 +62,9 @@ impl Walk<'_> {
             return;
         }
         self.undefined.push(name.clone());
+        if self.out.blind {
+            return;
+        }
         if self.registry.comes_later(name) {
             return self.later(name, span);
         }
@@ -97,6 +105,7 @@ impl Walk<'_> {
         };
         self.reach(id, depth);
         self.out.uses.insert(span.start, Target::Binding(id));
+        self.clear(id, name, span);
         let binding = &mut self.out.bindings[id as usize];
         binding.assigned = true;
         if binding.kind == BindingKind::Var {
@@ -110,6 +119,10 @@ impl Walk<'_> {
         );
         if binding.kind == BindingKind::Let {
             d = d.label(self.source, first, "bound once here").help(format!("bind it with `var {name} = …`"));
+        } else if binding.imported() {
+            d = d
+                .label(self.source, first, "imported here")
+                .help(format!("only the file that binds `{name}` can assign to it: call a function of that file"));
         } else if binding.kind != BindingKind::Outer {
             d = d
                 .label(self.source, first, "bound here")
@@ -119,7 +132,7 @@ impl Walk<'_> {
     }
 }
 
-fn describe(kind: BindingKind) -> &'static str {
+pub(super) fn describe(kind: BindingKind) -> &'static str {
     match kind {
         BindingKind::Let => "bound once",
         BindingKind::Var => "a variable",

@@ -1,6 +1,7 @@
 //! Bindings and what is known of them.
 
 use crate::builtins::Builtin;
+use crate::module::Origin;
 use crate::source::Span;
 use crate::value::Flavor;
 use smol_str::SmolStr;
@@ -36,7 +37,7 @@ pub enum BindingKind {
 }
 
 /// A binding.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Binding {
     /// Its name.
     pub name: SmolStr,
@@ -50,6 +51,12 @@ pub struct Binding {
     pub global: bool,
     /// The global, of an outer binding.
     pub slot: Option<u32>,
+    /// `pub` stands before it.
+    pub public: bool,
+    /// Where it was first bound, if it is imported from a file.
+    pub origin: Option<Origin>,
+    /// The builtin that it is another name for.
+    pub builtin: Option<&'static Builtin>,
     /// A function inside uses it.
     pub captured: bool,
     /// It is assigned to after it is bound.
@@ -63,6 +70,12 @@ pub struct Binding {
 }
 
 impl Binding {
+    /// Whether another file binds it.
+    #[must_use]
+    pub fn imported(&self) -> bool {
+        self.kind == BindingKind::Import || self.origin.is_some()
+    }
+
     /// Whether it must live in a cell.
     #[must_use]
     pub fn boxed(&self) -> bool {
@@ -115,6 +128,10 @@ pub struct Resolution {
     pub iterators: Positions<Flavor>,
     /// Calls `N.m(…)` of a namespaced builtin, by the offset of `m`.
     pub namespaced: Positions<&'static Builtin>,
+    /// It imports all names of a file that is missing or broken, so that more may be bound than is known.
+    pub blind: bool,
+    /// It passes such names on.
+    pub incomplete: bool,
 }
 
 impl Resolution {

@@ -1,18 +1,17 @@
 //! Statements, declarations and patterns.
 
-use super::codes;
 use super::scope::{BindingId, BindingKind};
 use super::walk::Walk;
-use super::yields::{Around, BodyOf};
+use super::yields::{Body, BodyOf};
 use crate::ast::*;
-use crate::diagnostic::{Diagnostic, nearest};
-use crate::source::Span;
 
 impl Walk<'_> {
     pub(super) fn statements(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
             if let StmtKind::Item(item) = &stmt.kind {
+                self.public = item.public;
                 self.declare(item);
+                self.public = false;
             }
         }
         for stmt in stmts {
@@ -36,7 +35,8 @@ impl Walk<'_> {
             | ItemKind::Enum { name, .. }
             | ItemKind::Interface { name, .. }
             | ItemKind::TypeAlias { name, .. } => (name, BindingKind::Type),
-            ItemKind::Override(_) | ItemKind::Impl { .. } | ItemKind::Import { .. } => return,
+            ItemKind::Import { names, path, path_span } => return self.import(names.as_deref(), path, *path_span),
+            ItemKind::Override(_) | ItemKind::Impl { .. } => return,
         };
         // `default` is how a pipeline is chosen, not a name that could be used.
         if kind == BindingKind::Pipeline && name.text == "default" {
@@ -82,14 +82,14 @@ impl Walk<'_> {
     pub(super) fn in_function(&mut self, own: Option<BindingId>, body: impl FnOnce(&mut Self)) {
         self.functions += 1;
         let outer = (std::mem::replace(&mut self.function, self.functions), std::mem::take(&mut self.loops));
-        let around = std::mem::replace(&mut self.around, Around { of: BodyOf::Parameter, ..Around::default() });
+        let outer_body = std::mem::replace(&mut self.body, Body { of: BodyOf::Parameter, ..Body::default() });
         self.own.push(own);
         self.open(u32::MAX);
         body(self);
         self.close(false);
         self.own.pop();
         (self.function, self.loops) = outer;
-        self.around = around;
+        self.body = outer_body;
     }
 
     pub(super) fn params(&mut self, params: &[Param]) {
@@ -109,12 +109,14 @@ impl Walk<'_> {
 
     pub(super) fn statement(&mut self, stmt: &Stmt) {
         match &stmt.kind {
-            StmtKind::Let { kind, pattern, value, .. } => {
+            StmtKind::Let { kind, pattern, value, public, .. } => {
                 if let Some(value) = value {
                     self.expr(value);
                 }
                 let kind = if *kind == LetKind::Var { BindingKind::Var } else { BindingKind::Let };
+                self.public = *public;
                 self.pattern(pattern, kind);
+                self.public = false;
             }
             StmtKind::Assign { target, op, value } => {
                 self.expr(value);
@@ -143,49 +145,8 @@ impl Walk<'_> {
                 }
             }
             StmtKind::Defer(body) => self.guard_block(body),
-            StmtKind::Item(item) => {
-                if let ItemKind::Import { names, path, path_span } = &item.kind {
-                    self.import(names.as_deref().unwrap_or_default(), path, *path_span);
-                }
-            }
-            StmtKind::Error => {}
-        }
-    }
-
-    /// What the standard modules offer is global: importing it must only be right.
-    pub(super) fn import(&mut self, names: &[(Name, Option<Name>)], path: &str, path_span: Span) {
-        if !path.starts_with("std/") {
-            for (name, alias) in names {
-                let name = alias.as_ref().unwrap_or(name);
-                self.bind(&name.text, name.span, BindingKind::Import);
-            }
-            return;
-        }
-        if !self.registry.modules().contains(&path) {
-            let mut d = Diagnostic::error(codes::UNDEFINED, format!("there is no standard module `{path}`")).label(
-                self.source,
-                path_span,
-                "not found",
-            );
-            if let Some(near) = nearest(path, self.registry.modules().iter().copied()) {
-                d = d.help(format!("did you mean `{near}`?"));
-            }
-            self.found.push(d);
-            return;
-        }
-        for (name, alias) in names {
-            if self.registry.find("", &name.text).is_none() {
-                self.undefined(&name.text, name.span);
-            } else if let Some(alias) = alias {
-                self.found.push(
-                    Diagnostic::error(
-                        crate::compile::NOT_YET,
-                        "renaming what a standard module offers is not supported yet",
-                    )
-                    .label(self.source, alias.span, "not here yet")
-                    .help(format!("bind it: `let {} = {}`", alias.text, name.text)),
-                );
-            }
+            // Declared before the first statement; bodies come after the last.
+            StmtKind::Item(_) | StmtKind::Error => {}
         }
     }
 

@@ -1,9 +1,9 @@
 //! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
 
-use super::Outer;
 use super::codes;
 use super::scope::{Binding, BindingId, BindingKind, Resolution};
-use super::yields::Around;
+use super::yields::Body;
+use super::{Role, Surroundings};
 use crate::ast::Module;
 use crate::builtins::Registry;
 use crate::diagnostic::Diagnostic;
@@ -31,15 +31,19 @@ pub(super) struct Walk<'a> {
     /// Loops around, in the running function.
     pub(super) loops: u32,
     /// The function around.
-    pub(super) around: Around,
+    pub(super) body: Body,
     /// Body of a hoisted function of this scope depth is being walked.
     pub(super) hoisted: Vec<usize>,
-    keep: bool,
+    pub(super) around: &'a Surroundings<'a>,
     pub(super) undefined: Vec<SmolStr>,
+    /// `pub` stands before the statement at hand.
+    pub(super) public: bool,
+    /// Names that two files bring, with the path of the second import.
+    pub(super) ambiguous: HashMap<BindingId, Span>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(source: &'a SourceRef, registry: Registry, outer: &[Outer], keep: bool) -> Self {
+    pub(super) fn new(source: &'a SourceRef, registry: Registry, around: &'a Surroundings<'a>) -> Self {
         let mut walk = Self {
             source,
             registry,
@@ -50,13 +54,15 @@ impl<'a> Walk<'a> {
             functions: 0,
             own: vec![None],
             loops: 0,
-            around: Around::default(),
+            body: Body::default(),
             hoisted: Vec::new(),
-            keep,
+            around,
             undefined: Vec::new(),
+            public: false,
+            ambiguous: HashMap::new(),
         };
         walk.open(u32::MAX);
-        for o in outer {
+        for o in around.outer {
             let id = walk.push(Binding {
                 name: o.name.clone(),
                 span: Span::default(),
@@ -64,6 +70,9 @@ impl<'a> Walk<'a> {
                 top: true,
                 global: true,
                 slot: Some(o.slot),
+                public: false,
+                origin: o.origin,
+                builtin: o.builtin,
                 captured: false,
                 assigned: false,
                 early: false,
@@ -78,7 +87,21 @@ impl<'a> Walk<'a> {
     pub(super) fn module(&mut self, module: &Module) {
         self.open(0);
         self.statements(&module.body);
+        self.offer();
         self.close(true);
+    }
+
+    /// What other files may import must live where they can see it.
+    fn offer(&mut self) {
+        if self.around.role != Role::Imported {
+            return;
+        }
+        let chosen = self.out.bindings.iter().any(|b| b.top && b.public);
+        for binding in self.out.bindings.iter_mut().filter(|b| b.top && (b.public || !chosen)) {
+            binding.global = true;
+            // Who imports it may read it.
+            binding.read = true;
+        }
     }
 
     pub(super) fn finish(mut self) -> (Resolution, Vec<Diagnostic>) {
@@ -128,8 +151,13 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn bind(&mut self, name: &SmolStr, span: Span, kind: BindingKind) {
+        self.bind_new(name, span, kind);
+    }
+
+    /// The binding, unless the name is `_` or taken.
+    pub(super) fn bind_new(&mut self, name: &SmolStr, span: Span, kind: BindingKind) -> Option<BindingId> {
         if name == "_" {
-            return;
+            return None;
         }
         if let Some(&first) = self.scope().names.get(name) {
             let first = self.out.binding(first).span;
@@ -139,7 +167,7 @@ impl<'a> Walk<'a> {
                     .label(self.source, first, "first bound here")
                     .help("assign to a `var`, or choose another name"),
             );
-            return;
+            return None;
         }
         let top = self.at_top();
         let function = self.function;
@@ -148,8 +176,11 @@ impl<'a> Walk<'a> {
             span,
             kind,
             top,
-            global: top && self.keep,
+            global: top && self.around.role == Role::Piece,
             slot: None,
+            public: top && self.public,
+            origin: None,
+            builtin: None,
             captured: false,
             assigned: false,
             early: false,
@@ -158,5 +189,6 @@ impl<'a> Walk<'a> {
         });
         self.scope().names.insert(name.clone(), id);
         self.out.made.insert(span.start, id);
+        Some(id)
     }
 }

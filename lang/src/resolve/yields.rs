@@ -29,7 +29,7 @@ pub(super) enum BodyOf {
 
 /// The function being walked.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Around {
+pub(super) struct Body {
     pub(super) of: BodyOf,
     /// Where its body starts.
     pub(super) start: u32,
@@ -40,7 +40,7 @@ pub(super) struct Around {
 impl Walk<'_> {
     /// What follows is the body of the innermost function.
     pub(super) fn begin_body(&mut self, of: BodyOf, body: &Block) {
-        self.around = Around { of, start: body.span.start, guards: 0 };
+        self.body = Body { of, start: body.span.start, guards: 0 };
         if of == BodyOf::Stream {
             self.out.iterators.insert(body.span.start, Flavor::Stream);
         }
@@ -48,9 +48,9 @@ impl Walk<'_> {
 
     /// A `finally` or `defer` block.
     pub(super) fn guard_block(&mut self, block: &Block) {
-        self.around.guards += 1;
+        self.body.guards += 1;
         self.block(block);
-        self.around.guards -= 1;
+        self.body.guards -= 1;
     }
 
     /// A `yield`, or an `emit`.
@@ -60,15 +60,15 @@ impl Walk<'_> {
         let before = self.source.slice(e.span).find(word).unwrap_or(0);
         let start = e.span.start + u32::try_from(before).unwrap_or(0);
         let span = Span::new(start, start + u32::try_from(word.len()).unwrap_or(0));
-        let d = match (word, self.around.of) {
-            ("emit", BodyOf::Stream) | ("yield", BodyOf::Function) if self.around.guards > 0 => {
+        let d = match (word, self.body.of) {
+            ("emit", BodyOf::Stream) | ("yield", BodyOf::Function) if self.body.guards > 0 => {
                 Diagnostic::error(codes::YIELD_IN_EXIT, format!("`{word}` stands in a block that runs on the way out"))
                     .label(self.source, span, "cannot stop here")
                     .help("a `finally` or `defer` runs to its end: keep the items before it")
             }
             ("emit", BodyOf::Stream) => return,
             ("yield", BodyOf::Function) => {
-                self.out.iterators.insert(self.around.start, Flavor::Generator);
+                self.out.iterators.insert(self.body.start, Flavor::Generator);
                 return;
             }
             ("yield", BodyOf::Stream) => {

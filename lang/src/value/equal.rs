@@ -1,6 +1,6 @@
 //! When two values are the same, and which comes first.
 
-use super::{Str, Value};
+use super::{Set, Str, Value};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -12,14 +12,106 @@ pub fn equal(a: &Value, b: &Value) -> bool {
         (Value::Str(x), Value::Str(y)) => return x == y,
         _ => {}
     }
-    // Host values are read as the dicts they look like; `kept` keeps those alive while they are compared.
-    let mut work: Vec<(Value, Value)> = vec![(a.clone(), b.clone())];
-    while let Some((a, b)) = work.pop() {
-        if !same_shape(&a, &b, &mut work) {
-            return false;
+    // Host values are read as the dicts they look like; what is kept here keeps those alive while they are compared.
+    let mut work = Vec::new();
+    if let (Value::Set(_), Value::Set(_)) = (a, b) {
+        work.push((a.clone(), b.clone()));
+    } else if !same_shape(a, b, &mut work) {
+        return false;
+    } else if work.is_empty() {
+        return true;
+    }
+    let mut frames = vec![Frame { work, search: None }];
+    loop {
+        let Some(frame) = frames.last_mut() else { return true };
+        match frame.step() {
+            Next::On => {}
+            Next::Same => {
+                frames.pop();
+                let Some(outer) = frames.last_mut() else { return true };
+                outer.found();
+            }
+            Next::Differ => loop {
+                frames.pop();
+                let Some(outer) = frames.last_mut() else { return false };
+                if let Some(work) = outer.try_next() {
+                    frames.push(Frame { work, search: None });
+                    break;
+                }
+            },
+            Next::Try(work) => frames.push(Frame { work, search: None }),
         }
     }
-    true
+}
+
+/// Pairs of values that must all be the same. Members of sets have no partner that is known beforehand: a frame above
+/// this one tries whether one of them fits. So nothing recurses on the native stack, however deep sets lie in sets.
+struct Frame {
+    work: Vec<(Value, Value)>,
+    search: Option<Search>,
+}
+
+/// Looks for the members of one set in another.
+struct Search {
+    /// Those still to be found.
+    members: Vec<Value>,
+    among: Rc<Set>,
+    /// The one that is looked for, and members of the other set that may be its equal.
+    wanted: Value,
+    candidates: Vec<Value>,
+}
+
+enum Next {
+    /// There is more to compare.
+    On,
+    /// All were the same.
+    Same,
+    /// Two were not.
+    Differ,
+    /// These decide whether a member is found.
+    Try(Vec<(Value, Value)>),
+}
+
+impl Frame {
+    fn step(&mut self) -> Next {
+        if let Some(search) = &mut self.search {
+            let Some(wanted) = search.members.pop() else {
+                self.search = None;
+                return Next::On;
+            };
+            search.candidates = search.among.candidates(&wanted);
+            search.wanted = wanted;
+            return self.try_next().map_or(Next::Differ, Next::Try);
+        }
+        let Some((a, b)) = self.work.pop() else { return Next::Same };
+        if let (Value::Set(x), Value::Set(y)) = (&a, &b) {
+            if x.len() != y.len() {
+                return Next::Differ;
+            }
+            self.search = Some(Search {
+                members: x.items().to_vec(),
+                among: y.clone(),
+                wanted: Value::Nil,
+                candidates: Vec::new(),
+            });
+            return Next::On;
+        }
+        if same_shape(&a, &b, &mut self.work) { Next::On } else { Next::Differ }
+    }
+
+    /// What would make the next candidate the one; nothing when there is none left.
+    fn try_next(&mut self) -> Option<Vec<(Value, Value)>> {
+        let search = self.search.as_mut()?;
+        let candidate = search.candidates.pop()?;
+        Some(vec![(search.wanted.clone(), candidate)])
+    }
+
+    /// A member has its equal; a set holds no second one.
+    fn found(&mut self) {
+        if let Some(search) = &mut self.search {
+            search.candidates.clear();
+        }
+    }
 }
 
 fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
@@ -28,7 +120,9 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
         (Value::Bool(x), Value::Bool(y)) => x == y,
         (Value::Int(x), Value::Int(y)) => x == y,
         (Value::Float(x), Value::Float(y)) => x == y,
-        (Value::Int(i), Value::Float(f)) | (Value::Float(f), Value::Int(i)) => int_equals_float(*i, *f),
+        (Value::Int(i), Value::Float(f)) | (Value::Float(f), Value::Int(i)) => {
+            order_int_and_float(*i, *f) == Some(Ordering::Equal)
+        }
         (Value::Str(x), Value::Str(y)) => x == y,
         (Value::Bytes(x), Value::Bytes(y)) => x == y,
         (Value::List(x), Value::List(y)) => {
@@ -50,7 +144,6 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
                     None => false,
                 })
         }
-        (Value::Set(x), Value::Set(y)) => x.len() == y.len() && x.items().iter().all(|i| y.contains(i)),
         (Value::Closure(x), Value::Closure(y)) => Rc::ptr_eq(x, y),
         (Value::Builtin(x), Value::Builtin(y)) => std::ptr::eq(*x, *y),
         (Value::Iter(x), Value::Iter(y)) => Rc::ptr_eq(x, y),
@@ -85,21 +178,27 @@ fn all_reflexive(items: &[Value]) -> bool {
     items.iter().all(|v| matches!(v, Value::Int(_) | Value::Str(_) | Value::Bool(_) | Value::Nil))
 }
 
-/// Exact: an i64 that no double can hold equals none.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
-fn int_equals_float(i: i64, f: f64) -> bool {
-    i as f64 == f && (f as i64) == i
+/// Exact: turning the int into a float could make two different ints equal one float. Nothing for NaN.
+#[allow(clippy::cast_possible_truncation)]
+pub(crate) fn order_int_and_float(i: i64, f: f64) -> Option<Ordering> {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if f >= BEYOND {
+        return Some(Ordering::Less);
+    }
+    if f < -BEYOND {
+        return Some(Ordering::Greater);
+    }
+    Some(i.cmp(&(f.trunc() as i64)).then(0.0_f64.partial_cmp(&f.fract())?))
 }
 
 /// Which comes first, for numbers and strings (and lists and pairs of them); nothing for what has no order.
 #[must_use]
-#[allow(clippy::cast_precision_loss)]
 pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(x), Value::Int(y)) => Some(x.cmp(y)),
         (Value::Float(x), Value::Float(y)) => x.partial_cmp(y),
-        (Value::Int(x), Value::Float(y)) => (*x as f64).partial_cmp(y),
-        (Value::Float(x), Value::Int(y)) => x.partial_cmp(&(*y as f64)),
+        (Value::Int(x), Value::Float(y)) => order_int_and_float(*x, *y),
+        (Value::Float(x), Value::Int(y)) => order_int_and_float(*y, *x).map(Ordering::reverse),
         (Value::Str(x), Value::Str(y)) => Some(Str::cmp(x, y)),
         (Value::Bool(x), Value::Bool(y)) => Some(x.cmp(y)),
         _ => None,

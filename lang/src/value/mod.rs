@@ -20,6 +20,7 @@ mod string;
 
 pub use article::article;
 pub use dict::Dict;
+pub(crate) use equal::order_int_and_float;
 pub use equal::{equal, order};
 pub use host::{HostBox, HostObject, Next};
 pub(crate) use iter::Body;
@@ -207,6 +208,19 @@ impl Range {
             return None;
         }
         i64::try_from(i128::from(self.from) + index as i128).ok()
+    }
+
+    /// Where the item lies that equals `value`, which may be a float.
+    #[must_use]
+    pub fn find(self, value: &Value) -> Option<usize> {
+        let wanted = match value {
+            Value::Int(i) => *i,
+            #[allow(clippy::cast_possible_truncation)]
+            Value::Float(f) if equal(&Value::Int(*f as i64), value) => *f as i64,
+            _ => return None,
+        };
+        let at = i128::from(wanted) - i128::from(self.from);
+        usize::try_from(at).ok().filter(|at| *at < self.len())
     }
 }
 

@@ -125,8 +125,8 @@ fn contains(a: &Value, b: &Value) -> Result<bool, Box<Raise>> {
         (_, Value::Set(s)) => Ok(s.contains(a)),
         (Value::Str(k), Value::Dict(d)) => Ok(d.dict.contains(k)),
         (Value::Str(part), Value::Str(s)) => Ok(s.contains(part.as_str())),
-        (Value::Int(i), Value::Range(r)) => Ok(r.from <= *i && if r.exclusive { *i < r.to } else { *i <= r.to }),
-        (_, Value::Range(_) | Value::Dict(_)) => Ok(false),
+        (_, Value::Range(r)) => Ok(r.find(a).is_some()),
+        (_, Value::Dict(_)) => Ok(false),
         (Value::Str(k), Value::Host(h)) => Ok(h.object().get(k).is_some()),
         (_, Value::Iter(_)) => Err(mismatch(BinaryOp::In, a, b)
             .help("looking uses an iterator up: say so with `.any({ x -> x == … })`, or look in `.to_list()`")),

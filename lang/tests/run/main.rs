@@ -3,6 +3,7 @@
 mod basics;
 mod exits;
 mod methods;
+mod modules;
 
 use lang::builtins::{Registry, TABLES};
 use lang::diagnostic::Diagnostic;

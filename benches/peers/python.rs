@@ -1,0 +1,65 @@
+//! CPython.
+
+use crate::peer::Peer;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// CPython.
+pub(crate) struct Python {
+    /// The interpreter itself: `python3` may be a script that looks for it.
+    executable: Option<PathBuf>,
+}
+
+impl Python {
+    /// The one that `python3` starts.
+    pub(crate) fn find() -> Self {
+        let script = "import sys; print(sys.executable)";
+        let output = Command::new("python3").args(["-c", script]).stdin(Stdio::null()).output().ok();
+        let output = output.filter(|o| o.status.success());
+        Self { executable: output.map(|o| String::from_utf8_lossy(&o.stdout).trim().into()) }
+    }
+
+    fn start(&self) -> Command {
+        Command::new(self.executable.as_deref().unwrap_or(Path::new("python3")))
+    }
+
+    fn clocked(&self, work: &str) -> Command {
+        let mut command = self.start();
+        command.arg("-c").arg(format!(
+            "import sys, time\nt = time.process_time()\n{work}\nsys.stderr.write(str((time.process_time() - t) * 1000))"
+        ));
+        command
+    }
+}
+
+impl Peer for Python {
+    fn name(&self) -> String {
+        "python3".to_owned()
+    }
+
+    fn is_here(&self) -> bool {
+        self.executable.is_some()
+    }
+
+    fn ending(&self) -> &'static str {
+        "py"
+    }
+
+    fn timed(&self, program: &Path, input: Option<&Path>) -> Command {
+        let path = program.display().to_string();
+        let mut command = self.clocked(&format!("exec(compile(open({path:?}).read(), {path:?}, 'exec'), {{}})"));
+        command.args(input);
+        command
+    }
+
+    fn plain(&self, file: &Path) -> Option<Command> {
+        let mut command = self.start();
+        command.arg(file);
+        Some(command)
+    }
+
+    fn read_only(&self, source: &Path) -> Option<Command> {
+        let path = source.display().to_string();
+        Some(self.clocked(&format!("compile(open({path:?}).read(), {path:?}, 'exec')")))
+    }
+}

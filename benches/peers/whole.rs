@@ -1,0 +1,64 @@
+//! What is measured from outside or is no program: starting, memory, and reading source text.
+
+use crate::inputs::made;
+use crate::measure::median;
+use crate::peer::{Peer, finish, program};
+use crate::table;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
+
+/// The names of these rows.
+pub(crate) const NAMES: [&str; 3] = ["start", "memory", "source"];
+
+/// Wall-clock milliseconds from starting an empty script to its end.
+pub(crate) fn start(peers: &[Box<dyn Peer>], runs: usize) {
+    // One is over so soon that the median of few says nothing.
+    let figures = in_turn(peers, runs * 5, |peer| {
+        let mut command = peer.plain(&program("empty", peer.ending()))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let start = Instant::now();
+        command.status().ok().filter(|status| status.success())?;
+        Some(start.elapsed().as_secs_f64() * 1e3)
+    });
+    table::line("start-up, wall ms", &table::with_ratios(&figures));
+}
+
+/// The most memory that a script of a few lines ever held, read by the script itself.
+pub(crate) fn memory(peers: &[Box<dyn Peer>], runs: usize) {
+    let figures = in_turn(peers, runs, |peer| {
+        let output = peer.plain(&program("memory", peer.ending()))?.stdin(Stdio::null()).output().ok()?;
+        String::from_utf8_lossy(&output.stdout).trim().parse().ok().map(|kib: f64| kib / 1024.0)
+    });
+    table::line("peak memory, MiB", &table::with_ratios(&figures));
+}
+
+/// Megabytes of source text in a second: parsed and checked by harn, compiled by the others.
+pub(crate) fn source(peers: &[Box<dyn Peer>], runs: usize) {
+    let figures = in_turn(peers, runs, |peer| {
+        let text = text_in(peer.ending())?;
+        let size = text.len() as f64 / 1e6;
+        let path = made(&format!("source.{}", peer.ending()), || text);
+        let ran = finish(peer.read_only(&path)?).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Some(size / (ran.ms / 1e3))
+    });
+    let cells = figures.iter().map(|f| f.map_or("–".to_owned(), |f| format!("{f:.1}")));
+    table::line("source read, MB/s (more: better)", &cells.collect::<Vec<_>>());
+}
+
+fn in_turn(peers: &[Box<dyn Peer>], runs: usize, once: impl Fn(&dyn Peer) -> Option<f64>) -> Vec<Option<f64>> {
+    let mut figures = vec![Vec::with_capacity(runs); peers.len()];
+    for _ in 0..runs {
+        for (peer, figures) in peers.iter().zip(&mut figures) {
+            figures.extend(once(peer.as_ref()));
+        }
+    }
+    figures.into_iter().map(median).collect()
+}
+
+/// About a megabyte of the same functions; nothing for a language that has no such text.
+fn text_in(ending: &str) -> Option<String> {
+    let path = program("source", ending).with_extension(format!("{ending}.txt"));
+    let function = std::fs::read_to_string(Path::new(&path)).ok()?;
+    Some((0..2000).map(|n| function.replace('@', &n.to_string())).collect())
+}

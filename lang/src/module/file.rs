@@ -1,0 +1,136 @@
+//! The files of a run, and what becomes of each: read, parsed, resolved, compiled, evaluated.
+
+use super::{Exports, Loader, NoFiles};
+use crate::ast;
+use crate::diagnostic::Diagnostic;
+use crate::resolve::{BindingId, Resolution};
+use crate::source::{SourceRef, Span};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Number of a file in its run.
+pub type FileId = u32;
+
+/// The import of a file: where its path stands, and the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Import {
+    /// The path in the importing file.
+    pub span: Span,
+    /// The file; nothing where it could not be had, which has been reported.
+    pub file: Option<FileId>,
+}
+
+/// Where the compiler put the names of a file that others may see.
+#[derive(Clone, Debug, Default)]
+pub struct Placed {
+    /// Globals by binding.
+    pub globals: HashMap<BindingId, u32>,
+    /// Functions known by number, by binding.
+    pub functions: HashMap<BindingId, u16>,
+}
+
+/// What an import statement brings, for the resolver.
+#[derive(Clone)]
+pub enum Link {
+    /// The names of a file.
+    File(Rc<Exports>),
+    /// Nothing is known of the file but that it is missing, which has been reported: any name may be in it.
+    Unknown,
+}
+
+/// A file of a run.
+pub struct File {
+    /// Its number.
+    pub id: FileId,
+    /// Its text.
+    pub source: SourceRef,
+    /// Its tree.
+    pub ast: ast::Module,
+    /// What parsing found.
+    pub(crate) parsed: Vec<Diagnostic>,
+    /// What its imports lead to, in the order of the text.
+    pub imports: OnceCell<Vec<Import>>,
+    /// Its names; there once it is resolved.
+    pub names: OnceCell<Resolution>,
+    /// What it offers; there once it is resolved.
+    pub exports: OnceCell<Rc<Exports>>,
+    /// Where its names live; there once it is compiled.
+    pub placed: OnceCell<Placed>,
+    /// Where it was first imported; nothing for the script itself.
+    pub importer: Option<(FileId, Span)>,
+}
+
+impl File {
+    /// What its imports bring, by the byte offset of their paths.
+    #[must_use]
+    pub fn links(&self, modules: &Modules) -> HashMap<u32, Link> {
+        let imports = self.imports.get().map(Vec::as_slice).unwrap_or_default();
+        let link = |import: &Import| {
+            let exports = import.file.and_then(|id| modules.file(id)?.exports.get().cloned());
+            (import.span.start, exports.map_or(Link::Unknown, Link::File))
+        };
+        imports.iter().map(link).collect()
+    }
+}
+
+/// Every file that a run has loaded, and who loads them.
+pub struct Modules {
+    loader: Rc<dyn Loader>,
+    files: RefCell<Vec<Rc<File>>>,
+    known: RefCell<HashMap<String, FileId>>,
+}
+
+impl Default for Modules {
+    fn default() -> Self {
+        Self::new(Rc::new(NoFiles))
+    }
+}
+
+impl Modules {
+    /// A run without files yet.
+    #[must_use]
+    pub fn new(loader: Rc<dyn Loader>) -> Self {
+        Self { loader, files: RefCell::default(), known: RefCell::default() }
+    }
+
+    /// A file by its number.
+    #[must_use]
+    pub fn file(&self, id: FileId) -> Option<Rc<File>> {
+        self.files.borrow().get(id as usize).cloned()
+    }
+
+    /// Forgets a file, so that the next import reads it again: its errors may be mended, or its evaluation failed.
+    pub fn forget(&self, id: FileId) {
+        self.known.borrow_mut().retain(|_, known| *known != id);
+    }
+
+    pub(super) fn loader(&self) -> &dyn Loader {
+        &*self.loader
+    }
+
+    pub(super) fn known(&self, identity: &str) -> Option<FileId> {
+        self.known.borrow().get(identity).copied()
+    }
+
+    /// Parses a text and gives it a number.
+    pub(super) fn add(&self, identity: String, source: SourceRef, importer: Option<(FileId, Span)>) -> Rc<File> {
+        let parsed = crate::parse::parse(&source);
+        let mut files = self.files.borrow_mut();
+        let id = FileId::try_from(files.len()).unwrap_or(FileId::MAX);
+        let file = Rc::new(File {
+            id,
+            source,
+            ast: parsed.module,
+            parsed: parsed.diagnostics,
+            imports: OnceCell::new(),
+            names: OnceCell::new(),
+            exports: OnceCell::new(),
+            placed: OnceCell::new(),
+            importer,
+        });
+        files.push(file.clone());
+        self.known.borrow_mut().insert(identity, id);
+        file
+    }
+}

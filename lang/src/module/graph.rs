@@ -1,0 +1,154 @@
+//! The files that a script reaches, in the order in which they are evaluated: what is imported comes first.
+//!
+//! The walk keeps its own stack, so that a long chain of files costs the native stack nothing.
+
+use super::file::{File, FileId, Import, Modules};
+use super::{codes, path};
+use crate::ast::{ItemKind, StmtKind};
+use crate::diagnostic::Diagnostic;
+use crate::source::{SourceRef, Span};
+use std::rc::Rc;
+
+/// A run may load so many files.
+const MOST_FILES: usize = 4096;
+
+/// So many cycles are told; what is left of them is told when these are mended.
+const MOST_CYCLES: usize = 16;
+/// So many files of a cycle are shown.
+const MOST_SHOWN: usize = 6;
+
+/// What a script reaches.
+pub(crate) struct Graph {
+    /// The files that are new in the run, in the order of evaluation; the script itself is the last.
+    pub(crate) files: Vec<Rc<File>>,
+    /// Files that are missing, cycles.
+    pub(crate) found: Vec<Diagnostic>,
+}
+
+/// A file whose imports are being followed.
+struct Open {
+    file: Rc<File>,
+    /// Those that are not followed yet, the next one last.
+    todo: Vec<(Span, String)>,
+    done: Vec<Import>,
+}
+
+struct Walk<'a> {
+    modules: &'a Modules,
+    /// From the script down to the file at hand.
+    stack: Vec<Open>,
+    files: Vec<Rc<File>>,
+    found: Vec<Diagnostic>,
+    /// How many files there are, finished or not.
+    count: usize,
+    cycles: usize,
+}
+
+/// Follows the imports of a script.
+pub(crate) fn reach(modules: &Modules, source: &SourceRef) -> Graph {
+    let mut walk = Walk { modules, stack: Vec::new(), files: Vec::new(), found: Vec::new(), count: 0, cycles: 0 };
+    let script = modules.add(modules.loader().identity(source.name()), source.clone(), None);
+    walk.open(script);
+    while let Some(mut top) = walk.stack.pop() {
+        let Some((span, written)) = top.todo.pop() else {
+            // Set once: a file is opened once.
+            let _ = top.file.imports.set(top.done);
+            walk.files.push(top.file);
+            continue;
+        };
+        let from = top.file.clone();
+        walk.stack.push(top);
+        let (file, fresh) = walk.follow(&from, span, &written);
+        if let Some(top) = walk.stack.last_mut() {
+            top.done.push(Import { span, file });
+        }
+        if let Some(fresh) = fresh {
+            walk.open(fresh);
+        }
+    }
+    Graph { files: walk.files, found: walk.found }
+}
+
+impl Walk<'_> {
+    fn open(&mut self, file: Rc<File>) {
+        self.count += 1;
+        let todo = paths(&file).into_iter().rev().collect();
+        self.stack.push(Open { file, todo, done: Vec::new() });
+    }
+
+    /// The file of an import, and the same again where it is new.
+    fn follow(&mut self, from: &Rc<File>, span: Span, written: &str) -> (Option<FileId>, Option<Rc<File>>) {
+        let path = path::target(from.source.name(), written);
+        let identity = self.modules.loader().identity(&path);
+        if let Some(id) = self.modules.known(&identity) {
+            if let Some(at) = self.stack.iter().position(|open| open.file.id == id) {
+                if self.cycles < MOST_CYCLES {
+                    self.cycles += 1;
+                    let cycle = self.cycle(at, from, span);
+                    self.found.push(cycle);
+                }
+                return (None, None);
+            }
+            return (Some(id), None);
+        }
+        if self.count >= MOST_FILES {
+            // One import too many is told once; each further one would be.
+            if self.count == MOST_FILES {
+                self.count += 1;
+                let message = format!("the script imports more than {MOST_FILES} files");
+                self.found.push(Diagnostic::error(codes::TOO_MANY, message).label(&from.source, span, "one too many"));
+            }
+            return (None, None);
+        }
+        match self.modules.loader().load(&path) {
+            Ok(source) => {
+                let file = self.modules.add(identity, source, Some((from.id, span)));
+                (Some(file.id), Some(file))
+            }
+            Err(diagnostic) => {
+                self.found.push(diagnostic.label(&from.source, span, "imported here"));
+                (None, None)
+            }
+        }
+    }
+
+    /// The file at hand imports one that is still waiting for it.
+    fn cycle(&self, at: usize, from: &Rc<File>, span: Span) -> Diagnostic {
+        let round = &self.stack[at..];
+        let first = round[0].file.source.name();
+        if round.len() == 1 {
+            return Diagnostic::error(codes::CYCLE, format!("`{first}` imports itself"))
+                .label(&from.source, span, "this is the file that it stands in")
+                .help("take the import out: a file sees its own names");
+        }
+        let mut names: Vec<&str> = round.iter().take(MOST_SHOWN).map(|open| open.file.source.name()).collect();
+        let left_out = format!("{} more", round.len() - names.len());
+        if round.len() > names.len() {
+            names.push(&left_out);
+        }
+        names.push(first);
+        let mut d = Diagnostic::error(codes::CYCLE, format!("these files import one another: {}", names.join(" → ")))
+            .label(&from.source, span, format!("leads back to `{first}`"));
+        // Each file but the last has just opened the next one.
+        for open in round[..round.len() - 1].iter().take(MOST_SHOWN) {
+            if let Some(import) = open.done.last() {
+                d = d.label(&open.file.source, import.span, "which leads on");
+            }
+        }
+        d.help("move what both need into a file of its own, which imports neither")
+    }
+}
+
+/// The paths of the files that a file imports, in the order of the text.
+fn paths(file: &File) -> Vec<(Span, String)> {
+    let import = |stmt: &crate::ast::Stmt| match &stmt.kind {
+        StmtKind::Item(item) => match &item.kind {
+            ItemKind::Import { path, path_span, .. } if !path::is_standard(path) => {
+                Some((*path_span, path.to_string()))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    file.ast.body.iter().filter_map(import).collect()
+}

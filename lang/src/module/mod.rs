@@ -1,0 +1,56 @@
+//! Files that import one another.
+//!
+//! - [`Loader`]: who reads files. The language itself reads none.
+//! - [`path`]: which file the path of an import means.
+//! - [`Modules`]: every file of a run, each parsed and evaluated once.
+//! - `graph`: the files that a script reaches, in the order in which they are evaluated.
+//! - [`Exports`]: what a file offers to those that import it.
+
+mod exports;
+mod file;
+mod graph;
+pub mod path;
+
+pub mod codes;
+
+pub use exports::{Export, Exports, Origin, Private};
+pub use file::{File, FileId, Import, Link, Modules, Placed};
+pub(crate) use graph::reach;
+
+use crate::diagnostic::Diagnostic;
+use crate::source::SourceRef;
+
+/// Reads the files that scripts import. What a script may import is the loader's to decide.
+pub trait Loader {
+    /// The text at a path, which starts where the paths of the host's sources start.
+    ///
+    /// # Errors
+    /// Why there is none, without a place: [`missing`] where nothing is there, [`refused`] where the host forbids it.
+    fn load(&self, path: &str) -> Result<SourceRef, Box<Diagnostic>>;
+
+    /// Equal for two paths that lead to the same file.
+    fn identity(&self, path: &str) -> String {
+        path.to_owned()
+    }
+}
+
+/// For hosts without files.
+pub struct NoFiles;
+
+impl Loader for NoFiles {
+    fn load(&self, path: &str) -> Result<SourceRef, Box<Diagnostic>> {
+        Err(Box::new(refused(path, "this host lets scripts import standard modules only")))
+    }
+}
+
+/// The error of an import whose file is not there.
+#[must_use]
+pub fn missing(path: &str) -> Diagnostic {
+    Diagnostic::error(codes::MISSING, format!("there is no file `{path}` to import"))
+}
+
+/// The error of an import that the host does not allow.
+#[must_use]
+pub fn refused(path: &str, why: &str) -> Diagnostic {
+    Diagnostic::error(codes::REFUSED, format!("`{path}` cannot be imported: {why}"))
+}
