@@ -123,7 +123,7 @@ impl Engine {
         self.evaluate(&unit.before)?;
         let returned = self.call(closure(&unit.main), Vec::new())?;
         // A `return` or a failed `?` at the top ends the run, the pipeline included.
-        if !returned.is_nil() {
+        if !matches!(returned, Value::Unbound) {
             return Ok(returned);
         }
         let Some(entry) = entry(&unit.pipelines) else { return Ok(Value::Nil) };

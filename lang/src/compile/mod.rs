@@ -181,6 +181,12 @@ impl<'a> Compiler<'a> {
         } else {
             self.statements(&module.body, None);
         }
+        if self.role == Role::Script {
+            // Tells the end of the text from a `return`, after which no pipeline is run.
+            let end = self.temp();
+            self.load(crate::value::Value::Unbound, end, Span::default());
+            self.emit(Op::Return { src: end }, Span::default());
+        }
         self.emit(Op::ReturnNil, Span::default());
         let main = self.finish_fn();
         if self.found.iter().any(|d| d.severity == Severity::Error) {

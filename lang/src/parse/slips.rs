@@ -138,6 +138,9 @@ fn for_tokens(scene: &Scene<'_, '_>, before: Option<Token<'_>>, found: Option<To
         Token::Colon if wants.has(Want::Separator) && opener == Some(Token::LBody) => {
             "this `{` begins a block; a dict as the value of an arm or a body stands in parentheses, `({a: 1})`"
         }
+        Token::Arrow if wants.has(Want::Separator) && opener == Some(Token::LBody) => {
+            "this `{` begins a block; a closure as the value of an arm or a body stands in parentheses, `({ x -> … })`"
+        }
         Token::LDict if wants.has(Want::Separator) && matches!(before, Some(Token::Ident(_))) => {
             "a call is `f({a: 1})`; the names of structs begin with a capital letter"
         }

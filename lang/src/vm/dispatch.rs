@@ -746,7 +746,7 @@ impl Fiber {
                 }
                 Op::Struct { dst, src, def } => {
                     let def = unsafe { code!().structs.get_unchecked(usize::from(def)) }.clone();
-                    let fields = def.fields.iter().map(|f| pattern::key(get!(src), f)).collect();
+                    let fields = check!(def.fields.iter().map(|f| pattern::key(get!(src), f)).collect());
                     set!(dst, Value::Struct(Rc::new(StructValue { def, fields })));
                 }
 
@@ -894,23 +894,23 @@ impl Fiber {
                     set!(dst, Value::Bool(fits));
                 }
                 Op::Item { dst, src, index } => {
-                    let value = pattern::item(get!(src), usize::from(index));
+                    let value = check!(pattern::item(get!(src), usize::from(index)));
                     set!(dst, value);
                 }
                 Op::ItemsFrom { dst, src, index } => {
-                    let value = pattern::items_from(get!(src), usize::from(index));
+                    let value = check!(pattern::items_from(get!(src), usize::from(index)));
                     set!(dst, value);
                 }
                 Op::Key { dst, src, field } => {
-                    let value = pattern::key(get!(src), &code!().fields[usize::from(field)].name);
+                    let value = check!(pattern::key(get!(src), &code!().fields[usize::from(field)].name));
                     set!(dst, value);
                 }
                 Op::KeysBut { dst, src, shape } => {
-                    let value = pattern::keys_but(get!(src), &code!().shapes[usize::from(shape)]);
+                    let value = check!(pattern::keys_but(get!(src), &code!().shapes[usize::from(shape)]));
                     set!(dst, value);
                 }
                 Op::Part { dst, src, index } => {
-                    let value = pattern::part(get!(src), usize::from(index));
+                    let value = check!(pattern::part(get!(src), usize::from(index)));
                     set!(dst, value);
                 }
                 Op::Fail { src, kind } => raise!(failure(&code!().failures[usize::from(kind)], get!(src))),

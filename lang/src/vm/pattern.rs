@@ -1,6 +1,7 @@
 //! What patterns ask and take.
 
-use super::Test;
+use super::call::with_article;
+use super::{Raise, Test, codes};
 use crate::value::{Dict, Str, Value};
 
 /// Whether `value` fits.
@@ -31,58 +32,66 @@ pub(super) fn has_type(value: &Value, name: &str) -> bool {
 }
 
 /// Element `index` of a list, nil when there is none.
-pub(super) fn item(value: &Value, index: usize) -> Value {
-    match value {
-        Value::List(l) => l.items.get(index).cloned().unwrap_or_default(),
-        Value::Host(h) => i64::try_from(index).ok().and_then(|i| h.object().at(i)).unwrap_or_default(),
-        _ => Value::Nil,
-    }
+pub(super) fn item(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
+    let found = match value {
+        Value::List(l) => l.items.get(index).cloned(),
+        Value::Host(h) => i64::try_from(index).ok().and_then(|i| h.object().at(i)),
+        _ => {
+            return Err(no_part(
+                value,
+                "a list",
+                "`[a, b]` takes lists apart; `to_list()` makes one of other collections",
+            ));
+        }
+    };
+    Ok(found.unwrap_or_default())
 }
 
 /// The elements of a list from `index` on.
-pub(super) fn items_from(value: &Value, index: usize) -> Value {
-    Value::list(value.as_list().and_then(|l| l.get(index..)).unwrap_or(&[]).to_vec())
+pub(super) fn items_from(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
+    item(value, index)?;
+    Ok(Value::list(value.as_list().and_then(|l| l.get(index..)).unwrap_or(&[]).to_vec()))
 }
 
 /// The value of a key, nil when it is absent.
-pub(super) fn key(value: &Value, name: &Str) -> Value {
-    match value {
-        Value::Dict(d) => d.dict.get(name).cloned().unwrap_or_default(),
-        Value::Struct(s) => s.get(name).cloned().unwrap_or_default(),
-        Value::Host(h) => h.object().get(name).unwrap_or_default(),
-        _ => Value::Nil,
-    }
+pub(super) fn key(value: &Value, name: &Str) -> Result<Value, Box<Raise>> {
+    let found = match value {
+        Value::Dict(d) => d.dict.get(name).cloned(),
+        Value::Struct(s) => s.get(name).cloned(),
+        Value::Host(h) => h.object().get(name),
+        _ => return Err(no_part(value, "a dict", "`{a, b}` takes dicts and structs apart")),
+    };
+    Ok(found.unwrap_or_default())
 }
 
 /// All entries but those of `keys`.
-pub(super) fn keys_but(value: &Value, keys: &[Str]) -> Value {
+pub(super) fn keys_but(value: &Value, keys: &[Str]) -> Result<Value, Box<Raise>> {
     let whole = match value {
         Value::Host(h) => h.object().to_value().unwrap_or_default(),
         other => other.clone(),
     };
+    let others = |(k, _): &(&Str, &Value)| !keys.contains(k);
+    let copy = |(k, v): (&Str, &Value)| (k.clone(), v.clone());
     let rest: Dict = match &whole {
-        Value::Dict(d) => {
-            d.dict.iter().filter(|(k, _)| !keys.contains(k)).map(|(k, v)| (k.clone(), v.clone())).collect()
-        }
-        Value::Struct(s) => s
-            .def
-            .fields
-            .iter()
-            .zip(&s.fields)
-            .filter(|(k, _)| !keys.contains(k))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect(),
-        _ => Dict::new(),
+        Value::Dict(d) => d.dict.iter().filter(others).map(copy).collect(),
+        Value::Struct(s) => s.def.fields.iter().zip(&s.fields).filter(others).map(copy).collect(),
+        _ => return Err(no_part(value, "a dict", "`{a, ...rest}` takes dicts and structs apart")),
     };
-    Value::dict(rest)
+    Ok(Value::dict(rest))
 }
 
 /// Value `index` of a variant or pair.
-pub(super) fn part(value: &Value, index: usize) -> Value {
+pub(super) fn part(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
     match value {
-        Value::Variant(v) => v.fields.get(index).cloned().unwrap_or_default(),
-        Value::Pair(p) if index == 0 => p.first.clone(),
-        Value::Pair(p) => p.second.clone(),
-        _ => Value::Nil,
+        Value::Variant(v) => Ok(v.fields.get(index).cloned().unwrap_or_default()),
+        Value::Pair(p) if index == 0 => Ok(p.first.clone()),
+        Value::Pair(p) => Ok(p.second.clone()),
+        _ => Err(no_part(value, "a pair", "`(a, b)` takes pairs apart, `[a, b]` lists and `{key, value}` entries")),
     }
+}
+
+/// A pattern that binds, given a value of another kind.
+fn no_part(value: &Value, wanted: &str, help: &str) -> Box<Raise> {
+    let message = format!("this pattern takes {wanted} apart, but the value is {}", with_article(value));
+    Raise::error(codes::TYPE, message).help(help)
 }

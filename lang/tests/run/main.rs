@@ -64,7 +64,7 @@ fn run(text: &str) -> String {
     };
     out.push_str(&host.out.borrow());
     match result {
-        Ok(Value::Nil) => {}
+        Ok(value) if value.is_nil() => {}
         Ok(value) => out.push_str(&format!("=> {}\n", inspect(&value))),
         Err(raise) => out.push_str(&show(&raise.to_diagnostic())),
     }
