@@ -25,7 +25,7 @@ mod world;
 
 pub use catalogue::catalogue;
 pub use engine::{Engine, Piece, Ran, RunOptions};
-pub use output::Output;
+pub use output::{Captured, Output};
 pub use read::{Files, read_source};
 pub use world::World;
 

@@ -37,7 +37,7 @@ fn json(args: &[&str]) -> Value {
 /// The codes of all diagnostics that checking and running a script draws.
 fn codes(script: &Path) -> BTreeSet<String> {
     let path = script.to_str().unwrap();
-    let drawn = harn(&["check", path]).err + &harn(&["run", "--seed", "1", path]).err;
+    let drawn = harn(&["check", path]).err + harn(&["run", "--seed", "1", path]).err.as_str();
     let heads = ["error[", "warning[", "info["];
     let code = |line: &str| {
         heads.iter().find_map(|head| line.strip_prefix(head)?.split_once(']').map(|(code, _)| code.to_owned()))

@@ -8,6 +8,7 @@
 //! - [`docs`]: what the documents show and link to.
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
+//! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
 //! - [`peers`]: the programs of the bench still give their answers.
 //!
@@ -24,6 +25,7 @@ mod explain;
 mod guide;
 mod harn;
 mod model_server;
+mod oracle;
 mod peers;
 mod repl;
 mod scripts;

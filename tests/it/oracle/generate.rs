@@ -1,0 +1,425 @@
+//! Programs made of bytes: each byte is one choice, so that a smaller list of bytes is a smaller program, and proptest finds
+//! the smallest one on which the two evaluators disagree.
+
+use super::{Outcome, evaluate};
+use lang::source::Source;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::cell::Cell;
+use std::rc::Rc;
+use stdlib::{Captured, Engine, RunOptions};
+
+/// What an expression should give; one in sixteen gives something else all the same, so that errors come up too.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Int,
+    Text,
+    List,
+    Dict,
+    Function,
+}
+
+const KINDS: [Kind; 4] = [Kind::Int, Kind::Text, Kind::List, Kind::Dict];
+
+/// A name that may be used, and whether it may be assigned to.
+#[derive(Clone)]
+struct Known {
+    name: String,
+    kind: Kind,
+    var: bool,
+}
+
+struct Writer<'c> {
+    choices: std::slice::Iter<'c, u8>,
+    text: String,
+    known: Vec<Known>,
+    named: usize,
+    indent: usize,
+    /// Whether a `break` means something here.
+    in_loop: bool,
+    in_function: bool,
+}
+
+impl Writer<'_> {
+    /// A choice among `n`; the first, when there are no more.
+    fn pick(&mut self, n: usize) -> usize {
+        self.choices.next().map_or(0, |c| usize::from(*c) % n)
+    }
+
+    fn is_over(&self) -> bool {
+        self.choices.as_slice().is_empty()
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(&"  ".repeat(self.indent));
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn fresh(&mut self, letter: &str) -> String {
+        self.named += 1;
+        format!("{letter}{}", self.named)
+    }
+
+    fn some(&mut self, fits: impl Fn(&Known) -> bool) -> Option<Known> {
+        let fitting: Vec<Known> = self.known.iter().filter(|k| fits(k)).cloned().collect();
+        if fitting.is_empty() {
+            return None;
+        }
+        let at = self.pick(fitting.len());
+        Some(fitting[at].clone())
+    }
+
+    /// Statements in braces or at the top; names made there are gone behind it.
+    fn statements(&mut self, depth: usize) {
+        let before = self.known.len();
+        for _ in 0..=self.pick(4) {
+            if self.is_over() {
+                break;
+            }
+            self.statement(depth);
+        }
+        self.known.truncate(before);
+    }
+
+    fn nested(&mut self, head: &str, depth: usize) {
+        self.line(&format!("{head} {{"));
+        self.indent += 1;
+        self.statements(depth + 1);
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    fn statement(&mut self, depth: usize) {
+        let choice = if depth > 3 { self.pick(6) } else { self.pick(18) };
+        match choice {
+            0 => {
+                let value = self.any(0);
+                self.line(&format!("println({value})"));
+            }
+            1 | 2 => self.binding(),
+            3 => self.assignment(),
+            4 if self.in_loop => {
+                let condition = self.expr(Kind::Int, 1);
+                let word = ["break", "continue"][self.pick(2)];
+                self.line(&format!("if {condition} > 3 {{ {word} }}"));
+            }
+            5 if self.in_function => {
+                let value = self.any(1);
+                self.line(&format!("if {value} {{ return {value} }}"));
+            }
+            6 | 7 => {
+                let condition = self.condition();
+                self.nested(&format!("if {condition}"), depth);
+                if self.pick(2) == 1 {
+                    self.nested("else", depth);
+                }
+            }
+            8 | 9 => self.for_loop(depth),
+            10 => self.while_loop(depth),
+            11 => self.function(depth),
+            12 | 13 => self.try_block(depth),
+            14 => self.match_value(depth),
+            15 => {
+                let value = self.any(1);
+                self.line(&format!("defer {{ println(\"deferred\", {value}) }}"));
+            }
+            16 => {
+                let value = self.any(1);
+                self.line(&format!("throw {value}"));
+            }
+            _ => {
+                let value = self.any(0);
+                self.line(&format!("println(to_string({value}).count)"));
+            }
+        }
+    }
+
+    fn binding(&mut self) {
+        let var = self.pick(3) != 0;
+        let kind = KINDS[self.pick(KINDS.len())];
+        let value = self.expr(kind, 0);
+        let name = self.fresh("v");
+        self.line(&format!("{} {name} = {value}", if var { "var" } else { "let" }));
+        self.known.push(Known { name, kind, var });
+    }
+
+    fn assignment(&mut self) {
+        let Some(Known { name, kind, .. }) = self.some(|k| k.var) else { return self.binding() };
+        let line = match (kind, self.pick(4)) {
+            (Kind::Int, 1) => format!("{name} {} {}", ["+=", "-=", "*="][self.pick(3)], self.expr(Kind::Int, 1)),
+            (Kind::Text, 1) => format!("{name} += {}", self.expr(Kind::Text, 1)),
+            (Kind::List, 1) => format!("{name} = {name}.push({})", self.any(1)),
+            (Kind::List, 2) => format!("{name}[0] = {}", self.any(1)),
+            (Kind::List, 3) => format!("{name} += {}", self.expr(Kind::List, 1)),
+            (Kind::Dict, 1) => format!("{name}.a = {}", self.any(1)),
+            (Kind::Dict, 2) => format!("{name}[\"b\"] = {}", self.any(1)),
+            (kind, _) => format!("{name} = {}", self.expr(kind, 0)),
+        };
+        self.line(&line);
+    }
+
+    fn for_loop(&mut self, depth: usize) {
+        let over = match self.pick(4) {
+            0 => "1 to 4".to_owned(),
+            1 => "0 to 3 exclusive".to_owned(),
+            2 => self.expr(Kind::Text, 1),
+            _ => self.expr(Kind::List, 1),
+        };
+        let name = self.fresh("i");
+        let (outer, before) = (std::mem::replace(&mut self.in_loop, true), self.known.len());
+        self.known.push(Known { name: name.clone(), kind: Kind::Int, var: false });
+        self.nested(&format!("for {name} in {over}"), depth);
+        self.known.truncate(before);
+        self.in_loop = outer;
+    }
+
+    fn while_loop(&mut self, depth: usize) {
+        let name = self.fresh("n");
+        self.line(&format!("var {name} = 0"));
+        let outer = std::mem::replace(&mut self.in_loop, true);
+        let turns = 1 + self.pick(5);
+        self.line(&format!("while {name} < {turns} {{"));
+        self.indent += 1;
+        self.line(&format!("{name} += 1"));
+        self.statements(depth + 1);
+        self.indent -= 1;
+        self.line("}");
+        self.in_loop = outer;
+    }
+
+    fn function(&mut self, depth: usize) {
+        let name = self.fresh("f");
+        let (a, b) = (self.fresh("p"), self.fresh("p"));
+        let head = match self.pick(3) {
+            0 => format!("fn {name}({a}, {b} = 2)"),
+            1 => format!("fn {name}({a}, ...{b})"),
+            _ => format!("fn {name}({a}, {b})"),
+        };
+        let before = self.known.len();
+        let (in_loop, in_function) = (std::mem::replace(&mut self.in_loop, false), std::mem::replace(&mut self.in_function, true));
+        self.known.push(Known { name: a, kind: Kind::Int, var: false });
+        self.line(&format!("{head} {{"));
+        self.indent += 1;
+        self.statements(depth + 1);
+        let last = self.any(1);
+        self.line(&last);
+        self.indent -= 1;
+        self.line("}");
+        self.known.truncate(before);
+        (self.in_loop, self.in_function) = (in_loop, in_function);
+        self.known.push(Known { name, kind: Kind::Function, var: false });
+    }
+
+    fn try_block(&mut self, depth: usize) {
+        let form = self.pick(4);
+        if form == 0 {
+            let name = self.fresh("r");
+            self.nested(&format!("let {name} = try"), depth);
+            self.line(&format!("println(is_ok({name}))"));
+            return;
+        }
+        self.nested("try", depth);
+        if form != 1 {
+            let name = self.fresh("e");
+            self.line(&format!("catch ({name}) {{"));
+            self.indent += 1;
+            self.line(&format!("println(\"caught\", type_of({name}))"));
+            self.statements(depth + 1);
+            self.indent -= 1;
+            self.line("}");
+        }
+        if form != 2 {
+            self.nested("finally", depth);
+        }
+    }
+
+    fn match_value(&mut self, depth: usize) {
+        let value = self.any(1);
+        self.line(&format!("match {value} {{"));
+        self.indent += 1;
+        let name = self.fresh("m");
+        for head in ["0 | 1 ->", "\"a\" ->"] {
+            self.nested(head, depth);
+        }
+        self.nested(&format!("[{name}, ..._] ->"), depth);
+        let guard = self.expr(Kind::Int, 2);
+        self.nested(&format!("{name} if type_of({name}) == \"int\" && {name} > {guard} ->"), depth);
+        if self.pick(4) != 0 {
+            self.nested("_ ->", depth);
+        }
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    fn condition(&mut self) -> String {
+        let (a, b) = (self.any(1), self.any(2));
+        match self.pick(4) {
+            0 => a,
+            1 => format!("{a} == {b}"),
+            2 => format!("{a} && !{b}"),
+            _ => format!("{} < {}", self.expr(Kind::Int, 2), self.expr(Kind::Int, 2)),
+        }
+    }
+
+    fn any(&mut self, depth: usize) -> String {
+        let kind = KINDS[self.pick(KINDS.len())];
+        self.expr(kind, depth)
+    }
+
+    fn expr(&mut self, kind: Kind, depth: usize) -> String {
+        if self.pick(16) == 15 {
+            let other = KINDS[self.pick(KINDS.len())];
+            return self.of_kind(other, depth + 1);
+        }
+        self.of_kind(kind, depth)
+    }
+
+    fn of_kind(&mut self, kind: Kind, depth: usize) -> String {
+        if depth > 2 {
+            if let Some(known) = self.some(|k| k.kind == kind)
+                && self.pick(2) == 0
+            {
+                return known.name;
+            }
+            return self.literal(kind);
+        }
+        match kind {
+            Kind::Int => self.int(depth + 1),
+            Kind::Text => self.string(depth + 1),
+            Kind::List => self.list(depth + 1),
+            Kind::Dict | Kind::Function => self.dict(depth + 1),
+        }
+    }
+
+    fn literal(&mut self, kind: Kind) -> String {
+        let options: &[&str] = match kind {
+            Kind::Int => &["0", "1", "2", "7", "(-3)", "2.5", "9223372036854775807", "true", "nil"],
+            Kind::Text => &["\"a\"", "\"\"", "\"héé\"", "\"a,b\""],
+            Kind::List => &["[]", "[1, 2, 3]", "[\"b\", \"a\"]", "[[1], [2]]"],
+            Kind::Dict | Kind::Function => &["{}", "{a: 1}", "{b: [1], a: {c: 2}}"],
+        };
+        options[self.pick(options.len())].to_owned()
+    }
+
+    fn int(&mut self, depth: usize) -> String {
+        match self.pick(10) {
+            0 | 1 => self.literal(Kind::Int),
+            2 | 3 => {
+                self.some(|k| k.kind == Kind::Int).map_or_else(|| self.literal(Kind::Int), |k| k.name)
+            }
+            4 => {
+                let op = ["+", "-", "*", "/", "%", "**"][self.pick(6)];
+                format!("({} {op} {})", self.expr(Kind::Int, depth), self.expr(Kind::Int, depth))
+            }
+            5 => format!("{}.count()", self.expr(Kind::List, depth)),
+            6 => format!("({} ?? {})", self.any(depth), self.expr(Kind::Int, depth)),
+            7 => format!("({} ? {} : {})", self.any(depth), self.expr(Kind::Int, depth), self.expr(Kind::Int, depth)),
+            8 => match self.some(|k| k.kind == Kind::Function) {
+                Some(f) if !self.in_function => format!("{}({}, {})", f.name, self.any(depth), self.any(depth)),
+                _ => format!("{}?.a", self.expr(Kind::Dict, depth)),
+            },
+            _ => format!("{}.reduce(0, {{ s, x -> s + len(to_string(x)) }})", self.expr(Kind::List, depth)),
+        }
+    }
+
+    fn string(&mut self, depth: usize) -> String {
+        match self.pick(7) {
+            0 | 1 => self.literal(Kind::Text),
+            2 => self.some(|k| k.kind == Kind::Text).map_or_else(|| self.literal(Kind::Text), |k| k.name),
+            3 => format!("\"<${{{}}}>\"", self.any(depth)),
+            4 => format!("({} + {})", self.expr(Kind::Text, depth), self.expr(Kind::Text, depth)),
+            5 => format!("{}.join(\"-\")", self.expr(Kind::List, depth)),
+            _ => format!("{}.upper().reverse()", self.expr(Kind::Text, depth)),
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> String {
+        match self.pick(10) {
+            0 | 1 => self.literal(Kind::List),
+            2 => self.some(|k| k.kind == Kind::List).map_or_else(|| self.literal(Kind::List), |k| k.name),
+            3 => format!("[{}, ...{}]", self.any(depth), self.expr(Kind::List, depth)),
+            4 => {
+                // What a closure catches is a variable, not its value.
+                let seen = self.some(|k| k.kind != Kind::Function).map_or("0".to_owned(), |k| k.name);
+                format!("{}.map({{ x -> [x, {seen}] }})", self.expr(Kind::List, depth))
+            }
+            5 => format!("{}.filter({{ x -> x != {} }})", self.expr(Kind::List, depth), self.any(depth)),
+            6 => format!("{}[{}:{}]", self.expr(Kind::List, depth), self.pick(3), self.pick(4)),
+            7 => format!("{}.chars()", self.expr(Kind::Text, depth)),
+            8 => format!("{}.keys()", self.expr(Kind::Dict, depth)),
+            _ => format!("{}.push({})", self.expr(Kind::List, depth), self.any(depth)),
+        }
+    }
+
+    fn dict(&mut self, depth: usize) -> String {
+        match self.pick(6) {
+            0 | 1 => self.literal(Kind::Dict),
+            2 => self.some(|k| k.kind == Kind::Dict).map_or_else(|| self.literal(Kind::Dict), |k| k.name),
+            3 => format!("{{a: {}, ...{}}}", self.any(depth), self.expr(Kind::Dict, depth)),
+            4 => format!("({} + {})", self.expr(Kind::Dict, depth), self.expr(Kind::Dict, depth)),
+            _ => format!("{}.map_values({{ x -> [x] }})", self.expr(Kind::Dict, depth)),
+        }
+    }
+}
+
+fn program(choices: &[u8]) -> String {
+    let mut writer = Writer {
+        choices: choices.iter(),
+        text: String::new(),
+        known: Vec::new(),
+        named: 0,
+        indent: 0,
+        in_loop: false,
+        in_function: false,
+    };
+    while !writer.is_over() {
+        writer.statement(0);
+    }
+    for known in std::mem::take(&mut writer.known) {
+        if known.kind != Kind::Function {
+            writer.line(&format!("println({})", known.name));
+        }
+    }
+    writer.text
+}
+
+/// What the VM makes of a program; nothing when the checker refuses it.
+fn run(text: &str) -> Option<Outcome> {
+    let output = Rc::new(Captured::default());
+    let engine = Engine::new(RunOptions { fuel: Some(50_000_000), output: output.clone(), ..RunOptions::default() });
+    let source = Source::new("generated.harn", text);
+    if lang::script::has_errors(&engine.check(&source)) {
+        return None;
+    }
+    let ran = engine.run(&source);
+    Some(Outcome::Ran { out: output.stdout(), failed: lang::script::has_errors(&ran.diagnostics) })
+}
+
+/// How many programs: `PROPTEST_CASES` sets it.
+#[test]
+fn agrees_with_generated_programs() {
+    let (compared, refused, uncovered) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 1500;
+    }
+    let cases = config.cases;
+    let outcome = TestRunner::new(config).run(&prop::collection::vec(any::<u8>(), 0..240), |choices| {
+        let text = program(&choices);
+        match (run(&text), evaluate("generated.harn", &text)) {
+            (None, _) => refused.set(refused.get() + 1),
+            (_, Outcome::Uncovered(_)) => uncovered.set(uncovered.get() + 1),
+            (Some(vm), plain) => {
+                compared.set(compared.get() + 1);
+                prop_assert_eq!(&vm, &plain, "left: the VM, right: the second evaluator\n{}", text);
+            }
+        }
+        Ok(())
+    });
+    println!("{} compared, {} refused by check, {} not covered", compared.get(), refused.get(), uncovered.get());
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+    assert!(compared.get() * 3 > cases, "only {} of {cases} programs were compared", compared.get());
+}
