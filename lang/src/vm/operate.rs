@@ -81,13 +81,20 @@ fn integers(op: BinaryOp, x: i64, y: i64) -> Result<Value, Box<Raise>> {
         BinaryOp::Div => (x.checked_div(y), x as f64 / y as f64),
         BinaryOp::Rem if y == 0 => return Err(by_zero("take the remainder")),
         BinaryOp::Rem => (Some(x.wrapping_rem(y)), 0.0),
-        BinaryOp::Pow => match u32::try_from(y) {
-            Ok(exponent) => (x.checked_pow(exponent), (x as f64).powf(y as f64)),
-            Err(_) => (None, (x as f64).powf(y as f64)),
-        },
+        BinaryOp::Pow => (integer_power(x, y), (x as f64).powf(y as f64)),
         _ => (x.checked_add(y), x as f64 + y as f64),
     };
     Ok(exact.map_or(Value::Float(float), Value::Int))
+}
+
+/// Nothing for a negative exponent, and for a power too large.
+fn integer_power(x: i64, y: i64) -> Option<i64> {
+    match (u32::try_from(y), x) {
+        (Ok(exponent), _) => x.checked_pow(exponent),
+        (Err(_), 0 | 1) if y > 0 => Some(x),
+        (Err(_), -1) if y > 0 => Some(if y % 2 == 0 { 1 } else { -1 }),
+        _ => None,
+    }
 }
 
 fn floats(op: BinaryOp, x: f64, y: f64) -> f64 {

@@ -227,7 +227,9 @@ impl<'a> Oracle<'a> {
             }
             (None, Some(_)) => {}
         }
-        if let Some(finally) = &block.finally {
+        if let Some(finally) = &block.finally
+            && !matches!(result, Err(Stop::Uncovered(_)))
+        {
             self.block(finally, scope)?;
         }
         result

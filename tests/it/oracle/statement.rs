@@ -16,7 +16,9 @@ impl<'a> Oracle<'a> {
         self.announce(stmts, scope)?;
         let mut deferred = Vec::new();
         let mut result = self.run(stmts, scope, &mut deferred);
-        while let Some(block) = deferred.pop() {
+        while let Some(block) = deferred.pop()
+            && !matches!(result, Err(Stop::Uncovered(_)))
+        {
             if let Err(stop) = self.block(block, scope) {
                 result = Err(stop);
             }
