@@ -121,7 +121,11 @@ impl<'a> Oracle<'a> {
     }
 
     /// Elements or arguments, spreads included.
-    pub(crate) fn arguments(&mut self, items: &'a [ListItem], scope: &Rc<Scope<'a>>) -> Result<Vec<Value<'a>>, Stop<'a>> {
+    pub(crate) fn arguments(
+        &mut self,
+        items: &'a [ListItem],
+        scope: &Rc<Scope<'a>>,
+    ) -> Result<Vec<Value<'a>>, Stop<'a>> {
         let mut values = Vec::new();
         for item in items {
             let value = self.expr(&item.value, scope)?;

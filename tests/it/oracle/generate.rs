@@ -197,7 +197,8 @@ impl Writer<'_> {
             _ => format!("fn {name}({a}, {b})"),
         };
         let before = self.known.len();
-        let (in_loop, in_function) = (std::mem::replace(&mut self.in_loop, false), std::mem::replace(&mut self.in_function, true));
+        let (in_loop, in_function) =
+            (std::mem::replace(&mut self.in_loop, false), std::mem::replace(&mut self.in_function, true));
         self.known.push(Known { name: a, kind: Kind::Int, var: false });
         self.line(&format!("{head} {{"));
         self.indent += 1;
@@ -305,9 +306,7 @@ impl Writer<'_> {
     fn int(&mut self, depth: usize) -> String {
         match self.pick(10) {
             0 | 1 => self.literal(Kind::Int),
-            2 | 3 => {
-                self.some(|k| k.kind == Kind::Int).map_or_else(|| self.literal(Kind::Int), |k| k.name)
-            }
+            2 | 3 => self.some(|k| k.kind == Kind::Int).map_or_else(|| self.literal(Kind::Int), |k| k.name),
             4 => {
                 let op = ["+", "-", "*", "/", "%", "**"][self.pick(6)];
                 format!("({} {op} {})", self.expr(Kind::Int, depth), self.expr(Kind::Int, depth))

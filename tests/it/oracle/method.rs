@@ -21,16 +21,10 @@ fn int<'a>(n: usize) -> Value<'a> {
 /// A global builtin.
 pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: Vec<Value<'a>>) -> Given<'a> {
     match (name, args.as_slice()) {
-        ("print", values) => {
-            for value in values {
-                oracle.out.push_str(&text(value)?);
-            }
-            Ok(Value::Nil)
-        }
-        ("println" | "log", values) => {
-            let shown = values.iter().map(text).collect::<Result<Vec<_>, _>>()?;
-            let mark = if name == "log" { "[harn] " } else { "" };
-            oracle.out.push_str(&format!("{mark}{}\n", shown.join(" ")));
+        ("print" | "println" | "log", values) => {
+            let shown = values.iter().map(text).collect::<Result<Vec<_>, _>>()?.join(" ");
+            let (mark, end) = (if name == "log" { "[harn] " } else { "" }, if name == "print" { "" } else { "\n" });
+            oracle.out.push_str(&format!("{mark}{shown}{end}"));
             Ok(Value::Nil)
         }
         ("eprintln", _) => Ok(Value::Nil),
@@ -64,8 +58,11 @@ pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: Vec<Value<'
         ("assert_eq", [a, b, ..]) if equal(a, b) => Ok(Value::Nil),
         ("assert_ne", [a, b, ..]) if !equal(a, b) => Ok(Value::Nil),
         ("assert" | "assert_eq" | "assert_ne", [_, ..]) => fault("HARN-RUN-009"),
-        ("is_ok" | "is_err" | "unwrap" | "unwrap_or" | "unwrap_err" | "keys" | "values" | "entries" | "join" | "split"
-        | "trim", [receiver, rest @ ..]) => method(oracle, receiver, name, rest.to_vec()),
+        (
+            "is_ok" | "is_err" | "unwrap" | "unwrap_or" | "unwrap_err" | "keys" | "values" | "entries" | "join"
+            | "split" | "trim",
+            [receiver, rest @ ..],
+        ) => method(oracle, receiver, name, rest.to_vec()),
         _ => uncovered(&format!("the builtin {name}")),
     }
 }
@@ -185,6 +182,7 @@ fn of_set<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: Ve
 }
 
 fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: Vec<Value<'a>>) -> Given<'a> {
+    oracle.copied(items.len())?;
     let items = items.to_vec();
     Ok(match (name, args.as_slice()) {
         ("count", []) => int(items.len()),
@@ -259,8 +257,10 @@ fn with_function<'a>(oracle: &mut Oracle<'a>, items: Vec<Value<'a>>, name: &str,
             _ => Value::Bool(found.is_none()),
         });
     }
-    if !matches!(name, "map" | "filter" | "flat_map" | "for_each" | "sort_by" | "min_by" | "max_by" | "partition" | "group_by")
-    {
+    if !matches!(
+        name,
+        "map" | "filter" | "flat_map" | "for_each" | "sort_by" | "min_by" | "max_by" | "partition" | "group_by"
+    ) {
         return uncovered("this method of a list");
     }
     let mut answers = Vec::new();

@@ -26,8 +26,8 @@ use value::Value;
 
 /// Native stack for one evaluation, which recurses freely.
 const STACK: usize = 512 << 20;
-/// Statements and expressions that one script may evaluate here.
-const STEPS: u64 = 3_000_000;
+/// Statements, expressions and copied elements that one script may take here.
+const STEPS: u64 = 1_000_000;
 
 /// Why an evaluation ends early.
 pub(crate) enum Stop<'a> {
@@ -80,7 +80,12 @@ pub(crate) enum Outcome {
 
 impl<'a> Oracle<'a> {
     fn step(&mut self) -> Result<(), Stop<'a>> {
-        self.steps += 1;
+        self.copied(1)
+    }
+
+    /// Counts elements that are copied.
+    fn copied(&mut self, elements: usize) -> Result<(), Stop<'a>> {
+        self.steps += elements as u64;
         if self.steps > STEPS { uncovered("a long run") } else { Ok(()) }
     }
 
@@ -174,9 +179,14 @@ fn agrees_with_scripts() {
         }
     }
     println!("{covered} of {} scripts are covered; left:\n{}", files.len(), left.join("\n"));
-    assert!(wrong.is_empty(), "{} scripts disagree (-expected, +second evaluator)\n\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} scripts disagree (-expected, +second evaluator)\n\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     assert!(covered * 100 >= files.len() * LEAST_COVERED, "only {covered} of {} scripts are covered", files.len());
 }
 
-/// Scripts of a hundred that the second evaluator must cover, those about the sequential core being more.
-const LEAST_COVERED: usize = 10;
+/// Scripts of a hundred that the second evaluator must cover, the rest being about agents, files, tasks and modules.
+const LEAST_COVERED: usize = 40;

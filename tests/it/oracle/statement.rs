@@ -153,8 +153,9 @@ impl<'a> Oracle<'a> {
                 (i128::from(*from)..end).filter_map(|i| i64::try_from(i).ok()).map(Value::Int).collect()
             }
             Value::Dict(entries) => {
-                let entry =
-                    |(k, v): (&String, &Value<'a>)| Value::dict([("key".into(), Value::str(k)), ("value".into(), v.clone())]);
+                let entry = |(k, v): (&String, &Value<'a>)| {
+                    Value::dict([("key".into(), Value::str(k)), ("value".into(), v.clone())])
+                };
                 entries.iter().map(entry).collect()
             }
             Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Float(_) => return fault("HARN-RUN-002"),
@@ -195,6 +196,12 @@ impl<'a> Oracle<'a> {
         }
         let new = self.expr(value, scope)?;
         let mut whole = self.name(name, scope)?;
+        self.copied(match &whole {
+            Value::List(items) => items.len(),
+            Value::Dict(entries) => entries.len(),
+            Value::Str(text) => text.len() / 64,
+            _ => 0,
+        })?;
         store(&mut whole, &keys, op, new)?;
         if scope.assign(name, whole) { Ok(()) } else { uncovered("an assignment to no variable") }
     }

@@ -115,7 +115,9 @@ impl<'a> Value<'a> {
 
 /// `a == b`: structural, numbers by value, functions by identity.
 pub(crate) fn equal<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
-    use Value::{Bool, Builtin, Constructor, Dict, Float, Function, Int, List, Nil, Pair, Range, Set, Str, Struct, Variant};
+    use Value::{
+        Bool, Builtin, Constructor, Dict, Float, Function, Int, List, Nil, Pair, Range, Set, Str, Struct, Variant,
+    };
     let all = |x: &[Value<'a>], y: &[Value<'a>]| x.len() == y.len() && x.iter().zip(y).all(|(a, b)| equal(a, b));
     match (a, b) {
         (Nil, Nil) => true,
@@ -139,16 +141,26 @@ pub(crate) fn equal<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
 }
 
 /// The order of two numbers or two strings; nothing for all else, and for a NaN.
-#[allow(clippy::cast_precision_loss, reason = "the language compares an int with a float as floats")]
 pub(crate) fn order(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(x), Value::Int(y)) => Some(x.cmp(y)),
         (Value::Float(x), Value::Float(y)) => x.partial_cmp(y),
-        (Value::Int(x), Value::Float(y)) => (*x as f64).partial_cmp(y),
-        (Value::Float(x), Value::Int(y)) => x.partial_cmp(&(*y as f64)),
+        (Value::Int(x), Value::Float(y)) => exactly(*x, *y),
+        (Value::Float(x), Value::Int(y)) => exactly(*y, *x).map(Ordering::reverse),
         (Value::Str(x), Value::Str(y)) => Some(x.as_bytes().cmp(y.as_bytes())),
         _ => None,
     }
+}
+
+/// An int beside a float, neither rounded: by their whole parts, then by what the float has behind the point.
+#[allow(clippy::cast_possible_truncation, reason = "floats within 2^100 have a whole part that fits")]
+fn exactly(x: i64, y: f64) -> Option<Ordering> {
+    let bound = 2f64.powi(100);
+    if y.is_nan() {
+        return None;
+    }
+    let y = y.clamp(-bound, bound);
+    Some(i128::from(x).cmp(&(y.trunc() as i128)).then(0.0.partial_cmp(&y.fract())?))
 }
 
 /// What `println` shows. Nothing for an error of the language, whose words are not known here.
