@@ -61,7 +61,7 @@ fn convert(value: &Value, path: &mut String, depth: usize, lossy: bool) -> Resul
         Value::Pair(p) => list(&[p.first.clone(), p.second.clone()], path)?,
         Value::Range(_) => list(&lang::builtins::elements(value).unwrap_or_default(), path)?,
         Value::Dict(d) => entries(d.dict.iter(), path, depth, lossy)?,
-        Value::Struct(s) => entries(s.def.fields.iter().zip(&s.fields), path, depth, lossy)?,
+        Value::Struct(s) => entries(s.entries(), path, depth, lossy)?,
         Value::Host(h) => match h.downcast::<TranscriptValue>() {
             Some(t) => t.transcript.to_data(),
             None => match h.object().to_value() {

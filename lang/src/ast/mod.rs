@@ -10,6 +10,7 @@ mod item;
 mod operator;
 mod pattern;
 mod types;
+pub mod visit;
 
 pub use expr::*;
 pub use item::*;

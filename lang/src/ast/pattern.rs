@@ -65,3 +65,33 @@ pub struct PatternField {
     /// Used when the key is missing or nil.
     pub default: Option<Expr>,
 }
+
+impl Pattern {
+    /// Calls `visit` with each name that it binds; of alternatives, which bind the same names, with those of the first.
+    pub fn names<'p>(&'p self, visit: &mut dyn FnMut(&'p SmolStr, Span)) {
+        let rest = |rest: &'p Option<Option<Name>>, visit: &mut dyn FnMut(&'p SmolStr, Span)| {
+            if let Some(Some(name)) = rest {
+                visit(&name.text, name.span);
+            }
+        };
+        match &self.kind {
+            PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Error => {}
+            PatternKind::Bind(name) if name == "_" => {}
+            PatternKind::Bind(name) => visit(name, self.span),
+            PatternKind::Dict { fields, rest: more, .. } => {
+                fields.iter().for_each(|f| f.pattern.names(visit));
+                rest(more, visit);
+            }
+            PatternKind::List { items, rest: more } => {
+                items.iter().for_each(|(p, _)| p.names(visit));
+                rest(more, visit);
+            }
+            PatternKind::Pair(a, b) => {
+                a.names(visit);
+                b.names(visit);
+            }
+            PatternKind::Variant { args, .. } => args.iter().for_each(|p| p.names(visit)),
+            PatternKind::Or(alternatives) => alternatives.iter().take(1).for_each(|p| p.names(visit)),
+        }
+    }
+}

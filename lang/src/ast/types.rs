@@ -46,3 +46,24 @@ pub enum TypeKind {
     /// What could not be parsed.
     Error,
 }
+
+impl TypeExpr {
+    /// Calls `visit` with each name in it and where it stands.
+    pub fn each_name<'t>(&'t self, visit: &mut dyn FnMut(&'t SmolStr, Span)) {
+        match &self.kind {
+            TypeKind::Name { name, args } => {
+                let len = u32::try_from(name.len()).unwrap_or(0);
+                visit(name, Span::new(self.span.start, self.span.start + len));
+                args.iter().for_each(|a| a.each_name(visit));
+            }
+            TypeKind::Fn { params, returns } => {
+                params.iter().for_each(|p| p.each_name(visit));
+                returns.each_name(visit);
+            }
+            TypeKind::Shape { fields, .. } => fields.iter().for_each(|(_, _, ty)| ty.each_name(visit)),
+            TypeKind::Union(parts) => parts.iter().for_each(|p| p.each_name(visit)),
+            TypeKind::Optional(inner) => inner.each_name(visit),
+            TypeKind::Literal(_) | TypeKind::Error => {}
+        }
+    }
+}

@@ -39,9 +39,7 @@ crate::builtins! { "<dict>" =>
 fn read(args: &[Value], i: usize) -> Result<Cow<'_, Dict>, Box<Raise>> {
     let found = match args.get(i) {
         Some(Value::Dict(d)) => Some(Cow::Borrowed(&d.dict)),
-        Some(Value::Struct(s)) => {
-            Some(Cow::Owned(s.def.fields.iter().cloned().zip(s.fields.iter().cloned()).collect()))
-        }
+        Some(Value::Struct(s)) => Some(Cow::Owned(s.to_dict())),
         Some(Value::Host(h)) => match h.object().to_value() {
             Some(Value::Dict(d)) => Some(Cow::Owned(d.dict.clone())),
             _ => None,

@@ -70,7 +70,7 @@ fn convert(value: &Value, depth: u32) -> Result<serde_json::Value, Box<Raise>> {
         Value::Pair(p) => Json::Array(vec![convert(&p.first, depth)?, convert(&p.second, depth)?]),
         Value::Range(_) => all(&super::elements(value).unwrap_or_default())?,
         Value::Dict(d) => entries(d.dict.iter(), depth)?,
-        Value::Struct(s) => entries(s.def.fields.iter().zip(&s.fields), depth)?,
+        Value::Struct(s) => entries(s.entries(), depth)?,
         Value::Host(h) => match h.object().to_value() {
             Some(v) => convert(&v, depth)?,
             None => return Err(no_form(value)),

@@ -13,6 +13,16 @@ pub const MISSING: &str = "HARN-TYP-003";
 pub const ARITY: &str = "HARN-TYP-004";
 /// Something that is there for old scripts.
 pub const DEPRECATED: &str = "HARN-TYP-005";
+/// A field that the struct does not have.
+pub const NO_FIELD: &str = "HARN-TYP-010";
+/// A field that a literal leaves out.
+pub const FIELD_MISSING: &str = "HARN-TYP-011";
+/// A field that a literal gives twice.
+pub const FIELD_TWICE: &str = "HARN-TYP-012";
+/// A variant or function that the type does not have.
+pub const NO_MEMBER: &str = "HARN-TYP-013";
+/// A wrong number of values for a variant.
+pub const VALUES: &str = "HARN-TYP-014";
 
 /// The rows.
 pub static CODES: &[Code] = &[
@@ -55,5 +65,46 @@ pub static CODES: &[Code] = &[
         meaning: "The function is marked `@deprecated`. The attribute's text says what to use instead.",
         fails: "@deprecated(\"use sum\")\nfn add(a, b) { return a + b }\nprintln(add(1, 2))\n",
         mended: "fn sum(a, b) { return a + b }\nprintln(sum(1, 2))\n",
+    },
+    Code {
+        code: NO_FIELD,
+        severity: Error,
+        title: "a field that the struct does not have",
+        meaning: "A struct has the fields of its declaration and no others.",
+        fails: "struct Point { x: int, y: int }\nprintln(Point {x: 1, z: 2, y: 3})\n",
+        mended: "struct Point { x: int, y: int }\nprintln(Point {x: 1, y: 3})\n",
+    },
+    Code {
+        code: FIELD_MISSING,
+        severity: Error,
+        title: "a field that a literal leaves out",
+        meaning: "A struct literal gives every field that has no default.",
+        fails: "struct Point { x: int, y: int }\nprintln(Point {x: 1})\n",
+        mended: "struct Point { x: int, y: int = 0 }\nprintln(Point {x: 1})\n",
+    },
+    Code {
+        code: FIELD_TWICE,
+        severity: Error,
+        title: "a field that a literal gives twice",
+        meaning: "A struct literal gives each field once.",
+        fails: "struct Point { x: int }\nprintln(Point {x: 1, x: 2})\n",
+        mended: "struct Point { x: int }\nprintln(Point {x: 2})\n",
+    },
+    Code {
+        code: NO_MEMBER,
+        severity: Error,
+        title: "a variant or function that the type does not have",
+        meaning: "Behind the dot of a type stands one of its variants, or a function of one of its `impl`s. In patterns \
+                  only `Ok` and `Err` stand without their enum.",
+        fails: "enum Color { Red, Green }\nprintln(Color.Gren)\n",
+        mended: "enum Color { Red, Green }\nprintln(Color.Green)\n",
+    },
+    Code {
+        code: VALUES,
+        severity: Error,
+        title: "a wrong number of values for a variant",
+        meaning: "A variant is made with, and matched by, as many values as its declaration says.",
+        fails: "enum Shape { Circle(float) }\nprintln(Shape.Circle(1.0, 2.0))\n",
+        mended: "enum Shape { Circle(float) }\nprintln(Shape.Circle(1.0))\n",
     },
 ];

@@ -82,7 +82,23 @@ impl<'a> Compiler<'a> {
         dst
     }
 
+    /// `p.x = v` where `p` lives in a register. False when it lives elsewhere.
+    fn assign_field(&mut self, target: &'a Expr, value: &'a Expr) -> bool {
+        let ExprKind::Field { object, name, optional: false } = &target.kind else { return false };
+        let ExprKind::Name(_) = &object.kind else { return false };
+        let Some(Target::Binding(id)) = self.names.uses.get(&object.span.start).copied() else { return false };
+        let Place::Register(object) = self.place_of(id) else { return false };
+        let src = self.temp();
+        self.expr(value, src);
+        let field = self.field_site(&name.text, name.span);
+        self.emit(Op::SetField { object, src, field }, name.span);
+        true
+    }
+
     pub(super) fn assign_path(&mut self, target: &'a Expr, op: Option<BinaryOp>, value: &'a Expr, span: Span) {
+        if op.is_none() && self.assign_field(target, value) {
+            return;
+        }
         let mut keys = Vec::new();
         let mut at = target;
         let root = loop {
@@ -152,6 +168,7 @@ fn writes_once(e: &Expr) -> bool {
         | ExprKind::Index { .. }
         | ExprKind::Slice { .. }
         | ExprKind::Range { .. }
+        | ExprKind::Struct { .. }
         | ExprKind::Pair(..) => true,
         ExprKind::List(items) => items.iter().all(|i| !i.spread),
         ExprKind::Dict(items) => items.iter().all(|i| matches!(i, DictItem::Entry { .. })),

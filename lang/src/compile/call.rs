@@ -2,6 +2,7 @@
 
 use super::Compiler;
 use super::expression::may_assign;
+use super::record::Static;
 use crate::ast::*;
 use crate::builtins::Builtin;
 use crate::resolve::{BindingId, Target};
@@ -27,6 +28,9 @@ impl<'a> Compiler<'a> {
 
     fn chain(&mut self, e: &'a Expr, dst: Reg, nones: &mut Vec<usize>) {
         match &e.kind {
+            ExprKind::Field { name, .. } if let Some(member) = self.static_member(name) => {
+                self.static_value(&member, dst, e.span);
+            }
             ExprKind::Field { object, name, optional } => {
                 let object_reg = self.link(object, nones);
                 if *optional {
@@ -98,6 +102,9 @@ impl<'a> Compiler<'a> {
             if let Some(row) = self.names.namespaced.get(&name.span.start).copied() {
                 return self.call_builtin(row, args, dst, span);
             }
+            if let Some(member) = self.static_member(name) {
+                return self.call_static(&member, callee.span, args, dst, span);
+            }
             let base = self.temp();
             match self.dying(object, args, span) {
                 Some(src) => {
@@ -129,6 +136,26 @@ impl<'a> Compiler<'a> {
                 let (argc, spans) = self.arguments(args, span);
                 self.note_call(Some(callee.span), spans);
                 self.emit(Op::Call { argc, dst, base }, span);
+            }
+        }
+    }
+
+    /// `Type.function(…)`, `Enum.Variant(…)`
+    fn call_static(&mut self, member: &Static, callee: Span, args: &'a [ListItem], dst: Reg, span: Span) {
+        match member {
+            Static::Variant(def, tag) if self.make_variant(def, *tag, args, dst, span) => {}
+            Static::Variant(..) => {
+                let base = self.temp();
+                self.static_value(member, base, callee);
+                let (argc, spans) = self.arguments(args, span);
+                self.note_call(Some(callee), spans);
+                self.emit(Op::Call { argc, dst, base }, span);
+            }
+            Static::Function(func) => {
+                let base = self.fn_ref().next;
+                let (argc, spans) = self.arguments(args, span);
+                self.note_call(None, spans);
+                self.emit(Op::CallFn { argc, dst, base, func: *func }, span);
             }
         }
     }

@@ -47,7 +47,7 @@ impl<'a> Compiler<'a> {
             },
             ExprKind::List(items) => self.list(items, dst, span),
             ExprKind::Dict(items) => self.dict(items, dst, span),
-            ExprKind::Struct { name, .. } => self.not_yet(name.span, "a struct literal"),
+            ExprKind::Struct { name, items } => self.struct_literal(name, items, dst, span),
             ExprKind::Pair(a, b) => {
                 let (a, b) = self.two_operands(a, b);
                 self.emit(Op::Pair { dst, a, b }, span);
@@ -259,7 +259,7 @@ impl<'a> Compiler<'a> {
         self.emit(Op::Take { dst, src: list }, span);
     }
 
-    fn dict(&mut self, items: &'a [DictItem], dst: Reg, span: Span) {
+    pub(super) fn dict(&mut self, items: &'a [DictItem], dst: Reg, span: Span) {
         let plain = items.iter().take_while(|i| matches!(i, DictItem::Entry { .. })).count().min(200);
         let (first, rest) = items.split_at(plain);
         let base = self.temps(u16::try_from(plain).unwrap_or(0));

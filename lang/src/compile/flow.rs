@@ -338,13 +338,9 @@ impl<'a> Compiler<'a> {
 
     /// An error of another type goes on.
     fn only_type(&mut self, ty: &TypeExpr, reg: Reg) {
-        let TypeKind::Name { name, .. } = &ty.kind else {
-            return self.not_yet(ty.span, "catching by anything but a named type");
-        };
-        let k = self.string_constant(name);
-        let k = self.index(k as usize, ty.span, "constants");
         let answer = self.temp();
-        self.emit(Op::IsType { dst: answer, src: reg, k }, ty.span);
+        let test = self.type_test(ty);
+        self.emit(Op::IsType { dst: answer, src: reg, ty: test }, ty.span);
         let fits = self.emit(Op::JumpIf { a: answer, by: 0 }, ty.span);
         self.emit(Op::Throw { src: reg }, ty.span);
         self.patch_here(&[fits]);

@@ -6,7 +6,6 @@ use crate::resolve::BindingId;
 use crate::source::Span;
 use crate::value::{Flavor, Str, Value};
 use crate::vm::{CallSite, FieldSite, Handler, HandlerKind, MethodSite, Op, Proto, op::FAR, op::Reg};
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -170,6 +169,8 @@ impl<'a> Compiler<'a> {
             | Op::UnlessEqInt { by, .. }
             | Op::UnlessNeInt { by, .. }
             | Op::ForNext { by, .. }
+            | Op::UnlessVariant { by, .. }
+            | Op::JumpIfSlot { by, .. }
             | Op::Unwrap { by, .. } => *by = short,
             _ => {}
         }
@@ -278,7 +279,7 @@ impl<'a> Compiler<'a> {
         }
         let name = self.name_value(name);
         let fields = &mut self.fn_mut().proto.fields;
-        fields.push(FieldSite { name, hint: Cell::new(0) });
+        fields.push(FieldSite::new(name));
         let i = fields.len() - 1;
         self.index(i, span, "field names")
     }
@@ -286,7 +287,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn method_site(&mut self, name: &str, span: Span) -> u16 {
         let name = self.name_value(name);
         let methods = &mut self.fn_mut().proto.methods;
-        methods.push(MethodSite { name, cache: Cell::new(None) });
+        methods.push(MethodSite::new(name));
         let i = methods.len() - 1;
         self.index(i, span, "method calls")
     }

@@ -2,7 +2,9 @@
 //!
 //! - [`compile`]: a module's top-level statements become one function, its functions and pipelines one each.
 //! - `function`: registers, jumps and spans of the function being written.
-//! - `statement`, `assign`, `loops`, `expression`, `condition`, `call`, `pattern`, `flow`: one file per part of the language.
+//! - `statement`, `assign`, `loops`, `expression`, `condition`, `call`, `pattern`, `record`, `flow`: one file per part of
+//!   the language.
+//! - `types`: written types that are asked while running.
 //! - `tool`: what a `tool` declaration builds, JSON Schema included.
 
 mod assign;
@@ -13,8 +15,10 @@ mod flow;
 mod function;
 mod loops;
 mod pattern;
+mod record;
 mod statement;
 mod tool;
+mod types;
 
 use crate::ast::{FnDecl, Item, ItemKind, Module, Stmt, StmtKind};
 use crate::diagnostic::Severity::Error;
@@ -124,6 +128,7 @@ pub fn compile(
         found: Vec::new(),
         pipelines: Vec::new(),
         placeholders: Vec::new(),
+        variants: record::Variants::default(),
     };
     let unit = compiler.module(module)?;
     Ok((unit, Placed { globals: compiler.globals, functions: compiler.functions }))
@@ -146,6 +151,8 @@ pub(crate) struct Compiler<'a> {
     pipelines: Vec<Entry>,
     /// Registers that `_` stands for, in the right sides of `|>`.
     placeholders: Vec<u16>,
+    /// Variants that are made once.
+    variants: record::Variants,
     role: Role,
 }
 
@@ -166,6 +173,8 @@ impl<'a> Compiler<'a> {
                 }
             }
         }
+        let members = self.number_members(module);
+        self.members(members);
         self.fns.push(FnState::new(None, None));
         self.fn_mut().proto.source = Some(self.source.clone());
         self.fn_mut().proto.name = Some(Str::new(if self.role == Role::Imported { "<module>" } else { "<main>" }));
@@ -238,7 +247,8 @@ impl<'a> Compiler<'a> {
                 // Another name for a builtin lives nowhere.
                 let slot = if b.builtin.is_some() { 0 } else { *self.globals.get(&id)? };
                 let (name, variable) = (b.name.clone(), b.kind == BindingKind::Var);
-                Some(crate::resolve::Outer { name, variable, slot, origin: b.origin, builtin: b.builtin })
+                let (origin, builtin, def) = (b.origin, b.builtin, b.def.clone());
+                Some(crate::resolve::Outer { name, variable, slot, origin, builtin, def })
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 use super::Compiler;
 use crate::ast::*;
 use crate::source::Span;
-use crate::value::Str;
+use crate::value::{Str, TypeDef};
 use crate::vm::{Op, Test, op::Reg};
 use smol_str::SmolStr;
 
@@ -30,9 +30,13 @@ impl<'a> Compiler<'a> {
             PatternKind::Literal(e) => self.literal(e, src, fails, span),
             PatternKind::Dict { name, fields, rest } => {
                 if let Some(fails) = fails.as_deref_mut() {
-                    let keys = fields.iter().filter(|f| f.default.is_none()).map(|f| Str::new(&f.key.text)).collect();
-                    let name = name.as_ref().map(|n| Str::new(&n.text));
-                    let test = self.pattern_test(Test::Keys { name, keys }, span);
+                    let test = match name.as_ref().map(|n| self.names.type_at(n.span).map(TypeDef::resolved)) {
+                        Some(Some(TypeDef::Struct(def))) => Test::Struct(def),
+                        _ => Test::Keys(
+                            fields.iter().filter(|f| f.default.is_none()).map(|f| Str::new(&f.key.text)).collect(),
+                        ),
+                    };
+                    let test = self.pattern_test(test, span);
                     self.ask(|dst| Op::HasKeys { dst, src, test }, span, fails);
                 }
                 for field in fields {
@@ -77,11 +81,17 @@ impl<'a> Compiler<'a> {
                 }
             }
             PatternKind::Variant { enum_name, variant, args } => {
-                if let Some(fails) = fails.as_deref_mut() {
-                    let name = enum_name.as_ref().map(|n| Str::new(&n.text));
-                    let test = Test::Variant { name, variant: Str::new(&variant.text), args: args.len() };
-                    let test = self.pattern_test(test, span);
-                    self.ask(|dst| Op::IsVariant { dst, src, test }, span, fails);
+                // What there is no such variant of has been reported.
+                let Some(def) = self.pattern_enum(enum_name.as_ref()) else { return };
+                let Some(tag) = def.position(&variant.text) else { return };
+                match fails.as_deref_mut() {
+                    Some(fails) => {
+                        let tag = u32::try_from(tag).unwrap_or(u32::MAX);
+                        let test = self.pattern_test(Test::Variant(def, tag), span);
+                        fails.push(self.emit(Op::UnlessVariant { a: src, test, by: 0 }, span));
+                    }
+                    None if def.variants.len() > 1 => return self.must_fit(span, "this variant may be another one"),
+                    None => {}
                 }
                 for (index, part) in (0..).zip(args) {
                     let reg = self.temp();
@@ -119,7 +129,7 @@ impl<'a> Compiler<'a> {
 
     fn literal(&mut self, e: &'a Expr, src: Reg, fails: Option<&mut Vec<usize>>, span: Span) {
         let Some(fails) = fails else {
-            return self.nonsense(span, "a literal binds nothing", "use `match` to compare, or a name to bind");
+            return self.must_fit(span, "a literal binds nothing");
         };
         let next = self.fn_ref().next;
         let b = self.operand(e);
@@ -129,12 +139,12 @@ impl<'a> Compiler<'a> {
     }
 
     fn alternatives(&mut self, alternatives: &'a [Pattern], src: Reg, fails: Option<&mut Vec<usize>>) {
-        let Some(fails) = fails else { return };
+        let Some(fails) = fails else {
+            let span = alternatives.first().map_or_else(Span::default, |a| a.span);
+            return self.must_fit(span, "alternatives are tried, and here nothing is");
+        };
         let mut fits = Vec::new();
         for (i, alternative) in alternatives.iter().enumerate() {
-            if binds(alternative) {
-                return self.not_yet(alternative.span, "a name inside an alternative of a pattern");
-            }
             let mut misses = Vec::new();
             self.test(alternative, src, &mut misses);
             if i + 1 == alternatives.len() {
@@ -145,6 +155,11 @@ impl<'a> Compiler<'a> {
             }
         }
         self.patch_here(&fits);
+    }
+
+    /// A pattern that may not fit stands where one must.
+    fn must_fit(&mut self, span: Span, why: &str) {
+        self.nonsense(span, why, "use `match` to compare, or a name to bind");
     }
 
     fn ask(&mut self, question: impl FnOnce(Reg) -> Op, span: Span, fails: &mut Vec<usize>) {
@@ -159,19 +174,6 @@ impl<'a> Compiler<'a> {
         tests.push(test);
         let i = tests.len() - 1;
         self.index(i, span, "patterns")
-    }
-}
-
-fn binds(pattern: &Pattern) -> bool {
-    match &pattern.kind {
-        PatternKind::Bind(name) => name != "_",
-        PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Error => false,
-        PatternKind::Dict { fields, rest, .. } => {
-            fields.iter().any(|f| binds(&f.pattern)) || matches!(rest, Some(Some(_)))
-        }
-        PatternKind::List { items, rest } => items.iter().any(|(p, _)| binds(p)) || matches!(rest, Some(Some(_))),
-        PatternKind::Pair(a, b) => binds(a) || binds(b),
-        PatternKind::Variant { args, .. } | PatternKind::Or(args) => args.iter().any(binds),
     }
 }
 

@@ -17,6 +17,11 @@ impl<'a> Compiler<'a> {
         self.function_of(Some(name), &decl.params, &decl.body, own, decl.name.span, pipeline)
     }
 
+    /// A function of a type; its title says which.
+    pub(super) fn method_proto(&mut self, decl: &'a FnDecl, title: &str) -> Rc<Proto> {
+        self.function_of(Some(Str::new(title)), &decl.params, &decl.body, None, decl.name.span, false)
+    }
+
     pub(super) fn closure_proto(&mut self, closure: &'a Closure, span: Span) -> Rc<Proto> {
         self.function_of(None, &closure.params, &closure.body, None, span, false)
     }
@@ -42,6 +47,7 @@ impl<'a> Compiler<'a> {
         proto.span = span;
         proto.params = count;
         proto.rest = rest;
+        proto.method = matches!(params.first().map(|p| &p.pattern.kind), Some(PatternKind::Bind(n)) if n == "self");
         proto.required = if lenient { 0 } else { u16::try_from(required).unwrap_or(u16::MAX) };
         let window = self.index(params.len(), span, "parameters");
         self.temps(window);
@@ -280,12 +286,12 @@ impl<'a> Compiler<'a> {
 
     fn item(&mut self, item: &'a Item) {
         match &item.kind {
-            ItemKind::Struct { name, .. } => self.not_yet(name.span, "`struct`"),
-            ItemKind::Enum { name, .. } => self.not_yet(name.span, "`enum`"),
-            ItemKind::Impl { target, .. } => self.not_yet(target.span, "`impl`"),
             ItemKind::Override(decl) => self.not_yet(decl.name.span, "`override`"),
             // What is imported is placed already.
             ItemKind::Import { .. }
+            | ItemKind::Struct { .. }
+            | ItemKind::Enum { .. }
+            | ItemKind::Impl { .. }
             | ItemKind::Interface { .. }
             | ItemKind::TypeAlias { .. }
             | ItemKind::Fn(_)

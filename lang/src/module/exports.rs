@@ -4,6 +4,7 @@ use super::FileId;
 use crate::builtins::Builtin;
 use crate::resolve::{BindingId, BindingKind, Resolution};
 use crate::source::{SourceRef, Span};
+use crate::value::TypeDef;
 use smol_str::SmolStr;
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ pub struct Origin {
 }
 
 /// A name that can be imported.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Export {
     /// Where it was first bound, however many files passed it on.
     pub origin: Origin,
@@ -25,6 +26,8 @@ pub struct Export {
     pub kind: BindingKind,
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,
+    /// What it stands for, if it is a type.
+    pub def: Option<TypeDef>,
 }
 
 /// A name that a file has and keeps to itself.
@@ -60,7 +63,8 @@ impl Exports {
             let name = binding.name.clone();
             if if chosen { binding.public } else { !binding.imported() } {
                 let origin = binding.origin.unwrap_or(Origin { file, binding: id });
-                exports.names.insert(name, Export { origin, kind: binding.kind, builtin: binding.builtin });
+                let (kind, builtin, def) = (binding.kind, binding.builtin, binding.def.clone());
+                exports.names.insert(name, Export { origin, kind, builtin, def });
             } else {
                 exports.private.insert(name, Private { span: binding.span, kind: binding.kind });
             }

@@ -15,6 +15,12 @@ pub(super) const NAMESPACE: &str = "HARN-NAM-004";
 pub(super) const UNUSED: &str = "HARN-NAM-005";
 /// `break`, `continue` or `return` where there is nothing to leave.
 pub(super) const MISPLACED: &str = "HARN-NAM-006";
+/// A type where a value or another sort of type is wanted.
+pub(super) const NOT_A_TYPE: &str = "HARN-NAM-010";
+/// Two members of one name.
+pub(super) const MEMBER_TWICE: &str = "HARN-NAM-011";
+/// A type's function that uses something of the block around the type.
+pub(super) const BEYOND: &str = "HARN-NAM-012";
 
 /// `yield` where no function could stop.
 pub(super) const YIELD: &str = "HARN-PAR-020";
@@ -108,5 +114,31 @@ pub static CODES: &[Code] = &[
         meaning: "A block that runs on the way out runs to its end, so a generator or stream cannot stop in it.",
         fails: "fn numbers() {\n  defer { yield 2 }\n  yield 1\n}\nprintln(numbers().to_list())\n",
         mended: "fn numbers() {\n  defer { println(\"done\") }\n  yield 1\n  yield 2\n}\nprintln(numbers().to_list())\n",
+    },
+    Code {
+        code: NOT_A_TYPE,
+        severity: Error,
+        title: "a type where something else is wanted",
+        meaning: "The name of a type is not a value: structs are made by `Point {x: 1}`, variants by `Color.Red`. Only a \
+                  struct can be made by a literal, only an enum has variants, only an interface stands behind `impl`.",
+        fails: "struct Point { x: int }\nprintln(Point)\n",
+        mended: "struct Point { x: int }\nprintln(Point {x: 1})\n",
+    },
+    Code {
+        code: MEMBER_TWICE,
+        severity: Error,
+        title: "two members of one name",
+        meaning: "The fields, variants and functions of a type have different names, in all its `impl`s together.",
+        fails: "struct Point { x: int, x: int }\nprintln(Point {x: 1})\n",
+        mended: "struct Point { x: int, y: int }\nprintln(Point {x: 1, y: 2})\n",
+    },
+    Code {
+        code: BEYOND,
+        severity: Error,
+        title: "a type's function that uses the block around the type",
+        meaning: "A type that is declared in a block is the same each time the block runs, so its functions see what the \
+                  file binds at its top, and not what the block binds.",
+        fails: "fn show(n) {\n  struct Box { v: int }\n  impl Box { fn sum(self) { self.v + n } }\n  return Box {v: 1}.sum()\n}\nprintln(show(2))\n",
+        mended: "fn show(n) {\n  struct Box { v: int }\n  impl Box { fn sum(self, n) { self.v + n } }\n  return Box {v: 1}.sum(n)\n}\nprintln(show(2))\n",
     },
 ];

@@ -6,6 +6,7 @@ use super::walk::Walk;
 use super::yields::BodyOf;
 use crate::ast::*;
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::value::TypeDef;
 
 impl Walk<'_> {
     pub(super) fn exprs<'e>(&mut self, items: impl IntoIterator<Item = &'e Expr>) {
@@ -35,7 +36,7 @@ impl Walk<'_> {
             ExprKind::List(items) => self.exprs(items.iter().map(|i| &i.value)),
             ExprKind::Dict(items) | ExprKind::Struct { items, .. } => {
                 if let ExprKind::Struct { name, .. } = &e.kind {
-                    self.read(&name.text, name.span);
+                    self.read_type(name, "a struct", |def| matches!(def, TypeDef::Struct(_)));
                 }
                 self.entries(items);
             }
@@ -119,6 +120,7 @@ impl Walk<'_> {
         self.block(&t.body);
         if let Some(catch) = &t.catch {
             self.open(u32::MAX);
+            catch.ty.iter().for_each(|ty| self.type_names(ty));
             if let Some(name) = &catch.name {
                 self.bind(&name.text, name.span, BindingKind::Pattern);
             }
@@ -161,6 +163,9 @@ impl Walk<'_> {
     }
 
     pub(super) fn field(&mut self, object: &Expr, name: &Name) {
+        if self.type_member(object, name) {
+            return;
+        }
         if let ExprKind::Name(namespace) = &object.kind
             && self.lookup(namespace).is_none()
             && self.registry.find("", namespace).is_none()

@@ -106,7 +106,7 @@ impl Walk<'_> {
     fn listed(&mut self, listed: Listed<'_>, exports: &Exports, path: &str, path_span: Span) {
         for (name, alias) in listed {
             let local = alias.as_ref().unwrap_or(name);
-            let Some(export) = exports.names.get(&name.text).copied() else {
+            let Some(export) = exports.names.get(&name.text).cloned() else {
                 if !exports.incomplete {
                     let d = self.not_offered(name, exports, path, path_span);
                     self.found.push(d);
@@ -114,7 +114,7 @@ impl Walk<'_> {
                 self.unknown(&[(name.clone(), alias.clone())]);
                 continue;
             };
-            if let Some(id) = self.bind_new(&local.text, local.span, imported_kind(export)) {
+            if let Some(id) = self.bind_new(&local.text, local.span, imported_kind(&export)) {
                 self.from_elsewhere(id, export);
             }
         }
@@ -159,7 +159,7 @@ impl Walk<'_> {
             let id = self.push(Binding {
                 name: name.clone(),
                 span: path_span,
-                kind: imported_kind(*export),
+                kind: imported_kind(export),
                 top: true,
                 global: true,
                 slot: None,
@@ -170,9 +170,10 @@ impl Walk<'_> {
                 assigned: false,
                 early: false,
                 read: false,
+                def: None,
                 function: 0,
             });
-            self.from_elsewhere(id, *export);
+            self.from_elsewhere(id, export.clone());
             if let Some(scope) = self.scopes.first_mut() {
                 scope.names.insert(name.clone(), id);
             }
@@ -184,6 +185,7 @@ impl Walk<'_> {
         binding.global = true;
         binding.origin = Some(export.origin);
         binding.builtin = export.builtin;
+        binding.def = export.def;
     }
 
     /// A name that two files bring is an error where it is used, and once.
@@ -201,7 +203,7 @@ impl Walk<'_> {
 }
 
 /// A type stays a type; what else is imported cannot be assigned to.
-fn imported_kind(export: Export) -> BindingKind {
+fn imported_kind(export: &Export) -> BindingKind {
     match export.kind {
         BindingKind::Type => BindingKind::Type,
         _ => BindingKind::Import,

@@ -12,6 +12,7 @@ mod import;
 mod names;
 mod scope;
 mod statement;
+mod types;
 mod walk;
 mod yields;
 
@@ -23,6 +24,7 @@ use crate::builtins::{Builtin, Registry};
 use crate::diagnostic::Diagnostic;
 use crate::module::{Link, Origin};
 use crate::source::SourceRef;
+use crate::value::TypeDef;
 use smol_str::SmolStr;
 use std::collections::HashMap;
 
@@ -39,6 +41,8 @@ pub struct Outer {
     pub origin: Option<Origin>,
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,
+    /// What it stands for, if it is a type.
+    pub def: Option<TypeDef>,
 }
 
 /// Where a text stands: what came before it and what stands around it.

@@ -12,7 +12,7 @@ impl Walk<'_> {
         self.scopes.iter().enumerate().rev().find_map(|(depth, s)| s.names.get(name).map(|id| (*id, depth)))
     }
 
-    pub(super) fn reach(&mut self, id: BindingId, depth: usize) {
+    pub(super) fn reach(&mut self, id: BindingId, depth: usize, span: Span) {
         let own = self.own.last().copied().flatten() == Some(id);
         let same = self.scopes[depth].function == self.function;
         // The body of a function that is visible in the whole block may run before what it captures is bound.
@@ -25,6 +25,10 @@ impl Walk<'_> {
         if binding.top {
             binding.global = true;
             return;
+        }
+        if self.barriers.last().is_some_and(|barrier| depth < *barrier) {
+            let name = binding.name.clone();
+            return self.cannot_reach(&name, id, span);
         }
         binding.captured = true;
         if early && !binding.early {
@@ -40,8 +44,12 @@ impl Walk<'_> {
                 return;
             }
             self.clear(id, name, span);
-            self.reach(id, depth);
-            self.out.bindings[id as usize].read = true;
+            let binding = &mut self.out.bindings[id as usize];
+            binding.read = true;
+            if let Some(def) = binding.def.clone() {
+                return self.no_value(name, span, &def);
+            }
+            self.reach(id, depth, span);
             self.out.uses.insert(span.start, Target::Binding(id));
         } else if let Some(row) = self.registry.find("", name) {
             self.out.uses.insert(span.start, Target::Builtin(row));
@@ -103,7 +111,7 @@ impl Walk<'_> {
             }
             return;
         };
-        self.reach(id, depth);
+        self.reach(id, depth, span);
         self.out.uses.insert(span.start, Target::Binding(id));
         self.clear(id, name, span);
         let binding = &mut self.out.bindings[id as usize];

@@ -3,9 +3,9 @@
 use crate::builtins::Builtin;
 use crate::module::Origin;
 use crate::source::Span;
-use crate::value::Flavor;
+use crate::value::{Flavor, TypeDef, Value};
 use smol_str::SmolStr;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Number of a binding in its module.
@@ -65,6 +65,8 @@ pub struct Binding {
     pub early: bool,
     /// Something reads it.
     pub read: bool,
+    /// What it stands for, if it is a type.
+    pub def: Option<TypeDef>,
     /// Number of the function whose window it belongs to.
     pub function: u32,
 }
@@ -132,6 +134,10 @@ pub struct Resolution {
     pub blind: bool,
     /// It passes such names on.
     pub incomplete: bool,
+    /// `Type.member`: the type, by the offset of `member`.
+    pub members: Positions<BindingId>,
+    /// `Result.Ok`, `Result.Err`, by the offset of the variant.
+    pub results: HashSet<u32, BuildHasherDefault<PositionHasher>>,
 }
 
 impl Resolution {
@@ -139,6 +145,24 @@ impl Resolution {
     #[must_use]
     pub fn made_at(&self, span: Span) -> Option<BindingId> {
         self.made.get(&span.start).copied()
+    }
+
+    /// The type that a name at a span stands for.
+    #[must_use]
+    pub fn type_at(&self, span: Span) -> Option<&TypeDef> {
+        match self.uses.get(&span.start)? {
+            Target::Binding(id) => self.binding(*id).def.as_ref(),
+            Target::Builtin(_) => None,
+        }
+    }
+
+    /// The type in front of the dot of `Type.member`.
+    #[must_use]
+    pub fn owner_of(&self, member: Span) -> Option<TypeDef> {
+        if self.results.contains(&member.start) {
+            return Some(TypeDef::Enum(Value::result_def()));
+        }
+        self.members.get(&member.start).and_then(|id| self.binding(*id).def.as_ref()).map(TypeDef::resolved)
     }
 
     /// A binding.

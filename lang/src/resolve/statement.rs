@@ -4,6 +4,9 @@ use super::scope::{BindingId, BindingKind};
 use super::walk::Walk;
 use super::yields::{Body, BodyOf};
 use crate::ast::*;
+use crate::source::Span;
+use crate::value::TypeDef;
+use smol_str::SmolStr;
 
 impl Walk<'_> {
     pub(super) fn statements(&mut self, stmts: &[Stmt]) {
@@ -14,6 +17,7 @@ impl Walk<'_> {
                 self.public = false;
             }
         }
+        self.link_types(stmts);
         for stmt in stmts {
             self.statement(stmt);
         }
@@ -31,10 +35,10 @@ impl Walk<'_> {
         let (name, kind) = match &item.kind {
             ItemKind::Fn(d) | ItemKind::Tool { decl: d, .. } => (&d.name, BindingKind::Function),
             ItemKind::Pipeline { decl, .. } => (&decl.name, BindingKind::Pipeline),
-            ItemKind::Struct { name, .. }
-            | ItemKind::Enum { name, .. }
-            | ItemKind::Interface { name, .. }
-            | ItemKind::TypeAlias { name, .. } => (name, BindingKind::Type),
+            ItemKind::Struct { .. }
+            | ItemKind::Enum { .. }
+            | ItemKind::Interface { .. }
+            | ItemKind::TypeAlias { .. } => return self.declare_type(item),
             ItemKind::Import { names, path, path_span } => return self.import(names.as_deref(), path, *path_span),
             ItemKind::Override(_) | ItemKind::Impl { .. } => return,
         };
@@ -58,12 +62,41 @@ impl Walk<'_> {
             ItemKind::Impl { methods, .. } => {
                 for method in methods {
                     if let ItemKind::Fn(decl) = &method.kind {
-                        self.function(decl);
+                        self.apart(|walk| walk.function(decl));
                     }
                 }
             }
-            _ => {}
+            ItemKind::Struct { generics, fields, .. } => self.with_generics(generics, |walk| {
+                for field in fields {
+                    field.ty.iter().for_each(|ty| walk.type_names(ty));
+                    if let Some(default) = &field.default {
+                        walk.apart(|walk| walk.in_function(None, |walk| walk.expr(default)));
+                    }
+                }
+            }),
+            ItemKind::Enum { generics, variants, .. } => self.with_generics(generics, |walk| {
+                variants.iter().flat_map(|v| &v.fields).for_each(|ty| walk.type_names(ty));
+            }),
+            ItemKind::Interface { generics, methods, .. } => self.with_generics(generics, |walk| {
+                methods.iter().for_each(|method| walk.head(method));
+            }),
+            ItemKind::TypeAlias { generics, ty, .. } => self.with_generics(generics, |walk| walk.type_names(ty)),
+            ItemKind::Import { .. } => {}
         }
+    }
+
+    fn with_generics(&mut self, generics: &[Name], body: impl FnOnce(&mut Self)) {
+        let before = self.generics.len();
+        self.generics.extend(generics.iter().map(|g| g.text.clone()));
+        body(self);
+        self.generics.truncate(before);
+    }
+
+    /// The types in a function's head.
+    fn head(&mut self, decl: &FnDecl) {
+        self.with_generics(&decl.generics, |walk| {
+            decl.params.iter().filter_map(|p| p.ty.as_ref()).chain(&decl.returns).for_each(|ty| walk.type_names(ty));
+        });
     }
 
     pub(super) fn function(&mut self, decl: &FnDecl) {
@@ -72,10 +105,13 @@ impl Walk<'_> {
 
     pub(super) fn function_of(&mut self, decl: &FnDecl, of: BodyOf) {
         let own = self.out.made_at(decl.name.span);
-        self.in_function(own, |walk| {
-            walk.params(&decl.params);
-            walk.begin_body(of, &decl.body);
-            walk.block(&decl.body);
+        self.with_generics(&decl.generics, |walk| {
+            walk.in_function(own, |walk| {
+                decl.returns.iter().for_each(|ty| walk.type_names(ty));
+                walk.params(&decl.params);
+                walk.begin_body(of, &decl.body);
+                walk.block(&decl.body);
+            });
         });
     }
 
@@ -94,6 +130,7 @@ impl Walk<'_> {
 
     pub(super) fn params(&mut self, params: &[Param]) {
         for param in params {
+            param.ty.iter().for_each(|ty| self.type_names(ty));
             if let Some(default) = &param.default {
                 self.expr(default);
             }
@@ -109,7 +146,8 @@ impl Walk<'_> {
 
     pub(super) fn statement(&mut self, stmt: &Stmt) {
         match &stmt.kind {
-            StmtKind::Let { kind, pattern, value, public, .. } => {
+            StmtKind::Let { kind, pattern, ty, value, public } => {
+                ty.iter().for_each(|ty| self.type_names(ty));
                 if let Some(value) = value {
                     self.expr(value);
                 }
@@ -177,9 +215,12 @@ impl Walk<'_> {
     pub(super) fn pattern(&mut self, pattern: &Pattern, kind: BindingKind) {
         match &pattern.kind {
             PatternKind::Wildcard | PatternKind::Error => {}
-            PatternKind::Bind(name) => self.bind(name, pattern.span, kind),
+            PatternKind::Bind(name) => self.bind_part(name, pattern.span, kind),
             PatternKind::Literal(e) => self.expr(e),
-            PatternKind::Dict { fields, rest, .. } => {
+            PatternKind::Dict { name, fields, rest } => {
+                if let Some(name) = name {
+                    self.read_type(name, "a struct", |def| matches!(def, TypeDef::Struct(_)));
+                }
                 for field in fields {
                     if let Some(default) = &field.default {
                         self.expr(default);
@@ -201,22 +242,43 @@ impl Walk<'_> {
                 self.pattern(a, kind);
                 self.pattern(b, kind);
             }
-            PatternKind::Variant { args, .. } => {
+            PatternKind::Variant { enum_name, args, .. } => {
+                if let Some(name) = enum_name {
+                    self.read_type(name, "an enum", |def| matches!(def, TypeDef::Enum(_)));
+                }
                 for arg in args {
                     self.pattern(arg, kind);
                 }
             }
-            PatternKind::Or(alternatives) => {
-                for alternative in alternatives {
-                    self.pattern(alternative, kind);
-                }
-            }
+            PatternKind::Or(alternatives) => self.alternatives(alternatives, kind),
         }
     }
 
     pub(super) fn rest(&mut self, rest: Option<&Option<Name>>, kind: BindingKind) {
         if let Some(Some(name)) = rest {
-            self.bind(&name.text, name.span, kind);
+            self.bind_part(&name.text, name.span, kind);
+        }
+    }
+
+    /// The alternatives of a pattern bind the same names: what the first one binds, the others bind as well.
+    fn alternatives(&mut self, alternatives: &[Pattern], kind: BindingKind) {
+        let Some((first, others)) = alternatives.split_first() else { return };
+        self.pattern(first, kind);
+        let mut shared = Vec::new();
+        first.names(&mut |name, span| shared.extend(self.out.made_at(span).map(|id| (name.clone(), id))));
+        let outer = self.shared.len();
+        self.shared.extend(shared);
+        others.iter().for_each(|other| self.pattern(other, kind));
+        self.shared.truncate(outer);
+    }
+
+    /// A name in a pattern.
+    fn bind_part(&mut self, name: &SmolStr, span: Span, kind: BindingKind) {
+        match self.shared.iter().find(|(known, _)| known == name) {
+            Some((_, id)) => {
+                self.out.made.insert(span.start, *id);
+            }
+            None => self.bind(name, span, kind),
         }
     }
 }

@@ -35,6 +35,12 @@ pub(super) struct Walk<'a> {
     /// Body of a hoisted function of this scope depth is being walked.
     pub(super) hoisted: Vec<usize>,
     pub(super) around: &'a Surroundings<'a>,
+    /// How many scopes there were where a function of a type began: it sees nothing of the blocks around it.
+    pub(super) barriers: Vec<usize>,
+    /// Names that an earlier alternative of the same pattern bound.
+    pub(super) shared: Vec<(SmolStr, BindingId)>,
+    /// Type parameters.
+    pub(super) generics: Vec<SmolStr>,
     pub(super) undefined: Vec<SmolStr>,
     /// `pub` stands before the statement at hand.
     pub(super) public: bool,
@@ -57,6 +63,9 @@ impl<'a> Walk<'a> {
             body: Body::default(),
             hoisted: Vec::new(),
             around,
+            barriers: Vec::new(),
+            shared: Vec::new(),
+            generics: Vec::new(),
             undefined: Vec::new(),
             public: false,
             ambiguous: HashMap::new(),
@@ -66,7 +75,11 @@ impl<'a> Walk<'a> {
             let id = walk.push(Binding {
                 name: o.name.clone(),
                 span: Span::default(),
-                kind: if o.variable { BindingKind::Var } else { BindingKind::Outer },
+                kind: match &o.def {
+                    Some(_) => BindingKind::Type,
+                    None if o.variable => BindingKind::Var,
+                    None => BindingKind::Outer,
+                },
                 top: true,
                 global: true,
                 slot: Some(o.slot),
@@ -77,6 +90,7 @@ impl<'a> Walk<'a> {
                 assigned: false,
                 early: false,
                 read: true,
+                def: o.def.clone(),
                 function: 0,
             });
             walk.scope().names.insert(o.name.clone(), id);
@@ -185,6 +199,7 @@ impl<'a> Walk<'a> {
             assigned: false,
             early: false,
             read: false,
+            def: None,
             function,
         });
         self.scope().names.insert(name.clone(), id);

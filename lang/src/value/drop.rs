@@ -2,9 +2,11 @@
 //!
 //! A list in a list in a list, a million deep, would overflow the native stack if each level dropped the next. Below a
 //! fixed depth the children are put on a queue that the outermost drop empties.
+#![allow(unsafe_code)]
 
 use super::Value;
 use std::cell::{Cell, RefCell};
+use std::ptr;
 
 const DEPTH: u32 = 64;
 
@@ -24,8 +26,30 @@ pub(super) fn drop_values(values: Vec<Value>) {
         let _ = QUEUE.try_with(|q| q.borrow_mut().push(values));
         return;
     }
+    down(level, || drop(values));
+}
+
+/// Drops the values where they lie, however deep they are. The slice must not be used afterwards.
+///
+/// # Safety
+/// As [`ptr::drop_in_place`].
+pub(super) unsafe fn drop_slice(values: &mut [Value]) {
+    let deep = values.iter().any(Value::holds_values);
+    let level = if deep { LEVEL.try_with(Cell::get).unwrap_or(0) } else { 0 };
+    if deep && level >= DEPTH {
+        let taken = values.iter_mut().map(std::mem::take).collect();
+        let _ = QUEUE.try_with(|q| q.borrow_mut().push(taken));
+        return;
+    }
+    // SAFETY: by the caller.
+    let mut drop_it = || unsafe { ptr::drop_in_place(values) };
+    if deep { down(level, drop_it) } else { drop_it() }
+}
+
+/// Drops something one level further down; the outermost level empties the queue.
+fn down(level: u32, drop_it: impl FnOnce()) {
     let _ = LEVEL.try_with(|l| l.set(level + 1));
-    drop(values);
+    drop_it();
     if level == 0 {
         while let Ok(Some(next)) = QUEUE.try_with(|q| q.borrow_mut().pop()) {
             drop(next);

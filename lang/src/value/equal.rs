@@ -148,10 +148,10 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
         (Value::Builtin(x), Value::Builtin(y)) => std::ptr::eq(*x, *y),
         (Value::Iter(x), Value::Iter(y)) => Rc::ptr_eq(x, y),
         (Value::Variant(x), Value::Variant(y)) => {
-            (Rc::ptr_eq(&x.def, &y.def) || x.def == y.def) && x.variant == y.variant && zip(&x.fields, &y.fields, work)
+            Rc::ptr_eq(x.def(), y.def()) && x.tag() == y.tag() && zip(x.values(), y.values(), work)
         }
         (Value::Struct(x), Value::Struct(y)) => {
-            (Rc::ptr_eq(&x.def, &y.def) || x.def == y.def) && zip(&x.fields, &y.fields, work)
+            Rc::ptr_eq(x.def(), y.def()) && zip(x.values(), y.values(), work)
         }
         (Value::Host(x), Value::Host(y)) if Rc::ptr_eq(x, y) => true,
         (Value::Host(h), other) | (other, Value::Host(h)) => match h.object().to_value() {

@@ -3,22 +3,28 @@
 //! - [`Value`]: the tag and the word.
 //! - [`Str`], [`Dict`], [`Set`]: strings, dicts, sets. Lists are vectors in a box ([`List`]).
 //! - [`Iter`]: lazy iterators, generators, streams.
+//! - [`Record`]: structs and variants; [`TypeDef`]: what they are instances of.
 //! - [`HostObject`]: values that the runtime hands out.
 //! - `print`, `equal`, `order`: how values look, when they are the same, which comes first. None of them recurses on
 //!   the native stack, so no depth of nesting is too deep.
 #![allow(unsafe_code)]
 
 mod article;
+mod def;
 mod dict;
 mod drop;
 mod equal;
 mod host;
 mod iter;
 mod print;
+mod record;
 mod set;
 mod string;
 
 pub use article::article;
+pub use def::{
+    AliasDef, EnumDef, FieldDef, FieldDefault, InterfaceDef, Method, Methods, Named, Signature, Site, StructDef, TypeDef, VariantDef,
+};
 pub use dict::Dict;
 pub(crate) use equal::order_int_and_float;
 pub use equal::{equal, order};
@@ -26,10 +32,12 @@ pub use host::{HostBox, HostObject, Next};
 pub(crate) use iter::Body;
 pub use iter::{Flavor, Iter, Status};
 pub use print::{display, inspect};
+pub use record::Record;
 pub use set::Set;
 pub use string::Str;
 
 use crate::builtins::Builtin;
+use crate::source::Span;
 use crate::vm::Proto;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -68,9 +76,9 @@ pub enum Value {
     /// Function or closure
     Closure(Rc<Closure>) = 13,
     /// An enum's variant, `Ok` and `Err` included
-    Variant(Rc<VariantValue>) = 14,
+    Variant(VariantValue) = 14,
     /// A struct
-    Struct(Rc<StructValue>) = 15,
+    Struct(StructValue) = 15,
     /// A value of the runtime
     Host(Rc<HostBox>) = 16,
     /// A captured `var`; never seen by a script
@@ -253,76 +261,47 @@ impl Drop for Closure {
     }
 }
 
-/// An enum as declared.
-#[derive(Debug, PartialEq, Eq)]
-pub struct EnumDef {
-    /// Its name.
-    pub name: Str,
-    /// Its variants and how many values each holds.
-    pub variants: Vec<(Str, usize)>,
-}
+/// An enum's variant with its values; the number is the variant's.
+pub type VariantValue = Record<EnumDef>;
 
-/// A variant with its values.
-#[derive(Clone)]
-pub struct VariantValue {
-    /// The enum.
-    pub def: Rc<EnumDef>,
-    /// Which variant.
-    pub variant: usize,
-    /// Its values.
-    pub fields: Vec<Value>,
-}
-
-impl VariantValue {
+impl Record<EnumDef> {
     /// The variant's name.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.def.variants.get(self.variant).map_or("?", |(n, _)| n.as_str())
+        self.def().variants.get(self.tag() as usize).map_or("?", |v| v.name.as_str())
     }
 }
 
-impl Drop for VariantValue {
-    fn drop(&mut self) {
-        drop::drop_values(std::mem::take(&mut self.fields));
-    }
-}
+/// A struct's values in the order of the declaration.
+pub type StructValue = Record<StructDef>;
 
-/// A struct as declared.
-#[derive(Debug, PartialEq, Eq)]
-pub struct StructDef {
-    /// Its name.
-    pub name: Str,
-    /// Its fields in the order of the declaration.
-    pub fields: Vec<Str>,
-}
-
-/// A struct's values.
-#[derive(Clone)]
-pub struct StructValue {
-    /// The struct.
-    pub def: Rc<StructDef>,
-    /// In the order of the declaration.
-    pub fields: Vec<Value>,
-}
-
-impl StructValue {
+impl Record<StructDef> {
     /// The value of a field.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.def.fields.iter().position(|f| f.as_str() == name).and_then(|i| self.fields.get(i))
+        self.def().position(name).and_then(|i| self.values().get(i))
     }
-}
 
-impl Drop for StructValue {
-    fn drop(&mut self) {
-        drop::drop_values(std::mem::take(&mut self.fields));
+    /// Its fields with their values.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&Str, &Value)> + DoubleEndedIterator {
+        self.def().names().zip(self.values())
+    }
+
+    /// The dict that it reads like.
+    #[must_use]
+    pub fn to_dict(&self) -> Dict {
+        self.entries().map(|(k, v)| (k.clone(), v.clone())).collect()
     }
 }
 
 thread_local! {
     static RESULT: Rc<EnumDef> = Rc::new(EnumDef {
         name: Str::new("Result"),
-        variants: vec![(Str::new("Ok"), 1), (Str::new("Err"), 1)],
+        site: None,
+        variants: ["Ok", "Err"]
+            .map(|name| VariantDef { name: Str::new(name), span: Span::default(), arity: 1, types: Box::default() })
+            .into(),
+        methods: Methods::default(),
     });
 }
 
@@ -369,19 +348,25 @@ impl Value {
         Self::result(1, error)
     }
 
-    fn result(variant: usize, value: Self) -> Self {
-        Self::Variant(Rc::new(VariantValue { def: RESULT.with(Rc::clone), variant, fields: vec![value] }))
+    fn result(variant: u32, value: Self) -> Self {
+        Self::Variant(Record::take(RESULT.with(Rc::clone), variant, &mut [value]))
+    }
+
+    /// The enum that `Ok` and `Err` are variants of.
+    #[must_use]
+    pub fn result_def() -> Rc<EnumDef> {
+        RESULT.with(Rc::clone)
     }
 
     /// Whether it is `Ok(v)` or `Err(e)`, and which.
     #[must_use]
     pub fn as_result(&self) -> Option<Result<&Self, &Self>> {
         let Self::Variant(v) = self else { return None };
-        if !RESULT.with(|r| Rc::ptr_eq(r, &v.def)) {
+        if !RESULT.with(|r| Rc::ptr_eq(r, v.def())) {
             return None;
         }
-        let inner = v.fields.first()?;
-        Some(if v.variant == 0 { Ok(inner) } else { Err(inner) })
+        let inner = v.values().first()?;
+        Some(if v.tag() == 0 { Ok(inner) } else { Err(inner) })
     }
 
     /// The raw tag; heap values have one of at least [`FIRST_HEAP_TAG`].
@@ -438,8 +423,8 @@ impl Value {
             Self::Pair(_) => "pair",
             Self::Closure(_) => "closure",
             Self::Builtin(_) => "builtin",
-            Self::Variant(v) => &v.def.name,
-            Self::Struct(s) => &s.def.name,
+            Self::Variant(v) => &v.def().name,
+            Self::Struct(s) => &s.def().name,
             Self::Host(h) => h.object().type_name(),
             Self::Iter(i) => i.flavor().name(),
         }

@@ -88,8 +88,8 @@ fn one(value: &Value, quote: bool, out: &mut String, work: &mut Vec<Work>) {
             record("{", entries, work);
         }
         Value::Struct(s) => {
-            let _ = write!(out, "{} ", s.def.name);
-            record("{", s.def.fields.iter().cloned().zip(s.fields.iter().cloned()), work);
+            let _ = write!(out, "{} ", s.def().name);
+            record("{", s.entries().map(|(k, v)| (k.clone(), v.clone())), work);
         }
         Value::Range(r) => {
             let _ = write!(out, "{} to {}{}", r.from, r.to, if r.exclusive { " exclusive" } else { "" });
@@ -103,9 +103,9 @@ fn one(value: &Value, quote: bool, out: &mut String, work: &mut Vec<Work>) {
             let _ = write!(out, "<builtin {}>", b.full_name());
         }
         Value::Variant(v) => {
-            let _ = write!(out, "{}.{}", v.def.name, v.name());
-            if !v.fields.is_empty() {
-                sequence("(", v.fields.iter().cloned(), ")", work);
+            let _ = write!(out, "{}.{}", v.def().name, v.name());
+            if !v.values().is_empty() {
+                sequence("(", v.values().iter().cloned(), ")", work);
             }
         }
         Value::Host(h) => match h.object().to_value() {

@@ -160,8 +160,8 @@ fn hash(value: &Value) -> u64 {
             parts(4, std::slice::from_ref(&p.first), &mut h);
             parts(4, std::slice::from_ref(&p.second), &mut h);
         }
-        Value::Variant(v) => parts(v.variant, &v.fields, &mut h),
-        Value::Struct(s) => parts(5, &s.fields, &mut h),
+        Value::Variant(v) => parts(v.tag(), v.values(), &mut h),
+        Value::Struct(s) => parts(5, s.values(), &mut h),
         other => other.type_name().hash(&mut h),
     }
     h.finish()

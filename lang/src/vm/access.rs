@@ -2,10 +2,10 @@
 
 use super::call::with_article;
 use super::fiber::Fiber;
-use super::{Cx, Place, Proto, Raise, Wait, codes, operate};
+use super::{Cx, FieldSite, Place, Proto, Raise, Wait, codes, operate, record};
 use crate::builtins::{Builtin, Registry, Run};
 use crate::diagnostic::nearest;
-use crate::value::{DictBox, List, Next, Str, Value, inspect};
+use crate::value::{DictBox, List, Methods, Next, Str, StructValue, Value, inspect};
 use std::rc::Rc;
 
 /// An item of a walk.
@@ -25,10 +25,7 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
             Some(v) => Ok(v.clone()),
             None => Ok(property(cx, object, name)?.unwrap_or_default()),
         },
-        Value::Struct(s) => match s.get(name) {
-            Some(v) => Ok(v.clone()),
-            None => Err(no_member(cx, object, name, s.def.fields.iter().map(Str::as_str))),
-        },
+        Value::Struct(_) | Value::Variant(_) => own_member(cx, object, name),
         Value::Host(h) => match h.object().get(name) {
             Some(v) => Ok(v),
             None => Ok(property(cx, object, name)?.unwrap_or_default()),
@@ -38,9 +35,36 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
             .help(format!("write `?.{name}` where it may be nil"))),
         _ => match property(cx, object, name)? {
             Some(v) => Ok(v),
-            None => Err(no_member(cx, object, name, std::iter::empty())),
+            None => Err(no_member(cx, object, name)),
         },
     }
+}
+
+/// A field of a struct, or a method as a value.
+fn own_member(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value, Box<Raise>> {
+    if let Value::Struct(s) = object
+        && let Some(value) = s.get(name)
+    {
+        return Ok(value.clone());
+    }
+    if let Some((_, function)) = record::method(object, name)
+        && let Some(value) = record::bound(cx.isolate, object, function)
+    {
+        return Ok(value);
+    }
+    property(cx, object, name)?.ok_or_else(|| no_member(cx, object, name))
+}
+
+/// Which of a struct's values a site reads; remembered for the next time.
+pub(super) fn slot(s: &StructValue, site: &FieldSite) -> Option<usize> {
+    let shape = Rc::as_ptr(s.def());
+    if site.shape.get() == shape {
+        return Some(site.hint.get() as usize);
+    }
+    let at = s.def().position(&site.name)?;
+    site.shape.set(shape);
+    site.hint.set(u32::try_from(at).unwrap_or(u32::MAX));
+    Some(at)
 }
 
 /// A method that may be read without parentheses.
@@ -65,19 +89,25 @@ pub(super) fn no_method(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
             .about(0, "this is nil")
             .help(format!("write `?.{name}(…)` where it may be nil"));
     }
-    no_member(cx, object, name, std::iter::empty()).about(0, "")
+    no_member(cx, object, name).about(0, "")
 }
 
-fn no_member<'a>(cx: &Cx<'_>, object: &Value, name: &Str, fields: impl Iterator<Item = &'a str>) -> Box<Raise> {
+fn no_member(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
     let message = format!("{} has no method or field `{name}`", with_article(object));
-    let raise = Raise::error(codes::MEMBER, message);
+    let raise = record::explain(Raise::error(codes::MEMBER, message), object, name);
+    let own: Vec<_> = record::methods(object).map(Methods::all).unwrap_or_default();
+    let own = own.iter().filter(|m| m.signature.takes_self).map(|m| m.signature.name.as_str());
+    let fields: Vec<&str> = match object {
+        Value::Struct(s) => s.def().names().map(Str::as_str).collect(),
+        _ => Vec::new(),
+    };
     let module = match object {
         Value::Host(h) => format!("<{}>", h.object().type_name()),
         other => other.tag().module().to_owned(),
     };
     let registry = cx.isolate.registry();
     let methods = registry.module(&module).map(|row| row.name);
-    match nearest(name, fields.chain(methods)) {
+    match nearest(name, fields.into_iter().chain(own).chain(methods)) {
         Some(near) if near == name.as_str() => raise.help(format!("it is a method: call it, `.{near}()`")),
         Some(near) => raise.help(format!("there is `{near}`")),
         None => raise,
@@ -113,7 +143,10 @@ pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<
         (Value::Bytes(b), Value::Int(i)) => Ok(offset(*i, b.len()).map(|at| Value::Int(i64::from(b[at])))),
         (Value::Pair(p), Value::Int(0)) => Ok(Some(p.first.clone())),
         (Value::Pair(p), Value::Int(1)) => Ok(Some(p.second.clone())),
-        (Value::Struct(s), Value::Str(k)) => Ok(s.get(k).cloned()),
+        (Value::Struct(s), Value::Str(k)) => match s.get(k) {
+            Some(v) => Ok(Some(v.clone())),
+            None => Err(record::no_field(s.def(), k)),
+        },
         (Value::Host(h), Value::Str(k)) => Ok(Some(h.object().get(k).unwrap_or_default())),
         (Value::Host(h), Value::Int(i)) => Ok(h.object().at(*i)),
         (Value::Nil, _) => Err(Raise::error(codes::TYPE, "nil cannot be indexed")
@@ -257,6 +290,15 @@ pub(super) fn item(cx: &mut Cx<'_>, value: &Value, position: i64) -> Result<(Ite
 }
 
 impl Fiber {
+    /// `object.field = src`, the slow road.
+    pub(super) fn set_field(&mut self, code: &Proto, object: u16, src: u16, field: u16) -> Result<(), Box<Raise>> {
+        let key = Value::Str(code.fields[usize::from(field)].name.clone());
+        let (object, src) = (self.register(object), self.register(src));
+        let value = std::mem::take(&mut self.stack[src]);
+        *child(&mut self.stack[object], &key, true)? = value;
+        Ok(())
+    }
+
     /// Carries out an assignment to a path: keys from `base` on, the value behind them.
     pub(super) fn assign_path(&mut self, code: &Proto, path: u16, base: usize) -> Result<(), Box<Raise>> {
         let site = &code.paths[usize::from(path)];
@@ -354,7 +396,6 @@ fn assign(
 }
 
 fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Value, Box<Raise>> {
-    let shown = with_article(slot);
     let len = if let Value::List(l) = slot { l.items.len() } else { 0 };
     match (slot, key) {
         (Value::Dict(d), Value::Str(k)) => {
@@ -371,17 +412,20 @@ fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Va
             )
             .help("`xs.push(v)` gives a longer list")),
         },
-        (Value::Struct(s), Value::Str(k)) => match s.def.fields.iter().position(|f| f == k) {
-            Some(at) => Ok(&mut Rc::make_mut(s).fields[at]),
-            None => Err(Raise::error(codes::MEMBER, format!("a {} has no field `{k}`", s.def.name))),
+        (Value::Struct(s), Value::Str(k)) => match s.def().position(k) {
+            Some(at) => Ok(&mut s.values_mut()[at]),
+            None => Err(record::no_field(s.def(), k)),
         },
         (Value::Host(h), _) => {
             Err(Raise::error(codes::TYPE, format!("a {} cannot be changed", h.object().type_name()))
                 .help("make a dict of it first: `{...value}`"))
         }
-        (_, Value::Str(k)) => Err(Raise::error(codes::TYPE, format!("{shown} has no field `{k}` that could be set"))),
-        (_, other) => {
-            Err(Raise::error(codes::TYPE, format!("{shown} has no element at {} that could be set", inspect(other))))
+        (found, Value::Str(k)) => {
+            Err(Raise::error(codes::TYPE, format!("{} has no field `{k}` that could be set", with_article(found))))
+        }
+        (found, other) => {
+            let message = format!("{} has no element at {} that could be set", with_article(found), inspect(other));
+            Err(Raise::error(codes::TYPE, message))
         }
     }
 }

@@ -109,7 +109,11 @@ impl Fiber {
     fn fit_arguments(&mut self, code: &Proto, base: usize, argc: usize, lenient: bool) -> Result<(), Box<Raise>> {
         let params = usize::from(code.params);
         if argc < usize::from(code.required) || (argc > params && !code.rest && !lenient) {
-            return Err(wrong_arity(&code.title(), usize::from(code.required), params, code.rest, argc, code));
+            // `self` is not counted: its place is before the dot.
+            let own = usize::from(code.method);
+            let required = usize::from(code.required).saturating_sub(own);
+            let (params, argc) = (params.saturating_sub(own), argc.saturating_sub(own));
+            return Err(wrong_arity(&code.title(), required, params, code.rest, argc, code));
         }
         if code.rest {
             let extra: Vec<Value> = (params..argc).map(|i| std::mem::take(&mut self.stack[base + i])).collect();

@@ -37,6 +37,8 @@ pub const CANCELLED: &str = "HARN-RUN-015";
 pub const OUTSIDE: &str = "HARN-RUN-016";
 /// A value larger than the run may make.
 pub const SIZE: &str = "HARN-RUN-017";
+/// A struct that cannot be made from what a literal spreads, or a field that it does not have.
+pub const NOT_MADE: &str = "HARN-RUN-020";
 /// An iterator that is asked for an item while it makes one.
 pub const RUNNING: &str = "HARN-RUN-025";
 
@@ -190,5 +192,14 @@ pub static CODES: &[Code] = &[
                   closure nor another task can ask it for the next one. Make a second one, or ask from outside.",
         fails: "var g = nil\nfn numbers() {\n  yield 1\n  yield g.next().value\n}\ng = numbers()\nprintln(g.to_list())\n",
         mended: "fn numbers() {\n  yield 1\n  yield numbers().next().value\n}\nprintln(numbers().to_list())\n",
+    },
+    Code {
+        code: NOT_MADE,
+        severity: Error,
+        title: "a field that the struct does not have, or lacks",
+        meaning: "A struct has exactly the fields of its declaration. What a literal spreads, or a path assigns, names \
+                  another one, or a field without a default is missing.",
+        fails: "struct Point { x: int, y: int }\nlet d = json_parse(\"{\\\"x\\\": 1}\")\nprintln(Point {...d})\n",
+        mended: "struct Point { x: int, y: int = 0 }\nlet d = json_parse(\"{\\\"x\\\": 1}\")\nprintln(Point {...d})\n",
     },
 ];

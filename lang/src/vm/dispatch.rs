@@ -8,9 +8,9 @@
 use super::call::{Entered, NO_CLOSURE};
 use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::op::{FAR, IN_LIST, Op, Reg};
-use super::{Cx, Failure, Proto, Raise, access, codes, operate, pattern, unwind};
+use super::{Cx, Failure, Proto, Raise, Test, access, codes, operate, pattern, record, type_test, unwind};
 use crate::ast::BinaryOp;
-use crate::value::{Closure, Dict, Range, Str, StructValue, Value, display, equal, inspect};
+use crate::value::{Closure, Dict, Range, Record, Str, Value, display, equal, inspect};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::ptr;
@@ -160,6 +160,27 @@ impl Fiber {
                     },
                 }
             };
+        }
+        // A function known by its number, whose arguments fit as they are.
+        macro_rules! call_function {
+            ($func:expr, $first:expr, $dst:expr) => {{
+                // SAFETY: functions are never removed.
+                let proto = unsafe { Rc::as_ptr((&*self.isolate.functions()).get_unchecked(usize::from($func))) };
+                let callee = unsafe { &*proto };
+                if self.frames.len() >= self.isolate.limits().depth {
+                    // The general road says so.
+                    check!(self.enter_script(proto, NO_CLOSURE, $first, usize::from(callee.params), $dst, false));
+                }
+                let top = $first + usize::from(callee.regs) + 1;
+                if top > self.stack.len() {
+                    self.ensure(top);
+                }
+                self.frames.push(Frame::script(proto, NO_CLOSURE, $first, $dst));
+                pc = callee.code.as_ptr();
+                code = proto;
+                closure = NO_CLOSURE;
+                base = unsafe { self.stack.as_mut_ptr().add($first) };
+            }};
         }
         // The integer and float roads of an operator; `slow` for all else.
         macro_rules! arithmetic {
@@ -489,19 +510,7 @@ impl Fiber {
                     let proto = unsafe { Rc::as_ptr((&*self.isolate.functions()).get_unchecked(usize::from(func))) };
                     let callee = unsafe { &*proto };
                     if argc != IN_LIST && u16::from(argc) == callee.params && !callee.rest {
-                        if self.frames.len() >= self.isolate.limits().depth {
-                            // The general road says so.
-                            check!(self.enter_script(proto, NO_CLOSURE, first, usize::from(argc), dst, false));
-                        }
-                        let top = first + usize::from(callee.regs) + 1;
-                        if top > self.stack.len() {
-                            self.ensure(top);
-                        }
-                        self.frames.push(Frame::script(proto, NO_CLOSURE, first, dst));
-                        pc = callee.code.as_ptr();
-                        code = proto;
-                        closure = NO_CLOSURE;
-                        base = unsafe { self.stack.as_mut_ptr().add(first) };
+                        call_function!(func, first, dst);
                     } else {
                         let argc = if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
                         check!(self.enter_script(proto, NO_CLOSURE, first, argc, dst, false));
@@ -517,7 +526,15 @@ impl Fiber {
                 }
                 Op::CallMethod { argc, dst, base: at, site } => {
                     save!();
-                    entered!(self.call_method(code!(), at, argc, dst, site), dst);
+                    let cache = unsafe { code!().methods.get_unchecked(usize::from(site)) };
+                    let shape = record::shape(get!(at));
+                    if !shape.is_null() && shape == cache.shape.get() && argc != IN_LIST {
+                        let first = self.absolute(at);
+                        tick_call!(self, pc, base, code, closure);
+                        call_function!(cache.function.get(), first, dst);
+                    } else {
+                        entered!(self.call_method(code!(), at, argc, dst, site), dst);
+                    }
                 }
                 Op::MethodInPlace { argc, base: at, site, place } => {
                     save!();
@@ -693,9 +710,7 @@ impl Fiber {
                 Op::DictMerge { dict, value } => {
                     let from = match get!(value) {
                         Value::Host(h) => h.object().to_value().unwrap_or_default(),
-                        Value::Struct(s) => {
-                            Value::dict(s.def.fields.iter().cloned().zip(s.fields.iter().cloned()).collect())
-                        }
+                        Value::Struct(s) => Value::dict(s.to_dict()),
                         other => other.clone(),
                     };
                     match (unsafe { &mut *reg!(dict) }, &from) {
@@ -744,10 +759,42 @@ impl Fiber {
                     }
                     set!(dst, Value::Str(text));
                 }
-                Op::Struct { dst, src, def } => {
+                Op::StructOf { dst, base: at, def } => {
                     let def = unsafe { code!().structs.get_unchecked(usize::from(def)) }.clone();
-                    let fields = check!(def.fields.iter().map(|f| pattern::key(get!(src), f)).collect());
-                    set!(dst, Value::Struct(Rc::new(StructValue { def, fields })));
+                    let values = unsafe { std::slice::from_raw_parts_mut(reg!(at), def.fields.len()) };
+                    set!(dst, Value::Struct(Record::take(def, 0, values)));
+                }
+                Op::StructFrom { dst, base: at, site } => {
+                    let site = unsafe { code!().rebuilds.get_unchecked(usize::from(site)) };
+                    let values = unsafe { std::slice::from_raw_parts_mut(reg!(at), site.given.len() + 1) };
+                    let value = check!(record::rebuild(site, values));
+                    set!(dst, value);
+                }
+                Op::JumpIfSlot { object, index, by } => {
+                    if let Value::Struct(s) = get!(object)
+                        && !matches!(s.values().get(usize::from(index)), Some(Value::Unbound))
+                    {
+                        short_jump!(by);
+                    }
+                }
+                Op::SetSlot { object, src, index } => {
+                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
+                    if let Value::Struct(s) = unsafe { &mut *reg!(object) }
+                        && let Some(slot) = s.values_mut().get_mut(usize::from(index))
+                    {
+                        *slot = value;
+                    }
+                }
+                Op::VariantOf { dst, base: at, site } => {
+                    let (def, tag) = unsafe { code!().variants.get_unchecked(usize::from(site)) };
+                    let arity = def.variants.get(*tag as usize).map_or(0, |v| v.arity);
+                    let values = unsafe { std::slice::from_raw_parts_mut(reg!(at), arity) };
+                    let value = Value::Variant(Record::take(def.clone(), *tag, values));
+                    set!(dst, value);
+                }
+                Op::Function { dst, func } => {
+                    let value = self.isolate.function_value(func);
+                    set!(dst, value);
                 }
 
                 Op::GetField { dst, object, field } => {
@@ -760,11 +807,38 @@ impl Fiber {
                         site.hint.set(at as u32);
                         let value = value.clone();
                         set!(dst, value);
+                    } else if let Value::Struct(s) = get!(object)
+                        && let Some(at) = access::slot(s, site)
+                        && let Some(value) = s.values().get(at)
+                    {
+                        let value = value.clone();
+                        set!(dst, value);
                     } else {
                         save!();
                         let Self { isolate, context, .. } = self;
                         let value = check!(access::field(&mut Cx { isolate, context }, get!(object), &site.name));
                         set!(dst, value);
+                    }
+                }
+                Op::SetField { object, src, field } => {
+                    let site = unsafe { code!().fields.get_unchecked(usize::from(field)) };
+                    let slot = match unsafe { &mut *reg!(object) } {
+                        Value::Struct(s) => access::slot(s, site).and_then(|at| s.values_mut().get_mut(at)),
+                        Value::Dict(d) => {
+                            let d = &mut Rc::make_mut(d).dict;
+                            d.position_near(&site.name, site.hint.get() as usize).and_then(|at| {
+                                site.hint.set(u32::try_from(at).unwrap_or(u32::MAX));
+                                d.at_mut(at)
+                            })
+                        }
+                        _ => None,
+                    };
+                    if let Some(slot) = slot {
+                        let old = std::mem::replace(slot, unsafe { std::mem::take(&mut *reg!(src)) });
+                        drop(old);
+                    } else {
+                        save!();
+                        check!(self.set_field(code!(), object, src, field));
                     }
                 }
                 Op::GetIndex { dst, object, index } => match (get!(object), get!(index)) {
@@ -880,7 +954,16 @@ impl Fiber {
                     }
                 },
 
-                Op::IsList { dst, src, test } | Op::HasKeys { dst, src, test } | Op::IsVariant { dst, src, test } => {
+                Op::UnlessVariant { a, test, by } => {
+                    let fits = match (unsafe { code!().tests.get_unchecked(usize::from(test)) }, get!(a)) {
+                        (Test::Variant(def, tag), Value::Variant(v)) => v.tag() == *tag && Rc::ptr_eq(def, v.def()),
+                        _ => false,
+                    };
+                    if !fits {
+                        short_jump!(by);
+                    }
+                }
+                Op::IsList { dst, src, test } | Op::HasKeys { dst, src, test } => {
                     let fits = pattern::fits(&code!().tests[usize::from(test)], get!(src));
                     set!(dst, Value::Bool(fits));
                 }
@@ -888,9 +971,8 @@ impl Fiber {
                     let fits = matches!(get!(src), Value::Pair(_));
                     set!(dst, Value::Bool(fits));
                 }
-                Op::IsType { dst, src, k } => {
-                    let fits =
-                        code!().constants[usize::from(k)].as_str().is_some_and(|n| pattern::has_type(get!(src), n));
+                Op::IsType { dst, src, ty } => {
+                    let fits = type_test::has_type(&code!().types, usize::from(ty), get!(src));
                     set!(dst, Value::Bool(fits));
                 }
                 Op::Item { dst, src, index } => {
@@ -902,7 +984,7 @@ impl Fiber {
                     set!(dst, value);
                 }
                 Op::Key { dst, src, field } => {
-                    let value = check!(pattern::key(get!(src), &code!().fields[usize::from(field)].name));
+                    let value = check!(pattern::key(get!(src), &code!().fields[usize::from(field)]));
                     set!(dst, value);
                 }
                 Op::KeysBut { dst, src, shape } => {

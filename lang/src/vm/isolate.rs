@@ -3,8 +3,9 @@
 
 use super::{Host, Limits, Proto};
 use crate::builtins::{Capability, Registry};
-use crate::value::{Str, Value};
+use crate::value::{Closure, Str, TypeDef, Value};
 use std::cell::{Cell, RefCell, UnsafeCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Globals, functions, the host, limits. Nothing in it is ever removed, so that code may point into it.
@@ -20,6 +21,12 @@ pub struct Isolate {
     denied: Vec<Capability>,
     fuel_used: Cell<u64>,
     names: RefCell<std::collections::HashSet<Str>>,
+    /// Declared types: what inline caches compare with must not go while code is there.
+    types: RefCell<Vec<TypeDef>>,
+    /// Functions as values, so that one function is always the same value.
+    values: RefCell<HashMap<u16, Value>>,
+    /// The code of methods that have their `self`.
+    bound: RefCell<HashMap<u16, Rc<Proto>>>,
 }
 
 impl Isolate {
@@ -37,6 +44,9 @@ impl Isolate {
             denied,
             fuel_used: Cell::new(0),
             names: RefCell::default(),
+            types: RefCell::default(),
+            values: RefCell::default(),
+            bound: RefCell::default(),
         })
     }
 
@@ -89,6 +99,10 @@ impl Isolate {
             // The placeholder may be running nowhere, but what was loaded stays.
             self.kept.borrow_mut().push(std::mem::replace(slot, proto));
         }
+        if let Ok(number) = u16::try_from(number) {
+            self.values.borrow_mut().remove(&number);
+            self.bound.borrow_mut().remove(&number);
+        }
     }
 
     /// The function of a number.
@@ -101,6 +115,28 @@ impl Isolate {
     /// Keeps a loaded module's code.
     pub fn keep(&self, proto: &Rc<Proto>) {
         self.kept.borrow_mut().push(proto.clone());
+    }
+
+    /// Keeps a declared type.
+    pub fn keep_type(&self, def: TypeDef) {
+        self.types.borrow_mut().push(def);
+    }
+
+    /// The function of a number as a value.
+    #[must_use]
+    pub fn function_value(&self, number: u16) -> Value {
+        if let Some(value) = self.values.borrow().get(&number) {
+            return value.clone();
+        }
+        let Some(proto) = self.function(usize::from(number)) else { return Value::Nil };
+        let value = Value::Closure(Rc::new(Closure { proto, captures: Vec::new() }));
+        self.values.borrow_mut().insert(number, value.clone());
+        value
+    }
+
+    /// The code of a method that has its `self`, made once.
+    pub(super) fn bound(&self, number: u16, make: impl FnOnce() -> Proto) -> Rc<Proto> {
+        self.bound.borrow_mut().entry(number).or_insert_with(|| Rc::new(make())).clone()
     }
 
     /// The one block that all code of this run uses for a name.

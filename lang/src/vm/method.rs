@@ -1,13 +1,14 @@
 //! Method calls: which function a name means for a receiver, and changing the receiver where it lives.
 
-use super::call::Entered;
+use super::call::{Entered, NO_CLOSURE};
 use super::fiber::Fiber;
 use super::op::{IN_LIST, Reg};
-use super::{Cx, Proto, Raise, access};
+use super::{Cx, Proto, Raise, access, record};
 use crate::value::{Tag, Value};
+use std::rc::Rc;
 
 impl Fiber {
-    /// Calls a method: a dict's own function, else the builtin of the receiver's type.
+    /// Calls a method: that of a struct's or enum's `impl`, a dict's own function, else the builtin of the receiver's type.
     pub(super) fn call_method(
         &mut self,
         code: &Proto,
@@ -20,6 +21,15 @@ impl Fiber {
         let base = self.absolute(at);
         let argc = if argc == IN_LIST { self.unpack_arguments(base + 1) } else { usize::from(argc) };
         let receiver = &self.stack[base];
+        if let Some((method, function)) = record::method(receiver, &site.name) {
+            if method.signature.max == Some(argc) && method.signature.min == argc {
+                site.shape.set(record::shape(receiver));
+                site.function.set(function);
+            }
+            let Some(proto) = self.isolate.function(usize::from(function)) else { return Ok(Entered::Value(Value::Nil)) };
+            self.enter_script(Rc::as_ptr(&proto), NO_CLOSURE, base, argc + 1, dst, false)?;
+            return Ok(Entered::Frame);
+        }
         let own = match receiver {
             Value::Dict(d) => d.dict.get(&site.name).filter(|v| v.is_callable()).cloned(),
             Value::Host(h) => h.object().get(&site.name).filter(Value::is_callable),
@@ -67,7 +77,11 @@ impl Fiber {
             Some((cached, row)) if cached == tag => Some(row),
             _ => self.isolate.registry().find(tag.module(), &site.name),
         };
-        let own_key = matches!(&receiver, Value::Dict(d) if d.dict.contains(&site.name));
+        let own_key = match &receiver {
+            Value::Dict(d) => d.dict.contains(&site.name),
+            Value::Struct(_) | Value::Variant(_) => true,
+            _ => false,
+        };
         let Some(row) = row.filter(|row| row.pure && !own_key && tag != Tag::Host) else {
             self.put_place(place, receiver);
             return Ok(0);

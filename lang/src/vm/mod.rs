@@ -3,8 +3,8 @@
 //! - [`Op`]: the instructions. [`Proto`]: a compiled function.
 //! - [`Isolate`]: what the scripts of one run share: globals, functions, the host.
 //! - [`Fiber`]: one line of execution. [`Fiber::run`] goes on until it is done, must wait, or its slice is over.
-//! - `slice`: how a run begins and pauses. `dispatch`: the loop. `operate`, `access`, `pattern`, `method`: what its slow
-//!   roads do. `call`: windows and frames. `iterate`: iterators.
+//! - `slice`: how a run begins and pauses. `dispatch`: the loop. `operate`, `access`, `pattern`, `method`, `record`:
+//!   what its slow roads do. `call`: windows and frames. `iterate`: iterators.
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call.
 
@@ -23,7 +23,9 @@ mod operate;
 mod pattern;
 mod proto;
 mod raise;
+mod record;
 mod slice;
+mod type_test;
 mod unwind;
 
 pub(crate) use access::walkable;
@@ -33,6 +35,8 @@ pub use fiber::{Exit, Fiber};
 pub use isolate::Isolate;
 pub use op::Op;
 pub use proto::{
-    CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Str0, Test,
+    CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Rebuild, Str0,
+    Test,
 };
 pub use raise::{About, Raise, Why};
+pub use type_test::TypeTest;

@@ -407,16 +407,51 @@ pub enum Op {
         base: Reg,
         len: u16,
     },
-    /// A struct of `structs[def]` from the dict in `src`.
-    Struct {
+    /// A struct of `structs[def]` with the values from `base` on, one for each field.
+    StructOf {
         dst: Reg,
-        src: Reg,
+        base: Reg,
         def: u16,
+    },
+    /// A struct made from the value in `base`, with the values behind it for the fields of `rebuilds[site]`.
+    StructFrom {
+        dst: Reg,
+        base: Reg,
+        site: u16,
+    },
+    /// Jumps when field `index` of a struct that is being made has a value.
+    JumpIfSlot {
+        object: Reg,
+        index: u16,
+        by: i16,
+    },
+    /// Field `index` of a struct that is being made.
+    SetSlot {
+        object: Reg,
+        src: Reg,
+        index: u16,
+    },
+    /// The variant `variants[site]` with the values from `base` on.
+    VariantOf {
+        dst: Reg,
+        base: Reg,
+        site: u16,
+    },
+    /// `dst =` the function of that number.
+    Function {
+        dst: Reg,
+        func: u16,
     },
 
     GetField {
         dst: Reg,
         object: Reg,
+        field: u16,
+    },
+    /// `object.field = src`, where `object` is a variable's register.
+    SetField {
+        object: Reg,
+        src: Reg,
         field: u16,
     },
     GetIndex {
@@ -492,22 +527,22 @@ pub enum Op {
         src: Reg,
         test: u16,
     },
-    /// Whether `src` is the variant of `tests[test]`.
-    IsVariant {
-        dst: Reg,
-        src: Reg,
+    /// Jumps unless `a` is the variant of `tests[test]`.
+    UnlessVariant {
+        a: Reg,
         test: u16,
+        by: i16,
     },
     /// Whether `src` is a pair.
     IsPair {
         dst: Reg,
         src: Reg,
     },
-    /// Whether `src` has the type named by `constants[k]`.
+    /// Whether `src` has the type `types[ty]`.
     IsType {
         dst: Reg,
         src: Reg,
-        k: u16,
+        ty: u16,
     },
     /// An element of a list pattern, nil when there is none.
     Item {

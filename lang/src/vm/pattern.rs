@@ -1,33 +1,20 @@
 //! What patterns ask and take.
 
 use super::call::with_article;
-use super::{Raise, Test, codes};
+use super::{FieldSite, Raise, Test, access, codes};
 use crate::value::{Dict, Str, Value};
+use std::rc::Rc;
 
 /// Whether `value` fits.
 pub(super) fn fits(test: &Test, value: &Value) -> bool {
     match (test, value) {
         (Test::List { len, rest }, Value::List(l)) => l.items.len() == *len || (*rest && l.items.len() > *len),
-        (Test::Keys { name: None, keys }, Value::Dict(d)) => keys.iter().all(|k| d.dict.contains(k)),
-        (Test::Keys { name, keys }, Value::Struct(s)) => {
-            name.as_ref().is_none_or(|n| *n == s.def.name) && keys.iter().all(|k| s.def.fields.contains(k))
-        }
-        (Test::Keys { name: None, keys }, Value::Host(h)) => keys.iter().all(|k| h.object().get(k).is_some()),
-        (Test::Variant { name, variant, args }, Value::Variant(v)) => {
-            name.as_ref().is_none_or(|n| *n == v.def.name) && v.name() == variant.as_str() && v.fields.len() == *args
-        }
+        (Test::Keys(keys), Value::Dict(d)) => keys.iter().all(|k| d.dict.contains(k)),
+        (Test::Keys(keys), Value::Struct(s)) => keys.iter().all(|k| s.def().position(k).is_some()),
+        (Test::Keys(keys), Value::Host(h)) => keys.iter().all(|k| h.object().get(k).is_some()),
+        (Test::Struct(def), Value::Struct(s)) => Rc::ptr_eq(def, s.def()),
+        (Test::Variant(def, tag), Value::Variant(v)) => v.tag() == *tag && Rc::ptr_eq(def, v.def()),
         _ => false,
-    }
-}
-
-/// Whether `value` has the type of that name.
-pub(super) fn has_type(value: &Value, name: &str) -> bool {
-    match name {
-        "any" | "unknown" => true,
-        "dict" => matches!(value, Value::Dict(_)),
-        "float" => matches!(value, Value::Float(_) | Value::Int(_)),
-        "fn" | "function" => value.is_callable(),
-        _ => value.type_name() == name,
     }
 }
 
@@ -54,11 +41,11 @@ pub(super) fn items_from(value: &Value, index: usize) -> Result<Value, Box<Raise
 }
 
 /// The value of a key, nil when it is absent.
-pub(super) fn key(value: &Value, name: &Str) -> Result<Value, Box<Raise>> {
+pub(super) fn key(value: &Value, site: &FieldSite) -> Result<Value, Box<Raise>> {
     let found = match value {
-        Value::Dict(d) => d.dict.get(name).cloned(),
-        Value::Struct(s) => s.get(name).cloned(),
-        Value::Host(h) => h.object().get(name),
+        Value::Dict(d) => d.dict.get(&site.name).cloned(),
+        Value::Struct(s) => access::slot(s, site).and_then(|at| s.values().get(at)).cloned(),
+        Value::Host(h) => h.object().get(&site.name),
         _ => return Err(no_part(value, "a dict", "`{a, b}` takes dicts and structs apart")),
     };
     Ok(found.unwrap_or_default())
@@ -74,7 +61,7 @@ pub(super) fn keys_but(value: &Value, keys: &[Str]) -> Result<Value, Box<Raise>>
     let copy = |(k, v): (&Str, &Value)| (k.clone(), v.clone());
     let rest: Dict = match &whole {
         Value::Dict(d) => d.dict.iter().filter(others).map(copy).collect(),
-        Value::Struct(s) => s.def.fields.iter().zip(&s.fields).filter(others).map(copy).collect(),
+        Value::Struct(s) => s.entries().filter(others).map(copy).collect(),
         _ => return Err(no_part(value, "a dict", "`{a, ...rest}` takes dicts and structs apart")),
     };
     Ok(Value::dict(rest))
@@ -83,7 +70,7 @@ pub(super) fn keys_but(value: &Value, keys: &[Str]) -> Result<Value, Box<Raise>>
 /// Value `index` of a variant or pair.
 pub(super) fn part(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
     match value {
-        Value::Variant(v) => Ok(v.fields.get(index).cloned().unwrap_or_default()),
+        Value::Variant(v) => Ok(v.values().get(index).cloned().unwrap_or_default()),
         Value::Pair(p) if index == 0 => Ok(p.first.clone()),
         Value::Pair(p) => Ok(p.second.clone()),
         _ => Err(no_part(value, "a pair", "`(a, b)` takes pairs apart, `[a, b]` lists and `{key, value}` entries")),

@@ -3,7 +3,8 @@
 use super::op::Op;
 use crate::builtins::Builtin;
 use crate::source::{SourceRef, Span};
-use crate::value::{Str, StructDef, Tag, Value};
+use super::type_test::TypeTest;
+use crate::value::{EnumDef, Str, StructDef, Tag, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -20,6 +21,8 @@ pub struct Proto {
     pub required: u16,
     /// A rest parameter follows.
     pub rest: bool,
+    /// The first parameter is `self`.
+    pub method: bool,
     /// The window's size.
     pub regs: u16,
     /// The instructions.
@@ -42,6 +45,12 @@ pub struct Proto {
     pub shapes: Vec<Box<[Str]>>,
     /// Structs made.
     pub structs: Vec<Rc<StructDef>>,
+    /// Structs made from other values.
+    pub rebuilds: Vec<Rebuild>,
+    /// Variants made.
+    pub variants: Vec<(Rc<EnumDef>, u32)>,
+    /// Types asked for.
+    pub types: Vec<TypeTest>,
     /// Assigned paths.
     pub paths: Vec<PathSite>,
     /// Places changed by `x = x.method(…)`, and how many instructions do the same the long way.
@@ -78,6 +87,16 @@ pub struct FieldSite {
     pub name: Str,
     /// Where it lay last time.
     pub hint: Cell<u32>,
+    /// In which struct; only compared, never followed.
+    pub shape: Cell<*const StructDef>,
+}
+
+impl FieldSite {
+    /// A field of that name, not read yet.
+    #[must_use]
+    pub fn new(name: Str) -> Self {
+        Self { name, hint: Cell::new(0), shape: Cell::new(std::ptr::null()) }
+    }
 }
 
 /// A method call.
@@ -86,6 +105,26 @@ pub struct MethodSite {
     pub name: Str,
     /// What it was last time, and for which type.
     pub cache: Cell<Option<(Tag, &'static Builtin)>>,
+    /// The struct or enum whose own method it was last time; only compared, never followed.
+    pub shape: Cell<*const ()>,
+    /// That method, which takes the arguments as they are.
+    pub function: Cell<u16>,
+}
+
+impl MethodSite {
+    /// A method of that name, not called yet.
+    #[must_use]
+    pub fn new(name: Str) -> Self {
+        Self { name, cache: Cell::new(None), shape: Cell::new(std::ptr::null()), function: Cell::new(0) }
+    }
+}
+
+/// A struct literal with a spread.
+pub struct Rebuild {
+    /// The struct.
+    pub def: Rc<StructDef>,
+    /// The fields that the literal names.
+    pub given: Box<[u16]>,
 }
 
 /// Where an assignable variable lives.
@@ -122,22 +161,12 @@ pub enum Test {
         /// There may be more.
         rest: bool,
     },
-    /// A dict (or the named struct) with these keys.
-    Keys {
-        /// The struct.
-        name: Str0,
-        /// The keys.
-        keys: Vec<Str>,
-    },
-    /// A variant.
-    Variant {
-        /// The enum, where it was written.
-        name: Str0,
-        /// The variant.
-        variant: Str,
-        /// How many values.
-        args: usize,
-    },
+    /// Something that reads like a dict and has these keys.
+    Keys(Vec<Str>),
+    /// That struct.
+    Struct(Rc<StructDef>),
+    /// A variant of that enum.
+    Variant(Rc<EnumDef>, u32),
 }
 
 /// What `Fail` says about a value.

@@ -1,0 +1,274 @@
+//! Struct literals, variants and the functions of types: names that are not there, and what is too many or too few.
+
+use super::codes;
+use crate::ast::visit::{Visit, walk_expr, walk_module, walk_pattern};
+use crate::ast::*;
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::resolve::Resolution;
+use crate::source::{SourceRef, Span};
+use crate::value::{EnumDef, FieldDefault, Signature, Site, Str, StructDef, TypeDef, Value, VariantDef};
+use std::rc::Rc;
+
+/// Checks a resolved module.
+pub(super) fn check(source: &SourceRef, module: &Module, names: &Resolution, found: &mut Vec<Diagnostic>) {
+    walk_module(&mut Members { source, names, found }, module);
+}
+
+struct Members<'c> {
+    source: &'c SourceRef,
+    names: &'c Resolution,
+    found: &'c mut Vec<Diagnostic>,
+}
+
+impl<'a> Visit<'a> for Members<'_> {
+    fn expr(&mut self, e: &'a Expr) {
+        match &e.kind {
+            ExprKind::Struct { name, items } => {
+                if let Some(TypeDef::Struct(def)) = self.names.type_at(name.span).map(TypeDef::resolved) {
+                    self.literal(&def, name, items);
+                }
+            }
+            ExprKind::Field { name, .. } => {
+                if let Some(owner) = self.names.owner_of(name.span) {
+                    self.member(&owner, name);
+                }
+            }
+            ExprKind::Call { callee, args } => {
+                if let ExprKind::Field { name, .. } = &callee.kind
+                    && let Some(owner) = self.names.owner_of(name.span)
+                    && args.iter().all(|a| !a.spread)
+                {
+                    self.call(&owner, name, args.len(), e.span);
+                }
+            }
+            _ => {}
+        }
+        walk_expr(self, e);
+    }
+
+    fn pattern(&mut self, pattern: &'a Pattern) {
+        match &pattern.kind {
+            PatternKind::Dict { name: Some(name), fields, .. } => {
+                if let Some(TypeDef::Struct(def)) = self.names.type_at(name.span).map(TypeDef::resolved) {
+                    for field in fields {
+                        if def.position(&field.key.text).is_none() {
+                            self.no_field(&def, &field.key);
+                        }
+                    }
+                }
+            }
+            PatternKind::Variant { enum_name, variant, args } => {
+                self.variant_pattern(enum_name.as_ref(), variant, args.len(), pattern.span);
+            }
+            _ => {}
+        }
+        walk_pattern(self, pattern);
+    }
+}
+
+impl Members<'_> {
+    fn error(&self, code: &'static str, message: String, span: Span, label: &str) -> Diagnostic {
+        Diagnostic::error(code, message).label(self.source, span, label)
+    }
+
+    fn literal(&mut self, def: &StructDef, name: &Name, items: &[DictItem]) {
+        let mut given: Vec<&Name> = Vec::new();
+        let mut complete = true;
+        for item in items {
+            let DictItem::Entry { key, .. } = item else {
+                complete = false;
+                continue;
+            };
+            if def.position(&key.text).is_none() {
+                self.no_field(def, key);
+            } else if let Some(first) = given.iter().find(|g| g.text == key.text) {
+                let d = self
+                    .error(codes::FIELD_TWICE, format!("`{}` is given twice", key.text), key.span, "given again here")
+                    .label(self.source, first.span, "first given here")
+                    .help("remove one of them");
+                self.found.push(d);
+            } else {
+                given.push(key);
+            }
+        }
+        let missing: Vec<_> = def
+            .fields
+            .iter()
+            .filter(|f| matches!(f.default, FieldDefault::None) && !given.iter().any(|g| g.text == f.name.as_str()))
+            .collect();
+        let Some(first) = missing.first().filter(|_| complete) else { return };
+        let list = listed(missing.iter().map(|f| f.name.as_str()), "and");
+        let are = if missing.len() == 1 { "is" } else { "are" };
+        let add: Vec<String> = missing.iter().map(|f| format!("{}: …", f.name)).collect();
+        let d = self
+            .error(codes::FIELD_MISSING, format!("{list} of `{}` {are} missing", def.name), name.span, "not complete")
+            .label(&def.site.source, first.span, "declared without a default")
+            .help(format!("add `{}`", add.join(", ")));
+        self.found.push(d);
+    }
+
+    fn no_field(&mut self, def: &StructDef, key: &Name) {
+        let d = self
+            .error(codes::NO_FIELD, format!("`{}` has no field `{}`", def.name, key.text), key.span, "unknown field")
+            .label(&def.site.source, def.site.span, "declared here");
+        let names = || def.names().map(Str::as_str);
+        self.found.push(suggest(d, key, names, "its fields are"));
+    }
+
+    /// `Type.name` must be a variant or a function of the type.
+    fn member(&mut self, owner: &TypeDef, name: &Name) {
+        let methods = owner.methods().map(|m| m.all()).unwrap_or_default();
+        let variants: Vec<&str> = match owner {
+            TypeDef::Enum(def) => def.variants.iter().map(|v| v.name.as_str()).collect(),
+            _ => Vec::new(),
+        };
+        let names = || variants.iter().copied().chain(methods.iter().map(|m| m.signature.name.as_str()));
+        if names().any(|n| n == name.text) {
+            return;
+        }
+        if let TypeDef::Interface(_) | TypeDef::Alias(_) = owner {
+            let message = format!("`{}` is {}, which has no functions of its own", owner.name(), owner.sort());
+            let d = self.error(codes::NO_MEMBER, message, name.span, "not found");
+            return self.found.push(declared(d, owner.site()));
+        }
+        let what = if variants.is_empty() { "function" } else { "variant or function" };
+        let message = format!("`{}` has no {what} `{}`", owner.name(), name.text);
+        let d = declared(self.error(codes::NO_MEMBER, message, name.span, "not found"), owner.site());
+        if let TypeDef::Struct(def) = owner
+            && def.position(&name.text).is_some()
+        {
+            let help = format!("it is a field: read it from a value, `value.{}`", name.text);
+            return self.found.push(d.help(help));
+        }
+        self.found.push(suggest(d, name, names, "there are"));
+    }
+
+    fn call(&mut self, owner: &TypeDef, name: &Name, given: usize, span: Span) {
+        if let TypeDef::Enum(def) = owner
+            && let Some(variant) = def.position(&name.text).and_then(|at| def.variants.get(at))
+        {
+            if variant.arity != given {
+                let d = self.wrong_count(def, variant, given, span);
+                self.found.push(d);
+            }
+            return;
+        }
+        let Some(method) = owner.methods().and_then(|m| m.get(&name.text)) else { return };
+        let Signature { takes_self, min, max, .. } = &method.signature;
+        let own = usize::from(*takes_self);
+        let (min, max) = (min + own, max.map(|max| max + own));
+        if given >= min && max.is_none_or(|max| given <= max) {
+            return;
+        }
+        let message = format!("`{}.{}` takes {}, but {} given", owner.name(), name.text, range(min, max), were(given));
+        let mut d = self
+            .error(codes::ARITY, message, span, "called here")
+            .label(&method.source, method.signature.span, "declared here");
+        if *takes_self {
+            d = d.help(format!("its first argument is `self`: `value.{}(…)` gives it", name.text));
+        }
+        self.found.push(d);
+    }
+
+    fn variant_pattern(&mut self, enum_name: Option<&Name>, variant: &Name, given: usize, span: Span) {
+        let def = match enum_name {
+            None => Value::result_def(),
+            Some(name) => match self.names.type_at(name.span).map(TypeDef::resolved) {
+                Some(TypeDef::Enum(def)) => def,
+                None if name.text == "Result" => Value::result_def(),
+                _ => return,
+            },
+        };
+        match def.position(&variant.text).and_then(|at| def.variants.get(at)) {
+            Some(found) if found.arity == given => {}
+            Some(found) => {
+                let mut d = self.wrong_count(&def, found, given, span);
+                if given == 0 {
+                    d = d.help(format!("whatever it holds: `{}.{}(_)`", def.name, found.name));
+                }
+                self.found.push(d);
+            }
+            None if enum_name.is_none() => self.bare_variant(variant),
+            None => self.member(&TypeDef::Enum(def), variant),
+        }
+    }
+
+    /// `B(x)` without its enum.
+    fn bare_variant(&mut self, variant: &Name) {
+        let mut d = self.error(
+            codes::NO_MEMBER,
+            format!("`{}` is not a variant of `Result`", variant.text),
+            variant.span,
+            "which enum is it of?",
+        );
+        let owner = self.names.bindings.iter().find_map(|b| match b.def.as_ref().map(TypeDef::resolved) {
+            Some(TypeDef::Enum(def)) if def.position(&variant.text).is_some() => Some(b.name.clone()),
+            _ => None,
+        });
+        d = match owner {
+            Some(owner) => d
+                .help(format!("write the enum as well: `{owner}.{}(…)`", variant.text))
+                .fix(variant.span, format!("{owner}.{}", variant.text)),
+            None => d.help("only `Ok(…)` and `Err(…)` stand alone; others are written `Enum.Variant(…)`"),
+        };
+        self.found.push(d);
+    }
+
+    fn wrong_count(&self, def: &Rc<EnumDef>, variant: &VariantDef, given: usize, span: Span) -> Diagnostic {
+        let holds = match variant.arity {
+            0 => "holds no values".to_owned(),
+            1 => "holds 1 value".to_owned(),
+            n => format!("holds {n} values"),
+        };
+        let message = format!("`{}.{}` {holds}, but {} given", def.name, variant.name, were(given));
+        let d = self.error(codes::VALUES, message, span, "here");
+        match &def.site {
+            Some(site) => d.label(&site.source, variant.span, "declared here"),
+            None => d,
+        }
+    }
+}
+
+fn declared(d: Diagnostic, site: Option<&Site>) -> Diagnostic {
+    match site {
+        Some(site) => d.label(&site.source, site.span, "declared here"),
+        None => d,
+    }
+}
+
+/// The nearest name, or all of them.
+fn suggest<'n, I: Iterator<Item = &'n str>>(
+    d: Diagnostic,
+    written: &Name,
+    names: impl Fn() -> I,
+    they_are: &str,
+) -> Diagnostic {
+    match nearest(&written.text, names()) {
+        Some(near) => d.help(format!("did you mean `{near}`?")).fix(written.span, near),
+        None if names().next().is_some() => d.note(format!("{they_are} {}", listed(names(), "and"))),
+        None => d,
+    }
+}
+
+/// `a`, `b` and `c`.
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, last: &str) -> String {
+    let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [some @ .., end] => format!("{} {last} {end}", some.join(", ")),
+    }
+}
+
+fn range(min: usize, max: Option<usize>) -> String {
+    let arguments = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
+    match max {
+        None => format!("at least {}", arguments(min)),
+        Some(max) if max == min => arguments(min),
+        Some(max) => format!("{min} to {}", arguments(max)),
+    }
+}
+
+fn were(given: usize) -> String {
+    if given == 1 { "1 was".to_owned() } else { format!("{given} were") }
+}
