@@ -161,9 +161,11 @@ impl Members<'_> {
             return;
         }
         let message = format!("`{}.{}` takes {}, but {} given", owner.name(), name.text, range(min, max), were(given));
-        let mut d = self
-            .error(codes::ARITY, message, span, "called here")
-            .label(&method.source, method.signature.span, "declared here");
+        let mut d = self.error(codes::ARITY, message, span, "called here").label(
+            &method.source,
+            method.signature.span,
+            "declared here",
+        );
         if *takes_self {
             d = d.help(format!("its first argument is `self`: `value.{}(…)` gives it", name.text));
         }

@@ -29,7 +29,10 @@ impl Compiler<'_> {
             TypeKind::Name { name, args } => self.named(name, args, ty.span, around),
             TypeKind::Fn { .. } => TypeTest::Named(Str::new("fn")),
             TypeKind::Shape { fields, .. } => TypeTest::Shape(
-                fields.iter().map(|(n, optional, ty)| (Str::new(&n.text), *optional, self.written(ty, around))).collect(),
+                fields
+                    .iter()
+                    .map(|(n, optional, ty)| (Str::new(&n.text), *optional, self.written(ty, around)))
+                    .collect(),
             ),
             TypeKind::Literal(text) => TypeTest::Literal(Str::new(text)),
             TypeKind::Union(parts) => TypeTest::Either(parts.iter().map(|p| self.written(p, around)).collect()),

@@ -268,10 +268,13 @@ impl Walk<'_> {
     pub(super) fn cannot_reach(&mut self, name: &str, id: BindingId, span: Span) {
         let first = self.out.binding(id).span;
         self.found.push(
-            Diagnostic::error(codes::BEYOND, format!("a type's functions cannot use `{name}` of the block around the type"))
-                .label(self.source, span, "used here")
-                .label(self.source, first, "bound in the block")
-                .help("give it to the function as an argument, or keep it in a field"),
+            Diagnostic::error(
+                codes::BEYOND,
+                format!("a type's functions cannot use `{name}` of the block around the type"),
+            )
+            .label(self.source, span, "used here")
+            .label(self.source, first, "bound in the block")
+            .help("give it to the function as an argument, or keep it in a field"),
         );
     }
 }

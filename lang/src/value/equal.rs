@@ -150,9 +150,7 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
         (Value::Variant(x), Value::Variant(y)) => {
             Rc::ptr_eq(x.def(), y.def()) && x.tag() == y.tag() && zip(x.values(), y.values(), work)
         }
-        (Value::Struct(x), Value::Struct(y)) => {
-            Rc::ptr_eq(x.def(), y.def()) && zip(x.values(), y.values(), work)
-        }
+        (Value::Struct(x), Value::Struct(y)) => Rc::ptr_eq(x.def(), y.def()) && zip(x.values(), y.values(), work),
         (Value::Host(x), Value::Host(y)) if Rc::ptr_eq(x, y) => true,
         (Value::Host(h), other) | (other, Value::Host(h)) => match h.object().to_value() {
             Some(value) => {

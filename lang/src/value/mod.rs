@@ -23,7 +23,8 @@ mod string;
 
 pub use article::article;
 pub use def::{
-    AliasDef, EnumDef, FieldDef, FieldDefault, InterfaceDef, Method, Methods, Named, Signature, Site, StructDef, TypeDef, VariantDef,
+    AliasDef, EnumDef, FieldDef, FieldDefault, InterfaceDef, Method, Methods, Named, Signature, Site, StructDef,
+    TypeDef, VariantDef,
 };
 pub use dict::Dict;
 pub(crate) use equal::order_int_and_float;

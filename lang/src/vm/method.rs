@@ -26,7 +26,9 @@ impl Fiber {
                 site.shape.set(record::shape(receiver));
                 site.function.set(function);
             }
-            let Some(proto) = self.isolate.function(usize::from(function)) else { return Ok(Entered::Value(Value::Nil)) };
+            let Some(proto) = self.isolate.function(usize::from(function)) else {
+                return Ok(Entered::Value(Value::Nil));
+            };
             self.enter_script(Rc::as_ptr(&proto), NO_CLOSURE, base, argc + 1, dst, false)?;
             return Ok(Entered::Frame);
         }

@@ -1,9 +1,9 @@
 //! Compiled functions.
 
 use super::op::Op;
+use super::type_test::TypeTest;
 use crate::builtins::Builtin;
 use crate::source::{SourceRef, Span};
-use super::type_test::TypeTest;
 use crate::value::{EnumDef, Str, StructDef, Tag, Value};
 use std::cell::Cell;
 use std::rc::Rc;

@@ -90,13 +90,19 @@ fn from_entries(site: &Rebuild, from: &Value) -> Result<Record<StructDef>, Box<R
 }
 
 fn no_entries(value: &Value) -> Box<Raise> {
-    Raise::error(codes::TYPE, format!("only a dict or a struct can be spread into a struct, not {}", with_article(value)))
+    Raise::error(
+        codes::TYPE,
+        format!("only a dict or a struct can be spread into a struct, not {}", with_article(value)),
+    )
 }
 
 /// A struct has no field of that name.
 pub(super) fn no_field(def: &StructDef, name: &str) -> Box<Raise> {
-    let raise = Raise::error(codes::NOT_MADE, format!("`{}` has no field `{name}`", def.name))
-        .also(&def.site.source, def.site.span, "declared here");
+    let raise = Raise::error(codes::NOT_MADE, format!("`{}` has no field `{name}`", def.name)).also(
+        &def.site.source,
+        def.site.span,
+        "declared here",
+    );
     match nearest(name, def.names().map(Str::as_str)) {
         Some(near) => raise.help(format!("there is `{near}`")),
         None => raise.note(fields(def)),
