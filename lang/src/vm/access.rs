@@ -227,6 +227,7 @@ pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
         let raise = Raise::error(codes::TYPE, format!("{} cannot be walked with `for`", with_article(&value)));
         match value {
             Value::Int(n) => raise.help(format!("for a number of turns write `0 to {n} exclusive`")),
+            Value::Nil => raise.help("write `?? []` where it may be nil"),
             Value::Closure(_) | Value::Builtin(_) => raise.help("call it, if it gives something to walk"),
             _ => raise,
         }

@@ -261,10 +261,7 @@ impl Fiber {
                 Step::Next { source } => {
                     frame.wants_item = true;
                     let source = frame.base + source;
-                    // A walk that runs no script is a loop all the same.
-                    self.ticks -= 4;
-                    if self.ticks < 0 {
-                        self.slow_tick()?;
+                    if self.native_tick()? {
                         self.woken = Some(Ok(Value::Nil));
                         self.pending = Pending::Next { source };
                         return Ok(Entered::Pause);
@@ -285,7 +282,14 @@ impl Fiber {
                     match self.begin(&callee, base + args, argc)? {
                         Begun::Frame => return Ok(Entered::Frame),
                         Begun::Wait(wait) => return Ok(Entered::Wait(wait, Pending::Register(0))),
-                        Begun::Value(value) => step = self.resume_native(value)?,
+                        Begun::Value(value) => {
+                            if self.native_tick()? {
+                                self.woken = Some(Ok(value));
+                                self.pending = Pending::Register(0);
+                                return Ok(Entered::Pause);
+                            }
+                            step = self.resume_native(value)?;
+                        }
                         Begun::Step(next) => step = next,
                     }
                     continue;
@@ -296,6 +300,15 @@ impl Fiber {
                 _ => return self.hand(value, dst),
             }
         }
+    }
+
+    /// A walk that runs no script is a loop all the same. Whether the slice is over.
+    fn native_tick(&mut self) -> Result<bool, Box<Raise>> {
+        self.ticks -= 4;
+        if self.ticks >= 0 {
+            return Ok(false);
+        }
+        self.slow_tick().map(|()| true)
     }
 
     /// Calls `callee` for the builtin on top.

@@ -3,8 +3,8 @@
 
 use super::{Host, Limits, Proto};
 use crate::builtins::{Capability, Registry};
-use crate::value::{Closure, Str, TypeDef, Value};
-use std::cell::{Cell, RefCell, UnsafeCell};
+use crate::value::{Closure, Dict, Str, TypeDef, Value};
+use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -27,6 +27,8 @@ pub struct Isolate {
     values: RefCell<HashMap<u16, Value>>,
     /// The code of methods that have their `self`.
     bound: RefCell<HashMap<u16, Rc<Proto>>>,
+    /// The keys of what `next` gives.
+    step: OnceCell<[Str; 2]>,
 }
 
 impl Isolate {
@@ -47,6 +49,7 @@ impl Isolate {
             types: RefCell::default(),
             values: RefCell::default(),
             bound: RefCell::default(),
+            step: OnceCell::new(),
         })
     }
 
@@ -149,6 +152,15 @@ impl Isolate {
         let name = Str::new(text);
         names.insert(name.clone());
         name
+    }
+
+    /// What `next` of an iterator gives.
+    pub(crate) fn step(&self, value: Value, done: bool) -> Value {
+        let [done_key, value_key] = self.step.get_or_init(|| [self.intern("done"), self.intern("value")]);
+        let mut step = Dict::with_capacity(2);
+        step.insert(done_key.clone(), Value::Bool(done));
+        step.insert(value_key.clone(), value);
+        Value::dict(step)
     }
 
     /// A global's value.

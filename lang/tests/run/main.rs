@@ -2,6 +2,7 @@
 
 mod basics;
 mod exits;
+mod iterators;
 mod methods;
 mod modules;
 

@@ -165,14 +165,14 @@ static TRY_NEXT: &Native = &Native {
 
 static NEXT_ITEM: &Native = &Native {
     enter: next,
-    item: |_, regs, item| {
+    item: |cx, regs, item| {
         let done = item.is_none();
         let value = match (item, &regs[SOURCE]) {
             (Some(item), _) => item,
             (None, Value::Iter(iter)) => iter.take_result(),
             (None, _) => Value::Nil,
         };
-        Ok(Step::Return(Value::record([("value", value), ("done", Value::Bool(done))])))
+        Ok(Step::Return(cx.isolate.step(value, done)))
     },
     resume: no_answer,
     slots: 0,

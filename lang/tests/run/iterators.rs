@@ -1,0 +1,205 @@
+//! Iterators where scripts cannot look: slices, limits, fibers that are given up, host values that make one wait.
+
+use super::{Capture, GROUPS, run};
+use lang::builtins::Registry;
+use lang::script::{Options, load};
+use lang::source::Source;
+use lang::value::{Closure, HostBox, HostObject, Next, Status, Value, display};
+use lang::vm::{Context, Cx, Exit, Fiber, Isolate, Limits, Wait};
+use std::any::Any;
+use std::cell::Cell;
+use std::rc::Rc;
+
+fn isolate(limits: Limits) -> Rc<Isolate> {
+    Isolate::new(Registry::new(GROUPS), Rc::new(Capture::default()), limits, Vec::new())
+}
+
+/// The value of a script that ends with an expression, as a function of the isolate.
+fn function(isolate: &Rc<Isolate>, text: &str) -> Value {
+    let source = Source::new("test.harn", text);
+    let loaded = load(isolate, &source, Options::default());
+    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    let unit = loaded.unit.expect("it compiles");
+    let main = Value::Closure(Rc::new(Closure { proto: unit.main, captures: Vec::new() }));
+    let mut fiber = Fiber::new(isolate, &Rc::new(Context::default()), main, []).expect("it can be called");
+    loop {
+        match fiber.run() {
+            Exit::Done(value) => return value,
+            Exit::Yield => {}
+            Exit::Raised(raise) => panic!("{raise:?}"),
+            Exit::Wait(_) => panic!("nothing here waits"),
+        }
+    }
+}
+
+fn call(isolate: &Rc<Isolate>, function: &Value, args: impl IntoIterator<Item = Value>) -> Fiber {
+    Fiber::new(isolate, &Rc::new(Context::default()), function.clone(), args).expect("it can be called")
+}
+
+/// Runs to the end; the result and how often others had their turn.
+fn finish(fiber: &mut Fiber) -> (Value, usize) {
+    let mut slices = 0;
+    loop {
+        match fiber.run() {
+            Exit::Done(value) => return (value, slices),
+            Exit::Yield => slices += 1,
+            Exit::Raised(raise) => panic!("{raise:?}"),
+            Exit::Wait(wait) => {
+                let result = at_once(wait);
+                fiber.wake(result);
+            }
+        }
+    }
+}
+
+/// Polls a future that is ready at the second look.
+fn at_once(mut wait: Wait) -> Result<Value, Box<lang::vm::Raise>> {
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let std::task::Poll::Ready(result) = wait.0.as_mut().poll(&mut cx) {
+            return result;
+        }
+    }
+}
+
+const WALKS: [&str; 8] = [
+    "return { -> (0 to 100_000).map(abs).count() }",
+    "return { -> (0 to 100_000).iter().map(abs).filter(to_string).count() }",
+    "return { -> (0 to 100_000).iter().count() }",
+    "return { -> (0 to 100_000).iter().filter({ x -> false }).chain([1]).count() + 100_000 }",
+    "return { -> (0 to 100_000).iter().enumerate().skip(1).chunks(1).count() + 1 }",
+    "fn numbers() {\n  var i = 0\n  while i <= 100_000 {\n    yield i\n    i += 1\n  }\n}\nreturn { -> numbers().count() }",
+    "fn numbers() { for i in 0 to 100_000 { yield i } }\nreturn { ->\n  var n = 0\n  for i in numbers() { n += 1 }\n  n\n}",
+    "return { -> (0 to 100_000).iter().map({ x -> x }).zip(0 to 200_000).to_list().count() }",
+];
+
+#[test]
+fn every_walk_lets_others_have_their_turn() {
+    for text in WALKS {
+        let isolate = isolate(Limits::default());
+        let walk = function(&isolate, text);
+        let (value, slices) = finish(&mut call(&isolate, &walk, []));
+        assert_eq!(display(&value), "100001", "{text}");
+        assert!(slices > 3, "{slices} slices: {text}");
+    }
+}
+
+#[test]
+fn every_walk_ends_when_the_fuel_is_used_up() {
+    for text in WALKS {
+        let isolate = isolate(Limits { fuel: Some(100_000), ..Limits::default() });
+        let walk = function(&isolate, text);
+        let mut fiber = call(&isolate, &walk, []);
+        let raise = loop {
+            match fiber.run() {
+                Exit::Raised(raise) => break raise,
+                Exit::Yield => {}
+                _ => panic!("it should not end by itself: {text}"),
+            }
+        };
+        assert_eq!(raise.code, "HARN-RUN-011", "{text}");
+    }
+}
+
+#[test]
+fn a_list_from_an_iterator_is_no_larger_than_the_limit() {
+    let out = run("println(try { (0 to 900_000_000_000).iter().to_list() } catch e { e.code })");
+    assert_eq!(out.trim(), "HARN-RUN-017");
+    let out = run("println(try { [...(0 to 900_000_000_000).iter().map({ x -> x })] } catch e { e.code })");
+    assert_eq!(out.trim(), "HARN-RUN-017");
+    let out = run("println(try { (0 to 900_000_000_000).iter().chunks(800_000_000_000).first() } catch e { e.code })");
+    assert_eq!(out.trim(), "HARN-RUN-017");
+}
+
+#[test]
+fn an_iterator_whose_fiber_is_given_up_is_over() {
+    let isolate = isolate(Limits::default());
+    let text =
+        "fn endless() {\n  yield 1\n  while true { }\n}\nreturn [endless(), { g -> g.count() }, { g -> g.next() }]";
+    let parts = function(&isolate, text);
+    let [generator, count, next] = parts.as_list().expect("a list") else { panic!("three parts") };
+    let mut fiber = call(&isolate, count, [generator.clone()]);
+    assert!(matches!(fiber.run(), Exit::Yield));
+    let Value::Iter(iter) = generator else { panic!("a generator") };
+    assert_eq!(iter.status(), Status::Running);
+
+    // Another fiber cannot ask it meanwhile.
+    let mut other = call(&isolate, next, [generator.clone()]);
+    let Exit::Raised(raise) = other.run() else { panic!("it is at work") };
+    assert_eq!(raise.code, "HARN-RUN-025");
+    assert_eq!(iter.status(), Status::Running);
+
+    drop(fiber);
+    assert_eq!(iter.status(), Status::Over);
+    let (step, _) = finish(&mut call(&isolate, next, [generator.clone()]));
+    assert_eq!(display(&step), "{done: true, value: nil}");
+}
+
+#[test]
+fn a_generator_outlives_the_call_and_the_function_that_made_it() {
+    let isolate = isolate(Limits::default());
+    let text = "fn make(start) {\n  var n = start\n  return { ->\n    while true {\n      n += 1\n      yield n\n    }\n  }\n}\nreturn [make(5)(), { g -> g.next().value }]";
+    let (generator, next) = {
+        let parts = function(&isolate, text);
+        let parts = parts.as_list().expect("a list");
+        (parts[0].clone(), parts[1].clone())
+    };
+    for expected in ["6", "7", "8"] {
+        let (value, _) = finish(&mut call(&isolate, &next, [generator.clone()]));
+        assert_eq!(display(&value), expected);
+    }
+}
+
+/// Counts to three, and must be waited for every other time.
+struct Slow(Cell<i64>);
+
+impl HostObject for Slow {
+    fn type_name(&self) -> &'static str {
+        "stream"
+    }
+
+    fn next(&self, _: &mut Cx<'_>) -> Option<Next> {
+        let n = self.0.get() + 1;
+        self.0.set(n);
+        let item = (n <= 3).then_some(Value::Int(n));
+        if n % 2 == 0 {
+            return Some(Next::Ready(Ok(item)));
+        }
+        let answer = item.map_or(Value::Nil, |item| Value::pair(item, Value::Bool(true)));
+        Some(Next::Later(Wait::new(async move {
+            let mut looked = false;
+            std::future::poll_fn(|_| {
+                if std::mem::replace(&mut looked, true) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            })
+            .await;
+            Ok(answer)
+        })))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[test]
+fn host_streams_are_waited_for_wherever_they_are_asked() {
+    let uses = [
+        ("{ s ->\n  var seen = []\n  for x in s { seen = seen.push(x) }\n  seen\n}", "[1, 2, 3]"),
+        ("{ s -> s.to_list() }", "[1, 2, 3]"),
+        ("{ s -> iter(s).map({ x -> x * 10 }).to_list() }", "[10, 20, 30]"),
+        ("{ s -> s.zip(s).to_list() }", "[(1, 2)]"),
+        ("{ s -> s.flat_map({ x -> (1 to x).iter() }).count() }", "6"),
+        (
+            "{ s -> [s.next(), s.next(), s.next(), s.next()] }",
+            "[{done: false, value: 1}, {done: false, value: 2}, {done: false, value: 3}, {done: true, value: nil}]",
+        ),
+        ("{ s -> [s.try_next(), s.try_next(), s.try_next(), s.try_next()] }", "[nil, 2, nil, nil]"),
+        ("{ s -> [1].iter().chain(s).reduce(0, { a, b -> a + b }) }", "7"),
+    ];
+    for (text, expected) in uses {
+        let isolate = isolate(Limits::default());
+        let using = function(&isolate, &format!("return {text}"));
+        let (value, _) = finish(&mut call(&isolate, &using, [HostBox::value(Slow(Cell::new(0)))]));
+        assert_eq!(display(&value), expected, "{text}");
+    }
+}
