@@ -1,7 +1,7 @@
 //! Branches, and the ways out: `return`, `break`, `throw`, `try`, `finally`, `defer`, `retry`.
 
 use super::Compiler;
-use super::function::{Exit, Guard, Way};
+use super::function::{Caught, Exit, Guard, Way};
 use crate::ast::*;
 use crate::resolve::Target;
 use crate::source::Span;
@@ -167,10 +167,7 @@ impl<'a> Compiler<'a> {
         match &e.kind {
             ExprKind::Return(None) => self.return_nil(e.span),
             ExprKind::Return(Some(value)) => self.tail(value),
-            ExprKind::Throw(value) => {
-                let src = self.operand(value);
-                self.emit(Op::Throw { src }, Span::new(e.span.start, e.span.start + 5));
-            }
+            ExprKind::Throw(value) => self.throw(value, e.span),
             ExprKind::Break | ExprKind::Continue => self.leave_loop(matches!(e.kind, ExprKind::Break), e.span),
             _ => {}
         }
@@ -313,18 +310,50 @@ impl<'a> Compiler<'a> {
     fn try_catch(&mut self, body: &'a Block, catch: &'a Catch, dst: Reg, span: Span) {
         let (start, end) = self.handled(body, dst);
         let done = self.jump(span);
-        let reg = self.temp();
+        let reg = self.temps(2);
+        let held = reg + 1;
         let target = self.here();
+        let handler = self.fn_ref().proto.handlers.len();
         self.add_handler(start, end, target, reg, HandlerKind::Catch);
         if let Some(ty) = &catch.ty {
-            self.only_type(ty, reg);
+            self.only_type(ty, reg, held);
+            self.hold(handler);
         }
         if let Some(name) = &catch.name {
             self.adopt(&name.text, name.span, reg);
         }
         self.raise_floor();
+        let id = catch.name.as_ref().and_then(|name| self.names.made_at(name.span));
+        self.fn_mut().catches.push(Caught { id, held, handler });
         self.block(&catch.body, Some(dst));
+        self.fn_mut().catches.pop();
         self.patch_here(&[done]);
+    }
+
+    /// The handler keeps the error itself, because it may be thrown again.
+    fn hold(&mut self, handler: usize) {
+        if let Some(handler) = self.fn_mut().proto.handlers.get_mut(handler) {
+            handler.kind = HandlerKind::CatchAndHold;
+        }
+    }
+
+    fn throw(&mut self, value: &'a Expr, span: Span) {
+        let src = self.operand(value);
+        let span = Span::new(span.start, span.start + 5);
+        let id = match (&value.kind, self.names.uses.get(&value.span.start)) {
+            (ExprKind::Name(_), Some(Target::Binding(id))) => Some(*id),
+            _ => None,
+        };
+        let known = self.fn_ref().catches.iter().find(|c| id.is_some() && c.id == id);
+        match known.map(|c| (c.held, c.handler)) {
+            Some((held, handler)) => {
+                self.hold(handler);
+                self.emit(Op::ThrowAgain { src, held }, span);
+            }
+            None => {
+                self.emit(Op::Throw { src }, span);
+            }
+        }
     }
 
     /// A body under a handler: its first instruction, and the one behind its last.
@@ -337,12 +366,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// An error of another type goes on.
-    fn only_type(&mut self, ty: &TypeExpr, reg: Reg) {
+    fn only_type(&mut self, ty: &TypeExpr, reg: Reg, held: Reg) {
         let answer = self.temp();
         let test = self.type_test(ty);
         self.emit(Op::IsType { dst: answer, src: reg, ty: test }, ty.span);
         let fits = self.emit(Op::JumpIf { a: answer, by: 0 }, ty.span);
-        self.emit(Op::Throw { src: reg }, ty.span);
+        self.emit(Op::ThrowAgain { src: reg, held }, ty.span);
         self.patch_here(&[fits]);
         self.free_to(answer);
     }

@@ -23,6 +23,7 @@ pub(super) struct FnState {
     /// Temporaries that may share a collection.
     dirty: Option<(Reg, Reg)>,
     pub(super) loops: Vec<Loop>,
+    pub(super) catches: Vec<Caught>,
     /// What a way out of here passes, outermost first.
     pub(super) exits: Vec<Exit>,
     strings: HashMap<String, u32>,
@@ -34,6 +35,16 @@ pub(super) struct FnState {
     full: bool,
     /// The expression in last place, while it is compiled: variables that it alone still reads may be moved out.
     pub(super) last: Option<Span>,
+}
+
+/// A `catch` whose body is being compiled.
+pub(super) struct Caught {
+    /// What it binds.
+    pub(super) id: Option<BindingId>,
+    /// Where the error itself waits.
+    pub(super) held: Reg,
+    /// Its number among the handlers.
+    pub(super) handler: usize,
 }
 
 /// A loop that `break` and `continue` may leave.
@@ -88,6 +99,7 @@ impl FnState {
             floor: 0,
             dirty: None,
             loops: Vec::new(),
+            catches: Vec::new(),
             exits: Vec::new(),
             strings: HashMap::new(),
             arity,

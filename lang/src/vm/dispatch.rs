@@ -919,9 +919,11 @@ impl Fiber {
                     }
                 }
 
-                Op::Throw { src } => raise!(Raise::thrown(get!(src).clone())),
+                Op::Throw { src } => raise!(self.thrown(get!(src).clone())),
+                Op::ThrowAgain { src, held } => raise!(self.thrown_again(get!(src).clone(), get!(held))),
                 Op::Rethrow { src } => {
-                    if let Some(raise) = unwind::held(get!(src)) {
+                    if let Some(mut raise) = unwind::held(get!(src)) {
+                        raise.told = Some(self.frames.len());
                         raise!(raise);
                     }
                 }
@@ -947,7 +949,7 @@ impl Fiber {
                         let value = value.clone();
                         set!(dst, value);
                     }
-                    Some(Err(error)) => raise!(Raise::thrown(error.clone())),
+                    Some(Err(error)) => raise!(self.thrown(error.clone())),
                     None => {
                         let value = get!(src).clone();
                         set!(dst, value);

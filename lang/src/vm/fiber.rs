@@ -1,6 +1,7 @@
 //! A fiber: registers, frames, and where to go on.
 #![allow(unsafe_code)]
 
+use super::caught::Caught;
 use super::op::Op;
 use super::{Context, Isolate, Proto, Raise, Wait};
 use crate::builtins::Builtin;
@@ -76,6 +77,8 @@ pub struct Fiber {
     pub(super) slice: i64,
     /// The function at the bottom, kept alive.
     pub(super) root: Value,
+    /// Errors that may be thrown again.
+    pub(super) caught: Vec<Caught>,
 }
 
 /// Instructions in a slice: about 100 µs.
@@ -103,6 +106,7 @@ impl Fiber {
             ticks: 0,
             slice: 0,
             root: Value::Nil,
+            caught: Vec::new(),
         };
         fiber.start(function, args)?;
         Ok(fiber)

@@ -5,11 +5,12 @@
 //! - [`Fiber`]: one line of execution. [`Fiber::run`] goes on until it is done, must wait, or its slice is over.
 //! - `slice`: how a run begins and pauses. `dispatch`: the loop. `operate`, `access`, `pattern`, `method`, `record`:
 //!   what its slow roads do. `call`: windows and frames. `iterate`: iterators.
-//! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace.
+//! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace, `caught` throws again.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call.
 
 mod access;
 mod call;
+mod caught;
 pub mod codes;
 mod context;
 mod dispatch;

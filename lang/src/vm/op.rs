@@ -491,6 +491,11 @@ pub enum Op {
     Throw {
         src: Reg,
     },
+    /// Throws what a `catch` bound, as the error that waits in `held`.
+    ThrowAgain {
+        src: Reg,
+        held: Reg,
+    },
     /// Goes on with what a `finally` interrupted.
     Rethrow {
         src: Reg,

@@ -197,6 +197,8 @@ pub struct Handler {
 pub enum HandlerKind {
     /// Errors and thrown values, as values.
     Catch,
+    /// The same, with the error itself in the register behind, to be thrown again.
+    CatchAndHold,
     /// Everything, to go on with it afterwards.
     Finally,
     /// Errors and thrown values, to go on with the last of them.

@@ -54,8 +54,8 @@ pub struct Raise {
     pub about: About,
     /// Whether the main label is set.
     pub located: bool,
-    /// A `finally` held it up: the frame it goes on from is written down already.
-    pub(crate) held: bool,
+    /// It was caught or held up before: the frames from that depth on are written down already.
+    pub(crate) told: Option<usize>,
     /// Who called whom, innermost first.
     pub trace: Vec<TraceFrame>,
     /// More entries of the error that `catch` binds.
@@ -78,7 +78,7 @@ impl Raise {
             label: String::new(),
             about: About::All,
             located: false,
-            held: false,
+            told: None,
             trace: Vec::new(),
             fields: Vec::new(),
             payload: None,

@@ -25,18 +25,22 @@ impl HostObject for Held {
 
 /// Takes the raise out of the register where [`Fiber::unwind`] put it.
 pub(super) fn held(value: &Value) -> Option<Box<Raise>> {
-    let mut raise = value.as_host::<Held>()?.0.borrow_mut().take()?;
-    raise.held = true;
-    Some(raise)
+    value.as_host::<Held>()?.0.borrow_mut().take()
 }
 
 impl Fiber {
     /// Goes to the innermost handler, or gives the raise back when there is none.
     pub(super) fn unwind(&mut self, mut raise: Box<Raise>) -> Result<(), Box<Raise>> {
-        while let Some(frame) = self.frames.last_mut() {
+        loop {
+            let depth = self.frames.len();
+            let Some(frame) = self.frames.last_mut() else { return Err(raise) };
+            // Down to there the trace was written when the error was raised first.
+            let told = raise.told.is_some_and(|told| depth >= told);
             if let Some(builtin) = frame.native {
                 let (base, window, owned) = (frame.base, frame.window, frame.owned);
-                push_trace(&mut raise, TraceFrame { function: builtin.full_name(), at: None });
+                if !told {
+                    push_trace(&mut raise, TraceFrame { function: builtin.full_name(), at: None });
+                }
                 self.frames.pop();
                 self.clear(base, window);
                 if owned {
@@ -57,7 +61,7 @@ impl Fiber {
             };
             if let Some(source) = &code.source {
                 raise.locate(source, main);
-                if !std::mem::take(&mut raise.held) {
+                if !told {
                     push_trace(&mut raise, TraceFrame { function: code.title(), at: Some((source.clone(), span)) });
                 }
             }
@@ -72,10 +76,17 @@ impl Fiber {
                 // SAFETY: a handler's target lies in the same code.
                 frame.pc = unsafe { code.code.as_ptr().add(handler.target as usize) };
                 let slot = frame.base + usize::from(handler.reg);
-                self.stack[slot] = match handler.kind {
-                    HandlerKind::Catch => raise.to_value(),
-                    HandlerKind::Finally | HandlerKind::Retry => HostBox::value(Held(RefCell::new(Some(raise)))),
-                };
+                match handler.kind {
+                    HandlerKind::Catch => self.stack[slot] = self.caught(raise),
+                    HandlerKind::CatchAndHold => match raise.to_value() {
+                        Value::Dict(_) => self.stack[slot] = self.caught(raise),
+                        value => {
+                            self.stack[slot] = value;
+                            self.stack[slot + 1] = hold(raise);
+                        }
+                    },
+                    HandlerKind::Finally | HandlerKind::Retry => self.stack[slot] = hold(raise),
+                }
                 return Ok(());
             }
             let (base, size, owned) = (frame.base, usize::from(code.regs), frame.owned);
@@ -85,8 +96,11 @@ impl Fiber {
                 self.finish_iter(base, Value::Nil);
             }
         }
-        Err(raise)
     }
+}
+
+fn hold(raise: Box<Raise>) -> Value {
+    HostBox::value(Held(RefCell::new(Some(raise))))
 }
 
 fn push_trace(raise: &mut Raise, frame: TraceFrame) {
