@@ -23,6 +23,12 @@ pub const FIELD_TWICE: &str = "HARN-TYP-012";
 pub const NO_MEMBER: &str = "HARN-TYP-013";
 /// A wrong number of values for a variant.
 pub const VALUES: &str = "HARN-TYP-014";
+/// A `match` without an arm for a variant.
+pub const NOT_COVERED: &str = "HARN-TYP-015";
+/// An arm that can never be chosen.
+pub const UNREACHABLE: &str = "HARN-TYP-016";
+/// Alternatives that bind different names.
+pub const ALTERNATIVES: &str = "HARN-TYP-017";
 
 /// The rows.
 pub static CODES: &[Code] = &[
@@ -106,5 +112,32 @@ pub static CODES: &[Code] = &[
         meaning: "A variant is made with, and matched by, as many values as its declaration says.",
         fails: "enum Shape { Circle(float) }\nprintln(Shape.Circle(1.0, 2.0))\n",
         mended: "enum Shape { Circle(float) }\nprintln(Shape.Circle(1.0))\n",
+    },
+    Code {
+        code: NOT_COVERED,
+        severity: Error,
+        title: "a `match` without an arm for a variant",
+        meaning: "The arms name variants of an enum and leave some out, so a value of those would find no arm. An arm with \
+                  a guard does not count: the guard may be false.",
+        fails: "enum Color { Red, Green }\nlet c = Color.Red\nmatch c {\n  Color.Red -> println(\"red\")\n}\n",
+        mended: "enum Color { Red, Green }\nlet c = Color.Red\nmatch c {\n  Color.Red -> println(\"red\")\n  _ -> println(\"another\")\n}\n",
+    },
+    Code {
+        code: UNREACHABLE,
+        severity: Warning,
+        title: "an arm that can never be chosen",
+        meaning: "Arms are tried from the top, and an earlier one takes everything that this one would. A bare name in a \
+                  pattern binds and fits everything.",
+        fails: "match 3 {\n  n -> println(n)\n  3 -> println(\"three\")\n}\n",
+        mended: "match 3 {\n  3 -> println(\"three\")\n  n -> println(n)\n}\n",
+    },
+    Code {
+        code: ALTERNATIVES,
+        severity: Error,
+        title: "alternatives that bind different names",
+        meaning: "Whichever alternative of a pattern fits, the arm sees the same names: each alternative binds all of them, \
+                  and each once.",
+        fails: "match Ok(1) {\n  Ok(n) | Err(e) -> println(n)\n}\n",
+        mended: "match Ok(1) {\n  Ok(n) | Err(n) -> println(n)\n}\n",
     },
 ];

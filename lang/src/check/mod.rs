@@ -3,11 +3,14 @@
 //! - `calls`: collects every call of a builtin or of a function of the file.
 //! - `types`: what a literal is, against what a signature asks for.
 //! - `members`: struct literals, variants, functions of types.
+//! - `matches`: `match` and alternatives; `cover`: which values patterns cover.
 //! - [`view`]: a call as the lints of a builtin's row see it.
 //! - [`codes`]: the catalogue.
 
 mod calls;
 pub mod codes;
+mod cover;
+mod matches;
 mod members;
 mod types;
 pub mod view;
@@ -24,6 +27,7 @@ use crate::source::SourceRef;
 /// Checks a resolved module.
 pub fn check(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry, found: &mut Vec<Diagnostic>) {
     members::check(source, module, names, found);
+    matches::check(source, module, names, found);
     let calls = calls::collect(module, names);
     let mut types = types::Types::new(source, registry, &calls);
     for call in &calls.all {

@@ -4,7 +4,7 @@ use super::Compiler;
 use crate::ast::*;
 use crate::source::Span;
 use crate::value::{Str, TypeDef};
-use crate::vm::{Op, Test, op::Reg};
+use crate::vm::{Failure, Op, Test, op::Reg};
 use smol_str::SmolStr;
 
 impl<'a> Compiler<'a> {
@@ -29,7 +29,8 @@ impl<'a> Compiler<'a> {
             }
             PatternKind::Literal(e) => self.literal(e, src, fails, span),
             PatternKind::Dict { name, fields, rest } => {
-                if let Some(fails) = fails.as_deref_mut() {
+                let mut unfit = Vec::new();
+                if let Some(fails) = fails.as_deref_mut().or(name.as_ref().map(|_| &mut unfit)) {
                     let test = match name.as_ref().map(|n| self.names.type_at(n.span).map(TypeDef::resolved)) {
                         Some(Some(TypeDef::Struct(def))) => Test::Struct(def),
                         _ => Test::Keys(
@@ -39,6 +40,7 @@ impl<'a> Compiler<'a> {
                     let test = self.pattern_test(test, span);
                     self.ask(|dst| Op::HasKeys { dst, src, test }, span, fails);
                 }
+                self.unfit(&unfit, src, span);
                 for field in fields {
                     let reg = self.temp();
                     let site = self.field_site(&field.key.text, field.key.span);
@@ -84,18 +86,19 @@ impl<'a> Compiler<'a> {
                 // What there is no such variant of has been reported.
                 let Some(def) = self.pattern_enum(enum_name.as_ref()) else { return };
                 let Some(tag) = def.position(&variant.text) else { return };
+                if fails.is_none() && def.variants.len() > 1 {
+                    return self.must_fit(span, "the value may be another variant");
+                }
+                let tag = u32::try_from(tag).unwrap_or(u32::MAX);
+                let test = self.pattern_test(Test::Variant(def, tag), span);
+                let unless = self.emit(Op::UnlessVariant { a: src, test, by: 0 }, span);
                 match fails.as_deref_mut() {
-                    Some(fails) => {
-                        let tag = u32::try_from(tag).unwrap_or(u32::MAX);
-                        let test = self.pattern_test(Test::Variant(def, tag), span);
-                        fails.push(self.emit(Op::UnlessVariant { a: src, test, by: 0 }, span));
-                    }
-                    None if def.variants.len() > 1 => return self.must_fit(span, "this variant may be another one"),
-                    None => {}
+                    Some(fails) => fails.push(unless),
+                    None => self.unfit(&[unless], src, span),
                 }
                 for (index, part) in (0..).zip(args) {
                     let reg = self.temp();
-                    self.emit(Op::Part { dst: reg, src, index }, part.span);
+                    self.emit(Op::Value { dst: reg, src, index }, part.span);
                     self.part(part, None, reg, fails.as_deref_mut());
                 }
             }
@@ -160,6 +163,18 @@ impl<'a> Compiler<'a> {
     /// A pattern that may not fit stands where one must.
     fn must_fit(&mut self, span: Span, why: &str) {
         self.nonsense(span, why, "use `match` to compare, or a name to bind");
+    }
+
+    /// Where jumps lead that a value takes which does not fit a pattern that must.
+    fn unfit(&mut self, jumps: &[usize], src: Reg, span: Span) {
+        if jumps.is_empty() {
+            return;
+        }
+        let fits = self.jump(span);
+        self.patch_here(jumps);
+        let kind = self.failure(Failure::Unfit, span);
+        self.emit(Op::Fail { src, kind }, span);
+        self.patch_here(&[fits]);
     }
 
     fn ask(&mut self, question: impl FnOnce(Reg) -> Op, span: Span, fails: &mut Vec<usize>) {

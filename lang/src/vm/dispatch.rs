@@ -993,6 +993,13 @@ impl Fiber {
                     let value = check!(pattern::keys_but(get!(src), &code!().shapes[usize::from(shape)]));
                     set!(dst, value);
                 }
+                Op::Value { dst, src, index } => {
+                    let value = match get!(src) {
+                        Value::Variant(v) => v.values().get(usize::from(index)).cloned().unwrap_or_default(),
+                        _ => Value::Nil,
+                    };
+                    set!(dst, value);
+                }
                 Op::Part { dst, src, index } => {
                     let value = check!(pattern::part(get!(src), usize::from(index)));
                     set!(dst, value);
@@ -1092,6 +1099,9 @@ fn failure(kind: &Failure, value: &Value) -> Box<Raise> {
         Failure::NoArm => Raise::error(codes::NO_ARM, format!("no arm of this `match` fits {}", inspect(value)))
             .labelled("nothing fits")
             .help("add an arm for it, or `_ -> …` for all that is left"),
+        Failure::Unfit => Raise::error(codes::TYPE, format!("this pattern does not fit {}", inspect(value)))
+            .labelled("another value is taken apart here")
+            .help("`match` tries patterns one after the other"),
         Failure::Require => {
             let message = match value {
                 Value::Nil => "a requirement does not hold".to_owned(),

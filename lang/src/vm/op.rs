@@ -573,7 +573,13 @@ pub enum Op {
         src: Reg,
         shape: u16,
     },
-    /// A value of a variant or pair.
+    /// A value of a variant.
+    Value {
+        dst: Reg,
+        src: Reg,
+        index: u16,
+    },
+    /// One side of a pair.
     Part {
         dst: Reg,
         src: Reg,

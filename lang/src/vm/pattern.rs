@@ -67,10 +67,9 @@ pub(super) fn keys_but(value: &Value, keys: &[Str]) -> Result<Value, Box<Raise>>
     Ok(Value::dict(rest))
 }
 
-/// Value `index` of a variant or pair.
+/// One side of a pair.
 pub(super) fn part(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
     match value {
-        Value::Variant(v) => Ok(v.values().get(index).cloned().unwrap_or_default()),
         Value::Pair(p) if index == 0 => Ok(p.first.clone()),
         Value::Pair(p) => Ok(p.second.clone()),
         _ => Err(no_part(value, "a pair", "`(a, b)` takes pairs apart, `[a, b]` lists and `{key, value}` entries")),

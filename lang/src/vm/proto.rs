@@ -173,6 +173,8 @@ pub enum Test {
 pub enum Failure {
     /// `match` without a fitting arm.
     NoArm,
+    /// A pattern that binds, given a value that it cannot take apart.
+    Unfit,
     /// `require` that does not hold; the value is the message or nil.
     Require,
 }

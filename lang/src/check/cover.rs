@@ -1,0 +1,365 @@
+//! Which values the arms of a `match` cover: what is missing, and which arm can never be chosen.
+//!
+//! Patterns are columns of a matrix that is taken apart constructor by constructor (Maranget, "Warnings for pattern
+//! matching"). A value may be of any type, so an arm is called unreachable only where earlier ones take everything that
+//! it takes; and what is missing is asked for enums only, whose variants are known.
+
+use crate::ast::{Expr, ExprKind, Pattern, PatternKind, StrPart, UnaryOp};
+use crate::resolve::Resolution;
+use crate::value::{EnumDef, StructDef, TypeDef, Value};
+use std::rc::Rc;
+
+/// A pattern, as far as it matters what it covers.
+#[derive(Clone)]
+pub(super) enum Pat {
+    /// Everything.
+    Any,
+    /// Something that cannot be told; it covers nothing for certain.
+    Some,
+    /// A value of that make, with its parts.
+    Made(Make, Vec<Self>),
+    /// Any of these.
+    Or(Vec<Self>),
+}
+
+/// How a value is made.
+#[derive(Clone)]
+pub(super) enum Make {
+    Variant(Rc<EnumDef>, usize),
+    Struct(Rc<StructDef>),
+    Pair,
+    Bool(bool),
+    Nil,
+    Int(i64),
+    Float(f64),
+    Text(String),
+    /// Ints from the first to the last.
+    Ints(i64, i64),
+    /// A list of that length, or at least that long.
+    List(usize, bool),
+}
+
+/// Steps that are taken before the question is given up.
+const STEPS: usize = 20_000;
+
+/// Reads a pattern.
+pub(super) fn pat(pattern: &Pattern, names: &Resolution) -> Pat {
+    let part = |p: &Pattern| pat(p, names);
+    match &pattern.kind {
+        PatternKind::Wildcard | PatternKind::Bind(_) => Pat::Any,
+        PatternKind::Error => Pat::Some,
+        PatternKind::Literal(e) => literal(e),
+        PatternKind::Pair(a, b) => Pat::Made(Make::Pair, vec![part(a), part(b)]),
+        PatternKind::Or(parts) => Pat::Or(parts.iter().map(part).collect()),
+        PatternKind::List { items, rest } => {
+            let parts = items.iter().map(|(p, default)| with_default(part(p), default.is_some())).collect();
+            Pat::Made(Make::List(items.len(), rest.is_some()), parts)
+        }
+        PatternKind::Variant { enum_name, variant, args } => {
+            let def = match enum_name.as_ref().map(|n| (names.type_at(n.span).map(TypeDef::resolved), n)) {
+                None => Value::result_def(),
+                Some((Some(TypeDef::Enum(def)), _)) => def,
+                Some((None, name)) if name.text == "Result" => Value::result_def(),
+                Some(_) => return Pat::Some,
+            };
+            match def.position(&variant.text) {
+                Some(at) if def.variants[at].arity == args.len() => {
+                    Pat::Made(Make::Variant(def, at), args.iter().map(part).collect())
+                }
+                _ => Pat::Some,
+            }
+        }
+        PatternKind::Dict { name: Some(name), fields, .. } => {
+            let Some(TypeDef::Struct(def)) = names.type_at(name.span).map(TypeDef::resolved) else { return Pat::Some };
+            let mut parts = vec![Pat::Any; def.fields.len()];
+            for field in fields {
+                let Some(at) = def.position(&field.key.text) else { return Pat::Some };
+                parts[at] = with_default(part(&field.pattern), field.default.is_some());
+            }
+            Pat::Made(Make::Struct(def), parts)
+        }
+        PatternKind::Dict { name: None, .. } => Pat::Some,
+    }
+}
+
+/// A default makes another value of nil: what then fits cannot be told.
+fn with_default(pat: Pat, default: bool) -> Pat {
+    if default && !matches!(pat, Pat::Any) { Pat::Some } else { pat }
+}
+
+fn literal(e: &Expr) -> Pat {
+    let make = match &e.kind {
+        ExprKind::Nil => Make::Nil,
+        ExprKind::Bool(b) => Make::Bool(*b),
+        ExprKind::Float(f) => Make::Float(*f),
+        ExprKind::Str(parts) => match parts.as_slice() {
+            [] => Make::Text(String::new()),
+            [StrPart::Text(text)] => Make::Text(text.clone()),
+            _ => return Pat::Some,
+        },
+        ExprKind::Unary(UnaryOp::Neg, inner) => match inner.kind {
+            ExprKind::Float(f) => Make::Float(-f),
+            _ => match int(e) {
+                Some(i) => Make::Int(i),
+                None => return Pat::Some,
+            },
+        },
+        ExprKind::Int(i) => Make::Int(*i),
+        ExprKind::Range { from, to, exclusive } => match (int(from), int(to)) {
+            (Some(from), Some(to)) if *exclusive => match to.checked_sub(1) {
+                Some(last) => Make::Ints(from, last),
+                None => return Pat::Some,
+            },
+            (Some(from), Some(to)) => Make::Ints(from, to),
+            _ => return Pat::Some,
+        },
+        _ => return Pat::Some,
+    };
+    Pat::Made(make, Vec::new())
+}
+
+fn int(e: &Expr) -> Option<i64> {
+    match &e.kind {
+        ExprKind::Int(i) => Some(*i),
+        ExprKind::Unary(UnaryOp::Neg, inner) => int(inner).and_then(i64::checked_neg),
+        _ => None,
+    }
+}
+
+impl Make {
+    fn parts(&self) -> usize {
+        match self {
+            Self::Variant(def, at) => def.variants[*at].arity,
+            Self::Struct(def) => def.fields.len(),
+            Self::Pair => 2,
+            Self::List(len, _) => *len,
+            _ => 0,
+        }
+    }
+
+    /// Whether everything that is made like `other` is made like this as well. For lists with a rest, the parts beyond
+    /// this one's are free.
+    fn holds(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Variant(a, i), Self::Variant(b, j)) => Rc::ptr_eq(a, b) && i == j,
+            (Self::Struct(a), Self::Struct(b)) => Rc::ptr_eq(a, b),
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a == b,
+            (Self::Text(a), Self::Text(b)) => a == b,
+            (Self::Ints(from, to), Self::Int(i)) => from <= i && i <= to,
+            (Self::Ints(from, to), Self::Ints(a, b)) => (from <= a && b <= to) || a > b,
+            (Self::List(a, more), Self::List(b, others)) => {
+                if *more {
+                    a <= b
+                } else {
+                    a == b && !others
+                }
+            }
+            (Self::Pair, Self::Pair) | (Self::Nil, Self::Nil) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A row of the matrix: what an arm asks of each column.
+type Row = Vec<Pat>;
+
+/// Whether some value fits `arm` and none of `rows`. `None` where that takes too long to tell.
+pub(super) fn useful(rows: &[Row], arm: &[Pat]) -> Option<bool> {
+    Search { left: STEPS }.useful(rows, arm)
+}
+
+/// Values of the enums in the first column that no row covers, as patterns; at most `most`.
+pub(super) fn missing(rows: &[Row], most: usize) -> Option<Vec<String>> {
+    let mut search = Search { left: STEPS };
+    let mut found = Vec::new();
+    for def in enums(rows) {
+        for at in 0..def.variants.len() {
+            let make = Make::Variant(def.clone(), at);
+            for parts in search.uncovered(&inside(rows, &make), make.parts(), most)? {
+                found.push(shown(&make, &parts));
+                if found.len() > most {
+                    return Some(found);
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
+/// The enums whose variants stand in the first column.
+fn enums(rows: &[Row]) -> Vec<Rc<EnumDef>> {
+    let mut found: Vec<Rc<EnumDef>> = Vec::new();
+    heads(rows, &mut |make| {
+        if let Make::Variant(def, _) = make
+            && !found.iter().any(|d| Rc::ptr_eq(d, def))
+        {
+            found.push(def.clone());
+        }
+    });
+    found
+}
+
+fn heads<'r>(rows: &'r [Row], visit: &mut dyn FnMut(&'r Make)) {
+    fn one<'r>(pat: &'r Pat, visit: &mut dyn FnMut(&'r Make)) {
+        match pat {
+            Pat::Made(make, _) => visit(make),
+            Pat::Or(parts) => parts.iter().for_each(|p| one(p, visit)),
+            Pat::Any | Pat::Some => {}
+        }
+    }
+    rows.iter().filter_map(|r| r.first()).for_each(|p| one(p, visit));
+}
+
+/// What the rows ask of the parts of a value of that make, and of the columns behind.
+fn inside(rows: &[Row], make: &Make) -> Vec<Row> {
+    let mut found = Vec::new();
+    for row in rows {
+        let Some((head, rest)) = row.split_first() else { continue };
+        add_inside(head, rest, make, &mut found);
+    }
+    found
+}
+
+fn add_inside(head: &Pat, rest: &[Pat], make: &Make, found: &mut Vec<Row>) {
+    let count = make.parts();
+    match head {
+        Pat::Any => found.push(std::iter::repeat_n(Pat::Any, count).chain(rest.iter().cloned()).collect()),
+        Pat::Made(own, parts) if own.holds(make) => {
+            let free = count.saturating_sub(parts.len());
+            let parts = parts.iter().cloned().chain(std::iter::repeat_n(Pat::Any, free));
+            found.push(parts.chain(rest.iter().cloned()).collect());
+        }
+        Pat::Or(parts) => parts.iter().for_each(|p| add_inside(p, rest, make, found)),
+        Pat::Made(..) | Pat::Some => {}
+    }
+}
+
+/// The rows that take anything in the first column, without it.
+fn behind(rows: &[Row]) -> Vec<Row> {
+    fn any(pat: &Pat) -> bool {
+        match pat {
+            Pat::Any => true,
+            Pat::Or(parts) => parts.iter().any(any),
+            Pat::Made(..) | Pat::Some => false,
+        }
+    }
+    rows.iter().filter(|r| r.first().is_some_and(any)).map(|r| r[1..].to_vec()).collect()
+}
+
+struct Search {
+    left: usize,
+}
+
+impl Search {
+    fn step(&mut self) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        Some(())
+    }
+
+    fn useful(&mut self, rows: &[Row], arm: &[Pat]) -> Option<bool> {
+        self.step()?;
+        let Some((head, rest)) = arm.split_first() else { return Some(rows.is_empty()) };
+        match head {
+            Pat::Any | Pat::Some => self.useful(&behind(rows), rest),
+            Pat::Made(make, parts) => {
+                let arm: Row = parts.iter().chain(rest).cloned().collect();
+                self.useful(&inside(rows, make), &arm)
+            }
+            Pat::Or(parts) => {
+                for part in parts {
+                    let arm: Row = std::iter::once(part).chain(rest).cloned().collect();
+                    if self.useful(rows, &arm)? {
+                        return Some(true);
+                    }
+                }
+                Some(false)
+            }
+        }
+    }
+
+    /// Rows of `width` patterns that `rows` do not cover; at most `most`.
+    fn uncovered(&mut self, rows: &[Row], width: usize, most: usize) -> Option<Vec<Vec<String>>> {
+        self.step()?;
+        if width == 0 {
+            return Some(if rows.is_empty() { vec![Vec::new()] } else { Vec::new() });
+        }
+        let mut found = Vec::new();
+        for make in makes(rows) {
+            let parts = make.parts();
+            for row in self.uncovered(&inside(rows, &make), parts + width - 1, most)? {
+                let (own, rest) = row.split_at(parts);
+                found.push(std::iter::once(shown(&make, own)).chain(rest.iter().cloned()).collect());
+                if found.len() > most {
+                    return Some(found);
+                }
+            }
+        }
+        if !closed(rows) {
+            for row in self.uncovered(&behind(rows), width - 1, most)? {
+                found.push(std::iter::once("_".to_owned()).chain(row).collect());
+            }
+        }
+        Some(found)
+    }
+}
+
+/// The makes that a value in the first column may have, where all of them are known.
+fn makes(rows: &[Row]) -> Vec<Make> {
+    let mut found = Vec::new();
+    for def in enums(rows) {
+        found.extend((0..def.variants.len()).map(|at| Make::Variant(def.clone(), at)));
+    }
+    let (mut pair, mut bools, mut longest) = (false, false, None);
+    let mut structs: Vec<Rc<StructDef>> = Vec::new();
+    heads(rows, &mut |make| match make {
+        Make::Pair => pair = true,
+        Make::Bool(_) => bools = true,
+        Make::Struct(def) if !structs.iter().any(|d| Rc::ptr_eq(d, def)) => structs.push(def.clone()),
+        Make::List(len, _) => longest = longest.max(Some(*len)),
+        _ => {}
+    });
+    found.extend(structs.into_iter().map(Make::Struct));
+    if pair {
+        found.push(Make::Pair);
+    }
+    if bools {
+        found.extend([Make::Bool(true), Make::Bool(false)]);
+    }
+    if let Some(longest) = longest {
+        found.extend((0..=longest).map(|len| Make::List(len, false)));
+        found.push(Make::List(longest + 1, true));
+    }
+    found
+}
+
+/// Whether [`makes`] are all that there is in the first column.
+fn closed(rows: &[Row]) -> bool {
+    !makes(rows).is_empty()
+}
+
+fn shown(make: &Make, parts: &[String]) -> String {
+    match make {
+        Make::Variant(def, at) => {
+            let variant = &def.variants[*at].name;
+            // `Ok` and `Err` stand alone.
+            let name = if def.site.is_none() { variant.to_string() } else { format!("{}.{variant}", def.name) };
+            if parts.is_empty() { name } else { format!("{name}({})", parts.join(", ")) }
+        }
+        Make::Struct(def) => {
+            let fields: Vec<String> = def
+                .names()
+                .zip(parts)
+                .filter(|(_, part)| *part != "_")
+                .map(|(name, part)| format!("{name}: {part}"))
+                .collect();
+            format!("{} {{{}}}", def.name, fields.join(", "))
+        }
+        Make::Pair => format!("({})", parts.join(", ")),
+        Make::Bool(b) => b.to_string(),
+        Make::List(_, false) => format!("[{}]", parts.join(", ")),
+        Make::List(_, true) => format!("[{}, ...]", parts.join(", ")),
+        _ => "_".to_owned(),
+    }
+}
