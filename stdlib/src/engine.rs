@@ -27,6 +27,8 @@ pub struct RunOptions {
     pub denied: Vec<Capability>,
     /// How many instructions, roughly.
     pub fuel: Option<u64>,
+    /// Bytes of the largest string or list that one operation may make; nothing for the language's own limit.
+    pub value_bytes: Option<usize>,
     /// Where it prints.
     pub output: Rc<dyn Output>,
     /// Reads the files that it imports.
@@ -41,6 +43,7 @@ impl Default for RunOptions {
             args: Vec::new(),
             denied: Vec::new(),
             fuel: None,
+            value_bytes: None,
             output: Rc::new(Terminal),
             loader: Rc::new(NoFiles),
         }
@@ -83,7 +86,9 @@ impl Engine {
     #[must_use]
     pub fn new(options: RunOptions) -> Self {
         let world = World::new(options.seed, options.output, options.args, options.task);
-        let limits = Limits { fuel: options.fuel, ..Limits::default() };
+        let base = Limits::default();
+        let limits =
+            Limits { fuel: options.fuel, value_bytes: options.value_bytes.unwrap_or(base.value_bytes), ..base };
         let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
         let modules = Modules::new(options.loader);
         let (context, names, runtime) = Default::default();

@@ -139,6 +139,9 @@ fn a_right_that_was_taken_away() {
 fn an_error_that_nobody_catches() {
     fails_after_output("throw", "throw \"no such user\"", "HARN-RUN-001");
     fails_after_output("throw-dict", "throw {code: 4}", "HARN-RUN-001");
+    fails_after_output("throw-long", "throw \"é\".repeat(1_000_000)", "HARN-RUN-001");
+    fails_after_output("assert-long", "assert(false, \"a\".repeat(1_000_000))", "HARN-RUN-009");
+    fails_after_output("label-long", "read_file(\"a\".repeat(1_000_000))", "HARN-RUN-016");
 }
 
 #[test]

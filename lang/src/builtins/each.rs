@@ -52,14 +52,14 @@ fn no_items() -> Value {
     Value::list(Vec::new())
 }
 
-static MAP: &Native = walk!(no_items(), |_, acc, _, answer| {
-    push(acc, answer);
+static MAP: &Native = walk!(no_items(), |cx, acc, _, answer| {
+    push(cx, acc, answer)?;
     Ok(Walk::On)
 });
 
-static FILTER: &Native = walk!(no_items(), |_, acc, at, answer| {
+static FILTER: &Native = walk!(no_items(), |cx, acc, at, answer| {
     if answer.truthy() {
-        push(acc, at.item());
+        push(cx, acc, at.item())?;
     }
     Ok(Walk::On)
 });
@@ -108,32 +108,32 @@ fn flat(cx: &Cx<'_>, acc: &mut Value, _: &At<'_>, answer: Value) -> Result<Walk,
     Ok(Walk::On)
 }
 
-static TAKE_WHILE: &Native = walk!(no_items(), |_, acc, at, answer| {
+static TAKE_WHILE: &Native = walk!(no_items(), |cx, acc, at, answer| {
     if !answer.truthy() {
         return Ok(Walk::Done(std::mem::take(acc)));
     }
-    push(acc, at.item());
+    push(cx, acc, at.item())?;
     Ok(Walk::On)
 });
 
 static SKIP_WHILE: &Native =
     walk!(no_items(), |cx, _, at, answer| if answer.truthy() { Ok(Walk::On) } else { at.rest(cx).map(Walk::Done) });
 
-static PARTITION: &Native = walk!(Value::pair(no_items(), no_items()), |_, acc, at, answer| {
+static PARTITION: &Native = walk!(Value::pair(no_items(), no_items()), |cx, acc, at, answer| {
     if let Value::Pair(p) = acc {
         let p = Rc::<Pair>::make_mut(p);
-        push(if answer.truthy() { &mut p.first } else { &mut p.second }, at.item());
+        push(cx, if answer.truthy() { &mut p.first } else { &mut p.second }, at.item())?;
     }
     Ok(Walk::On)
 });
 
-static GROUP_BY: &Native = walk!(Value::dict(Dict::new()), |_, acc, at, answer| {
+static GROUP_BY: &Native = walk!(Value::dict(Dict::new()), |cx, acc, at, answer| {
     if let Value::Dict(d) = acc {
         let group = Rc::make_mut(d).dict.slot(&key_of(&answer));
         if group.is_nil() {
             *group = no_items();
         }
-        push(group, at.item());
+        push(cx, group, at.item())?;
     }
     Ok(Walk::On)
 });

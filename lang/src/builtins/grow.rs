@@ -20,6 +20,9 @@ crate::builtins! { "<list>" =>
 }
 
 fn push(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    // Before the list leaves its place: what fails leaves it there.
+    let n = items::count(args, 0)?;
+    items::room(cx, n.saturating_add(1))?;
     let mut list = items::take(cx, args, 0)?;
     Rc::make_mut(&mut list).items.push(std::mem::take(&mut args[1]));
     Ok(Value::List(list))
@@ -36,6 +39,7 @@ fn insert(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let Some(at) = (if index < 0 { position(index, n) } else { position(index, n + 1) }) else {
         return Err(out_of_range(index, n).help(format!("an element can be put at 0 to {n}")));
     };
+    items::room(cx, n.saturating_add(1))?;
     let value = std::mem::take(&mut args[2]);
     items::change(cx, args, 0, |items| items.insert(at, value))
 }

@@ -79,14 +79,21 @@ pub(super) fn room(cx: &Cx<'_>, n: usize) -> Result<(), Box<Raise>> {
     cx.check_size(n.checked_mul(size_of::<Value>()))
 }
 
+/// One element more, as long as there is room for it.
+pub(super) fn push(cx: &Cx<'_>, items: &mut Vec<Value>, value: Value) -> Result<(), Box<Raise>> {
+    // Only where the list grows, which it does by doubling.
+    if items.len() == items.capacity() {
+        room(cx, items.len().saturating_mul(2))?;
+    }
+    items.push(value);
+    Ok(())
+}
+
 /// A list of as many elements as come, as long as there is room for them.
 pub(super) fn collect(cx: &Cx<'_>, values: impl Iterator<Item = Value>) -> Result<Value, Box<Raise>> {
     let mut items = Vec::new();
     for value in values {
-        if items.len() == items.capacity() {
-            room(cx, items.len().saturating_mul(2))?;
-        }
-        items.push(value);
+        push(cx, &mut items, value)?;
     }
     Ok(Value::list(items))
 }

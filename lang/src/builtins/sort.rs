@@ -54,8 +54,8 @@ fn all<'k, K>(keys: &'k [Value], read: fn(&'k Value) -> Option<K>) -> Option<Vec
 
 static SORT_BY: &Native = walk!(
     Value::list(Vec::new()),
-    |_, keys, _, key| {
-        push(keys, key);
+    |cx, keys, _, key| {
+        push(cx, keys, key)?;
         Ok(Walk::On)
     },
     |regs| {

@@ -98,10 +98,11 @@ fn next(regs: &mut [Value], end: End) -> Result<Step, Box<Raise>> {
 }
 
 /// The accumulator of a walk that builds a list.
-pub(super) fn push(acc: &mut Value, value: Value) {
+pub(super) fn push(cx: &Cx<'_>, acc: &mut Value, value: Value) -> Result<(), Box<Raise>> {
     if let Value::List(l) = acc {
-        Rc::<List>::make_mut(l).items.push(value);
+        items::push(cx, &mut Rc::<List>::make_mut(l).items, value)?;
     }
+    Ok(())
 }
 
 /// The accumulator at the end of a walk.

@@ -9,8 +9,12 @@ use super::{Diagnostic, Label, Severity, TraceFrame};
 use crate::source::SourceRef;
 use ariadne::{Cache, Color, Config, IndexType, Report, ReportKind};
 use excerpt::Excerpt;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
+
+/// Bytes of a message, note or help that are drawn.
+const LONGEST: usize = 4096;
 
 /// The picture of a diagnostic, ending in a line break. `color` puts in the escape codes of terminals.
 #[must_use]
@@ -41,7 +45,7 @@ const fn hue(severity: Severity) -> (Color, &'static str) {
 
 fn header(diagnostic: &Diagnostic, color: bool) -> String {
     let head = format!("{}[{}]", diagnostic.severity.word(), diagnostic.code);
-    let message = &diagnostic.message;
+    let message = shortened(&diagnostic.message);
     if color {
         format!("{}{head}\u{1b}[0m\u{1b}[1m: {message}\u{1b}[0m\n", hue(diagnostic.severity).1)
     } else {
@@ -49,9 +53,17 @@ fn header(diagnostic: &Diagnostic, color: bool) -> String {
     }
 }
 
+/// What fits on a screen: a message may quote a value of any size.
+fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONGEST {
+        return text.into();
+    }
+    format!("{}… ({} bytes in all)", &text[..text.floor_char_boundary(LONGEST)], text.len()).into()
+}
+
 /// `  help: …`, further lines indented under the first.
 fn remark(out: &mut String, word: &str, text: &str, color: bool) {
-    let text = text.trim_end().replace('\n', &format!("\n{:width$}", "", width = word.len() + 4));
+    let text = shortened(text.trim_end()).replace('\n', &format!("\n{:width$}", "", width = word.len() + 4));
     // Writing into a string cannot fail.
     let _ =
         if color { writeln!(out, "  \u{1b}[36m{word}\u{1b}[0m: {text}") } else { writeln!(out, "  {word}: {text}") };

@@ -123,8 +123,8 @@ pub(super) fn find_method(registry: Registry, value: &Value, name: &str) -> Opti
 
 /// Where `index` of a sequence of `len` lies; negative ones count from the end.
 fn offset(index: i64, len: usize) -> Option<usize> {
-    let len_signed = i64::try_from(len).ok()?;
-    let at = if index < 0 { index.checked_add(len_signed)? } else { index };
+    // A range may have more elements than an int can count.
+    let at = if index < 0 { i128::from(index) + len as i128 } else { i128::from(index) };
     usize::try_from(at).ok().filter(|at| *at < len)
 }
 

@@ -17,6 +17,13 @@ fn fails(expression: &str, code: &str, words: &str) {
 }
 
 #[test]
+fn a_list_that_grows_too_large_stays_as_it_was() {
+    let script = "var xs = []\ntry { while true { xs = xs.push(1) } } catch { println(len(xs) > 1000) }";
+    assert_eq!(run(script), "true\n");
+    fails("{ -> var xs = []\nwhile true { xs = xs.insert(0, 1).concat(xs) } }()", "HARN-RUN-017", "larger than");
+}
+
+#[test]
 fn strings() {
     gives("\"héllo\".count", "5");
     gives("\"\".empty()", "true");
@@ -260,6 +267,10 @@ fn sets_and_ranges() {
     );
     fails("(0 to 9000000000000000000).to_list()", "HARN-RUN-017", "larger than");
     fails("[1].flat_map({ x -> 0 to 9000000000000000000 })", "HARN-RUN-017", "larger than");
+    for method in ["map", "filter", "take_while", "partition", "group_by", "sort_by"] {
+        let script = format!("(1 to 9000000000000000000).{method}({{ x -> true }})");
+        fails(&script, "HARN-RUN-017", "larger than");
+    }
     fails("set(1).push(2)", "HARN-RUN-005", "no method");
 }
 

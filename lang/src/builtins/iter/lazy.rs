@@ -224,8 +224,7 @@ pub(super) static CHAIN: Builtin = machine(
 fn collected(cx: &Cx<'_>, regs: &mut [Value], item: Value) -> Result<bool, Box<Raise>> {
     let size = regs[1].as_int().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
     let n = regs[2].as_list().map_or(0, <[Value]>::len);
-    items::room(cx, n + 1)?;
-    push(&mut regs[2], item);
+    push(cx, &mut regs[2], item)?;
     Ok(n + 1 == size)
 }
 

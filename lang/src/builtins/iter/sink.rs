@@ -2,7 +2,7 @@
 
 use crate::builtins::ordering::Comparer;
 use crate::builtins::walk::push;
-use crate::builtins::{Native, Step, args, items, list};
+use crate::builtins::{Native, Step, args, list};
 use crate::value::{Next, Value};
 use crate::vm::{Cx, Raise};
 use std::cmp::Ordering;
@@ -94,13 +94,7 @@ fn no_items() -> Value {
 }
 
 fn keep(cx: &mut Cx<'_>, so_far: &mut Value, item: Value) -> Result<(), Box<Raise>> {
-    if let Value::List(l) = so_far
-        && l.items.len() == l.items.capacity()
-    {
-        items::room(cx, l.items.len().saturating_mul(2))?;
-    }
-    push(so_far, item);
-    Ok(())
+    push(cx, so_far, item)
 }
 
 static TO_LIST: &Native = gather!(no_items(), keep);
