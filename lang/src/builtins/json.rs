@@ -1,8 +1,12 @@
-//! JSON: reading, writing, and the values in between.
+//! JSON: text becomes a value and a value text, with no tree in between.
 
 use super::args;
 use crate::value::{Dict, Str, Value};
 use crate::vm::{Cx, Raise, codes};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, SerializeSeq, Serializer};
+use std::cell::{Cell, RefCell};
+use std::fmt;
 
 crate::builtins! { "" =>
     /// The value that a JSON text stands for.
@@ -16,79 +20,208 @@ crate::builtins! { "" =>
 /// Levels of nesting that are written: deeper values come from a mistake, and writing recurses.
 const DEPTH: u32 = 512;
 
-/// A value from parsed JSON.
-#[must_use]
-pub fn from_json(json: &serde_json::Value) -> Value {
-    match json {
-        serde_json::Value::Null => Value::Nil,
-        serde_json::Value::Bool(b) => Value::Bool(*b),
-        serde_json::Value::Number(n) => match n.as_i64() {
-            Some(i) => Value::Int(i),
-            None => Value::Float(n.as_f64().unwrap_or(f64::NAN)),
-        },
-        serde_json::Value::String(s) => Value::str(s),
-        serde_json::Value::Array(items) => Value::list(items.iter().map(from_json).collect()),
-        serde_json::Value::Object(entries) => {
-            Value::dict(entries.iter().map(|(k, v)| (Str::new(k), from_json(v))).collect::<Dict>())
-        }
-    }
-}
-
 /// A value from JSON text.
 ///
 /// # Errors
 /// Where the text is no JSON, with line and column.
 pub fn parse_json(text: &str) -> Result<Value, Box<Raise>> {
-    serde_json::from_str::<serde_json::Value>(text)
-        .map(|json| from_json(&json))
+    let keys = Keys { slots: RefCell::new([const { None }; 64]) };
+    let mut reader = serde_json::Deserializer::from_str(text);
+    Reader { keys: &keys }
+        .deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value))
         .map_err(|e| Raise::error(codes::VALUE, format!("this is not JSON: {e}")))
 }
 
-/// A value as JSON.
-///
-/// # Errors
-/// When it holds something that JSON has no form for (a closure, a channel), or is nested too deep.
-pub fn to_json(value: &Value) -> Result<serde_json::Value, Box<Raise>> {
-    convert(value, DEPTH)
+/// Keys that were read, for the records of a list share theirs: the last one of each length and first letter.
+struct Keys {
+    slots: RefCell<[Option<Str>; 64]>,
 }
 
-fn convert(value: &Value, depth: u32) -> Result<serde_json::Value, Box<Raise>> {
-    use serde_json::Value as Json;
-    let Some(depth) = depth.checked_sub(1) else {
-        return Err(Raise::error(codes::VALUE, format!("the value is nested more than {DEPTH} levels deep")));
-    };
-    let all = |items: &[Value]| items.iter().map(|v| convert(v, depth)).collect::<Result<Vec<_>, _>>().map(Json::Array);
-    Ok(match value {
-        Value::Nil | Value::Unbound => Json::Null,
-        Value::Bool(b) => Json::Bool(*b),
-        Value::Int(i) => Json::from(*i),
-        // JSON has no NaN and no infinity.
-        Value::Float(f) => serde_json::Number::from_f64(*f).map_or(Json::Null, Json::Number),
-        Value::Str(s) => Json::String(s.as_str().to_owned()),
-        Value::List(l) => all(&l.items)?,
-        Value::Set(s) => all(s.items())?,
-        Value::Pair(p) => Json::Array(vec![convert(&p.first, depth)?, convert(&p.second, depth)?]),
-        Value::Range(_) => all(&super::elements(value).unwrap_or_default())?,
-        Value::Dict(d) => entries(d.dict.iter(), depth)?,
-        Value::Struct(s) => entries(s.entries(), depth)?,
-        Value::Host(h) => match h.object().to_value() {
-            Some(v) => convert(&v, depth)?,
-            None => return Err(no_form(value)),
-        },
-        _ => return Err(no_form(value)),
-    })
-}
-
-fn entries<'v>(items: impl Iterator<Item = (&'v Str, &'v Value)>, depth: u32) -> Result<serde_json::Value, Box<Raise>> {
-    let mut map = serde_json::Map::new();
-    for (k, v) in items {
-        map.insert(k.as_str().to_owned(), convert(v, depth)?);
+impl Keys {
+    fn get(&self, text: &str) -> Str {
+        let first = text.as_bytes().first().map_or(0, |b| usize::from(*b));
+        let mut slots = self.slots.borrow_mut();
+        let count = slots.len();
+        let slot = &mut slots[(first * 7 + text.len()) % count];
+        match slot {
+            Some(key) if key.as_str() == text => key.clone(),
+            _ => slot.insert(Str::new(text)).clone(),
+        }
     }
-    Ok(serde_json::Value::Object(map))
 }
 
-fn no_form(value: &Value) -> Box<Raise> {
-    Raise::error(codes::TYPE, format!("a {} cannot be written as JSON", value.type_name()))
+/// Makes one value.
+#[derive(Clone, Copy)]
+struct Reader<'k> {
+    keys: &'k Keys,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Nil)
+    }
+
+    fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
+        Ok(Value::Bool(b))
+    }
+
+    fn visit_i64<E>(self, i: i64) -> Result<Value, E> {
+        Ok(Value::Int(i))
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "an int too large for the language is a float")]
+    fn visit_u64<E>(self, u: u64) -> Result<Value, E> {
+        Ok(i64::try_from(u).map_or(Value::Float(u as f64), Value::Int))
+    }
+
+    fn visit_f64<E>(self, f: f64) -> Result<Value, E> {
+        Ok(Value::Float(f))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::str(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = from.next_element_seed(self)? {
+            items.push(item);
+        }
+        Ok(Value::list(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut dict = Dict::new();
+        while let Some(key) = from.next_key_seed(Key { keys: self.keys })? {
+            dict.insert(key, from.next_value_seed(self)?);
+        }
+        Ok(Value::dict(dict))
+    }
+}
+
+/// Makes one key.
+struct Key<'k> {
+    keys: &'k Keys,
+}
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Str;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Str, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = Str;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Str, E> {
+        Ok(self.keys.get(text))
+    }
+}
+
+/// Writes one value.
+struct Writer<'v> {
+    value: &'v Value,
+    /// Levels that may still be opened.
+    depth: u32,
+    /// Why writing ended early.
+    failed: &'v Cell<Option<Box<Raise>>>,
+}
+
+impl Writer<'_> {
+    fn fail<E: serde::ser::Error>(&self, raise: Box<Raise>) -> E {
+        self.failed.set(Some(raise));
+        E::custom("")
+    }
+
+    fn items<'i, S: Serializer>(
+        &self,
+        to: S,
+        items: impl ExactSizeIterator<Item = &'i Value>,
+    ) -> Result<S::Ok, S::Error> {
+        let mut list = to.serialize_seq(Some(items.len()))?;
+        for value in items {
+            list.serialize_element(&Writer { value, depth: self.depth - 1, failed: self.failed })?;
+        }
+        list.end()
+    }
+
+    fn entries<'i, S: Serializer>(
+        &self,
+        to: S,
+        entries: impl Iterator<Item = (&'i Str, &'i Value)>,
+    ) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        for (key, value) in entries {
+            map.serialize_entry(key.as_str(), &Writer { value, depth: self.depth - 1, failed: self.failed })?;
+        }
+        map.end()
+    }
+}
+
+impl serde::Serialize for Writer<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.depth == 0 {
+            let message = format!("the value is nested more than {DEPTH} levels deep");
+            return Err(self.fail(Raise::error(codes::VALUE, message)));
+        }
+        match self.value {
+            Value::Nil | Value::Unbound => to.serialize_unit(),
+            Value::Bool(b) => to.serialize_bool(*b),
+            Value::Int(i) => to.serialize_i64(*i),
+            // What is no number becomes null: JSON has no NaN and no infinity.
+            Value::Float(f) => to.serialize_f64(*f),
+            Value::Str(s) => to.serialize_str(s),
+            Value::List(l) => self.items(to, l.items.iter()),
+            Value::Set(s) => self.items(to, s.items().iter()),
+            Value::Pair(p) => self.items(to, [&p.first, &p.second].into_iter()),
+            Value::Range(_) => self.items(to, super::elements(self.value).unwrap_or_default().iter()),
+            Value::Dict(d) => self.entries(to, d.dict.iter()),
+            Value::Struct(s) => self.entries(to, s.entries()),
+            Value::Host(h) if let Some(value) = h.object().to_value() => {
+                Writer { value: &value, depth: self.depth, failed: self.failed }.serialize(to)
+            }
+            other => {
+                let message = format!("a {} cannot be written as JSON", other.type_name());
+                Err(self.fail(Raise::error(codes::TYPE, message)))
+            }
+        }
+    }
+}
+
+/// The text that `write` makes of the first argument.
+fn written(
+    args: &[Value],
+    write: impl FnOnce(&Writer<'_>) -> Result<String, serde_json::Error>,
+) -> Result<Value, Box<Raise>> {
+    let failed = Cell::new(None);
+    match write(&Writer { value: &args[0], depth: DEPTH, failed: &failed }) {
+        Ok(text) => Ok(Value::from(text)),
+        Err(e) => {
+            let raise = failed.take().unwrap_or_else(|| Raise::error(codes::VALUE, format!("this is no JSON: {e}")));
+            Err(raise.about(0, ""))
+        }
+    }
 }
 
 fn json_parse(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -96,11 +229,9 @@ fn json_parse(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn json_stringify(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let json = to_json(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    Ok(Value::from(json.to_string()))
+    written(args, |value| serde_json::to_string(value))
 }
 
 fn json_stringify_pretty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let json = to_json(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    Ok(Value::from(serde_json::to_string_pretty(&json).unwrap_or_default()))
+    written(args, |value| serde_json::to_string_pretty(value))
 }

@@ -16,7 +16,7 @@ const SCANNED: usize = 8;
 pub struct Dict {
     entries: Vec<(Str, Value)>,
     index: Option<Box<HashTable<u32>>>,
-    /// Positions in key order, until the next key comes or goes.
+    /// Positions of many entries in key order, until the next key comes or goes.
     order: OnceCell<Rc<[u32]>>,
 }
 
@@ -123,13 +123,13 @@ impl Dict {
     fn push_new(&mut self, key: Str, value: Value) -> usize {
         let i = self.entries.len();
         self.order.take();
-        let hash = key.hash32();
         self.entries.push((key, value));
         let entries = &self.entries;
         let rehash = |&i: &u32| spread(entries[i as usize].0.hash32());
         match &mut self.index {
             Some(index) => {
-                index.insert_unique(spread(hash), u32::try_from(i).unwrap_or(u32::MAX), rehash);
+                let at = u32::try_from(i).unwrap_or(u32::MAX);
+                index.insert_unique(rehash(&at), at, rehash);
             }
             None if entries.len() > SCANNED => {
                 let mut index = HashTable::with_capacity(entries.len() * 2);
@@ -162,11 +162,29 @@ impl Dict {
 
     /// The entries in bytewise key order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Str, &Value)> + DoubleEndedIterator {
-        let order = self.order();
-        (0..order.len()).map(move |i| {
-            let (k, v) = &self.entries[order[i] as usize];
+        let order = if self.entries.len() <= SCANNED { self.order_of_few() } else { Order::Many(self.order()) };
+        (0..self.entries.len()).map(move |i| {
+            let at = match &order {
+                Order::Few(order) => usize::from(order[i]),
+                Order::Many(order) => order[i] as usize,
+            };
+            let (k, v) = &self.entries[at];
             (k, v)
         })
+    }
+
+    /// Sorting a few keys anew costs less than a block to keep their order in.
+    fn order_of_few(&self) -> Order {
+        let mut order = [0_u8; SCANNED];
+        for (i, (key, _)) in self.entries.iter().enumerate() {
+            let mut at = i;
+            while at > 0 && self.entries[usize::from(order[at - 1])].0 > *key {
+                order[at] = order[at - 1];
+                at -= 1;
+            }
+            order[at] = u8::try_from(i).unwrap_or(0);
+        }
+        Order::Few(order)
     }
 
     /// The values in no particular order, to change them.
@@ -191,6 +209,12 @@ impl Dict {
     }
 }
 
+/// Positions in key order.
+enum Order {
+    Few([u8; SCANNED]),
+    Many(Rc<[u32]>),
+}
+
 /// The table tells buckets apart by the top bits of a hash, so 32 bits must be spread over 64.
 fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -205,7 +229,8 @@ impl Clone for Dict {
 
 impl FromIterator<(Str, Value)> for Dict {
     fn from_iter<T: IntoIterator<Item = (Str, Value)>>(items: T) -> Self {
-        let mut dict = Self::new();
+        let items = items.into_iter();
+        let mut dict = Self::with_capacity(items.size_hint().0);
         for (k, v) in items {
             dict.insert(k, v);
         }
