@@ -1,10 +1,11 @@
-//! `harn check FILE…`: finds what is wrong with scripts and the files they import, and runs nothing.
+//! `harn check FILE…`: finds what is wrong with scripts, the files they import and the `harn.toml` of their project, and
+//! runs nothing.
 
 use crate::report::{Format, show, show_as_result};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::rc::Rc;
-use stdlib::{Diagnostic, Engine, Files, RunOptions, Severity, read_source};
+use stdlib::{Diagnostic, Engine, Files, Project, RunOptions, Severity, read_source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -25,7 +26,9 @@ pub(crate) fn run(args: &Args) -> i32 {
             // An engine for each file: scripts that are checked together do not see each other's names.
             Ok(source) => {
                 let options = RunOptions { loader: Rc::new(Files), ..RunOptions::default() };
-                Engine::new(options).check(&source)
+                let mut found = Project::of(file).err().unwrap_or_default();
+                found.extend(Engine::new(options).check(&source));
+                found
             }
             Err(diagnostic) => vec![diagnostic],
         };

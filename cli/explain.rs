@@ -4,6 +4,7 @@ use crate::report::wants_color;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::rc::Rc;
+use stdlib::limits::RunLimits;
 use stdlib::output::Captured;
 use stdlib::{Capability, Code, Diagnostic, Engine, Files, RunOptions, Source, catalogue, draw};
 
@@ -103,7 +104,7 @@ fn found(row: &Code) -> Vec<Diagnostic> {
         Engine::new(RunOptions {
             seed: Some(1),
             denied: vec![Capability::FsWrite, Capability::Process, Capability::Net],
-            fuel: Some(50_000_000),
+            limits: RunLimits { fuel: Some(50_000_000), ..RunLimits::default() },
             output: Rc::new(Captured::default()),
             loader: Rc::new(Files),
             ..RunOptions::default()

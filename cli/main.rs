@@ -1,16 +1,21 @@
 //! The `harn` command: one file per command, each thin, and [`report`], the one place that prints diagnostics.
 //!
-//! Exit codes: 0 when all went well, 1 when there were errors, 2 for wrong usage; an int that a pipeline returns is the
-//! exit code of `harn run`.
+//! Exit codes: 0 when all went well, 1 when there were errors, 2 for wrong usage, 3 when a run used up its fuel, memory or
+//! time; an int that a pipeline returns is the exit code of `harn run`.
 
 mod check;
 mod explain;
+mod limits;
 mod repl;
 mod report;
 mod run;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+
+/// Counts what runs hold, for their limit of memory.
+#[global_allocator]
+static ALLOCATOR: stdlib::Counted = stdlib::Counted;
 
 /// Runs, checks and explains harn scripts.
 #[derive(Parser)]

@@ -8,10 +8,11 @@ mod history;
 mod lines;
 
 use crate::explain;
+use crate::limits::Limits;
 use crate::report::{Format, show, wants_color};
-use crate::run::Limits;
 use lines::{Line, Lines};
 use std::io::Write;
+use std::path::Path;
 use stdlib::{Engine, Piece, Source};
 
 #[derive(clap::Args)]
@@ -32,7 +33,15 @@ An unfinished statement goes on in the next line.
 
 /// The exit code is that of `exit(n)`, else 0: errors are a normal part of trying things out.
 pub(crate) fn run(args: Args) -> i32 {
-    let engine = Engine::new(args.limits.options());
+    // The project is that of the working directory.
+    let options = match args.limits.options(Path::new("repl.harn")) {
+        Ok(options) => options,
+        Err(found) => {
+            show(&found, Format::Text);
+            return 1;
+        }
+    };
+    let engine = Engine::new(options);
     let mut lines = Lines::open();
     if lines.interactive() {
         say(&format!("harn {}. :help lists the commands, Ctrl-D leaves.\n", env!("CARGO_PKG_VERSION")));

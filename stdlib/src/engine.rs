@@ -1,5 +1,6 @@
 //! Checking and running scripts.
 
+use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
 use crate::table::registry;
 use crate::world::World;
@@ -11,7 +12,8 @@ use lang::resolve::{Outer, Role};
 use lang::script::{Loaded, Options, load};
 use lang::source::SourceRef;
 use lang::value::{Closure, Value, display, inspect};
-use lang::vm::{Context, Exit, Fiber, Isolate, Limits, Proto, Raise, Why, drive};
+use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, Why, drive};
+use providers::model::CapabilityTable;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -25,10 +27,10 @@ pub struct RunOptions {
     pub args: Vec<String>,
     /// Capabilities taken away.
     pub denied: Vec<Capability>,
-    /// How many instructions, roughly.
-    pub fuel: Option<u64>,
-    /// Bytes of the largest string or list that one operation may make; nothing for the language's own limit.
-    pub value_bytes: Option<usize>,
+    /// How far it may go.
+    pub limits: RunLimits,
+    /// What its models can take, where a project says more than the built-in table.
+    pub models: Option<CapabilityTable>,
     /// Where it prints.
     pub output: Rc<dyn Output>,
     /// Reads the files that it imports.
@@ -42,17 +44,20 @@ impl Default for RunOptions {
             task: None,
             args: Vec::new(),
             denied: Vec::new(),
-            fuel: None,
-            value_bytes: None,
+            limits: RunLimits::default(),
+            models: None,
             output: Rc::new(Terminal),
             loader: Rc::new(NoFiles),
         }
     }
 }
 
+/// The exit code of a run that used up its fuel, memory or time.
+const USED_UP: i32 = 3;
+
 /// What a run came to.
 pub struct Ran {
-    /// The pipeline's int, 1 after an error, else 0.
+    /// The pipeline's int, 1 after an error, [`USED_UP`] where a limit ended it, else 0.
     pub exit_code: i32,
     /// Warnings, and what ended the run.
     pub diagnostics: Vec<Diagnostic>,
@@ -85,10 +90,8 @@ impl Engine {
     /// A fresh run.
     #[must_use]
     pub fn new(options: RunOptions) -> Self {
-        let world = World::new(options.seed, options.output, options.args, options.task);
-        let base = Limits::default();
-        let limits =
-            Limits { fuel: options.fuel, value_bytes: options.value_bytes.unwrap_or(base.value_bytes), ..base };
+        let world = World::new(options.seed, options.output, options.args, options.task, options.models);
+        let limits = options.limits.machine();
         let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
         let modules = Modules::new(options.loader);
         let (context, names, runtime) = Default::default();
@@ -115,9 +118,9 @@ impl Engine {
             Ok(value) => self.exit_code(&value),
             Err(raise) => match raise.why {
                 Why::Exit(code) => code,
-                _ => {
+                why => {
                     diagnostics.push(raise.to_diagnostic());
-                    1
+                    if why == Why::Exhausted { USED_UP } else { 1 }
                 }
             },
         };
@@ -125,6 +128,7 @@ impl Engine {
     }
 
     fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
+        self.isolate.start_watch();
         self.evaluate(&unit.before)?;
         let returned = self.call(closure(&unit.main), Vec::new())?;
         // A `return` or a failed `?` at the top ends the run, the pipeline included.
@@ -198,6 +202,7 @@ impl Engine {
         let loaded = self.load(source, Options { outer: &outer, role: Role::Piece, ..Options::default() });
         let mut diagnostics = loaded.diagnostics;
         let Some(unit) = loaded.unit else { return Piece { value: None, diagnostics, incomplete: false, exit: None } };
+        self.isolate.start_watch();
         let result = self.evaluate(&unit.before).and_then(|()| self.call(closure(&unit.main), Vec::new()));
         // Also after an error: what was bound before it stays.
         self.remember(unit.globals);

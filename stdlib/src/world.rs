@@ -39,11 +39,17 @@ pub struct World {
 
 impl World {
     /// A world; with a seed its ids, clock and randomness follow from it.
-    pub(crate) fn new(seed: Option<u64>, output: Rc<dyn Output>, args: Vec<String>, task: Option<String>) -> Rc<World> {
+    pub(crate) fn new(
+        seed: Option<u64>,
+        output: Rc<dyn Output>,
+        args: Vec<String>,
+        task: Option<String>,
+        models: Option<CapabilityTable>,
+    ) -> Rc<World> {
         let chosen = seed.unwrap_or_else(entropy);
         let clock = Rc::new(if seed.is_some() { RunClock::fixed() } else { RunClock::system() });
         // The table is part of the program and has a test of its own.
-        let table = || CapabilityTable::built_in().unwrap_or_default();
+        let table = || models.unwrap_or_else(|| CapabilityTable::built_in().unwrap_or_default());
         Rc::new_cyclic(|this| World {
             this: this.clone(),
             output,

@@ -124,8 +124,9 @@ fn values_nested_or_large_beyond_reason() {
 #[test]
 fn a_run_without_an_end_is_ended_by_its_fuel() {
     let path = file("endless", "println(\"before\")\nwhile true {}\n");
-    let outcome = one_error(harn(&["run", "--fuel", "100000", path.to_str().unwrap()]), "HARN-RUN-011");
-    assert_eq!(outcome.out, "before\n");
+    let outcome = harn(&["run", "--fuel", "100000", path.to_str().unwrap()]);
+    assert_eq!((outcome.code, outcome.out.as_str(), outcome.drawn("error")), (Some(3), "before\n", 1));
+    assert!(outcome.err.contains("HARN-RUN-011"), "{}", outcome.err);
 }
 
 #[test]

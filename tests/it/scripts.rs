@@ -1,4 +1,5 @@
-//! Scripts with expected output. The first line names the command: `// run` or `// check`; without it, `run`.
+//! Scripts with expected output. The first line names the command, `// run` or `// check`, and its options; without it,
+//! `run`.
 //!
 //! | folder | the script | expected |
 //! |---|---|---|
@@ -115,10 +116,7 @@ fn orphans(files: &[PathBuf]) -> Vec<String> {
 fn case(script: &Path, expected: fn(&Outcome) -> Expected) -> Vec<String> {
     let text = fs::read_to_string(root().join(script)).unwrap();
     let name = script.to_str().unwrap();
-    let outcome = match text.lines().next() {
-        Some("// check") => harn(&["check", name]),
-        _ => harn(&["run", "--seed", "1", name]),
-    };
+    let outcome = harn(&command(text.lines().next().unwrap_or(""), name));
     let mut wrong = Vec::new();
     for (extension, found) in expected(&outcome) {
         let file = root().join(script.with_extension(extension));
@@ -131,6 +129,21 @@ fn case(script: &Path, expected: fn(&Outcome) -> Expected) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// The arguments of the command that the first line of a script asks for.
+fn command<'a>(line: &'a str, script: &'a str) -> Vec<&'a str> {
+    let mut words = line.strip_prefix("// ").unwrap_or("").split(' ');
+    let (mut args, options) = match words.next() {
+        Some("check") => (vec!["check"], words.collect()),
+        Some("run") => (vec!["run", "--seed", "1"], words.collect()),
+        _ => (vec!["run", "--seed", "1"], Vec::new()),
+    };
+    // Further words, and not a sentence that begins with one of the two.
+    let asked = options.iter().all(|word: &&str| !word.is_empty()) && options.first().is_none_or(|o| o.starts_with('-'));
+    args.extend(options.into_iter().filter(|_| asked));
+    args.push(script);
+    args
 }
 
 fn update(file: &Path, found: &str) {
@@ -148,4 +161,13 @@ fn output_errors_and_exit_code_are_all_compared() {
     assert_eq!(as_output(&outcome(0, "")), [("out", "1\n".to_owned()), ("err", String::new())]);
     assert_eq!(as_output(&outcome(1, "no\n"))[1].1, "no\n[exit code 1]\n");
     assert_eq!(as_picture(&outcome(0, "hm\n"))[0].1, "hm\n[exit code 0]\n");
+}
+
+#[test]
+fn the_first_line_names_command_and_options() {
+    assert_eq!(command("// check", "a"), ["check", "a"]);
+    assert_eq!(command("// run --fuel 9", "a"), ["run", "--seed", "1", "--fuel", "9", "a"]);
+    assert_eq!(command("// check that nothing runs", "a"), ["check", "a"]);
+    assert_eq!(command("// Running ahead.", "a"), ["run", "--seed", "1", "a"]);
+    assert_eq!(command("let a = 1", "a"), ["run", "--seed", "1", "a"]);
 }

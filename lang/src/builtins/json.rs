@@ -224,7 +224,9 @@ fn written(
     }
 }
 
-fn json_parse(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn json_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    // Values are larger than their texts.
+    cx.check_room(args::str(args, 0)?.len().saturating_mul(4))?;
     parse_json(args::str(args, 0)?).map_err(|raise| raise.about(0, "not JSON"))
 }
 

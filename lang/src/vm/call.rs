@@ -103,7 +103,8 @@ impl Fiber {
             return Ok(());
         }
         let message = format!("calls are nested more than {limit} deep");
-        Err(Raise::error(codes::DEPTH, message).labelled("one call too many"))
+        let raise = Raise::error(codes::DEPTH, message).labelled("one call too many");
+        Err(raise.help("a recursion without an end is the usual reason; `--max-depth` allows more"))
     }
 
     fn fit_arguments(&mut self, code: &Proto, base: usize, argc: usize, lenient: bool) -> Result<(), Box<Raise>> {
@@ -184,6 +185,7 @@ impl Fiber {
                 let Self { isolate, context, stack, .. } = self;
                 let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
                 self.clear(base, size);
+                self.weigh();
                 result.map(Begun::Value)
             }
             Run::Waits(function) => {

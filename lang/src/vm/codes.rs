@@ -39,11 +39,34 @@ pub const OUTSIDE: &str = "HARN-RUN-016";
 pub const SIZE: &str = "HARN-RUN-017";
 /// A struct that cannot be made from what a literal spreads, or a field that it does not have.
 pub const NOT_MADE: &str = "HARN-RUN-020";
+/// Memory is used up.
+pub const MEMORY: &str = "HARN-LIM-001";
+/// Time is used up.
+pub const TIME: &str = "HARN-LIM-002";
 /// An iterator that is asked for an item while it makes one.
 pub const RUNNING: &str = "HARN-RUN-025";
 
 /// The rows.
 pub static CODES: &[Code] = &[
+    Code {
+        code: MEMORY,
+        severity: Error,
+        title: "the run used up its memory",
+        meaning: "All values of a run together may hold so much: 4 GiB, or what `--max-memory` or `memory` in `harn.toml` \
+                  says. Nothing can catch this, and the exit code is 3.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: TIME,
+        severity: Error,
+        title: "the run took too long",
+        meaning: "The run went on for longer than `--timeout` or `timeout` in `harn.toml` allows, by the system's clock. It \
+                  can catch this once and has a tenth of its time, at least 100 ms, to clean up; then it is ended, with \
+                  exit code 3.",
+        fails: "",
+        mended: "",
+    },
     Code {
         code: UNCAUGHT,
         severity: Error,

@@ -4,6 +4,7 @@ use super::{Isolate, Raise};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// What the language needs from whoever runs it.
 pub trait Host {
@@ -28,11 +29,15 @@ pub struct Limits {
     pub fuel: Option<u64>,
     /// Bytes of the largest string or list (16 per element) that one operation may make.
     pub value_bytes: usize,
+    /// Bytes that all values together may hold; counted only where [`super::Counted`] is the allocator.
+    pub memory: Option<u64>,
+    /// Wall time.
+    pub time: Option<Duration>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth: 20_000, fuel: None, value_bytes: 1 << 30 }
+        Self { depth: 20_000, fuel: None, value_bytes: 1 << 30, memory: None, time: None }
     }
 }
 
@@ -104,6 +109,14 @@ impl Cx<'_> {
         self.isolate.host().as_any().downcast_ref()
     }
 
+    /// Refuses what the run's memory has no room for.
+    ///
+    /// # Errors
+    /// [`super::codes::MEMORY`], which nothing catches.
+    pub fn check_room(&self, bytes: usize) -> Result<(), Box<Raise>> {
+        self.isolate.check_memory(bytes)
+    }
+
     /// Refuses values of more than the limit before they are made.
     ///
     /// # Errors
@@ -111,7 +124,7 @@ impl Cx<'_> {
     pub fn check_size(&self, bytes: Option<usize>) -> Result<(), Box<Raise>> {
         let limit = self.isolate.limits().value_bytes;
         match bytes {
-            Some(bytes) if bytes <= limit => Ok(()),
+            Some(bytes) if bytes <= limit => self.isolate.check_memory(bytes),
             _ => Err(Raise::error(super::codes::SIZE, format!("the result would be larger than {limit} bytes"))),
         }
     }

@@ -201,7 +201,10 @@ impl Fiber {
                 let left =
                     if $dst == $a && $a != $b { unsafe { std::mem::take(&mut *reg!($a)) } } else { get!($a).clone() };
                 match operate::binary($op, left, get!($b), self.isolate.limits().value_bytes) {
-                    Ok(value) => set!($dst, value),
+                    Ok(value) => {
+                        set!($dst, value);
+                        self.weigh();
+                    }
                     Err((left, raise)) => {
                         if $dst == $a && $a != $b {
                             set!($a, left);
@@ -388,7 +391,10 @@ impl Fiber {
                     x => {
                         let limit = self.isolate.limits().value_bytes;
                         match operate::binary(BinaryOp::Mul, x.clone(), &Value::Int(i64::from(imm)), limit) {
-                            Ok(value) => set!(dst, value),
+                            Ok(value) => {
+                                set!(dst, value);
+                                self.weigh();
+                            }
                             Err((_, raise)) => raise!(raise),
                         }
                     }
@@ -686,6 +692,7 @@ impl Fiber {
                     if let Value::List(l) = unsafe { &mut *reg!(list) } {
                         Rc::make_mut(l).items.extend(items);
                     }
+                    self.weigh();
                 }
                 Op::DictOf { dst, base: at, shape } => {
                     let keys = unsafe { code!().shapes.get_unchecked(usize::from(shape)) };
@@ -719,6 +726,7 @@ impl Fiber {
                             for (k, v) in from.dict.iter() {
                                 into.dict.insert(k.clone(), v.clone());
                             }
+                            self.weigh();
                         }
                         (_, Value::Nil) => {}
                         (_, other) => raise!(Raise::error(
@@ -758,6 +766,7 @@ impl Fiber {
                         set!(r, Value::Nil);
                     }
                     set!(dst, Value::Str(text));
+                    self.weigh();
                 }
                 Op::StructOf { dst, base: at, def } => {
                     let def = unsafe { code!().structs.get_unchecked(usize::from(def)) }.clone();
@@ -859,11 +868,13 @@ impl Fiber {
                 Op::Slice { dst, object, bounds } => {
                     let value = check!(access::slice(get!(object), get!(bounds), get!(bounds + 1)));
                     set!(dst, value);
+                    self.weigh();
                 }
                 Op::AssignPath { base: at, path } => {
                     save!();
                     let at = self.absolute(at);
                     check!(self.assign_path(code!(), path, at));
+                    self.weigh();
                 }
 
                 Op::ForPrep { base: at } => {

@@ -1,6 +1,8 @@
 //! What the scripts of one run share.
 #![allow(unsafe_code)]
 
+use super::memory::Account;
+use super::watch::Watch;
 use super::{Host, Limits, Proto};
 use crate::builtins::{Capability, Registry};
 use crate::value::{Closure, Dict, Str, TypeDef, Value};
@@ -20,6 +22,8 @@ pub struct Isolate {
     limits: Limits,
     denied: Vec<Capability>,
     fuel_used: Cell<u64>,
+    account: Account,
+    watch: Watch,
     names: RefCell<std::collections::HashSet<Str>>,
     /// Declared types: what inline caches compare with must not go while code is there.
     types: RefCell<Vec<TypeDef>>,
@@ -45,6 +49,8 @@ impl Isolate {
             limits,
             denied,
             fuel_used: Cell::new(0),
+            account: Account::default(),
+            watch: Watch::default(),
             names: RefCell::default(),
             types: RefCell::default(),
             values: RefCell::default(),
@@ -192,6 +198,14 @@ impl Isolate {
             cells.retain(|c| c.strong_count() > 0);
         }
         cells.push(Rc::downgrade(cell));
+    }
+
+    pub(super) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    pub(super) fn account(&self) -> &Account {
+        &self.account
     }
 
     /// Fuel that is left; nothing where there is no limit.

@@ -111,6 +111,7 @@ impl Fiber {
             Ok(value) => {
                 self.clear(base, size);
                 self.put_place(place, value);
+                self.weigh();
                 Ok(i32::from(skip))
             }
             Err(raise) => {

@@ -17,6 +17,7 @@ mod dispatch;
 mod drive;
 mod fiber;
 mod isolate;
+mod memory;
 mod iterate;
 mod method;
 pub mod op;
@@ -28,12 +29,14 @@ mod record;
 mod slice;
 mod type_test;
 mod unwind;
+mod watch;
 
 pub(crate) use access::walkable;
 pub use context::{Cancel, Context, Cx, Host, Limits};
 pub use drive::{Called, Function, Wait, drive};
 pub use fiber::{Exit, Fiber};
 pub use isolate::Isolate;
+pub use memory::Counted;
 pub use op::Op;
 pub use proto::{
     CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Rebuild, Str0,

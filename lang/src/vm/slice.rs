@@ -12,7 +12,7 @@ impl Fiber {
     /// Runs until it is done, raised, must wait, or its slice is over.
     pub fn run(&mut self) -> Exit {
         self.ticks = self.slice();
-        let exit = self.go();
+        let exit = self.metered(Self::go);
         // What was not used up is not charged.
         self.isolate.burn(u64::try_from(self.slice - self.ticks.max(0)).unwrap_or(0));
         self.slice = 0;
@@ -109,10 +109,15 @@ impl Fiber {
         let enough = self.isolate.burn(used.unsigned_abs());
         self.ticks = self.slice();
         if !enough {
-            let mut raise = Raise::error(codes::FUEL, "the run used up its fuel");
+            let limit = self.isolate.limits().fuel.unwrap_or_default();
+            let mut raise = Raise::error(codes::FUEL, format!("the run used up its fuel: {limit} instructions"));
             raise.why = super::Why::Exhausted;
-            return Err(raise.help("give it more with `--fuel N`, or look for a loop without an end"));
+            return Err(raise.help(
+                "give it more with `--fuel N`, or `fuel` under `[limits]` in harn.toml, or look for a loop without an end",
+            ));
         }
+        self.check_memory()?;
+        self.isolate.check_time()?;
         if self.context.cancel.is_set() {
             return Err(Raise::cancelled(format!("cancelled: {}", self.context.cancel.reason())));
         }

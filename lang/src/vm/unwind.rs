@@ -30,7 +30,8 @@ pub(super) fn held(value: &Value) -> Option<Box<Raise>> {
 
 impl Fiber {
     /// Goes to the innermost handler, or gives the raise back when there is none.
-    pub(super) fn unwind(&mut self, mut raise: Box<Raise>) -> Result<(), Box<Raise>> {
+    pub(super) fn unwind(&mut self, raise: Box<Raise>) -> Result<(), Box<Raise>> {
+        let mut raise = self.as_memory(raise);
         loop {
             let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { return Err(raise) };

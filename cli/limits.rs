@@ -1,0 +1,66 @@
+//! What a run is given and what it is not: the command line first, then the `harn.toml` of its project.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+use stdlib::limits::{RunLimits, parse_size, parse_time};
+use stdlib::{Capability, Diagnostic, Files, Project, RunOptions};
+
+/// What a run is given and what it is not.
+#[derive(clap::Args)]
+pub(crate) struct Limits {
+    /// Fix ids, clock and randomness, so that two runs print the same
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Rights to take away: fs.read, fs.write, process, net, env, llm
+    #[arg(long, value_name = "RIGHT", value_delimiter = ',', value_parser = capability)]
+    deny: Vec<Capability>,
+    /// How many instructions may run, roughly
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    fuel: Option<u64>,
+    /// How much all values together may hold, such as 512m or 2g [default: 4g]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_memory: Option<u64>,
+    /// How long the run may take, such as 500ms, 30s or 5m
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    timeout: Option<Duration>,
+    /// How deep calls may be nested [default: 20000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_depth: Option<u64>,
+}
+
+impl Limits {
+    /// As the engine wants them, with what the project of `script` says.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the project's file.
+    pub(crate) fn options(self, script: &Path) -> Result<RunOptions, Vec<Diagnostic>> {
+        let project = Project::of(script)?;
+        let said = RunLimits {
+            fuel: self.fuel,
+            depth: self.max_depth,
+            memory: self.max_memory,
+            time: self.timeout,
+            ..RunLimits::default()
+        };
+        Ok(RunOptions {
+            seed: self.seed,
+            // What either takes away is away.
+            denied: self.deny.into_iter().chain(project.denied).collect(),
+            limits: said.over(project.limits),
+            models: project.models,
+            loader: Rc::new(Files),
+            ..RunOptions::default()
+        })
+    }
+}
+
+fn capability(written: &str) -> Result<Capability, String> {
+    let names = Capability::ALL.map(Capability::name);
+    Capability::ALL.into_iter().find(|known| known.name() == written).ok_or_else(|| {
+        match lang::diagnostic::nearest(written, names) {
+            Some(near) => format!("no such right; did you mean `{near}`?"),
+            None => format!("no such right; there are {}", names.join(", ")),
+        }
+    })
+}

@@ -1,0 +1,216 @@
+//! What a run holds in memory.
+//!
+//! [`Counted`] counts the bytes of each thread; a program makes it its global allocator, or no run has a limit of memory.
+//! A run's share is what the count has grown by during its slices and the waits between them. It is looked at where a
+//! slice ends, and a slice is cut short where the count passes a mark on the way to the limit.
+#![allow(unsafe_code)]
+
+use super::fiber::Fiber;
+use super::{Isolate, Raise, Wait, Why, codes};
+use crate::value::Value;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+thread_local! {
+    /// Bytes that this thread has taken, less those it has given back; another thread may give back its own.
+    static LIVE: Cell<i64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, counting.
+pub struct Counted;
+
+#[inline]
+#[allow(clippy::cast_possible_wrap)] // no layout is larger than `isize::MAX`
+fn count(bytes: usize) {
+    // Without a destructor, a thread's count is there until the thread is gone.
+    LIVE.with(|live| live.set(live.get().wrapping_add(bytes as i64)));
+}
+
+#[inline]
+#[allow(clippy::cast_possible_wrap)]
+fn discount(bytes: usize) {
+    LIVE.with(|live| live.set(live.get().wrapping_sub(bytes as i64)));
+}
+
+// SAFETY: every call goes to the system's allocator as it came; counting neither allocates nor panics.
+unsafe impl GlobalAlloc for Counted {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        discount(layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        discount(layout.size());
+        count(size);
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+fn live() -> i64 {
+    LIVE.with(Cell::get)
+}
+
+/// The account of a run.
+#[derive(Default)]
+pub(super) struct Account {
+    /// What it held when it was last put aside.
+    held: Cell<i64>,
+    /// The thread's count when it was taken up; nothing while it is put aside.
+    since: Cell<Option<i64>>,
+    /// The thread's count at which a slice is cut short.
+    mark: Cell<i64>,
+}
+
+impl Account {
+    fn used(&self) -> i64 {
+        self.held.get() + self.since.get().map_or(0, |since| live() - since)
+    }
+}
+
+impl Isolate {
+    /// Runs something on this run's account. Nested calls are on it already.
+    fn on_account<T>(&self, work: impl FnOnce() -> T) -> T {
+        let account = self.account();
+        if account.since.get().is_some() {
+            return work();
+        }
+        account.since.set(Some(live()));
+        self.set_mark();
+        let done = work();
+        // What others freed in between may have been ours.
+        account.held.set(account.used().max(0));
+        account.since.set(None);
+        done
+    }
+
+    /// Bytes left until the limit; nothing where there is none.
+    fn memory_left(&self) -> Option<i64> {
+        let limit = self.limits().memory?;
+        Some(i64::try_from(limit).unwrap_or(i64::MAX).saturating_sub(self.account().used()))
+    }
+
+    /// The next look is half way to the limit, or a little further on.
+    fn set_mark(&self) {
+        const STEP: i64 = 1 << 20;
+        let mark = self.memory_left().map_or(i64::MAX, |left| live().saturating_add((left / 2).max(STEP)));
+        self.account().mark.set(mark);
+    }
+
+    /// Refuses when the run holds more than it may, or would with `more` bytes.
+    pub(super) fn check_memory(&self, more: usize) -> Result<(), Box<Raise>> {
+        let more = i64::try_from(more).unwrap_or(i64::MAX);
+        if self.memory_left().is_none_or(|left| left >= more) {
+            return Ok(());
+        }
+        Err(exhausted(self.limits().memory.unwrap_or_default()))
+    }
+}
+
+/// The run is over its limit.
+fn exhausted(limit: u64) -> Box<Raise> {
+    let mut raise = Raise::error(codes::MEMORY, format!("the run used up its memory: it may hold {}", size(limit)));
+    raise.why = Why::Exhausted;
+    raise.help("give it more with `--max-memory`, or `memory` under `[limits]` in harn.toml, or look for what keeps growing")
+}
+
+/// Bytes as people write them.
+fn size(bytes: u64) -> String {
+    [(30, "GiB"), (20, "MiB"), (10, "KiB")]
+        .into_iter()
+        .find(|(shift, _)| bytes >= 1 << shift && bytes.trailing_zeros() >= *shift)
+        .map_or_else(|| format!("{bytes} bytes"), |(shift, unit)| format!("{} {unit}", bytes >> shift))
+}
+
+impl Fiber {
+    /// One slice on the run's account.
+    pub(super) fn metered(&mut self, slice: impl FnOnce(&mut Self) -> super::Exit) -> super::Exit {
+        let isolate = self.isolate.clone();
+        isolate.on_account(|| match slice(self) {
+            super::Exit::Wait(wait) => {
+                super::Exit::Wait(Wait(Box::pin(Metered { isolate: isolate.clone(), wait: Some(wait) })))
+            }
+            exit => exit,
+        })
+    }
+
+    /// Cuts the slice short when much was allocated: called after whatever may make or copy a large value.
+    #[inline]
+    pub(super) fn weigh(&mut self) {
+        if live() > self.isolate.account().mark.get() {
+            self.cut_short();
+        }
+    }
+
+    #[cold]
+    fn cut_short(&mut self) {
+        // What was not used up is not charged.
+        self.slice -= self.ticks + 1;
+        self.ticks = -1;
+    }
+
+    /// Looks at the run's memory, and from where on to look again.
+    pub(super) fn check_memory(&self) -> Result<(), Box<Raise>> {
+        self.isolate.check_memory(0)?;
+        self.isolate.set_mark();
+        Ok(())
+    }
+
+    /// A value that is refused because it would be larger than all of the run's memory is a matter of memory.
+    pub(super) fn as_memory(&self, raise: Box<Raise>) -> Box<Raise> {
+        let limits = self.isolate.limits();
+        match limits.memory {
+            Some(memory) if raise.code == codes::SIZE && memory <= limits.value_bytes as u64 => exhausted(memory),
+            // What the builtin says of its argument explains nothing here.
+            Some(memory) if raise.code == codes::MEMORY && !raise.located => exhausted(memory),
+            _ => raise,
+        }
+    }
+}
+
+/// A wait on a run's account.
+struct Metered {
+    isolate: Rc<Isolate>,
+    /// There until it is dropped.
+    wait: Option<Wait>,
+}
+
+impl Future for Metered {
+    type Output = Result<Value, Box<Raise>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let isolate = self.isolate.clone();
+        match &mut self.wait {
+            Some(wait) => isolate.on_account(|| wait.0.as_mut().poll(cx)),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Metered {
+    fn drop(&mut self) {
+        let wait = self.wait.take();
+        self.isolate.on_account(|| drop(wait));
+    }
+}

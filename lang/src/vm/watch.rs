@@ -1,0 +1,51 @@
+//! How long a run may take, by the system's clock: a mocked clock does not stretch it.
+
+use super::{Isolate, Raise, Why, codes};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// When the run began, and whether it has been told that its time is up.
+#[derive(Default)]
+pub(super) struct Watch {
+    began: Cell<Option<Instant>>,
+    told: Cell<bool>,
+}
+
+/// What a run may take beyond its limit to clean up: a tenth of the limit, within reason.
+fn grace(limit: Duration) -> Duration {
+    (limit / 10).clamp(Duration::from_millis(100), Duration::from_secs(5))
+}
+
+impl Isolate {
+    /// The run's time begins now.
+    pub fn start_watch(&self) {
+        self.watch().began.set(self.limits().time.map(|_| Instant::now()));
+        self.watch().told.set(false);
+    }
+
+    /// Looks at the watch: once the time is up a run is told by an error that it can catch, and then it is ended.
+    pub(super) fn check_time(&self) -> Result<(), Box<Raise>> {
+        let (Some(limit), Some(began)) = (self.limits().time, self.watch().began.get()) else { return Ok(()) };
+        let taken = began.elapsed();
+        if taken <= limit {
+            return Ok(());
+        }
+        let mut raise = Raise::error(codes::TIME, format!("the run took longer than {}", shown(limit)));
+        if self.watch().told.replace(true) {
+            if taken <= limit + grace(limit) {
+                return Ok(());
+            }
+            raise.why = Why::Exhausted;
+        }
+        Err(raise.help("give it more with `--timeout`, or `timeout` under `[limits]` in harn.toml"))
+    }
+}
+
+/// A duration as scripts write it.
+fn shown(limit: Duration) -> String {
+    let ms = limit.as_millis();
+    [(3_600_000, "h"), (60_000, "m"), (1000, "s")]
+        .into_iter()
+        .find(|(unit, _)| ms >= *unit && ms.is_multiple_of(*unit))
+        .map_or_else(|| format!("{ms}ms"), |(unit, name)| format!("{}{name}", ms / unit))
+}

@@ -1,0 +1,130 @@
+//! How far a run may go, as people write it on the command line and in `harn.toml`.
+
+use lang::vm::Limits;
+use std::time::Duration;
+
+/// What a run may hold in memory where nobody says otherwise.
+pub const DEFAULT_MEMORY: u64 = 4 << 30;
+
+/// The limits of a run; what is left out has its default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunLimits {
+    /// Instructions, roughly; without it as many as it wants.
+    pub fuel: Option<u64>,
+    /// Calls in one another.
+    pub depth: Option<u64>,
+    /// Bytes; [`DEFAULT_MEMORY`] without it.
+    pub memory: Option<u64>,
+    /// Bytes of the largest value that one operation may make; the language's own limit without it.
+    pub value: Option<u64>,
+    /// Wall time; without it as long as it wants.
+    pub time: Option<Duration>,
+}
+
+impl RunLimits {
+    /// These, and where they say nothing, those of `below`.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        Self {
+            fuel: self.fuel.or(below.fuel),
+            depth: self.depth.or(below.depth),
+            memory: self.memory.or(below.memory),
+            value: self.value.or(below.value),
+            time: self.time.or(below.time),
+        }
+    }
+
+    /// As the machine wants them.
+    #[must_use]
+    pub(crate) fn machine(self) -> Limits {
+        let defaults = Limits::default();
+        let memory = self.memory.unwrap_or(DEFAULT_MEMORY);
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        Limits {
+            depth: self.depth.map_or(defaults.depth, size),
+            fuel: self.fuel,
+            value_bytes: self.value.map_or(defaults.value_bytes, size).min(size(memory)),
+            memory: Some(memory),
+            time: self.time,
+        }
+    }
+}
+
+/// Bytes: `512 MiB`, `2g`, `4096`.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence.
+pub fn parse_size(written: &str) -> Result<u64, String> {
+    let (number, unit) = split(written);
+    let unit: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        _ => return Err(format!("`{written}` is no size; write one such as `512 MiB`, `2g` or a number of bytes")),
+    };
+    let size = number.parse().ok().and_then(|number: u64| number.checked_mul(unit)).filter(|size| *size > 0);
+    size.ok_or_else(|| format!("`{written}` is no size; write one such as `512 MiB`, `2g` or a number of bytes"))
+}
+
+/// A duration as scripts write it: `500ms`, `30s`, `5m`, `2h`.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence.
+pub fn parse_time(written: &str) -> Result<Duration, String> {
+    let (number, unit) = split(written);
+    let unit: u64 = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return Err(format!("`{written}` is no time; write one such as `500ms`, `30s` or `5m`")),
+    };
+    let ms = number.parse().ok().and_then(|number: u64| number.checked_mul(unit)).filter(|ms| *ms > 0);
+    ms.map(Duration::from_millis).ok_or_else(|| format!("`{written}` is no time; write one such as `500ms`, `30s` or `5m`"))
+}
+
+/// The digits, and what is behind them.
+fn split(written: &str) -> (String, &str) {
+    let written = written.trim();
+    let end = written.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(written.len());
+    (written[..end].replace('_', ""), written[end..].trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (written, bytes) in
+            [("4096", 4096), ("1_000", 1000), ("512 MiB", 512 << 20), ("2g", 2 << 30), ("3KB", 3000), (" 1 k ", 1024)]
+        {
+            assert_eq!(parse_size(written), Ok(bytes), "{written}");
+        }
+        for written in ["", "g", "-1", "0", "1.5g", "12 parsecs", "99999999999g"] {
+            assert!(parse_size(written).is_err(), "{written}");
+        }
+    }
+
+    #[test]
+    fn times() {
+        for (written, ms) in [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("2 h", 7_200_000), ("1d", 86_400_000)] {
+            assert_eq!(parse_time(written), Ok(Duration::from_millis(ms)), "{written}");
+        }
+        for written in ["", "30", "0s", "-1s", "5min", "s", "99999999999999999999s"] {
+            assert!(parse_time(written).is_err(), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_wins_and_the_rest_is_kept() {
+        let above = RunLimits { fuel: Some(1), ..RunLimits::default() };
+        let below = RunLimits { fuel: Some(2), depth: Some(3), ..RunLimits::default() };
+        assert_eq!(above.over(below), RunLimits { fuel: Some(1), depth: Some(3), ..RunLimits::default() });
+    }
+}

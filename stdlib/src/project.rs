@@ -1,0 +1,129 @@
+//! `harn.toml`: what a project says about its runs.
+//!
+//! ```toml
+//! [limits]
+//! fuel = 50_000_000
+//! depth = 5_000
+//! memory = "512 MiB"
+//! timeout = "30s"
+//! deny = ["process", "net"]      # or: [capabilities] deny = […]
+//!
+//! [[capabilities]]               # what models can take, laid over the built-in table
+//! provider = "openai_compatible"
+//! model = "local-*"
+//! context_window = 32_768
+//! ```
+
+mod read;
+
+use crate::limits::RunLimits;
+use lang::builtins::Capability;
+use lang::diagnostic::Diagnostic;
+use lang::diagnostic::Severity::Error;
+use lang::diagnostic::code::Code;
+use providers::model::CapabilityTable;
+use std::path::{Path, PathBuf};
+
+/// The file's name.
+const NAME: &str = "harn.toml";
+
+/// It is no TOML.
+pub(crate) const NOT_TOML: &str = "HARN-CFG-001";
+/// A key that does not exist.
+pub(crate) const KEY: &str = "HARN-CFG-002";
+/// A value that makes no sense.
+pub(crate) const VALUE: &str = "HARN-CFG-003";
+/// It cannot be read.
+pub(crate) const UNREADABLE: &str = "HARN-CFG-004";
+/// A row about models has a fault.
+pub(crate) const MODELS: &str = "HARN-CFG-005";
+
+/// The rows.
+pub(crate) static CODES: &[Code] = &[
+    Code {
+        code: NOT_TOML,
+        severity: Error,
+        title: "a `harn.toml` that is no TOML",
+        meaning: "The file beside the script or above it cannot be read as TOML, so nothing is run: its limits would be \
+                  missing.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: KEY,
+        severity: Error,
+        title: "a key that `harn.toml` does not have",
+        meaning: "The file may hold `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, `[capabilities]` with \
+                  `deny`, or `[[capabilities]]` rows about models. A misspelt limit would be no limit.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: VALUE,
+        severity: Error,
+        title: "a value in `harn.toml` that makes no sense",
+        meaning: "`fuel` and `depth` are whole numbers above 0, `memory` is a size such as \"512 MiB\", `timeout` a time such \
+                  as \"30s\", `deny` a list of rights: fs.read, fs.write, process, net, env, llm.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: UNREADABLE,
+        severity: Error,
+        title: "a `harn.toml` that cannot be read",
+        meaning: "There is such a file beside the script or above it, and it may not be read, or is no UTF-8 text.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: MODELS,
+        severity: Error,
+        title: "a row about models that has a fault",
+        meaning: "Each `[[capabilities]]` row in `harn.toml` names a `provider`, a glob of models, and what they can take.",
+        fails: "",
+        mended: "",
+    },
+];
+
+/// What a project says about its runs.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// Limits.
+    pub limits: RunLimits,
+    /// Rights taken away.
+    pub denied: Vec<Capability>,
+    /// What its models can take; nothing where it says nothing of them.
+    pub models: Option<CapabilityTable>,
+}
+
+impl Project {
+    /// What the `harn.toml` says that is nearest to a script, if there is one.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file.
+    pub fn of(script: &Path) -> Result<Self, Vec<Diagnostic>> {
+        find(script).map_or_else(|| Ok(Self::default()), |path| read::read(&path))
+    }
+}
+
+/// The file beside the script, or in the nearest folder above it. The search goes no further than the first folder that
+/// holds `.git`.
+fn find(script: &Path) -> Option<PathBuf> {
+    let beside = script.with_file_name(NAME);
+    if beside.exists() {
+        return Some(beside);
+    }
+    let folder = script.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let whole = std::fs::canonicalize(folder).ok()?;
+    let mut folder = whole.as_path();
+    loop {
+        let found = folder.join(NAME);
+        if found.exists() {
+            return Some(found);
+        }
+        if folder.join(".git").exists() {
+            return None;
+        }
+        folder = folder.parent()?;
+    }
+}
