@@ -85,7 +85,8 @@ pub fn parse_time(written: &str) -> Result<Duration, String> {
         _ => return Err(format!("`{written}` is no time; write one such as `500ms`, `30s` or `5m`")),
     };
     let ms = number.parse().ok().and_then(|number: u64| number.checked_mul(unit)).filter(|ms| *ms > 0);
-    ms.map(Duration::from_millis).ok_or_else(|| format!("`{written}` is no time; write one such as `500ms`, `30s` or `5m`"))
+    ms.map(Duration::from_millis)
+        .ok_or_else(|| format!("`{written}` is no time; write one such as `500ms`, `30s` or `5m`"))
 }
 
 /// The digits, and what is behind them.
@@ -113,7 +114,8 @@ mod tests {
 
     #[test]
     fn times() {
-        for (written, ms) in [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("2 h", 7_200_000), ("1d", 86_400_000)] {
+        for (written, ms) in [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("2 h", 7_200_000), ("1d", 86_400_000)]
+        {
             assert_eq!(parse_time(written), Ok(Duration::from_millis(ms)), "{written}");
         }
         for written in ["", "30", "0s", "-1s", "5min", "s", "99999999999999999999s"] {

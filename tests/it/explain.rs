@@ -8,12 +8,12 @@ use std::path::Path;
 
 /// Rows whose failure no script alone can show, and why.
 const WITHOUT_SCRIPT: &[(&str, &str)] = &[
-    ("HARN-CMP-002", "the script would fill a book"),
     ("HARN-CFG-001", "needs a `harn.toml`; in `tests/diagnostics`"),
     ("HARN-CFG-002", "needs a `harn.toml`; in `tests/diagnostics`"),
     ("HARN-CFG-003", "needs a `harn.toml`; in `tests/diagnostics`"),
     ("HARN-CFG-004", "needs a `harn.toml`; in `project`"),
     ("HARN-CFG-005", "needs a `harn.toml`; in `tests/diagnostics`"),
+    ("HARN-CMP-002", "the script would fill a book"),
     ("HARN-IMP-002", "needs a second file; in `tests/diagnostics`"),
     ("HARN-IMP-003", "needs a second file; in `tests/diagnostics`"),
     ("HARN-IMP-004", "needs a second file; in `tests/diagnostics`"),

@@ -140,7 +140,8 @@ fn command<'a>(line: &'a str, script: &'a str) -> Vec<&'a str> {
         _ => (vec!["run", "--seed", "1"], Vec::new()),
     };
     // Further words, and not a sentence that begins with one of the two.
-    let asked = options.iter().all(|word: &&str| !word.is_empty()) && options.first().is_none_or(|o| o.starts_with('-'));
+    let asked =
+        options.iter().all(|word: &&str| !word.is_empty()) && options.first().is_none_or(|o| o.starts_with('-'));
     args.extend(options.into_iter().filter(|_| asked));
     args.push(script);
     args

@@ -132,7 +132,9 @@ impl Isolate {
 fn exhausted(limit: u64) -> Box<Raise> {
     let mut raise = Raise::error(codes::MEMORY, format!("the run used up its memory: it may hold {}", size(limit)));
     raise.why = Why::Exhausted;
-    raise.help("give it more with `--max-memory`, or `memory` under `[limits]` in harn.toml, or look for what keeps growing")
+    raise.help(
+        "give it more with `--max-memory`, or `memory` under `[limits]` in harn.toml, or look for what keeps growing",
+    )
 }
 
 /// Bytes as people write them.

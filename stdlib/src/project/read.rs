@@ -62,7 +62,12 @@ impl Reader<'_> {
                 ("capabilities", DeValue::Table(rights)) => self.rights(rights),
                 ("capabilities", DeValue::Array(rows)) => self.models(rows),
                 (known @ ("limits" | "capabilities"), _) => {
-                    self.wrong(VALUE, value.span(), format!("`{known}` is a table"), &format!("write `[{known}]` above its keys"));
+                    self.wrong(
+                        VALUE,
+                        value.span(),
+                        format!("`{known}` is a table"),
+                        &format!("write `[{known}]` above its keys"),
+                    );
                 }
                 (unknown, _) => self.unknown(unknown, key.span(), TABLES, "harn.toml"),
             }
@@ -168,7 +173,9 @@ impl Reader<'_> {
         );
         self.found.push(match nearest(key, known.iter().copied()) {
             Some(near) => d.help(format!("did you mean `{near}`?")),
-            None => d.help(format!("it may hold {}", known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", "))),
+            None => {
+                d.help(format!("it may hold {}", known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")))
+            }
         });
     }
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::cell::Cell;
 use std::rc::Rc;
+use stdlib::limits::RunLimits;
 use stdlib::{Captured, Engine, RunOptions};
 
 /// What an expression should give; one in sixteen gives something else all the same, so that errors come up too.
@@ -386,7 +387,8 @@ fn program(choices: &[u8]) -> String {
 /// What the VM makes of a program; nothing when the checker refuses it.
 fn run(text: &str) -> Option<Outcome> {
     let output = Rc::new(Captured::default());
-    let engine = Engine::new(RunOptions { fuel: Some(50_000_000), output: output.clone(), ..RunOptions::default() });
+    let limits = RunLimits { fuel: Some(50_000_000), ..RunLimits::default() };
+    let engine = Engine::new(RunOptions { limits, output: output.clone(), ..RunOptions::default() });
     let source = Source::new("generated.harn", text);
     if lang::script::has_errors(&engine.check(&source)) {
         return None;
