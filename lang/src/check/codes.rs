@@ -29,6 +29,8 @@ pub const NOT_COVERED: &str = "HARN-TYP-015";
 pub const UNREACHABLE: &str = "HARN-TYP-016";
 /// Alternatives that bind different names.
 pub const ALTERNATIVES: &str = "HARN-TYP-017";
+/// An `override` that takes other arguments.
+pub const OVERRIDE: &str = "HARN-TYP-019";
 
 /// The rows.
 pub static CODES: &[Code] = &[
@@ -139,5 +141,14 @@ pub static CODES: &[Code] = &[
                   and each once.",
         fails: "match Ok(1) {\n  Ok(n) | Err(e) -> println(n)\n}\n",
         mended: "match Ok(1) {\n  Ok(n) | Err(n) -> println(n)\n}\n",
+    },
+    Code {
+        code: OVERRIDE,
+        severity: Error,
+        title: "an override that takes other arguments",
+        meaning: "The body of the base calls its functions with the arguments that they take there. What overrides one must \
+                  take as many.",
+        fails: "pipeline base() {\n  fn greet(name) { println(name) }\n  greet(\"Ada\")\n}\npipeline default() extends base {\n  override fn greet() { println(\"hi\") }\n}\n",
+        mended: "pipeline base() {\n  fn greet(name) { println(name) }\n  greet(\"Ada\")\n}\npipeline default() extends base {\n  override fn greet(name) { println(\"hi ${name}\") }\n}\n",
     },
 ];

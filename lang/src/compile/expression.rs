@@ -3,7 +3,7 @@
 use super::Compiler;
 use super::statement::small_int;
 use crate::ast::*;
-use crate::resolve::Target;
+use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use crate::value::Value;
 use crate::vm::{Op, Place, op::Reg};
@@ -208,29 +208,32 @@ impl<'a> Compiler<'a> {
             Some(Target::Binding(id)) if self.fn_ref().own == Some(id) && !self.globals.contains_key(&id) => {
                 self.emit(Op::Myself { dst }, span);
             }
-            Some(Target::Binding(id)) => {
-                match self.place_of(id) {
-                    Place::Register(src) if src == dst => {}
-                    Place::Register(src) => {
-                        self.emit(Op::Move { dst, src }, span);
-                    }
-                    Place::Cell(cell) => {
-                        self.emit(Op::GetCell { dst, cell }, span);
-                    }
-                    Place::Global(slot) => {
-                        self.emit(Op::GetGlobal { dst, slot }, span);
-                    }
-                    Place::CaptureCell(index) => {
-                        let boxed = self.names.binding(id).boxed();
-                        let op = if boxed { Op::GetCaptureCell { dst, index } } else { Op::GetCapture { dst, index } };
-                        self.emit(op, span);
-                    }
-                }
-                self.shares(dst);
-            }
+            Some(Target::Binding(id)) => self.read_binding(id, dst, span),
             // The resolver has reported it.
             None => {}
         }
+    }
+
+    /// The value of a variable.
+    pub(super) fn read_binding(&mut self, id: BindingId, dst: Reg, span: Span) {
+        match self.place_of(id) {
+            Place::Register(src) if src == dst => {}
+            Place::Register(src) => {
+                self.emit(Op::Move { dst, src }, span);
+            }
+            Place::Cell(cell) => {
+                self.emit(Op::GetCell { dst, cell }, span);
+            }
+            Place::Global(slot) => {
+                self.emit(Op::GetGlobal { dst, slot }, span);
+            }
+            Place::CaptureCell(index) => {
+                let boxed = self.names.binding(id).boxed();
+                let op = if boxed { Op::GetCaptureCell { dst, index } } else { Op::GetCapture { dst, index } };
+                self.emit(op, span);
+            }
+        }
+        self.shares(dst);
     }
 
     fn list(&mut self, items: &'a [ListItem], dst: Reg, span: Span) {

@@ -2,8 +2,8 @@
 //!
 //! - [`compile`]: a module's top-level statements become one function, its functions and pipelines one each.
 //! - `function`: registers, jumps and spans of the function being written.
-//! - `statement`, `assign`, `loops`, `expression`, `condition`, `call`, `pattern`, `record`, `flow`: one file per part of
-//!   the language.
+//! - `statement`, `assign`, `loops`, `expression`, `condition`, `call`, `pattern`, `record`, `pipeline`, `flow`: one
+//!   file per part of the language.
 //! - `types`: written types that are asked while running.
 //! - `tool`: what a `tool` declaration builds, JSON Schema included.
 
@@ -15,6 +15,7 @@ mod flow;
 mod function;
 mod loops;
 mod pattern;
+mod pipeline;
 mod record;
 mod statement;
 mod tool;
@@ -129,6 +130,8 @@ pub fn compile(
         pipelines: Vec::new(),
         placeholders: Vec::new(),
         variants: record::Variants::default(),
+        extending: pipeline::collect(module),
+        overrides: HashMap::new(),
     };
     let unit = compiler.module(module)?;
     Ok((unit, Placed { globals: compiler.globals, functions: compiler.functions }))
@@ -153,6 +156,10 @@ pub(crate) struct Compiler<'a> {
     placeholders: Vec<u16>,
     /// Variants that are made once.
     variants: record::Variants,
+    /// The pipelines of the file.
+    extending: pipeline::Pipelines<'a>,
+    /// In a pipeline that extends another: the functions that take the place of others.
+    overrides: HashMap<BindingId, &'a FnDecl>,
     role: Role,
 }
 
@@ -254,16 +261,17 @@ impl<'a> Compiler<'a> {
     }
 
     fn top_function(&mut self, item: &'a Item, decl: &'a FnDecl) -> Rc<Proto> {
-        if let ItemKind::Pipeline { extends: Some(base), .. } = &item.kind {
-            self.not_yet(base.span, "`extends`");
+        let own = self.names.made_at(decl.name.span);
+        match item.kind {
+            ItemKind::Pipeline { .. } => self.pipeline(decl, own),
+            _ => self.function(decl, own, false),
         }
-        self.function(decl, self.names.made_at(decl.name.span), matches!(item.kind, ItemKind::Pipeline { .. }))
     }
 
     /// Makes a compiled top-level function reachable: as a pipeline, a value, a tool.
     fn publish(&mut self, item: &'a Item, decl: &'a FnDecl, number: usize, proto: Rc<Proto>) {
         if let ItemKind::Pipeline { .. } = &item.kind {
-            let params = decl.params.iter().map(|p| pattern::bound_name(&p.pattern)).collect();
+            let params = self.pipeline_params(decl);
             self.pipelines.push(Entry { name: decl.name.text.clone(), function: number, params, span: decl.name.span });
         }
         let Some(id) = self.names.made_at(decl.name.span) else { return };

@@ -62,27 +62,32 @@ impl<'a> Compiler<'a> {
         self.finish_fn()
     }
 
-    fn parameters(&mut self, params: &'a [Param]) {
+    pub(super) fn parameters(&mut self, params: impl IntoIterator<Item = &'a Param>) {
         for (reg, param) in (0..).zip(params) {
-            if let Some(default) = &param.default {
-                let given = self.emit(Op::JumpIfNotNil { a: reg, by: 0 }, param.span);
-                let scratch = self.fn_ref().next;
-                let value = self.temp();
-                self.fn_mut().floor = value;
-                self.expr(default, value);
-                self.emit(Op::Take { dst: reg, src: value }, param.span);
-                self.free_to(scratch);
-                self.patch_here(&[given]);
-            }
-            // A plain name needs no move: the argument already lies where the parameter lives.
-            if let PatternKind::Bind(name) = &param.pattern.kind {
-                self.adopt(name, param.pattern.span, reg);
-            } else {
-                self.destructure(&param.pattern, reg);
-            }
+            self.parameter(param, reg);
         }
         let next = self.fn_ref().next;
         self.fn_mut().floor = next;
+    }
+
+    /// A parameter whose argument lies in `reg`.
+    pub(super) fn parameter(&mut self, param: &'a Param, reg: Reg) {
+        if let Some(default) = &param.default {
+            let given = self.emit(Op::JumpIfNotNil { a: reg, by: 0 }, param.span);
+            let scratch = self.fn_ref().next;
+            let value = self.temp();
+            self.fn_mut().floor = value;
+            self.expr(default, value);
+            self.emit(Op::Take { dst: reg, src: value }, param.span);
+            self.free_to(scratch);
+            self.patch_here(&[given]);
+        }
+        // A plain name needs no move: the argument already lies where the parameter lives.
+        if let PatternKind::Bind(name) = &param.pattern.kind {
+            self.adopt(name, param.pattern.span, reg);
+        } else {
+            self.destructure(&param.pattern, reg);
+        }
     }
 
     /// Makes a register the home of the binding made at a span.
@@ -139,7 +144,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn early_cells(&mut self, span: Span) {
+    pub(super) fn early_cells(&mut self, span: Span) {
         for id in self.names.early.get(&span.start).cloned().unwrap_or_default() {
             let reg = self.temp();
             self.emit(Op::EmptyCell { reg }, span);
@@ -168,11 +173,11 @@ impl<'a> Compiler<'a> {
     }
 
     /// Functions inside blocks are there from the block's start.
-    fn hoist(&mut self, stmts: &'a [Stmt]) {
+    pub(super) fn hoist(&mut self, stmts: &'a [Stmt]) {
         for stmt in stmts {
             let StmtKind::Item(item) = &stmt.kind else { continue };
             match &item.kind {
-                ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } => {
+                ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } | ItemKind::Pipeline { decl, .. } => {
                     if let Some(id) = self.names.made_at(decl.name.span)
                         && self.fn_ref().register_of(id).is_none()
                     {
@@ -185,13 +190,12 @@ impl<'a> Compiler<'a> {
                         self.fn_mut().floor = next;
                     }
                 }
-                ItemKind::Pipeline { decl, .. } => self.not_yet(decl.name.span, "a pipeline inside a block"),
                 _ => {}
             }
         }
         for stmt in stmts {
             let StmtKind::Item(item) = &stmt.kind else { continue };
-            if let ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } = &item.kind {
+            if let ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } | ItemKind::Pipeline { decl, .. } = &item.kind {
                 self.nested_function(item, decl);
             }
         }
@@ -199,7 +203,11 @@ impl<'a> Compiler<'a> {
 
     fn nested_function(&mut self, item: &'a Item, decl: &'a FnDecl) {
         let Some(id) = self.names.made_at(decl.name.span) else { return };
-        let proto = self.function(decl, Some(id), false);
+        let proto = match (&item.kind, self.overrides.get(&id).copied()) {
+            (ItemKind::Pipeline { .. }, _) => self.pipeline(decl, Some(id)),
+            (_, Some(instead)) => self.function(instead, Some(id), false),
+            _ => self.function(decl, Some(id), false),
+        };
         let reg = self.temp();
         let at = self.fn_mut().proto.protos.len();
         self.fn_mut().proto.protos.push(proto);
@@ -286,9 +294,9 @@ impl<'a> Compiler<'a> {
 
     fn item(&mut self, item: &'a Item) {
         match &item.kind {
-            ItemKind::Override(decl) => self.not_yet(decl.name.span, "`override`"),
             // What is imported is placed already.
             ItemKind::Import { .. }
+            | ItemKind::Override(_)
             | ItemKind::Struct { .. }
             | ItemKind::Enum { .. }
             | ItemKind::Impl { .. }

@@ -21,6 +21,8 @@ pub(super) const NOT_A_TYPE: &str = "HARN-NAM-010";
 pub(super) const MEMBER_TWICE: &str = "HARN-NAM-011";
 /// A type's function that uses something of the block around the type.
 pub(super) const BEYOND: &str = "HARN-NAM-012";
+/// A base or an override that is not there.
+pub(super) const INHERITANCE: &str = "HARN-NAM-014";
 
 /// `yield` where no function could stop.
 pub(super) const YIELD: &str = "HARN-PAR-020";
@@ -140,5 +142,14 @@ pub static CODES: &[Code] = &[
                   file binds at its top, and not what the block binds.",
         fails: "fn show(n) {\n  struct Box { v: int }\n  impl Box { fn sum(self) { self.v + n } }\n  return Box {v: 1}.sum()\n}\nprintln(show(2))\n",
         mended: "fn show(n) {\n  struct Box { v: int }\n  impl Box { fn sum(self, n) { self.v + n } }\n  return Box {v: 1}.sum(n)\n}\nprintln(show(2))\n",
+    },
+    Code {
+        code: INHERITANCE,
+        severity: Error,
+        title: "a pipeline that cannot extend or override so",
+        meaning: "A pipeline extends another one of the same file, without a circle, and `override fn` takes the place of a \
+                  function in the body of that one.",
+        fails: "pipeline base() {\n  fn greet() { println(\"hello\") }\n  greet()\n}\npipeline default() extends base {\n  override fn great() { println(\"hi\") }\n}\n",
+        mended: "pipeline base() {\n  fn greet() { println(\"hello\") }\n  greet()\n}\npipeline default() extends base {\n  override fn greet() { println(\"hi\") }\n}\n",
     },
 ];

@@ -10,6 +10,7 @@ mod codes;
 mod expression;
 mod import;
 mod names;
+mod pipelines;
 mod scope;
 mod statement;
 mod types;

@@ -134,6 +134,10 @@ pub struct Resolution {
     pub blind: bool,
     /// It passes such names on.
     pub incomplete: bool,
+    /// Where the name of a pipeline's base stands, by the offset of the name behind `extends`.
+    pub bases: Positions<u32>,
+    /// The function whose place an `override fn` takes, by the offset of its name.
+    pub overrides: Positions<BindingId>,
     /// `Type.member`: the type, by the offset of `member`.
     pub members: Positions<BindingId>,
     /// `Result.Ok`, `Result.Err`, by the offset of the variant.

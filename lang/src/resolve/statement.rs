@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 
 impl Walk<'_> {
     pub(super) fn statements(&mut self, stmts: &[Stmt]) {
+        let in_pipeline = std::mem::take(&mut self.in_pipeline);
         for stmt in stmts {
             if let StmtKind::Item(item) = &stmt.kind {
                 self.public = item.public;
@@ -22,13 +23,16 @@ impl Walk<'_> {
             self.statement(stmt);
         }
         let depth = self.scopes.len() - 1;
+        self.hoisted.push(depth);
+        self.pipelines(stmts);
         for stmt in stmts {
-            if let StmtKind::Item(item) = &stmt.kind {
-                self.hoisted.push(depth);
-                self.item_body(item);
-                self.hoisted.pop();
+            match &stmt.kind {
+                StmtKind::Item(Item { kind: ItemKind::Override(decl), .. }) => self.override_body(decl, in_pipeline),
+                StmtKind::Item(item) => self.item_body(item),
+                _ => {}
             }
         }
+        self.hoisted.pop();
     }
 
     pub(super) fn declare(&mut self, item: &Item) {
@@ -51,8 +55,8 @@ impl Walk<'_> {
 
     pub(super) fn item_body(&mut self, item: &Item) {
         match &item.kind {
-            ItemKind::Fn(decl) | ItemKind::Override(decl) => self.function(decl),
-            ItemKind::Pipeline { decl, .. } => self.function_of(decl, BodyOf::Pipeline),
+            ItemKind::Fn(decl) => self.function(decl),
+            ItemKind::Pipeline { .. } | ItemKind::Override(_) => {}
             ItemKind::Tool { decl, description } => {
                 if let Some(d) = description {
                     self.expr(d);
@@ -85,7 +89,7 @@ impl Walk<'_> {
         }
     }
 
-    fn with_generics(&mut self, generics: &[Name], body: impl FnOnce(&mut Self)) {
+    pub(super) fn with_generics(&mut self, generics: &[Name], body: impl FnOnce(&mut Self)) {
         let before = self.generics.len();
         self.generics.extend(generics.iter().map(|g| g.text.clone()));
         body(self);

@@ -1,6 +1,7 @@
 //! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
 
 use super::codes;
+use super::pipelines::Base;
 use super::scope::{Binding, BindingId, BindingKind, Resolution};
 use super::yields::Body;
 use super::{Role, Surroundings};
@@ -13,6 +14,8 @@ use std::collections::HashMap;
 
 pub(super) struct Scope {
     pub(super) names: HashMap<SmolStr, BindingId>,
+    /// The names of its pipelines, `default` included.
+    pub(super) pipelines: HashMap<SmolStr, Span>,
     /// Offset of the block, for cells that must be there from its start.
     pub(super) block: u32,
     pub(super) function: u32,
@@ -39,6 +42,12 @@ pub(super) struct Walk<'a> {
     pub(super) barriers: Vec<usize>,
     /// Names that an earlier alternative of the same pattern bound.
     pub(super) shared: Vec<(SmolStr, BindingId)>,
+    /// What pipelines offer to those that extend them, by where their names stand.
+    pub(super) bases: HashMap<u32, Base>,
+    /// Which functions are overridden: the function, the name behind `extends`, the name that overrides.
+    pub(super) overridden: Vec<(BindingId, Span, Span)>,
+    /// The block that follows is the body of a pipeline.
+    pub(super) in_pipeline: bool,
     /// Type parameters.
     pub(super) generics: Vec<SmolStr>,
     pub(super) undefined: Vec<SmolStr>,
@@ -65,6 +74,9 @@ impl<'a> Walk<'a> {
             around,
             barriers: Vec::new(),
             shared: Vec::new(),
+            bases: HashMap::new(),
+            overridden: Vec::new(),
+            in_pipeline: false,
             generics: Vec::new(),
             undefined: Vec::new(),
             public: false,
@@ -133,7 +145,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn open(&mut self, block: u32) {
         let function = self.function;
-        self.scopes.push(Scope { names: HashMap::new(), block, function });
+        self.scopes.push(Scope { names: HashMap::new(), pipelines: HashMap::new(), block, function });
     }
 
     pub(super) fn close(&mut self, top: bool) {
