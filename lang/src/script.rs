@@ -120,7 +120,7 @@ fn trail(modules: &Modules, file: &File) -> Vec<TraceFrame> {
     let mut importer = file.importer;
     while let Some((id, span)) = importer.filter(|_| frames.len() < MOST) {
         let Some(from) = modules.file(id) else { break };
-        frames.push(TraceFrame { function: "import".to_owned(), at: Some((from.source.clone(), span)) });
+        frames.push(TraceFrame::new("import", Some((from.source.clone(), span))));
         importer = from.importer;
     }
     frames

@@ -71,12 +71,16 @@ fn remark(out: &mut String, word: &str, text: &str, color: bool) {
 
 fn trace_line(out: &mut String, frame: &TraceFrame) {
     let _ = match &frame.at {
-        None => writeln!(out, "  at {}", frame.function),
+        None => write!(out, "  at {}", frame.function),
         Some((source, span)) => {
             let at = source.position(span.start);
-            writeln!(out, "  at {} ({}:{}:{})", frame.function, source.name(), at.line, at.column)
+            write!(out, "  at {} ({}:{}:{})", frame.function, source.name(), at.line, at.column)
         }
     };
+    if frame.times > 1 {
+        let _ = write!(out, ", {} times", frame.times);
+    }
+    out.push('\n');
 }
 
 /// The excerpts by number.
@@ -156,8 +160,8 @@ mod tests {
             .label(&source, Span::new(4, 6), "this one is")
             .note("names are looked up from the inside out")
             .help("define it:\nlet c = 1");
-        diagnostic.trace.push(TraceFrame { function: "main".into(), at: Some((source, Span::new(19, 21))) });
-        diagnostic.trace.push(TraceFrame { function: "map".into(), at: None });
+        diagnostic.trace.push(TraceFrame::new("main", Some((source, Span::new(19, 21)))));
+        diagnostic.trace.push(TraceFrame::new("map", None));
         let want = "\
 error[HARN-NAM-001]: `c` is not defined
    ╭─[ t.harn:2:13 ]

@@ -44,11 +44,15 @@ fn fix(fix: &Fix, first: Option<&Label>) -> Value {
 }
 
 fn frame(frame: &TraceFrame) -> Value {
-    match &frame.at {
+    let mut facts = match &frame.at {
         None => json!({ "function": frame.function }),
         Some((source, span)) => {
             let at = source.position(span.start);
             json!({ "function": frame.function, "file": source.name(), "line": at.line, "column": at.column })
         }
+    };
+    if frame.times > 1 {
+        facts["times"] = json!(frame.times);
     }
+    facts
 }

@@ -61,6 +61,22 @@ pub struct TraceFrame {
     pub function: String,
     /// Where it stood; nothing for a builtin.
     pub at: Option<(SourceRef, Span)>,
+    /// How often in a row: a recursion is one line.
+    pub times: u32,
+}
+
+impl TraceFrame {
+    /// One level.
+    pub fn new(function: impl Into<String>, at: Option<(SourceRef, Span)>) -> Self {
+        Self { function: function.into(), at, times: 1 }
+    }
+
+    /// Whether `other` is a level of the same recursion.
+    #[must_use]
+    pub fn repeats(&self, other: &Self) -> bool {
+        let place = |frame: &Self| frame.at.as_ref().map(|(source, span)| (source.name().to_owned(), *span));
+        self.function == other.function && place(self) == place(other)
+    }
 }
 
 /// One finding: the first label is where it happened, the others are why.

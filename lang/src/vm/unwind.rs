@@ -40,7 +40,7 @@ impl Fiber {
             if let Some(builtin) = frame.native {
                 let (base, window, owned) = (frame.base, frame.window, frame.owned);
                 if !told {
-                    push_trace(&mut raise, TraceFrame { function: builtin.full_name(), at: None });
+                    push_trace(&mut raise, TraceFrame::new(builtin.full_name(), None));
                 }
                 self.frames.pop();
                 self.clear(base, window);
@@ -63,7 +63,7 @@ impl Fiber {
             if let Some(source) = &code.source {
                 raise.locate(source, main);
                 if !told {
-                    push_trace(&mut raise, TraceFrame { function: code.title(), at: Some((source.clone(), span)) });
+                    push_trace(&mut raise, TraceFrame::new(code.title(), Some((source.clone(), span))));
                 }
             }
             let catchable = matches!(raise.why, Why::Thrown | Why::Error);
@@ -105,7 +105,10 @@ fn hold(raise: Box<Raise>) -> Value {
 }
 
 fn push_trace(raise: &mut Raise, frame: TraceFrame) {
-    if raise.trace.len() < KEPT_FRAMES {
-        raise.trace.push(frame);
+    let room = raise.trace.len() < KEPT_FRAMES;
+    match raise.trace.last_mut() {
+        Some(last) if last.repeats(&frame) => last.times = last.times.saturating_add(1),
+        _ if room => raise.trace.push(frame),
+        _ => {}
     }
 }
