@@ -32,7 +32,7 @@ crate::builtins! { "<list>" =>
     native "every(self: list, f: fn(any) -> any) -> bool" EVERY;
     /// Whether the function gives something true for no element.
     native "none(self: list, f: fn(any) -> any) -> bool" NONE;
-    /// The elements of the lists that the function gives; what is no list is one element.
+    /// The elements of the lists, sets and ranges that the function gives; what is none of these is one element.
     native "flat_map(self: list, f: fn(any) -> any) -> list" FLAT_MAP;
     /// The elements up to the first for which the function gives nothing true.
     native "take_while(self: list, f: fn(any) -> any) -> list" TAKE_WHILE;

@@ -33,7 +33,7 @@ crate::builtins! { "<list>" =>
     plain "enumerate(self: list) -> list" [pure] enumerate;
     /// The elements without those that equal an earlier one.
     plain "unique(self: list) -> list" [pure] unique;
-    /// The elements of the lists inside, one level deep; what is no list stays as it is.
+    /// The elements of the lists, sets and ranges inside, one level deep; what is none of these stays as it is.
     plain "flatten(self: list) -> list" [pure] flatten;
     /// Lists of `size` elements each, in order; the last one may be shorter.
     plain "chunk(self: list, size: int) -> list" [pure] chunk;

@@ -120,7 +120,9 @@ fn for_tokens(scene: &Scene<'_, '_>, before: Option<Token<'_>>, found: Option<To
             "write `for x in xs { … }`, without parentheses"
         }
         Token::Kw(Kw::Else) if scene.at_statement_start() => "`else` follows the `}` of an `if` or a `guard`",
-        Token::Kw(Kw::In | Kw::To) if scene.at_statement_start() => "to go on with the line above, end that line with `\\`",
+        Token::Kw(Kw::In | Kw::To) if scene.at_statement_start() => {
+            "to go on with the line above, end that line with `\\`"
+        }
         Token::Assign | Token::PlusAssign | Token::MinusAssign | Token::StarAssign | Token::SlashAssign
             if wants.has(Want::Comma) || wants.has(Want::Separator) =>
         {

@@ -98,7 +98,7 @@ impl<'a> Oracle<'a> {
             args.truncate(named);
         }
         let needed = function.params.iter().take(named).rposition(|p| p.default.is_none()).map_or(0, |i| i + 1);
-        if args.len() < needed || (args.len() > named && !rest) {
+        if (args.len() < needed && !function.pipeline) || (args.len() > named && !rest) {
             return fault("HARN-RUN-006");
         }
         if self.depth > 300 {

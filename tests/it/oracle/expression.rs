@@ -28,6 +28,7 @@ impl<'a> Oracle<'a> {
             ExprKind::Struct { name, items } => return self.make_struct(name, items, scope),
             ExprKind::Pair(a, b) => Value::pair(self.expr(a, scope)?, self.expr(b, scope)?),
             ExprKind::Closure(closure) => Value::Function(Rc::new(Function {
+                pipeline: false,
                 params: &closure.params,
                 body: &closure.body,
                 scope: scope.clone(),
@@ -241,14 +242,13 @@ impl<'a> Oracle<'a> {
 
     fn retry(&mut self, times: &'a Expr, body: &'a Block, scope: &Rc<Scope<'a>>) -> Given<'a> {
         let Value::Int(times) = self.expr(times, scope)? else { return fault("HARN-RUN-002") };
-        let mut tried = 0;
-        loop {
-            tried += 1;
+        for tried in 1..=times {
             match self.block(body, scope) {
                 Err(Stop::Throw(_)) if tried < times => {}
                 result => return result,
             }
         }
+        Ok(Value::Nil)
     }
 }
 

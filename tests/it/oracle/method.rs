@@ -210,7 +210,7 @@ fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: V
         ("chunk", [Value::Int(n)]) if *n > 0 => {
             Value::list(items.chunks(index(*n)).map(|c| Value::list(c.to_vec())).collect())
         }
-        ("flatten", []) => Value::list(flat(items)),
+        ("flatten", []) => Value::list(flat(oracle, items)?),
         ("join", []) => Value::str(items.iter().map(text).collect::<Result<Vec<_>, _>>()?.concat()),
         ("join", [Value::Str(by)]) => Value::str(items.iter().map(text).collect::<Result<Vec<_>, _>>()?.join(by)),
         ("sum", []) => {
@@ -275,7 +275,7 @@ fn with_function<'a>(oracle: &mut Oracle<'a>, items: Vec<Value<'a>>, name: &str,
         "map" => Value::list(answers.into_iter().map(|(answer, _)| answer).collect()),
         "filter" => those(true, &answers),
         "partition" => Value::pair(those(true, &answers), those(false, &answers)),
-        "flat_map" => Value::list(flat(answers.into_iter().map(|(answer, _)| answer).collect())),
+        "flat_map" => Value::list(flat(oracle, answers.into_iter().map(|(answer, _)| answer).collect())?),
         "for_each" => Value::Nil,
         "group_by" => {
             let mut groups: BTreeMap<String, Vec<Value<'a>>> = BTreeMap::new();
@@ -315,15 +315,15 @@ fn sorted<'a>(keyed: Vec<(Value<'a>, Value<'a>)>) -> Result<Vec<Value<'a>>, Stop
     Ok(done.into_iter().map(|(_, item)| item).collect())
 }
 
-fn flat(items: Vec<Value<'_>>) -> Vec<Value<'_>> {
+fn flat<'a>(oracle: &mut Oracle<'a>, items: Vec<Value<'a>>) -> Result<Vec<Value<'a>>, Stop<'a>> {
     let mut out = Vec::new();
     for item in items {
         match item {
-            Value::List(inside) => out.extend(inside.iter().cloned()),
+            Value::List(_) | Value::Set(_) | Value::Range(..) => out.extend(oracle.items(&item)?),
             other => out.push(other),
         }
     }
-    out
+    Ok(out)
 }
 
 fn index(n: i64) -> usize {

@@ -55,13 +55,13 @@ impl<'a> Oracle<'a> {
     fn declare(&mut self, item: &'a Item, scope: &Rc<Scope<'a>>) -> Result<(), Stop<'a>> {
         match &item.kind {
             ItemKind::Fn(decl) if !decl.generator => {
-                scope.bind(&decl.name.text, function(decl, scope));
+                scope.bind(&decl.name.text, function(decl, scope, false));
                 Ok(())
             }
             ItemKind::Pipeline { decl, extends: None } if self.depth == 0 => {
                 self.pipelines.push(decl);
                 if decl.name.text != "default" {
-                    scope.bind(&decl.name.text, function(decl, scope));
+                    scope.bind(&decl.name.text, function(decl, scope, true));
                 }
                 Ok(())
             }
@@ -77,7 +77,7 @@ impl<'a> Oracle<'a> {
                 for method in methods {
                     let ItemKind::Fn(decl) = &method.kind else { return uncovered("this in an impl") };
                     let key = (target.text.to_string(), decl.name.text.to_string());
-                    self.methods.insert(key, function(decl, scope));
+                    self.methods.insert(key, function(decl, scope, false));
                 }
                 Ok(())
             }
@@ -274,6 +274,6 @@ fn announce_pattern(pattern: &Pattern, scope: &Rc<Scope<'_>>) {
     }
 }
 
-fn function<'a>(decl: &'a FnDecl, scope: &Rc<Scope<'a>>) -> Value<'a> {
-    Value::Function(Rc::new(Function { params: &decl.params, body: &decl.body, scope: scope.clone() }))
+fn function<'a>(decl: &'a FnDecl, scope: &Rc<Scope<'a>>, pipeline: bool) -> Value<'a> {
+    Value::Function(Rc::new(Function { params: &decl.params, body: &decl.body, scope: scope.clone(), pipeline }))
 }

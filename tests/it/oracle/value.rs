@@ -34,6 +34,8 @@ pub(crate) struct Function<'a> {
     pub(crate) params: &'a [Param],
     pub(crate) body: &'a Block,
     pub(crate) scope: Rc<Scope<'a>>,
+    /// Its parameters may be left out.
+    pub(crate) pipeline: bool,
 }
 
 impl<'a> Value<'a> {
