@@ -20,7 +20,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-IMP-005", "needs two more files; in `tests/diagnostics`"),
     ("HARN-IMP-008", "needs thousands of files; in `lang/tests/run`"),
     ("HARN-IMP-009", "needs a host that refuses; in `lang/tests/run`"),
-    ("HARN-LIM-001", "needs `--max-memory`; in `tests/lang/safety`"),
+    ("HARN-LIM-001", "needs `--max-memory`; in `limits`"),
     ("HARN-LIM-002", "needs `--timeout`; in `tests/lang/safety`"),
     ("HARN-LLM-002", "needs a server that answers oddly"),
     ("HARN-PAR-015", "the script would fill a page; in `lang/tests/parse`"),

@@ -3,6 +3,7 @@
 //! - [`scripts`]: every script of `tests/lang`, `tests/diagnostics` and `tests/guide` prints what the file beside it says.
 //! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
 //! - [`explain`]: every row of the catalogue fails and is mended as it claims.
+//! - [`limits`]: runs that want more than they may have.
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
 //! - [`repl`]: a session through a pipe.
 //! - [`docs`]: what the documents show and link to.
@@ -24,6 +25,7 @@ mod docs;
 mod explain;
 mod guide;
 mod harn;
+mod limits;
 mod model_server;
 mod oracle;
 mod peers;
