@@ -80,9 +80,14 @@ pub struct Iter {
 }
 
 impl Iter {
-    /// A new iterator as a value.
-    pub(crate) fn value(flavor: Flavor, body: Body) -> Value {
-        Value::Iter(Rc::new(Self { flavor, status: Cell::new(Status::Ready), body: RefCell::new(body) }))
+    /// A new iterator; one with registers is made by [`crate::vm::Isolate::iterator`].
+    pub(crate) fn new(flavor: Flavor, body: Body) -> Self {
+        Self { flavor, status: Cell::new(Status::Ready), body: RefCell::new(body) }
+    }
+
+    /// An iterator over what a value holds.
+    pub(crate) fn over(source: Value) -> Value {
+        Value::Iter(Rc::new(Self::new(Flavor::Iter, Body::Items { source, position: 0 })))
     }
 
     /// What a script calls it.

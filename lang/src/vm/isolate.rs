@@ -5,10 +5,10 @@ use super::memory::Account;
 use super::watch::Watch;
 use super::{Host, Limits, Proto};
 use crate::builtins::{Capability, Registry};
-use crate::value::{Closure, Dict, Str, TypeDef, Value};
+use crate::value::{Body, Closure, Dict, Flavor, Iter, Str, TypeDef, Value};
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// Globals, functions, the host, limits. Nothing in it is ever removed, so that code may point into it.
 pub struct Isolate {
@@ -16,7 +16,8 @@ pub struct Isolate {
     functions: UnsafeCell<Vec<Rc<Proto>>>,
     /// Every function ever loaded, kept for frames that point at it.
     kept: RefCell<Vec<Rc<Proto>>>,
-    cells: RefCell<Vec<std::rc::Weak<RefCell<Value>>>>,
+    cells: RefCell<Vec<Weak<RefCell<Value>>>>,
+    iters: RefCell<Vec<Weak<Iter>>>,
     registry: Registry,
     host: Rc<dyn Host>,
     limits: Limits,
@@ -44,6 +45,7 @@ impl Isolate {
             functions: UnsafeCell::default(),
             kept: RefCell::default(),
             cells: RefCell::default(),
+            iters: RefCell::default(),
             registry,
             host,
             limits,
@@ -193,11 +195,14 @@ impl Isolate {
 
     /// Remembers a captured variable, so that cycles through it can be broken at the end.
     pub(super) fn note_cell(&self, cell: &Rc<RefCell<Value>>) {
-        let mut cells = self.cells.borrow_mut();
-        if cells.len() == cells.capacity() {
-            cells.retain(|c| c.strong_count() > 0);
-        }
-        cells.push(Rc::downgrade(cell));
+        note(&self.cells, cell);
+    }
+
+    /// A new iterator with registers of its own, which may come to hold the iterator itself.
+    pub(crate) fn iterator(&self, flavor: Flavor, body: Body) -> Value {
+        let iter = Rc::new(Iter::new(flavor, body));
+        note(&self.iters, &iter);
+        Value::Iter(iter)
     }
 
     pub(super) fn watch(&self) -> &Watch {
@@ -221,6 +226,15 @@ impl Isolate {
     }
 }
 
+/// Adds to a list of what may be part of a cycle; what is gone leaves it before it grows.
+fn note<T>(list: &RefCell<Vec<Weak<T>>>, new: &Rc<T>) {
+    let mut list = list.borrow_mut();
+    if list.len() == list.capacity() {
+        list.retain(|one| one.strong_count() > 0);
+    }
+    list.push(Rc::downgrade(new));
+}
+
 impl Drop for Isolate {
     fn drop(&mut self) {
         // A closure held by the variable it captures would never be freed by counting.
@@ -228,6 +242,12 @@ impl Drop for Isolate {
             if let Some(cell) = cell.upgrade() {
                 let old = cell.replace(Value::Nil);
                 drop(old);
+            }
+        }
+        // So would an iterator that holds itself.
+        for iter in self.iters.get_mut().drain(..) {
+            if let Some(iter) = iter.upgrade() {
+                iter.finish(Value::Nil);
             }
         }
     }

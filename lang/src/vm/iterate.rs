@@ -136,7 +136,7 @@ impl Fiber {
         let pc = frame.at(&code) + 1;
         let window = &mut self.stack[frame.base..frame.base + usize::from(code.regs)];
         let registers = window.iter_mut().map(std::mem::take).collect();
-        (Iter::value(flavor, Body::Script { code, closure, pc, registers }), frame.dst)
+        (self.isolate.iterator(flavor, Body::Script { code, closure, pc, registers }), frame.dst)
     }
 
     /// The `for` of the frame on top has no more items.

@@ -10,12 +10,12 @@ use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
-fn isolate(limits: Limits) -> Rc<Isolate> {
+pub(super) fn isolate(limits: Limits) -> Rc<Isolate> {
     Isolate::new(Registry::new(GROUPS), Rc::new(Capture::default()), limits, Vec::new())
 }
 
 /// The value of a script that ends with an expression, as a function of the isolate.
-fn function(isolate: &Rc<Isolate>, text: &str) -> Value {
+pub(super) fn function(isolate: &Rc<Isolate>, text: &str) -> Value {
     let source = Source::new("test.harn", text);
     let loaded = load(isolate, &source, Options::default());
     assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
@@ -32,12 +32,12 @@ fn function(isolate: &Rc<Isolate>, text: &str) -> Value {
     }
 }
 
-fn call(isolate: &Rc<Isolate>, function: &Value, args: impl IntoIterator<Item = Value>) -> Fiber {
+pub(super) fn call(isolate: &Rc<Isolate>, function: &Value, args: impl IntoIterator<Item = Value>) -> Fiber {
     Fiber::new(isolate, &Rc::new(Context::default()), function.clone(), args).expect("it can be called")
 }
 
 /// Runs to the end; the result and how often others had their turn.
-fn finish(fiber: &mut Fiber) -> (Value, usize) {
+pub(super) fn finish(fiber: &mut Fiber) -> (Value, usize) {
     let mut slices = 0;
     loop {
         match fiber.run() {

@@ -1,6 +1,7 @@
 //! Scripts through the whole road: text in, printed output out.
 
 mod basics;
+mod cycles;
 mod exits;
 mod iterators;
 mod methods;

@@ -47,7 +47,7 @@ pub(crate) mod iter {
 pub(super) fn try_iter(value: Value) -> Result<Value, Value> {
     match walkable(value)? {
         iter @ Value::Iter(_) => Ok(iter),
-        source => Ok(Iter::value(Flavor::Iter, Body::Items { source, position: 0 })),
+        source => Ok(Iter::over(source)),
     }
 }
 
@@ -64,68 +64,73 @@ pub(in crate::builtins) fn iter(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Va
     source(args, 0)
 }
 
-fn made(machine: &'static Builtin, registers: Vec<Value>) -> Value {
-    Iter::value(Flavor::Iter, Body::Native { machine, registers })
+fn made(cx: &Cx<'_>, machine: &'static Builtin, registers: Vec<Value>) -> Value {
+    cx.isolate.iterator(Flavor::Iter, Body::Native { machine, registers })
 }
 
 /// An iterator whose machine has a source, a function, and registers of its own.
-fn with_function(machine: &'static Builtin, args: &mut [Value], slots: usize) -> Result<Value, Box<Raise>> {
+fn with_function(
+    cx: &Cx<'_>,
+    machine: &'static Builtin,
+    args: &mut [Value],
+    slots: usize,
+) -> Result<Value, Box<Raise>> {
     args::function(args, 1)?;
     let mut registers = vec![source(args, 0)?, std::mem::take(&mut args[1])];
     registers.resize(2 + slots, Value::Nil);
-    Ok(made(machine, registers))
+    Ok(made(cx, machine, registers))
 }
 
-fn map(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    with_function(&lazy::MAP, args, 1)
+fn map(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(cx, &lazy::MAP, args, 1)
 }
 
-fn filter(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    with_function(&lazy::FILTER, args, 2)
+fn filter(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(cx, &lazy::FILTER, args, 2)
 }
 
-fn flat_map(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    with_function(&lazy::FLAT_MAP, args, 2)
+fn flat_map(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(cx, &lazy::FLAT_MAP, args, 2)
 }
 
-fn take_while(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    with_function(&lazy::TAKE_WHILE, args, 2)
+fn take_while(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(cx, &lazy::TAKE_WHILE, args, 2)
 }
 
-fn skip_while(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    with_function(&lazy::SKIP_WHILE, args, 2)
+fn skip_while(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(cx, &lazy::SKIP_WHILE, args, 2)
 }
 
-fn take(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn take(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let n = args::count(args, 1)?;
-    Ok(made(&lazy::TAKE, vec![source(args, 0)?, Value::from(n)]))
+    Ok(made(cx, &lazy::TAKE, vec![source(args, 0)?, Value::from(n)]))
 }
 
-fn skip(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn skip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let n = args::count(args, 1)?;
-    Ok(made(&lazy::SKIP, vec![source(args, 0)?, Value::from(n)]))
+    Ok(made(cx, &lazy::SKIP, vec![source(args, 0)?, Value::from(n)]))
 }
 
-fn zip(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn zip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let other = source(args, 1)?;
-    Ok(made(&lazy::ZIP, vec![source(args, 0)?, other, Value::Unbound]))
+    Ok(made(cx, &lazy::ZIP, vec![source(args, 0)?, other, Value::Unbound]))
 }
 
-fn chain(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn chain(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let other = source(args, 1)?;
-    Ok(made(&lazy::CHAIN, vec![source(args, 0)?, other]))
+    Ok(made(cx, &lazy::CHAIN, vec![source(args, 0)?, other]))
 }
 
-fn enumerate(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(made(&lazy::ENUMERATE, vec![source(args, 0)?, Value::Int(0)]))
+fn enumerate(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(made(cx, &lazy::ENUMERATE, vec![source(args, 0)?, Value::Int(0)]))
 }
 
-fn chunks(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn chunks(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let size = items::size(args, 1, "the size of a chunk")?;
-    Ok(made(&lazy::CHUNKS, vec![source(args, 0)?, Value::from(size), Value::list(Vec::new())]))
+    Ok(made(cx, &lazy::CHUNKS, vec![source(args, 0)?, Value::from(size), Value::list(Vec::new())]))
 }
 
-fn windows(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn windows(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let size = items::size(args, 1, "the size of a window")?;
-    Ok(made(&lazy::WINDOWS, vec![source(args, 0)?, Value::from(size), Value::list(Vec::new())]))
+    Ok(made(cx, &lazy::WINDOWS, vec![source(args, 0)?, Value::from(size), Value::list(Vec::new())]))
 }
