@@ -339,6 +339,7 @@ impl<'a> Compiler<'a> {
         let Some(mut state) = self.fns.pop() else { return Rc::default() };
         // Calls write one register beyond the window when they pad arguments.
         state.proto.regs = state.proto.regs.saturating_add(1);
+        state.proto.exact = if state.proto.rest { u16::MAX } else { state.proto.params };
         Rc::new(state.proto)
     }
 }

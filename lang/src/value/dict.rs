@@ -55,6 +55,13 @@ impl Dict {
         }
     }
 
+    /// The value at a position, if it is that of this very key.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn at_if(&self, position: usize, key: &Str) -> Option<&Value> {
+        self.entries.get(position).filter(|(k, _)| k.same(key)).map(|(_, v)| v)
+    }
+
     /// Where `key` lies.
     #[must_use]
     pub fn position(&self, key: &Str) -> Option<usize> {

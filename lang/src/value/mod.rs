@@ -19,6 +19,7 @@ mod iter;
 mod print;
 mod record;
 mod set;
+mod slot;
 mod string;
 
 pub use article::article;
@@ -45,7 +46,7 @@ use std::rc::Rc;
 
 /// A value of the language. The order of the variants matters: those from `Str` on live on the heap.
 #[repr(u64)]
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub enum Value {
     /// `nil`
     #[default]

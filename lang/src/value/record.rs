@@ -100,6 +100,17 @@ impl<D> Record<D> {
         unsafe { std::slice::from_raw_parts_mut(self.first(), self.header().len as usize) }
     }
 
+    /// Counts one holder more; as `Rc` does, it gives up rather than let the count begin again.
+    #[inline(always)]
+    pub(super) fn retain(&self) {
+        let refs = &self.header().refs;
+        let count = refs.get().wrapping_add(1);
+        refs.set(count);
+        if count == 0 {
+            std::process::abort();
+        }
+    }
+
     /// The same block, not only the same values.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
@@ -110,8 +121,7 @@ impl<D> Record<D> {
 impl<D> Clone for Record<D> {
     #[inline]
     fn clone(&self) -> Self {
-        let refs = &self.header().refs;
-        refs.set(refs.get() + 1);
+        self.retain();
         Self { block: self.block }
     }
 }

@@ -157,6 +157,17 @@ impl Str {
         if self.is_ascii_text() { self.len() } else { self.as_str().chars().count() }
     }
 
+    /// Counts one holder more; as `Rc` does, it gives up rather than let the count begin again.
+    #[inline(always)]
+    pub(super) fn retain(&self) {
+        let refs = &self.header().refs;
+        let count = refs.get().wrapping_add(1);
+        refs.set(count);
+        if count == 0 {
+            std::process::abort();
+        }
+    }
+
     /// The same block, not only the same text.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
@@ -182,8 +193,7 @@ fn hash_bytes(bytes: &[u8]) -> u32 {
 impl Clone for Str {
     #[inline]
     fn clone(&self) -> Self {
-        let refs = &self.header().refs;
-        refs.set(refs.get() + 1);
+        self.retain();
         Self { block: self.block }
     }
 }

@@ -62,8 +62,7 @@ pub(super) fn slot(s: &StructValue, site: &FieldSite) -> Option<usize> {
         return Some(site.hint.get() as usize);
     }
     let at = s.def().position(&site.name)?;
-    site.shape.set(shape);
-    site.hint.set(u32::try_from(at).unwrap_or(u32::MAX));
+    site.found(shape, at);
     Some(at)
 }
 

@@ -1,7 +1,7 @@
 //! Windows and frames: how a call begins and how it ends.
 #![allow(unsafe_code)]
 
-use super::fiber::{Fiber, Frame, Pending};
+use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::iterate::Advanced;
 use super::{Cx, Proto, Raise, Wait, codes};
 use crate::builtins::{Builtin, Run, Step};
@@ -92,7 +92,9 @@ impl Fiber {
         if argc != params || code.rest {
             self.fit_arguments(code, base, argc, lenient)?;
         }
-        self.frames.push(Frame::script(proto, closure, base, dst));
+        // What calls leniently is no script.
+        self.frames.push(Frame::script(proto, closure, base, dst, !lenient));
+        self.room = self.frames.capacity().min(self.isolate.limits().depth);
         Ok(())
     }
 
@@ -220,7 +222,7 @@ impl Fiber {
     pub(super) fn hand(&mut self, value: Value, dst: u16) -> Result<Entered, Box<Raise>> {
         match self.frames.last() {
             None => Ok(Entered::Value(value)),
-            Some(frame) if frame.native.is_none() => {
+            Some(frame) if frame.builtin().is_none() => {
                 self.answer_script(value, dst);
                 Ok(Entered::Frame)
             }
@@ -234,8 +236,8 @@ impl Fiber {
     /// Gives the builtin frame on top what it asked for; what it wants next.
     fn resume_native(&mut self, value: Value) -> Result<Step, Box<Raise>> {
         let Some(frame) = self.frames.last() else { return Ok(Step::Return(value)) };
-        let (base, window, wants_item) = (frame.base, frame.window, frame.wants_item);
-        let Some(Builtin { run: Run::Native(native), .. }) = frame.native else { return Ok(Step::Return(value)) };
+        let (base, window, wants_item) = (frame.base, frame.window(), frame.wants_item);
+        let Some(Builtin { run: Run::Native(native), .. }) = frame.builtin() else { return Ok(Step::Return(value)) };
         let Self { isolate, context, stack, .. } = self;
         let (cx, registers) = (&mut Cx { isolate, context }, &mut stack[base..base + window]);
         if wants_item {
@@ -251,7 +253,7 @@ impl Fiber {
             let Some(frame) = self.frames.last_mut() else { return Ok(Entered::Value(Value::Nil)) };
             let (value, dst) = match step {
                 Step::Return(value) => {
-                    let (base, window, dst, owned) = (frame.base, frame.window, frame.dst, frame.owned);
+                    let (base, window, dst, owned) = (frame.base, frame.window(), frame.dst, frame.owned);
                     self.frames.pop();
                     self.clear(base, window);
                     if owned {
@@ -298,7 +300,7 @@ impl Fiber {
                 }
             };
             match self.frames.last() {
-                Some(frame) if frame.native.is_some() => step = self.resume_native(value)?,
+                Some(frame) if frame.builtin().is_some() => step = self.resume_native(value)?,
                 _ => return self.hand(value, dst),
             }
         }
@@ -319,6 +321,22 @@ impl Fiber {
             return self.begin_builtin(builtin, base, argc, 0, true);
         }
         self.enter(callee, base, argc, 0, true).map(|_| Begun::Frame)
+    }
+
+    /// Ends the function on top and gives its result to its caller.
+    pub(super) fn leave(&mut self, value: Value) -> Option<Exit> {
+        let Some(frame) = self.frames.pop() else { return Some(Exit::Done(value)) };
+        // SAFETY: a script's function runs; its code is kept.
+        let size = unsafe { &*frame.proto }.regs;
+        self.clear(frame.base, usize::from(size));
+        if !frame.plain && !self.frames.is_empty() {
+            // A builtin that calls closures is a loop: it is looked at as one.
+            self.ticks -= 8;
+            if self.ticks < 0 {
+                return self.pause(value, frame.dst);
+            }
+        }
+        self.answer(value, frame.dst)
     }
 
     /// Puts the elements of the list in register `base` into the registers from there on; how many.

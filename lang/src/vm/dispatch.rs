@@ -1,8 +1,4 @@
-//! The loop.
-//!
-//! Three rules make it fast, each measured: registers are reached by one raw pointer to the window; every arm writes its
-//! result in place, never through a temporary `Value`; and whatever is not the common case is a call of a function in
-//! `operate`, `access` or `call`, so that the arms stay small.
+//! Every instruction in full. The loop in `fast` comes here for whatever is not its common case.
 #![allow(unsafe_code)]
 
 use super::call::{Entered, NO_CLOSURE};
@@ -32,19 +28,18 @@ unsafe fn put(slot: *mut Value, value: Value) {
 }
 
 impl Fiber {
+    /// Carries out the instruction at which the frame on top stands; an exit, or nothing when the loop goes on.
+    #[inline(never)]
     #[allow(clippy::too_many_lines, clippy::cognitive_complexity)]
-    pub(super) fn dispatch(&mut self) -> Exit {
+    pub(super) fn step(&mut self) -> Option<Exit> {
         let mut pc: *const Op;
         let mut base: *mut Value;
-        let mut code: *const Proto;
-        let mut closure: *const Closure;
+        let code = self.frames.last().map_or(ptr::null(), |f| f.proto);
 
         macro_rules! load {
             () => {{
-                let Some(frame) = self.frames.last() else { return Exit::Done(Value::Nil) };
+                let Some(frame) = self.frames.last() else { return Some(Exit::Done(Value::Nil)) };
                 pc = frame.pc;
-                code = frame.proto;
-                closure = frame.closure;
                 // SAFETY: a window always lies within the stack.
                 base = unsafe { self.stack.as_mut_ptr().add(frame.base) };
             }};
@@ -85,7 +80,7 @@ impl Fiber {
         macro_rules! captures {
             () => {{
                 // SAFETY: the compiler asks for captures only in functions that have some, which run as closures.
-                let closure: &Closure = &*closure;
+                let closure: &Closure = &*self.closure();
                 &closure.captures
             }};
         }
@@ -93,13 +88,7 @@ impl Fiber {
             ($raise:expr) => {{
                 let raise = $raise;
                 save!();
-                match self.unwind(raise) {
-                    Ok(()) => {
-                        load!();
-                        continue;
-                    }
-                    Err(raise) => return Exit::Raised(raise),
-                }
+                return self.unwind(raise).err().map(Exit::Raised);
             }};
         }
         macro_rules! check {
@@ -128,13 +117,18 @@ impl Fiber {
                 }
             }};
         }
-        macro_rules! tick {
-            ($weight:expr) => {
-                self.ticks -= $weight;
+        // The tick of a call, which is made again after the slice.
+        macro_rules! tick_call {
+            () => {
+                self.ticks -= 8;
                 if self.ticks < 0 {
-                    save!();
                     match self.slow_tick() {
-                        Ok(()) => return Exit::Yield,
+                        Ok(()) => {
+                            // SAFETY: back to the call itself.
+                            pc = unsafe { pc.sub(1) };
+                            save!();
+                            return Some(Exit::Yield);
+                        }
                         Err(raise) => raise!(raise),
                     }
                 }
@@ -143,7 +137,7 @@ impl Fiber {
         macro_rules! entered {
             ($entered:expr, $dst:expr) => {
                 match $entered {
-                    Ok(Entered::Frame) => load!(),
+                    Ok(Entered::Frame) => return None,
                     Ok(Entered::Value(value)) => {
                         load!();
                         set!($dst, value);
@@ -151,36 +145,12 @@ impl Fiber {
                     Ok(Entered::Wait(wait, pending)) => {
                         // A builtin that calls closures may be what waits; it is resumed through its own frame.
                         self.pending = pending;
-                        return Exit::Wait(wait);
+                        return Some(Exit::Wait(wait));
                     }
-                    Ok(Entered::Pause) => return Exit::Yield,
-                    Err(raise) => match self.unwind(raise) {
-                        Ok(()) => load!(),
-                        Err(raise) => return Exit::Raised(raise),
-                    },
+                    Ok(Entered::Pause) => return Some(Exit::Yield),
+                    Err(raise) => return self.unwind(raise).err().map(Exit::Raised),
                 }
             };
-        }
-        // A function known by its number, whose arguments fit as they are.
-        macro_rules! call_function {
-            ($func:expr, $first:expr, $dst:expr) => {{
-                // SAFETY: functions are never removed.
-                let proto = unsafe { Rc::as_ptr((&*self.isolate.functions()).get_unchecked(usize::from($func))) };
-                let callee = unsafe { &*proto };
-                if self.frames.len() >= self.isolate.limits().depth {
-                    // The general road says so.
-                    check!(self.enter_script(proto, NO_CLOSURE, $first, usize::from(callee.params), $dst, false));
-                }
-                let top = $first + usize::from(callee.regs) + 1;
-                if top > self.stack.len() {
-                    self.ensure(top);
-                }
-                self.frames.push(Frame::script(proto, NO_CLOSURE, $first, $dst));
-                pc = callee.code.as_ptr();
-                code = proto;
-                closure = NO_CLOSURE;
-                base = unsafe { self.stack.as_mut_ptr().add($first) };
-            }};
         }
         // The integer and float roads of an operator; `slow` for all else.
         macro_rules! arithmetic {
@@ -260,7 +230,7 @@ impl Fiber {
         }
 
         load!();
-        loop {
+        {
             // SAFETY: code ends with a return, and jumps stay in it.
             let op = unsafe { *pc };
             pc = unsafe { pc.add(1) };
@@ -348,6 +318,7 @@ impl Fiber {
                     set!(dst, Value::Closure(Rc::new(Closure { proto, captures })));
                 }
                 Op::Myself { dst } => {
+                    let closure = self.closure();
                     if closure.is_null() {
                         set!(dst, Value::Nil);
                     } else {
@@ -445,7 +416,7 @@ impl Fiber {
                         check!(self.slow_tick());
                         jump!(by);
                         save!();
-                        return Exit::Yield;
+                        return Some(Exit::Yield);
                     }
                     jump!(by);
                 }
@@ -494,16 +465,8 @@ impl Fiber {
                         let count = self.unpack_arguments(first);
                         let callee = self.stack[first - 1].clone();
                         entered!(self.enter(&callee, first, count, dst, false), dst);
-                        continue;
-                    }
-                    tick_call!(self, pc, base, code, closure);
-                    if let Value::Closure(callee) = get!(at) {
-                        let (proto, callee) = (Rc::as_ptr(&callee.proto), Rc::as_ptr(callee));
-                        match self.enter_script(proto, callee, first, usize::from(argc), dst, false) {
-                            Ok(()) => load!(),
-                            Err(raise) => raise!(raise),
-                        }
                     } else {
+                        tick_call!();
                         let callee = get!(at).clone();
                         entered!(self.enter(&callee, first, usize::from(argc), dst, false), dst);
                     }
@@ -511,17 +474,12 @@ impl Fiber {
                 Op::CallFn { argc, dst, base: at, func } => {
                     save!();
                     let first = self.absolute(at);
-                    tick_call!(self, pc, base, code, closure);
+                    tick_call!();
                     // SAFETY: functions are never removed.
                     let proto = unsafe { Rc::as_ptr((&*self.isolate.functions()).get_unchecked(usize::from(func))) };
-                    let callee = unsafe { &*proto };
-                    if argc != IN_LIST && u16::from(argc) == callee.params && !callee.rest {
-                        call_function!(func, first, dst);
-                    } else {
-                        let argc = if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
-                        check!(self.enter_script(proto, NO_CLOSURE, first, argc, dst, false));
-                        load!();
-                    }
+                    let argc = if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
+                    check!(self.enter_script(proto, NO_CLOSURE, first, argc, dst, false));
+                    return None;
                 }
                 Op::CallBuiltin { argc, dst, base: at, builtin } => {
                     save!();
@@ -532,23 +490,12 @@ impl Fiber {
                 }
                 Op::CallMethod { argc, dst, base: at, site } => {
                     save!();
-                    let cache = unsafe { code!().methods.get_unchecked(usize::from(site)) };
-                    let shape = record::shape(get!(at));
-                    if !shape.is_null() && shape == cache.shape.get() && argc != IN_LIST {
-                        let first = self.absolute(at);
-                        tick_call!(self, pc, base, code, closure);
-                        call_function!(cache.function.get(), first, dst);
-                    } else {
-                        entered!(self.call_method(code!(), at, argc, dst, site), dst);
-                    }
+                    entered!(self.call_method(code!(), at, argc, dst, site), dst);
                 }
                 Op::MethodInPlace { argc, base: at, site, place } => {
                     save!();
                     match self.method_in_place(code!(), at, argc, site, place) {
-                        Ok(skip) => {
-                            load!();
-                            jump!(skip);
-                        }
+                        Ok(skip) => jump!(skip),
                         Err(raise) => raise!(raise),
                     }
                 }
@@ -556,69 +503,23 @@ impl Fiber {
                     let from = self.absolute(at);
                     save!();
                     check!(self.restart(from, usize::from(argc)));
-                    load!();
-                    tick!(8);
+                    self.ticks -= 8;
+                    if self.ticks < 0 {
+                        check!(self.slow_tick());
+                        return Some(Exit::Yield);
+                    }
+                    return None;
                 }
                 Op::Return { src } => {
                     let value = unsafe { std::mem::take(&mut *reg!(src)) };
-                    let Some(frame) = self.frames.pop() else { return Exit::Done(value) };
-                    for r in 0..usize::from(code!().regs) {
-                        let slot = unsafe { base.add(r) };
-                        if unsafe { (*slot).on_heap() } {
-                            unsafe { put(slot, Value::Nil) };
-                        }
-                    }
-                    match self.frames.last() {
-                        Some(caller) if caller.native.is_none() => {
-                            pc = caller.pc;
-                            code = caller.proto;
-                            closure = caller.closure;
-                            base = unsafe { self.stack.as_mut_ptr().add(caller.base) };
-                            set!(frame.dst, value);
-                        }
-                        None => return Exit::Done(value),
-                        Some(_) => {
-                            // A builtin that calls closures is a loop: it is looked at as one.
-                            self.ticks -= 8;
-                            if self.ticks < 0 {
-                                match self.slow_tick() {
-                                    Ok(()) => {
-                                        self.woken = Some(Ok(value));
-                                        self.pending = Pending::Register(frame.dst);
-                                        return Exit::Yield;
-                                    }
-                                    Err(raise) => match self.unwind(raise) {
-                                        Ok(()) => {
-                                            load!();
-                                            continue;
-                                        }
-                                        Err(raise) => return Exit::Raised(raise),
-                                    },
-                                }
-                            }
-                            if let Some(exit) = self.answer(value, frame.dst) {
-                                return exit;
-                            }
-                            load!();
-                        }
-                    }
+                    return self.leave(value);
                 }
-                Op::ReturnNil => {
-                    let Some(frame) = self.frames.pop() else { return Exit::Done(Value::Nil) };
-                    self.clear(frame.base, usize::from(code!().regs));
-                    if let Some(exit) = self.answer(Value::Nil, frame.dst) {
-                        return exit;
-                    }
-                    load!();
-                }
+                Op::ReturnNil => return self.leave(Value::Nil),
 
                 Op::Generator { flavor } => {
                     save!();
                     let (value, dst) = self.generator(flavor);
-                    if let Some(exit) = self.answer(value, dst) {
-                        return exit;
-                    }
-                    load!();
+                    return self.answer(value, dst);
                 }
                 Op::Yield { src } => {
                     let value = unsafe { std::mem::take(&mut *reg!(src)) };
@@ -626,37 +527,14 @@ impl Fiber {
                     let dst = self.suspend();
                     // Who asks for the next one may be a builtin, which is a loop.
                     self.ticks -= 8;
-                    if self.ticks < 0 {
-                        match self.slow_tick() {
-                            Ok(()) => {
-                                self.woken = Some(Ok(value));
-                                self.pending = Pending::Register(dst);
-                                return Exit::Yield;
-                            }
-                            // Not `raise!`: the running function's frame is gone.
-                            Err(raise) => match self.unwind(raise) {
-                                Ok(()) => {
-                                    load!();
-                                    continue;
-                                }
-                                Err(raise) => return Exit::Raised(raise),
-                            },
-                        }
-                    }
-                    if let Some(exit) = self.answer(value, dst) {
-                        return exit;
-                    }
-                    load!();
+                    return if self.ticks < 0 { self.pause(value, dst) } else { self.answer(value, dst) };
                 }
                 Op::Finish { src } => {
                     let value = unsafe { std::mem::take(&mut *reg!(src)) };
-                    let Some(frame) = self.frames.pop() else { return Exit::Done(value) };
+                    let Some(frame) = self.frames.pop() else { return Some(Exit::Done(value)) };
                     self.clear(frame.base, usize::from(code!().regs));
                     self.finish_iter(frame.base, value);
-                    if let Some(exit) = self.answer(Value::Unbound, frame.dst) {
-                        return exit;
-                    }
-                    load!();
+                    return self.answer(Value::Unbound, frame.dst);
                 }
                 Op::Drain { reg } => {
                     if matches!(get!(reg), Value::Iter(_)) {
@@ -812,8 +690,7 @@ impl Fiber {
                         && let Some(at) = d.dict.position_near(&site.name, site.hint.get() as usize)
                         && let Some(value) = d.dict.at(at)
                     {
-                        #[allow(clippy::cast_possible_truncation)]
-                        site.hint.set(at as u32);
+                        site.found(ptr::null(), at);
                         let value = value.clone();
                         set!(dst, value);
                     } else if let Value::Struct(s) = get!(object)
@@ -836,7 +713,7 @@ impl Fiber {
                         Value::Dict(d) => {
                             let d = &mut Rc::make_mut(d).dict;
                             d.position_near(&site.name, site.hint.get() as usize).and_then(|at| {
-                                site.hint.set(u32::try_from(at).unwrap_or(u32::MAX));
+                                site.found(ptr::null(), at);
                                 d.at_mut(at)
                             })
                         }
@@ -879,13 +756,27 @@ impl Fiber {
 
                 Op::ForPrep { base: at } => {
                     let value = unsafe { std::mem::take(&mut *reg!(at)) };
-                    let value = check!(access::prepare(value));
+                    let (value, position) = match value {
+                        // A range is walked as two ints: where it ends, and where it is.
+                        Value::Range(r) if r.exclusive || r.to < i64::MAX => {
+                            (Value::Int(r.to + i64::from(!r.exclusive)), r.from)
+                        }
+                        other => (check!(access::prepare(other)), 0),
+                    };
                     set!(at, value);
-                    set!(at + 1, Value::Int(0));
+                    set!(at + 1, Value::Int(position));
                 }
                 Op::ForNext { base: at, dst, by } => {
-                    let Value::Int(position) = *get!(at + 1) else { continue };
+                    let Value::Int(position) = *get!(at + 1) else { return None };
                     match get!(at) {
+                        Value::Int(end) => {
+                            if position < *end {
+                                set!(dst, Value::Int(position));
+                                set!(at + 1, Value::Int(position + 1));
+                            } else {
+                                short_jump!(by);
+                            }
+                        }
                         Value::List(l) => match l.items.get(usize::try_from(position).unwrap_or(usize::MAX)) {
                             Some(item) => {
                                 let item = item.clone();
@@ -905,10 +796,7 @@ impl Fiber {
                             save!();
                             let source = self.absolute(at);
                             match self.next_item(source, dst) {
-                                Ok(Entered::Value(Value::Unbound)) => {
-                                    load!();
-                                    short_jump!(by);
-                                }
+                                Ok(Entered::Value(Value::Unbound)) => short_jump!(by),
                                 entered => entered!(entered, dst),
                             }
                         }
@@ -923,7 +811,7 @@ impl Fiber {
                                 access::Item::End => short_jump!(by),
                                 access::Item::Wait(wait) => {
                                     self.pending = Pending::Item;
-                                    return Exit::Wait(wait);
+                                    return Some(Exit::Wait(wait));
                                 }
                             }
                         }
@@ -1017,43 +905,20 @@ impl Fiber {
                 }
                 Op::Fail { src, kind } => raise!(failure(&code!().failures[usize::from(kind)], get!(src))),
             }
+            save!();
+            return None;
         }
+    }
+
+    /// What the running function was called as; null when by its number.
+    fn closure(&self) -> *const Closure {
+        self.frames.last().map_or(NO_CLOSURE, Frame::closure)
     }
 
     pub(super) fn absolute(&self, reg: Reg) -> usize {
         self.frames.last().map_or(0, |f| f.base) + usize::from(reg)
     }
 }
-
-/// The tick of a call: as `tick!`, but the call is made again after the slice.
-macro_rules! tick_call {
-    ($self:ident, $pc:ident, $base:ident, $code:ident, $closure:ident) => {
-        $self.ticks -= 8;
-        if $self.ticks < 0 {
-            match $self.slow_tick() {
-                Ok(()) => {
-                    if let Some(frame) = $self.frames.last_mut() {
-                        // SAFETY: back to the call itself.
-                        frame.pc = unsafe { $pc.sub(1) };
-                    }
-                    return Exit::Yield;
-                }
-                Err(raise) => match $self.unwind(raise) {
-                    Ok(()) => {
-                        let Some(frame) = $self.frames.last() else { return Exit::Done(Value::Nil) };
-                        $pc = frame.pc;
-                        $code = frame.proto;
-                        $closure = frame.closure;
-                        $base = unsafe { $self.stack.as_mut_ptr().add(frame.base) };
-                        continue;
-                    }
-                    Err(raise) => return Exit::Raised(raise),
-                },
-            }
-        }
-    };
-}
-use tick_call;
 
 fn open_cell(cell: &Value) -> Value {
     if let Value::Cell(cell) = cell { cell.borrow().clone() } else { cell.clone() }

@@ -26,20 +26,20 @@ pub enum Exit {
 
 /// One call that is not finished.
 pub(super) struct Frame {
-    /// The function's code; null for a builtin's frame.
-    pub(super) proto: *const Proto,
-    /// What it captured; null where there is nothing.
-    pub(super) closure: *const Closure,
-    /// For a builtin's frame, which.
-    pub(super) native: Option<&'static Builtin>,
     /// Where it goes on.
     pub(super) pc: *const Op,
+    /// The function's code; null for a builtin's frame.
+    pub(super) proto: *const Proto,
+    /// What it captured, null where there is nothing; for a builtin's frame, which builtin.
+    pub(super) what: *const (),
     /// Where its window starts.
     pub(super) base: usize,
     /// Registers of a builtin's window.
-    pub(super) window: usize,
+    pub(super) window: u32,
     /// The caller's register for the result.
     pub(super) dst: u16,
+    /// The caller is a script, which goes on as soon as it has the result.
+    pub(super) plain: bool,
     /// It makes an item of an iterator, which lies in the register before its window.
     pub(super) owned: bool,
     /// A builtin's frame that waits for an item, not for the result of a call.
@@ -66,6 +66,8 @@ pub struct Fiber {
     /// All of it is always initialised; what no window holds is nil or harmless.
     pub(super) stack: Vec<Value>,
     pub(super) frames: Vec<Frame>,
+    /// As many frames fit without a look at their limit and at the vector's capacity.
+    pub(super) room: usize,
     pub(super) pending: Pending,
     /// What the wait gave.
     pub(super) woken: Option<Result<Value, Box<Raise>>>,
@@ -100,6 +102,7 @@ impl Fiber {
             context: context.clone(),
             stack: vec![Value::Nil; FIRST_REGISTERS],
             frames: Vec::with_capacity(4),
+            room: 0,
             pending: Pending::Nothing,
             woken: None,
             entry_wait: None,
@@ -158,24 +161,43 @@ impl Fiber {
 }
 
 impl Frame {
-    pub(super) fn script(proto: *const Proto, closure: *const Closure, base: usize, dst: u16) -> Self {
+    #[inline(always)]
+    pub(super) fn script(proto: *const Proto, closure: *const Closure, base: usize, dst: u16, plain: bool) -> Self {
         // SAFETY: protos are kept by the isolate or by a closure that a lower window holds.
         let pc = unsafe { (*proto).code.as_ptr() };
-        Self { proto, closure, native: None, pc, base, window: 0, dst, owned: false, wants_item: false }
+        Self { pc, proto, what: closure.cast(), base, window: 0, dst, plain, owned: false, wants_item: false }
     }
 
     pub(super) fn native(builtin: &'static Builtin, base: usize, window: usize, dst: u16) -> Self {
         Self {
-            proto: ptr::null(),
-            closure: ptr::null(),
-            native: Some(builtin),
             pc: ptr::null(),
+            proto: ptr::null(),
+            what: ptr::from_ref(builtin).cast(),
             base,
-            window,
+            window: u32::try_from(window).unwrap_or(u32::MAX),
             dst,
+            plain: false,
             owned: false,
             wants_item: false,
         }
+    }
+
+    /// The builtin whose frame it is.
+    #[inline(always)]
+    pub(super) fn builtin(&self) -> Option<&'static Builtin> {
+        // SAFETY: a frame without code was made by `native`.
+        self.proto.is_null().then(|| unsafe { &*self.what.cast::<Builtin>() })
+    }
+
+    /// The running closure; null for a function that was called by its number.
+    #[inline(always)]
+    pub(super) fn closure(&self) -> *const Closure {
+        self.what.cast()
+    }
+
+    /// Registers of a builtin's window.
+    pub(super) fn window(&self) -> usize {
+        self.window as usize
     }
 
     /// The number of the instruction that is running (the one before `pc`).

@@ -66,7 +66,7 @@ impl Fiber {
                 self.ensure(base + registers.len() + 1);
                 self.stack[base..base + registers.len()].swap_with_slice(registers);
                 let closure = closure.as_ref().map_or(std::ptr::null(), Rc::as_ptr);
-                let mut frame = Frame::script(Rc::as_ptr(code), closure, base, dst);
+                let mut frame = Frame::script(Rc::as_ptr(code), closure, base, dst, false);
                 // SAFETY: it was in the code when the function stopped.
                 frame.pc = unsafe { code.code.as_ptr().add(*pc) };
                 (frame, None)
@@ -83,7 +83,7 @@ impl Fiber {
         self.frames.push(Frame { owned: true, ..frame });
         self.stack[owner] = Value::Iter(iter);
         let Some(Builtin { run: Run::Native(native), .. }) = machine else { return Ok(Advanced::Frame) };
-        let window = self.frames.last().map_or(0, |f| f.window);
+        let window = self.frames.last().map_or(0, Frame::window);
         let Self { isolate, context, stack, .. } = self;
         (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window]).map(Advanced::Step)
     }
@@ -92,7 +92,7 @@ impl Fiber {
     fn top(&self) -> usize {
         self.frames.last().map_or(0, |f| {
             // SAFETY: a frame's code is kept as long as the frame.
-            f.base + if f.native.is_some() { f.window } else { usize::from(unsafe { &*f.proto }.regs) }
+            f.base + if f.builtin().is_some() { f.window() } else { usize::from(unsafe { &*f.proto }.regs) }
         })
     }
 
@@ -127,9 +127,9 @@ impl Fiber {
         // SAFETY: both pointers came from `Rc::as_ptr` and are held by the caller; one more count each for ours.
         let (code, closure) = unsafe {
             Rc::<Proto>::increment_strong_count(frame.proto);
-            let closure = (!frame.closure.is_null()).then(|| {
-                Rc::<Closure>::increment_strong_count(frame.closure);
-                Rc::from_raw(frame.closure)
+            let closure = (!frame.closure().is_null()).then(|| {
+                Rc::<Closure>::increment_strong_count(frame.closure());
+                Rc::from_raw(frame.closure())
             });
             (Rc::from_raw(frame.proto), closure)
         };

@@ -3,8 +3,9 @@
 //! - [`Op`]: the instructions. [`Proto`]: a compiled function.
 //! - [`Isolate`]: what the scripts of one run share: globals, functions, the host.
 //! - [`Fiber`]: one line of execution. [`Fiber::run`] goes on until it is done, must wait, or its slice is over.
-//! - `slice`: how a run begins and pauses. `dispatch`: the loop. `operate`, `access`, `pattern`, `method`, `record`:
-//!   what its slow roads do. `call`: windows and frames. `iterate`: iterators.
+//! - `slice`: how a run begins and pauses. `fast`: the loop, with the common case of the common instructions. `dispatch`:
+//!   every instruction in full. `operate`, `access`, `pattern`, `method`, `record`: what it calls. `call`: windows and
+//!   frames. `iterate`: iterators.
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace, `caught` throws again.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call.
 
@@ -15,6 +16,7 @@ pub mod codes;
 mod context;
 mod dispatch;
 mod drive;
+mod fast;
 mod fiber;
 mod isolate;
 mod iterate;

@@ -23,6 +23,8 @@ pub struct Proto {
     pub rest: bool,
     /// The first parameter is `self`.
     pub method: bool,
+    /// How many arguments go in just as they are: `params`, unless there is a rest parameter.
+    pub exact: u16,
     /// The window's size.
     pub regs: u16,
     /// The instructions.
@@ -96,6 +98,13 @@ impl FieldSite {
     #[must_use]
     pub fn new(name: Str) -> Self {
         Self { name, hint: Cell::new(0), shape: Cell::new(std::ptr::null()) }
+    }
+
+    /// Remembers where the field lies in structs of that shape; in a dict, when there is none.
+    pub(super) fn found(&self, shape: *const StructDef, at: usize) {
+        // The place is good for this shape only: both are set, always.
+        self.shape.set(shape);
+        self.hint.set(u32::try_from(at).unwrap_or(u32::MAX));
     }
 }
 

@@ -152,6 +152,7 @@ fn with_self(target: &Proto, function: u16) -> Proto {
         params: own,
         required: target.required.saturating_sub(1),
         rest: target.rest,
+        exact: if target.rest { u16::MAX } else { own },
         regs: base + target.params.max(1) + 3,
         spans: vec![target.span; code.len()],
         code,

@@ -69,6 +69,18 @@ impl Fiber {
         self.after(entered)
     }
 
+    /// Looks at fuel, cancellation and the slice before the frame on top is given what it asked for.
+    pub(super) fn pause(&mut self, value: Value, dst: u16) -> Option<Exit> {
+        match self.slow_tick() {
+            Ok(()) => {
+                self.woken = Some(Ok(value));
+                self.pending = Pending::Register(dst);
+                Some(Exit::Yield)
+            }
+            Err(raise) => self.unwind(raise).err().map(Exit::Raised),
+        }
+    }
+
     /// Nothing when the loop goes on with the frame on top.
     fn after(&mut self, entered: Result<Entered, Box<Raise>>) -> Option<Exit> {
         match entered {
@@ -95,7 +107,7 @@ impl Fiber {
 
     /// The value of a capture of the running closure.
     pub(super) fn capture(&self, index: u16) -> Option<Value> {
-        let closure = self.frames.last()?.closure;
+        let closure = self.frames.last()?.closure();
         if closure.is_null() {
             return None;
         }
@@ -127,7 +139,7 @@ impl Fiber {
 
 /// The register for the item of the `for` at which a script's frame stands.
 fn for_register(frame: &Frame) -> u16 {
-    if frame.native.is_some() {
+    if frame.builtin().is_some() {
         return 0;
     }
     // SAFETY: a frame's code is kept as long as the frame.

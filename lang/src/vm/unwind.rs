@@ -37,8 +37,8 @@ impl Fiber {
             let Some(frame) = self.frames.last_mut() else { return Err(raise) };
             // Down to there the trace was written when the error was raised first.
             let told = raise.told.is_some_and(|told| depth >= told);
-            if let Some(builtin) = frame.native {
-                let (base, window, owned) = (frame.base, frame.window, frame.owned);
+            if let Some(builtin) = frame.builtin() {
+                let (base, window, owned) = (frame.base, frame.window(), frame.owned);
                 if !told {
                     push_trace(&mut raise, TraceFrame::new(builtin.full_name(), None));
                 }

@@ -1,0 +1,419 @@
+//! The loop: the common case of the common instructions.
+//!
+//! What makes it fast was measured. Registers are reached by one raw pointer to the window. Every arm writes its result
+//! where it belongs, never through a temporary `Value`. Whatever is not the common case falls out of the `match` to the one
+//! call of [`Fiber::step`] at its end, which carries the instruction out in full: so the arms stay small, and all that the
+//! loop needs stays in processor registers. An arm either finishes its instruction and goes on, or has changed nothing.
+#![allow(unsafe_code)]
+
+use super::call::NO_CLOSURE;
+use super::fiber::{Exit, Fiber, Frame};
+use super::op::{FAR, IN_LIST, Op};
+use super::{Test, record};
+use crate::value::{Closure, Value};
+use std::rc::Rc;
+
+/// What a call weighs.
+const CALL: i64 = 8;
+
+impl Fiber {
+    /// Runs the function on top until something makes it stop.
+    #[allow(clippy::too_many_lines, clippy::cognitive_complexity)]
+    pub(super) fn dispatch(&mut self) -> Exit {
+        let mut frame: *mut Frame;
+        let mut pc: *const Op;
+        let mut base: *mut Value;
+
+        macro_rules! load {
+            () => {{
+                let Some(top) = self.frames.last_mut() else { return Exit::Done(Value::Nil) };
+                frame = top;
+                pc = top.pc;
+                // SAFETY: a window always lies within the stack.
+                base = unsafe { self.stack.as_mut_ptr().add(top.base) };
+            }};
+        }
+        // SAFETY of all uses: the compiler gives no register beyond `regs`, and every call made room for `regs`.
+        macro_rules! reg {
+            ($r:expr) => {
+                base.add(usize::from($r))
+            };
+        }
+        macro_rules! get {
+            ($r:expr) => {
+                &*base.add(usize::from($r))
+            };
+        }
+        // SAFETY: the running function is kept by the isolate or by its closure.
+        macro_rules! code {
+            () => {
+                (&*(*frame).proto)
+            };
+        }
+        // SAFETY: the compiler asks for captures only in functions that have some, which run as closures.
+        macro_rules! captures {
+            () => {{
+                let closure: &Closure = &*(*frame).closure();
+                &closure.captures
+            }};
+        }
+        // SAFETY: the compiler's jumps stay in the code.
+        macro_rules! jump {
+            ($by:expr) => {{
+                pc = pc.offset($by as isize);
+                continue;
+            }};
+        }
+        macro_rules! arithmetic {
+            ($dst:expr, $a:expr, $b:expr, $checked:ident, $float:tt) => {
+                match (get!($a), get!($b)) {
+                    (Value::Int(x), Value::Int(y)) => {
+                        if let Some(z) = x.$checked(*y) {
+                            Value::put_int(reg!($dst), z);
+                            continue;
+                        }
+                    }
+                    (Value::Float(x), Value::Float(y)) => {
+                        let z = *x $float *y;
+                        Value::put_float(reg!($dst), z);
+                        continue;
+                    }
+                    _ => {}
+                }
+            };
+        }
+        macro_rules! immediate {
+            ($dst:expr, $a:expr, $imm:expr, $checked:ident) => {
+                if let Value::Int(x) = get!($a)
+                    && let Some(z) = x.$checked(i64::from($imm))
+                {
+                    Value::put_int(reg!($dst), z);
+                    continue;
+                }
+            };
+        }
+        macro_rules! compare {
+            ($dst:expr, $a:expr, $b:expr, $test:tt) => {
+                match (get!($a), get!($b)) {
+                    (Value::Int(x), Value::Int(y)) => {
+                        let z = x $test y;
+                        Value::put_bool(reg!($dst), z);
+                        continue;
+                    }
+                    (Value::Float(x), Value::Float(y)) => {
+                        let z = x $test y;
+                        Value::put_bool(reg!($dst), z);
+                        continue;
+                    }
+                    _ => {}
+                }
+            };
+        }
+        macro_rules! unless {
+            ($holds:expr, $by:expr) => {{
+                if $holds {
+                    continue;
+                }
+                if $by != FAR {
+                    jump!($by);
+                }
+            }};
+        }
+        macro_rules! unless_compare {
+            ($a:expr, $b:expr, $by:expr, $test:tt) => {
+                match (get!($a), get!($b)) {
+                    (Value::Int(x), Value::Int(y)) => unless!(x $test y, $by),
+                    (Value::Float(x), Value::Float(y)) => unless!(x $test y, $by),
+                    _ => {}
+                }
+            };
+        }
+        macro_rules! unless_int {
+            ($a:expr, $imm:expr, $by:expr, $test:tt) => {
+                if let Value::Int(x) = get!($a) {
+                    unless!(*x $test i64::from($imm), $by);
+                }
+            };
+        }
+        // A new frame for `proto`, when nothing stands in its way.
+        macro_rules! enter {
+            ($proto:expr, $closure:expr, $at:expr, $argc:expr, $dst:expr) => {{
+                let (proto, closure) = ($proto, $closure);
+                let callee = &*proto;
+                let first = (*frame).base + usize::from($at);
+                let depth = self.frames.len();
+                let left = self.ticks - CALL;
+                if u16::from($argc) == callee.exact
+                    && first + usize::from(callee.regs) < self.stack.len()
+                    && depth < self.room
+                    && left >= 0
+                {
+                    self.ticks = left;
+                    (*frame).pc = pc;
+                    pc = callee.code.as_ptr();
+                    frame = frame.add(1);
+                    frame.write(Frame::script(proto, closure, first, $dst, true));
+                    self.frames.set_len(depth + 1);
+                    base = base.add(usize::from($at));
+                    continue;
+                }
+            }};
+        }
+
+        load!();
+        loop {
+            // SAFETY: code ends with a return, and jumps stay in it. For registers, code and captures see the macros.
+            unsafe {
+                let op = pc;
+                pc = pc.add(1);
+                match *op {
+                    Op::Move { dst, src } => {
+                        Value::copy(reg!(dst), reg!(src));
+                        continue;
+                    }
+                    Op::Take { dst, src } => {
+                        Value::take(reg!(dst), reg!(src));
+                        continue;
+                    }
+                    Op::Clear { from, count } => {
+                        for r in from..from + count {
+                            Value::empty(reg!(r));
+                        }
+                        continue;
+                    }
+                    Op::Const { dst, k } => {
+                        Value::copy(reg!(dst), code!().constants.as_ptr().add(k as usize));
+                        continue;
+                    }
+                    Op::Int { dst, value } => {
+                        Value::put_int(reg!(dst), i64::from(value));
+                        continue;
+                    }
+                    Op::Nil { dst } => {
+                        Value::put_nil(reg!(dst));
+                        continue;
+                    }
+                    Op::Bool { dst, value } => {
+                        Value::put_bool(reg!(dst), value);
+                        continue;
+                    }
+                    Op::GetGlobal { dst, slot } => {
+                        let value = (&*self.isolate.globals()).as_ptr().add(slot as usize);
+                        if !matches!(*value, Value::Unbound) {
+                            Value::copy(reg!(dst), value);
+                            continue;
+                        }
+                    }
+                    Op::GetCapture { dst, index } => {
+                        Value::copy(reg!(dst), captures!().as_ptr().add(usize::from(index)));
+                        continue;
+                    }
+                    Op::Add { dst, a, b } => arithmetic!(dst, a, b, checked_add, +),
+                    Op::Sub { dst, a, b } => arithmetic!(dst, a, b, checked_sub, -),
+                    Op::Mul { dst, a, b } => arithmetic!(dst, a, b, checked_mul, *),
+                    Op::Div { dst, a, b } => arithmetic!(dst, a, b, checked_div, /),
+                    Op::Rem { dst, a, b } => {
+                        if let (Value::Int(x), Value::Int(y)) = (get!(a), get!(b))
+                            && *y != 0
+                        {
+                            let z = x.wrapping_rem(*y);
+                            Value::put_int(reg!(dst), z);
+                            continue;
+                        }
+                    }
+                    Op::AddInt { dst, a, imm } => immediate!(dst, a, imm, checked_add),
+                    Op::SubInt { dst, a, imm } => immediate!(dst, a, imm, checked_sub),
+                    Op::MulInt { dst, a, imm } => immediate!(dst, a, imm, checked_mul),
+                    Op::RemInt { dst, a, imm } => {
+                        if let Value::Int(x) = get!(a)
+                            && imm != 0
+                        {
+                            let z = x.wrapping_rem(i64::from(imm));
+                            Value::put_int(reg!(dst), z);
+                            continue;
+                        }
+                    }
+                    Op::Not { dst, a } => {
+                        let value = !(get!(a)).truthy();
+                        Value::put_bool(reg!(dst), value);
+                        continue;
+                    }
+                    Op::Truth { dst, a } => {
+                        let value = (get!(a)).truthy();
+                        Value::put_bool(reg!(dst), value);
+                        continue;
+                    }
+                    Op::Eq { dst, a, b } => compare!(dst, a, b, ==),
+                    Op::Ne { dst, a, b } => compare!(dst, a, b, !=),
+                    Op::Lt { dst, a, b } => compare!(dst, a, b, <),
+                    Op::Le { dst, a, b } => compare!(dst, a, b, <=),
+                    Op::Gt { dst, a, b } => compare!(dst, a, b, >),
+                    Op::Ge { dst, a, b } => compare!(dst, a, b, >=),
+
+                    Op::Jump { by } => jump!(by),
+                    Op::Loop { by } => {
+                        let left = self.ticks + i64::from(by);
+                        if left >= 0 {
+                            self.ticks = left;
+                            jump!(by);
+                        }
+                    }
+                    Op::JumpIf { a, by } => {
+                        if (get!(a)).truthy() {
+                            jump!(by);
+                        }
+                        continue;
+                    }
+                    Op::JumpUnless { a, by } => {
+                        if (get!(a)).truthy() {
+                            continue;
+                        }
+                        jump!(by);
+                    }
+                    Op::JumpIfNil { a, by } => {
+                        if (get!(a)).is_nil() {
+                            jump!(by);
+                        }
+                        continue;
+                    }
+                    Op::JumpIfNotNil { a, by } => {
+                        if (get!(a)).is_nil() {
+                            continue;
+                        }
+                        jump!(by);
+                    }
+                    Op::UnlessLt { a, b, by } => unless_compare!(a, b, by, <),
+                    Op::UnlessLe { a, b, by } => unless_compare!(a, b, by, <=),
+                    Op::UnlessGt { a, b, by } => unless_compare!(a, b, by, >),
+                    Op::UnlessGe { a, b, by } => unless_compare!(a, b, by, >=),
+                    Op::UnlessEq { a, b, by } => unless_compare!(a, b, by, ==),
+                    Op::UnlessNe { a, b, by } => unless_compare!(a, b, by, !=),
+                    Op::UnlessLtInt { a, imm, by } => unless_int!(a, imm, by, <),
+                    Op::UnlessLeInt { a, imm, by } => unless_int!(a, imm, by, <=),
+                    Op::UnlessGtInt { a, imm, by } => unless_int!(a, imm, by, >),
+                    Op::UnlessGeInt { a, imm, by } => unless_int!(a, imm, by, >=),
+                    Op::UnlessEqInt { a, imm, by } => unless_int!(a, imm, by, ==),
+                    Op::UnlessNeInt { a, imm, by } => unless_int!(a, imm, by, !=),
+
+                    Op::Call { argc, dst, base: at } => {
+                        if let Value::Closure(callee) = get!(at) {
+                            enter!(Rc::as_ptr(&callee.proto), Rc::as_ptr(callee), at + 1, argc, dst);
+                        }
+                    }
+                    Op::CallFn { argc, dst, base: at, func } => {
+                        // SAFETY: functions are never removed.
+                        let proto = Rc::as_ptr((&*self.isolate.functions()).get_unchecked(usize::from(func)));
+                        enter!(proto, NO_CLOSURE, at, argc, dst);
+                    }
+                    Op::CallMethod { argc, dst, base: at, site } => {
+                        let site = code!().methods.get_unchecked(usize::from(site));
+                        let shape = record::shape(get!(at));
+                        if !shape.is_null() && shape == site.shape.get() && argc != IN_LIST {
+                            let function = usize::from(site.function.get());
+                            let proto = Rc::as_ptr((&*self.isolate.functions()).get_unchecked(function));
+                            enter!(proto, NO_CLOSURE, at, argc + 1, dst);
+                        }
+                    }
+                    Op::Return { src } => {
+                        if (*frame).plain {
+                            let caller = frame.sub(1);
+                            let home = self.stack.as_mut_ptr().add((*caller).base);
+                            let (from, to) = (reg!(src), home.add(usize::from((*frame).dst)));
+                            // The place may be the one that the value is in.
+                            if from != to {
+                                Value::take(to, from);
+                            }
+                            for r in 0..code!().regs {
+                                if reg!(r) != to {
+                                    Value::empty(reg!(r));
+                                }
+                            }
+                            self.frames.set_len(self.frames.len() - 1);
+                            frame = caller;
+                            pc = (*frame).pc;
+                            base = home;
+                            continue;
+                        }
+                    }
+
+                    Op::GetField { dst, object, field } => {
+                        let site = code!().fields.get_unchecked(usize::from(field));
+                        let at = site.hint.get() as usize;
+                        match get!(object) {
+                            Value::Dict(d) => {
+                                if let Some(value) = d.dict.at_if(at, &site.name) {
+                                    Value::copy(reg!(dst), value);
+                                    continue;
+                                }
+                            }
+                            Value::Struct(s) if site.shape.get() == Rc::as_ptr(s.def()) => {
+                                // SAFETY: the place was found in a struct of this declaration.
+                                Value::copy(reg!(dst), s.values().as_ptr().add(at));
+                                continue;
+                            }
+                            _ => {}
+                        }
+                    }
+                    Op::GetIndex { dst, object, index } => {
+                        if let (Value::List(l), Value::Int(i)) = (get!(object), get!(index))
+                            && (*i as u64) < l.items.len() as u64
+                        {
+                            #[allow(clippy::cast_possible_truncation)]
+                            Value::copy(reg!(dst), l.items.as_ptr().add(*i as usize));
+                            continue;
+                        }
+                    }
+                    Op::UnlessVariant { a, test, by } => {
+                        if let (Test::Variant(def, tag), Value::Variant(v)) =
+                            (code!().tests.get_unchecked(usize::from(test)), get!(a))
+                        {
+                            unless!(v.tag() == *tag && Rc::ptr_eq(def, v.def()), by);
+                        }
+                    }
+                    Op::Value { dst, src, index } | Op::Part { dst, src, index } => {
+                        if let Value::Variant(v) = get!(src)
+                            && let Some(value) = v.values().get(usize::from(index))
+                        {
+                            Value::copy(reg!(dst), value);
+                            continue;
+                        }
+                    }
+                    Op::ForNext { base: at, dst, by } => {
+                        if let Value::Int(position) = *get!(at + 1) {
+                            match get!(at) {
+                                Value::Int(end) => {
+                                    if position < *end {
+                                        reg!(at + 1).write(Value::Int(position + 1));
+                                        Value::put_int(reg!(dst), position);
+                                        continue;
+                                    }
+                                    if by != FAR {
+                                        jump!(by);
+                                    }
+                                }
+                                Value::List(l) => {
+                                    if (position as u64) < l.items.len() as u64 {
+                                        reg!(at + 1).write(Value::Int(position + 1));
+                                        #[allow(clippy::cast_possible_truncation)]
+                                        Value::copy(reg!(dst), l.items.as_ptr().add(position as usize));
+                                        continue;
+                                    }
+                                    if by != FAR {
+                                        jump!(by);
+                                    }
+                                }
+                                _ => {}
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+                (*frame).pc = pc.sub(1);
+            }
+            if let Some(exit) = self.step() {
+                return exit;
+            }
+            load!();
+        }
+    }
+}
