@@ -29,6 +29,10 @@ pub const NOT_COVERED: &str = "HARN-TYP-015";
 pub const UNREACHABLE: &str = "HARN-TYP-016";
 /// Alternatives that bind different names.
 pub const ALTERNATIVES: &str = "HARN-TYP-017";
+/// A type that lacks what an interface asks for.
+pub const NOT_IMPLEMENTED: &str = "HARN-TYP-018";
+/// An attribute that does not exist, or stands where it means nothing.
+pub const ATTRIBUTE: &str = "HARN-NAM-013";
 /// An `override` that takes other arguments.
 pub const OVERRIDE: &str = "HARN-TYP-019";
 
@@ -150,5 +154,22 @@ pub static CODES: &[Code] = &[
                   take as many.",
         fails: "pipeline base() {\n  fn greet(name) { println(name) }\n  greet(\"Ada\")\n}\npipeline default() extends base {\n  override fn greet() { println(\"hi\") }\n}\n",
         mended: "pipeline base() {\n  fn greet(name) { println(name) }\n  greet(\"Ada\")\n}\npipeline default() extends base {\n  override fn greet(name) { println(\"hi ${name}\") }\n}\n",
+    },
+    Code {
+        code: NOT_IMPLEMENTED,
+        severity: Error,
+        title: "a type that lacks what an interface asks for",
+        meaning: "`impl Interface for Type` says that the type has all functions of the interface, with those parameters. \
+                  They may stand in any `impl` of the type.",
+        fails: "interface Shape {\n  fn area(self) -> float\n}\nstruct Square { side: float }\nimpl Shape for Square {\n  fn size(self) { self.side }\n}\nprintln(Square {side: 2.0}.size())\n",
+        mended: "interface Shape {\n  fn area(self) -> float\n}\nstruct Square { side: float }\nimpl Shape for Square {\n  fn area(self) { self.side * self.side }\n}\nprintln(Square {side: 2.0}.area())\n",
+    },
+    Code {
+        code: ATTRIBUTE,
+        severity: Error,
+        title: "an attribute that does not exist, or not like this",
+        meaning: "There are `@test`, before a function that is called without arguments, and `@deprecated(\"use …\")`.",
+        fails: "@tset\nfn adds() { assert_eq(1 + 1, 2) }\nadds()\n",
+        mended: "@test\nfn adds() { assert_eq(1 + 1, 2) }\nadds()\n",
     },
 ];

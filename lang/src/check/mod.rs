@@ -3,13 +3,16 @@
 //! - `calls`: collects every call of a builtin or of a function of the file.
 //! - `types`: what a literal is, against what a signature asks for.
 //! - `members`: struct literals, variants, functions of types.
+//! - `attributes`; `interfaces`: `impl Interface for Type`.
 //! - `matches`: `match` and alternatives; `cover`: which values patterns cover.
 //! - [`view`]: a call as the lints of a builtin's row see it.
 //! - [`codes`]: the catalogue.
 
+mod attributes;
 mod calls;
 pub mod codes;
 mod cover;
+mod interfaces;
 mod matches;
 mod members;
 mod types;
@@ -28,6 +31,8 @@ use crate::source::SourceRef;
 pub fn check(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry, found: &mut Vec<Diagnostic>) {
     members::check(source, module, names, found);
     matches::check(source, module, names, found);
+    interfaces::check(source, module, names, found);
+    attributes::check(source, module, found);
     let calls = calls::collect(module, names);
     let mut types = types::Types::new(source, registry, &calls);
     for call in &calls.all {

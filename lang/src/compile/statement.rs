@@ -276,7 +276,8 @@ impl<'a> Compiler<'a> {
                 self.emit(Op::Fail { src, kind }, cond.span);
                 self.patch_here(&holds);
             }
-            StmtKind::Item(item) => self.item(item),
+            // Declarations have no effect where they stand; functions are made at the start of their block.
+            StmtKind::Item(_) => {}
             // A `defer` in last place has nothing to wait for but the end of its block, which is here.
             StmtKind::Defer(body) => self.block(body, None),
             StmtKind::Error => {}
@@ -290,22 +291,6 @@ impl<'a> Compiler<'a> {
         failures.push(failure);
         let i = failures.len() - 1;
         self.index(i, span, "checks")
-    }
-
-    fn item(&mut self, item: &'a Item) {
-        match &item.kind {
-            // What is imported is placed already.
-            ItemKind::Import { .. }
-            | ItemKind::Override(_)
-            | ItemKind::Struct { .. }
-            | ItemKind::Enum { .. }
-            | ItemKind::Impl { .. }
-            | ItemKind::Interface { .. }
-            | ItemKind::TypeAlias { .. }
-            | ItemKind::Fn(_)
-            | ItemKind::Pipeline { .. }
-            | ItemKind::Tool { .. } => {}
-        }
     }
 
     fn let_statement(&mut self, pattern: &'a Pattern, value: Option<&'a Expr>, span: Span) {

@@ -205,10 +205,19 @@ fn tool<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 
 /// Members between line breaks or commas, each recovering for itself, with their braces.
 fn members<'a, T: 'a>(member: Rule<'a, T>) -> Rule<'a, Vec<T>> {
+    members_up_to(member, ends_member)
+}
+
+/// Functions of a type; one may follow the other's `}` on the same line.
+fn functions<'a, T: 'a>(function: Rule<'a, T>) -> Rule<'a, Vec<T>> {
+    members_up_to(function, |token| ends_member(token) || begins_item(token) || token == Token::Kw(Kw::Pub))
+}
+
+fn members_up_to<'a, T: 'a>(member: Rule<'a, T>, ends: fn(Token<'_>) -> bool) -> Rule<'a, Vec<T>> {
     let one = member
-        .then_ignore(before(ends_member, &[Want::Comma, Want::RBrace]))
+        .then_ignore(before(ends, &[Want::Comma, Want::RBrace]))
         .map(Some)
-        .recover_with(via_parser(skip_some(ends_member).map(|_| None)));
+        .recover_with(via_parser(skip_some(ends).map(|_| None)));
     member_separators()
         .ignore_then(one.then_ignore(member_separators()).repeated().collect::<Vec<_>>())
         .delimited_by(tok(Token::LBody), tok(Token::RBrace))
@@ -243,7 +252,7 @@ fn implementation<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
         .ignore_then(generics(rules))
         .ignore_then(target())
         .then(kw(Kw::For).ignore_then(target()).or_not())
-        .then(members(decorated(rules, method)))
+        .then(functions(decorated(rules, method)))
         .map(|((first, second), methods)| match second {
             Some(target) => ItemKind::Impl { target, interface: Some(first), methods },
             None => ItemKind::Impl { target: first, interface: None, methods },
@@ -281,7 +290,7 @@ fn interface<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
     kw(Kw::Interface)
         .ignore_then(name())
         .then(generics(rules))
-        .then(members(method))
+        .then(functions(method))
         .map(|((name, generics), methods)| ItemKind::Interface { name, generics, methods })
         .boxed()
 }

@@ -247,8 +247,8 @@ impl Walk<'_> {
             let message = format!("this `{}` cannot take the place of the one it overrides", name.text);
             self.found.push(
                 Diagnostic::error(crate::check::codes::OVERRIDE, message)
-                    .label(self.source, name.span, parameters(&own))
-                    .label(self.source, wanted.span, parameters(wanted))
+                    .label(self.source, name.span, own.parameters())
+                    .label(self.source, wanted.span, wanted.parameters())
                     .help("the base calls it with its own arguments: give it the same parameters"),
             );
         }
@@ -295,15 +295,6 @@ impl Walk<'_> {
                 walk.block(&decl.body);
             });
         });
-    }
-}
-
-fn parameters(signature: &Signature) -> String {
-    match signature.max {
-        Some(1) if signature.min == 1 => "takes 1 argument".to_owned(),
-        Some(max) if max == signature.min => format!("takes {max} arguments"),
-        Some(max) => format!("takes {} to {max} arguments", signature.min),
-        None => format!("takes at least {} arguments", signature.min),
     }
 }
 

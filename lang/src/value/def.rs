@@ -178,6 +178,24 @@ impl Methods {
     }
 }
 
+impl Signature {
+    /// What it takes, in a few words.
+    #[must_use]
+    pub fn parameters(&self) -> String {
+        let count = match self.max {
+            Some(1) if self.min == 1 => "1 argument".to_owned(),
+            Some(max) if max == self.min => format!("{max} arguments"),
+            Some(max) => format!("{} to {max} arguments", self.min),
+            None => format!("at least {} arguments", self.min),
+        };
+        match (self.takes_self, self.max) {
+            (true, Some(0)) => "takes only `self`".to_owned(),
+            (true, _) => format!("takes `self` and {count}"),
+            (false, _) => format!("takes {count}"),
+        }
+    }
+}
+
 impl StructDef {
     /// Which field has that name.
     #[must_use]

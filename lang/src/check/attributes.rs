@@ -1,0 +1,90 @@
+//! Attributes: which there are, what they stand before, and what they are given.
+
+use super::codes;
+use crate::ast::visit::{Visit, walk_item, walk_module};
+use crate::ast::*;
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::source::SourceRef;
+
+/// The attributes that there are.
+const KNOWN: &[&str] = &["test", "deprecated"];
+
+/// Checks a module.
+pub(super) fn check(source: &SourceRef, module: &Module, found: &mut Vec<Diagnostic>) {
+    walk_module(&mut Attributes { source, found }, module);
+}
+
+struct Attributes<'c> {
+    source: &'c SourceRef,
+    found: &'c mut Vec<Diagnostic>,
+}
+
+impl<'a> Visit<'a> for Attributes<'_> {
+    fn item(&mut self, item: &'a Item) {
+        for attribute in &item.attributes {
+            self.attribute(attribute, item);
+        }
+        walk_item(self, item);
+    }
+}
+
+impl Attributes<'_> {
+    fn attribute(&mut self, attribute: &Attribute, item: &Item) {
+        match attribute.name.text.as_str() {
+            "test" => self.test(attribute, item),
+            "deprecated" => self.deprecated(attribute),
+            name => {
+                let message = format!("there is no attribute `@{name}`");
+                let d = Diagnostic::error(codes::ATTRIBUTE, message).label(self.source, attribute.name.span, "unknown");
+                self.found.push(match nearest(name, KNOWN.iter().copied()) {
+                    Some(near) => d.help(format!("did you mean `@{near}`?")).fix(attribute.name.span, near),
+                    None => d.note("the attributes are `@test` and `@deprecated(\"…\")`"),
+                });
+            }
+        }
+    }
+
+    fn test(&mut self, attribute: &Attribute, item: &Item) {
+        if let Some(arg) = attribute.args.first() {
+            self.found.push(
+                Diagnostic::error(codes::ATTRIBUTE, "`@test` takes no arguments")
+                    .label(self.source, arg.span, "one too many")
+                    .help("name the function after what it tests"),
+            );
+        }
+        match &item.kind {
+            ItemKind::Fn(decl) => {
+                if let Some(param) = decl.params.iter().find(|p| p.default.is_none() && !p.rest) {
+                    self.found.push(
+                        Diagnostic::error(codes::ATTRIBUTE, "a test is called without arguments")
+                            .label(self.source, param.span, "nothing is given for this")
+                            .label(self.source, attribute.name.span, "a test because of this")
+                            .help("give it a default, or bind it in the body"),
+                    );
+                }
+            }
+            ItemKind::Pipeline { .. } => {}
+            _ => self.found.push(
+                Diagnostic::error(codes::ATTRIBUTE, "only a function or a pipeline can be a test")
+                    .label(self.source, attribute.name.span, "here")
+                    .help("put `@test` before a `fn`"),
+            ),
+        }
+    }
+
+    fn deprecated(&mut self, attribute: &Attribute) {
+        let wrong = match attribute.args.as_slice() {
+            [] => return,
+            [Expr { kind: ExprKind::Str(parts), .. }] if parts.iter().all(|p| matches!(p, StrPart::Text(_))) => {
+                return;
+            }
+            [only] => only,
+            [_, more, ..] => more,
+        };
+        self.found.push(
+            Diagnostic::error(codes::ATTRIBUTE, "`@deprecated` takes one text, which says what to use instead")
+                .label(self.source, wrong.span, "not this")
+                .help("write `@deprecated(\"use …\")`"),
+        );
+    }
+}
