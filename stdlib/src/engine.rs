@@ -267,6 +267,16 @@ impl Engine {
     }
 }
 
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // What a script registered holds its isolate, whose host is the world that it was registered in.
+        self.world.hooks.clear_tool();
+        self.world.hooks.clear_session();
+        self.world.hooks.clear_persona();
+        self.world.providers.clear();
+    }
+}
+
 fn closure(proto: &Rc<Proto>) -> Value {
     Value::Closure(Rc::new(Closure { proto: proto.clone(), captures: Vec::new() }))
 }
@@ -274,4 +284,30 @@ fn closure(proto: &Rc<Proto>) -> Value {
 fn entry(pipelines: &[Entry]) -> Option<&Entry> {
     let named = |name: &str| pipelines.iter().find(|p| p.name == name);
     named("default").or_else(|| named("main")).or_else(|| pipelines.first())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lang::source::Source;
+
+    #[test]
+    fn a_run_is_let_go_with_what_it_registered() {
+        let scripts = [
+            "println(1)",
+            "register_session_hook(\"session_end\", { e -> nil })",
+            "register_tool_hook({pattern: \"*\", pre: { c -> nil }})",
+            "register_reminder_provider({id: \"mine\", subscribes_to: [\"post_turn\"], evaluate: { c -> nil }})",
+            "var f = nil\nf = { -> f }\nregister_session_hook(\"session_end\", { e -> f() })",
+            "fn g() { yield 1 }\nlet it = g()\nit.next()\nregister_session_hook(\"session_end\", { e -> it.next() })",
+        ];
+        for text in scripts {
+            let engine = Engine::new(RunOptions::default());
+            let ran = engine.run(&Source::new("test.harn", text));
+            assert_eq!(ran.exit_code, 0, "{text}\n{:?}", ran.diagnostics);
+            let isolate = Rc::downgrade(&engine.isolate);
+            drop(engine);
+            assert_eq!(isolate.strong_count(), 0, "{text}");
+        }
+    }
 }
