@@ -54,6 +54,11 @@ impl<'a> Compiler<'a> {
     /// A comparison and a jump in one instruction.
     fn fused(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, e: &Expr) -> Option<usize> {
         let by = 0;
+        if let (BinaryOp::Eq | BinaryOp::Ne, ExprKind::Nil) = (op, &b.kind) {
+            let a = self.operand(a);
+            let jump = if op == BinaryOp::Eq { Op::JumpIfNotNil { a, by: 0 } } else { Op::JumpIfNil { a, by: 0 } };
+            return Some(self.emit(jump, e.span));
+        }
         if let Some(imm) = small_int(b) {
             let make = |a: Reg| {
                 Some(match op {

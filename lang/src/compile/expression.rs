@@ -145,7 +145,7 @@ impl<'a> Compiler<'a> {
         dst
     }
 
-    fn register_name(&mut self, e: &Expr) -> Option<Reg> {
+    pub(super) fn register_name(&mut self, e: &Expr) -> Option<Reg> {
         match &e.kind {
             ExprKind::Name(_) => match self.names.uses.get(&e.span.start)? {
                 Target::Binding(id) if self.fn_ref().own != Some(*id) => match self.place_of(*id) {
@@ -331,7 +331,13 @@ impl<'a> Compiler<'a> {
                 return;
             }
         }
-        let (left, right) = self.two_operands(a, b);
+        let (left, right) = if self.is_temp(dst) && self.register_name(a).is_none() {
+            // Nobody else knows the target yet.
+            self.expr(a, dst);
+            (dst, self.operand(b))
+        } else {
+            self.two_operands(a, b)
+        };
         // A temporary dies here: what it alone holds may grow in place.
         let at = Self::binary_op(op, if op == BinaryOp::Add && self.is_temp(left) { left } else { dst }, left, right);
         self.emit(at, span);

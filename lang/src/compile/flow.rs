@@ -45,6 +45,12 @@ impl<'a> Compiler<'a> {
             }
             ExprKind::Call { callee, args } if self.is_self_call(callee, args) => self.tail_self(args, e.span),
             _ => {
+                // A variable's register gives its value away: nothing of this function runs any more.
+                if self.fn_ref().exits.is_empty()
+                    && let Some(src) = self.register_name(e)
+                {
+                    return self.leave_by(Way::Return, src, e.span);
+                }
                 let next = self.fn_ref().next;
                 let src = self.temp();
                 // With a `finally` still to run, variables live on.

@@ -91,6 +91,11 @@ impl Dict {
         self.entries.get_mut(position).map(|(_, v)| v)
     }
 
+    /// The slot at a position that [`Self::position`] gave.
+    pub(crate) fn at_place(&mut self, position: usize) -> &mut Value {
+        &mut self.entries[position].1
+    }
+
     /// The value of `key`.
     #[must_use]
     pub fn get(&self, key: &Str) -> Option<&Value> {

@@ -303,12 +303,12 @@ impl Fiber {
     pub(super) fn assign_path(&mut self, code: &Proto, path: u16, base: usize) -> Result<(), Box<Raise>> {
         let site = &code.paths[usize::from(path)];
         let count = usize::from(site.keys);
-        let keys: Vec<Value> = (0..count).map(|i| std::mem::take(&mut self.stack[base + i])).collect();
         let value = std::mem::take(&mut self.stack[base + count]);
         let limit = self.isolate.limits().value_bytes;
         let mut root = self.take_place(site.root);
-        let result = assign(&mut root, &keys, value, site.op, limit);
+        let result = assign(&mut root, &self.stack[base..base + count], value, site.op, limit);
         self.put_place(site.root, root);
+        self.clear(base, count);
         result.map_err(|(at, raise)| {
             let mut raise = raise;
             if let (Some(source), Some(span)) = (&code.source, site.spans.get(at)) {
@@ -399,10 +399,13 @@ fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Va
     let len = if let Value::List(l) = slot { l.items.len() } else { 0 };
     match (slot, key) {
         (Value::Dict(d), Value::Str(k)) => {
-            if !fresh && !d.dict.contains(k) {
-                return Err(Raise::error(codes::MEMBER, format!("there is no `{k}` to change in this dict")));
+            let found = d.dict.position(k);
+            let dict = &mut Rc::make_mut(d).dict;
+            match found {
+                Some(at) => Ok(dict.at_place(at)),
+                None if fresh => Ok(dict.slot(k)),
+                None => Err(Raise::error(codes::MEMBER, format!("there is no `{k}` to change in this dict"))),
             }
-            Ok(Rc::make_mut(d).dict.slot(k))
         }
         (Value::List(l), Value::Int(i)) => match offset(*i, len) {
             Some(at) => Ok(&mut Rc::<List>::make_mut(l).items[at]),

@@ -218,6 +218,37 @@ impl Fiber {
         }
     }
 
+    /// Calls a builtin that answers at once and needs no right, with its result for the absolute register `dst`. False when
+    /// that is not so, and nothing has happened.
+    #[inline(never)]
+    pub(super) fn quick(
+        &mut self,
+        builtin: &'static Builtin,
+        base: usize,
+        argc: usize,
+        dst: usize,
+    ) -> Result<bool, Box<Raise>> {
+        let Run::Plain(function) = builtin.run else { return Ok(false) };
+        let arity = builtin.arity;
+        let size = argc.max(usize::from(arity.max));
+        if !builtin.caps.is_empty()
+            || argc < usize::from(arity.min)
+            || (argc > usize::from(arity.max) && !arity.rest)
+            || base + size >= self.stack.len()
+        {
+            return Ok(false);
+        }
+        for value in &mut self.stack[base + argc..base + size] {
+            *value = Value::Nil;
+        }
+        let Self { isolate, context, stack, .. } = self;
+        let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
+        self.clear(base, size);
+        self.weigh();
+        self.stack[dst] = result?;
+        Ok(true)
+    }
+
     /// Gives the frame on top what it asked for. A script's frame has it in a register then; a builtin goes on.
     pub(super) fn hand(&mut self, value: Value, dst: u16) -> Result<Entered, Box<Raise>> {
         match self.frames.last() {

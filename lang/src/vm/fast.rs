@@ -9,8 +9,8 @@
 use super::call::NO_CLOSURE;
 use super::fiber::{Exit, Fiber, Frame};
 use super::op::{FAR, IN_LIST, Op};
-use super::{Test, record};
-use crate::value::{Closure, Value};
+use super::{PathSite, Place, Test, record};
+use crate::value::{Closure, Tag, Value};
 use std::rc::Rc;
 
 /// What a call weighs.
@@ -29,8 +29,10 @@ impl Fiber {
                 let Some(top) = self.frames.last_mut() else { return Exit::Done(Value::Nil) };
                 frame = top;
                 pc = top.pc;
+                #[allow(unused_unsafe)] // some uses stand in an unsafe block already
                 // SAFETY: a window always lies within the stack.
-                base = unsafe { self.stack.as_mut_ptr().add(top.base) };
+                let window = unsafe { self.stack.as_mut_ptr().add(top.base) };
+                base = window;
             }};
         }
         // SAFETY of all uses: the compiler gives no register beyond `regs`, and every call made room for `regs`.
@@ -158,6 +160,27 @@ impl Fiber {
                     continue;
                 }
             }};
+        }
+
+        // Calls a builtin that answers at once, when nothing stands in its way.
+        macro_rules! quick {
+            ($row:expr, $at:expr, $argc:expr, $dst:expr) => {
+                let first = (*frame).base + usize::from($at);
+                match self.quick($row, first, $argc, (*frame).base + usize::from($dst)) {
+                    Ok(true) => continue,
+                    Ok(false) => {}
+                    Err(raise) => {
+                        (*frame).pc = pc;
+                        match self.unwind(raise) {
+                            Ok(()) => {
+                                load!();
+                                continue;
+                            }
+                            Err(raise) => return Exit::Raised(raise),
+                        }
+                    }
+                }
+            };
         }
 
         load!();
@@ -305,13 +328,45 @@ impl Fiber {
                         let proto = Rc::as_ptr((&*self.isolate.functions()).get_unchecked(usize::from(func)));
                         enter!(proto, NO_CLOSURE, at, argc, dst);
                     }
+                    Op::CallBuiltin { argc, dst, base: at, builtin } => {
+                        let row = code!().builtins.get_unchecked(usize::from(builtin));
+                        if argc != IN_LIST {
+                            quick!(row, at, usize::from(argc), dst);
+                        }
+                    }
                     Op::CallMethod { argc, dst, base: at, site } => {
                         let site = code!().methods.get_unchecked(usize::from(site));
+                        if let Some((tag, row)) = site.cache.get()
+                            && !matches!(tag, Tag::Dict | Tag::Struct | Tag::Variant | Tag::Host)
+                            && argc != IN_LIST
+                            && (get!(at)).tag() == tag
+                        {
+                            quick!(row, at, usize::from(argc) + 1, dst);
+                        }
                         let shape = record::shape(get!(at));
                         if !shape.is_null() && shape == site.shape.get() && argc != IN_LIST {
                             let function = usize::from(site.function.get());
                             let proto = Rc::as_ptr((&*self.isolate.functions()).get_unchecked(function));
                             enter!(proto, NO_CLOSURE, at, argc + 1, dst);
+                        }
+                    }
+                    // `xs = xs.push(v)` of a list that is held here alone and has room.
+                    Op::MethodInPlace { argc: 1, base: at, site, place } => {
+                        let (place, skip) = *code!().places.get_unchecked(usize::from(place));
+                        if code!().methods.get_unchecked(usize::from(site)).push
+                            && let Place::Register(root) = place
+                            && let Value::List(list) = &mut *reg!(root)
+                            && let Some(list) = Rc::get_mut(list)
+                        {
+                            let len = list.items.len();
+                            let bytes = (len + 1) * size_of::<Value>();
+                            if len < list.items.capacity() && bytes <= self.isolate.limits().value_bytes {
+                                let end = list.items.as_mut_ptr().add(len);
+                                end.write(Value::Nil);
+                                Value::take(end, reg!(at + 1));
+                                list.items.set_len(len + 1);
+                                jump!(skip);
+                            }
                         }
                     }
                     Op::Return { src } => {
@@ -360,6 +415,19 @@ impl Fiber {
                         {
                             #[allow(clippy::cast_possible_truncation)]
                             Value::copy(reg!(dst), l.items.as_ptr().add(*i as usize));
+                            continue;
+                        }
+                    }
+                    // `xs[i] = v` of a list that is held here alone.
+                    Op::AssignPath { base: at, path } => {
+                        let site = code!().paths.get_unchecked(usize::from(path));
+                        if let PathSite { root: Place::Register(root), keys: 1, op: None, .. } = *site
+                            && let (Value::List(list), Value::Int(i)) = (&mut *reg!(root), get!(at))
+                            && let Some(list) = Rc::get_mut(list)
+                            && (*i as u64) < list.items.len() as u64
+                        {
+                            #[allow(clippy::cast_possible_truncation)]
+                            Value::take(list.items.as_mut_ptr().add(*i as usize), reg!(at + 1));
                             continue;
                         }
                     }

@@ -112,6 +112,8 @@ impl FieldSite {
 pub struct MethodSite {
     /// Its name.
     pub name: Str,
+    /// It is `push`.
+    pub push: bool,
     /// What it was last time, and for which type.
     pub cache: Cell<Option<(Tag, &'static Builtin)>>,
     /// The struct or enum whose own method it was last time; only compared, never followed.
@@ -124,7 +126,8 @@ impl MethodSite {
     /// A method of that name, not called yet.
     #[must_use]
     pub fn new(name: Str) -> Self {
-        Self { name, cache: Cell::new(None), shape: Cell::new(std::ptr::null()), function: Cell::new(0) }
+        let push = name.as_str() == "push";
+        Self { name, push, cache: Cell::new(None), shape: Cell::new(std::ptr::null()), function: Cell::new(0) }
     }
 }
 
