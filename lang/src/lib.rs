@@ -20,4 +20,4 @@ pub mod vm;
 
 /// The catalogues of this crate.
 pub static CODES: &[&[diagnostic::code::Code]] =
-    &[parse::codes::CODES, module::codes::CODES, resolve::CODES, check::codes::CODES, compile::CODES, vm::codes::CODES];
+    &[parse::codes::CODES, module::codes::CODES, resolve::CODES, check::codes::CODES, check::TYPE_CODES, compile::CODES, vm::codes::CODES];

@@ -86,11 +86,12 @@ fn leave_out_noise(source: &SourceRef, parsed: &[Diagnostic], found: &mut Vec<Di
     }
     let lines: Vec<&str> = source.text().lines().collect();
     let text_of = |line: &u32| lines.get(*line as usize - 1).copied().unwrap_or("");
-    // What such a line would have bound is missing further on.
+    // What such a line would have bound is missing further on, and what it would have read seems unread.
     let words: HashSet<&str> = broken.iter().flat_map(|l| text_of(l).split(|c: char| !is_word(c))).collect();
     found.retain(|d| {
         let named = d.labels.first().map_or("", |l| l.source.slice(l.span));
-        !broken.contains(&source.position(d.position()).line) && !words.contains(named)
+        let of_names = crate::resolve::CODES.iter().any(|row| row.code == d.code);
+        !broken.contains(&source.position(d.position()).line) && !(of_names && words.contains(named))
     });
 }
 

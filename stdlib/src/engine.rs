@@ -6,7 +6,7 @@ use crate::table::registry;
 use crate::world::World;
 use lang::builtins::{Builtin, Capability};
 use lang::compile::{Entry, Imported, Unit};
-use lang::diagnostic::Diagnostic;
+use lang::diagnostic::{Diagnostic, Severity};
 use lang::module::{Loader, Modules, NoFiles};
 use lang::resolve::{Outer, Role};
 use lang::script::{Loaded, Options, load};
@@ -59,7 +59,7 @@ const USED_UP: i32 = 3;
 pub struct Ran {
     /// The pipeline's int, 1 after an error, [`USED_UP`] where a limit ended it, else 0.
     pub exit_code: i32,
-    /// Warnings, and what ended the run.
+    /// What kept it from running, or ended the run.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -112,7 +112,7 @@ impl Engine {
     #[must_use]
     pub fn run(&self, source: &SourceRef) -> Ran {
         let loaded = self.load(source, Options::default());
-        let mut diagnostics = loaded.diagnostics;
+        let mut diagnostics = errors(loaded.diagnostics);
         let Some(unit) = loaded.unit else { return Ran { exit_code: 1, diagnostics } };
         let exit_code = match self.execute(&unit) {
             Ok(value) => self.exit_code(&value),
@@ -200,7 +200,7 @@ impl Engine {
         }
         let outer = self.names.borrow().clone();
         let loaded = self.load(source, Options { outer: &outer, role: Role::Piece, ..Options::default() });
-        let mut diagnostics = loaded.diagnostics;
+        let mut diagnostics = errors(loaded.diagnostics);
         let Some(unit) = loaded.unit else { return Piece { value: None, diagnostics, incomplete: false, exit: None } };
         self.isolate.start_watch();
         let result = self.evaluate(&unit.before).and_then(|()| self.call(closure(&unit.main), Vec::new()));
@@ -279,6 +279,11 @@ impl Drop for Engine {
 
 fn closure(proto: &Rc<Proto>) -> Value {
     Value::Closure(Rc::new(Closure { proto: proto.clone(), captures: Vec::new() }))
+}
+
+/// What keeps a script from running. Warnings are for who asks for them: `check`.
+fn errors(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    found.into_iter().filter(|d| d.severity == Severity::Error).collect()
 }
 
 fn entry(pipelines: &[Entry]) -> Option<&Entry> {

@@ -15,6 +15,19 @@ pub struct Expr {
     pub depth: u16,
 }
 
+impl Expr {
+    /// The text of a string literal without interpolation.
+    #[must_use]
+    pub fn plain_text(&self) -> Option<&str> {
+        let ExprKind::Str(parts) = &self.kind else { return None };
+        match parts.as_slice() {
+            [] => Some(""),
+            [StrPart::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// The kinds of expression.
 #[derive(Debug)]
 pub enum ExprKind {

@@ -1,4 +1,4 @@
-//! Every call of a file whose callee is known, and what names are bound to.
+//! Every call of a builtin in a file, and what names are bound to.
 
 use crate::ast::*;
 use crate::builtins::Builtin;
@@ -6,20 +6,9 @@ use crate::resolve::{BindingId, Resolution, Target};
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// What is called.
-#[derive(Clone, Copy)]
-pub(crate) enum Callee<'a> {
-    /// A builtin.
-    Builtin(&'static Builtin),
-    /// A function of the file.
-    Function(&'a FnDecl, &'a [Attribute]),
-}
-
-/// A call.
+/// A call of a builtin.
 pub(crate) struct Call<'a> {
-    pub(crate) callee: Callee<'a>,
-    /// Where the callee's name stands.
-    pub(crate) name: Span,
+    pub(crate) row: &'static Builtin,
     pub(crate) args: &'a [ListItem],
     pub(crate) span: Span,
 }
@@ -30,7 +19,6 @@ pub(crate) struct Calls<'a> {
     names: &'a Resolution,
     /// What `let`s bind, for following names to literals.
     lets: HashMap<BindingId, &'a Expr>,
-    functions: HashMap<BindingId, (&'a FnDecl, &'a [Attribute])>,
 }
 
 impl<'a> Calls<'a> {
@@ -49,24 +37,12 @@ impl<'a> Calls<'a> {
 }
 
 pub(crate) fn collect<'a>(module: &'a Module, names: &'a Resolution) -> Calls<'a> {
-    let mut calls = Calls { all: Vec::new(), names, lets: HashMap::new(), functions: HashMap::new() };
-    calls.declarations(&module.body);
+    let mut calls = Calls { all: Vec::new(), names, lets: HashMap::new() };
     calls.statements(&module.body);
     calls
 }
 
 impl<'a> Calls<'a> {
-    fn declarations(&mut self, stmts: &'a [Stmt]) {
-        for stmt in stmts {
-            if let StmtKind::Item(item) = &stmt.kind
-                && let ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } = &item.kind
-                && let Some(id) = self.names.made_at(decl.name.span)
-            {
-                self.functions.insert(id, (decl, &item.attributes));
-            }
-        }
-    }
-
     fn statements(&mut self, stmts: &'a [Stmt]) {
         for stmt in stmts {
             self.statement(stmt);
@@ -74,7 +50,6 @@ impl<'a> Calls<'a> {
     }
 
     fn block(&mut self, block: &'a Block) {
-        self.declarations(&block.stmts);
         self.statements(&block.stmts);
     }
 
@@ -185,21 +160,16 @@ impl<'a> Calls<'a> {
     }
 
     fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span) {
-        let found = match &callee.kind {
-            ExprKind::Field { name, .. } => {
-                self.names.namespaced.get(&name.span.start).map(|row| (Callee::Builtin(row), callee.span))
-            }
+        let row = match &callee.kind {
+            ExprKind::Field { name, .. } => self.names.namespaced.get(&name.span.start).copied(),
             ExprKind::Name(_) => match self.names.uses.get(&callee.span.start) {
-                Some(Target::Builtin(row)) => Some((Callee::Builtin(row), callee.span)),
-                Some(Target::Binding(id)) => {
-                    self.functions.get(id).map(|(decl, attributes)| (Callee::Function(decl, attributes), callee.span))
-                }
-                None => None,
+                Some(Target::Builtin(row)) => Some(*row),
+                _ => None,
             },
             _ => None,
         };
-        if let Some((callee, name)) = found {
-            self.all.push(Call { callee, name, args, span });
+        if let Some(row) = row {
+            self.all.push(Call { row, args, span });
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What is certain to fail, found before the run: never a guess.
 //!
-//! - `calls`: collects every call of a builtin or of a function of the file.
-//! - `types`: what a literal is, against what a signature asks for.
+//! - `types`: what is known of a value; `items`: what the file declares.
+//! - `infer`: the types of expressions, and what fails because of them.
 //! - `members`: struct literals, variants, functions of types.
 //! - `attributes`; `interfaces`: `impl Interface for Type`.
 //! - `matches`: `match` and alternatives; `cover`: which values patterns cover.
+//! - `calls`: collects every call of a builtin, for the lints of their rows.
 //! - [`view`]: a call as the lints of a builtin's row see it.
 //! - [`codes`]: the catalogue.
 
@@ -13,12 +14,15 @@ mod calls;
 pub mod codes;
 mod cover;
 mod interfaces;
+mod infer;
+mod items;
 mod matches;
 mod members;
+mod signature;
 mod types;
 pub mod view;
 
-pub use types::signature;
+pub use signature::signature;
 pub use view::{CallView, DictView, returned};
 
 use crate::ast::Module;
@@ -27,22 +31,44 @@ use crate::diagnostic::Diagnostic;
 use crate::resolve::Resolution;
 use crate::source::SourceRef;
 
+/// The catalogue of what types tell.
+pub static TYPE_CODES: &[crate::diagnostic::code::Code] = infer::codes::CODES;
+
+/// Whether a type of that name needs no declaration.
+#[must_use]
+pub fn is_known_type(name: &str) -> bool {
+    types::is_known(name)
+}
+
+/// The types that need no declaration.
+#[must_use]
+pub fn known_types() -> &'static [&'static str] {
+    types::KNOWN
+}
+
 /// Checks a resolved module.
 pub fn check(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry, found: &mut Vec<Diagnostic>) {
     members::check(source, module, names, found);
     matches::check(source, module, names, found);
     interfaces::check(source, module, names, found);
     attributes::check(source, module, found);
+    let before = found.len();
+    infer::check(source, module, names, registry, found);
+    once(found, before);
     let calls = calls::collect(module, names);
-    let mut types = types::Types::new(source, registry, &calls);
     for call in &calls.all {
-        types.call(call, found);
-    }
-    for call in &calls.all {
-        if let calls::Callee::Builtin(row) = call.callee
-            && let Some(lint) = row.lint
-        {
+        if let Some(lint) = call.row.lint {
             lint(&CallView::new(source, call, &calls), found);
         }
     }
+}
+
+/// A literal that is handed to two functions may be wrong for both in the same way; once is enough.
+fn once(found: &mut Vec<Diagnostic>, from: usize) {
+    let mut seen = std::collections::HashSet::new();
+    let mut i = 0;
+    found.retain(|d| {
+        i += 1;
+        i <= from || seen.insert((d.code, d.position(), d.message.clone()))
+    });
 }

@@ -1,6 +1,6 @@
 //! A call as the lints of a builtin's row see it.
 
-use super::calls::{Call, Callee, Calls};
+use super::calls::{Call, Calls};
 use crate::ast::*;
 use crate::source::{SourceRef, Span};
 
@@ -92,12 +92,8 @@ impl<'a> CallView<'a> {
 
     /// The other calls of a builtin in this file.
     pub fn calls_of(&self, module: &'a str, name: &'a str) -> impl Iterator<Item = CallView<'a>> {
-        self.calls.all.iter().filter_map(move |call| match call.callee {
-            Callee::Builtin(row) if row.module == module && row.name == name => {
-                Some(CallView { source: self.source, call, calls: self.calls })
-            }
-            _ => None,
-        })
+        let calls = self.calls.all.iter().filter(move |call| call.row.module == module && call.row.name == name);
+        calls.map(|call| CallView { source: self.source, call, calls: self.calls })
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) const MEMBER_TWICE: &str = "HARN-NAM-011";
 pub(super) const BEYOND: &str = "HARN-NAM-012";
 /// A base or an override that is not there.
 pub(super) const INHERITANCE: &str = "HARN-NAM-014";
+/// A written type that nothing declares.
+pub(super) const NO_TYPE: &str = "HARN-TYP-026";
 
 /// `yield` where no function could stop.
 pub(super) const YIELD: &str = "HARN-PAR-020";
@@ -151,5 +153,13 @@ pub static CODES: &[Code] = &[
                   function in the body of that one.",
         fails: "pipeline base() {\n  fn greet() { println(\"hello\") }\n  greet()\n}\npipeline default() extends base {\n  override fn great() { println(\"hi\") }\n}\n",
         mended: "pipeline base() {\n  fn greet() { println(\"hello\") }\n  greet()\n}\npipeline default() extends base {\n  override fn greet() { println(\"hi\") }\n}\n",
+    },
+    Code {
+        code: NO_TYPE,
+        severity: Error,
+        title: "a type that nothing declares",
+        meaning: "The written type is neither one of the language nor declared or imported here.",
+        fails: "fn half(n: integer) {\n  return n / 2\n}\nprintln(half(4))\n",
+        mended: "fn half(n: int) {\n  return n / 2\n}\nprintln(half(4))\n",
     },
 ];

@@ -120,7 +120,8 @@ impl Walk<'_> {
         self.block(&t.body);
         if let Some(catch) = &t.catch {
             self.open(u32::MAX);
-            catch.ty.iter().for_each(|ty| self.type_names(ty));
+            // An error may be of a type that only the runtime knows.
+            catch.ty.iter().for_each(|ty| self.some_type_names(ty));
             if let Some(name) = &catch.name {
                 self.bind(&name.text, name.span, BindingKind::Pattern);
             }

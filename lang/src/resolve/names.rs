@@ -114,6 +114,7 @@ impl Walk<'_> {
         self.reach(id, depth, span);
         self.out.uses.insert(span.start, Target::Binding(id));
         self.clear(id, name, span);
+        self.out.assigned.push((span.start, id));
         let binding = &mut self.out.bindings[id as usize];
         binding.assigned = true;
         if binding.kind == BindingKind::Var {

@@ -124,6 +124,8 @@ pub struct Resolution {
     pub uses: Positions<Target>,
     /// The binding made by the name at a byte offset.
     pub made: Positions<BindingId>,
+    /// Where bindings are assigned to, in the order of the text.
+    pub assigned: Vec<(u32, BindingId)>,
     /// For a block that starts at a byte offset: the bindings whose cells must be there from its start.
     pub early: Positions<Vec<BindingId>>,
     /// The functions whose calls make iterators, by the offset of their bodies.

@@ -63,12 +63,17 @@ impl Walk<'_> {
                 }
                 self.function_of(decl, BodyOf::Tool);
             }
-            ItemKind::Impl { methods, .. } => {
+            ItemKind::Impl { target, methods, .. } => {
+                // The type parameters of the type are known in its functions.
+                let before = self.generics.len();
+                let id = self.lookup(&target.text).map(|(id, _)| id);
+                self.generics.extend(id.and_then(|id| self.type_generics.get(&id)).into_iter().flatten().cloned());
                 for method in methods {
                     if let ItemKind::Fn(decl) = &method.kind {
                         self.apart(|walk| walk.function(decl));
                     }
                 }
+                self.generics.truncate(before);
             }
             ItemKind::Struct { generics, fields, .. } => self.with_generics(generics, |walk| {
                 for field in fields {

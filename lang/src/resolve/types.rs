@@ -5,7 +5,8 @@ use super::names::describe;
 use super::scope::{BindingId, BindingKind, Target};
 use super::walk::Walk;
 use crate::ast::*;
-use crate::diagnostic::Diagnostic;
+use crate::check;
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::Span;
 use crate::value::{
     AliasDef, EnumDef, FieldDef, FieldDefault, InterfaceDef, Method, Methods, Named, Signature, Site, Str, StructDef,
@@ -22,6 +23,9 @@ impl Walk<'_> {
         self.bind(&name.text, name.span, BindingKind::Type);
         if let Some(id) = self.out.made_at(name.span) {
             self.out.bindings[id as usize].def = Some(def);
+            if let ItemKind::Struct { generics, .. } | ItemKind::Enum { generics, .. } = &item.kind {
+                self.type_generics.insert(id, generics.iter().map(|g| g.text.clone()).collect());
+            }
         }
     }
 
@@ -194,21 +198,58 @@ impl Walk<'_> {
         None
     }
 
-    /// The names in a written type.
+    /// The names in a written type: what is no type there is a mistake.
     pub(super) fn type_names(&mut self, ty: &TypeExpr) {
-        let mut found: Vec<(u32, BindingId)> = Vec::new();
+        self.names_in(ty, true);
+    }
+
+    /// The same where a name may be that of a type which only the runtime knows.
+    pub(super) fn some_type_names(&mut self, ty: &TypeExpr) {
+        self.names_in(ty, false);
+    }
+
+    fn names_in(&mut self, ty: &TypeExpr, certain: bool) {
         ty.each_name(&mut |name, span| {
-            if let Some((id, _)) = self.lookup(name)
-                && self.out.binding(id).kind == BindingKind::Type
-                && !self.generics.contains(name)
-            {
-                found.push((span.start, id));
+            if !self.generics.contains(name) {
+                self.type_name(name, span, certain);
             }
         });
-        for (at, id) in found {
-            self.out.bindings[id as usize].read = true;
-            self.out.uses.insert(at, Target::Binding(id));
+    }
+
+    fn type_name(&mut self, name: &SmolStr, span: Span, certain: bool) {
+        if let Some((id, _)) = self.lookup(name) {
+            let kind = self.out.binding(id).kind;
+            if matches!(kind, BindingKind::Type | BindingKind::Import | BindingKind::Outer) {
+                self.clear(id, name, span);
+                self.out.bindings[id as usize].read = true;
+                self.out.uses.insert(span.start, Target::Binding(id));
+                return;
+            }
         }
+        if certain && !check::is_known_type(name) && self.registry.shape(name).is_none() && !self.out.blind {
+            self.no_type(name, span);
+        }
+    }
+
+    fn no_type(&mut self, name: &SmolStr, span: Span) {
+        // What is missing in ten places is one mistake.
+        if self.undefined.contains(name) {
+            return;
+        }
+        self.undefined.push(name.clone());
+        let is_type = |id: &u32| matches!(self.out.binding(*id).kind, BindingKind::Type | BindingKind::Import);
+        let bound = self.scopes.iter().flat_map(|s| s.names.iter());
+        let bound = bound.filter(|(_, id)| is_type(id)).map(|(name, _)| name.as_str());
+        let d = Diagnostic::error(codes::NO_TYPE, format!("there is no type `{name}`")).label(
+            self.source,
+            span,
+            "not found",
+        );
+        let near = slip(name).or_else(|| nearest(name, bound.chain(check::known_types().iter().copied())));
+        self.found.push(match near {
+            Some(near) => d.help(format!("did you mean `{near}`?")).fix(span, near),
+            None => d.help("declare it with `struct`, `enum`, `interface` or `type`, or import it"),
+        });
     }
 
     /// `Type.member`: whether the name in front of the dot is that of a type.
@@ -329,4 +370,19 @@ pub(super) fn signature(decl: &FnDecl) -> Signature {
         params: params.iter().map(|p| p.ty.clone()).collect(),
         returns: decl.returns.clone(),
     }
+}
+
+/// Types of other languages.
+fn slip(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "str" | "String" | "text" => "string",
+        "integer" | "Int" | "number" | "i64" | "i32" | "u32" | "usize" => "int",
+        "boolean" | "Bool" => "bool",
+        "double" | "f64" | "f32" | "Float" => "float",
+        "array" | "Array" | "vec" | "Vec" | "List" => "list",
+        "map" | "object" | "Map" | "Dict" | "record" => "dict",
+        "null" | "None" | "void" | "unit" => "nil",
+        "function" | "Function" => "fn(any) -> any",
+        _ => return None,
+    })
 }

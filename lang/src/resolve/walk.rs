@@ -53,6 +53,8 @@ pub(super) struct Walk<'a> {
     pub(super) undefined: Vec<SmolStr>,
     /// `pub` stands before the statement at hand.
     pub(super) public: bool,
+    /// Those of the types declared so far, for their `impl`s.
+    pub(super) type_generics: HashMap<BindingId, Vec<SmolStr>>,
     /// Names that two files bring, with the path of the second import.
     pub(super) ambiguous: HashMap<BindingId, Span>,
 }
@@ -80,6 +82,7 @@ impl<'a> Walk<'a> {
             generics: Vec::new(),
             undefined: Vec::new(),
             public: false,
+            type_generics: HashMap::new(),
             ambiguous: HashMap::new(),
         };
         walk.open(u32::MAX);
@@ -132,6 +135,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn finish(mut self) -> (Resolution, Vec<Diagnostic>) {
         self.found.sort_by_key(Diagnostic::position);
+        self.out.assigned.sort_unstable();
         (self.out, self.found)
     }
 

@@ -81,8 +81,8 @@ pub static CODES: &[Code] = &[
         title: "a value of the wrong type",
         meaning: "An operator or a builtin was given a value that it cannot work with. Nothing is turned into a string by \
                   itself: use `\"${…}\"` or `to_string`.",
-        fails: "let n = 3\nprintln(\"turn \" + n)\n",
-        mended: "let n = 3\nprintln(\"turn ${n}\")\n",
+        fails: "fn title(n) {\n  return \"turn \" + n\n}\nprintln(title(3))\n",
+        mended: "fn title(n) {\n  return \"turn ${n}\"\n}\nprintln(title(3))\n",
     },
     Code {
         code: ZERO,
@@ -105,8 +105,8 @@ pub static CODES: &[Code] = &[
         severity: Error,
         title: "no such method or field",
         meaning: "The value has no method or field of that name. Dicts give nil for a missing key; other values do not guess.",
-        fails: "let xs = [1, 2]\nprintln(xs.lenght())\n",
-        mended: "let xs = [1, 2]\nprintln(xs.count())\n",
+        fails: "fn size(xs) {\n  return xs.lenght()\n}\nprintln(size([1, 2]))\n",
+        mended: "fn size(xs) {\n  return xs.count()\n}\nprintln(size([1, 2]))\n",
     },
     Code {
         code: ARITY,
@@ -114,16 +114,16 @@ pub static CODES: &[Code] = &[
         title: "a wrong number of arguments",
         meaning: "A function was called with more or fewer arguments than it takes. Calls are positional; parameters with a \
                   default may be left out from the right.",
-        fails: "let add = { a, b -> a + b }\nprintln(add(1))\n",
-        mended: "let add = { a, b = 1 -> a + b }\nprintln(add(1))\n",
+        fails: "fn one(f) {\n  return f(1)\n}\nprintln(one({ a, b -> a }))\n",
+        mended: "fn one(f) {\n  return f(1)\n}\nprintln(one({ a -> a }))\n",
     },
     Code {
         code: CALL,
         severity: Error,
         title: "a call of something that is not a function",
         meaning: "What stands before the parentheses is not a function, closure or builtin.",
-        fails: "let name = \"harn\"\nprintln(name())\n",
-        mended: "let name = { -> \"harn\" }\nprintln(name())\n",
+        fails: "fn ask(name) {\n  return name()\n}\nprintln(ask(\"harn\"))\n",
+        mended: "fn ask(name) {\n  return name()\n}\nprintln(ask({ -> \"harn\" }))\n",
     },
     Code {
         code: NO_ARM,

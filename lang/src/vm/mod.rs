@@ -40,6 +40,8 @@ pub use fiber::{Exit, Fiber};
 pub use isolate::Isolate;
 pub use memory::Counted;
 pub use op::Op;
+#[cfg(test)]
+pub(crate) use operate::binary;
 pub use proto::{
     CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Rebuild, Str0,
     Test,

@@ -1,0 +1,117 @@
+//! Assignments.
+
+use super::Checker;
+use super::want::{Want, Why};
+use crate::ast::*;
+use crate::check::types::{Field, Shape, Type, fill, join};
+use crate::source::Span;
+use std::rc::Rc;
+
+impl<'a> Checker<'a> {
+    pub(super) fn assignment(&mut self, target: &'a Expr, op: Option<BinaryOp>, value: &'a Expr, span: Span) {
+        if let ExprKind::Name(_) = &target.kind {
+            return self.variable(target, op, value, span);
+        }
+        let place = self.place(target);
+        let found = match (op, &place) {
+            (None, Some((wanted, at))) => self.expr(value, Want::must(wanted, Why::Declared(*at))),
+            _ => self.expr(value, Want::FREE),
+        };
+        let Some(root) = root_of(target) else { return };
+        let Some(id) = self.binding_at(root.span) else { return };
+        let before = self.known(id);
+        let after = match op {
+            None => changed(&before, target, &found),
+            Some(_) => shell(&before),
+        };
+        self.learn(id, after);
+    }
+
+    fn variable(&mut self, target: &'a Expr, op: Option<BinaryOp>, value: &'a Expr, span: Span) {
+        let Some(id) = self.binding_at(target.span) else {
+            self.expr(value, Want::FREE);
+            return;
+        };
+        let base = self.base(id);
+        let written = self.world.names.binding(id).span;
+        let found = match op {
+            None => self.expr(value, Want::must(&base, Why::Written(written))),
+            Some(op) => {
+                let old = self.known(id);
+                let new = self.expr(value, Want::FREE);
+                let found = self.operation(op, &old, &new, target.span, value.span, span);
+                self.fit(target.span, found, Want::must(&base, Why::Written(written)))
+            }
+        };
+        let now = self.as_written(found, &base);
+        self.learn(id, now);
+    }
+
+    /// Looks at the path that is assigned to: what its last part must be, and where that is written.
+    fn place(&mut self, target: &'a Expr) -> Option<(Type, Span)> {
+        match &target.kind {
+            ExprKind::Field { object, name, .. } => {
+                let holder = self.place_value(object);
+                self.assigned_key(&holder, &name.text, name.span)
+            }
+            ExprKind::Index { object, index, .. } => {
+                let holder = self.place_value(object);
+                let index_type = self.expr(index, Want::FREE);
+                self.assigned_index(&holder, &index_type, object.span, index.span)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a part of the path holds.
+    fn place_value(&mut self, e: &'a Expr) -> Type {
+        self.expr(e, Want::FREE)
+    }
+}
+
+fn root_of(target: &Expr) -> Option<&Expr> {
+    let mut e = target;
+    loop {
+        match &e.kind {
+            ExprKind::Field { object, .. } | ExprKind::Index { object, .. } => e = object,
+            ExprKind::Name(_) => return Some(e),
+            _ => return None,
+        }
+    }
+}
+
+/// What a variable is after one of its parts was assigned to.
+fn changed(before: &Type, target: &Expr, value: &Type) -> Type {
+    let (object, key) = match &target.kind {
+        ExprKind::Field { object, name, .. } => (object, Some(name.text.as_str())),
+        ExprKind::Index { object, index, .. } => (object, index.plain_text()),
+        _ => return shell(before),
+    };
+    if !matches!(object.kind, ExprKind::Name(_)) {
+        return shell(before);
+    }
+    match (before, key) {
+        (Type::List(of), _) => Type::list(join((**of).clone(), value.clone())),
+        (Type::Dict(of), _) => Type::dict(join((**of).clone(), value.clone())),
+        (Type::Shape(shape), Some(key)) if shape.literal => {
+            let mut fields: Vec<Field> = shape.fields.iter().filter(|f| f.name != key).cloned().collect();
+            fields.push(Field { name: key.into(), ty: value.clone(), optional: false, at: None });
+            Type::Shape(Rc::new(Shape { fields, ..**shape }))
+        }
+        _ => shell(before),
+    }
+}
+
+/// What is left when some part deep inside has changed.
+fn shell(before: &Type) -> Type {
+    match before {
+        Type::List(_) => Type::list(Type::Any),
+        Type::Dict(_) => Type::dict(Type::Any),
+        Type::Shape(shape) if shape.literal => {
+            let fields = shape.fields.iter().map(|f| Field { ty: Type::Any, at: None, ..f.clone() });
+            Type::Shape(Rc::new(Shape { fields: fields.collect(), open: true, literal: true }))
+        }
+        Type::Union(members) => members.iter().map(shell).fold(Type::Never, join),
+        other => fill(other, &Vec::new()),
+    }
+}

@@ -1,0 +1,194 @@
+//! What has several roads: `if`, `match`, `try`, `select` and their like.
+
+use super::Checker;
+use super::flow::Flow;
+use super::codes::ARM;
+use super::want::{Want, Why};
+use crate::ast::*;
+use crate::check::types::{Type, join};
+use crate::diagnostic::Diagnostic;
+use crate::resolve::BindingId;
+use crate::source::Span;
+use std::rc::Rc;
+
+impl<'a> Checker<'a> {
+    pub(super) fn if_else(
+        &mut self,
+        cond: &'a Expr,
+        then: &'a Block,
+        otherwise: Option<&'a Expr>,
+        want: Want<'_>,
+    ) -> Type {
+        let (holds, fails) = self.condition(cond);
+        self.flow = holds;
+        let first = self.block(then, want);
+        let after = std::mem::replace(&mut self.flow, fails);
+        let second = match otherwise {
+            Some(e) => self.expr(e, want),
+            None => Type::Nil,
+        };
+        let second_after = std::mem::take(&mut self.flow);
+        self.flow = self.meet(after, second_after);
+        join(first, second)
+    }
+
+    pub(super) fn ternary(&mut self, cond: &'a Expr, a: &'a Expr, b: &'a Expr, want: Want<'_>) -> Type {
+        let (holds, fails) = self.condition(cond);
+        self.flow = holds;
+        let first = self.expr(a, want);
+        let after = std::mem::replace(&mut self.flow, fails);
+        let second = self.expr(b, want);
+        let second_after = std::mem::take(&mut self.flow);
+        self.flow = self.meet(after, second_after);
+        join(first, second)
+    }
+
+    pub(super) fn arms(&mut self, subject: &'a Expr, arms: &'a [Arm], want: Want<'_>) -> Type {
+        let mut rest = self.expr(subject, Want::FREE);
+        let narrowed = self.plain_binding(subject).filter(|id| self.trackable(*id));
+        let mut value = Type::Never;
+        let mut after = Flow::nowhere();
+        let before = self.flow.clone();
+        for arm in arms {
+            self.flow = before.clone();
+            let fits = self.bind_pattern(&arm.pattern, &rest, true);
+            self.unfit_arm(arm, &rest, &fits);
+            let guarded = arm.guard.is_some();
+            if let Some(id) = narrowed {
+                self.learn(id, fits.matched.clone());
+            }
+            if let Some(guard) = &arm.guard {
+                let (holds, _) = self.condition(guard);
+                self.flow = holds;
+            }
+            value = join(value, self.expr(&arm.body, want));
+            let end = std::mem::take(&mut self.flow);
+            after = self.meet(after, end);
+            if !guarded {
+                rest = fits.rest;
+            }
+        }
+        self.flow = after;
+        value
+    }
+
+    /// Arms that others leave nothing for are told elsewhere; this is about types.
+    fn unfit_arm(&mut self, arm: &Arm, subject: &Type, fits: &super::pattern::Fits) {
+        if fits.matched == Type::Never && !subject.is_open() {
+            let d = Diagnostic::warning(ARM, "no value fits this arm")
+                .label(self.source, arm.pattern.span, "never fits")
+                .note(format!("the value is {}", subject.described()));
+            self.say(d);
+        }
+    }
+
+    /// The binding that an expression is the plain name of.
+    pub(super) fn plain_binding(&self, e: &Expr) -> Option<BindingId> {
+        let ExprKind::Name(_) = &e.kind else { return None };
+        self.binding_at(e.span)
+    }
+
+    pub(super) fn try_block(&mut self, t: &'a TryBlock, want: Want<'_>) -> Type {
+        let before = self.flow.clone();
+        let alone = t.catch.is_none() && t.finally.is_none();
+        let catches = usize::from(t.catch.is_some() || alone);
+        self.caught += catches;
+        let mut value = self.block(&t.body, if alone { Want::FREE } else { want });
+        self.caught -= catches;
+        if alone {
+            self.after_attempt(before, t.body.span);
+            return Type::Result(Rc::new((value, Type::Any)));
+        }
+        if let Some(catch) = &t.catch {
+            let after = std::mem::replace(&mut self.flow, before.clone());
+            self.forget_assigned(t.body.span);
+            value = join(value, self.block(&catch.body, want));
+            let caught = std::mem::take(&mut self.flow);
+            self.flow = self.meet(after, caught);
+        }
+        if let Some(finally) = &t.finally {
+            let after = std::mem::replace(&mut self.flow, before);
+            self.forget_assigned(t.body.span);
+            if let Some(catch) = &t.catch {
+                self.forget_assigned(catch.body.span);
+            }
+            self.block(finally, Want::FREE);
+            let dead = self.flow.dead || after.dead;
+            self.flow = after;
+            self.flow.dead = dead;
+            self.forget_assigned(finally.span);
+        }
+        value
+    }
+
+    /// Behind a body that may have been left anywhere.
+    fn after_attempt(&mut self, before: Flow, body: Span) {
+        self.flow = before;
+        self.forget_assigned(body);
+    }
+
+    pub(super) fn retry(&mut self, times: &'a Expr, body: &'a Block, want: Want<'_>) -> Type {
+        self.expr(times, Want::must(&Type::Int, Why::Nobody));
+        // The body may run again after it was left anywhere.
+        self.forget_assigned(body.span);
+        self.block(body, want)
+    }
+
+    pub(super) fn parallel(
+        &mut self,
+        kind: ParallelKind,
+        over: &'a Expr,
+        options: Option<&'a Expr>,
+        body: &'a Closure,
+    ) -> Type {
+        let over_type = self.expr(over, Want::FREE);
+        if let Some(options) = options {
+            self.expr(options, Want::FREE);
+        }
+        let item = if kind == ParallelKind::Count { Type::Int } else { self.element(&over_type, over) };
+        let settles = usize::from(kind == ParallelKind::Settle);
+        self.caught += settles;
+        let function = self.closure_of(body, &[item], Want::FREE);
+        self.caught -= settles;
+        match kind {
+            ParallelKind::Count | ParallelKind::Each => Type::list(function.returns),
+            ParallelKind::Settle => Type::Any,
+        }
+    }
+
+    /// A body that another task runs, with copies of what it captures; who awaits it may catch.
+    pub(super) fn spawn(&mut self, body: &'a Block) -> Type {
+        self.caught += 1;
+        self.in_frame(super::function::Frame::default(), |checker| {
+            checker.flow.dead = false;
+            checker.block(body, Want::FREE);
+        });
+        self.caught -= 1;
+        Type::Any
+    }
+
+    pub(super) fn select(&mut self, arms: &'a [SelectArm], want: Want<'_>) -> Type {
+        let before = self.flow.clone();
+        let mut value = Type::Never;
+        let mut after = Flow::nowhere();
+        for arm in arms {
+            self.flow = before.clone();
+            let body = match arm {
+                SelectArm::Receive { channel, body, .. } => {
+                    self.expr(channel, Want::FREE);
+                    body
+                }
+                SelectArm::Timeout { limit, body } => {
+                    self.expr(limit, Want::must(&Type::Int, Why::Nobody));
+                    body
+                }
+                SelectArm::Default(body) => body,
+            };
+            value = join(value, self.block(body, want));
+            let end = std::mem::take(&mut self.flow);
+            after = self.meet(after, end);
+        }
+        self.flow = after;
+        value
+    }
+}

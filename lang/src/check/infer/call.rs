@@ -1,0 +1,290 @@
+//! Calls of functions: how many arguments, of which types, and what comes back.
+
+use super::Checker;
+use super::want::{Want, Why};
+use crate::ast::{Expr, ExprKind, FnDecl, ItemKind, ListItem, Name, TypeExpr};
+use crate::builtins::Builtin;
+use crate::check::types::{Bound, FnType, Kinds, Type, bind, fill};
+use crate::resolve::Target;
+use crate::source::Span;
+use crate::value::Tag;
+use std::rc::Rc;
+
+/// What a parameter takes: its type, and who demands it.
+pub(super) type Taken = (Type, Why);
+
+impl<'a> Checker<'a> {
+    pub(super) fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span, want: Want<'_>) -> Type {
+        if let ExprKind::Field { object, name, optional } = &callee.kind {
+            if let Some(row) = self.world.names.namespaced.get(&name.span.start).copied() {
+                return self.builtin_call(row, args, span);
+            }
+            if let Some(ty) = self.variant_call(object, name, args, want) {
+                return ty;
+            }
+            return self.method_call(object, name, *optional, args, span);
+        }
+        match self.called_by_name(callee) {
+            Some(Named::Builtin(row)) => self.builtin_call(row, args, span),
+            Some(Named::Function(decl)) => {
+                let name = decl.name.text.as_str();
+                let function = self.function_type(decl);
+                self.arity(args, span, name, function.min, most(&function), Some(decl.name.span), None);
+                self.declared_call(decl, &decl.params, args)
+            }
+            Some(Named::Pipeline) => {
+                self.arguments(args, &[], None, false);
+                Type::Any
+            }
+            None => {
+                let function = self.expr(callee, Want::FREE);
+                let name = if let ExprKind::Name(name) = &callee.kind { name.as_str() } else { "" };
+                self.value_call(&function, name, callee.span, args, span)
+            }
+        }
+    }
+
+    fn called_by_name(&mut self, callee: &Expr) -> Option<Named<'a>> {
+        let ExprKind::Name(_) = &callee.kind else { return None };
+        match self.world.names.uses.get(&callee.span.start)? {
+            Target::Builtin(row) => Some(Named::Builtin(row)),
+            Target::Binding(id) => {
+                let id = *id;
+                let item = self.world.items.get(id)?;
+                let named = match &item.kind {
+                    ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } => Named::Function(decl),
+                    ItemKind::Pipeline { .. } => Named::Pipeline,
+                    _ => return None,
+                };
+                self.used(id, callee.span);
+                Some(named)
+            }
+        }
+    }
+
+    /// A call of a function of the file; `params` without those that the call does not write.
+    pub(super) fn declared_call(
+        &mut self,
+        decl: &'a FnDecl,
+        params: &'a [crate::ast::Param],
+        args: &'a [ListItem],
+    ) -> Type {
+        let rest = params.iter().find(|p| p.rest).and_then(|p| p.ty.as_ref());
+        let rest = rest.map(|ty| (self.one_of_rest(ty, &decl.generics), Why::Parameter(ty.span)));
+        let taken: Vec<Taken> = params
+            .iter()
+            .filter(|p| !p.rest)
+            .map(|p| {
+                let at = p.ty.as_ref().map_or(p.span, |ty| ty.span);
+                (self.world.param(p, &decl.generics), Why::Parameter(at))
+            })
+            .collect();
+        let bound = self.arguments(args, &taken, rest.as_ref(), true);
+        fill(&self.function_type(decl).returns, &bound)
+    }
+
+    fn one_of_rest(&self, ty: &TypeExpr, generics: &[Name]) -> Type {
+        match self.world.read(ty, generics) {
+            Type::List(of) => (*of).clone(),
+            other => other,
+        }
+    }
+
+    fn builtin_call(&mut self, row: &'static Builtin, args: &'a [ListItem], span: Span) -> Type {
+        let max = (!row.arity.rest).then_some(usize::from(row.arity.max));
+        self.arity(args, span, &row.full_name(), usize::from(row.arity.min), max, None, Some(row));
+        self.builtin_arguments(row, 0, None, args)
+    }
+
+    /// The arguments of a builtin from parameter `skip` on; the receiver of a method binds type parameters.
+    pub(super) fn builtin_arguments(
+        &mut self,
+        row: &'static Builtin,
+        skip: usize,
+        receiver: Option<&Type>,
+        args: &'a [ListItem],
+    ) -> Type {
+        let signature = self.world.signatures.of(row);
+        let why = Why::Builtin(row.sig);
+        let mut bound = Bound::new();
+        if let (Some(receiver), Some(first)) = (receiver, signature.params.first()) {
+            bind(&first.ty, receiver, &mut bound);
+        }
+        let taken: Vec<Taken> = signature
+            .params
+            .iter()
+            .skip(skip)
+            .filter(|p| !p.rest)
+            .map(|p| (if p.optional { p.ty.clone().optional() } else { p.ty.clone() }, why))
+            .collect();
+        let rest = signature.params.iter().find(|p| p.rest).map(|p| (p.ty.clone(), why));
+        let bound = self.arguments_with(args, &taken, rest.as_ref(), false, bound);
+        let result = fill(&signature.returns, &bound);
+        if result == Type::Never {
+            let end = args.last().map_or(0, |a| a.value.span.end);
+            let start = args.first().map_or(end, |a| a.value.span.start);
+            return self.leaves(Span::new(start, end));
+        }
+        result
+    }
+
+    fn arguments(
+        &mut self,
+        args: &'a [ListItem],
+        taken: &[Taken],
+        rest: Option<&Taken>,
+        catches: bool,
+    ) -> Bound {
+        self.arguments_with(args, taken, rest, catches, Bound::new())
+    }
+
+    /// Looks at arguments in their order; what they say of type parameters. With `catches`, the function may be one that
+    /// calls what it is given and catches what that raises.
+    fn arguments_with(
+        &mut self,
+        args: &'a [ListItem],
+        taken: &[Taken],
+        rest: Option<&Taken>,
+        catches: bool,
+        mut bound: Bound,
+    ) -> Bound {
+        let mut spread = false;
+        for (i, arg) in args.iter().enumerate() {
+            spread |= arg.spread;
+            let param = taken.get(i).or(rest).filter(|_| !spread);
+            let closure = matches!(arg.value.kind, ExprKind::Closure(_));
+            let caught = usize::from(closure && catches);
+            self.caught += caught;
+            match param {
+                Some((ty, why)) => {
+                    // What a type parameter is must not be demanded of one argument because of another.
+                    let wanted = if closure { as_callback(ty, &bound) } else { fill(ty, &Bound::new()) };
+                    let found = self.expr(&arg.value, Want::must(&wanted, *why));
+                    bind(ty, &found, &mut bound);
+                }
+                None => {
+                    self.expr(&arg.value, Want::FREE);
+                }
+            }
+            self.caught -= caught;
+        }
+        bound
+    }
+
+    /// A call of a value.
+    pub(super) fn value_call(
+        &mut self,
+        function: &Type,
+        name: &str,
+        at: Span,
+        args: &'a [ListItem],
+        span: Span,
+    ) -> Type {
+        if !function.is_open() && !function.kinds().meets(Kinds::of(Tag::Function)) {
+            self.not_a_function(function, at);
+            self.arguments(args, &[], None, true);
+            return Type::Any;
+        }
+        let Type::Fn(function) = function else {
+            self.arguments(args, &[], None, true);
+            return Type::Any;
+        };
+        self.arity(args, span, name, function.min, most(function), None, None);
+        let taken: Vec<Taken> = function
+            .params
+            .iter()
+            .enumerate()
+            .map(|(i, ty)| (if i < function.min { ty.clone() } else { ty.clone().optional() }, Why::Nobody))
+            .collect();
+        let bound = self.arguments(args, &taken, None, true);
+        fill(&function.returns, &bound)
+    }
+
+    /// `x |> f`
+    pub(super) fn piped_call(&mut self, a: &'a Expr, value: &Type, f: &'a Expr, span: Span) -> Type {
+        let (params, returns) = match self.called_by_name(f) {
+            Some(Named::Builtin(row)) => {
+                let signature = self.world.signatures.of(row);
+                let first = signature.params.first().filter(|p| !p.rest);
+                let first = first.map(|p| (if p.optional { p.ty.clone().optional() } else { p.ty.clone() }, Why::Builtin(row.sig)));
+                (first, signature.returns.clone())
+            }
+            Some(Named::Function(decl)) => {
+                let param = decl.params.first().filter(|p| !p.rest);
+                let at = |p: &crate::ast::Param| p.ty.as_ref().map_or(p.span, |ty| ty.span);
+                let first = param.map(|p| (self.world.param(p, &decl.generics), Why::Parameter(at(p))));
+                (first, self.function_type(decl).returns.clone())
+            }
+            Some(Named::Pipeline) => (None, Type::Any),
+            None => {
+                let hint = Type::Fn(Rc::new(FnType {
+                    params: vec![value.clone()],
+                    min: 1,
+                    rest: false,
+                    returns: Type::Any,
+                }));
+                match self.expr(f, Want::hint(&hint)) {
+                    Type::Fn(function) => {
+                        (function.params.first().map(|p| (p.clone(), Why::Nobody)), function.returns.clone())
+                    }
+                    other if other.is_open() || other.kinds().meets(Kinds::of(Tag::Function)) => (None, Type::Any),
+                    other => {
+                        self.not_a_function(&other, f.span);
+                        (None, Type::Any)
+                    }
+                }
+            }
+        };
+        let _ = span;
+        let mut bound = Bound::new();
+        if let Some((ty, why)) = params {
+            let wanted = fill(&ty, &Bound::new());
+            self.fit(a.span, value.clone(), Want::must(&wanted, why));
+            bind(&ty, value, &mut bound);
+        }
+        fill(&returns, &bound)
+    }
+
+    /// `E.B(…)`
+    fn variant_call(&mut self, object: &Expr, name: &Name, args: &'a [ListItem], want: Want<'_>) -> Option<Type> {
+        let id = self.plain_binding(object)?;
+        let item = self.world.items.get(id)?;
+        let ItemKind::Enum { generics, .. } = &item.kind else { return None };
+        self.used(id, object.span);
+        let fields = self.world.variant(id, &name.text).map_or(&[][..], |(_, fields)| fields);
+        let taken: Vec<Taken> =
+            fields.iter().map(|ty| (self.world.read(ty, generics), Why::Declared(ty.span))).collect();
+        let bound = self.arguments(args, &taken, None, false);
+        let _ = want;
+        let arg = |g: &Name| bound.iter().find(|(n, _)| *n == g.text).map_or(Type::Never, |(_, ty)| ty.clone());
+        Some(self.named(id, generics.iter().map(arg).collect()))
+    }
+}
+
+/// What is called by its name.
+enum Named<'a> {
+    Builtin(&'static Builtin),
+    Function(&'a FnDecl),
+    Pipeline,
+}
+
+/// How many arguments a function takes at most.
+pub(super) fn most(function: &FnType) -> Option<usize> {
+    (!function.rest).then_some(function.params.len())
+}
+
+/// A function that is asked for, with what is known of its arguments; what it gives decides type parameters, so that is
+/// not demanded.
+fn as_callback(ty: &Type, bound: &Bound) -> Type {
+    match ty {
+        Type::Fn(f) => Type::Fn(Rc::new(FnType {
+            params: f.params.iter().map(|p| fill(p, bound)).collect(),
+            returns: fill(&f.returns, &Bound::new()),
+            ..**f
+        })),
+        Type::Union(members) => {
+            members.iter().map(|m| as_callback(m, bound)).fold(Type::Never, crate::check::types::join)
+        }
+        other => fill(other, &Bound::new()),
+    }
+}

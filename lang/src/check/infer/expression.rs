@@ -1,0 +1,338 @@
+//! Expressions, by kind.
+
+use super::Checker;
+use super::want::{Want, Why};
+use crate::ast::*;
+use crate::check::items::deprecated;
+use crate::check::types::{Field, Kinds, Shape, Type, fill, join};
+use crate::resolve::{BindingId, Target};
+use crate::source::Span;
+use crate::value::Tag;
+use std::rc::Rc;
+
+/// A text longer than this is no choice among texts.
+const LONGEST_CHOICE: usize = 40;
+
+impl<'a> Checker<'a> {
+    /// The type of an expression. What its place demands has been reported if it does not fit; the type is unknown then.
+    pub(super) fn expr(&mut self, e: &'a Expr, want: Want<'_>) -> Type {
+        match &e.kind {
+            // These hand the demand on to what they hold.
+            ExprKind::If { cond, then, otherwise } => self.if_else(cond, then, otherwise.as_deref(), want),
+            ExprKind::Match { value, arms } => self.arms(value, arms, want),
+            ExprKind::Ternary(cond, a, b) => self.ternary(cond, a, b, want),
+            ExprKind::Block(body) | ExprKind::Mutex(body) => self.block(body, want),
+            ExprKind::TryBlock(t) => {
+                let ty = self.try_block(t, want);
+                let alone = t.catch.is_none() && t.finally.is_none();
+                if alone { self.fit(e.span, ty, want) } else { ty }
+            }
+            ExprKind::Retry { times, body } => self.retry(times, body, want),
+            ExprKind::Deadline { limit, body } => {
+                self.expr(limit, Want::must(&Type::Int, Why::Nobody));
+                self.block(body, want)
+            }
+            ExprKind::Select(arms) => self.select(arms, want),
+            ExprKind::List(items) => self.list(e, items, want),
+            ExprKind::Dict(items) => self.dict(e, items, want),
+            _ => {
+                let ty = self.plain(e, want);
+                self.fit(e.span, ty, want)
+            }
+        }
+    }
+
+    fn plain(&mut self, e: &'a Expr, want: Want<'_>) -> Type {
+        match &e.kind {
+            ExprKind::Nil => Type::Nil,
+            ExprKind::Bool(_) => Type::Bool,
+            ExprKind::Int(_) => Type::Int,
+            ExprKind::Float(_) => Type::Float,
+            ExprKind::Str(parts) => self.text(e, parts),
+            ExprKind::Name(_) => self.name(e),
+            ExprKind::Placeholder => self.piped.last().cloned().unwrap_or(Type::Any),
+            ExprKind::Struct { name, items } => self.structure(name, items),
+            ExprKind::Pair(a, b) => {
+                let first = self.expr(a, Want::FREE);
+                Type::Pair(Rc::new((first, self.expr(b, Want::FREE))))
+            }
+            ExprKind::Closure(closure) => self.closure(closure, want),
+            ExprKind::Unary(op, a) => self.unary(*op, a),
+            ExprKind::Binary(op, _, a, b) => self.binary(*op, a, b, e.span),
+            ExprKind::Logic(LogicOp::Coalesce, a, b) => self.coalesce(a, b, want),
+            ExprKind::Logic(..) => {
+                self.test(e);
+                Type::Bool
+            }
+            ExprKind::Pipe(a, b) => self.pipe(a, b, e.span),
+            ExprKind::Range { from, to, .. } => {
+                self.expr(from, Want::must(&Type::Int, Why::Nobody));
+                self.expr(to, Want::must(&Type::Int, Why::Nobody));
+                Type::Range
+            }
+            ExprKind::Field { object, name, optional } => self.field(object, name, *optional),
+            ExprKind::Index { object, index, optional } => self.indexed(object, index, *optional),
+            ExprKind::Slice { object, from, to } => self.sliced(object, from.as_deref(), to.as_deref()),
+            ExprKind::Call { callee, args } => self.call(callee, args, e.span, want),
+            ExprKind::Try(a) => self.unwrapped(a, "?"),
+            ExprKind::TryStar(a) => self.unwrapped(a, "try*"),
+            ExprKind::Return(value) => self.return_from(value.as_deref(), e.span),
+            ExprKind::Throw(value) => {
+                self.expr(value, Want::FREE);
+                self.leaves(e.span)
+            }
+            ExprKind::Break => {
+                let flow = self.flow.clone();
+                if let Some(breaks) = self.loops.last_mut() {
+                    breaks.push(flow);
+                }
+                self.leaves(e.span)
+            }
+            ExprKind::Continue => self.leaves(e.span),
+            ExprKind::Yield(value) => {
+                self.yields();
+                if let Some(value) = value {
+                    self.expr(value, Want::FREE);
+                }
+                Type::Any
+            }
+            ExprKind::Emit(value) => {
+                self.yields();
+                self.expr(value, Want::FREE);
+                Type::Any
+            }
+            ExprKind::Parallel { kind, over, options, body } => self.parallel(*kind, over, options.as_deref(), body),
+            ExprKind::Spawn(body) => self.spawn(body),
+            // The rest has been looked at before.
+            _ => Type::Any,
+        }
+    }
+
+    fn text(&mut self, e: &'a Expr, parts: &'a [StrPart]) -> Type {
+        if let Some(text) = e.plain_text() {
+            return if text.len() <= LONGEST_CHOICE { Type::Text(text.into()) } else { Type::Str };
+        }
+        for part in parts {
+            if let StrPart::Interp(inner) = part {
+                self.expr(inner, Want::FREE);
+            }
+        }
+        Type::Str
+    }
+
+    /// The binding that the name at a span means.
+    pub(super) fn binding_at(&self, span: Span) -> Option<BindingId> {
+        match self.world.names.uses.get(&span.start) {
+            Some(Target::Binding(id)) => Some(*id),
+            _ => None,
+        }
+    }
+
+    fn name(&mut self, e: &'a Expr) -> Type {
+        match self.world.names.uses.get(&e.span.start) {
+            Some(Target::Binding(id)) => {
+                self.used(*id, e.span);
+                match self.world.items.get(*id).map(|item| &item.kind) {
+                    Some(ItemKind::Fn(decl)) => fill(&Type::Fn(self.function_type(decl)), &Vec::new()),
+                    Some(_) => Type::Any,
+                    None => self.known(*id),
+                }
+            }
+            Some(Target::Builtin(_)) => Type::function(),
+            None => Type::Any,
+        }
+    }
+
+    /// Something of the file is used: it may be marked as deprecated.
+    pub(super) fn used(&mut self, id: BindingId, span: Span) {
+        if let Some(item) = self.world.items.get(id)
+            && !item.attributes.is_empty()
+            && let Some((attribute, text)) = deprecated(&item.attributes)
+        {
+            self.deprecated(&self.world.names.binding(id).name.clone(), span, attribute.span, text);
+        }
+    }
+
+    fn structure(&mut self, name: &'a Name, items: &'a [DictItem]) -> Type {
+        let id = self.binding_at(name.span);
+        if let Some(id) = id {
+            self.used(id, name.span);
+        }
+        let declared = id.and_then(|id| self.world.items.get(id)).map(|item| &item.kind);
+        let Some(ItemKind::Struct { fields, generics, .. }) = declared else {
+            self.entries(items);
+            return Type::Any;
+        };
+        let mut bound = Vec::new();
+        for item in items {
+            match item {
+                DictItem::Entry { key, value } => match fields.iter().find(|f| f.name.text == key.text) {
+                    Some(crate::ast::Field { ty: Some(ty), .. }) => {
+                        let wanted = self.world.read(ty, generics);
+                        let demanded = fill(&wanted, &Vec::new());
+                        let found = self.expr(value, Want::must(&demanded, Why::Declared(ty.span)));
+                        crate::check::types::bind(&wanted, &found, &mut bound);
+                    }
+                    _ => {
+                        self.expr(value, Want::FREE);
+                    }
+                },
+                DictItem::Computed { .. } | DictItem::Spread(_) => self.entries(std::slice::from_ref(item)),
+            }
+        }
+        let args = generics.iter().map(|g| fill(&Type::Param(g.text.clone()), &bound)).collect();
+        id.map_or(Type::Any, |id| self.named(id, args))
+    }
+
+    fn entries(&mut self, items: &'a [DictItem]) {
+        for item in items {
+            match item {
+                DictItem::Entry { value, .. } | DictItem::Spread(value) => {
+                    self.expr(value, Want::FREE);
+                }
+                DictItem::Computed { key, value } => {
+                    self.expr(key, Want::FREE);
+                    self.expr(value, Want::FREE);
+                }
+            }
+        }
+    }
+
+    fn list(&mut self, e: &'a Expr, items: &'a [ListItem], want: Want<'_>) -> Type {
+        let lists = want.ty.map_or(&[][..], Type::members);
+        let mut lists = lists.iter().filter_map(|m| if let Type::List(of) = m { Some(of.clone()) } else { None });
+        // The one list that is asked for says what its elements are.
+        let element = lists.next().filter(|_| lists.next().is_none());
+        let of = match &element {
+            Some(of) => want.part(of),
+            None => Want::FREE,
+        };
+        let mut joined = Type::Never;
+        for item in items {
+            let found = if item.spread {
+                let walked = self.expr(&item.value, Want::FREE);
+                self.element_of(&walked)
+            } else {
+                self.expr(&item.value, of)
+            };
+            joined = join(joined, found.widened());
+        }
+        let ty = Type::list(joined);
+        // What did not fit as an element has been told.
+        if element.is_some() { self.fit(e.span, ty.loose(), want) } else { self.fit(e.span, ty, want) }
+    }
+
+    fn dict(&mut self, e: &'a Expr, items: &'a [DictItem], want: Want<'_>) -> Type {
+        let shape = want.ty.and_then(|ty| self.one_shape(ty));
+        let of = want.ty.and_then(|ty| ty.members().iter().find_map(|m| if let Type::Dict(of) = m { Some(of.clone()) } else { None }));
+        let mut fields: Vec<Field> = Vec::with_capacity(items.len());
+        let mut open = false;
+        for item in items {
+            match item {
+                DictItem::Entry { key, value } => {
+                    let wanted = shape.as_ref().and_then(|s| s.field(&key.text));
+                    let wanted = wanted.map(|f| if f.optional { f.ty.clone().optional() } else { f.ty.clone() });
+                    let found = match (&wanted, &of) {
+                        (Some(ty), _) => self.expr(value, want.part(ty)),
+                        (None, Some(of)) if shape.is_none() => self.expr(value, want.part(of)),
+                        _ => self.expr(value, Want::FREE),
+                    };
+                    put(&mut fields, Field {
+                        name: key.text.clone(),
+                        ty: found,
+                        optional: false,
+                        at: Some((key.span, value.span)),
+                    });
+                }
+                DictItem::Computed { key, value } => {
+                    let key_type = self.expr(key, Want::FREE);
+                    self.dict_key(&key_type, key.span);
+                    let _ = self.expr(value, Want::FREE);
+                    open = true;
+                }
+                DictItem::Spread(inner) => match self.expr(inner, Want::FREE) {
+                    Type::Shape(other) if other.literal && !other.open => {
+                        for field in &other.fields {
+                            put_spread(&mut fields, field);
+                        }
+                    }
+                    Type::Nil => {}
+                    _ => {
+                        // Whatever comes may hide what was before.
+                        fields.iter_mut().for_each(|f| f.ty = Type::Any);
+                        open = true;
+                    }
+                },
+            }
+        }
+        let ty = Type::Shape(Rc::new(Shape { fields, open, literal: true }));
+        self.fit_dict(e.span, ty, want, shape)
+    }
+
+    fn coalesce(&mut self, a: &'a Expr, b: &'a Expr, want: Want<'_>) -> Type {
+        let hint = want.ty.map_or(Want::FREE, Want::hint);
+        let left = self.expr(a, hint);
+        let before = self.flow.clone();
+        let right = self.expr(b, hint);
+        let after = std::mem::take(&mut self.flow);
+        self.flow = self.meet(before, after);
+        join(left.without_nil(), right)
+    }
+
+    fn pipe(&mut self, a: &'a Expr, b: &'a Expr, span: Span) -> Type {
+        let value = self.expr(a, Want::FREE);
+        if holds_placeholder(b) {
+            self.piped.push(value);
+            let ty = self.expr(b, Want::FREE);
+            self.piped.pop();
+            return ty;
+        }
+        self.piped_call(a, &value, b, span)
+    }
+
+    /// `e?`, `try* e`
+    fn unwrapped(&mut self, e: &'a Expr, operator: &str) -> Type {
+        let ty = self.expr(e, Want::FREE);
+        if !ty.is_open() && !ty.kinds().meets(Kinds::of(Tag::Variant)) {
+            self.no_result(operator, &ty, e.span);
+            return Type::Any;
+        }
+        match &ty {
+            Type::Result(both) => both.0.clone(),
+            _ => Type::Any,
+        }
+    }
+}
+
+/// A later key of the same name wins.
+fn put(fields: &mut Vec<Field>, new: Field) {
+    match fields.iter_mut().find(|f| f.name == new.name) {
+        Some(old) => *old = new,
+        None => fields.push(new),
+    }
+}
+
+fn put_spread(fields: &mut Vec<Field>, new: &Field) {
+    let mut new = new.clone();
+    if new.optional
+        && let Some(old) = fields.iter().find(|f| f.name == new.name)
+    {
+        new.ty = join(new.ty, old.ty.clone());
+        new.optional = old.optional;
+    }
+    put(fields, new);
+}
+
+/// Whether the right side of a pipe says where the value goes.
+fn holds_placeholder(e: &Expr) -> bool {
+    if matches!(e.kind, ExprKind::Placeholder) {
+        return true;
+    }
+    let mut found = false;
+    match &e.kind {
+        // The right side of a pipe inside has a placeholder of its own.
+        ExprKind::Pipe(a, _) => return holds_placeholder(a),
+        _ => e.children(&mut |child| found = found || holds_placeholder(child)),
+    }
+    found
+}

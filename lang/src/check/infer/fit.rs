@@ -1,0 +1,90 @@
+//! Whether a value fits where it stands.
+
+use super::Checker;
+use super::want::{Want, Why};
+use crate::check::types::{Field, Shape, Type, refuses};
+use crate::source::Span;
+use std::rc::Rc;
+
+impl Checker<'_> {
+    /// Reports a value that certainly is not what is demanded; the type that is known afterwards.
+    pub(super) fn fit(&mut self, at: Span, found: Type, want: Want<'_>) -> Type {
+        let (Some(wanted), Some(why)) = (want.ty, want.why) else { return found };
+        if let (Type::Shape(given), Some(shape)) = (&found, self.one_shape(wanted))
+            && given.literal
+        {
+            return if self.against(at, given, &shape, why, false) { found } else { Type::Any };
+        }
+        if refuses(&found, wanted, &self.world) {
+            self.mismatch(at, &found, wanted, why);
+            return Type::Any;
+        }
+        found
+    }
+
+    /// The same for a dict literal that stands right there: its values have been looked at one by one.
+    pub(super) fn fit_dict(&mut self, at: Span, found: Type, want: Want<'_>, shape: Option<Rc<Shape>>) -> Type {
+        let (Type::Shape(given), Some(shape), Some(why)) = (&found, shape, want.why) else {
+            return self.fit(at, found, want);
+        };
+        if self.against(at, given, &shape, why, true) { found } else { Type::Any }
+    }
+
+    /// Compares a dict of known keys with the one shape that is asked for.
+    fn against(&mut self, at: Span, given: &Shape, shape: &Shape, why: Why, direct: bool) -> bool {
+        let before = self.found.len();
+        let mut meant = Vec::new();
+        for field in &given.fields {
+            match shape.field(&field.name) {
+                Some(wanted) => self.against_field(at, field, wanted, why),
+                // A dict with more keys than a function reads does no harm; an option that nobody reads does.
+                None if !shape.open && (direct || matches!(why, Why::Builtin(_))) => {
+                    meant.extend(self.unknown_key(field, at, shape, why));
+                }
+                None => {}
+            }
+        }
+        if !given.open {
+            for wanted in shape.fields.iter().filter(|w| !w.optional) {
+                if given.field(&wanted.name).is_none() && !meant.contains(&wanted.name.as_str()) {
+                    self.missing_key(&wanted.name, at, why);
+                }
+            }
+        }
+        self.found.len() == before
+    }
+
+    fn against_field(&mut self, at: Span, field: &Field, wanted: &Field, why: Why) {
+        let ty = if wanted.optional { wanted.ty.clone().optional() } else { wanted.ty.clone() };
+        let at = field.at.map_or(at, |(_, value)| value);
+        self.fit(at, field.ty.clone(), Want::must(&ty, why));
+    }
+
+    /// The shape that a dict must have to be of this type, if there is one and nothing else would do.
+    pub(super) fn one_shape(&self, ty: &Type) -> Option<Rc<Shape>> {
+        let mut shape = None;
+        for member in ty.members() {
+            match member {
+                Type::Shape(one) if shape.is_none() && !one.literal => shape = Some(one.clone()),
+                Type::Shape(_) | Type::Dict(_) | Type::Any | Type::Param(_) => return None,
+                _ => {}
+            }
+        }
+        shape
+    }
+
+    /// What a variable holds whose type is written: of several, those that its value may be.
+    pub(super) fn as_written(&self, found: Type, written: &Type) -> Type {
+        if *written == Type::Any {
+            return found;
+        }
+        if found.is_open() {
+            return written.clone();
+        }
+        let fits = |m: &Type| found.members().iter().any(|f| !refuses(f, m, &self.world));
+        match written.only(fits) {
+            Type::Never => written.clone(),
+            narrowed => narrowed,
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Functions and closures: what they take and what they give.
+
+use super::Checker;
+use super::flow::Flow;
+use super::want::{Want, Why};
+use crate::ast::*;
+use crate::check::types::{FnType, Type, join};
+use crate::source::Span;
+use std::rc::Rc;
+
+/// The function that is being looked at.
+#[derive(Default)]
+pub(super) struct Frame {
+    /// What its annotation promises, and where.
+    promised: Option<(Type, Why)>,
+    /// What its `return`s have given so far.
+    given: Option<Type>,
+    /// It yields or emits, so its result is another thing.
+    yields: bool,
+    /// Where control left last.
+    pub(super) left: Option<Span>,
+    /// Its type parameters: within it, nothing is known of them.
+    generics: Vec<Name>,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn item(&mut self, item: &'a Item) {
+        match &item.kind {
+            ItemKind::Fn(decl) | ItemKind::Override(decl) | ItemKind::Pipeline { decl, .. } => {
+                self.function(decl, None, &[]);
+            }
+            ItemKind::Tool { decl, description } => {
+                if let Some(description) = description {
+                    self.expr(description, Want::FREE);
+                }
+                self.function(decl, None, &[]);
+            }
+            ItemKind::Impl { target, methods, .. } => {
+                let owner = self.binding_at(target.span);
+                let owner_type = owner.map_or(Type::Any, |id| self.named(id, Vec::new()));
+                let generics = owner.and_then(|id| self.world.items.get(id)).map_or(&[][..], generics_of);
+                for method in methods {
+                    if let ItemKind::Fn(decl) = &method.kind {
+                        self.function(decl, Some(&owner_type), generics);
+                    }
+                }
+            }
+            ItemKind::Struct { fields, .. } => {
+                for field in fields {
+                    if let Some(default) = &field.default {
+                        self.default(default, field.ty.as_ref());
+                    }
+                }
+            }
+            ItemKind::Enum { .. }
+            | ItemKind::Interface { .. }
+            | ItemKind::TypeAlias { .. }
+            | ItemKind::Import { .. } => {}
+        }
+    }
+
+    fn default(&mut self, default: &'a Expr, ty: Option<&'a TypeExpr>) {
+        match ty {
+            Some(ty) => {
+                let wanted = self.written(ty).optional();
+                self.expr(default, Want::must(&wanted, Why::Written(ty.span)));
+            }
+            None => {
+                self.expr(default, Want::FREE);
+            }
+        }
+    }
+
+    /// A written type as it is within the function at hand.
+    pub(super) fn written(&self, ty: &TypeExpr) -> Type {
+        let read = self.world.read(ty, &self.frame.generics);
+        crate::check::types::fill(&read, &Vec::new())
+    }
+
+    fn function(&mut self, decl: &'a FnDecl, owner: Option<&Type>, generics: &[Name]) {
+        let frame = Frame { generics: decl.generics.iter().chain(generics).cloned().collect(), ..Frame::default() };
+        self.in_frame(frame, |checker| {
+            checker.flow = Flow::default();
+            let promised = decl.returns.as_ref().map(|ty| (checker.written(ty), Why::Returns(ty.span)));
+            checker.frame.promised = promised.filter(|_| !decl.generator && !yields(&decl.body));
+            for (i, param) in decl.params.iter().enumerate() {
+                let known = owner.filter(|_| i == 0 && param.ty.is_none());
+                checker.parameter(param, known);
+            }
+            checker.body(&decl.body);
+        });
+    }
+
+    /// A body under the promise of its frame.
+    fn body(&mut self, body: &'a Block) -> Type {
+        let promised = self.frame.promised.clone();
+        let value = match &promised {
+            // Falling off the end gives nil, but who returns elsewhere may never fall off it.
+            Some((ty, why)) if falls_off(body) => {
+                if self.frame_returns(body) {
+                    self.block(body, Want::FREE)
+                } else {
+                    self.block(body, Want::FREE);
+                    let end = Span::new(body.span.end.saturating_sub(1), body.span.end);
+                    if !self.flow.dead {
+                        self.falls_off(ty, *why, end);
+                    }
+                    Type::Nil
+                }
+            }
+            Some((ty, why)) => self.block(body, Want::must(ty, *why)),
+            None => self.block(body, Want::FREE),
+        };
+        let given = self.frame.given.take();
+        join(value, given.unwrap_or(Type::Never))
+    }
+
+    fn frame_returns(&self, body: &Block) -> bool {
+        let mut found = false;
+        any_in_block(body, &mut |e| found = found || matches!(e.kind, ExprKind::Return(Some(_)) | ExprKind::Throw(_)));
+        found
+    }
+
+    fn parameter(&mut self, param: &'a Param, known: Option<&Type>) {
+        if let Some(default) = &param.default {
+            self.default(default, param.ty.as_ref());
+        }
+        let ty = match (&param.ty, known) {
+            (Some(ty), _) if param.rest => self.rest_type(ty),
+            (Some(ty), _) => self.given_type(ty, param.default.as_ref()),
+            (None, _) if param.rest => Type::list(Type::Any),
+            (None, Some(known)) => known.clone(),
+            (None, None) => Type::Any,
+        };
+        self.bind_pattern(&param.pattern, &ty, false);
+    }
+
+    /// `...rest: T` takes any number of T; `...rest: list<T>` says the same.
+    fn rest_type(&self, ty: &TypeExpr) -> Type {
+        match self.written(ty) {
+            list @ Type::List(_) => list,
+            other => Type::list(other),
+        }
+    }
+
+    /// What a parameter holds: never nil where a default stands in for it, unless that is nil.
+    fn given_type(&self, ty: &TypeExpr, default: Option<&Expr>) -> Type {
+        let ty = self.written(ty);
+        match default.map(|d| &d.kind) {
+            Some(ExprKind::Nil) => ty.optional(),
+            _ => ty,
+        }
+    }
+
+    /// Looks at the body of a function with a frame of its own; variables around it keep what is known of them.
+    pub(super) fn in_frame<R>(&mut self, frame: Frame, look: impl FnOnce(&mut Self) -> R) -> R {
+        let flow = self.flow.clone();
+        let frame = std::mem::replace(&mut self.frame, frame);
+        let loops = std::mem::take(&mut self.loops);
+        let result = look(self);
+        self.loops = loops;
+        self.frame = frame;
+        self.flow = flow;
+        result
+    }
+
+    pub(super) fn closure(&mut self, closure: &'a Closure, want: Want<'_>) -> Type {
+        let hints = match want.ty {
+            Some(ty) => ty.members().iter().find_map(|m| if let Type::Fn(f) = m { Some(f.clone()) } else { None }),
+            None => None,
+        };
+        let params = hints.as_ref().map_or(&[][..], |f| &f.params);
+        let returns = hints.as_ref().map(|f| &f.returns).filter(|r| !r.is_open());
+        let want = match (returns, want.why) {
+            (Some(ty), Some(why)) => Want::must(ty, why),
+            (Some(ty), None) => Want::hint(ty),
+            _ => Want::FREE,
+        };
+        Type::Fn(Rc::new(self.closure_of(closure, params, want)))
+    }
+
+    /// A closure whose parameters its caller gives; `want` is about its result.
+    pub(super) fn closure_of(&mut self, closure: &'a Closure, params: &[Type], want: Want<'_>) -> FnType {
+        let generics = self.frame.generics.clone();
+        let frame = Frame { generics, ..Frame::default() };
+        let yielding = yields(&closure.body);
+        let promised = want.ty.cloned().zip(want.why).filter(|_| !yielding);
+        self.in_frame(frame, |checker| {
+            checker.flow.dead = false;
+            checker.frame.promised = promised;
+            let mut types = Vec::new();
+            for (i, param) in closure.params.iter().enumerate() {
+                let known = params.get(i).filter(|_| !param.rest && param.default.is_none());
+                checker.parameter(param, known);
+                if !param.rest {
+                    types.push(param.ty.as_ref().map_or(Type::Any, |ty| checker.written(ty)));
+                }
+            }
+            let value = checker.body(&closure.body);
+            let returns = if yielding || checker.frame.yields { Type::Any } else { value };
+            let min = closure.params.iter().take_while(|p| !p.rest && p.default.is_none()).count();
+            let rest = closure.params.iter().any(|p| p.rest);
+            FnType { params: types, min, rest, returns }
+        })
+    }
+
+    /// A function of the file, type parameters as such.
+    pub(super) fn function_type(&self, decl: &FnDecl) -> Rc<FnType> {
+        self.world.functions.borrow_mut().entry(std::ptr::from_ref(decl)).or_insert_with(|| {
+            let params = decl.params.iter().filter(|p| !p.rest).map(|p| self.world.param(p, &decl.generics));
+            let returns = match &decl.returns {
+                Some(ty) if !decl.generator && !yields(&decl.body) => self.world.read(ty, &decl.generics),
+                _ => Type::Any,
+            };
+            Rc::new(FnType {
+                params: params.collect(),
+                min: decl.params.iter().take_while(|p| !p.rest && p.default.is_none()).count(),
+                rest: decl.params.iter().any(|p| p.rest),
+                returns,
+            })
+        }).clone()
+    }
+
+    pub(super) fn return_from(&mut self, value: Option<&'a Expr>, span: Span) -> Type {
+        let promised = self.frame.promised.clone();
+        let found = match (value, &promised) {
+            (Some(value), Some((ty, why))) => self.expr(value, Want::must(ty, *why)),
+            (Some(value), None) => self.expr(value, Want::FREE),
+            (None, _) => Type::Nil,
+        };
+        let given = self.frame.given.take().unwrap_or(Type::Never);
+        self.frame.given = Some(join(given, found));
+        self.leaves(span)
+    }
+
+    /// Control goes elsewhere.
+    pub(super) fn leaves(&mut self, span: Span) -> Type {
+        self.flow.dead = true;
+        self.frame.left = Some(span);
+        Type::Never
+    }
+
+    pub(super) fn yields(&mut self) {
+        self.frame.yields = true;
+    }
+}
+
+fn generics_of(item: &Item) -> &[Name] {
+    match &item.kind {
+        ItemKind::Struct { generics, .. } | ItemKind::Enum { generics, .. } => generics,
+        _ => &[],
+    }
+}
+
+/// A body that ends in no expression: its value is nil, if control gets to its end.
+fn falls_off(body: &Block) -> bool {
+    match body.stmts.iter().rfind(|s| !matches!(s.kind, StmtKind::Item(_))).map(|s| &s.kind) {
+        Some(StmtKind::Expr(_) | StmtKind::Error) => false,
+        _ => true,
+    }
+}
+
+/// Whether a body holds a `yield` or `emit` of its own.
+fn yields(body: &Block) -> bool {
+    let mut found = false;
+    any_in_block(body, &mut |e| found = found || matches!(e.kind, ExprKind::Yield(_) | ExprKind::Emit(_)));
+    found
+}
+
+/// Shows every expression of a body, those of functions inside left out.
+fn any_in_block(body: &Block, look: &mut dyn FnMut(&Expr)) {
+    for stmt in &body.stmts {
+        match &stmt.kind {
+            StmtKind::Let { value, .. } => value.iter().for_each(|e| any_in(e, look)),
+            StmtKind::Assign { target, value, .. } => {
+                any_in(target, look);
+                any_in(value, look);
+            }
+            StmtKind::Expr(e) => any_in(e, look),
+            StmtKind::While { cond: e, body }
+            | StmtKind::For { iter: e, body, .. }
+            | StmtKind::Guard { cond: e, otherwise: body } => {
+                any_in(e, look);
+                any_in_block(body, look);
+            }
+            StmtKind::Require { cond, message } => {
+                any_in(cond, look);
+                message.iter().for_each(|e| any_in(e, look));
+            }
+            StmtKind::Defer(body) => any_in_block(body, look),
+            StmtKind::Item(_) | StmtKind::Error => {}
+        }
+    }
+}
+
+fn any_in(e: &Expr, look: &mut dyn FnMut(&Expr)) {
+    look(e);
+    e.children(&mut |child| any_in(child, look));
+    match &e.kind {
+        ExprKind::If { then, otherwise, .. } => {
+            any_in_block(then, look);
+            otherwise.iter().for_each(|e| any_in(e, look));
+        }
+        ExprKind::Match { arms, .. } => arms.iter().for_each(|a| {
+            a.guard.iter().for_each(|g| any_in(g, look));
+            any_in(&a.body, look);
+        }),
+        ExprKind::TryBlock(t) => {
+            any_in_block(&t.body, look);
+            t.catch.iter().for_each(|c| any_in_block(&c.body, look));
+            t.finally.iter().for_each(|f| any_in_block(f, look));
+        }
+        ExprKind::Block(b)
+        | ExprKind::Mutex(b)
+        | ExprKind::Retry { body: b, .. }
+        | ExprKind::Deadline { body: b, .. } => any_in_block(b, look),
+        ExprKind::Select(arms) => arms.iter().for_each(|arm| match arm {
+            SelectArm::Receive { channel: e, body, .. } | SelectArm::Timeout { limit: e, body } => {
+                any_in(e, look);
+                any_in_block(body, look);
+            }
+            SelectArm::Default(body) => any_in_block(body, look),
+        }),
+        _ => {}
+    }
+}

@@ -1,0 +1,228 @@
+//! Fields: what a value holds under a name.
+
+use super::Checker;
+use super::want::Want;
+use crate::ast::{Expr, ItemKind, Name};
+use crate::builtins::Builtin;
+use crate::check::items::Declared;
+use crate::check::types::{NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
+use crate::diagnostic::nearest;
+use crate::source::Span;
+
+/// What a value of one type has under a name.
+pub(super) enum Member {
+    /// A value.
+    Value(Type),
+    /// Nothing, and that raises.
+    Missing,
+    /// Nothing: nil, where a shape promises no such key.
+    NoKey,
+    /// Who knows.
+    Unknown,
+}
+
+impl<'a> Checker<'a> {
+    /// `object.name` that is not called.
+    pub(super) fn field(&mut self, object: &'a Expr, name: &'a Name, optional: bool) -> Type {
+        if let Some(ty) = self.variant_value(object, name) {
+            return ty;
+        }
+        let holder = self.expr(object, Want::FREE);
+        self.member(&holder, object.span, name, optional)
+    }
+
+    /// `E.A`
+    fn variant_value(&mut self, object: &Expr, name: &Name) -> Option<Type> {
+        let id = self.plain_binding(object)?;
+        let item = self.world.items.get(id)?;
+        let ItemKind::Enum { generics, .. } = &item.kind else { return None };
+        self.used(id, object.span);
+        // A variant that is not there is told with the enums.
+        let Some((_, [])) = self.world.variant(id, &name.text) else { return Some(Type::Any) };
+        Some(self.named(id, vec![Type::Never; generics.len()]))
+    }
+
+    fn member(&mut self, holder: &Type, at: Span, name: &Name, optional: bool) -> Type {
+        let asked = if optional { self.unlifted(holder) } else { holder.clone() };
+        if optional && asked == Type::Never {
+            // The rest of the chain is skipped.
+            return Type::Any;
+        }
+        let mut found = Type::Never;
+        let (mut missing, mut no_key) = (0, 0);
+        let members = asked.members();
+        for member in members {
+            found = join(found, match self.member_of(member, &name.text) {
+                Member::Value(ty) => ty,
+                Member::Unknown => Type::Any,
+                Member::Missing => {
+                    missing += 1;
+                    Type::Never
+                }
+                Member::NoKey => {
+                    no_key += 1;
+                    Type::Any
+                }
+            });
+        }
+        if missing == members.len() {
+            self.no_member(&asked, at, name);
+            return Type::Any;
+        }
+        if no_key == members.len() {
+            self.no_key(&asked, at, name.span, &name.text);
+            return Type::Any;
+        }
+        if optional { found.optional() } else { found }
+    }
+
+    /// What `?.` and `?[` look into: no nil, and of a Result nobody knows.
+    pub(super) fn unlifted(&self, ty: &Type) -> Type {
+        let open = ty.members().iter().any(|m| matches!(m, Type::Result(_)));
+        if open { Type::Any } else { ty.without_nil() }
+    }
+
+    fn member_of(&self, ty: &Type, name: &str) -> Member {
+        match ty {
+            Type::Any | Type::Never | Type::Param(_) | Type::Union(_) => Member::Unknown,
+            Type::Nil => Member::Missing,
+            Type::Shape(shape) => match self.key_of(shape, name) {
+                Member::NoKey => match self.property(ty, name) {
+                    Some(ty) => Member::Value(ty),
+                    // A literal has what it has: anything else is nil.
+                    None if shape.literal => Member::Value(Type::Nil),
+                    None => Member::NoKey,
+                },
+                found => found,
+            },
+            Type::Dict(of) => match self.property(ty, name) {
+                Some(property) => Member::Value(join(property, (**of).clone())),
+                None => Member::Value((**of).clone().optional()),
+            },
+            Type::Named(named) => self.named_member(named, name),
+            _ => self.property(ty, name).map_or(Member::Missing, Member::Value),
+        }
+    }
+
+    fn key_of(&self, shape: &Shape, name: &str) -> Member {
+        match shape.field(name) {
+            Some(field) if field.optional => Member::Value(field.ty.clone().optional()),
+            Some(field) => Member::Value(field.ty.clone()),
+            None if shape.open => Member::Unknown,
+            None => Member::NoKey,
+        }
+    }
+
+    fn named_member(&self, named: &NamedType, name: &str) -> Member {
+        if named.kind != NamedKind::Struct {
+            return Member::Unknown;
+        }
+        let Some(fields) = self.world.fields(named) else { return Member::Unknown };
+        if let Some(field) = fields.field(name) {
+            return Member::Value(fill(&field.ty, &self.arguments_of(named)));
+        }
+        let method = self.world.method(named, name).is_some() || self.world.registry.find("<struct>", name).is_some();
+        if method { Member::Unknown } else { Member::Missing }
+    }
+
+    /// The type parameters of a declared type and what they are here.
+    pub(super) fn arguments_of(&self, named: &NamedType) -> crate::check::types::Bound {
+        let generics = match self.world.items.get(named.id).map(|item| &item.kind) {
+            Some(ItemKind::Struct { generics, .. } | ItemKind::Enum { generics, .. }) => generics.as_slice(),
+            _ => &[],
+        };
+        generics.iter().map(|g| g.text.clone()).zip(named.args.iter().cloned()).collect()
+    }
+
+    /// A method that may be read without parentheses.
+    fn property(&self, ty: &Type, name: &str) -> Option<Type> {
+        let row = self.world.registry.find(Declared::module(ty)?, name).filter(|row| row.property)?;
+        Some(self.result_for(row, ty))
+    }
+
+    /// What a method gives for a receiver of this type, as far as that alone tells.
+    pub(super) fn result_for(&self, row: &'static Builtin, receiver: &Type) -> Type {
+        let signature = self.world.signatures.of(row);
+        let mut bound = Vec::new();
+        if let Some(first) = signature.params.first() {
+            bind(&first.ty, receiver, &mut bound);
+        }
+        fill(&signature.returns, &bound)
+    }
+
+    /// What a dict or struct takes under a name that is assigned to, and where that is written.
+    pub(super) fn assigned_key(&mut self, holder: &Type, name: &str, at: Span) -> Option<(Type, Span)> {
+        match holder {
+            Type::Shape(shape) if !shape.literal => match shape.field(name) {
+                Some(field) => Some((field.ty.clone(), at)),
+                None if shape.open => None,
+                None => {
+                    self.no_key(holder, at, at, name);
+                    None
+                }
+            },
+            Type::Dict(of) if !of.is_open() => Some(((**of).clone(), at)),
+            Type::Named(named) if named.kind == NamedKind::Struct => {
+                let fields = self.world.fields(named)?;
+                let ty = fill(&fields.field(name)?.ty, &self.arguments_of(named));
+                Some((ty, at))
+            }
+            _ => None,
+        }
+    }
+
+    /// Names that are near to one that is not there.
+    pub(super) fn near_member(&self, ty: &Type, name: &str) -> Option<String> {
+        let mut names: Vec<String> = Vec::new();
+        for member in ty.members() {
+            match member {
+                Type::Shape(shape) => names.extend(shape.fields.iter().map(|f| f.name.to_string())),
+                Type::Named(named) => {
+                    names.extend(self.world.fields(named).iter().flat_map(|f| f.fields.iter()).map(|f| f.name.to_string()));
+                    names.extend(self.world.items.methods(named.id).iter().map(|m| m.name.text.to_string()));
+                }
+                _ => {}
+            }
+            if let Some(module) = Declared::module(member) {
+                names.extend(self.world.registry.module(module).map(|row| row.name.to_owned()));
+            }
+        }
+        if let Some(word) = other_word(name).find(|word| names.iter().any(|n| n == word)) {
+            return Some(word.to_owned());
+        }
+        nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// Whether the name is a method that only has to be called.
+    pub(super) fn is_method_of(&self, ty: &Type, name: &str) -> bool {
+        ty.members().iter().any(|m| Declared::module(m).is_some_and(|m| self.world.registry.find(m, name).is_some()))
+    }
+}
+
+/// What other languages call it.
+fn other_word(name: &str) -> impl Iterator<Item = &'static str> {
+    let words: &[&str] = match name {
+        "length" | "len" | "size" | "lenght" => &["count"],
+        "append" | "push_back" | "add" => &["push", "add"],
+        "includes" | "has" | "contains_key" | "has_key" | "hasOwnProperty" => &["contains", "has"],
+        "forEach" | "each" => &["for_each"],
+        "isEmpty" | "is_empty" => &["empty"],
+        "toString" | "to_str" | "str" => &["to_string"],
+        "toUpperCase" | "to_upper" | "to_uppercase" => &["upper"],
+        "toLowerCase" | "to_lower" | "to_lowercase" => &["lower"],
+        "strip" => &["trim"],
+        "indexOf" => &["index_of"],
+        "startsWith" => &["starts_with"],
+        "endsWith" => &["ends_with"],
+        "substr" => &["substring"],
+        "fold" | "inject" => &["reduce"],
+        "select" => &["filter"],
+        "some" => &["any"],
+        "head" => &["first"],
+        "tail" => &["last"],
+        "items" => &["entries"],
+        "update" | "extend" => &["merge", "concat"],
+        _ => &[],
+    };
+    words.iter().copied()
+}

@@ -1,0 +1,159 @@
+//! Method calls.
+
+use super::Checker;
+use super::call::most;
+use super::want::Want;
+use crate::ast::{Expr, FnDecl, ItemKind, ListItem, Name};
+use crate::builtins::Builtin;
+use crate::check::items::Declared;
+use crate::check::types::{Kinds, NamedKind, NamedType, Nominal, Type, fill, join};
+use crate::source::Span;
+use crate::value::Tag;
+
+/// What a name after a dot means when it is called.
+enum Method<'a> {
+    /// A builtin of the receiver's type.
+    Row(&'static Builtin),
+    /// One that an `impl` gives.
+    Declared(&'a FnDecl),
+    /// A function in a field.
+    Value(Type),
+    /// Nothing.
+    Missing,
+    /// Who knows.
+    Unknown,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn method_call(
+        &mut self,
+        object: &'a Expr,
+        name: &'a Name,
+        optional: bool,
+        args: &'a [ListItem],
+        span: Span,
+    ) -> Type {
+        let holder = self.expr(object, Want::FREE);
+        let receiver = if optional { self.unlifted(&holder) } else { holder };
+        if receiver == Type::Never {
+            self.unknown_arguments(args);
+            return Type::Any;
+        }
+        let result = match receiver.members() {
+            [one] => self.call_of(one, object, name, args, span),
+            several => self.call_of_either(&receiver, several, object, name, args),
+        };
+        if optional { result.optional() } else { result }
+    }
+
+    fn unknown_arguments(&mut self, args: &'a [ListItem]) {
+        for arg in args {
+            self.expr(&arg.value, Want::FREE);
+        }
+    }
+
+    fn call_of(&mut self, receiver: &Type, object: &'a Expr, name: &'a Name, args: &'a [ListItem], span: Span) -> Type {
+        match self.method_of(receiver, &name.text) {
+            Method::Row(row) => {
+                let fewer = |n: u8| usize::from(n).saturating_sub(1);
+                let max = (!row.arity.rest).then_some(fewer(row.arity.max));
+                self.arity(args, span, &row.full_name(), fewer(row.arity.min), max, None, Some(row));
+                self.builtin_arguments(row, 1, Some(receiver), args)
+            }
+            Method::Declared(decl) => {
+                let function = self.function_type(decl);
+                let max = most(&function).map(|n| n.saturating_sub(1));
+                let min = function.min.saturating_sub(1);
+                self.arity(args, span, &decl.name.text, min, max, Some(decl.name.span), None);
+                let result = self.declared_call(decl, decl.params.get(1..).unwrap_or(&[]), args);
+                match receiver {
+                    Type::Named(named) => fill(&result, &self.arguments_of(named)),
+                    _ => result,
+                }
+            }
+            Method::Value(ty) => self.value_call(&ty, &name.text, name.span, args, span),
+            Method::Missing => {
+                self.unknown_arguments(args);
+                self.no_member(receiver, object.span, name);
+                Type::Any
+            }
+            Method::Unknown => {
+                self.unknown_arguments(args);
+                Type::Any
+            }
+        }
+    }
+
+    /// The receiver is one of several: what all of them lack is missing, the rest is only looked at.
+    fn call_of_either(
+        &mut self,
+        receiver: &Type,
+        members: &[Type],
+        object: &'a Expr,
+        name: &'a Name,
+        args: &'a [ListItem],
+    ) -> Type {
+        self.unknown_arguments(args);
+        let mut result = Type::Never;
+        let mut missing = 0;
+        for member in members {
+            let one = match self.method_of(member, &name.text) {
+                Method::Row(row) => self.result_for(row, member),
+                Method::Missing => {
+                    missing += 1;
+                    Type::Never
+                }
+                _ => Type::Any,
+            };
+            result = join(result, one);
+        }
+        if missing == members.len() {
+            self.no_member(receiver, object.span, name);
+            return Type::Any;
+        }
+        result
+    }
+
+    fn method_of(&self, ty: &Type, name: &str) -> Method<'a> {
+        let row = Declared::module(ty).and_then(|module| self.world.registry.find(module, name));
+        match ty {
+            Type::Any | Type::Never | Type::Param(_) | Type::Union(_) => Method::Unknown,
+            Type::Shape(shape) => match (shape.field(name), row) {
+                (Some(field), _) if !field.optional && !field.ty.kinds().meets(Kinds::of(Tag::Function)) => {
+                    Method::Value(field.ty.clone())
+                }
+                (Some(field), None) => Method::Value(field.ty.clone()),
+                (Some(_), Some(_)) => Method::Unknown,
+                (None, Some(row)) if !shape.open => Method::Row(row),
+                (None, None) if shape.literal && !shape.open => Method::Missing,
+                (None, _) => Method::Unknown,
+            },
+            // A key of the dict comes before its methods.
+            Type::Dict(of) => match row {
+                Some(row) if !of.kinds().meets(Kinds::of(Tag::Function)) => Method::Row(row),
+                _ => Method::Unknown,
+            },
+            Type::Named(named) => self.named_method(named, name, row),
+            _ => row.map_or(Method::Missing, Method::Row),
+        }
+    }
+
+    fn named_method(&self, named: &NamedType, name: &str, row: Option<&'static Builtin>) -> Method<'a> {
+        if let Some(decl) = self.world.method(named, name) {
+            return Method::Declared(decl);
+        }
+        if named.kind == NamedKind::Interface {
+            let item = self.world.items.get(named.id).map(|item| &item.kind);
+            let Some(ItemKind::Interface { methods, .. }) = item else { return Method::Unknown };
+            return methods.iter().find(|m| m.name.text == name).map_or(Method::Unknown, Method::Declared);
+        }
+        if let Some(field) = self.world.fields(named).as_ref().and_then(|fields| fields.field(name)) {
+            return Method::Value(fill(&field.ty, &self.arguments_of(named)));
+        }
+        match row {
+            Some(row) => Method::Row(row),
+            None if self.world.items.get(named.id).is_some() => Method::Missing,
+            None => Method::Unknown,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The types of expressions, and what is certain to fail because of them.
+//!
+//! One walk in the order of evaluation. It knows of every expression what it is certain to be, and of every variable
+//! what tests and assignments before have told ([`flow`]). What fails is reported once: the expression is then of
+//! unknown type, and nothing is said about what is done with it.
+//!
+//! - [`statement`], [`function`], [`assign`], [`pattern`]: what binds names.
+//! - [`expression`], [`branch`], [`operator`], [`member`], [`index`], [`call`], [`method`]: what has a value.
+//! - [`condition`]: what a test tells.
+//! - [`want`], [`fit`]: what a place demands and whether a value fits; [`report`]: the words.
+
+mod assign;
+mod branch;
+mod call;
+pub(super) mod codes;
+mod condition;
+mod expression;
+mod fit;
+mod flow;
+mod function;
+mod index;
+mod member;
+mod method;
+mod operator;
+mod pattern;
+mod report;
+mod statement;
+mod want;
+
+use super::items::Declared;
+use super::types::Type;
+use crate::ast::Module;
+use crate::builtins::Registry;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::resolve::Resolution;
+use crate::source::SourceRef;
+use flow::Flow;
+use function::Frame;
+
+/// The walk.
+pub(super) struct Checker<'a> {
+    source: &'a SourceRef,
+    world: Declared<'a>,
+    /// What each binding is wherever it is seen.
+    bases: Vec<Type>,
+    flow: Flow,
+    frame: Frame,
+    /// What `break`s have left of the loops around, innermost last.
+    loops: Vec<Vec<Flow>>,
+    /// What `_` is, innermost pipe last.
+    piped: Vec<Type>,
+    /// Around this, somebody catches what is raised.
+    caught: usize,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+/// Checks a resolved module.
+pub(super) fn check<'a>(
+    source: &'a SourceRef,
+    module: &'a Module,
+    names: &'a Resolution,
+    registry: Registry,
+    found: &'a mut Vec<Diagnostic>,
+) {
+    let mut checker = Checker {
+        source,
+        world: Declared::new(names, registry),
+        bases: vec![Type::Any; names.bindings.len()],
+        flow: Flow::default(),
+        frame: Frame::default(),
+        loops: Vec::new(),
+        piped: Vec::new(),
+        caught: 0,
+        found,
+    };
+    checker.module(module);
+}
+
+impl Checker<'_> {
+    fn say(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
+
+    /// Something that raises when it is run. Where somebody catches that, the script may want it.
+    fn raises(&mut self, mut diagnostic: Diagnostic) {
+        if self.caught > 0 {
+            diagnostic.severity = Severity::Warning;
+        }
+        self.found.push(diagnostic);
+    }
+}

@@ -1,0 +1,312 @@
+//! The words for what does not fit.
+
+use super::Checker;
+use super::codes::{CALLED, COMPARED, INDEXED, MEMBER, NO_KEY, OPERATOR, WALKED};
+use super::want::Why;
+use crate::ast::{BinaryOp, ListItem, Name};
+use crate::builtins::Builtin;
+use crate::check::codes;
+use crate::check::types::{Field, NamedKind, Nominal, Shape, Type, apart};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::source::Span;
+
+impl Checker<'_> {
+    pub(super) fn mismatch(&mut self, at: Span, found: &Type, wanted: &Type, why: Why) {
+        if let Some((min, given)) = too_many_parameters(found, wanted) {
+            return self.callback_arity(at, min, given, why);
+        }
+        let choice = choice(wanted);
+        let (asked, given) = apart(wanted, found);
+        let message = if choice.is_empty() {
+            format!("expected {asked}, found {given}")
+        } else {
+            let list = choice.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", ");
+            format!("expected one of {list}")
+        };
+        let mut d = Diagnostic::error(codes::TYPE, message).label(self.source, at, format!("this is {given}"));
+        d = self.with_origin(d, why, &asked);
+        if let (Type::Text(text), false) = (found, choice.is_empty())
+            && let Some(near) = nearest(text, choice.iter().map(String::as_str))
+        {
+            d = d.help(format!("did you mean \"{near}\"?")).fix(at, format!("\"{near}\""));
+        }
+        if let Some(lacking) = self.lacking(found, wanted) {
+            d = d.help(lacking);
+        }
+        if let Why::Builtin(_) | Why::Nobody = why { self.raises(d) } else { self.say(d) }
+    }
+
+    /// A function that needs more arguments than it will be called with.
+    fn callback_arity(&mut self, at: Span, min: usize, given: usize, why: Why) {
+        let plural = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
+        let message = format!("this function takes {}, but will be called with {given}", plural(min));
+        let d = Diagnostic::error(codes::ARITY, message).label(self.source, at, format!("takes {}", plural(min)));
+        let d = self.with_origin(d, why, "");
+        self.raises(d);
+    }
+
+    /// Shows where a type is written, or what the builtin takes.
+    fn with_origin(&self, d: Diagnostic, why: Why, asked: &str) -> Diagnostic {
+        match why {
+            Why::Written(span) => d.label(self.source, span, "declared here"),
+            Why::Returns(span) => d.label(self.source, span, format!("the function promises {asked}")),
+            Why::Parameter(span) => d.label(self.source, span, "the parameter is declared here"),
+            Why::Declared(span) if span != Span::default() => d.label(self.source, span, "declared here"),
+            Why::Builtin(sig) => d.note(format!("its signature is `{sig}`")),
+            Why::Declared(_) | Why::Nobody => d,
+        }
+    }
+
+    /// What a type lacks of an interface.
+    fn lacking(&self, found: &Type, wanted: &Type) -> Option<String> {
+        let Type::Named(interface) = wanted else { return None };
+        if interface.kind != NamedKind::Interface {
+            return None;
+        }
+        let method = self.world.lacks(found, interface)?;
+        Some(match found {
+            Type::Named(named) => format!("`{}` lacks the method `{method}`: add it in an `impl {}`", named.name, named.name),
+            _ => format!("it has no method `{method}`"),
+        })
+    }
+
+    /// A key that the shape does not have; the one that was meant, if one is near.
+    pub(super) fn unknown_key<'s>(&mut self, field: &Field, at: Span, shape: &'s Shape, why: Why) -> Option<&'s str> {
+        let at = field.at.map_or(at, |(key, _)| key);
+        let names = || shape.fields.iter().map(|f| f.name.as_str());
+        let builtin = matches!(why, Why::Builtin(_));
+        let what = if builtin { "option" } else { "key" };
+        let mut d = Diagnostic::error(codes::KEY, format!("there is no {what} `{}`", field.name)).label(
+            self.source,
+            at,
+            "unknown",
+        );
+        if !builtin {
+            d = self.with_origin(d, why, "");
+        }
+        let near = nearest(&field.name, names());
+        if let Some(near) = near {
+            d = d.help(format!("did you mean `{near}`?")).fix(at, near);
+        } else {
+            d = d.note(format!("known are {}", names().collect::<Vec<_>>().join(", ")));
+        }
+        self.say(d);
+        near
+    }
+
+    pub(super) fn missing_key(&mut self, name: &str, at: Span, why: Why) {
+        let d = Diagnostic::error(codes::MISSING, format!("`{name}` is missing"))
+            .label(self.source, at, "in this dict")
+            .help(format!("add `{name}: …`"));
+        let d = if let Why::Builtin(_) = why { d } else { self.with_origin(d, why, "") };
+        self.say(d);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn arity(
+        &mut self,
+        args: &[ListItem],
+        span: Span,
+        name: &str,
+        min: usize,
+        max: Option<usize>,
+        declared: Option<Span>,
+        row: Option<&'static Builtin>,
+    ) {
+        let given = args.len();
+        if args.iter().any(|a| a.spread) || (given >= min && max.is_none_or(|max| given <= max)) {
+            return;
+        }
+        let plural = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
+        let takes = match max {
+            None => format!("at least {}", plural(min)),
+            Some(max) if max == min => plural(min),
+            Some(max) => format!("{min} to {}", plural(max)),
+        };
+        let was = if given == 1 { "was" } else { "were" };
+        let name = if name.is_empty() { "this function".to_owned() } else { format!("`{name}`") };
+        let mut d = Diagnostic::error(codes::ARITY, format!("{name} takes {takes}, but {given} {was} given")).label(
+            self.source,
+            span,
+            "called here",
+        );
+        if let Some(span) = declared {
+            d = d.label(self.source, span, "declared here");
+        } else if let Some(row) = row {
+            d = d.help(format!("its signature is `{}`", row.sig));
+        }
+        self.raises(d);
+    }
+
+    pub(super) fn operator_fails(&mut self, op: BinaryOp, a: &Type, b: &Type, a_at: Span, b_at: Span) {
+        let (left, right) = (a.described_value(), b.described_value());
+        let message = format!("`{}` does not work on {left} and {right}", op.symbol());
+        let mut d = Diagnostic::error(OPERATOR, message)
+            .label(self.source, a_at, left)
+            .label(self.source, b_at, right);
+        let text = |ty: &Type| matches!(ty, Type::Str | Type::Text(_));
+        if op == BinaryOp::Add && (text(a) || text(b)) {
+            d = d.help("nothing becomes a string by itself: write `\"…${value}\"` or `to_string(value)`");
+        } else if matches!(a, Type::Nil) || matches!(b, Type::Nil) {
+            d = d.help("one side is nil: give it a value with `??` first");
+        } else if op == BinaryOp::Mul && matches!(b, Type::Str | Type::Text(_)) && *a == Type::Int {
+            d = d.help("the string comes first: `\"ab\" * 3`");
+        }
+        self.raises(d);
+    }
+
+    pub(super) fn cannot_negate(&mut self, ty: &Type, at: Span) {
+        let d = Diagnostic::error(OPERATOR, format!("cannot negate {}", ty.described_value()))
+            .label(self.source, at, format!("this is {}", ty.described_value()));
+        self.raises(d);
+    }
+
+    pub(super) fn never_equals(&mut self, op: BinaryOp, a: &Type, b: &Type, at: Span, choice: Option<(&Type, &str)>) {
+        let always = if op == BinaryOp::Eq { "never" } else { "always" };
+        let message = format!("this is {always} true: {} never equals {}", a.described(), b.described());
+        let mut d = Diagnostic::warning(COMPARED, message).label(self.source, at, format!("{always} true"));
+        if let Some((choice, text)) = choice {
+            let words = self::choice(choice);
+            if let Some(near) = nearest(text, words.iter().map(String::as_str)) {
+                d = d.help(format!("did you mean \"{near}\"?"));
+            }
+        }
+        self.say(d);
+    }
+
+    pub(super) fn no_member(&mut self, holder: &Type, at: Span, name: &Name) {
+        let described = holder.described_value();
+        if *holder == Type::Nil {
+            let d = Diagnostic::error(MEMBER, format!("nil has no method or field `{}`", name.text))
+                .label(self.source, at, "this is nil")
+                .help(format!("write `?.{}` where it may be nil", name.text));
+            return self.raises(d);
+        }
+        let message = format!("{described} has no method or field `{}`", name.text);
+        let mut d = Diagnostic::error(MEMBER, message)
+            .label(self.source, name.span, "not found")
+            .label(self.source, at, format!("this is {described}"));
+        if self.is_method_of(holder, &name.text) {
+            d = d.help(format!("it is a method: call it, `.{}()`", name.text));
+        } else if let Some(near) = self.near_member(holder, &name.text) {
+            d = d.help(format!("did you mean `{near}`?")).fix(name.span, near);
+        }
+        self.raises(d);
+    }
+
+    pub(super) fn no_key(&mut self, holder: &Type, at: Span, key_at: Span, key: &str) {
+        let message = format!("a dict of this type has no key `{key}`");
+        let mut d = Diagnostic::error(NO_KEY, message).label(self.source, key_at, "unknown");
+        if at != key_at {
+            d = d.label(self.source, at, format!("this is `{}`", holder.shortened()));
+        }
+        if let Some(near) = self.near_member(holder, key) {
+            d = d.help(format!("did you mean `{near}`?")).fix(key_at, near);
+        } else {
+            d = d.help("end the type with `...` where there may be other keys");
+        }
+        self.say(d);
+    }
+
+    pub(super) fn cannot_be_indexed(&mut self, ty: &Type, at: Span) {
+        let described = ty.described_value();
+        let d = Diagnostic::error(INDEXED, format!("{described} cannot be indexed"))
+            .label(self.source, at, format!("this is {described}"));
+        let d = if *ty == Type::Nil { d.help("write `?[…]` where it may be nil") } else { d };
+        self.raises(d);
+    }
+
+    pub(super) fn wrong_index(&mut self, holder: &Type, by: &Type, at: Span, by_at: Span) {
+        let wants = match holder {
+            Type::Dict(_) | Type::Shape(_) | Type::Named(_) => "a string",
+            _ => "an int",
+        };
+        let (described, index) = (holder.described_value(), by.described_value());
+        let d = Diagnostic::error(INDEXED, format!("{described} is indexed by {wants}, not by {index}"))
+            .label(self.source, at, format!("this is {described}"))
+            .label(self.source, by_at, format!("this is {index}"));
+        self.raises(d);
+    }
+
+    pub(super) fn cannot_be_sliced(&mut self, ty: &Type, at: Span) {
+        let described = ty.described_value();
+        let d = Diagnostic::error(INDEXED, format!("{described} cannot be sliced"))
+            .label(self.source, at, format!("this is {described}"));
+        self.raises(d);
+    }
+
+    pub(super) fn cannot_be_walked(&mut self, ty: &Type, at: Span, number: Option<i64>) {
+        let described = ty.described_value();
+        let mut d = Diagnostic::error(WALKED, format!("{described} cannot be walked with `for`"))
+            .label(self.source, at, format!("this is {described}"));
+        if let Some(n) = number {
+            d = d.help(format!("for a number of turns write `0 to {n} exclusive`"));
+        } else if *ty == Type::Int {
+            d = d.help("for a number of turns write `0 to n exclusive`");
+        } else if matches!(ty, Type::Fn(_)) {
+            d = d.help("call it, if it gives something to walk");
+        }
+        self.raises(d);
+    }
+
+    pub(super) fn not_a_function(&mut self, ty: &Type, at: Span) {
+        let described = ty.described_value();
+        let d = Diagnostic::error(CALLED, format!("{described} is not a function"))
+            .label(self.source, at, format!("this is {described}"));
+        self.raises(d);
+    }
+
+    pub(super) fn no_result(&mut self, operator: &str, ty: &Type, at: Span) {
+        let described = ty.described_value();
+        let d = Diagnostic::error(OPERATOR, format!("`{operator}` needs a Result, not {described}"))
+            .label(self.source, at, format!("this is {described}"))
+            .help("`Ok(v)`, `Err(e)` and `try { … }` give Results");
+        self.raises(d);
+    }
+
+    /// A body that promises a value and has none.
+    pub(super) fn falls_off(&mut self, promised: &Type, why: Why, end: Span) {
+        if promised.members().iter().any(|m| *m == Type::Nil || m.is_open()) {
+            return;
+        }
+        let asked = promised.described();
+        let d = Diagnostic::error(codes::TYPE, format!("expected {asked}, but the function ends without a value"))
+            .label(self.source, end, "nil is returned here");
+        let d = self.with_origin(d, why, &asked);
+        self.say(d.help("end it with the value, or `return` it"));
+    }
+
+    pub(super) fn deprecated(&mut self, name: &str, at: Span, attribute: Span, text: Option<&str>) {
+        let mut d = Diagnostic::warning(codes::DEPRECATED, format!("`{name}` is deprecated"))
+            .label(self.source, at, "used here")
+            .label(self.source, attribute, "marked here");
+        if let Some(text) = text {
+            d = d.help(text);
+        }
+        self.say(d);
+    }
+}
+
+/// How many arguments a function needs at least and how many it gets, where that is too few.
+fn too_many_parameters(found: &Type, wanted: &Type) -> Option<(usize, usize)> {
+    let functions = wanted.members().iter().filter_map(|m| if let Type::Fn(f) = m { Some(f) } else { None });
+    match (found, functions.collect::<Vec<_>>().as_slice()) {
+        (Type::Fn(found), [wanted]) if !wanted.rest && found.min > wanted.params.len() => {
+            Some((found.min, wanted.params.len()))
+        }
+        _ => None,
+    }
+}
+
+/// The texts among which a type chooses; nothing when it allows anything else but nil.
+fn choice(ty: &Type) -> Vec<String> {
+    let mut words = Vec::new();
+    for member in ty.members() {
+        match member {
+            Type::Text(text) => words.push(text.to_string()),
+            Type::Nil => {}
+            _ => return Vec::new(),
+        }
+    }
+    words
+}

@@ -1,0 +1,175 @@
+//! What the file declares: types, functions and methods, by their bindings.
+
+use super::types::{Field, FnType, Kinds, NamedKind, NamedType, Nominal, Reader, Shape, Signatures, Type};
+use crate::ast::{Attribute, Expr, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
+use crate::builtins::Registry;
+use crate::resolve::{BindingId, Resolution, Target};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The declarations seen so far; those of a block are added when it is entered.
+#[derive(Default)]
+pub(super) struct Items<'a> {
+    all: HashMap<BindingId, &'a Item>,
+    methods: HashMap<BindingId, Vec<&'a FnDecl>>,
+}
+
+impl<'a> Items<'a> {
+    pub(super) fn get(&self, id: BindingId) -> Option<&'a Item> {
+        self.all.get(&id).copied()
+    }
+
+    /// The methods that `impl`s of the file give a type.
+    pub(super) fn methods(&self, id: BindingId) -> &[&'a FnDecl] {
+        self.methods.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn declare(&mut self, stmts: &'a [Stmt], names: &Resolution) {
+        for stmt in stmts {
+            let StmtKind::Item(item) = &stmt.kind else { continue };
+            if let ItemKind::Impl { target, methods, .. } = &item.kind {
+                let Some(Target::Binding(id)) = names.uses.get(&target.span.start) else { continue };
+                let methods = methods.iter().filter_map(|m| if let ItemKind::Fn(d) = &m.kind { Some(d) } else { None });
+                self.methods.entry(*id).or_default().extend(methods);
+            } else if let Some(id) = name_of(item).and_then(|name| names.made_at(name.span)) {
+                self.all.insert(id, item);
+            }
+        }
+    }
+}
+
+/// The name that a declaration binds.
+pub(super) fn name_of(item: &Item) -> Option<&Name> {
+    Some(match &item.kind {
+        ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } | ItemKind::Pipeline { decl, .. } => &decl.name,
+        ItemKind::Struct { name, .. }
+        | ItemKind::Enum { name, .. }
+        | ItemKind::Interface { name, .. }
+        | ItemKind::TypeAlias { name, .. } => name,
+        ItemKind::Override(_) | ItemKind::Impl { .. } | ItemKind::Import { .. } => return None,
+    })
+}
+
+/// The text of `@deprecated("…")`, and where the attribute stands.
+pub(super) fn deprecated(attributes: &[Attribute]) -> Option<(&Attribute, Option<&str>)> {
+    let attribute = attributes.iter().find(|a| a.name.text == "deprecated")?;
+    Some((attribute, attribute.args.first().and_then(Expr::plain_text)))
+}
+
+/// Everything that types are asked about: the names of the file, its declarations, the builtins.
+pub(super) struct Declared<'a> {
+    pub(super) names: &'a Resolution,
+    pub(super) registry: Registry,
+    pub(super) items: Items<'a>,
+    pub(super) signatures: Signatures,
+    structs: RefCell<HashMap<BindingId, Rc<Shape>>>,
+    /// Heads of functions read so far.
+    pub(super) functions: RefCell<HashMap<*const FnDecl, Rc<FnType>>>,
+}
+
+impl<'a> Declared<'a> {
+    pub(super) fn new(names: &'a Resolution, registry: Registry) -> Self {
+        let signatures = Signatures::new(registry);
+        let (structs, functions) = Default::default();
+        Self { names, registry, items: Items::default(), signatures, structs, functions }
+    }
+
+    /// A written type, type parameters as such.
+    pub(super) fn read(&self, ty: &TypeExpr, generics: &[Name]) -> Type {
+        let (names, items, signatures) = (self.names, &self.items, &self.signatures);
+        Reader { names, items, signatures, generics, open: Vec::new() }.read(ty)
+    }
+
+    /// What a parameter takes; nil stands for its default.
+    pub(super) fn param(&self, param: &Param, generics: &[Name]) -> Type {
+        let Some(ty) = &param.ty else { return Type::Any };
+        let ty = self.read(ty, generics);
+        if param.default.is_some() { ty.optional() } else { ty }
+    }
+
+    /// The enum and its variant's payload that `name.variant` means.
+    pub(super) fn variant(&self, id: BindingId, variant: &str) -> Option<(&'a Item, &'a [TypeExpr])> {
+        let item = self.items.get(id)?;
+        let ItemKind::Enum { variants, .. } = &item.kind else { return None };
+        let found = variants.iter().find(|v| v.name.text == variant)?;
+        Some((item, &found.fields))
+    }
+
+    /// A method that an `impl` of the file gives to values of this type.
+    pub(super) fn method(&self, named: &NamedType, name: &str) -> Option<&'a FnDecl> {
+        self.items.methods(named.id).iter().find(|m| m.name.text == name).copied()
+    }
+
+    /// The module of builtins in which the methods of values of this type stand.
+    pub(super) fn module(ty: &Type) -> Option<&'static str> {
+        Some(match ty {
+            Type::Nil => "<nil>",
+            Type::Bool => "<bool>",
+            Type::Int => "<int>",
+            Type::Float => "<float>",
+            Type::Str | Type::Text(_) => "<string>",
+            Type::Bytes => "<bytes>",
+            Type::Range => "<range>",
+            Type::List(_) => "<list>",
+            Type::Set(_) => "<set>",
+            Type::Dict(_) | Type::Shape(_) => "<dict>",
+            Type::Pair(_) => "<pair>",
+            Type::Result(_) => "<variant>",
+            Type::Fn(_) => "<function>",
+            Type::Named(named) => match named.kind {
+                NamedKind::Struct => "<struct>",
+                NamedKind::Enum => "<variant>",
+                NamedKind::Interface => return None,
+            },
+            Type::Any | Type::Never | Type::Param(_) | Type::Union(_) => return None,
+        })
+    }
+}
+
+impl Nominal for Declared<'_> {
+    fn fields(&self, of: &NamedType) -> Option<Rc<Shape>> {
+        if let Some(known) = self.structs.borrow().get(&of.id) {
+            return Some(known.clone());
+        }
+        let item = self.items.get(of.id)?;
+        let ItemKind::Struct { fields, generics, .. } = &item.kind else { return None };
+        let fields = fields.iter().map(|f| Field {
+            name: f.name.text.clone(),
+            ty: f.ty.as_ref().map_or(Type::Any, |ty| self.read(ty, generics)),
+            optional: false,
+            at: None,
+        });
+        let shape = Rc::new(Shape { fields: fields.collect(), open: false, literal: false });
+        self.structs.borrow_mut().insert(of.id, shape.clone());
+        Some(shape)
+    }
+
+    fn lacks(&self, ty: &Type, interface: &NamedType) -> Option<String> {
+        let item = self.items.get(interface.id)?;
+        let ItemKind::Interface { methods, .. } = &item.kind else { return None };
+        methods.iter().find(|m| !self.has_method(ty, &m.name.text)).map(|m| m.name.text.to_string())
+    }
+}
+
+impl Declared<'_> {
+    /// Whether values of this type may have such a method.
+    fn has_method(&self, ty: &Type, name: &str) -> bool {
+        match ty {
+            Type::Named(named) if named.kind != NamedKind::Interface => {
+                // A struct from elsewhere may have methods from elsewhere.
+                self.items.get(named.id).is_none()
+                    || self.method(named, name).is_some()
+                    || self.fields(named).is_some_and(|f| f.field(name).is_some())
+                    || Self::module(ty).is_some_and(|m| self.registry.find(m, name).is_some())
+            }
+            Type::Shape(shape) => shape.open || shape.field(name).is_some() || self.registry.find("<dict>", name).is_some(),
+            Type::Dict(_) => true,
+            Type::Union(members) => members.iter().any(|m| self.has_method(m, name)),
+            _ => match Self::module(ty) {
+                Some(module) => self.registry.find(module, name).is_some() || ty.kinds() == Kinds::ALL,
+                None => true,
+            },
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What is known of a value before the run.
+//!
+//! A type says what a value is certain to be; [`Type::Any`] says that nothing is known. The questions asked of types
+//! are therefore of one kind: is it *certain* that this value cannot be that ([`Type::refuses`]), that no pair of these
+//! values can be added ([`Kinds`])?
+//!
+//! - [`join`]: the type of what is one or the other.
+//! - [`kinds`]: which kinds of value a type allows, as a set of bits.
+//! - [`relate`]: whether a value certainly does not fit.
+//! - [`read`]: written types; [`signature`]: the signatures of builtins.
+//! - [`show`]: types in messages.
+
+mod generic;
+mod join;
+mod kinds;
+mod read;
+mod relate;
+mod show;
+mod signature;
+
+pub(super) use generic::{Bound, bind, fill};
+pub(super) use join::join;
+pub(super) use kinds::Kinds;
+pub(super) use read::{KNOWN, Reader, is_known};
+pub(super) use relate::{Nominal, refuses};
+pub(super) use show::apart;
+pub(super) use signature::Signatures;
+
+use crate::resolve::BindingId;
+use crate::source::Span;
+use smol_str::SmolStr;
+use std::rc::Rc;
+
+/// What is known of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Type {
+    /// Nothing.
+    Any,
+    /// There is none: control does not get there.
+    Never,
+    /// `nil`
+    Nil,
+    /// `bool`
+    Bool,
+    /// `int`
+    Int,
+    /// `float`; an int is accepted where one is asked for.
+    Float,
+    /// `string`
+    Str,
+    /// This very string.
+    Text(SmolStr),
+    /// `bytes`
+    Bytes,
+    /// `range`
+    Range,
+    /// `list<T>`
+    List(Rc<Type>),
+    /// `set<T>`
+    Set(Rc<Type>),
+    /// `dict<string, T>`
+    Dict(Rc<Type>),
+    /// `{a: T, b?: U}`
+    Shape(Rc<Shape>),
+    /// A pair.
+    Pair(Rc<(Type, Type)>),
+    /// `Result<T, E>`
+    Result(Rc<(Type, Type)>),
+    /// `fn(T) -> U`
+    Fn(Rc<FnType>),
+    /// A struct, an enum or an interface of the file, with its type arguments.
+    Named(Rc<NamedType>),
+    /// A type parameter of a signature, until a call says what it is.
+    Param(SmolStr),
+    /// One of several; never nested, at least two.
+    Union(Rc<[Type]>),
+}
+
+/// The keys of a dict.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    /// In the order of the text.
+    pub(super) fields: Vec<Field>,
+    /// There may be other keys.
+    pub(super) open: bool,
+    /// It is the type of a dict literal: the keys are those and no others, and none of them was promised.
+    pub(super) literal: bool,
+}
+
+/// A key of a dict.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) name: SmolStr,
+    pub(super) ty: Type,
+    /// It may be missing, or nil.
+    pub(super) optional: bool,
+    /// In a literal: where key and value stand.
+    pub(super) at: Option<(Span, Span)>,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FnType {
+    /// Without the rest.
+    pub(super) params: Vec<Type>,
+    /// How many arguments it needs.
+    pub(super) min: usize,
+    /// It takes any number more.
+    pub(super) rest: bool,
+    pub(super) returns: Type,
+}
+
+/// A type that the file declares.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct NamedType {
+    pub(super) id: BindingId,
+    pub(super) kind: NamedKind,
+    pub(super) name: SmolStr,
+    pub(super) args: Vec<Type>,
+}
+
+/// What declared it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NamedKind {
+    Struct,
+    Enum,
+    Interface,
+}
+
+impl PartialEq for Shape {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |a: &Field, b: &Field| a.name == b.name && a.ty == b.ty && a.optional == b.optional;
+        self.open == other.open
+            && self.literal == other.literal
+            && self.fields.len() == other.fields.len()
+            && self.fields.iter().zip(&other.fields).all(|(a, b)| same(a, b))
+    }
+}
+
+impl Shape {
+    pub(super) fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|f| f.name == name)
+    }
+}
+
+impl Type {
+    pub(super) fn list(of: Self) -> Self {
+        Self::List(Rc::new(of))
+    }
+
+    pub(super) fn set(of: Self) -> Self {
+        Self::Set(Rc::new(of))
+    }
+
+    pub(super) fn dict(of: Self) -> Self {
+        Self::Dict(Rc::new(of))
+    }
+
+    pub(super) fn optional(self) -> Self {
+        join(self, Self::Nil)
+    }
+
+    /// A function of which only that is known.
+    pub(super) fn function() -> Self {
+        Self::Fn(Rc::new(FnType { params: Vec::new(), min: 0, rest: true, returns: Self::Any }))
+    }
+
+    /// Nothing is known of it, or it is never there: nothing is to be said about it.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Self::Any | Self::Never | Self::Param(_))
+    }
+
+    /// The members of a union, or the type alone.
+    pub(super) fn members(&self) -> &[Self] {
+        match self {
+            Self::Union(members) => members,
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    /// The members for which `keep` holds.
+    pub(super) fn only(&self, mut keep: impl FnMut(&Self) -> bool) -> Self {
+        match self {
+            Self::Union(members) => members.iter().filter(|m| keep(m)).cloned().fold(Self::Never, join),
+            Self::Any => Self::Any,
+            other if keep(other) => other.clone(),
+            _ => Self::Never,
+        }
+    }
+
+    /// A text as a string: the next one may be another.
+    pub(super) fn widened(&self) -> Self {
+        match self {
+            Self::Text(_) => Self::Str,
+            Self::Union(members) if members.iter().any(|m| matches!(m, Self::Text(_))) => {
+                members.iter().map(Self::widened).fold(Self::Never, join)
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The same collection, of whose elements nothing is said.
+    pub(super) fn loose(self) -> Self {
+        match self {
+            Self::List(_) => Self::list(Self::Any),
+            other => other,
+        }
+    }
+
+    /// What is left when it is not nil.
+    pub(super) fn without_nil(&self) -> Self {
+        self.only(|m| *m != Self::Nil)
+    }
+}
