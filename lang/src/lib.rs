@@ -19,5 +19,12 @@ pub mod value;
 pub mod vm;
 
 /// The catalogues of this crate.
-pub static CODES: &[&[diagnostic::code::Code]] =
-    &[parse::codes::CODES, module::codes::CODES, resolve::CODES, check::codes::CODES, check::TYPE_CODES, compile::CODES, vm::codes::CODES];
+pub static CODES: &[&[diagnostic::code::Code]] = &[
+    parse::codes::CODES,
+    module::codes::CODES,
+    resolve::CODES,
+    check::codes::CODES,
+    check::TYPE_CODES,
+    compile::CODES,
+    vm::codes::CODES,
+];

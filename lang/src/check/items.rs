@@ -163,7 +163,9 @@ impl Declared<'_> {
                     || self.fields(named).is_some_and(|f| f.field(name).is_some())
                     || Self::module(ty).is_some_and(|m| self.registry.find(m, name).is_some())
             }
-            Type::Shape(shape) => shape.open || shape.field(name).is_some() || self.registry.find("<dict>", name).is_some(),
+            Type::Shape(shape) => {
+                shape.open || shape.field(name).is_some() || self.registry.find("<dict>", name).is_some()
+            }
             Type::Dict(_) => true,
             Type::Union(members) => members.iter().any(|m| self.has_method(m, name)),
             _ => match Self::module(ty) {

@@ -1,8 +1,8 @@
 //! What has several roads: `if`, `match`, `try`, `select` and their like.
 
 use super::Checker;
-use super::flow::Flow;
 use super::codes::ARM;
+use super::flow::Flow;
 use super::want::{Want, Why};
 use crate::ast::*;
 use crate::check::types::{Type, join};

@@ -128,13 +128,7 @@ impl<'a> Checker<'a> {
         result
     }
 
-    fn arguments(
-        &mut self,
-        args: &'a [ListItem],
-        taken: &[Taken],
-        rest: Option<&Taken>,
-        catches: bool,
-    ) -> Bound {
+    fn arguments(&mut self, args: &'a [ListItem], taken: &[Taken], rest: Option<&Taken>, catches: bool) -> Bound {
         self.arguments_with(args, taken, rest, catches, Bound::new())
     }
 
@@ -206,7 +200,8 @@ impl<'a> Checker<'a> {
             Some(Named::Builtin(row)) => {
                 let signature = self.world.signatures.of(row);
                 let first = signature.params.first().filter(|p| !p.rest);
-                let first = first.map(|p| (if p.optional { p.ty.clone().optional() } else { p.ty.clone() }, Why::Builtin(row.sig)));
+                let first = first
+                    .map(|p| (if p.optional { p.ty.clone().optional() } else { p.ty.clone() }, Why::Builtin(row.sig)));
                 (first, signature.returns.clone())
             }
             Some(Named::Function(decl)) => {
@@ -217,12 +212,8 @@ impl<'a> Checker<'a> {
             }
             Some(Named::Pipeline) => (None, Type::Any),
             None => {
-                let hint = Type::Fn(Rc::new(FnType {
-                    params: vec![value.clone()],
-                    min: 1,
-                    rest: false,
-                    returns: Type::Any,
-                }));
+                let hint =
+                    Type::Fn(Rc::new(FnType { params: vec![value.clone()], min: 1, rest: false, returns: Type::Any }));
                 match self.expr(f, Want::hint(&hint)) {
                     Type::Fn(function) => {
                         (function.params.first().map(|p| (p.clone(), Why::Nobody)), function.returns.clone())

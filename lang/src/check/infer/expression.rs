@@ -224,7 +224,9 @@ impl<'a> Checker<'a> {
 
     fn dict(&mut self, e: &'a Expr, items: &'a [DictItem], want: Want<'_>) -> Type {
         let shape = want.ty.and_then(|ty| self.one_shape(ty));
-        let of = want.ty.and_then(|ty| ty.members().iter().find_map(|m| if let Type::Dict(of) = m { Some(of.clone()) } else { None }));
+        let of = want.ty.and_then(|ty| {
+            ty.members().iter().find_map(|m| if let Type::Dict(of) = m { Some(of.clone()) } else { None })
+        });
         let mut fields: Vec<Field> = Vec::with_capacity(items.len());
         let mut open = false;
         for item in items {
@@ -237,12 +239,10 @@ impl<'a> Checker<'a> {
                         (None, Some(of)) if shape.is_none() => self.expr(value, want.part(of)),
                         _ => self.expr(value, Want::FREE),
                     };
-                    put(&mut fields, Field {
-                        name: key.text.clone(),
-                        ty: found,
-                        optional: false,
-                        at: Some((key.span, value.span)),
-                    });
+                    put(
+                        &mut fields,
+                        Field { name: key.text.clone(), ty: found, optional: false, at: Some((key.span, value.span)) },
+                    );
                 }
                 DictItem::Computed { key, value } => {
                     let key_type = self.expr(key, Want::FREE);

@@ -206,19 +206,24 @@ impl<'a> Checker<'a> {
 
     /// A function of the file, type parameters as such.
     pub(super) fn function_type(&self, decl: &FnDecl) -> Rc<FnType> {
-        self.world.functions.borrow_mut().entry(std::ptr::from_ref(decl)).or_insert_with(|| {
-            let params = decl.params.iter().filter(|p| !p.rest).map(|p| self.world.param(p, &decl.generics));
-            let returns = match &decl.returns {
-                Some(ty) if !decl.generator && !yields(&decl.body) => self.world.read(ty, &decl.generics),
-                _ => Type::Any,
-            };
-            Rc::new(FnType {
-                params: params.collect(),
-                min: decl.params.iter().take_while(|p| !p.rest && p.default.is_none()).count(),
-                rest: decl.params.iter().any(|p| p.rest),
-                returns,
+        self.world
+            .functions
+            .borrow_mut()
+            .entry(std::ptr::from_ref(decl))
+            .or_insert_with(|| {
+                let params = decl.params.iter().filter(|p| !p.rest).map(|p| self.world.param(p, &decl.generics));
+                let returns = match &decl.returns {
+                    Some(ty) if !decl.generator && !yields(&decl.body) => self.world.read(ty, &decl.generics),
+                    _ => Type::Any,
+                };
+                Rc::new(FnType {
+                    params: params.collect(),
+                    min: decl.params.iter().take_while(|p| !p.rest && p.default.is_none()).count(),
+                    rest: decl.params.iter().any(|p| p.rest),
+                    returns,
+                })
             })
-        }).clone()
+            .clone()
     }
 
     pub(super) fn return_from(&mut self, value: Option<&'a Expr>, span: Span) -> Type {

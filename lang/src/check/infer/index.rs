@@ -22,10 +22,7 @@ const BY_STRING: Kinds = Kinds::of(Tag::Dict).and(Kinds::of(Tag::Struct)).and(Ki
 const SLICED: Kinds =
     Kinds::of(Tag::List).and(Kinds::of(Tag::Str)).and(Kinds::of(Tag::Range)).and(Kinds::of(Tag::Bytes));
 /// What `for` certainly cannot walk over.
-const UNWALKED: Kinds = Kinds::of(Tag::Nil)
-    .and(Kinds::of(Tag::Bool))
-    .and(Kinds::NUMBER)
-    .and(Kinds::of(Tag::Function));
+const UNWALKED: Kinds = Kinds::of(Tag::Nil).and(Kinds::of(Tag::Bool)).and(Kinds::NUMBER).and(Kinds::of(Tag::Function));
 
 impl<'a> Checker<'a> {
     pub(super) fn indexed(&mut self, object: &'a Expr, index: &'a Expr, optional: bool) -> Type {
@@ -82,9 +79,9 @@ impl<'a> Checker<'a> {
                 _ => Type::Any,
             },
             Type::Named(named) => match (self.world.fields(named), by) {
-                (Some(fields), Type::Text(key)) => fields.field(key).map_or(Type::Any, |f| {
-                    crate::check::types::fill(&f.ty, &self.arguments_of(named))
-                }),
+                (Some(fields), Type::Text(key)) => {
+                    fields.field(key).map_or(Type::Any, |f| crate::check::types::fill(&f.ty, &self.arguments_of(named)))
+                }
                 _ => Type::Any,
             },
             _ => Type::Any,
@@ -97,13 +94,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What a list or dict takes under an index that is assigned to.
-    pub(super) fn assigned_index(
-        &mut self,
-        holder: &Type,
-        by: &Type,
-        at: Span,
-        by_at: Span,
-    ) -> Option<(Type, Span)> {
+    pub(super) fn assigned_index(&mut self, holder: &Type, by: &Type, at: Span, by_at: Span) -> Option<(Type, Span)> {
         if !self.can_index(holder, by, at, by_at) {
             return None;
         }

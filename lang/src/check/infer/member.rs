@@ -52,18 +52,21 @@ impl<'a> Checker<'a> {
         let (mut missing, mut no_key) = (0, 0);
         let members = asked.members();
         for member in members {
-            found = join(found, match self.member_of(member, &name.text) {
-                Member::Value(ty) => ty,
-                Member::Unknown => Type::Any,
-                Member::Missing => {
-                    missing += 1;
-                    Type::Never
-                }
-                Member::NoKey => {
-                    no_key += 1;
-                    Type::Any
-                }
-            });
+            found = join(
+                found,
+                match self.member_of(member, &name.text) {
+                    Member::Value(ty) => ty,
+                    Member::Unknown => Type::Any,
+                    Member::Missing => {
+                        missing += 1;
+                        Type::Never
+                    }
+                    Member::NoKey => {
+                        no_key += 1;
+                        Type::Any
+                    }
+                },
+            );
         }
         if missing == members.len() {
             self.no_member(&asked, at, name);
@@ -178,7 +181,9 @@ impl<'a> Checker<'a> {
             match member {
                 Type::Shape(shape) => names.extend(shape.fields.iter().map(|f| f.name.to_string())),
                 Type::Named(named) => {
-                    names.extend(self.world.fields(named).iter().flat_map(|f| f.fields.iter()).map(|f| f.name.to_string()));
+                    names.extend(
+                        self.world.fields(named).iter().flat_map(|f| f.fields.iter()).map(|f| f.name.to_string()),
+                    );
                     names.extend(self.world.items.methods(named.id).iter().map(|m| m.name.text.to_string()));
                 }
                 _ => {}

@@ -110,7 +110,9 @@ fn sum(a: &Type, b: &Type) -> Type {
 fn merged(x: &Shape, y: &Shape) -> Type {
     let mut fields: Vec<Field> = x.fields.iter().filter(|f| y.field(&f.name).is_none()).cloned().collect();
     fields.extend(y.fields.iter().map(|f| match x.field(&f.name) {
-        Some(old) if f.optional => Field { ty: join(f.ty.clone(), old.ty.clone()), optional: old.optional, ..f.clone() },
+        Some(old) if f.optional => {
+            Field { ty: join(f.ty.clone(), old.ty.clone()), optional: old.optional, ..f.clone() }
+        }
         _ => f.clone(),
     }));
     Type::Shape(Rc::new(Shape { fields, open: false, literal: true }))

@@ -54,9 +54,7 @@ impl<'a> Checker<'a> {
     /// Binds the names of a pattern to parts of a value. With `exact`, it is an arm's: it must fit what it takes apart.
     pub(super) fn bind_pattern(&mut self, pattern: &'a Pattern, found: &Type, exact: bool) -> Fits {
         match &pattern.kind {
-            PatternKind::Wildcard | PatternKind::Error => {
-                Fits::some(found.clone(), Type::Never)
-            }
+            PatternKind::Wildcard | PatternKind::Error => Fits::some(found.clone(), Type::Never),
             PatternKind::Bind(_) => {
                 if let Some(id) = self.world.names.made_at(pattern.span) {
                     self.bind_name(id, found);

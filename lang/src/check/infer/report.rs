@@ -65,7 +65,9 @@ impl Checker<'_> {
         }
         let method = self.world.lacks(found, interface)?;
         Some(match found {
-            Type::Named(named) => format!("`{}` lacks the method `{method}`: add it in an `impl {}`", named.name, named.name),
+            Type::Named(named) => {
+                format!("`{}` lacks the method `{method}`: add it in an `impl {}`", named.name, named.name)
+            }
             _ => format!("it has no method `{method}`"),
         })
     }
@@ -141,9 +143,7 @@ impl Checker<'_> {
     pub(super) fn operator_fails(&mut self, op: BinaryOp, a: &Type, b: &Type, a_at: Span, b_at: Span) {
         let (left, right) = (a.described_value(), b.described_value());
         let message = format!("`{}` does not work on {left} and {right}", op.symbol());
-        let mut d = Diagnostic::error(OPERATOR, message)
-            .label(self.source, a_at, left)
-            .label(self.source, b_at, right);
+        let mut d = Diagnostic::error(OPERATOR, message).label(self.source, a_at, left).label(self.source, b_at, right);
         let text = |ty: &Type| matches!(ty, Type::Str | Type::Text(_));
         if op == BinaryOp::Add && (text(a) || text(b)) {
             d = d.help("nothing becomes a string by itself: write `\"…${value}\"` or `to_string(value)`");
@@ -156,8 +156,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn cannot_negate(&mut self, ty: &Type, at: Span) {
-        let d = Diagnostic::error(OPERATOR, format!("cannot negate {}", ty.described_value()))
-            .label(self.source, at, format!("this is {}", ty.described_value()));
+        let d = Diagnostic::error(OPERATOR, format!("cannot negate {}", ty.described_value())).label(
+            self.source,
+            at,
+            format!("this is {}", ty.described_value()),
+        );
         self.raises(d);
     }
 
@@ -183,9 +186,11 @@ impl Checker<'_> {
             return self.raises(d);
         }
         let message = format!("{described} has no method or field `{}`", name.text);
-        let mut d = Diagnostic::error(MEMBER, message)
-            .label(self.source, name.span, "not found")
-            .label(self.source, at, format!("this is {described}"));
+        let mut d = Diagnostic::error(MEMBER, message).label(self.source, name.span, "not found").label(
+            self.source,
+            at,
+            format!("this is {described}"),
+        );
         if self.is_method_of(holder, &name.text) {
             d = d.help(format!("it is a method: call it, `.{}()`", name.text));
         } else if let Some(near) = self.near_member(holder, &name.text) {
@@ -210,8 +215,11 @@ impl Checker<'_> {
 
     pub(super) fn cannot_be_indexed(&mut self, ty: &Type, at: Span) {
         let described = ty.described_value();
-        let d = Diagnostic::error(INDEXED, format!("{described} cannot be indexed"))
-            .label(self.source, at, format!("this is {described}"));
+        let d = Diagnostic::error(INDEXED, format!("{described} cannot be indexed")).label(
+            self.source,
+            at,
+            format!("this is {described}"),
+        );
         let d = if *ty == Type::Nil { d.help("write `?[…]` where it may be nil") } else { d };
         self.raises(d);
     }
@@ -230,29 +238,40 @@ impl Checker<'_> {
 
     pub(super) fn cannot_be_sliced(&mut self, ty: &Type, at: Span) {
         let described = ty.described_value();
-        let d = Diagnostic::error(INDEXED, format!("{described} cannot be sliced"))
-            .label(self.source, at, format!("this is {described}"));
+        let d = Diagnostic::error(INDEXED, format!("{described} cannot be sliced")).label(
+            self.source,
+            at,
+            format!("this is {described}"),
+        );
         self.raises(d);
     }
 
     pub(super) fn cannot_be_walked(&mut self, ty: &Type, at: Span, number: Option<i64>) {
         let described = ty.described_value();
-        let mut d = Diagnostic::error(WALKED, format!("{described} cannot be walked with `for`"))
-            .label(self.source, at, format!("this is {described}"));
+        let mut d = Diagnostic::error(WALKED, format!("{described} cannot be walked with `for`")).label(
+            self.source,
+            at,
+            format!("this is {described}"),
+        );
         if let Some(n) = number {
             d = d.help(format!("for a number of turns write `0 to {n} exclusive`"));
         } else if *ty == Type::Int {
             d = d.help("for a number of turns write `0 to n exclusive`");
         } else if matches!(ty, Type::Fn(_)) {
             d = d.help("call it, if it gives something to walk");
+        } else if *ty == Type::Nil {
+            d = d.help("write `?? []` where it may be nil");
         }
         self.raises(d);
     }
 
     pub(super) fn not_a_function(&mut self, ty: &Type, at: Span) {
         let described = ty.described_value();
-        let d = Diagnostic::error(CALLED, format!("{described} is not a function"))
-            .label(self.source, at, format!("this is {described}"));
+        let d = Diagnostic::error(CALLED, format!("{described} is not a function")).label(
+            self.source,
+            at,
+            format!("this is {described}"),
+        );
         self.raises(d);
     }
 

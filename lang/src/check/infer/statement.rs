@@ -52,11 +52,8 @@ impl<'a> Checker<'a> {
         let idle = |stmt: &&Stmt| !matches!(stmt.kind, StmtKind::Item(_) | StmtKind::Error);
         let (Some(first), Some(last)) = (stmts.iter().find(idle), stmts.iter().rfind(idle)) else { return };
         let span = Span::new(first.span.start, last.span.end);
-        let mut d = Diagnostic::warning(DEAD, "this is never reached").label(
-            self.source,
-            span,
-            "control never gets here",
-        );
+        let mut d =
+            Diagnostic::warning(DEAD, "this is never reached").label(self.source, span, "control never gets here");
         if let Some(left) = self.frame.left {
             d = d.label(self.source, left, "it leaves here");
         }

@@ -54,10 +54,9 @@ fn merge(a: &Type, b: &Type) -> Option<Type> {
         (Type::List(x), Type::List(y)) => Some(Type::list(join((**x).clone(), (**y).clone()))),
         (Type::Set(x), Type::Set(y)) => Some(Type::set(join((**x).clone(), (**y).clone()))),
         (Type::Dict(x), Type::Dict(y)) => Some(Type::dict(join((**x).clone(), (**y).clone()))),
-        (Type::Result(x), Type::Result(y)) => Some(Type::Result(Rc::new((
-            join(x.0.clone(), y.0.clone()),
-            join(x.1.clone(), y.1.clone()),
-        )))),
+        (Type::Result(x), Type::Result(y)) => {
+            Some(Type::Result(Rc::new((join(x.0.clone(), y.0.clone()), join(x.1.clone(), y.1.clone())))))
+        }
         (Type::Shape(x), Type::Shape(y)) if x.literal && y.literal => Some(shapes(x, y)),
         (Type::Fn(_), Type::Fn(_)) => Some(Type::function()),
         _ => None,

@@ -10,8 +10,28 @@ use std::rc::Rc;
 
 /// Types that the language has, host values included.
 pub(in crate::check) const KNOWN: &[&str] = &[
-    "any", "bool", "bytes", "channel", "dict", "duration", "float", "generator", "int", "iter", "list", "never", "nil",
-    "pair", "range", "set", "stream", "string", "task", "transcript", "unknown", "Result",
+    "any",
+    "bool",
+    "bytes",
+    "channel",
+    "dict",
+    "duration",
+    "float",
+    "generator",
+    "int",
+    "iter",
+    "list",
+    "never",
+    "nil",
+    "pair",
+    "range",
+    "set",
+    "stream",
+    "string",
+    "task",
+    "transcript",
+    "unknown",
+    "Result",
 ];
 
 /// Whether a type of that name needs no declaration.
