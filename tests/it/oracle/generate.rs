@@ -17,10 +17,32 @@ enum Kind {
     Text,
     List,
     Dict,
+    Record,
+    Variant,
     Function,
 }
 
-const KINDS: [Kind; 4] = [Kind::Int, Kind::Text, Kind::List, Kind::Dict];
+const KINDS: [Kind; 6] = [Kind::Int, Kind::Text, Kind::List, Kind::Dict, Kind::Record, Kind::Variant];
+
+/// What stands before each program.
+const TYPES: &str = "\
+struct Record { a: any, b: any = 2 }
+impl Record {
+  fn first(self) { self.a }
+  fn with(self, a) { Record {...self, a: a} }
+  fn empty() { Record {a: nil, b: []} }
+}
+enum Variant { None, One(any), Two(any, any) }
+impl Variant {
+  fn inside(self) {
+    match self {
+      Variant.None -> nil
+      Variant.One(x) -> x
+      Variant.Two(x, y) -> [x, y]
+    }
+  }
+}
+";
 
 /// A name that may be used, and whether it may be assigned to.
 #[derive(Clone)]
@@ -155,6 +177,8 @@ impl Writer<'_> {
             (Kind::List, 3) => format!("{name} += {}", self.expr(Kind::List, 1)),
             (Kind::Dict, 1) => format!("{name}.a = {}", self.any(1)),
             (Kind::Dict, 2) => format!("{name}[\"b\"] = {}", self.any(1)),
+            (Kind::Record, 1) => format!("{name}.a = {}", self.any(1)),
+            (Kind::Record, 2) => format!("{name}.b += {}", self.any(1)),
             (kind, _) => format!("{name} = {}", self.expr(kind, 0)),
         };
         self.line(&line);
@@ -241,10 +265,12 @@ impl Writer<'_> {
         self.line(&format!("match {value} {{"));
         self.indent += 1;
         let name = self.fresh("m");
-        for head in ["0 | 1 ->", "\"a\" ->"] {
+        for head in ["0 | 1 ->", "\"a\" ->", "Variant.None ->"] {
             self.nested(head, depth);
         }
         self.nested(&format!("[{name}, ..._] ->"), depth);
+        self.nested(&format!("Variant.One({name}) | Variant.Two(_, {name}) ->"), depth);
+        self.nested(&format!("{{a: {name}, b: 2}} ->"), depth);
         let guard = self.expr(Kind::Int, 2);
         self.nested(&format!("{name} if type_of({name}) == \"int\" && {name} > {guard} ->"), depth);
         if self.pick(4) != 0 {
@@ -291,6 +317,8 @@ impl Writer<'_> {
             Kind::Text => self.string(depth + 1),
             Kind::List => self.list(depth + 1),
             Kind::Dict | Kind::Function => self.dict(depth + 1),
+            Kind::Record => self.record(depth + 1),
+            Kind::Variant => self.variant(depth + 1),
         }
     }
 
@@ -300,12 +328,16 @@ impl Writer<'_> {
             Kind::Text => &["\"a\"", "\"\"", "\"héé\"", "\"a,b\""],
             Kind::List => &["[]", "[1, 2, 3]", "[\"b\", \"a\"]", "[[1], [2]]"],
             Kind::Dict | Kind::Function => &["{}", "{a: 1}", "{b: [1], a: {c: 2}}"],
+            Kind::Record => &["Record.empty()", "(Record {a: 1})", "(Record {b: [1], a: {c: 2}})"],
+            Kind::Variant => &["Variant.None", "Variant.One(1)", "Variant.Two(\"a\", [1])"],
         };
         options[self.pick(options.len())].to_owned()
     }
 
     fn int(&mut self, depth: usize) -> String {
-        match self.pick(10) {
+        match self.pick(12) {
+            10 => format!("{}.first()", self.expr(Kind::Record, depth)),
+            11 => format!("{}.a", self.expr(Kind::Record, depth)),
             0 | 1 => self.literal(Kind::Int),
             2 | 3 => self.some(|k| k.kind == Kind::Int).map_or_else(|| self.literal(Kind::Int), |k| k.name),
             4 => {
@@ -335,7 +367,8 @@ impl Writer<'_> {
     }
 
     fn list(&mut self, depth: usize) -> String {
-        match self.pick(10) {
+        match self.pick(11) {
+            10 => format!("[{}.inside()]", self.expr(Kind::Variant, depth)),
             0 | 1 => self.literal(Kind::List),
             2 => self.some(|k| k.kind == Kind::List).map_or_else(|| self.literal(Kind::List), |k| k.name),
             3 => format!("[{}, ...{}]", self.any(depth), self.expr(Kind::List, depth)),
@@ -353,7 +386,8 @@ impl Writer<'_> {
     }
 
     fn dict(&mut self, depth: usize) -> String {
-        match self.pick(6) {
+        match self.pick(7) {
+            6 => format!("{{...{}}}", self.expr(Kind::Record, depth)),
             0 | 1 => self.literal(Kind::Dict),
             2 => self.some(|k| k.kind == Kind::Dict).map_or_else(|| self.literal(Kind::Dict), |k| k.name),
             3 => format!("{{a: {}, ...{}}}", self.any(depth), self.expr(Kind::Dict, depth)),
@@ -361,12 +395,30 @@ impl Writer<'_> {
             _ => format!("{}.map_values({{ x -> [x] }})", self.expr(Kind::Dict, depth)),
         }
     }
+
+    fn record(&mut self, depth: usize) -> String {
+        match self.pick(5) {
+            0 | 1 => self.literal(Kind::Record),
+            2 => self.some(|k| k.kind == Kind::Record).map_or_else(|| self.literal(Kind::Record), |k| k.name),
+            3 => format!("(Record {{a: {}, b: {}}})", self.any(depth), self.any(depth)),
+            _ => format!("{}.with({})", self.expr(Kind::Record, depth), self.any(depth)),
+        }
+    }
+
+    fn variant(&mut self, depth: usize) -> String {
+        match self.pick(5) {
+            0 | 1 => self.literal(Kind::Variant),
+            2 => self.some(|k| k.kind == Kind::Variant).map_or_else(|| self.literal(Kind::Variant), |k| k.name),
+            3 => format!("Variant.One({})", self.any(depth)),
+            _ => format!("Variant.Two({}, {})", self.any(depth), self.any(depth)),
+        }
+    }
 }
 
 fn program(choices: &[u8]) -> String {
     let mut writer = Writer {
         choices: choices.iter(),
-        text: String::new(),
+        text: TYPES.to_owned(),
         known: Vec::new(),
         named: 0,
         indent: 0,
@@ -422,5 +474,5 @@ fn agrees_with_generated_programs() {
     if let Err(failure) = outcome {
         panic!("{failure}");
     }
-    assert!(compared.get() * 3 > cases, "only {} of {cases} programs were compared", compared.get());
+    assert!(compared.get() * 3 > cases * 2, "only {} of {cases} programs were compared", compared.get());
 }
