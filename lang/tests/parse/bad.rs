@@ -258,3 +258,26 @@ fn large_nonsense_is_read_quickly() {
         assert!(start.elapsed().as_secs() < 5, "{text}: {:?}", start.elapsed());
     }
 }
+
+/// The list of the language's reference, which the lexer's own must equal.
+#[test]
+fn reserved_words_name_nothing() {
+    let reserved = "pipeline extends override let var const if else for in while match retry parallel defer return import \
+                    true false nil try catch throw finally fn spawn type enum struct interface impl pub from to exclusive \
+                    tool guard require each settle deadline yield emit mutex break continue select";
+    let mut words: Vec<&str> = reserved.split_whitespace().collect();
+    for word in &words {
+        // A constant is a pattern, which binds nothing; the compiler says so.
+        if !["true", "false", "nil"].contains(word) {
+            assert_eq!(findings(&format!("let {word} = 1\n")), [("HARN-PAR-018", (*word).to_owned())]);
+        }
+        assert_eq!(findings(&format!("println(x.{word}, {{{word}: 1}})\n")), [], "behind a dot and as a key");
+    }
+    let mut known = lang::lex::token::KEYWORDS.to_vec();
+    known.sort_unstable();
+    words.sort_unstable();
+    assert_eq!(known, words);
+    for word in ["gen", "with", "as", "stream", "where", "not", "timeout", "default"] {
+        assert_eq!(findings(&format!("let {word} = 1\nprintln({word})\n")), [], "{word}");
+    }
+}
