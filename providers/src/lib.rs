@@ -3,10 +3,12 @@
 //! | module | offers |
 //! |---|---|
 //! | [`reminder`] | the canonical reminder providers and the list of their ids |
+//! | [`web`] | questions of scripts to servers of any kind |
 //! | [`model`] | the mock, Anthropic's Messages API, OpenAI's Chat Completions, and what each route can take |
 
 pub mod model;
 pub mod reminder;
+pub mod web;
 
 #[cfg(test)]
 mod testing;

@@ -21,6 +21,7 @@ mod options;
 pub mod output;
 mod project;
 mod read;
+mod system;
 mod table;
 mod values;
 mod world;

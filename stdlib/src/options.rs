@@ -22,6 +22,7 @@ use std::sync::Arc;
 pub(crate) static SHAPES: &[(&str, &str)] = &[
     ("LlmOptions", LLM),
     ("AgentLoopOptions", LOOP),
+    ("HttpOptions", HTTP),
     (
         "CompactOptions",
         "{strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: int, target_tokens?: int, \
@@ -37,6 +38,8 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
         "{kind: string, claim: string, confidence: float, evidence?: list<any>, provenance?: any, valid_until?: any}",
     ),
 ];
+
+const HTTP: &str = "{headers?: dict, timeout_ms?: int}";
 
 const LLM: &str = "{provider?: string, model?: string, session_id?: string, messages?: list<any>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
@@ -104,6 +107,11 @@ impl<'a> Reader<'a> {
     /// As [`Self::llm`], for loops.
     pub(crate) fn agent_loop(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, LOOP)
+    }
+
+    /// As [`Self::llm`], for requests over HTTP.
+    pub(crate) fn http(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
+        Self::of(args, arg, HTTP)
     }
 
     fn of(args: &'a [Value], arg: usize, shape: &'static str) -> Result<Self, Box<Raise>> {

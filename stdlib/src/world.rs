@@ -2,9 +2,11 @@
 
 use crate::clock::RunClock;
 use crate::output::Output;
+use crate::table::input::Input;
 use lang::diagnostic::Diagnostic;
 use lang::vm::Host;
 use providers::model::{CapabilityTable, Routes};
+use providers::web::Web;
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::{EventLog, MemoryLog};
@@ -29,6 +31,8 @@ pub struct World {
     pub(crate) hooks: Rc<Hooks>,
     pub(crate) providers: Rc<ReminderProviders>,
     pub(crate) routes: Rc<Routes>,
+    pub(crate) web: Web,
+    pub(crate) input: Input,
     pub(crate) ids: SharedIds,
     pub(crate) args: Vec<String>,
     pub(crate) task: Option<String>,
@@ -58,6 +62,8 @@ impl World {
             sessions: Sessions::new(chosen),
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(providers::reminder::canonical())),
+            web: Web::new(|name| std::env::var(name).ok()),
+            input: Input::default(),
             routes: Rc::new(Routes::new(table, |name| std::env::var(name).ok())),
             ids: SharedIds::new(IdStream::new(chosen, "run")),
             args,

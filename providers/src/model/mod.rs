@@ -15,7 +15,7 @@ pub mod mock;
 mod anthropic;
 mod capabilities;
 mod choice;
-mod http;
+pub(crate) mod http;
 mod openai;
 mod provider;
 mod route;

@@ -50,10 +50,4 @@ pub(crate) static LATER: &[&str] = &[
     "mailbox_open",
     "mailbox_send",
     "mailbox_receive",
-    // The system.
-    "exec",
-    "http_get",
-    "http_post",
-    "read_line",
-    "read_stdin",
 ];

@@ -7,10 +7,13 @@ mod fact;
 mod file;
 mod file_tools;
 mod hook;
+mod http;
 mod id;
+pub(crate) mod input;
 mod later;
 mod llm;
 mod mock;
+mod process;
 mod provider;
 mod session;
 mod time;
@@ -29,9 +32,12 @@ static OWN: &[&[Builtin]] = &[
     file::TABLE,
     file_tools::TABLE,
     hook::TABLE,
+    http::TABLE,
     id::TABLE,
+    input::TABLE,
     llm::TABLE,
     mock::TABLE,
+    process::TABLE,
     provider::TABLE,
     session::TABLE,
     time::TABLE,

@@ -51,6 +51,8 @@ impl Proxies {
 #[derive(Debug, Default)]
 pub(crate) struct Client {
     proxies: Proxies,
+    /// Whether redirects are followed; without it none are.
+    redirects: Option<fn() -> redirect::Policy>,
     plain: OnceCell<reqwest::Client>,
     secure: OnceCell<reqwest::Client>,
 }
@@ -58,6 +60,11 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(proxies: Proxies) -> Client {
         Client { proxies, ..Client::default() }
+    }
+
+    /// The same with redirects followed.
+    pub(crate) fn following(self, redirects: fn() -> redirect::Policy) -> Client {
+        Client { redirects: Some(redirects), ..self }
     }
 
     /// The client for a URL.
@@ -75,8 +82,8 @@ impl Client {
         let mut builder = reqwest::Client::builder()
             .tls_backend_preconfigured(tls(roots)?)
             .connect_timeout(CONNECT_TIMEOUT)
-            // A redirect would carry the prompt, and perhaps the key, to where nobody meant it to go.
-            .redirect(redirect::Policy::none())
+            // To a model: a redirect would carry the prompt, and perhaps the key, to where nobody meant it to go.
+            .redirect(self.redirects.map_or_else(redirect::Policy::none, |policy| policy()))
             .user_agent(concat!("harn/", env!("CARGO_PKG_VERSION")))
             .no_proxy();
         // A server on this machine is never behind a proxy.

@@ -1,0 +1,104 @@
+//! Requests over HTTP.
+
+use crate::options::Reader;
+use crate::{here, system};
+use lang::builtins::{Capability, args, to_json};
+use lang::value::{Dict, Str, Value};
+use lang::vm::{Cx, Raise, Wait};
+use std::rc::Rc;
+use providers::web::{Failure, FailureKind, Method, Question, Reply};
+
+const NET: &[Capability] = &[Capability::Net];
+
+lang::builtins! { "" =>
+    /// Asks a server: `{status, ok, headers, body}`. `ok` says whether the status is one of success.
+    waits "http_get(url: string, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any}" [caps = NET] http_get;
+    /// Sends a body: a string or bytes as they are, anything else as JSON.
+    waits "http_post(url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any}" [caps = NET] http_post;
+}
+
+/// How long a whole answer may take where the options do not say.
+const TIMEOUT_MS: u64 = 30_000;
+
+fn http_get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let question = question(args, Method::Get, 1)?;
+    ask(cx, question)
+}
+
+fn http_post(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let mut question = question(args, Method::Post, 2)?;
+    let (body, kind) = match &args[1] {
+        Value::Nil => (Vec::new(), None),
+        Value::Str(text) => (text.as_bytes().to_vec(), Some("text/plain; charset=utf-8")),
+        Value::Bytes(bytes) => (bytes.to_vec(), Some("application/octet-stream")),
+        value => {
+            let json = to_json(value).map_err(|raise| raise.about(1, "no body can be made of this"))?;
+            (json.to_string().into_bytes(), Some("application/json"))
+        }
+    };
+    let said = question.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    if let Some(kind) = kind.filter(|_| !said) {
+        question.headers.push(("content-type".to_owned(), kind.to_owned()));
+    }
+    question.body = body;
+    ask(cx, question)
+}
+
+/// The URL in the first argument and the options in argument `options`.
+fn question(args: &[Value], method: Method, options: usize) -> Result<Question, Box<Raise>> {
+    let url = args::str(args, 0)?.to_string();
+    let reader = Reader::http(args, options)?;
+    let mut headers = Vec::new();
+    if let Value::Dict(given) = reader.value("headers") {
+        for (name, value) in given.dict.iter() {
+            let Value::Str(value) = value else {
+                let message = format!("the header `{name}` must be a string, not {}", lang::value::article(value.type_name()));
+                return Err(Raise::error(lang::vm::codes::TYPE, message).about(options, "given here"));
+            };
+            headers.push((name.to_string(), value.to_string()));
+        }
+    }
+    let timeout_ms = reader.count("timeout_ms")?.unwrap_or(TIMEOUT_MS);
+    Ok(Question { method, url, headers, body: Vec::new(), timeout_ms })
+}
+
+fn ask(cx: &Cx<'_>, question: Question) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    Ok(Wait::new(async move {
+        let reply = world.web.ask(&question).await;
+        reply.map(answer).map_err(|failure| failed(&question, &failure))
+    }))
+}
+
+fn answer(reply: Reply) -> Value {
+    let mut headers = Dict::new();
+    for (name, value) in reply.headers {
+        // A header may come several times; a list with commas says the same.
+        let whole = match headers.get_str(&name) {
+            Some(before) => format!("{}, {value}", lang::value::display(before)),
+            None => value,
+        };
+        headers.insert(Str::new(&name), Value::from(whole));
+    }
+    let body = match String::from_utf8(reply.body) {
+        Ok(text) => Value::from(text),
+        Err(e) => Value::Bytes(Rc::new(e.into_bytes())),
+    };
+    Value::record([
+        ("status", Value::Int(i64::from(reply.status))),
+        ("ok", Value::Bool((200..300).contains(&reply.status))),
+        ("headers", Value::dict(headers)),
+        ("body", body),
+    ])
+}
+
+fn failed(question: &Question, failure: &Failure) -> Box<Raise> {
+    let (code, category, help) = match failure.kind {
+        FailureKind::Address => (system::ADDRESS, "address", "write the whole URL: `https://example.com/path`"),
+        FailureKind::Connection => (system::CONNECTION, "connection", "catch this where the server may be away"),
+        FailureKind::Timeout => (system::SLOW, "timeout", "give it more time with the option `timeout_ms`"),
+        FailureKind::TooLarge => (system::LARGE, "too_large", "ask for a part of it"),
+    };
+    let raise = Raise::error(code, failure.message.clone()).field("category", category);
+    raise.field("url", question.url.as_str()).help(help)
+}

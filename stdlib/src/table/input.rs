@@ -1,0 +1,111 @@
+//! Standard input. A thread of its own reads it, so that other tasks go on while a line is awaited; it is started by the
+//! first who asks.
+
+use crate::{here, system};
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait};
+use std::cell::OnceCell;
+use std::io::{self, BufRead, Read};
+use std::sync::mpsc;
+use tokio::sync::oneshot;
+
+lang::builtins! { "" =>
+    /// The next line of standard input without its line break; nil at its end.
+    waits "read_line() -> string | nil" read_line;
+    /// All of standard input that has not been read yet.
+    waits "read_stdin() -> string" read_stdin;
+}
+
+/// Bytes of a line, and a sixteenth of what is read of all.
+const MOST: u64 = 16 << 20;
+
+#[derive(Clone, Copy)]
+enum Wanted {
+    Line,
+    All,
+}
+
+/// Nothing at the end of the input.
+type Answer = io::Result<Option<Vec<u8>>>;
+
+/// Standard input of a run.
+#[derive(Default)]
+pub(crate) struct Input {
+    reader: OnceCell<mpsc::Sender<(Wanted, oneshot::Sender<Answer>)>>,
+}
+
+impl Input {
+    fn ask(&self, wanted: Wanted) -> oneshot::Receiver<Answer> {
+        let (tell, answer) = oneshot::channel();
+        let reader = self.reader.get_or_init(|| {
+            let (asks, asked) = mpsc::channel();
+            // Without a thread nobody answers, which the one who asked is told.
+            let _ = std::thread::Builder::new().name("stdin".to_owned()).spawn(move || serve(&asked));
+            asks
+        });
+        let _ = reader.send((wanted, tell));
+        answer
+    }
+}
+
+fn serve(asked: &mpsc::Receiver<(Wanted, oneshot::Sender<Answer>)>) {
+    // What was read for someone who has gone away is for the next one.
+    let mut kept = Vec::new();
+    while let Ok((wanted, tell)) = asked.recv() {
+        let answer = read(wanted, std::mem::take(&mut kept));
+        if let Err(Ok(Some(unheard))) = tell.send(answer) {
+            kept = unheard;
+        }
+    }
+}
+
+fn read(wanted: Wanted, mut bytes: Vec<u8>) -> Answer {
+    let mut input = io::stdin().lock();
+    match wanted {
+        Wanted::Line if bytes.contains(&b'\n') => Ok(Some(bytes)),
+        Wanted::Line => {
+            input.take(MOST + 1).read_until(b'\n', &mut bytes)?;
+            Ok((!bytes.is_empty()).then_some(bytes))
+        }
+        Wanted::All => {
+            input.take(16 * MOST + 1).read_to_end(&mut bytes)?;
+            Ok(Some(bytes))
+        }
+    }
+}
+
+fn text(answer: Result<Answer, oneshot::error::RecvError>, most: u64) -> Result<Option<String>, Box<Raise>> {
+    let failed = |why: String| Raise::error(system::INPUT, format!("cannot read standard input: {why}"));
+    let bytes = answer.map_err(|_| failed("the system gave no thread".to_owned()))?.map_err(|e| failed(e.to_string()))?;
+    let Some(bytes) = bytes else { return Ok(None) };
+    if bytes.len() as u64 > most {
+        let message = format!("standard input holds more than {} MiB at once", most >> 20);
+        return Err(Raise::error(system::TOO_MUCH, message).field("category", "too_large"));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|e| {
+        failed(format!("it is no UTF-8 text: byte {} begins no character", e.utf8_error().valid_up_to()))
+    })
+}
+
+fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let answer = here::world(cx)?.input.ask(Wanted::Line);
+    Ok(Wait::new(async move {
+        Ok(match text(answer.await, MOST)? {
+            None => Value::Nil,
+            Some(mut line) => {
+                if line.ends_with('\n') {
+                    line.pop();
+                    if line.ends_with('\r') {
+                        line.pop();
+                    }
+                }
+                Value::from(line)
+            }
+        })
+    }))
+}
+
+fn read_stdin(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let answer = here::world(cx)?.input.ask(Wanted::All);
+    Ok(Wait::new(async move { Ok(Value::from(text(answer.await, 16 * MOST)?.unwrap_or_default())) }))
+}

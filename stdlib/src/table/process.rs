@@ -1,0 +1,111 @@
+//! Other programs.
+
+use crate::system;
+use lang::builtins::{Capability, args};
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait};
+use std::process::Stdio;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+
+lang::builtins! { "" =>
+    /// Runs a program to its end, without a shell: `{ok, code, stdout, stderr}`. Its standard input is empty.
+    waits "exec(command: string, ...args) -> {ok: bool, code: int, stdout: string, stderr: string}" [caps = &[Capability::Process]] exec;
+}
+
+/// Bytes of standard output, and of standard error, that are kept.
+const MOST_OUTPUT: usize = 16 << 20;
+
+/// A running program with those that it has started: they end with the wait for it.
+struct Group {
+    child: Child,
+    leader: Option<i32>,
+}
+
+impl Group {
+    fn start(command: &mut Command) -> std::io::Result<Self> {
+        #[cfg(unix)]
+        command.process_group(0);
+        let child = command.kill_on_drop(true).spawn()?;
+        let leader = child.id().and_then(|id| i32::try_from(id).ok());
+        Ok(Self { child, leader })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(leader) = self.leader {
+            use nix::sys::signal::{Signal, killpg};
+            // Nobody may be left to be ended.
+            let _ = killpg(nix::unistd::Pid::from_raw(leader), Signal::SIGKILL);
+        }
+    }
+}
+
+fn exec(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let name = args::str(args, 0)?.to_string();
+    let mut command = Command::new(&name);
+    for i in 1..args.len() {
+        command.arg(args::str(args, i)?.as_str());
+    }
+    cx.check_room(0)?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(Wait::new(async move {
+        let mut group = Group::start(&mut command).map_err(|e| not_started(&name, &e))?;
+        let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
+        let (out, err) = tokio::try_join!(output(&name, stdout), output(&name, stderr))?;
+        let status = group.child.wait().await.map_err(|e| not_started(&name, &e))?;
+        // It is over: what it left running on purpose may go on.
+        group.leader = None;
+        Ok(Value::record([
+            ("ok", Value::Bool(status.success())),
+            ("code", Value::Int(code(status))),
+            ("stdout", Value::from(text(out))),
+            ("stderr", Value::from(text(err))),
+        ]))
+    }))
+}
+
+async fn output(name: &str, stream: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Box<Raise>> {
+    let mut bytes = Vec::new();
+    let Some(stream) = stream else { return Ok(bytes) };
+    let most = u64::try_from(MOST_OUTPUT).unwrap_or(u64::MAX);
+    stream.take(most + 1).read_to_end(&mut bytes).await.map_err(|e| not_started(name, &e))?;
+    if bytes.len() > MOST_OUTPUT {
+        let message = format!("`{name}` wrote more than {} MiB", MOST_OUTPUT >> 20);
+        return Err(Raise::error(system::TOO_MUCH, message)
+            .field("category", "too_large")
+            .help("let it write to a file, and read of that what is needed"));
+    }
+    Ok(bytes)
+}
+
+/// Programs write what they like; what is no UTF-8 shows as U+FFFD.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+}
+
+/// As shells count: what a signal ended has 128 and the signal's number.
+fn code(status: std::process::ExitStatus) -> i64 {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        if let Some(signal) = status.signal() {
+            return i64::from(128 + signal);
+        }
+    }
+    i64::from(status.code().unwrap_or(1))
+}
+
+fn not_started(name: &str, e: &std::io::Error) -> Box<Raise> {
+    let raise = Raise::error(system::NOT_STARTED, format!("cannot run `{name}`: {}", system::reason(e, "program")))
+        .field("command", name);
+    // The most common slip: a line for a shell.
+    match name.split_once(' ') {
+        Some((program, _)) => raise.help(format!(
+            "each argument stands by itself: `exec(\"{program}\", …)`; for a shell's line `exec(\"sh\", \"-c\", …)`"
+        )),
+        None => raise,
+    }
+}
