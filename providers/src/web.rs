@@ -1,7 +1,7 @@
 //! Questions of scripts to servers of any kind, over the same connections, certificates and proxies as the routes to models.
 
-use crate::model::http::{Client, MAX_BODY, client::Proxies};
 use crate::model::http::failure::root_cause;
+use crate::model::http::{Client, MAX_BODY, client::Proxies};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Url, redirect};
 use std::time::Duration;
@@ -110,7 +110,8 @@ impl Web {
 }
 
 fn address(written: &str) -> Result<Url, Failure> {
-    let wrong = |why: String| Failure { kind: FailureKind::Address, message: format!("`{written}` is no address: {why}") };
+    let wrong =
+        |why: String| Failure { kind: FailureKind::Address, message: format!("`{written}` is no address: {why}") };
     let url = Url::parse(written).map_err(|e| wrong(e.to_string()))?;
     match url.scheme() {
         "http" | "https" if url.has_host() => Ok(url),

@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 pub fn catalogue() -> Vec<&'static Code> {
     static REMINDER_CODES: OnceLock<Vec<Code>> = OnceLock::new();
     let of_core = REMINDER_CODES.get_or_init(|| REMINDERS.iter().map(of_core).collect());
-    let own = [crate::read::CODES, crate::fault::CODES, crate::project::CODES, crate::system::CODES].into_iter().flatten();
+    let own =
+        [crate::read::CODES, crate::fault::CODES, crate::project::CODES, crate::system::CODES].into_iter().flatten();
     let mut all: Vec<&Code> = lang::CODES.iter().copied().flatten().chain(of_core).chain(own).collect();
     all.sort_by_key(|code| code.code);
     all

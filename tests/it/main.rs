@@ -8,6 +8,7 @@
 //! - [`repl`]: a session through a pipe.
 //! - [`docs`]: what the documents show and link to.
 //! - [`aimock`]: the quick start against a model server from npm.
+//! - [`system`]: standard input, servers, processes.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
@@ -31,4 +32,5 @@ mod oracle;
 mod peers;
 mod repl;
 mod scripts;
+mod system;
 mod wire_shapes;

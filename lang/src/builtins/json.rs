@@ -209,19 +209,22 @@ impl serde::Serialize for Writer<'_> {
     }
 }
 
-/// The text that `write` makes of the first argument.
+/// The text that `write` makes of a value.
 fn written(
-    args: &[Value],
+    value: &Value,
     write: impl FnOnce(&Writer<'_>) -> Result<String, serde_json::Error>,
-) -> Result<Value, Box<Raise>> {
+) -> Result<String, Box<Raise>> {
     let failed = Cell::new(None);
-    match write(&Writer { value: &args[0], depth: DEPTH, failed: &failed }) {
-        Ok(text) => Ok(Value::from(text)),
-        Err(e) => {
-            let raise = failed.take().unwrap_or_else(|| Raise::error(codes::VALUE, format!("this is no JSON: {e}")));
-            Err(raise.about(0, ""))
-        }
-    }
+    write(&Writer { value, depth: DEPTH, failed: &failed })
+        .map_err(|e| failed.take().unwrap_or_else(|| Raise::error(codes::VALUE, format!("this is no JSON: {e}"))))
+}
+
+/// The JSON text of a value, keys in order.
+///
+/// # Errors
+/// When it holds something that JSON has no form for (a closure, a channel), or is nested too deep.
+pub fn json_text(value: &Value) -> Result<String, Box<Raise>> {
+    written(value, |value| serde_json::to_string(value))
 }
 
 fn json_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -231,9 +234,10 @@ fn json_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 }
 
 fn json_stringify(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    written(args, |value| serde_json::to_string(value))
+    json_text(&args[0]).map(Value::from).map_err(|raise| raise.about(0, ""))
 }
 
 fn json_stringify_pretty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    written(args, |value| serde_json::to_string_pretty(value))
+    let text = written(&args[0], |value| serde_json::to_string_pretty(value));
+    text.map(Value::from).map_err(|raise| raise.about(0, ""))
 }

@@ -29,7 +29,7 @@ mod string;
 mod under;
 mod walk;
 
-pub use json::parse_json;
+pub use json::{json_text, parse_json};
 pub use registry::{Index, Registry};
 pub use walk::elements;
 

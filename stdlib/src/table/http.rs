@@ -2,11 +2,11 @@
 
 use crate::options::Reader;
 use crate::{here, system};
-use lang::builtins::{Capability, args, to_json};
+use lang::builtins::{Capability, args, json_text};
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise, Wait};
-use std::rc::Rc;
 use providers::web::{Failure, FailureKind, Method, Question, Reply};
+use std::rc::Rc;
 
 const NET: &[Capability] = &[Capability::Net];
 
@@ -32,8 +32,8 @@ fn http_post(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         Value::Str(text) => (text.as_bytes().to_vec(), Some("text/plain; charset=utf-8")),
         Value::Bytes(bytes) => (bytes.to_vec(), Some("application/octet-stream")),
         value => {
-            let json = to_json(value).map_err(|raise| raise.about(1, "no body can be made of this"))?;
-            (json.to_string().into_bytes(), Some("application/json"))
+            let json = json_text(value).map_err(|raise| raise.about(1, "no body can be made of this"))?;
+            (json.into_bytes(), Some("application/json"))
         }
     };
     let said = question.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
@@ -52,7 +52,8 @@ fn question(args: &[Value], method: Method, options: usize) -> Result<Question, 
     if let Value::Dict(given) = reader.value("headers") {
         for (name, value) in given.dict.iter() {
             let Value::Str(value) = value else {
-                let message = format!("the header `{name}` must be a string, not {}", lang::value::article(value.type_name()));
+                let message =
+                    format!("the header `{name}` must be a string, not {}", lang::value::article(value.type_name()));
                 return Err(Raise::error(lang::vm::codes::TYPE, message).about(options, "given here"));
             };
             headers.push((name.to_string(), value.to_string()));

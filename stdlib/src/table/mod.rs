@@ -15,6 +15,8 @@ mod llm;
 mod mock;
 mod process;
 mod provider;
+#[cfg(test)]
+mod rights;
 mod session;
 mod time;
 mod tool;

@@ -1,0 +1,53 @@
+//! Which builtins need which right: held as a list, so that a new one that reaches outside is not forgotten.
+
+use super::registry;
+use crate::{Captured, Engine, RunOptions, Source};
+use lang::builtins::Capability;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Every builtin that needs a right, by right.
+const NEEDS: &[(Capability, &[&str])] = &[
+    (Capability::FsRead, &["file_exists", "file_tools", "list_dir", "read_file"]),
+    (Capability::FsWrite, &["append_file", "delete_file", "mkdir", "write_file"]),
+    (Capability::Process, &["exec"]),
+    (Capability::Net, &["http_get", "http_post"]),
+    (Capability::Env, &["env"]),
+    (Capability::Llm, &["agent_loop", "llm_call"]),
+];
+
+#[test]
+fn the_table_says_who_needs_what() {
+    for (right, names) in NEEDS {
+        let found: BTreeSet<String> =
+            registry().all().filter(|row| row.caps.contains(right)).map(lang::builtins::Builtin::full_name).collect();
+        assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), *names, "{}", right.name());
+    }
+    assert_eq!(NEEDS.len(), Capability::ALL.len());
+}
+
+/// What a call of a builtin gives in a run without a right, and in one with it: its error's code.
+fn called(name: &str, arity: usize, denied: &[Capability]) -> String {
+    let args = vec!["\"no/such/thing\""; arity].join(", ");
+    let output = Rc::new(Captured::default());
+    let text =
+        format!("let f = {name}\nlet r = try {{ f({args}) }}\nprintln(is_err(r) ? unwrap_err(r).code : \"ran\")\n");
+    let options =
+        RunOptions { denied: denied.to_vec(), output: output.clone(), seed: Some(1), ..RunOptions::default() };
+    let ran = Engine::new(options).run(&Source::new("rights.harn", text));
+    assert_eq!(ran.exit_code, 0, "{name}: {:?}", ran.diagnostics);
+    output.stdout().trim().to_owned()
+}
+
+#[test]
+fn every_builtin_that_needs_a_right_is_refused_without_it() {
+    for row in registry().all().filter(|row| !row.caps.is_empty()) {
+        for right in row.caps {
+            let code = called(&row.full_name(), usize::from(row.arity.min), &[*right]);
+            assert_eq!(code, "HARN-RUN-014", "{} without {}", row.full_name(), right.name());
+        }
+        let others: Vec<Capability> = Capability::ALL.into_iter().filter(|right| !row.caps.contains(right)).collect();
+        let code = called(&row.full_name(), usize::from(row.arity.min), &others);
+        assert_ne!(code, "HARN-RUN-014", "{} needs no more than it says", row.full_name());
+    }
+}

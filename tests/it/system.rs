@@ -1,0 +1,144 @@
+//! Standard input, servers and processes, which scripts alone cannot bring along.
+
+use crate::harn::{harn_with_input, scratch};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a script prints that is given some standard input.
+fn printed(name: &str, script: &str, input: &[u8]) -> String {
+    let path = scratch(&format!("system-{name}")).join("script.harn");
+    fs::write(&path, script).unwrap();
+    let outcome = harn_with_input(&["run", path.to_str().unwrap()], input, &[]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{}", outcome.out);
+    outcome.out
+}
+
+#[test]
+fn lines_of_standard_input_and_what_is_left_of_it() {
+    let script = "println(read_line())\nprintln(read_line())\nprintln(read_stdin())\nprintln(read_line())\n";
+    assert_eq!(printed("lines", script, b"one\r\n\nthree\nfour"), "one\n\nthree\nfour\nnil\n");
+}
+
+#[test]
+fn standard_input_that_is_no_text_or_has_no_end() {
+    let script = "println(unwrap_err(try { read_line() }).code)\nprintln(read_line())\n";
+    assert_eq!(printed("no-text", script, b"a\xffb\nnext\n"), "HARN-IO-004\nnext\n");
+    let long = [vec![b'x'; (16 << 20) + 10], b"\n".to_vec()].concat();
+    assert_eq!(printed("long", "println(unwrap_err(try { read_line() }).code)\n", &long), "HARN-IO-003\n");
+}
+
+/// A request as the server read it: its first line, headers and body.
+fn request(stream: &TcpStream) -> (String, String, String) {
+    let mut reader = BufReader::new(stream);
+    let (mut first, mut headers) = (String::new(), String::new());
+    reader.read_line(&mut first).unwrap();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if line.trim().is_empty() {
+            break;
+        }
+        headers.push_str(&line.to_lowercase());
+    }
+    let length = headers.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body).unwrap();
+    (first.trim().to_owned(), headers, String::from_utf8(body).unwrap())
+}
+
+/// A server on this machine that shows what it was asked, and answers some paths in odd ways. Gives its address.
+fn server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || answer(stream));
+        }
+    });
+    address
+}
+
+fn answer(mut stream: TcpStream) {
+    let (first, headers, body) = request(&stream);
+    let path = first.split(' ').nth(1).unwrap_or("").to_owned();
+    let say = |status: &str, more: &str, text: &[u8]| {
+        let head = format!("HTTP/1.1 {status}\r\n{more}content-length: {}\r\nconnection: close\r\n\r\n", text.len());
+        [head.as_bytes(), text].concat()
+    };
+    let reply = match path.as_str() {
+        "/missing" => say("404 Not Found", "", b"no such page"),
+        "/twice" => say("200 OK", "x-many: a\r\nx-many: b\r\n", b""),
+        "/bytes" => say("200 OK", "", b"\xff\x00"),
+        "/moved" => say("302 Found", "location: /echo\r\n", b""),
+        "/round" => say("302 Found", "location: /round\r\n", b""),
+        "/slow" => {
+            thread::sleep(Duration::from_secs(20));
+            return;
+        }
+        "/broken" => b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf".to_vec(),
+        "/large" => say("200 OK", "", &vec![b'x'; (32 << 20) + 1]),
+        _ => {
+            let kind = headers.lines().find(|line| line.starts_with("content-type")).unwrap_or("no content-type");
+            let mine = headers.lines().find(|line| line.starts_with("x-mine")).unwrap_or("no x-mine");
+            say("200 OK", "x-server: test\r\n", format!("{first} | {kind} | {mine} | {body}").as_bytes())
+        }
+    };
+    // A client that has heard enough closes its end.
+    let _ = stream.write_all(&reply);
+}
+
+#[test]
+fn requests_and_answers() {
+    let base = server();
+    let script = format!(
+        "let r = http_get(\"{base}/echo?a=1\", {{headers: {{\"X-Mine\": \"yes\"}}}})\n\
+         println(r.status, r.ok, r.headers[\"x-server\"])\nprintln(r.body)\n\
+         println(http_post(\"{base}/echo\", {{b: [1, nil], a: \"x\"}}).body)\n\
+         println(http_post(\"{base}/echo\", \"text\").body)\n\
+         println(http_post(\"{base}/echo\", \"<a/>\", {{headers: {{\"Content-Type\": \"text/xml\"}}}}).body)\n\
+         println(http_post(\"{base}/echo\").body)\n\
+         let missing = http_get(\"{base}/missing\")\nprintln(missing.status, missing.ok, missing.body)\n\
+         println(http_get(\"{base}/twice\").headers[\"x-many\"])\n\
+         println(type_of(http_get(\"{base}/bytes\").body))\n\
+         println(http_get(\"{base}/moved\").body)\n"
+    );
+    let want = "200 true test\n\
+                GET /echo?a=1 HTTP/1.1 | no content-type | x-mine: yes | \n\
+                POST /echo HTTP/1.1 | content-type: application/json | no x-mine | {\"a\":\"x\",\"b\":[1,null]}\n\
+                POST /echo HTTP/1.1 | content-type: text/plain; charset=utf-8 | no x-mine | text\n\
+                POST /echo HTTP/1.1 | content-type: text/xml | no x-mine | <a/>\n\
+                POST /echo HTTP/1.1 | no content-type | no x-mine | \n\
+                404 false no such page\na, b\nbytes\n\
+                GET /echo HTTP/1.1 | no content-type | no x-mine | \n";
+    assert_eq!(printed("http", &script, b""), want);
+}
+
+#[test]
+fn answers_that_are_none() {
+    let base = server();
+    let script = format!(
+        "for path in [\"slow\", \"broken\", \"large\", \"round\"] {{\n  \
+           let e = unwrap_err(try {{ http_get(\"{base}/${{path}}\", {{timeout_ms: path == \"slow\" ? 300 : 20000}}) }})\n  \
+           println(path, e.code, e.category)\n}}\n"
+    );
+    let want = "slow HARN-NET-003 timeout\nbroken HARN-NET-002 connection\nlarge HARN-NET-004 too_large\n\
+                round HARN-NET-002 connection\n";
+    assert_eq!(printed("http-failures", &script, b""), want);
+}
+
+#[test]
+fn a_program_that_writes_too_much_is_ended_with_those_it_started() {
+    let mark = scratch("system-group").join("alive");
+    let mark = mark.to_str().unwrap();
+    // The inner shell would write the mark two seconds later.
+    let script = format!(
+        "let r = try {{ exec(\"sh\", \"-c\", \"(sleep 2; echo alive > '{mark}') & exec yes\") }}\nprintln(unwrap_err(r).code)\n"
+    );
+    let start = Instant::now();
+    assert_eq!(printed("group", &script, b""), "HARN-IO-003\n");
+    thread::sleep(Duration::from_millis(2500).saturating_sub(start.elapsed().saturating_sub(Duration::from_secs(1))));
+    assert!(!std::path::Path::new(mark).exists(), "a program that was started in the background is still running");
+}
