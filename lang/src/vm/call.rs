@@ -39,13 +39,12 @@ impl Fiber {
         let callee: *const Value = &raw const self.root;
         // SAFETY: `root` stays where it is while the fiber is borrowed.
         match self.enter(unsafe { &*callee }, 0, argc, 0, true)? {
-            Entered::Frame => {}
+            Entered::Frame | Entered::Pause => {}
             Entered::Value(value) => self.woken = Some(Ok(value)),
             Entered::Wait(wait, pending) => {
                 self.pending = pending;
                 self.entry_wait = Some(wait);
             }
-            Entered::Pause => {}
         }
         Ok(())
     }
