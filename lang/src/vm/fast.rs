@@ -351,9 +351,16 @@ impl Fiber {
                         }
                     }
                     // `xs = xs.push(v)` of a list that is held here alone and has room.
-                    Op::MethodInPlace { argc: 1, base: at, site, place } => {
+                    Op::MethodInPlace { argc, base: at, site, place } => {
                         let (place, skip) = *code!().places.get_unchecked(usize::from(place));
-                        if code!().methods.get_unchecked(usize::from(site)).push
+                        if let Place::Register(root) = place
+                            && matches!(get!(root), Value::Struct(_) | Value::Variant(_))
+                        {
+                            // Their methods are functions: the long way, behind.
+                            continue;
+                        }
+                        if argc == 1
+                            && code!().methods.get_unchecked(usize::from(site)).push
                             && let Place::Register(root) = place
                             && let Value::List(list) = &mut *reg!(root)
                             && let Some(list) = Rc::get_mut(list)

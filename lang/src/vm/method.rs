@@ -75,16 +75,17 @@ impl Fiber {
         let base = self.absolute(at);
         let receiver = self.take_place(place);
         let tag = receiver.tag();
+        let own = match &receiver {
+            Value::Dict(d) => d.dict.contains(&site.name),
+            Value::Struct(_) | Value::Variant(_) | Value::Host(_) => true,
+            _ => false,
+        };
         let row = match site.cache.get() {
+            _ if own => None,
             Some((cached, row)) if cached == tag => Some(row),
             _ => self.isolate.registry().find(tag.module(), &site.name),
         };
-        let own_key = match &receiver {
-            Value::Dict(d) => d.dict.contains(&site.name),
-            Value::Struct(_) | Value::Variant(_) => true,
-            _ => false,
-        };
-        let Some(row) = row.filter(|row| row.pure && !own_key && tag != Tag::Host) else {
+        let Some(row) = row.filter(|row| row.pure) else {
             self.put_place(place, receiver);
             return Ok(0);
         };
