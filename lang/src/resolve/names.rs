@@ -40,6 +40,7 @@ impl Walk<'_> {
     pub(super) fn read(&mut self, name: &SmolStr, span: Span) {
         if let Some((id, depth)) = self.lookup(name) {
             if let Some(row) = self.out.binding(id).builtin {
+                self.out.bindings[id as usize].read = true;
                 self.out.uses.insert(span.start, Target::Builtin(row));
                 return;
             }

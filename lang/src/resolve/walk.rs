@@ -156,16 +156,32 @@ impl<'a> Walk<'a> {
         let Some(scope) = self.scopes.pop() else { return };
         for id in scope.names.into_values() {
             let binding = &self.out.bindings[id as usize];
-            let counts = matches!(binding.kind, BindingKind::Let | BindingKind::Var);
-            if !top && counts && !binding.read && !binding.name.starts_with('_') {
-                let (name, span) = (binding.name.clone(), binding.span);
-                self.found.push(
-                    Diagnostic::warning(codes::UNUSED, format!("`{name}` is bound and never read"))
-                        .label(self.source, span, "never read")
-                        .help(format!("remove it, or call it `_{name}`"))
-                        .fix(span, format!("_{name}")),
-                );
+            if binding.read || binding.name.starts_with('_') {
+                continue;
             }
+            let (name, span) = (binding.name.clone(), binding.span);
+            let offered = binding.public || self.around.role == Role::Piece;
+            if top && !offered && (binding.imported() || binding.builtin.is_some()) {
+                self.found.push(
+                    Diagnostic::warning(codes::UNUSED, format!("`{name}` is imported and never used"))
+                        .label(self.source, span, "never used")
+                        .help("take it out of the import"),
+                );
+                continue;
+            }
+            // What stands at the top may be imported by another file.
+            let what = match binding.kind {
+                _ if top => continue,
+                BindingKind::Let | BindingKind::Var => "bound and never read",
+                BindingKind::Function => "declared and never used",
+                _ => continue,
+            };
+            self.found.push(
+                Diagnostic::warning(codes::UNUSED, format!("`{name}` is {what}"))
+                    .label(self.source, span, "never read")
+                    .help(format!("remove it, or call it `_{name}`"))
+                    .fix(span, format!("_{name}")),
+            );
         }
     }
 

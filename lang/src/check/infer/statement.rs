@@ -55,7 +55,9 @@ impl<'a> Checker<'a> {
         let mut d =
             Diagnostic::warning(DEAD, "this is never reached").label(self.source, span, "control never gets here");
         if let Some(left) = self.frame.left {
-            d = d.label(self.source, left, "it leaves here");
+            let endless = self.source.slice(left).starts_with("while");
+            let how = if endless { "this loop has no end" } else { "it leaves here" };
+            d = d.label(self.source, left, how);
         }
         self.say(d.help("remove it, or move it before what leaves"));
     }
