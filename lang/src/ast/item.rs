@@ -1,6 +1,6 @@
 //! Declarations.
 
-use super::{Block, Expr, Name, Pattern, TypeExpr};
+use super::{Block, Expr, Name, Pattern, PatternKind, TypeExpr};
 use crate::source::Span;
 use smol_str::SmolStr;
 
@@ -122,6 +122,14 @@ pub struct FnDecl {
     pub body: Block,
     /// `gen fn`.
     pub generator: bool,
+}
+
+impl FnDecl {
+    /// Whether its first parameter is `self`, so that it is called on a value.
+    #[must_use]
+    pub fn takes_self(&self) -> bool {
+        self.params.first().is_some_and(|p| matches!(&p.pattern.kind, PatternKind::Bind(name) if name == "self"))
+    }
 }
 
 /// A parameter: `name`, `name: T = default`, `{a, b}`, `...rest`.

@@ -98,7 +98,7 @@ impl<'a> Declared<'a> {
 
     /// A method that an `impl` of the file gives to values of this type.
     pub(super) fn method(&self, named: &NamedType, name: &str) -> Option<&'a FnDecl> {
-        self.items.methods(named.id).iter().find(|m| m.name.text == name).copied()
+        self.items.methods(named.id).iter().find(|m| m.takes_self() && m.name.text == name).copied()
     }
 
     /// The module of builtins in which the methods of values of this type stand.

@@ -357,8 +357,7 @@ fn variant(variant: &Variant) -> VariantDef {
 
 /// The head of a function as its callers see it.
 pub(super) fn signature(decl: &FnDecl) -> Signature {
-    let takes_self =
-        decl.params.first().is_some_and(|p| matches!(&p.pattern.kind, PatternKind::Bind(name) if name == "self"));
+    let takes_self = decl.takes_self();
     let params = &decl.params[usize::from(takes_self)..];
     let positional = params.iter().filter(|p| !p.rest).count();
     Signature {

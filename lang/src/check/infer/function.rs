@@ -84,7 +84,8 @@ impl<'a> Checker<'a> {
             let promised = decl.returns.as_ref().map(|ty| (checker.written(ty), Why::Returns(ty.span)));
             checker.frame.promised = promised.filter(|_| !decl.generator && !yields(&decl.body));
             for (i, param) in decl.params.iter().enumerate() {
-                let known = owner.filter(|_| i == 0 && param.ty.is_none());
+                // A function of a type without `self` has no receiver.
+                let known = owner.filter(|_| i == 0 && decl.takes_self() && param.ty.is_none());
                 checker.parameter(param, known);
             }
             checker.body(&decl.body);
