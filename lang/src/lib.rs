@@ -27,4 +27,5 @@ pub static CODES: &[&[diagnostic::code::Code]] = &[
     check::TYPE_CODES,
     compile::CODES,
     vm::codes::CODES,
+    vm::tasks::CODES,
 ];

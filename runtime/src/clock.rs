@@ -16,6 +16,12 @@ pub trait Clock {
 
     /// Ready once [`Clock::now_ms`] has reached `at_ms`.
     fn sleep_until(&self, at_ms: u64) -> Local<'_, ()>;
+
+    /// The same for limits: a clock whose time is mocked is moved by those who sleep, not by those who only want to know
+    /// that it is too late.
+    fn alarm(&self, at_ms: u64) -> Local<'_, ()> {
+        self.sleep_until(at_ms)
+    }
 }
 
 /// A clock that stands still until it is moved. Clones are the same clock.

@@ -148,6 +148,8 @@ pub struct Scope {
     pub agent_id: Option<Arc<str>>,
     /// The options of the loop at hand as they were written, for handlers that want to see them; else nil.
     pub options: Data,
+    /// The script that the mock model answers from here; nothing where none was put in place.
+    pub script: Option<u64>,
     /// How many loops stand around this call. Nesting grows the native stack, so it is limited.
     pub depth: u32,
     /// Where diagnostics go that must not end the work. The driver shows them; the loop's result lists them.
@@ -169,6 +171,7 @@ impl Scope {
             task_id: None,
             agent_id: None,
             options: Data::Nil,
+            script: None,
             depth: 0,
             notes: Rc::default(),
         }

@@ -12,7 +12,7 @@ use lang::resolve::{Outer, Role};
 use lang::script::{Loaded, Options, load};
 use lang::source::SourceRef;
 use lang::value::{Closure, Value, display, inspect};
-use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, Why, drive};
+use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, Why, close, codes, resume, run, watch_time};
 use providers::model::CapabilityTable;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -114,7 +114,14 @@ impl Engine {
         let loaded = self.load(source, Options::default());
         let mut diagnostics = errors(loaded.diagnostics);
         let Some(unit) = loaded.unit else { return Ran { exit_code: 1, diagnostics } };
-        let exit_code = match self.execute(&unit) {
+        let result = self.execute(&unit);
+        match &result {
+            // Nothing is left to clean up with.
+            Err(raise) if raise.why == Why::Exhausted => self.isolate.abandon_tasks(),
+            _ => self.close(),
+        }
+        diagnostics.extend(self.unseen());
+        let exit_code = match result {
             Ok(value) => self.exit_code(&value),
             Err(raise) => match raise.why {
                 Why::Exit(code) => code,
@@ -129,6 +136,7 @@ impl Engine {
 
     fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
         self.isolate.start_watch();
+        watch_time(&self.isolate, &self.context.task, |time| Box::pin(tokio::time::sleep(time)));
         self.evaluate(&unit.before)?;
         let returned = self.call(closure(&unit.main), Vec::new())?;
         // A `return` or a failed `?` at the top ends the run, the pipeline included.
@@ -241,18 +249,36 @@ impl Engine {
             match fiber.run() {
                 Exit::Done(value) => return Ok(value),
                 Exit::Raised(raise) => return Err(raise),
-                Exit::Yield => {}
-                Exit::Wait(wait) => {
-                    return self.block_on(async move {
-                        fiber.wake(wait.0.await);
-                        drive(fiber).await
-                    });
+                // Nobody else wants to run.
+                Exit::Yield if !self.isolate.is_busy() => {}
+                exit => {
+                    let main = run(&self.isolate, &self.context.task, resume(fiber, exit));
+                    return self.block_on(main).unwrap_or_else(|| Err(no_runtime()));
                 }
             }
         }
     }
 
-    fn block_on(&self, future: impl Future<Output = Result<Value, Box<Raise>>>) -> Result<Value, Box<Raise>> {
+    /// Cancels the tasks that are left, and waits until they have cleaned up.
+    fn close(&self) {
+        if self.isolate.is_busy() {
+            let _ = self.block_on(close(&self.isolate, &self.context.task));
+            self.isolate.abandon_tasks();
+        }
+    }
+
+    /// Errors of tasks that nobody awaited.
+    fn unseen(&self) -> impl Iterator<Item = Diagnostic> {
+        self.isolate.unseen_failures().into_iter().map(|raise| {
+            let mut d = raise.to_diagnostic();
+            d.severity = Severity::Warning;
+            d.code = codes::UNSEEN;
+            d.message = format!("a task failed and nobody awaited it: {}", d.message);
+            d
+        })
+    }
+
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         let runtime = self.runtime.get_or_init(|| {
             tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -260,15 +286,14 @@ impl Engine {
                 .build_local(Default::default())
                 .ok()
         });
-        match runtime {
-            Some(runtime) => runtime.block_on(future),
-            None => Err(Raise::error(lang::vm::codes::OUTSIDE, "the system gave no means to wait (timers, sockets)")),
-        }
+        runtime.as_ref().map(|runtime| runtime.block_on(future))
     }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
+        // A session that ends leaves nothing running.
+        self.close();
         // What a script registered holds its isolate, whose host is the world that it was registered in.
         self.world.hooks.clear_tool();
         self.world.hooks.clear_session();
@@ -284,6 +309,10 @@ fn closure(proto: &Rc<Proto>) -> Value {
 /// What keeps a script from running. Warnings are for who asks for them: `check`.
 fn errors(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.into_iter().filter(|d| d.severity == Severity::Error).collect()
+}
+
+fn no_runtime() -> Box<Raise> {
+    Raise::error(codes::OUTSIDE, "the system gave no means to wait (timers, sockets)")
 }
 
 fn entry(pipelines: &[Entry]) -> Option<&Entry> {

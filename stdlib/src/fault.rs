@@ -90,7 +90,8 @@ impl Fault for Thrown {
     fn sort(&self) -> Sort {
         match self.why {
             // `exit` inside a hook or tool ends the loop as a cancellation does.
-            Why::Cancelled | Why::Exit(_) => Sort::Cancelled,
+            Why::Cancelled | Why::Abandoned | Why::Exit(_) => Sort::Cancelled,
+            Why::Deadline(_) => Sort::Deadline,
             Why::Exhausted => Sort::Limit,
             Why::Thrown | Why::Error => Sort::Script,
         }

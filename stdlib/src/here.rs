@@ -8,17 +8,28 @@ use runtime::session::Session;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What travels with the fibers that a session's hooks, tools and providers run on.
-#[derive(Clone)]
+/// What travels with a fiber and those that it starts.
+#[derive(Clone, Default)]
 pub(crate) struct Here {
-    pub(crate) session: Rc<Session>,
-    pub(crate) scope: Scope,
+    /// The session whose hook, tool or provider it is.
+    session: Option<Rc<Session>>,
+    /// What surrounds the turn.
+    scope: Option<Scope>,
+    /// The script that the mock model answers from.
+    script: Option<u64>,
 }
 
 impl Here {
     /// A context for a call out of a turn.
     pub(crate) fn context(base: &Rc<Context>, turn: Turn<'_>) -> Rc<Context> {
-        Rc::new(base.with_data(Rc::new(Self { session: turn.session.clone(), scope: turn.scope.clone() })))
+        let (session, scope) = (Some(turn.session.clone()), Some(turn.scope.clone()));
+        Rc::new(base.with_data(Rc::new(Self { session, scope, script: turn.scope.script })))
+    }
+
+    /// A context in which the mock model answers from a script.
+    pub(crate) fn with_script(base: &Rc<Context>, script: u64) -> Rc<Context> {
+        let here = base.data::<Self>().cloned().unwrap_or_default();
+        Rc::new(base.with_data(Rc::new(Self { script: Some(script), ..here })))
     }
 }
 
@@ -31,12 +42,20 @@ pub(crate) fn world(cx: &Cx<'_>) -> Result<Rc<World>, Box<Raise>> {
 
 /// The session at hand, inside a hook, tool or provider.
 pub(crate) fn session(cx: &Cx<'_>) -> Option<Rc<Session>> {
-    cx.context.data::<Here>().map(|here| here.session.clone())
+    cx.context.data::<Here>()?.session.clone()
 }
 
 /// The scope at hand, or one that nothing cancels.
 pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
-    cx.context.data::<Here>().map_or_else(|| world.scope(), |here| here.scope.clone())
+    let Some(here) = cx.context.data::<Here>() else { return world.scope() };
+    let scope = here.scope.clone().unwrap_or_else(|| world.scope());
+    Scope { script: here.script, ..scope }
+}
+
+/// As [`scope`], for work that is told to stop when its task is: the switch is the work's own.
+pub(crate) fn own_scope(cx: &Cx<'_>, world: &World) -> Scope {
+    let scope = scope(cx, world);
+    Scope { cancel: scope.cancel.child(), ..scope }
 }
 
 /// The moment of a change to a bare transcript.

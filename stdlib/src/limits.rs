@@ -46,6 +46,7 @@ impl RunLimits {
             value_bytes: self.value.map_or(defaults.value_bytes, size).min(size(memory)),
             memory: Some(memory),
             time: self.time,
+            ..defaults
         }
     }
 }

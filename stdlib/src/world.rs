@@ -141,6 +141,15 @@ impl Host for World {
         self.clock.now_ms()
     }
 
+    fn alarm(&self, at_ms: u64) -> lang::vm::Local<()> {
+        let clock = self.clock.clone();
+        Box::pin(async move { clock.alarm(at_ms).await })
+    }
+
+    fn idle(&self, outside: bool) -> lang::vm::Idle {
+        self.clock.idle(outside)
+    }
+
     fn random(&self) -> u64 {
         // SplitMix64: the whole sequence follows from the seed.
         let mut z = self.random.get().wrapping_add(0x9E37_79B9_7F4A_7C15);

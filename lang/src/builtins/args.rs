@@ -64,6 +64,30 @@ pub fn count(args: &[Value], i: usize) -> Result<usize, Box<Raise>> {
     })
 }
 
+/// A span of time in milliseconds: an int that is not negative, as `30s` is one.
+///
+/// # Errors
+/// When it is something else.
+pub fn duration(args: &[Value], i: usize) -> Result<u64, Box<Raise>> {
+    match args.get(i) {
+        Some(Value::Int(n)) => u64::try_from(*n).map_err(|_| {
+            Raise::error(codes::VALUE, format!("expected a span of time, found {n}")).about(i, "negative")
+        }),
+        _ => Err(wrong(i, args, "a span of time").help("write it with a unit: `500ms`, `30s`, `5m`")),
+    }
+}
+
+/// A span of time as a script would write it.
+#[must_use]
+pub fn duration_text(ms: u64) -> String {
+    for (unit, size) in [("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)] {
+        if ms > 0 && ms.is_multiple_of(size) {
+            return format!("{}{unit}", ms / size);
+        }
+    }
+    format!("{ms}ms")
+}
+
 /// An int or float as a float.
 ///
 /// # Errors

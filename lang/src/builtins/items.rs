@@ -22,7 +22,7 @@ pub(super) fn len(value: &Value) -> Option<usize> {
 
 /// One element.
 #[inline]
-pub(super) fn at(value: &Value, index: usize) -> Option<Value> {
+pub(crate) fn at(value: &Value, index: usize) -> Option<Value> {
     match value {
         Value::List(l) => l.items.get(index).cloned(),
         Value::Set(s) => s.items().get(index).cloned(),

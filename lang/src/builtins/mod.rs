@@ -5,7 +5,10 @@
 //! crate above adds its own when it makes an isolate.
 
 pub mod args;
+mod atomic;
 mod bytes;
+mod channel;
+pub(crate) mod control;
 mod core;
 mod dict;
 mod each;
@@ -16,6 +19,7 @@ mod items;
 mod iter;
 mod json;
 mod list;
+mod mailbox;
 mod math;
 mod number;
 mod ordering;
@@ -23,14 +27,19 @@ mod range;
 mod regex;
 mod registry;
 mod result;
+pub(crate) mod select;
 mod set;
 mod sort;
 mod string;
+mod task;
 mod under;
 mod walk;
 
+pub(crate) use items::at as element;
 pub use json::{json_text, parse_json};
 pub use registry::{Index, Registry};
+#[cfg(test)]
+pub(crate) use task::task_value;
 pub use walk::elements;
 
 use crate::value::Value;
@@ -40,6 +49,12 @@ use crate::vm::{Cx, Raise, Wait};
 pub static TABLES: &[&[Builtin]] = &[
     // Globals.
     core::TABLE,
+    atomic::TABLE,
+    channel::TABLE,
+    mailbox::TABLE,
+    task::TABLE,
+    control::TABLE,
+    select::TABLE,
     global::TABLE,
     hash::TABLE,
     json::TABLE,

@@ -6,7 +6,8 @@ use crate::ast::*;
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use crate::value::Value;
-use crate::vm::{Op, Place, op::Reg};
+use crate::vm::{Op, Place, Proto, op::Reg};
+use std::rc::Rc;
 
 impl<'a> Compiler<'a> {
     /// Compiles `e`; its value is in `dst` afterwards. `dst` may be written before all of `e` is evaluated.
@@ -103,11 +104,13 @@ impl<'a> Compiler<'a> {
                 self.emit(Op::Nil { dst }, span);
                 self.give_item(dst, span);
             }
-            ExprKind::Parallel { .. } => self.not_yet(span, "`parallel`"),
-            ExprKind::Spawn(_) => self.not_yet(span, "`spawn`"),
-            ExprKind::Deadline { .. } => self.not_yet(span, "`deadline`"),
-            ExprKind::Mutex(_) => self.not_yet(span, "`mutex`"),
-            ExprKind::Select(_) => self.not_yet(span, "`select`"),
+            ExprKind::Parallel { kind, over, options, body } => {
+                self.parallel(*kind, over, options.as_deref(), body, dst, span);
+            }
+            ExprKind::Spawn(body) => self.spawn(body, dst, span),
+            ExprKind::Deadline { limit, body } => self.deadline(limit, body, dst, span),
+            ExprKind::Mutex(body) => self.mutex(body, dst, span),
+            ExprKind::Select(arms) => self.select(arms, dst, span),
             // The parser has reported it.
             ExprKind::Error | ExprKind::TooDeep => {}
         }
@@ -115,6 +118,14 @@ impl<'a> Compiler<'a> {
 
     /// Gives what is in `dst` to whoever asked for an item; `yield e` itself is nil.
     fn give_item(&mut self, dst: Reg, span: Span) {
+        if let Some(word) = self.fn_ref().closed {
+            // Whoever asks for items may never ask for the next one.
+            self.nonsense(
+                span,
+                &format!("an item cannot be given from inside a `{word}` block"),
+                "compute it inside the block, and give it behind the block",
+            );
+        }
         let src = if self.is_temp(dst) { dst } else { self.copy(dst, span) };
         self.emit(Op::Yield { src }, span);
         self.emit(Op::Nil { dst }, span);
@@ -308,6 +319,11 @@ impl<'a> Compiler<'a> {
 
     fn closure(&mut self, closure: &'a Closure, dst: Reg, span: Span) {
         let proto = self.closure_proto(closure, span);
+        self.closure_of(proto, dst, span);
+    }
+
+    /// A closure of `proto`, with what it captures at this moment.
+    pub(super) fn closure_of(&mut self, proto: Rc<Proto>, dst: Reg, span: Span) {
         let protos = &mut self.fn_mut().proto.protos;
         protos.push(proto);
         let at = u32::try_from(protos.len() - 1).unwrap_or(u32::MAX);

@@ -250,7 +250,18 @@ impl<'a> Compiler<'a> {
     /// Something with a block that runs on every way out of it. The block stands once: each way notes its number, runs
     /// the block, and goes on from there, so nesting costs no more than its length.
     pub(super) fn with_exit(&mut self, block: &'a Block, dst: Option<Reg>, body: impl FnOnce(&mut Self, Option<Reg>)) {
-        let span = block.span;
+        self.with_closing(block.span, dst, |c, _, _| c.block(block, None), body);
+    }
+
+    /// As [`Self::with_exit`], with any code for a block. It gets the register with the way that was taken, -1 for an
+    /// error, and the one with that error.
+    pub(super) fn with_closing(
+        &mut self,
+        span: Span,
+        dst: Option<Reg>,
+        closing: impl FnOnce(&mut Self, Reg, Reg),
+        body: impl FnOnce(&mut Self, Option<Reg>),
+    ) {
         let chosen = self.temps(3);
         let (value, raised) = (chosen + 1, chosen + 2);
         self.raise_floor();
@@ -267,7 +278,7 @@ impl<'a> Compiler<'a> {
         self.emit(Op::Int { dst: chosen, value: RAISED }, span);
         self.patch_here(&guard.entries);
         self.raise_floor();
-        self.block(block, None);
+        closing(self, chosen, raised);
         let other = self.emit(Op::UnlessEqInt { a: chosen, imm: RAISED as i16, by: 0 }, span);
         self.emit(Op::Rethrow { src: raised }, span);
         self.patch_here(&[other]);
@@ -280,7 +291,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Registers in use now are no temporaries of what follows.
-    fn raise_floor(&mut self) {
+    pub(super) fn raise_floor(&mut self) {
         let next = self.fn_ref().next;
         self.fn_mut().floor = next;
     }

@@ -26,6 +26,8 @@ pub(super) struct FnState {
     pub(super) catches: Vec<Caught>,
     /// What a way out of here passes, outermost first.
     pub(super) exits: Vec<Exit>,
+    /// The `deadline` or `mutex` around this, which no item can be given out of.
+    pub(super) closed: Option<&'static str>,
     strings: HashMap<String, u32>,
     /// Parameters, for self tail calls.
     pub(super) arity: Option<u16>,
@@ -101,6 +103,7 @@ impl FnState {
             loops: Vec::new(),
             catches: Vec::new(),
             exits: Vec::new(),
+            closed: None,
             strings: HashMap::new(),
             arity,
             flavor: None,

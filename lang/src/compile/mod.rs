@@ -5,6 +5,7 @@
 //! - `statement`, `assign`, `loops`, `expression`, `condition`, `call`, `pattern`, `record`, `pipeline`, `flow`: one
 //!   file per part of the language.
 //! - `types`: written types that are asked while running.
+//! - `tasks`: `spawn`, `parallel`, `deadline`, `mutex`, `select`.
 //! - `tool`: what a `tool` declaration builds, JSON Schema included.
 
 mod assign;
@@ -18,6 +19,7 @@ mod pattern;
 mod pipeline;
 mod record;
 mod statement;
+mod tasks;
 mod tool;
 mod types;
 
@@ -49,8 +51,10 @@ pub static CODES: &[Code] = &[
         severity: Error,
         title: "not supported yet",
         meaning: "The language has this, and this version of harn does not yet. Nothing is run.",
-        fails: "let answer = spawn { 42 }\nprintln(answer)\n",
-        mended: "let answer = 42\nprintln(answer)\n",
+        fails: "println(handoff({target_persona_or_human: \"a person\"}))
+",
+        mended: "println(\"ask a person\")
+",
     },
     Code {
         code: TOO_LARGE,
@@ -301,12 +305,6 @@ impl<'a> Compiler<'a> {
 
     fn report(&mut self, d: Diagnostic) {
         self.found.push(d);
-    }
-
-    /// The language has it, and we do not.
-    fn not_yet(&mut self, span: Span, what: &str) {
-        let d = Diagnostic::error(NOT_YET, format!("{what} is not supported yet")).label(self.source, span, "");
-        self.report(d);
     }
 
     fn too_large(&mut self, span: Span, what: &str) {

@@ -26,7 +26,7 @@ impl<'a> Compiler<'a> {
         self.function_of(None, &closure.params, &closure.body, None, span, false)
     }
 
-    fn function_of(
+    pub(super) fn function_of(
         &mut self,
         name: Option<Str>,
         params: &'a [Param],

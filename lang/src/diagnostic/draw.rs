@@ -71,10 +71,16 @@ fn remark(out: &mut String, word: &str, text: &str, color: bool) {
 
 fn trace_line(out: &mut String, frame: &TraceFrame) {
     let _ = match &frame.at {
+        None if frame.function.is_empty() => write!(out, "  in a task"),
         None => write!(out, "  at {}", frame.function),
         Some((source, span)) => {
             let at = source.position(span.start);
-            write!(out, "  at {} ({}:{}:{})", frame.function, source.name(), at.line, at.column)
+            let (file, line, column) = (source.name(), at.line, at.column);
+            if frame.function.is_empty() {
+                write!(out, "  in a task started at {file}:{line}:{column}")
+            } else {
+                write!(out, "  at {} ({file}:{line}:{column})", frame.function)
+            }
         }
     };
     if frame.times > 1 {

@@ -48,6 +48,9 @@ fn frame(frame: &TraceFrame) -> Value {
         None => json!({ "function": frame.function }),
         Some((source, span)) => {
             let at = source.position(span.start);
+            if frame.function.is_empty() {
+                return json!({ "task": true, "file": source.name(), "line": at.line, "column": at.column });
+            }
             json!({ "function": frame.function, "file": source.name(), "line": at.line, "column": at.column })
         }
     };

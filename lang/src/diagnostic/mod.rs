@@ -54,10 +54,11 @@ pub struct Fix {
     pub replacement: String,
 }
 
-/// One frame of a runtime error's call stack, innermost first.
+/// One frame of a runtime error's call stack, innermost first. Where a task begins, a frame without a function says where
+/// the task was started.
 #[derive(Clone, Debug)]
 pub struct TraceFrame {
-    /// The function as its author named it, or `<closure>`.
+    /// The function as its author named it, or `<closure>`; empty at the beginning of a task.
     pub function: String,
     /// Where it stood; nothing for a builtin.
     pub at: Option<(SourceRef, Span)>,

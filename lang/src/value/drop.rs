@@ -15,6 +15,11 @@ thread_local! {
     static QUEUE: RefCell<Vec<Vec<Value>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Drops a value, however deep it is: for those outside this folder that own one.
+pub(crate) fn release(value: Value) {
+    drop_values(vec![value]);
+}
+
 /// Drops `values`, however deep they are.
 pub(super) fn drop_values(values: Vec<Value>) {
     if !values.iter().any(Value::holds_values) {

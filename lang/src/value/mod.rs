@@ -28,6 +28,7 @@ pub use def::{
     TypeDef, VariantDef,
 };
 pub use dict::Dict;
+pub(crate) use drop::release;
 pub(crate) use equal::order_int_and_float;
 pub use equal::{equal, order};
 pub use host::{HostBox, HostObject, Next};
@@ -387,7 +388,7 @@ impl Value {
     }
 
     /// Whether it may hold other values, so that dropping it may go deep.
-    fn holds_values(&self) -> bool {
+    pub(crate) fn holds_values(&self) -> bool {
         self.raw_tag() >= 8
     }
 
@@ -406,6 +407,15 @@ impl Value {
             Self::Set(s) => !s.is_empty(),
             _ => true,
         }
+    }
+
+    /// Whether both are the same block of memory, or the same word.
+    #[must_use]
+    pub(crate) fn is_identical(&self, other: &Self) -> bool {
+        // SAFETY: `#[repr(u64)]` puts the discriminant in the first eight bytes; the payload of a heap value is a thin
+        // pointer in the second eight.
+        let words = |v: &Self| unsafe { std::ptr::from_ref(v).cast::<usize>().add(1).read() };
+        self.raw_tag() == other.raw_tag() && self.on_heap() && words(self) == words(other)
     }
 
     /// What `type_of` says.

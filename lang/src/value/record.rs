@@ -68,6 +68,18 @@ impl<D> Record<D> {
         unsafe { self.block.as_ptr().add(1).cast() }
     }
 
+    /// How many hold the block.
+    #[must_use]
+    pub(crate) fn holders(&self) -> usize {
+        self.header().refs.get()
+    }
+
+    /// Where the block lies.
+    #[must_use]
+    pub(crate) fn place(&self) -> *const () {
+        self.block.as_ptr().cast_const().cast()
+    }
+
     /// What it is an instance of.
     #[inline(always)]
     #[must_use]

@@ -3,6 +3,7 @@
 
 use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::iterate::Advanced;
+use super::wait::State;
 use super::{Cx, Proto, Raise, Wait, codes};
 use crate::builtins::{Builtin, Run, Step};
 use crate::value::{Closure, Value, article, inspect};
@@ -193,7 +194,7 @@ impl Fiber {
                 let Self { isolate, context, stack, .. } = self;
                 let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
                 self.clear(base, size);
-                result.map(Begun::Wait)
+                result.and_then(begun)
             }
             Run::Native(native) => {
                 self.check_depth()?;
@@ -396,6 +397,14 @@ impl Fiber {
             frame.pc = code.code.as_ptr();
         }
         Ok(())
+    }
+}
+
+/// What is there already needs no wait.
+fn begun(wait: Wait) -> Result<Begun, Box<Raise>> {
+    match wait.state {
+        State::Now(outcome) => outcome.map(Begun::Value),
+        State::Later(_) => Ok(Begun::Wait(wait)),
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::diagnostic::Severity::Error;
 use crate::diagnostic::code::Code;
 
+pub use super::tasks::codes::{CLOSED, DEADLINE, DEADLOCK, TASK_CANCELLED, TASKS, UNSEEN};
+
 /// A thrown value that nobody caught.
 pub const UNCAUGHT: &str = "HARN-RUN-001";
 /// An operator or builtin given a value of the wrong type.

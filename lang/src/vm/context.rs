@@ -1,8 +1,8 @@
 //! What a fiber carries with it, and what a builtin is given.
 
-use super::{Isolate, Raise};
+use super::tasks::{Globals, Open, Task};
+use super::{Isolate, Local, Raise};
 use std::any::Any;
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -16,8 +16,28 @@ pub trait Host {
     fn now_ms(&self) -> u64;
     /// A random number.
     fn random(&self) -> u64;
+    /// Ready once [`Host::now_ms`] has reached `at_ms`. A host without timers never is.
+    fn alarm(&self, _at_ms: u64) -> Local<()> {
+        Box::pin(std::future::pending())
+    }
+    /// No fiber can go on by itself now. A host whose time is mocked moves it to the next timer; with `outside` only for a
+    /// fiber that sleeps, because what comes from outside may still make the alarms needless.
+    fn idle(&self, _outside: bool) -> Idle {
+        Idle::Never
+    }
     /// For the crate that implements it.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// What a host says when nothing can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// Time was moved, and somebody woken.
+    Moved,
+    /// A timer is running and will wake somebody.
+    Later,
+    /// No timer will ever wake anybody.
+    Never,
 }
 
 /// How far a run may go.
@@ -33,49 +53,28 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Wall time.
     pub time: Option<Duration>,
+    /// Tasks alive at one time.
+    pub tasks: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth: 20_000, fuel: None, value_bytes: 1 << 30, memory: None, time: None }
+        Self { depth: 20_000, fuel: None, value_bytes: 1 << 30, memory: None, time: None, tasks: 100_000 }
     }
 }
 
-/// A wish to stop that fibers look at on calls and backward jumps.
-#[derive(Clone, Default)]
-pub struct Cancel {
-    reason: Rc<RefCell<Option<String>>>,
-    set: Rc<Cell<bool>>,
-}
-
-impl Cancel {
-    /// Asks all who hold it to stop.
-    pub fn cancel(&self, reason: &str) {
-        self.reason.borrow_mut().get_or_insert_with(|| reason.to_owned());
-        self.set.set(true);
-    }
-
-    /// Whether somebody asked.
-    #[must_use]
-    pub fn is_set(&self) -> bool {
-        self.set.get()
-    }
-
-    /// Why.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        self.reason.borrow().clone().unwrap_or_default()
-    }
-}
-
-/// What travels with a fiber and its children: how deep they are nested, whether they should stop, and what the crate
-/// above wants to know of them (the session at hand, for instance).
+/// What travels with a fiber and its children: the task they run in, how deep they are nested, and what the crate above
+/// wants to know of them (the session at hand, for instance).
 #[derive(Clone, Default)]
 pub struct Context {
     /// Fibers that wait for this one.
     pub depth: u32,
-    /// The wish to stop.
-    pub cancel: Cancel,
+    /// The task: cancellation and deadlines reach the fiber through it.
+    pub task: Rc<Task>,
+    /// The variables at the top of the file as this task has them; nothing means those of the run.
+    pub(super) globals: Option<Rc<Globals>>,
+    /// What the fiber must close behind it; a clone starts with nothing.
+    pub(crate) open: Open,
     /// Whatever the crate above put there.
     pub data: Option<Rc<dyn Any>>,
 }

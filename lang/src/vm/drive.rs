@@ -1,33 +1,23 @@
 //! Fibers as futures, and script functions that the runtime may call.
 
-use super::{Context, Exit, Fiber, Isolate, Raise, codes};
+use super::tasks::wait_for;
+use super::{Called, Context, Exit, Fiber, Isolate, On, Outcome, Raise, Wait, codes};
 use crate::value::Value;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
-
-/// What a builtin that must wait hands back: a future of its result.
-pub struct Wait(pub Pin<Box<dyn Future<Output = Result<Value, Box<Raise>>>>>);
-
-impl Wait {
-    /// From any future.
-    pub fn new(future: impl Future<Output = Result<Value, Box<Raise>>> + 'static) -> Self {
-        Self(Box::pin(future))
-    }
-}
 
 /// Runs a fiber to its end.
 ///
 /// # Errors
 /// What interrupted it.
-pub async fn drive(mut fiber: Fiber) -> Result<Value, Box<Raise>> {
+pub async fn drive(mut fiber: Fiber) -> Outcome {
     loop {
         match fiber.run() {
             Exit::Done(value) => return Ok(value),
             Exit::Raised(raise) => return Err(raise),
             Exit::Wait(wait) => {
-                let result = wait.0.await;
+                let result = wait_for(&mut fiber, wait).await;
                 fiber.wake(result);
             }
             Exit::Yield => yield_once().await,
@@ -35,8 +25,25 @@ pub async fn drive(mut fiber: Fiber) -> Result<Value, Box<Raise>> {
     }
 }
 
+/// Goes on with a fiber that has just come back to wait or to yield.
+///
+/// # Errors
+/// What interrupts it.
+pub async fn resume(mut fiber: Fiber, exit: Exit) -> Outcome {
+    match exit {
+        Exit::Done(value) => return Ok(value),
+        Exit::Raised(raise) => return Err(raise),
+        Exit::Wait(wait) => {
+            let result = wait_for(&mut fiber, wait).await;
+            fiber.wake(result);
+        }
+        Exit::Yield => yield_once().await,
+    }
+    drive(fiber).await
+}
+
 /// Lets the other tasks of the thread go first.
-async fn yield_once() {
+pub async fn yield_once() {
     let mut yielded = false;
     poll_fn(|cx| {
         if yielded {
@@ -58,27 +65,6 @@ pub struct Function {
     isolate: Rc<Isolate>,
     context: Rc<Context>,
     value: Value,
-}
-
-/// What a call gave: usually its result at once, else a future of it.
-pub enum Called {
-    /// It did not have to wait.
-    Now(Result<Value, Box<Raise>>),
-    /// It waits.
-    Later(Wait),
-}
-
-impl Called {
-    /// The result.
-    ///
-    /// # Errors
-    /// What interrupted the function.
-    pub async fn get(self) -> Result<Value, Box<Raise>> {
-        match self {
-            Self::Now(result) => result,
-            Self::Later(wait) => wait.0.await,
-        }
-    }
 }
 
 impl Function {
@@ -112,11 +98,15 @@ impl Function {
         Self { context, ..self.clone() }
     }
 
-    /// Calls it on a fiber of its own. Arguments beyond those it takes are left out.
+    /// Calls it on a fiber of its own. Arguments beyond those it takes are left out. It sees the variables of the task that
+    /// made it, and is cancelled with the task that calls it.
     #[must_use]
     pub fn call(&self, args: impl IntoIterator<Item = Value>) -> Called {
         let mut context = (*self.context).clone();
         context.depth += 1;
+        if let Some(task) = self.isolate.tasks().current() {
+            context.task = task;
+        }
         if context.depth > NESTING {
             return Called::Now(Err(Raise::error(
                 codes::DEPTH,
@@ -131,15 +121,7 @@ impl Function {
         match fiber.run() {
             Exit::Done(value) => Called::Now(Ok(value)),
             Exit::Raised(raise) => Called::Now(Err(raise)),
-            Exit::Wait(wait) => Called::Later(Wait::new(async move {
-                let result = wait.0.await;
-                fiber.wake(result);
-                drive(fiber).await
-            })),
-            Exit::Yield => Called::Later(Wait::new(async move {
-                yield_once().await;
-                drive(fiber).await
-            })),
+            exit => Called::Later(Wait::new(resume(fiber, exit)).on(On::Script)),
         }
     }
 }

@@ -3,14 +3,16 @@
 
 use super::caught::Caught;
 use super::op::Op;
+use super::tasks::Noticed;
 use super::{Context, Isolate, Proto, Raise, Wait};
 use crate::builtins::Builtin;
+use crate::source::{SourceRef, Span};
 use crate::value::{Closure, Value};
 use std::ptr;
 use std::rc::Rc;
 
-/// Registers a new fiber starts with: little, for a session that waits holds them.
-const FIRST_REGISTERS: usize = 64;
+/// Registers a new fiber starts with: little, for ten thousand tasks that wait hold them.
+const FIRST_REGISTERS: usize = 8;
 
 /// Why [`Fiber::run`] came back.
 pub enum Exit {
@@ -81,6 +83,8 @@ pub struct Fiber {
     pub(super) root: Value,
     /// Errors that may be thrown again.
     pub(super) caught: Vec<Caught>,
+    /// What it knows of its task's signals.
+    pub(super) noticed: Noticed,
 }
 
 /// Instructions in a slice: about 100 µs.
@@ -101,7 +105,7 @@ impl Fiber {
             isolate: isolate.clone(),
             context: context.clone(),
             stack: vec![Value::Nil; FIRST_REGISTERS],
-            frames: Vec::with_capacity(4),
+            frames: Vec::with_capacity(2),
             room: 0,
             pending: Pending::Nothing,
             woken: None,
@@ -110,6 +114,7 @@ impl Fiber {
             slice: 0,
             root: Value::Nil,
             caught: Vec::new(),
+            noticed: context.task.noticed(),
         };
         fiber.start(function, args)?;
         Ok(fiber)
@@ -141,6 +146,20 @@ impl Fiber {
     #[must_use]
     pub fn context(&self) -> &Rc<Context> {
         &self.context
+    }
+
+    /// What interrupts it now.
+    pub(super) fn interrupt(&mut self) -> Option<Box<Raise>> {
+        self.context.task.interrupt(&mut self.noticed)
+    }
+
+    /// Where it is.
+    pub(super) fn place(&self) -> Option<(SourceRef, Span)> {
+        let frame = self.frames.iter().rev().find(|f| !f.proto.is_null())?;
+        // SAFETY: a frame's code is kept as long as the frame.
+        let code = unsafe { &*frame.proto };
+        let span = code.spans.get(frame.at(code)).copied()?;
+        Some((code.source.clone()?, span))
     }
 
     pub(super) fn ensure(&mut self, registers: usize) {

@@ -2,13 +2,20 @@
 #![allow(unsafe_code)]
 
 use super::memory::Account;
+use super::tasks::{Globals, Tasks};
 use super::watch::Watch;
-use super::{Host, Limits, Proto};
+use super::{Host, Limits, Proto, Task};
 use crate::builtins::{Capability, Registry};
 use crate::value::{Body, Closure, Dict, Flavor, Iter, Str, TypeDef, Value};
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
+
+/// Something that holds values and may, through them, hold itself.
+pub(crate) trait Holder {
+    /// Lets go of what it holds.
+    fn clear(&self);
+}
 
 /// Globals, functions, the host, limits. Nothing in it is ever removed, so that code may point into it.
 pub struct Isolate {
@@ -18,6 +25,9 @@ pub struct Isolate {
     kept: RefCell<Vec<Rc<Proto>>>,
     cells: RefCell<Vec<Weak<RefCell<Value>>>>,
     iters: RefCell<Vec<Weak<Iter>>>,
+    holders: RefCell<Vec<Weak<dyn Holder>>>,
+    /// What all tasks find under a name.
+    named: RefCell<HashMap<String, Value>>,
     registry: Registry,
     host: Rc<dyn Host>,
     limits: Limits,
@@ -34,18 +44,35 @@ pub struct Isolate {
     bound: RefCell<HashMap<u16, Rc<Proto>>>,
     /// The keys of what `next` gives.
     step: OnceCell<[Str; 2]>,
+    tasks: Tasks,
+    /// The variables of the main task, while another's are in `globals`.
+    own_globals: Rc<Globals>,
+    /// Whose variables are in `globals`.
+    seen_globals: RefCell<Rc<Globals>>,
+    /// Globals that are known to reach no captured variable.
+    plain_globals: RefCell<Vec<Value>>,
+    /// How many there are.
+    global_count: Cell<usize>,
 }
 
 impl Isolate {
     /// A new run.
     #[must_use]
     pub fn new(registry: Registry, host: Rc<dyn Host>, limits: Limits, denied: Vec<Capability>) -> Rc<Self> {
+        let own_globals = Rc::<Globals>::default();
         Rc::new(Self {
+            seen_globals: RefCell::new(own_globals.clone()),
+            own_globals,
+            plain_globals: RefCell::default(),
+            global_count: Cell::new(0),
+            tasks: Tasks::default(),
             globals: UnsafeCell::default(),
             functions: UnsafeCell::default(),
             kept: RefCell::default(),
             cells: RefCell::default(),
             iters: RefCell::default(),
+            holders: RefCell::default(),
+            named: RefCell::default(),
             registry,
             host,
             limits,
@@ -91,6 +118,7 @@ impl Isolate {
         let globals = unsafe { &mut *self.globals.get() };
         let first = globals.len();
         globals.resize(first + count, Value::Unbound);
+        self.global_count.set(first + count);
         u32::try_from(first).unwrap_or(u32::MAX)
     }
 
@@ -185,6 +213,63 @@ impl Isolate {
         drop(old);
     }
 
+    /// The tasks of the run.
+    pub(super) fn tasks(&self) -> &Tasks {
+        &self.tasks
+    }
+
+    /// Whether anything runs beside the main fiber: tasks, or timers of deadlines.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.tasks.is_busy()
+    }
+
+    /// Drops the tasks that are left, without running any more of them.
+    pub fn abandon_tasks(&self) {
+        self.tasks.clear();
+    }
+
+    /// The tasks that failed while nobody awaited them, in the order in which they ended.
+    #[must_use]
+    pub fn unseen_failures(&self) -> Vec<Box<super::Raise>> {
+        self.tasks.unseen().iter().filter_map(|task| Task::unseen_error(task)).collect()
+    }
+
+    /// The variables of the main task.
+    pub(super) fn own_globals(&self) -> &Rc<Globals> {
+        &self.own_globals
+    }
+
+    /// Puts a task's variables where code finds them; whose were there before.
+    pub(super) fn swap_globals(&self, wanted: Rc<Globals>) -> Rc<Globals> {
+        let mut seen = self.seen_globals.borrow_mut();
+        if Rc::ptr_eq(&seen, &wanted) {
+            return wanted;
+        }
+        // SAFETY: one thread, and no reference into the vector outlives an instruction; no fiber is inside one here.
+        let globals = unsafe { &mut *self.globals.get() };
+        std::mem::swap(globals, &mut seen.values.borrow_mut());
+        std::mem::swap(globals, &mut wanted.values.borrow_mut());
+        // What was loaded since knows more of them.
+        if globals.len() < self.global_count.get() {
+            globals.resize(self.global_count.get(), Value::Unbound);
+        }
+        std::mem::replace(&mut *seen, wanted)
+    }
+
+    /// Reads the variables of a task, wherever they are.
+    pub(super) fn see_globals<T>(&self, of: &Rc<Globals>, read: impl FnOnce(&[Value]) -> T) -> T {
+        if Rc::ptr_eq(&self.seen_globals.borrow(), of) {
+            // SAFETY: as above; `read` copies and runs no code of the script.
+            return read(unsafe { &*self.globals.get() });
+        }
+        read(&of.values.borrow())
+    }
+
+    pub(super) fn plain_globals(&self) -> std::cell::RefMut<'_, Vec<Value>> {
+        self.plain_globals.borrow_mut()
+    }
+
     pub(super) fn globals(&self) -> *mut Vec<Value> {
         self.globals.get()
     }
@@ -213,6 +298,29 @@ impl Isolate {
         &self.account
     }
 
+    /// Remembers what holds values, for the same reason.
+    pub(crate) fn note_holder(&self, holder: &Rc<dyn Holder>) {
+        let mut holders = self.holders.borrow_mut();
+        if holders.len() == holders.capacity() {
+            holders.retain(|h| h.strong_count() > 0);
+        }
+        holders.push(Rc::downgrade(holder));
+    }
+
+    /// What the run holds under a name, made where there is nothing yet.
+    pub(crate) fn named(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<Value, Box<super::Raise>>,
+    ) -> Result<Value, Box<super::Raise>> {
+        if let Some(found) = self.named.borrow().get(name) {
+            return Ok(found.clone());
+        }
+        let made = make()?;
+        self.named.borrow_mut().insert(name.to_owned(), made.clone());
+        Ok(made)
+    }
+
     /// Fuel that is left; nothing where there is no limit.
     pub(super) fn fuel_left(&self) -> Option<u64> {
         self.limits.fuel.map(|limit| limit.saturating_sub(self.fuel_used.get()))
@@ -237,6 +345,11 @@ fn note<T>(list: &RefCell<Vec<Weak<T>>>, new: &Rc<T>) {
 
 impl Drop for Isolate {
     fn drop(&mut self) {
+        for holder in self.holders.get_mut().drain(..) {
+            if let Some(holder) = holder.upgrade() {
+                holder.clear();
+            }
+        }
         // A closure held by the variable it captures would never be freed by counting.
         for cell in self.cells.get_mut().drain(..) {
             if let Some(cell) = cell.upgrade() {

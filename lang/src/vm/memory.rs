@@ -1,19 +1,14 @@
 //! What a run holds in memory.
 //!
 //! [`Counted`] counts the bytes of each thread; a program makes it its global allocator, or no run has a limit of memory.
-//! A run's share is what the count has grown by during its slices and the waits between them. It is looked at where a
+//! A run's share is what the count has grown by during its slices and the turns of its tasks. It is looked at where a
 //! slice ends, and a slice is cut short where the count passes a mark on the way to the limit.
 #![allow(unsafe_code)]
 
 use super::fiber::Fiber;
-use super::{Isolate, Raise, Wait, Why, codes};
-use crate::value::Value;
+use super::{Isolate, Raise, Why, codes};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::future::Future;
-use std::pin::Pin;
-use std::rc::Rc;
-use std::task::{Context, Poll};
 
 thread_local! {
     /// Bytes that this thread has taken, less those it has given back; another thread may give back its own.
@@ -91,7 +86,7 @@ impl Account {
 
 impl Isolate {
     /// Runs something on this run's account. Nested calls are on it already.
-    fn on_account<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(super) fn on_account<T>(&self, work: impl FnOnce() -> T) -> T {
         let account = self.account();
         if account.since.get().is_some() {
             return work();
@@ -149,12 +144,7 @@ impl Fiber {
     /// One slice on the run's account.
     pub(super) fn metered(&mut self, slice: impl FnOnce(&mut Self) -> super::Exit) -> super::Exit {
         let isolate = self.isolate.clone();
-        isolate.on_account(|| match slice(self) {
-            super::Exit::Wait(wait) => {
-                super::Exit::Wait(Wait(Box::pin(Metered { isolate: isolate.clone(), wait: Some(wait) })))
-            }
-            exit => exit,
-        })
+        isolate.on_account(|| slice(self))
     }
 
     /// Cuts the slice short when much was allocated: called after whatever may make or copy a large value.
@@ -188,31 +178,5 @@ impl Fiber {
             Some(memory) if raise.code == codes::MEMORY && !raise.located => exhausted(memory),
             _ => raise,
         }
-    }
-}
-
-/// A wait on a run's account.
-struct Metered {
-    isolate: Rc<Isolate>,
-    /// There until it is dropped.
-    wait: Option<Wait>,
-}
-
-impl Future for Metered {
-    type Output = Result<Value, Box<Raise>>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let isolate = self.isolate.clone();
-        match &mut self.wait {
-            Some(wait) => isolate.on_account(|| wait.0.as_mut().poll(cx)),
-            None => Poll::Pending,
-        }
-    }
-}
-
-impl Drop for Metered {
-    fn drop(&mut self) {
-        let wait = self.wait.take();
-        self.isolate.on_account(|| drop(wait));
     }
 }

@@ -7,7 +7,9 @@
 //!   every instruction in full. `operate`, `access`, `pattern`, `method`, `record`: what it calls. `call`: windows and
 //!   frames. `iterate`: iterators.
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace, `caught` throws again.
-//! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call.
+//! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call; [`Wait`]: what a
+//!   builtin that must wait hands back.
+//! - [`tasks`]: fibers beside one another.
 
 mod access;
 mod call;
@@ -23,20 +25,23 @@ mod iterate;
 mod memory;
 mod method;
 pub mod op;
-mod operate;
+pub(crate) mod operate;
 mod pattern;
 mod proto;
 mod raise;
 mod record;
 mod slice;
+pub(crate) mod tasks;
 mod type_test;
 mod unwind;
 mod watch;
+mod wait;
 
 pub(crate) use access::walkable;
-pub use context::{Cancel, Context, Cx, Host, Limits};
-pub use drive::{Called, Function, Wait, drive};
+pub use context::{Context, Cx, Host, Idle, Limits};
+pub use drive::{Function, drive, resume, yield_once};
 pub use fiber::{Exit, Fiber};
+pub(crate) use isolate::Holder;
 pub use isolate::Isolate;
 pub use memory::Counted;
 pub use op::Op;
@@ -47,4 +52,8 @@ pub use proto::{
     Test,
 };
 pub use raise::{About, Raise, Why};
+pub use tasks::{Deadline, Task, close, run, run_by};
 pub use type_test::TypeTest;
+pub(crate) use unwind::{held, held_why};
+pub use watch::watch_time;
+pub use wait::{Called, Local, On, Outcome, Wait};

@@ -15,6 +15,10 @@ pub enum Why {
     Error,
     /// Somebody gave the task up; `catch` does not see it.
     Cancelled,
+    /// The deadline of that number passed; only its block sees it, and makes an error of it.
+    Deadline(u64),
+    /// Given up after the grace was over many times; nothing of it runs any more.
+    Abandoned,
     /// Fuel or memory is used up; nothing sees it.
     Exhausted,
     /// `exit(code)`; `catch` does not see it.
@@ -33,6 +37,7 @@ pub enum About {
 }
 
 /// An interruption on its way up.
+#[derive(Clone)]
 pub struct Raise {
     /// Why.
     pub why: Why,
@@ -109,6 +114,7 @@ impl Raise {
     }
 
     /// The task was given up.
+    #[must_use]
     pub fn cancelled(reason: impl Into<String>) -> Box<Self> {
         let mut raise = Self::error(super::codes::CANCELLED, reason);
         raise.why = Why::Cancelled;

@@ -4,6 +4,7 @@
 use super::call::Entered;
 use super::fiber::{Exit, Fiber, Frame, Pending, SLICE};
 use super::op::Op;
+use super::tasks::Globals;
 use super::{Raise, codes};
 use crate::builtins::Step;
 use crate::value::Value;
@@ -12,7 +13,9 @@ impl Fiber {
     /// Runs until it is done, raised, must wait, or its slice is over.
     pub fn run(&mut self) -> Exit {
         self.ticks = self.slice();
+        let outer = Globals::enter(&self.isolate, self.context.globals.as_ref());
         let exit = self.metered(Self::go);
+        Globals::enter(&self.isolate, Some(&outer));
         // What was not used up is not charged.
         self.isolate.burn(u64::try_from(self.slice - self.ticks.max(0)).unwrap_or(0));
         self.slice = 0;
@@ -130,10 +133,7 @@ impl Fiber {
         }
         self.check_memory()?;
         self.isolate.check_time()?;
-        if self.context.cancel.is_set() {
-            return Err(Raise::cancelled(format!("cancelled: {}", self.context.cancel.reason())));
-        }
-        Ok(())
+        self.interrupt().map_or(Ok(()), Err)
     }
 }
 

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::cell::RefCell;
 
 /// Frames of a stack trace that are kept: the innermost ones tell the story.
-const KEPT_FRAMES: usize = 24;
+pub(super) const KEPT_FRAMES: usize = 24;
 
 /// A raise that a `finally` interrupted, in a register until the block is over.
 pub(super) struct Held(RefCell<Option<Box<Raise>>>);
@@ -24,8 +24,13 @@ impl HostObject for Held {
 }
 
 /// Takes the raise out of the register where [`Fiber::unwind`] put it.
-pub(super) fn held(value: &Value) -> Option<Box<Raise>> {
+pub(crate) fn held(value: &Value) -> Option<Box<Raise>> {
     value.as_host::<Held>()?.0.borrow_mut().take()
+}
+
+/// Why the raise in that register was made.
+pub(crate) fn held_why(value: &Value) -> Option<Why> {
+    value.as_host::<Held>()?.0.borrow().as_ref().map(|raise| raise.why)
 }
 
 impl Fiber {
@@ -71,7 +76,8 @@ impl Fiber {
             let handler = code.handlers.iter().find(|h| {
                 h.start <= at
                     && at < h.end
-                    && (catchable || (h.kind == HandlerKind::Finally && raise.why != Why::Exhausted))
+                    && (catchable
+                        || (h.kind == HandlerKind::Finally && !matches!(raise.why, Why::Exhausted | Why::Abandoned)))
             });
             if let Some(handler) = handler {
                 // SAFETY: a handler's target lies in the same code.

@@ -1,7 +1,8 @@
 //! How long a run may take, by the system's clock: a mocked clock does not stretch it.
 
-use super::{Isolate, Raise, Why, codes};
+use super::{Isolate, Local, Raise, Task, Why, codes};
 use std::cell::Cell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// When the run began, and whether it has been told that its time is up.
@@ -39,6 +40,23 @@ impl Isolate {
         }
         Err(raise.help("give it more with `--timeout`, or `timeout` under `[limits]` in harn.toml"))
     }
+}
+
+/// Tells the main task when its time is up, wherever it waits, and ends it when it does not take the hint. `sleep` waits by
+/// the system's clock.
+pub fn watch_time(isolate: &Rc<Isolate>, root: &Rc<Task>, sleep: impl Fn(Duration) -> Local<()> + 'static) {
+    let Some(limit) = isolate.limits().time else { return };
+    let (run, main) = (Rc::downgrade(isolate), Rc::downgrade(root));
+    let watch = async move {
+        for (rest, ends) in [(limit, false), (grace(limit), true)] {
+            sleep(rest + Duration::from_millis(1)).await;
+            let (Some(isolate), Some(main)) = (run.upgrade(), main.upgrade()) else { return };
+            if let Err(raise) = isolate.check_time() {
+                main.interrupt_with(raise, ends);
+            }
+        }
+    };
+    isolate.tasks().add(Box::pin(watch), None);
 }
 
 /// A duration as scripts write it.

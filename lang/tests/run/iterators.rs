@@ -1,6 +1,7 @@
 //! Iterators where scripts cannot look: slices, limits, fibers that are given up, host values that make one wait.
 
-use super::{Capture, GROUPS, run};
+use super::driver::Bench;
+use super::{GROUPS, run};
 use lang::builtins::Registry;
 use lang::script::{Options, load};
 use lang::source::Source;
@@ -11,7 +12,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 pub(super) fn isolate(limits: Limits) -> Rc<Isolate> {
-    Isolate::new(Registry::new(GROUPS), Rc::new(Capture::default()), limits, Vec::new())
+    Isolate::new(Registry::new(GROUPS), Rc::new(Bench::default()), limits, Vec::new())
 }
 
 /// The value of a script that ends with an expression, as a function of the isolate.
@@ -53,10 +54,11 @@ pub(super) fn finish(fiber: &mut Fiber) -> (Value, usize) {
 }
 
 /// Polls a future that is ready at the second look.
-fn at_once(mut wait: Wait) -> Result<Value, Box<lang::vm::Raise>> {
+fn at_once(wait: Wait) -> Result<Value, Box<lang::vm::Raise>> {
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut future = std::pin::pin!(wait.get());
     loop {
-        if let std::task::Poll::Ready(result) = wait.0.as_mut().poll(&mut cx) {
+        if let std::task::Poll::Ready(result) = future.as_mut().poll(&mut cx) {
             return result;
         }
     }

@@ -2,49 +2,28 @@
 
 mod basics;
 mod cycles;
+mod driver;
 mod exits;
 mod iterators;
 mod methods;
 mod modules;
+mod tasks;
 
+use driver::Bench;
 use lang::builtins::{Registry, TABLES};
+use lang::compile::Unit;
 use lang::diagnostic::Diagnostic;
 use lang::script::{Options, load};
 use lang::source::Source;
 use lang::value::{Value, inspect};
-use lang::vm::{Context, Exit, Fiber, Host, Isolate, Limits};
-use std::any::Any;
-use std::cell::RefCell;
+use lang::vm::{Context, Fiber, Isolate, Limits, Outcome, Proto};
 use std::rc::Rc;
 
-#[derive(Default)]
-struct Capture {
-    out: RefCell<String>,
-}
-
-impl Host for Capture {
-    fn print(&self, text: &str) {
-        self.out.borrow_mut().push_str(text);
-    }
-    fn eprint(&self, text: &str) {
-        self.out.borrow_mut().push_str(text);
-    }
-    fn now_ms(&self) -> u64 {
-        0
-    }
-    fn random(&self) -> u64 {
-        4
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-static GROUPS: &[&[&[lang::builtins::Builtin]]] = &[TABLES];
+static GROUPS: &[&[&[lang::builtins::Builtin]]] = &[TABLES, driver::OWN];
 
 /// What a script prints; diagnostics are drawn behind it.
 fn run(text: &str) -> String {
-    let host = Rc::new(Capture::default());
+    let host = Rc::new(Bench::default());
     // A limit that is reached soon.
     let limits = Limits { value_bytes: 1 << 24, ..Limits::default() };
     let isolate = Isolate::new(Registry::new(GROUPS), host.clone(), limits, Vec::new());
@@ -55,12 +34,11 @@ fn run(text: &str) -> String {
         out.push_str(&show(d));
     }
     let Some(unit) = loaded.unit else { return out };
-    let main = Value::Closure(Rc::new(lang::value::Closure { proto: unit.main, captures: Vec::new() }));
-    let result = finish(&isolate, main);
+    let result = finish(&isolate, closure(&unit.main));
     let result = match (result, unit.pipelines.first()) {
         (Ok(_), Some(entry)) => {
             let proto = isolate.function(entry.function).expect("a pipeline is a function");
-            finish(&isolate, Value::Closure(Rc::new(lang::value::Closure { proto, captures: Vec::new() })))
+            finish(&isolate, closure(&proto))
         }
         (result, _) => result,
     };
@@ -73,16 +51,25 @@ fn run(text: &str) -> String {
     out
 }
 
-fn finish(isolate: &Rc<Isolate>, function: Value) -> Result<Value, Box<lang::vm::Raise>> {
-    let mut fiber = Fiber::new(isolate, &Rc::new(Context::default()), function, [])?;
-    loop {
-        match fiber.run() {
-            Exit::Done(value) => return Ok(value),
-            Exit::Raised(raise) => return Err(raise),
-            Exit::Yield => {}
-            Exit::Wait(_) => panic!("nothing here waits"),
-        }
-    }
+/// A script that compiles, and what it runs on.
+fn loaded(text: &str) -> (Rc<Isolate>, Rc<Bench>, Unit) {
+    let host = Rc::new(Bench::default());
+    let isolate = Isolate::new(Registry::new(GROUPS), host.clone(), Limits::default(), Vec::new());
+    let found = load(&isolate, &Source::new("test.harn", text), Options::default());
+    let unit = found.unit.unwrap_or_else(|| panic!("{:?}", found.diagnostics));
+    (isolate, host, unit)
+}
+
+fn closure(proto: &Rc<Proto>) -> Value {
+    Value::Closure(Rc::new(lang::value::Closure { proto: proto.clone(), captures: Vec::new() }))
+}
+
+fn finish(isolate: &Rc<Isolate>, function: Value) -> Outcome {
+    let context = Rc::new(Context::default());
+    let fiber = Fiber::new(isolate, &context, function, [])?;
+    let outcome = driver::block_on(lang::vm::run(isolate, &context.task, lang::vm::drive(fiber)));
+    driver::block_on(lang::vm::close(isolate, &context.task));
+    outcome
 }
 
 /// A diagnostic in one line: drawing has tests of its own.

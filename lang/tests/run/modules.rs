@@ -1,6 +1,7 @@
 //! Files that import one another, as a host sees them: long chains, hosts that refuse, what is read how often.
 
-use super::{Capture, GROUPS, finish, show};
+use super::driver::Bench;
+use super::{GROUPS, finish, show};
 use lang::builtins::Registry;
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, Modules, missing};
@@ -32,8 +33,8 @@ fn memory<'a>(files: impl IntoIterator<Item = (&'a str, String)>) -> Rc<Memory> 
     Rc::new(Memory { files, ..Memory::default() })
 }
 
-fn loaded(loader: Rc<dyn Loader>, script: &str) -> (Rc<Isolate>, Rc<Capture>, Loaded) {
-    let host = Rc::new(Capture::default());
+fn loaded(loader: Rc<dyn Loader>, script: &str) -> (Rc<Isolate>, Rc<Bench>, Loaded) {
+    let host = Rc::new(Bench::default());
     let isolate = Isolate::new(Registry::new(GROUPS), host.clone(), Limits::default(), Vec::new());
     let modules = Modules::new(loader);
     let source = Source::new("main.harn", script);

@@ -21,7 +21,7 @@ pub async fn until_stopped<T>(scope: &Scope, grace_ms: u64, work: impl Future<Ou
         Err(stopped) if grace_ms == 0 => return Err(stopped),
         Err(stopped) => stopped,
     };
-    let mut over = scope.clock.sleep_until(scope.clock.now_ms().saturating_add(grace_ms));
+    let mut over = scope.clock.alarm(scope.clock.now_ms().saturating_add(grace_ms));
     poll_fn(|cx| match work.as_mut().poll(cx) {
         Poll::Ready(value) => Poll::Ready(Some(value)),
         Poll::Pending => over.as_mut().poll(cx).map(|()| None),
@@ -33,7 +33,7 @@ pub async fn until_stopped<T>(scope: &Scope, grace_ms: u64, work: impl Future<Ou
 /// Ready once the work is to be stopped.
 async fn stopped(scope: &Scope) -> Stopped {
     let mut cancelled = pin!(scope.cancel.cancelled());
-    let mut deadline = scope.deadline_ms.map(|at| scope.clock.sleep_until(at));
+    let mut deadline = scope.deadline_ms.map(|at| scope.clock.alarm(at));
     poll_fn(|cx| {
         if let Poll::Ready(reason) = cancelled.as_mut().poll(cx) {
             return Poll::Ready(Stopped::Cancelled(reason));

@@ -42,7 +42,7 @@ impl ScriptFn {
             Called::Now(Ok(value)) => Answer::Now(read(value)),
             Called::Now(Err(raise)) => Answer::Now(Err(Thrown::fault(raise))),
             Called::Later(wait) => Answer::later(async move {
-                match wait.0.await {
+                match wait.get().await {
                     Ok(value) => read(value),
                     Err(raise) => Err(Thrown::fault(raise)),
                 }
@@ -68,6 +68,11 @@ impl ScriptFn {
     /// Calls it outside any turn.
     pub(crate) fn plain(&self, args: Vec<Value>) -> Called {
         self.function.call(args)
+    }
+
+    /// The same, where the mock model answers from a script.
+    pub(crate) fn with_script(&self, script: u64) -> Called {
+        self.function.with_context(Here::with_script(self.function.context(), script)).call([])
     }
 }
 

@@ -44,7 +44,7 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     };
     let now = world.clock.now_ms();
     let session = world.sessions.open(options.text("session_id")?.as_deref(), now);
-    let scope = here::scope(cx, &world);
+    let scope = here::own_scope(cx, &world);
     if let Some(messages) = options.value("messages").as_list() {
         for message in messages {
             let message = to_data(message)?;
@@ -75,6 +75,7 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         post_turn,
         live: Rc::new(|_| {}),
     };
+    let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {
         let result = runtime::agent_loop::agent_loop(&session, &scope, &parts, loop_options).await;
         let result = result.map_err(|fault| {
@@ -85,7 +86,8 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
             world.show(note);
         }
         Ok(result_value(&result))
-    }))
+    })
+    .stopped_by(move |reason| cancel.cancel(reason)))
 }
 
 fn loop_options(

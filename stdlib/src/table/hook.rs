@@ -162,12 +162,13 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
     let world = here::world(cx)?;
     let path: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
     let metadata = if args[1].is_nil() { Data::empty_dict() } else { to_data(&args[1]).map_err(|r| r.about(1, ""))? };
-    let scope = here::scope(cx, &world);
+    let scope = here::own_scope(cx, &world);
     // Outside a loop there is no session at hand: every open session hears of it.
     let sessions = match here::session(cx) {
         Some(session) => vec![session],
         None => world.sessions.list().iter().filter_map(|id| world.sessions.get(id).ok()).collect(),
     };
+    let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {
         for session in sessions {
             let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
@@ -178,5 +179,6 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
             world.show(note);
         }
         Ok(Value::Nil)
-    }))
+    })
+    .stopped_by(move |reason| cancel.cancel(reason)))
 }

@@ -3,10 +3,12 @@
 use crate::bind::ScriptFn;
 use crate::convert::{to_data, to_value};
 use crate::here;
+use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Dict, Str, Value};
-use lang::vm::{Cx, Raise, Wait, codes};
+use lang::vm::{Cx, On, Raise, Wait, codes};
 use providers::model::MockReply;
+use std::rc::Rc;
 
 lang::builtins! { "" =>
     /// Queues a reply of the mock model.
@@ -55,12 +57,25 @@ fn with_llm_script(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
     let replies = args::list(args, 0)?.iter().map(reply_of).collect::<Result<Vec<_>, _>>();
     let replies = replies.map_err(|raise| raise.about(0, ""))?;
     let body = ScriptFn::read(cx, args, 1)?;
+    let script = Script { id: world.routes.mock().add_script(replies), world };
     Ok(Wait::new(async move {
-        let script = world.routes.mock().push_script(replies);
-        let result = body.plain(Vec::new()).get().await;
-        world.routes.mock().pop_script(script);
-        result
-    }))
+        // The whole of it moves in, not its number alone.
+        let script = script;
+        body.with_script(script.id).get().await
+    })
+    .on(On::Script))
+}
+
+/// Taken away when the body is over, however it ends.
+struct Script {
+    world: Rc<World>,
+    id: u64,
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        self.world.routes.mock().remove_script(self.id);
+    }
 }
 
 fn record(entries: Vec<(&str, Value)>) -> Value {

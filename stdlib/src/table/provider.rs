@@ -85,13 +85,15 @@ fn agent_reminder_providers_fire(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<
     let wrong = |e: ReminderError| of_reminder(&e).about(3, label_of(&e));
     let options = read_reminders(written.get("reminders"), &world).map_err(wrong)?;
     let selected = options.select(&world.providers).map_err(|e| wrong(e.under("reminders")))?;
-    let mut scope = here::scope(cx, &world);
+    let mut scope = here::own_scope(cx, &world);
     scope.options = written;
+    let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
         let event = HookEvent::Raw { kind, payload: &payload };
         // Fired by hand, a provider's mistake is the caller's to see.
         let report = fire(&selected, turn, &event, &options.config, true).await.map_err(|e| to_raise(&e))?;
         Ok(to_value(&report.to_data()))
-    }))
+    })
+    .stopped_by(move |reason| cancel.cancel(reason)))
 }

@@ -3,7 +3,7 @@
 use crate::here;
 use lang::builtins::args;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, Wait, codes};
+use lang::vm::{Cx, On, Raise, Wait, codes, yield_once};
 use runtime::clock::Clock;
 
 lang::builtins! { "" =>
@@ -28,7 +28,7 @@ fn int(n: u64) -> Value {
 }
 
 fn duration(args: &[Value], i: usize) -> Result<u64, Box<Raise>> {
-    Ok(args::count(args, i)? as u64)
+    args::duration(args, i)
 }
 
 fn now_ms(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -43,9 +43,12 @@ fn sleep(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let until = world.clock.now_ms().saturating_add(duration(args, 0)?);
     Ok(Wait::new(async move {
+        // Also a sleep of no time lets the other tasks go first.
+        yield_once().await;
         world.clock.sleep_until(until).await;
         Ok(Value::Nil)
-    }))
+    })
+    .on(On::Clock))
 }
 
 fn mock_time(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

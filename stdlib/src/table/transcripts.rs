@@ -187,7 +187,8 @@ fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
     let world = here::world(cx)?;
     let mut transcript = TranscriptValue::read(args, 0, &world)?;
     let (options, summariser) = compact_options(cx, args)?;
-    let scope = here::scope(cx, &world);
+    let scope = here::own_scope(cx, &world);
+    let cancel = scope.cancel.clone();
     // Handlers' reminders belong to the agent at hand. Outside of any loop they go into the transcript itself.
     let at_hand = here::session(cx);
     let session = at_hand.clone().unwrap_or_else(|| world.sessions.detached(transcript.id(), scope.clock.now_ms()));
@@ -229,7 +230,8 @@ fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
         }
         tell(&world, &session, &scope, EventKind::PostCompact, &compacted.report).await?;
         Ok(TranscriptValue::value(if is_bare { session.transcript() } else { transcript }))
-    }))
+    })
+    .stopped_by(move |reason| cancel.cancel(reason)))
 }
 
 /// Tells handlers; inside a loop also the providers that it uses.

@@ -38,18 +38,31 @@ impl EventStream {
     pub(crate) fn wait(&self) -> Wait {
         let shared = self.source.clone();
         Wait::new(async move {
-            let taken = shared.borrow_mut().take();
-            let Some(mut source) = taken else {
+            let source = shared.borrow_mut().take();
+            let mut taken = Taken { shared, source };
+            let Some(source) = &mut taken.source else {
                 return Err(Raise::error(lang::vm::codes::VALUE, "somebody else waits on this stream already"));
             };
-            let result = source.next().await;
-            *shared.borrow_mut() = Some(source);
-            match result {
+            match source.next().await {
                 Ok(Some(record)) => Ok(Value::pair(to_value(&record.to_data()), Value::Bool(true))),
                 Ok(None) => Ok(Value::Nil),
                 Err(e) => Err(to_raise(&e)),
             }
         })
+    }
+}
+
+/// Puts the subscription back when the wait is over, also one that was given up.
+struct Taken {
+    shared: Shared,
+    source: Option<Box<dyn Subscription>>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if let Some(source) = self.source.take() {
+            *self.shared.borrow_mut() = Some(source);
+        }
     }
 }
 

@@ -60,7 +60,7 @@ fn after(error: ModelError, tried: u32) -> ModelError {
 async fn stoppable<T>(scope: &Scope, work: impl Future<Output = T>) -> Result<T, Stopped> {
     let deadline = async {
         match scope.deadline_ms {
-            Some(at) => scope.clock.sleep_until(at).await,
+            Some(at) => scope.clock.alarm(at).await,
             None => std::future::pending().await,
         }
     };

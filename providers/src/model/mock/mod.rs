@@ -2,8 +2,8 @@
 //!
 //! - [`Mock::push`] queues a reply. A call takes the first queued reply whose `match` fits the prompt, else the first one
 //!   without a `match`. The prompt is the text of the last user message of the history.
-//! - [`Mock::push_script`] puts a queue of its own on top, [`Mock::pop_script`] takes it away with what is left of it. While a
-//!   script is on top, only it is asked.
+//! - [`Mock::add_script`] makes a queue of its own, [`Mock::remove_script`] takes it away with what is left of it. Calls whose
+//!   scope names a script are answered from it alone, so what runs side by side does not mix.
 //! - Unscripted, the answer is `mock: ` and the first line of the prompt (cut at 200 characters), without tool calls.
 //! - Tokens that a reply does not give are estimated: one for four bytes.
 //! - A scripted error ends the call at once. Only where the request itself asks for retries are transient ones tried again,
@@ -16,7 +16,7 @@
 //! | [`MockCall`] | what was sent |
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use runtime::message::{Role, ToolCall};
@@ -40,16 +40,12 @@ pub struct Mock(RefCell<State>);
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<MockReply>,
-    scripts: Vec<(ScriptId, VecDeque<MockReply>)>,
+    scripts: BTreeMap<u64, VecDeque<MockReply>>,
     scripts_made: u64,
     calls: Vec<MockCall>,
     tally: Tally,
     ids_given: u64,
 }
-
-/// Names a script that was put on top of the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ScriptId(u64);
 
 impl Mock {
     /// A mock that nothing was scripted for.
@@ -63,22 +59,17 @@ impl Mock {
         self.0.borrow_mut().queue.push_back(reply);
     }
 
-    /// Puts a script on top; until it is taken away again, calls are answered from it alone.
-    pub fn push_script(&self, replies: impl IntoIterator<Item = MockReply>) -> ScriptId {
+    /// Makes a script; calls whose scope names it are answered from it alone.
+    pub fn add_script(&self, replies: impl IntoIterator<Item = MockReply>) -> u64 {
         let state = &mut *self.0.borrow_mut();
         state.scripts_made += 1;
-        let id = ScriptId(state.scripts_made);
-        state.scripts.push((id, replies.into_iter().collect()));
-        id
+        state.scripts.insert(state.scripts_made, replies.into_iter().collect());
+        state.scripts_made
     }
 
-    /// Takes a script away, wherever it lies, and gives what was not used of it.
-    pub fn pop_script(&self, id: ScriptId) -> Vec<MockReply> {
-        let scripts = &mut self.0.borrow_mut().scripts;
-        match scripts.iter().position(|(known, _)| *known == id) {
-            Some(index) => scripts.remove(index).1.into(),
-            None => Vec::new(),
-        }
+    /// Takes a script away and gives what was not used of it.
+    pub fn remove_script(&self, id: u64) -> Vec<MockReply> {
+        self.0.borrow_mut().scripts.remove(&id).map(Vec::from).unwrap_or_default()
     }
 
     /// What was sent, oldest first.
@@ -130,7 +121,8 @@ impl Mock {
             turn: turn.number,
         });
         let prompt = prompt(request);
-        let queue = state.scripts.last_mut().map_or(&mut state.queue, |(_, queue)| queue);
+        let script = turn.scope.script.and_then(|id| state.scripts.get_mut(&id));
+        let queue = script.unwrap_or(&mut state.queue);
         let scripted = take(queue, &prompt).unwrap_or_else(|| MockReply::text(unscripted(&prompt)));
         if let Some(error) = scripted.error {
             return Err(ModelError { model: Some(model.clone()), ..error });

@@ -61,17 +61,22 @@ fn unscripted_it_answers_the_same_each_time() {
 }
 
 #[test]
-fn a_script_on_top_hides_all_below() {
+fn a_script_answers_only_those_that_name_it() {
     let mock = Mock::new();
     mock.push(MockReply::text("queued"));
-    let outer = mock.push_script([MockReply::text("outer 1"), MockReply::text("outer 2")]);
-    let inner = mock.push_script([MockReply::text("inner")]);
-    assert_eq!(text(&mock, "p"), "inner");
-    assert_eq!(text(&mock, "p"), "mock: p");
-    assert!(mock.pop_script(inner).is_empty());
-    assert_eq!(text(&mock, "p"), "outer 1");
-    assert_eq!(mock.pop_script(outer).len(), 1);
-    assert!(mock.pop_script(outer).is_empty());
+    let one = mock.add_script([MockReply::text("one 1"), MockReply::text("one 2")]);
+    let two = mock.add_script([MockReply::text("two")]);
+    let under = |script: u64| {
+        let mut place = Place::new();
+        place.scope.script = Some(script);
+        ask(&mock, &place, "p").unwrap().text.to_string()
+    };
+    assert_eq!(under(two), "two");
+    assert_eq!(under(two), "mock: p");
+    assert_eq!(under(one), "one 1");
+    assert!(mock.remove_script(two).is_empty());
+    assert_eq!(mock.remove_script(one).len(), 1);
+    assert!(mock.remove_script(one).is_empty());
     assert_eq!(text(&mock, "p"), "queued");
 }
 

@@ -1,0 +1,84 @@
+//! How a fiber waits, and how it is interrupted while it does.
+
+use super::Task;
+use crate::source::{SourceRef, Span};
+use crate::vm::wait::State;
+use crate::vm::{Fiber, Isolate, On, Outcome, Wait};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+/// What a fiber waits for, and where: for the message when nothing can go on.
+#[derive(Debug)]
+pub(in crate::vm) struct Noted {
+    id: u64,
+    pub(super) on: On,
+    pub(super) place: Option<(SourceRef, Span)>,
+}
+
+/// Waits for what a builtin asked for. What is interrupted is dropped; work that must not be dropped half way is told to end
+/// and given the grace, and what it comes to no longer counts.
+pub(in crate::vm) async fn wait_for(fiber: &mut Fiber, wait: Wait) -> Outcome {
+    let Wait { state, on, mut stop, takes } = wait;
+    let mut future = match state {
+        State::Now(outcome) => return outcome,
+        State::Later(future) => future,
+    };
+    // The fiber inside sees the signals, and cleans up behind itself.
+    if let On::Script = on {
+        return future.await;
+    }
+    let task = fiber.context().task.clone();
+    let _note = Note::new(fiber, &task, on);
+    let mut interrupted = None;
+    poll_fn(|cx| {
+        let mut signal = if takes || stop.is_some() { fiber.interrupt() } else { None };
+        loop {
+            // What is done at the moment of the signal is done: a value that was taken was sent.
+            if signal.is_none()
+                && let Poll::Ready(outcome) = future.as_mut().poll(cx)
+            {
+                return Poll::Ready(interrupted.take().map_or(outcome, Err));
+            }
+            let Some(raise) = signal.take().or_else(|| fiber.interrupt()) else {
+                task.watch(cx.waker());
+                return Poll::Pending;
+            };
+            let Some(stop) = stop.take() else {
+                return Poll::Ready(Err(interrupted.take().unwrap_or(raise)));
+            };
+            stop(&raise.message);
+            interrupted = Some(raise);
+        }
+    })
+    .await
+}
+
+/// Takes the note off when the wait is over, however it ends.
+struct Note {
+    isolate: Rc<Isolate>,
+    task: Rc<Task>,
+    id: u64,
+}
+
+impl Note {
+    fn new(fiber: &Fiber, task: &Rc<Task>, on: On) -> Self {
+        let isolate = fiber.isolate.clone();
+        let id = isolate.tasks().number();
+        if let On::Outside = on {
+            isolate.tasks().waits_outside(true);
+        }
+        task.waits.borrow_mut().push(Noted { id, on, place: fiber.place() });
+        Self { isolate, task: task.clone(), id }
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        let mut waits = self.task.waits.borrow_mut();
+        let Some(at) = waits.iter().rposition(|noted| noted.id == self.id) else { return };
+        if let On::Outside = waits.remove(at).on {
+            self.isolate.tasks().waits_outside(false);
+        }
+    }
+}
