@@ -34,8 +34,8 @@ mod slice;
 pub(crate) mod tasks;
 mod type_test;
 mod unwind;
-mod watch;
 mod wait;
+mod watch;
 
 pub(crate) use access::walkable;
 pub use context::{Context, Cx, Host, Idle, Limits};
@@ -55,5 +55,5 @@ pub use raise::{About, Raise, Why};
 pub use tasks::{Deadline, Task, close, run, run_by};
 pub use type_test::TypeTest;
 pub(crate) use unwind::{held, held_why};
-pub use watch::watch_time;
 pub use wait::{Called, Local, On, Outcome, Wait};
+pub use watch::watch_time;

@@ -232,10 +232,8 @@ pub async fn run_by<T>(isolate: &Rc<Isolate>, root: &Rc<Task>, steps: u32, main:
     let main_waker = Arc::new(JobWaker { ready: tasks.ready.clone(), slot: MAIN, queued: AtomicBool::new(false) });
     main_waker.wake_by_ref();
     let mut main = pin!(main);
-    poll_fn(|cx| {
-        isolate.on_account(|| tasks.turn(cx, isolate, &main_waker, steps.max(1), |cx| main.as_mut().poll(cx)))
-    })
-    .await
+    poll_fn(|cx| isolate.on_account(|| tasks.turn(cx, isolate, &main_waker, steps.max(1), |cx| main.as_mut().poll(cx))))
+        .await
 }
 
 /// Ends a run: what is still running is cancelled, and cleans up within the grace.
