@@ -27,6 +27,10 @@ use peer::Peer;
 use rows::ROWS;
 use std::process::ExitCode;
 
+/// As in the command.
+#[global_allocator]
+static ALLOCATOR: stdlib::Counted = stdlib::Counted;
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let Some(code) = here::child(&args) {

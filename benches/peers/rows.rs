@@ -37,6 +37,8 @@ pub(crate) const ROWS: &[Row] = &[
     row("sort_compare", "sort 20k ints by a comparator", "472494"),
     row("nbody", "n-body, 3k steps", "-169258857"),
     row("spectral", "spectral norm, 100", "1274219991"),
+    row("methods", "method calls on structs, 400k", "200000"),
+    row("enums", "enum match, 300k", "4875000"),
     row("trees", "binary trees, depth 14", "105984"),
     row("text", "string building, 50k lines", "1688890"),
     reads("json", "JSON round trip, 1 MB", "966172", Input::Records),

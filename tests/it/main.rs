@@ -12,6 +12,7 @@
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
+//! - [`properties`]: what is fuzzed holds of every script.
 //! - [`peers`]: the programs of the bench still give their answers.
 //!
 //! [`harn`] starts the command, [`diff`] shows how two texts differ.
@@ -30,6 +31,7 @@ mod limits;
 mod model_server;
 mod oracle;
 mod peers;
+mod properties;
 mod repl;
 mod scripts;
 mod system;

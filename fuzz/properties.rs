@@ -1,0 +1,191 @@
+//! What must hold of any text, whatever it says. The fuzz targets feed it mutated scripts, the tests every script there is.
+
+use lang::diagnostic::draw::draw;
+use lang::diagnostic::json::to_json;
+use lang::diagnostic::{Diagnostic, Label};
+use lang::source::{Source, SourceRef, Span};
+use std::fmt::Debug;
+use std::rc::Rc;
+use stdlib::limits::RunLimits;
+use stdlib::output::Captured;
+use stdlib::{Capability, Engine, RunOptions};
+
+/// The lexer: its tokens lie in the text one behind the other, and what they leave out is nothing that counts.
+pub fn lex(bytes: &[u8]) {
+    let Some(source) = source(bytes) else { return };
+    let lexed = lang::lex::lex(&source);
+    assert_sound(&lexed.diagnostics);
+    let mut end = 0;
+    for (token, span) in &lexed.tokens {
+        assert_inside(&source, *span);
+        assert!(end <= span.start, "{token:?} at {span:?} begins before {end}");
+        // What was reported may be left out as well.
+        if lexed.diagnostics.is_empty() {
+            let gap = &source.text()[end as usize..span.start as usize];
+            assert!(is_trivia(gap), "{gap:?} before {token:?} at {span:?} got lost");
+        }
+        end = span.end;
+    }
+    if lexed.diagnostics.is_empty() {
+        let gap = &source.text()[end as usize..];
+        assert!(is_trivia(gap), "{gap:?} at the end got lost");
+    }
+}
+
+/// The parser: a tree and findings that lie in the text.
+pub fn parse(bytes: &[u8]) {
+    let Some(source) = source(bytes) else { return };
+    let parsed = lang::parse::parse(&source);
+    assert_sound(&parsed.diagnostics);
+    assert_spans_inside(&source, &parsed.module);
+}
+
+/// Everything that is done before a run: resolving, checking, compiling.
+pub fn check(bytes: &[u8]) {
+    let Some(source) = source(bytes) else { return };
+    assert_sound(&Engine::new(RunOptions::default()).check(&source));
+}
+
+/// A run with little fuel, small values and no rights ends, and says the same when it is repeated.
+pub fn run(bytes: &[u8]) {
+    let Some(source) = source(bytes) else { return };
+    assert_eq!(run_once(&source), run_once(&source));
+}
+
+/// The exit code, what it printed, and what was found.
+fn run_once(source: &SourceRef) -> (i32, String, String, Vec<String>) {
+    let output = Rc::new(Captured::default());
+    let ran = Engine::new(RunOptions {
+        seed: Some(1),
+        task: Some("Try everything.".to_owned()),
+        denied: Capability::ALL.to_vec(),
+        limits: RunLimits { fuel: Some(20_000), value: Some(1 << 16), memory: Some(1 << 28), ..RunLimits::default() },
+        output: output.clone(),
+        ..RunOptions::default()
+    })
+    .run(source);
+    assert_sound(&ran.diagnostics);
+    let messages = ran.diagnostics.into_iter().map(|d| format!("{} {}", d.code, d.message)).collect();
+    (ran.exit_code, output.stdout(), output.stderr(), messages)
+}
+
+/// The bytes as a source; nothing when they are no text, which the loader refuses.
+fn source(bytes: &[u8]) -> Option<SourceRef> {
+    std::str::from_utf8(bytes).ok().map(|text| Source::new("input.harn", text))
+}
+
+/// A span that lies within the text, between characters.
+fn assert_inside(source: &SourceRef, span: Span) {
+    let text = source.text();
+    let inside = span.start <= span.end && text.get(span.range()).is_some();
+    assert!(inside, "{span:?} does not lie in a text of {} bytes", text.len());
+}
+
+/// Each diagnostic says something, points into its source, and can be drawn and written as JSON.
+fn assert_sound(diagnostics: &[Diagnostic]) {
+    for (number, diagnostic) in diagnostics.iter().enumerate() {
+        assert!(!diagnostic.message.is_empty(), "{diagnostic:?}");
+        for Label { source, span, .. } in &diagnostic.labels {
+            assert_inside(source, *span);
+        }
+        if let Some(first) = diagnostic.labels.first() {
+            diagnostic.fixes.iter().for_each(|fix| assert_inside(&first.source, fix.span));
+        }
+        for (source, span) in diagnostic.trace.iter().filter_map(|frame| frame.at.as_ref()) {
+            assert_inside(source, *span);
+        }
+        // Pictures are slow, and the hundredth is like the tenth.
+        if number < 10 {
+            assert!(draw(diagnostic, number % 2 == 0).contains(diagnostic.code));
+            assert!(to_json(diagnostic).to_string().contains(diagnostic.code));
+        }
+    }
+}
+
+/// Every span in a tree lies within the text. They are found in its debug form, outside quotes, so that no node is
+/// forgotten.
+fn assert_spans_inside(source: &SourceRef, tree: &impl Debug) {
+    let shown = format!("{tree:?}");
+    let mut rest = shown.as_str();
+    while let Some(at) = rest.find(['"', '.']) {
+        let (before, after) = rest.split_at(at);
+        if after.starts_with('"') {
+            rest = behind_string(&after[1..]);
+            continue;
+        }
+        let digits_before = &before[before.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
+        let number_after = after.strip_prefix("..").unwrap_or("");
+        let length = number_after.bytes().take_while(u8::is_ascii_digit).count();
+        if let (Ok(start), Ok(end)) = (digits_before.parse(), number_after[..length].parse()) {
+            assert_inside(source, Span::new(start, end));
+        }
+        rest = &after[1..];
+    }
+}
+
+/// What comes behind the closing quote of a string in debug form.
+fn behind_string(text: &str) -> &str {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' if !escaped => return &text[at + 1..],
+            b'\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    ""
+}
+
+/// The text is nothing but what a lexer may leave out: blanks, line breaks, comments, joined lines, a second separator.
+fn is_trivia(text: &str) -> bool {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\r', '\n', '\x0c', '\u{feff}', '\\', ';']);
+        rest = if rest.starts_with("//") || rest.starts_with("#!") {
+            &rest[rest.find('\n').unwrap_or(rest.len())..]
+        } else if rest.starts_with("/*") {
+            behind_comment(rest)
+        } else {
+            return rest.is_empty();
+        };
+    }
+}
+
+/// What comes behind a comment; comments nest.
+fn behind_comment(text: &str) -> &str {
+    let (mut depth, mut at) = (0, 0);
+    let bytes = text.as_bytes();
+    while at < bytes.len() {
+        match &bytes[at..] {
+            [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
+            [b'*', b'/', ..] if depth == 1 => return &text[at + 2..],
+            [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+    }
+    ""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "1..9 does not lie")]
+    fn a_span_outside_is_found() {
+        let source = source(b"abc").unwrap();
+        assert_spans_inside(&source, &("\" 5..77 \\", 0..2, 1.5, [Span::new(1, 9)]));
+    }
+
+    #[test]
+    fn strings_and_spans_inside_are_passed_over() {
+        assert_spans_inside(&source(b"abc").unwrap(), &("\" 5..77 \\", 0..2, 1.5, "..", Span::new(1, 3)));
+    }
+
+    #[test]
+    fn trivia_is_what_no_token_needs() {
+        assert!(is_trivia(" \t// a\n/* b /* c */ */ \\\n#! d"));
+        assert!(!is_trivia("/* a */ b"));
+        assert!(!is_trivia("/* a */ */"));
+    }
+}

@@ -1,0 +1,5 @@
+//! `fuzz::check` on whatever comes.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::check(bytes));

@@ -1,0 +1,5 @@
+//! `fuzz::lex` on whatever comes.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::lex(bytes));
