@@ -7,6 +7,7 @@ use crate::source::{SourceRef, Span};
 use crate::value::TypeDef;
 use smol_str::SmolStr;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Where an imported name was first bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +16,19 @@ pub struct Origin {
     pub file: FileId,
     /// Its number there.
     pub binding: BindingId,
+}
+
+/// How many arguments a function of another file takes, and where that is written.
+#[derive(Clone)]
+pub struct Takes {
+    /// The file's text.
+    pub source: SourceRef,
+    /// The function's name in it.
+    pub span: Span,
+    /// At least so many.
+    pub min: usize,
+    /// At most so many; nothing where a rest parameter takes the others.
+    pub max: Option<usize>,
 }
 
 /// A name that can be imported.
@@ -28,6 +42,8 @@ pub struct Export {
     pub builtin: Option<&'static Builtin>,
     /// What it stands for, if it is a type.
     pub def: Option<TypeDef>,
+    /// What it takes, if it is a function.
+    pub takes: Option<Rc<Takes>>,
 }
 
 /// A name that a file has and keeps to itself.
@@ -64,7 +80,8 @@ impl Exports {
             if if chosen { binding.public } else { !binding.imported() } {
                 let origin = binding.origin.unwrap_or(Origin { file, binding: id });
                 let (kind, builtin, def) = (binding.kind, binding.builtin, binding.def.clone());
-                exports.names.insert(name, Export { origin, kind, builtin, def });
+                let takes = binding.takes.clone();
+                exports.names.insert(name, Export { origin, kind, builtin, def, takes });
             } else {
                 exports.private.insert(name, Private { span: binding.span, kind: binding.kind });
             }

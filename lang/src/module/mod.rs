@@ -13,7 +13,7 @@ pub mod path;
 
 pub mod codes;
 
-pub use exports::{Export, Exports, Origin, Private};
+pub use exports::{Export, Exports, Origin, Private, Takes};
 pub use file::{File, FileId, Import, Link, Modules, Placed};
 pub(crate) use graph::reach;
 

@@ -166,6 +166,7 @@ impl Walk<'_> {
                 public: self.public,
                 origin: None,
                 builtin: None,
+                takes: None,
                 captured: false,
                 assigned: false,
                 early: false,
@@ -186,6 +187,7 @@ impl Walk<'_> {
         binding.origin = Some(export.origin);
         binding.builtin = export.builtin;
         binding.def = export.def;
+        binding.takes = export.takes;
     }
 
     /// A name that two files bring is an error where it is used, and once.

@@ -1,12 +1,13 @@
 //! Bindings and what is known of them.
 
 use crate::builtins::Builtin;
-use crate::module::Origin;
+use crate::module::{Origin, Takes};
 use crate::source::Span;
 use crate::value::{Flavor, TypeDef, Value};
 use smol_str::SmolStr;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::rc::Rc;
 
 /// Number of a binding in its module.
 pub type BindingId = u32;
@@ -57,6 +58,8 @@ pub struct Binding {
     pub origin: Option<Origin>,
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,
+    /// What it takes, if it is a function at the top of a file.
+    pub takes: Option<Rc<Takes>>,
     /// A function inside uses it.
     pub captured: bool,
     /// It is assigned to after it is bound.

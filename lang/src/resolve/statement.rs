@@ -4,9 +4,11 @@ use super::scope::{BindingId, BindingKind};
 use super::walk::Walk;
 use super::yields::{Body, BodyOf};
 use crate::ast::*;
+use crate::module::Takes;
 use crate::source::Span;
 use crate::value::TypeDef;
 use smol_str::SmolStr;
+use std::rc::Rc;
 
 impl Walk<'_> {
     pub(super) fn statements(&mut self, stmts: &[Stmt]) {
@@ -50,7 +52,14 @@ impl Walk<'_> {
         if kind == BindingKind::Pipeline && name.text == "default" {
             return;
         }
-        self.bind(&name.text, name.span, kind);
+        let id = self.bind_new(&name.text, name.span, kind);
+        if let (Some(id), true, ItemKind::Fn(decl) | ItemKind::Tool { decl, .. }) = (id, self.at_top(), &item.kind) {
+            let positional = decl.params.iter().take_while(|p| !p.rest);
+            let (min, max) = (positional.clone().take_while(|p| p.default.is_none()).count(), positional.count());
+            let max = (!decl.params.iter().any(|p| p.rest)).then_some(max);
+            let takes = Takes { source: self.source.clone(), span: name.span, min, max };
+            self.out.bindings[id as usize].takes = Some(Rc::new(takes));
+        }
     }
 
     pub(super) fn item_body(&mut self, item: &Item) {

@@ -38,6 +38,7 @@ impl<'a> Checker<'a> {
             }
             None => {
                 let function = self.expr(callee, Want::FREE);
+                self.imported_arity(callee, args, span);
                 let name = if let ExprKind::Name(name) = &callee.kind { name.as_str() } else { "" };
                 self.value_call(&function, name, callee.span, args, span)
             }
@@ -59,6 +60,24 @@ impl<'a> Checker<'a> {
                 self.used(id, callee.span);
                 Some(named)
             }
+        }
+    }
+
+    /// How many arguments a function of another file takes is certain; what its types mean is that file's to know.
+    fn imported_arity(&mut self, callee: &Expr, args: &'a [ListItem], span: Span) {
+        let (ExprKind::Name(name), Some(Target::Binding(id))) =
+            (&callee.kind, self.world.names.uses.get(&callee.span.start))
+        else {
+            return;
+        };
+        let binding = self.world.names.binding(*id);
+        let Some(takes) = binding.takes.clone().filter(|_| binding.origin.is_some()) else { return };
+        let before = self.found.len();
+        self.arity(args, span, name, takes.min, takes.max, None, None);
+        if self.found.len() > before
+            && let Some(d) = self.found.pop()
+        {
+            self.found.push(d.label(&takes.source, takes.span, "declared here"));
         }
     }
 
