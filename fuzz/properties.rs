@@ -109,8 +109,8 @@ fn assert_spans_inside(source: &SourceRef, tree: &impl Debug) {
     let mut rest = shown.as_str();
     while let Some(at) = rest.find(['"', '.']) {
         let (before, after) = rest.split_at(at);
-        if after.starts_with('"') {
-            rest = behind_string(&after[1..]);
+        if let Some(inside) = after.strip_prefix('"') {
+            rest = behind_string(inside);
             continue;
         }
         let digits_before = &before[before.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];

@@ -44,8 +44,8 @@ pub(crate) fn run(program: &Path, input: Option<String>) -> Result<Ran, String> 
     let output = Rc::new(Captured::default());
     let args = input.into_iter().collect();
     let engine = Engine::new(RunOptions { output: output.clone(), args, ..RunOptions::default() });
-    let (ran, ms) = cpu_ms(|| read_source(program).map(|source| engine.run(&source)));
-    let ran = ran.map_err(|d| d.message)?;
+    let (ran, ms) = cpu_ms(|| read_source(program).map(|source| engine.run(&source)).map_err(|d| d.message));
+    let ran = ran?;
     if ran.exit_code != 0 {
         return Err(format!("{:?}", ran.diagnostics));
     }
@@ -55,7 +55,7 @@ pub(crate) fn run(program: &Path, input: Option<String>) -> Result<Ran, String> 
 /// Finds what is wrong with a text, which is nothing.
 pub(crate) fn check(source: &Path) -> Result<Ran, String> {
     let engine = Engine::new(RunOptions::default());
-    let (found, ms) = cpu_ms(|| read_source(source).map(|source| engine.check(&source)));
-    let found = found.map_err(|d| d.message)?;
+    let (found, ms) = cpu_ms(|| read_source(source).map(|source| engine.check(&source)).map_err(|d| d.message));
+    let found = found?;
     if found.is_empty() { Ok(Ran { printed: String::new(), ms }) } else { Err(format!("{:?}", found[0])) }
 }

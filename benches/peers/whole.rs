@@ -5,7 +5,7 @@ use crate::measure::median;
 use crate::peer::{Peer, finish, program};
 use crate::table;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Instant;
 
 /// The names of these rows.
@@ -18,7 +18,7 @@ pub(crate) fn start(peers: &[Box<dyn Peer>], runs: usize) {
         let mut command = peer.plain(&program("empty", peer.ending()))?;
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let start = Instant::now();
-        command.status().ok().filter(|status| status.success())?;
+        command.status().ok().filter(ExitStatus::success)?;
         Some(start.elapsed().as_secs_f64() * 1e3)
     });
     table::line("start-up, wall ms", &table::with_ratios(&figures));

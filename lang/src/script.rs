@@ -91,7 +91,8 @@ fn leave_out_noise(source: &SourceRef, parsed: &[Diagnostic], found: &mut Vec<Di
     found.retain(|d| {
         let named = d.labels.first().map_or("", |l| l.source.slice(l.span));
         let of_names = crate::resolve::CODES.iter().any(|row| row.code == d.code);
-        !broken.contains(&source.position(d.position()).line) && !(of_names && words.contains(named))
+        let follows = of_names && words.contains(named);
+        !follows && !broken.contains(&source.position(d.position()).line)
     });
 }
 

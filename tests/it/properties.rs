@@ -2,7 +2,7 @@
 
 #[allow(unreachable_pub, dead_code, reason = "a library of its own when it is fuzzed")]
 #[path = "../../fuzz/properties.rs"]
-mod properties;
+mod asked;
 
 use crate::harn::root;
 use std::path::{Path, PathBuf};
@@ -34,22 +34,22 @@ fn each_script(with: impl Fn(&[u8])) {
 #[test]
 fn text_that_ends_anywhere_is_lexed_and_parsed() {
     each_script(|bytes| {
-        properties::lex(bytes);
-        properties::parse(bytes);
+        asked::lex(bytes);
+        asked::parse(bytes);
         for part in 1..8 {
             let cut = &bytes[..bytes.len() * part / 8];
-            properties::lex(cut);
-            properties::parse(cut);
+            asked::lex(cut);
+            asked::parse(cut);
         }
     });
 }
 
 #[test]
 fn every_script_is_checked_soundly() {
-    each_script(properties::check);
+    each_script(asked::check);
 }
 
 #[test]
 fn every_script_runs_the_same_twice_with_no_rights_and_little_fuel() {
-    each_script(properties::run);
+    each_script(asked::run);
 }

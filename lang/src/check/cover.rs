@@ -47,7 +47,7 @@ pub(super) fn pat(pattern: &Pattern, names: &Resolution) -> Pat {
     let part = |p: &Pattern| pat(p, names);
     match &pattern.kind {
         PatternKind::Wildcard | PatternKind::Bind(_) => Pat::Any,
-        PatternKind::Error => Pat::Some,
+        PatternKind::Error | PatternKind::Dict { name: None, .. } => Pat::Some,
         PatternKind::Literal(e) => literal(e),
         PatternKind::Pair(a, b) => Pat::Made(Make::Pair, vec![part(a), part(b)]),
         PatternKind::Or(parts) => Pat::Or(parts.iter().map(part).collect()),
@@ -78,7 +78,6 @@ pub(super) fn pat(pattern: &Pattern, names: &Resolution) -> Pat {
             }
             Pat::Made(Make::Struct(def), parts)
         }
-        PatternKind::Dict { name: None, .. } => Pat::Some,
     }
 }
 

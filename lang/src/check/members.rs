@@ -117,7 +117,7 @@ impl Members<'_> {
 
     /// `Type.name` must be a variant or a function of the type.
     fn member(&mut self, owner: &TypeDef, name: &Name) {
-        let methods = owner.methods().map(|m| m.all()).unwrap_or_default();
+        let methods = owner.methods().map(crate::value::Methods::all).unwrap_or_default();
         let variants: Vec<&str> = match owner {
             TypeDef::Enum(def) => def.variants.iter().map(|v| v.name.as_str()).collect(),
             _ => Vec::new(),

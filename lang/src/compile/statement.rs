@@ -277,10 +277,9 @@ impl<'a> Compiler<'a> {
                 self.patch_here(&holds);
             }
             // Declarations have no effect where they stand; functions are made at the start of their block.
-            StmtKind::Item(_) => {}
+            StmtKind::Item(_) | StmtKind::Error => {}
             // A `defer` in last place has nothing to wait for but the end of its block, which is here.
             StmtKind::Defer(body) => self.block(body, None),
-            StmtKind::Error => {}
         }
         self.clean(before, stmt.span);
         self.free_to(before);

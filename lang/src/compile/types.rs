@@ -52,7 +52,7 @@ impl Compiler<'_> {
             Some(TypeDef::Struct(def)) => return TypeTest::Struct(def),
             Some(TypeDef::Enum(def)) => return TypeTest::Enum(def),
             Some(TypeDef::Interface(def)) => return TypeTest::Interface(def),
-            Some(TypeDef::Alias(alias)) => return self.alias(alias, around),
+            Some(TypeDef::Alias(alias)) => return self.alias(&alias, around),
             None => {}
         }
         let mut arg = |c: &mut Self, i: usize| Box::new(args.get(i).map_or(TypeTest::Any, |a| c.written(a, around)));
@@ -70,14 +70,14 @@ impl Compiler<'_> {
     }
 
     /// An alias has an entry of its own, so that it can hold itself.
-    fn alias(&mut self, alias: Rc<AliasDef>, around: &mut Around) -> TypeTest {
-        if let Some((_, at)) = around.open.iter().find(|(open, _)| *open == Rc::as_ptr(&alias)) {
+    fn alias(&mut self, alias: &Rc<AliasDef>, around: &mut Around) -> TypeTest {
+        if let Some((_, at)) = around.open.iter().find(|(open, _)| *open == Rc::as_ptr(alias)) {
             return TypeTest::See(*at);
         }
         let types = &mut self.fn_mut().proto.types;
         let at = types.len();
         types.push(TypeTest::Any);
-        around.open.push((Rc::as_ptr(&alias), at));
+        around.open.push((Rc::as_ptr(alias), at));
         let outer = around.alias.replace(alias.clone());
         let test = self.written(&alias.ty, around);
         around.alias = outer;

@@ -115,7 +115,7 @@ impl Walk<'_> {
                 continue;
             };
             if let Some(id) = self.bind_new(&local.text, local.span, imported_kind(&export)) {
-                self.from_elsewhere(id, export);
+                self.bring_in(id, export);
             }
         }
     }
@@ -174,14 +174,14 @@ impl Walk<'_> {
                 def: None,
                 function: 0,
             });
-            self.from_elsewhere(id, export.clone());
+            self.bring_in(id, export.clone());
             if let Some(scope) = self.scopes.first_mut() {
                 scope.names.insert(name.clone(), id);
             }
         }
     }
 
-    fn from_elsewhere(&mut self, id: BindingId, export: Export) {
+    fn bring_in(&mut self, id: BindingId, export: Export) {
         let binding = &mut self.out.bindings[id as usize];
         binding.global = true;
         binding.origin = Some(export.origin);

@@ -65,7 +65,7 @@ impl Walk<'_> {
     pub(super) fn item_body(&mut self, item: &Item) {
         match &item.kind {
             ItemKind::Fn(decl) => self.function(decl),
-            ItemKind::Pipeline { .. } | ItemKind::Override(_) => {}
+            ItemKind::Pipeline { .. } | ItemKind::Override(_) | ItemKind::Import { .. } => {}
             ItemKind::Tool { decl, description } => {
                 if let Some(d) = description {
                     self.expr(d);
@@ -99,7 +99,6 @@ impl Walk<'_> {
                 methods.iter().for_each(|method| walk.head(method));
             }),
             ItemKind::TypeAlias { generics, ty, .. } => self.with_generics(generics, |walk| walk.type_names(ty)),
-            ItemKind::Import { .. } => {}
         }
     }
 

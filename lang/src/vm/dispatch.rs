@@ -906,7 +906,7 @@ impl Fiber {
                 Op::Fail { src, kind } => raise!(failure(&code!().failures[usize::from(kind)], get!(src))),
             }
             save!();
-            return None;
+            None
         }
     }
 

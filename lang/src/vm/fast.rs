@@ -376,6 +376,10 @@ impl Fiber {
                             }
                         }
                     }
+                    #[allow(
+                        clippy::collapsible_match,
+                        reason = "each arm is one instruction, and its test stands inside"
+                    )]
                     Op::Return { src } => {
                         if (*frame).plain {
                             let caller = frame.sub(1);

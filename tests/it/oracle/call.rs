@@ -22,7 +22,7 @@ impl<'a> Oracle<'a> {
             ExprKind::Index { object, index, optional } => {
                 let Some(object) = self.link(object, *optional, scope)? else { return Ok(None) };
                 let index = self.expr(index, scope)?;
-                self.index(&object, &index, *optional).map(Some)
+                Self::index(&object, &index, *optional).map(Some)
             }
             ExprKind::Slice { object, from, to } => {
                 let Some(object) = self.chain(object, scope)? else { return Ok(None) };
@@ -64,14 +64,14 @@ impl<'a> Oracle<'a> {
         if !matches!(scope.find(of), super::scope::Found::Nothing) {
             return None;
         }
-        if let Some(variants) = self.enums.get(of.as_str()) {
-            if let Some(variant) = variants.iter().find(|v| v.name.text == name.text) {
-                let (of, name) = (of.as_str().into(), variant.name.text.as_str().into());
-                return Some(Ok(match variant.fields.len() {
-                    0 => Value::Variant(of, name, Rc::default()),
-                    n => Value::Constructor(of, name, n),
-                }));
-            }
+        if let Some(variants) = self.enums.get(of.as_str())
+            && let Some(variant) = variants.iter().find(|v| v.name.text == name.text)
+        {
+            let (of, name) = (of.as_str().into(), variant.name.text.as_str().into());
+            return Some(Ok(match variant.fields.len() {
+                0 => Value::Variant(of, name, Rc::default()),
+                n => Value::Constructor(of, name, n),
+            }));
         }
         if let Some(method) = self.methods.get(&(of.to_string(), name.text.to_string())) {
             return Some(Ok(method.clone()));
@@ -82,7 +82,7 @@ impl<'a> Oracle<'a> {
     pub(crate) fn call(&mut self, callee: &Value<'a>, args: Vec<Value<'a>>, lenient: bool) -> Given<'a> {
         match callee {
             Value::Function(function) => self.call_function(function, args, lenient),
-            Value::Builtin(name) => method::builtin(self, name, args),
+            Value::Builtin(name) => method::builtin(self, name, &args),
             Value::Constructor(of, name, n) if args.len() == *n => {
                 Ok(Value::Variant(of.clone(), name.clone(), Rc::new(args)))
             }
@@ -135,14 +135,14 @@ impl<'a> Oracle<'a> {
             let args = std::iter::once(receiver.clone()).chain(args).collect();
             return self.call(&method, args, false);
         }
-        match self.read_field(receiver, name) {
+        match Self::read_field(receiver, name) {
             Some(Value::Nil) | None => method::method(self, receiver, name, args),
             Some(callee) => self.call(&callee, args, false),
         }
     }
 
     /// A dict's or struct's own entry; nothing for what has no entries of its own.
-    pub(crate) fn read_field(&self, object: &Value<'a>, name: &str) -> Option<Value<'a>> {
+    pub(crate) fn read_field(object: &Value<'a>, name: &str) -> Option<Value<'a>> {
         match object {
             Value::Dict(entries) => Some(entries.get(name).cloned().unwrap_or(Value::Nil)),
             Value::Struct(_, fields) => fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()),
@@ -153,7 +153,7 @@ impl<'a> Oracle<'a> {
 
     /// `x.name` without parentheses: an entry, or one of the four properties.
     fn member(&mut self, object: &Value<'a>, name: &str) -> Given<'a> {
-        match (object, self.read_field(object, name)) {
+        match (object, Self::read_field(object, name)) {
             (_, Some(value)) if !matches!(value, Value::Nil) => Ok(value),
             (Value::Dict(entries), _) if entries.contains_key(name) => Ok(Value::Nil),
             _ if matches!(name, "count" | "empty" | "first" | "last") => method::method(self, object, name, Vec::new()),
@@ -163,7 +163,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    fn index(&mut self, object: &Value<'a>, index: &Value<'a>, optional: bool) -> Given<'a> {
+    fn index(object: &Value<'a>, index: &Value<'a>, optional: bool) -> Given<'a> {
         let from = |items: &[Value<'a>], i: i64| {
             let at = if i < 0 { i + i64::try_from(items.len()).unwrap_or(0) } else { i };
             match usize::try_from(at).ok().and_then(|at| items.get(at)) {
@@ -174,7 +174,7 @@ impl<'a> Oracle<'a> {
         };
         match (object, index) {
             (Value::List(items), Value::Int(i)) => from(items, *i),
-            (Value::Range(..) | Value::Str(_), Value::Int(i)) => from(&self.items(object)?, *i),
+            (Value::Range(..) | Value::Str(_), Value::Int(i)) => from(&Self::items(object)?, *i),
             (Value::Dict(entries), Value::Str(key)) => Ok(entries.get(&**key).cloned().unwrap_or(Value::Nil)),
             _ => uncovered("this index"),
         }

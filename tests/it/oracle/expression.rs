@@ -18,7 +18,7 @@ impl<'a> Oracle<'a> {
             ExprKind::Int(i) => Value::Int(*i),
             ExprKind::Float(f) => Value::Float(*f),
             ExprKind::Str(parts) => return self.text(parts, scope),
-            ExprKind::Name(name) => return self.name(name, scope),
+            ExprKind::Name(name) => return Self::name(name, scope),
             ExprKind::Placeholder => match self.piped.last() {
                 Some(value) => value.clone(),
                 None => return uncovered("`_` outside of a pipe"),
@@ -95,7 +95,7 @@ impl<'a> Oracle<'a> {
         expr.map_or(Ok(Value::Nil), |expr| self.expr(expr, scope))
     }
 
-    pub(crate) fn name(&mut self, name: &str, scope: &Rc<Scope<'a>>) -> Given<'a> {
+    pub(crate) fn name(name: &str, scope: &Rc<Scope<'a>>) -> Given<'a> {
         match scope.find(name) {
             Found::Bound(value) => Ok(value),
             Found::Unbound => fault("HARN-RUN-012"),
@@ -134,7 +134,7 @@ impl<'a> Oracle<'a> {
                 if !matches!(value, Value::List(_) | Value::Set(_) | Value::Range(..)) {
                     return uncovered("spreading this");
                 }
-                values.extend(self.items(&value)?);
+                values.extend(Self::items(&value)?);
             } else {
                 values.push(value);
             }

@@ -19,8 +19,8 @@ fn int<'a>(n: usize) -> Value<'a> {
 }
 
 /// A global builtin.
-pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: Vec<Value<'a>>) -> Given<'a> {
-    match (name, args.as_slice()) {
+pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: &[Value<'a>]) -> Given<'a> {
+    match (name, args) {
         ("print" | "println" | "log", values) => {
             let shown = values.iter().map(text).collect::<Result<Vec<_>, _>>()?.join(" ");
             let (mark, end) = (if name == "log" { "[harn] " } else { "" }, if name == "print" { "" } else { "\n" });
@@ -30,7 +30,7 @@ pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: Vec<Value<'
         ("eprintln", _) => Ok(Value::Nil),
         ("len", [value]) => match value {
             Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Float(_) => fault(TYPE),
-            value => Ok(int(oracle.items(value)?.len())),
+            value => Ok(int(Oracle::items(value)?.len())),
         },
         ("type_of", [Value::Struct(..) | Value::Variant(..) | Value::Constructor(..) | Value::Builtin(_)]) => {
             uncovered("the type of this")
@@ -42,7 +42,7 @@ pub(crate) fn builtin<'a>(oracle: &mut Oracle<'a>, name: &str, args: Vec<Value<'
         ("pair", [a, b]) => Ok(Value::pair(a.clone(), b.clone())),
         ("range", [Value::Int(to)]) => Ok(Value::Range(0, *to, true)),
         ("range", [Value::Int(from), Value::Int(to)]) => Ok(Value::Range(*from, *to, true)),
-        ("set", [whole @ (Value::List(_) | Value::Set(_) | Value::Range(..))]) => Ok(Value::set(oracle.items(whole)?)),
+        ("set", [whole @ (Value::List(_) | Value::Set(_) | Value::Range(..))]) => Ok(Value::set(Oracle::items(whole)?)),
         ("set", values) => Ok(Value::set(values.iter().cloned())),
         ("abs", [value]) => match value {
             Value::Int(i) if *i < 0 => operator::negate(value),
@@ -72,12 +72,12 @@ pub(crate) fn method<'a>(oracle: &mut Oracle<'a>, receiver: &Value<'a>, name: &s
     match receiver {
         Value::Str(text) => of_string(text, name, &args),
         Value::Dict(entries) => of_dict(oracle, entries, name, &args),
-        Value::List(items) => of_list(oracle, items, name, args),
+        Value::List(items) => of_list(oracle, items, name, &args),
         Value::Range(..) => {
-            let items = oracle.items(receiver)?;
-            of_list(oracle, &items, name, args)
+            let items = Oracle::items(receiver)?;
+            of_list(oracle, &items, name, &args)
         }
-        Value::Set(items) => of_set(oracle, items, name, args),
+        Value::Set(items) => of_set(oracle, items, name, &args),
         Value::Pair(pair) => match name {
             "first" => Ok(pair.0.clone()),
             "second" => Ok(pair.1.clone()),
@@ -130,7 +130,7 @@ fn of_dict<'a>(
     Ok(match (name, args) {
         ("keys", []) => Value::list(entries.keys().map(Value::str).collect()),
         ("values", []) => Value::list(entries.values().cloned().collect()),
-        ("entries", []) => Value::list(oracle.items(&Value::Dict(entries.clone()))?),
+        ("entries", []) => Value::list(Oracle::items(&Value::Dict(entries.clone()))?),
         ("count", []) => int(entries.len()),
         ("empty", []) => Value::Bool(entries.is_empty()),
         ("has", [Value::Str(key)]) => Value::Bool(entries.contains_key(&**key)),
@@ -167,9 +167,9 @@ fn of_dict<'a>(
     })
 }
 
-fn of_set<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: Vec<Value<'a>>) -> Given<'a> {
+fn of_set<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: &[Value<'a>]) -> Given<'a> {
     let has = |items: &[Value<'a>], item: &Value<'a>| items.iter().any(|i| equal(i, item));
-    Ok(match (name, args.as_slice()) {
+    Ok(match (name, args) {
         ("add", [item]) => Value::set(items.iter().chain([item]).cloned()),
         ("remove", [item]) => Value::set(items.iter().filter(|i| !equal(i, item)).cloned()),
         ("union", [Value::Set(other)]) => Value::set(items.iter().chain(other.iter()).cloned()),
@@ -181,10 +181,10 @@ fn of_set<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: Ve
     })
 }
 
-fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: Vec<Value<'a>>) -> Given<'a> {
+fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: &[Value<'a>]) -> Given<'a> {
     oracle.copied(items.len())?;
     let items = items.to_vec();
-    Ok(match (name, args.as_slice()) {
+    Ok(match (name, args) {
         ("count", []) => int(items.len()),
         ("empty", []) => Value::Bool(items.is_empty()),
         ("first", []) => items.first().cloned().unwrap_or(Value::Nil),
@@ -203,14 +203,14 @@ fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: V
         },
         ("compact", []) => Value::list(items.into_iter().filter(|i| !matches!(i, Value::Nil)).collect()),
         ("zip", [other]) => {
-            let pairs = items.into_iter().zip(oracle.items(other)?).map(|(a, b)| Value::pair(a, b));
+            let pairs = items.into_iter().zip(Oracle::items(other)?).map(|(a, b)| Value::pair(a, b));
             Value::list(pairs.collect())
         }
         ("enumerate", []) => Value::list(items.into_iter().enumerate().map(|(i, v)| Value::pair(int(i), v)).collect()),
         ("chunk", [Value::Int(n)]) if *n > 0 => {
             Value::list(items.chunks(index(*n)).map(|c| Value::list(c.to_vec())).collect())
         }
-        ("flatten", []) => Value::list(flat(oracle, items)?),
+        ("flatten", []) => Value::list(flat(items)?),
         ("join", []) => Value::str(items.iter().map(text).collect::<Result<Vec<_>, _>>()?.concat()),
         ("join", [Value::Str(by)]) => Value::str(items.iter().map(text).collect::<Result<Vec<_>, _>>()?.join(by)),
         ("sum", []) => {
@@ -224,7 +224,7 @@ fn of_list<'a>(oracle: &mut Oracle<'a>, items: &[Value<'a>], name: &str, args: V
             sum
         }
         ("sort", []) => Value::list(sorted(items.into_iter().map(|i| (i.clone(), i)).collect())?),
-        _ => return with_function(oracle, items, name, &args),
+        _ => return with_function(oracle, items, name, args),
     })
 }
 
@@ -275,7 +275,7 @@ fn with_function<'a>(oracle: &mut Oracle<'a>, items: Vec<Value<'a>>, name: &str,
         "map" => Value::list(answers.into_iter().map(|(answer, _)| answer).collect()),
         "filter" => those(true, &answers),
         "partition" => Value::pair(those(true, &answers), those(false, &answers)),
-        "flat_map" => Value::list(flat(oracle, answers.into_iter().map(|(answer, _)| answer).collect())?),
+        "flat_map" => Value::list(flat(answers.into_iter().map(|(answer, _)| answer).collect())?),
         "for_each" => Value::Nil,
         "group_by" => {
             let mut groups: BTreeMap<String, Vec<Value<'a>>> = BTreeMap::new();
@@ -315,11 +315,11 @@ fn sorted<'a>(keyed: Vec<(Value<'a>, Value<'a>)>) -> Result<Vec<Value<'a>>, Stop
     Ok(done.into_iter().map(|(_, item)| item).collect())
 }
 
-fn flat<'a>(oracle: &mut Oracle<'a>, items: Vec<Value<'a>>) -> Result<Vec<Value<'a>>, Stop<'a>> {
+fn flat<'a>(items: Vec<Value<'a>>) -> Result<Vec<Value<'a>>, Stop<'a>> {
     let mut out = Vec::new();
     for item in items {
         match item {
-            Value::List(_) | Value::Set(_) | Value::Range(..) => out.extend(oracle.items(&item)?),
+            Value::List(_) | Value::Set(_) | Value::Range(..) => out.extend(Oracle::items(&item)?),
             other => out.push(other),
         }
     }

@@ -145,7 +145,7 @@ impl<'a> Oracle<'a> {
             return if matches!(value, Value::Fault(_)) { uncovered("a match on an error") } else { Ok(false) };
         }
         for field in fields {
-            let found = self.read_field(value, &field.key.text).unwrap_or(Value::Nil);
+            let found = Self::read_field(value, &field.key.text).unwrap_or(Value::Nil);
             let present = has(value, &field.key.text);
             if !present && field.default.is_none() {
                 return Ok(false);

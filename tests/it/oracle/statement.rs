@@ -105,7 +105,7 @@ impl<'a> Oracle<'a> {
             }
             StmtKind::For { pattern, iter, body } => {
                 let whole = self.expr(iter, scope)?;
-                for item in self.items(&whole)? {
+                for item in Self::items(&whole)? {
                     self.step()?;
                     let turn = Scope::inside(scope);
                     self.bind(pattern, item, &turn)?;
@@ -141,7 +141,7 @@ impl<'a> Oracle<'a> {
     }
 
     /// What `for` and the list methods walk over.
-    pub(crate) fn items(&mut self, whole: &Value<'a>) -> Result<Vec<Value<'a>>, Stop<'a>> {
+    pub(crate) fn items(whole: &Value<'a>) -> Result<Vec<Value<'a>>, Stop<'a>> {
         Ok(match whole {
             Value::List(items) | Value::Set(items) => items.to_vec(),
             Value::Str(text) => text.chars().map(|c| Value::str(c.to_string())).collect(),
@@ -195,7 +195,7 @@ impl<'a> Oracle<'a> {
             });
         }
         let new = self.expr(value, scope)?;
-        let mut whole = self.name(name, scope)?;
+        let mut whole = Self::name(name, scope)?;
         self.copied(match &whole {
             Value::List(items) => items.len(),
             Value::Dict(entries) => entries.len(),

@@ -125,7 +125,7 @@ pub(crate) fn equal<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         (Nil, Nil) => true,
         (Bool(x), Bool(y)) => x == y,
         (Int(_) | Float(_), Int(_) | Float(_)) => order(a, b) == Some(Ordering::Equal),
-        (Str(x), Str(y)) => x == y,
+        (Str(x), Str(y)) | (Builtin(x), Builtin(y)) => x == y,
         (List(x), List(y)) => all(x, y),
         (Set(x), Set(y)) => x.len() == y.len() && x.iter().all(|a| y.iter().any(|b| equal(a, b))),
         (Dict(x), Dict(y)) => {
@@ -134,7 +134,6 @@ pub(crate) fn equal<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         (Range(a, b, c), Range(x, y, z)) => (a, b, c) == (x, y, z),
         (Pair(x), Pair(y)) => equal(&x.0, &y.0) && equal(&x.1, &y.1),
         (Function(x), Function(y)) => Rc::ptr_eq(x, y),
-        (Builtin(x), Builtin(y)) => x == y,
         (Struct(n, x), Struct(m, y)) => n == m && x.iter().zip(y.iter()).all(|(a, b)| equal(&a.1, &b.1)),
         (Variant(e, n, x), Variant(f, m, y)) => e == f && n == m && all(x, y),
         (Constructor(e, n, _), Constructor(f, m, _)) => e == f && n == m,

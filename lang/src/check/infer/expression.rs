@@ -211,7 +211,7 @@ impl<'a> Checker<'a> {
         for item in items {
             let found = if item.spread {
                 let walked = self.expr(&item.value, Want::FREE);
-                self.element_of(&walked)
+                Self::element_of(&walked)
             } else {
                 self.expr(&item.value, of)
             };
@@ -223,7 +223,7 @@ impl<'a> Checker<'a> {
     }
 
     fn dict(&mut self, e: &'a Expr, items: &'a [DictItem], want: Want<'_>) -> Type {
-        let shape = want.ty.and_then(|ty| self.one_shape(ty));
+        let shape = want.ty.and_then(Self::one_shape);
         let of = want.ty.and_then(|ty| {
             ty.members().iter().find_map(|m| if let Type::Dict(of) = m { Some(of.clone()) } else { None })
         });

@@ -10,7 +10,7 @@ impl Checker<'_> {
     /// Reports a value that certainly is not what is demanded; the type that is known afterwards.
     pub(super) fn fit(&mut self, at: Span, found: Type, want: Want<'_>) -> Type {
         let (Some(wanted), Some(why)) = (want.ty, want.why) else { return found };
-        if let (Type::Shape(given), Some(shape)) = (&found, self.one_shape(wanted))
+        if let (Type::Shape(given), Some(shape)) = (&found, Self::one_shape(wanted))
             && given.literal
         {
             return if self.against(at, given, &shape, why, false) { found } else { Type::Any };
@@ -61,7 +61,7 @@ impl Checker<'_> {
     }
 
     /// The shape that a dict must have to be of this type, if there is one and nothing else would do.
-    pub(super) fn one_shape(&self, ty: &Type) -> Option<Rc<Shape>> {
+    pub(super) fn one_shape(ty: &Type) -> Option<Rc<Shape>> {
         let mut shape = None;
         for member in ty.members() {
             match member {

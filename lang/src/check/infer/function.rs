@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
         let value = match &promised {
             // Falling off the end gives nil, but who returns elsewhere may never fall off it.
             Some((ty, why)) if falls_off(body) => {
-                if self.frame_returns(body) {
+                if Self::frame_returns(body) {
                     self.block(body, Want::FREE)
                 } else {
                     self.block(body, Want::FREE);
@@ -116,7 +116,7 @@ impl<'a> Checker<'a> {
         join(value, given.unwrap_or(Type::Never))
     }
 
-    fn frame_returns(&self, body: &Block) -> bool {
+    fn frame_returns(body: &Block) -> bool {
         let mut found = false;
         any_in_block(body, &mut |e| found = found || matches!(e.kind, ExprKind::Return(Some(_)) | ExprKind::Throw(_)));
         found
@@ -260,10 +260,8 @@ fn generics_of(item: &Item) -> &[Name] {
 
 /// A body that ends in no expression: its value is nil, if control gets to its end.
 fn falls_off(body: &Block) -> bool {
-    match body.stmts.iter().rfind(|s| !matches!(s.kind, StmtKind::Item(_))).map(|s| &s.kind) {
-        Some(StmtKind::Expr(_) | StmtKind::Error) => false,
-        _ => true,
-    }
+    let last = body.stmts.iter().rfind(|s| !matches!(s.kind, StmtKind::Item(_)));
+    !matches!(last.map(|s| &s.kind), Some(StmtKind::Expr(_) | StmtKind::Error))
 }
 
 /// Whether a body holds a `yield` or `emit` of its own.

@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
     pub(super) fn indexed(&mut self, object: &'a Expr, index: &'a Expr, optional: bool) -> Type {
         let holder = self.expr(object, Want::FREE);
         let by = self.expr(index, Want::FREE);
-        let asked = if optional { self.unlifted(&holder) } else { holder };
+        let asked = if optional { Self::unlifted(&holder) } else { holder };
         if optional && asked == Type::Never {
             return Type::Any;
         }
@@ -131,10 +131,10 @@ impl<'a> Checker<'a> {
             self.cannot_be_walked(walked, e.span, number);
             return Type::Any;
         }
-        self.element_of(walked)
+        Self::element_of(walked)
     }
 
-    pub(super) fn element_of(&self, walked: &Type) -> Type {
+    pub(super) fn element_of(walked: &Type) -> Type {
         walked.members().iter().fold(Type::Never, |all, m| {
             let one = match m {
                 Type::List(of) | Type::Set(of) => (**of).clone(),

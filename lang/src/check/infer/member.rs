@@ -43,7 +43,7 @@ impl<'a> Checker<'a> {
     }
 
     fn member(&mut self, holder: &Type, at: Span, name: &Name, optional: bool) -> Type {
-        let asked = if optional { self.unlifted(holder) } else { holder.clone() };
+        let asked = if optional { Self::unlifted(holder) } else { holder.clone() };
         if optional && asked == Type::Never {
             // The rest of the chain is skipped.
             return Type::Any;
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What `?.` and `?[` look into: no nil, and of a Result nobody knows.
-    pub(super) fn unlifted(&self, ty: &Type) -> Type {
+    pub(super) fn unlifted(ty: &Type) -> Type {
         let open = ty.members().iter().any(|m| matches!(m, Type::Result(_)));
         if open { Type::Any } else { ty.without_nil() }
     }
@@ -89,7 +89,7 @@ impl<'a> Checker<'a> {
         match ty {
             Type::Any | Type::Never | Type::Param(_) | Type::Union(_) => Member::Unknown,
             Type::Nil => Member::Missing,
-            Type::Shape(shape) => match self.key_of(shape, name) {
+            Type::Shape(shape) => match Self::key_of(shape, name) {
                 Member::NoKey => match self.property(ty, name) {
                     Some(ty) => Member::Value(ty),
                     // A literal has what it has: anything else is nil.
@@ -107,7 +107,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn key_of(&self, shape: &Shape, name: &str) -> Member {
+    fn key_of(shape: &Shape, name: &str) -> Member {
         match shape.field(name) {
             Some(field) if field.optional => Member::Value(field.ty.clone().optional()),
             Some(field) => Member::Value(field.ty.clone()),

@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Type {
         let holder = self.expr(object, Want::FREE);
-        let receiver = if optional { self.unlifted(&holder) } else { holder };
+        let receiver = if optional { Self::unlifted(&holder) } else { holder };
         if receiver == Type::Never {
             self.unknown_arguments(args);
             return Type::Any;
@@ -123,10 +123,9 @@ impl<'a> Checker<'a> {
                     Method::Value(field.ty.clone())
                 }
                 (Some(field), None) => Method::Value(field.ty.clone()),
-                (Some(_), Some(_)) => Method::Unknown,
                 (None, Some(row)) if !shape.open => Method::Row(row),
                 (None, None) if shape.literal && !shape.open => Method::Missing,
-                (None, _) => Method::Unknown,
+                (Some(_), Some(_)) | (None, _) => Method::Unknown,
             },
             // A key of the dict comes before its methods.
             Type::Dict(of) => match row {

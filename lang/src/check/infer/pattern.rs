@@ -95,7 +95,7 @@ impl<'a> Checker<'a> {
         let literal = self.expr(e, Want::FREE);
         let range = matches!(e.kind, ExprKind::Range { .. });
         let wanted = if range { Type::Int } else { literal };
-        let matched = found.only(|m| !self.apart(m, &wanted));
+        let matched = found.only(|m| !Self::apart(m, &wanted));
         let rest = match &wanted {
             Type::Nil | Type::Text(_) if !range => found.only(|m| *m != wanted),
             _ => found.clone(),
@@ -108,7 +108,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Two types that no value has both of; ints and floats compare by value.
-    fn apart(&self, a: &Type, b: &Type) -> bool {
+    fn apart(a: &Type, b: &Type) -> bool {
         use crate::check::types::Kinds;
         let (a_kinds, b_kinds) = (a.kinds(), b.kinds());
         let numbers = a_kinds.meets(Kinds::NUMBER) && b_kinds.meets(Kinds::NUMBER);
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
                 self.expr(default, Want::FREE);
             }
             let ty = match &field.default {
-                Some(default) => join(ty.without_nil(), self.default_type(default)),
+                Some(default) => join(ty.without_nil(), Self::default_type(default)),
                 None if exact => ty.only(|m| *m != Type::Nil || ty == Type::Nil),
                 None => ty,
             };
@@ -178,7 +178,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The type of a default that has been looked at already.
-    fn default_type(&self, default: &Expr) -> Type {
+    fn default_type(default: &Expr) -> Type {
         match &default.kind {
             ExprKind::Int(_) => Type::Int,
             ExprKind::Float(_) => Type::Float,
@@ -211,7 +211,7 @@ impl<'a> Checker<'a> {
             let ty = match default {
                 Some(default) => {
                     self.expr(default, Want::FREE);
-                    join(of.without_nil(), self.default_type(default))
+                    join(of.without_nil(), Self::default_type(default))
                 }
                 None if exact => of.clone(),
                 None => of.clone().optional(),

@@ -25,11 +25,7 @@ pub(in crate::check) fn bind(wanted: &Type, found: &Type, bound: &mut Bound) {
             }
             shape.fields.iter().for_each(|f| bind(a, &f.ty, bound));
         }
-        (Type::Pair(a), Type::Pair(b)) => {
-            bind(&a.0, &b.0, bound);
-            bind(&a.1, &b.1, bound);
-        }
-        (Type::Result(a), Type::Result(b)) => {
+        (Type::Pair(a), Type::Pair(b)) | (Type::Result(a), Type::Result(b)) => {
             bind(&a.0, &b.0, bound);
             bind(&a.1, &b.1, bound);
         }

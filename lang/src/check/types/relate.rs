@@ -27,8 +27,9 @@ pub(in crate::check) fn refuses(found: &Type, wanted: &Type, names: &dyn Nominal
             refuses(a, b, names)
         }
         (Type::Range, Type::List(b)) => refuses(&Type::Int, b, names),
-        (Type::Pair(a), Type::Pair(b)) => refuses(&a.0, &b.0, names) || refuses(&a.1, &b.1, names),
-        (Type::Result(a), Type::Result(b)) => refuses(&a.0, &b.0, names) || refuses(&a.1, &b.1, names),
+        (Type::Pair(a), Type::Pair(b)) | (Type::Result(a), Type::Result(b)) => {
+            refuses(&a.0, &b.0, names) || refuses(&a.1, &b.1, names)
+        }
         (Type::Shape(shape), Type::Dict(of)) => shape.fields.iter().any(|f| !f.optional && refuses(&f.ty, of, names)),
         (Type::Dict(of), Type::Shape(shape)) => shape.fields.iter().any(|f| !f.optional && refuses(of, &f.ty, names)),
         (Type::Shape(a), Type::Shape(b)) => shape_refuses(a, b, names),
@@ -51,9 +52,8 @@ fn kinds_meet(found: &Type, wanted: &Type) -> bool {
     // A struct reads like a dict, but is none.
     match (found, wanted) {
         (Type::Named(_), Type::Dict(_)) => found.kinds().meets(super::Kinds::of(Tag::Struct)),
-        (Type::Dict(_) | Type::Shape(_), Type::Named(_)) => false,
-        (Type::List(_), Type::Range | Type::Dict(_) | Type::Shape(_))
-        | (Type::Dict(_) | Type::Shape(_), Type::List(_)) => false,
+        (Type::Dict(_) | Type::Shape(_), Type::Named(_) | Type::List(_))
+        | (Type::List(_), Type::Range | Type::Dict(_) | Type::Shape(_)) => false,
         _ => found.kinds().meets(wanted.kinds()),
     }
 }

@@ -12,6 +12,9 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
+/// A task in the queue, and how to wake it once it has been asked.
+type Waiting = (Rc<Task>, Option<Waker>);
+
 /// The lock of one `mutex` block of the program.
 #[derive(Default)]
 pub(crate) struct Lock {
@@ -21,7 +24,7 @@ pub(crate) struct Lock {
     tickets: Cell<u64>,
     /// The one that was handed the lock and has not noticed yet.
     handed: Cell<u64>,
-    queue: RefCell<BTreeMap<u64, (Rc<Task>, Option<Waker>)>>,
+    queue: RefCell<BTreeMap<u64, Waiting>>,
 }
 
 impl Lock {
