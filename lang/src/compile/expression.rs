@@ -34,18 +34,7 @@ impl<'a> Compiler<'a> {
             },
             ExprKind::Float(f) => self.load(Value::Float(*f), dst, span),
             ExprKind::Str(parts) => self.string(parts, dst, span),
-            ExprKind::Name(_) => self.name(e, dst),
-            ExprKind::Placeholder => match self.placeholders.last().copied() {
-                Some(src) => {
-                    self.emit(Op::Move { dst, src }, span);
-                    self.shares(dst);
-                }
-                None => self.nonsense(
-                    span,
-                    "`_` stands for the piped value, and nothing is piped here",
-                    "use it on the right of `|>`",
-                ),
-            },
+            ExprKind::Name(_) | ExprKind::Placeholder => self.name(e, dst),
             ExprKind::List(items) => self.list(items, dst, span),
             ExprKind::Dict(items) => self.dict(items, dst, span),
             ExprKind::Struct { name, items } => self.struct_literal(name, items, dst, span),
@@ -158,14 +147,13 @@ impl<'a> Compiler<'a> {
 
     pub(super) fn register_name(&mut self, e: &Expr) -> Option<Reg> {
         match &e.kind {
-            ExprKind::Name(_) => match self.names.uses.get(&e.span.start)? {
+            ExprKind::Name(_) | ExprKind::Placeholder => match self.names.uses.get(&e.span.start)? {
                 Target::Binding(id) if self.fn_ref().own != Some(*id) => match self.place_of(*id) {
                     Place::Register(reg) => Some(reg),
                     _ => None,
                 },
                 _ => None,
             },
-            ExprKind::Placeholder => self.placeholders.last().copied(),
             _ => None,
         }
     }
@@ -403,12 +391,11 @@ impl<'a> Compiler<'a> {
     }
 
     fn pipe(&mut self, value: &'a Expr, into: &'a Expr, dst: Reg, span: Span) {
-        if mentions_placeholder(into) {
+        if let Some(id) = self.names.piped(into.span) {
             let piped = self.temp();
             self.expr(value, piped);
-            self.placeholders.push(piped);
+            self.fn_mut().bind_register(id, piped);
             self.expr(into, dst);
-            self.placeholders.pop();
             self.shares(piped);
             return;
         }
@@ -432,19 +419,6 @@ pub(super) fn may_assign(e: &Expr) -> bool {
         _ => {
             let mut found = false;
             e.children(&mut |child| found = found || may_assign(child));
-            found
-        }
-    }
-}
-
-fn mentions_placeholder(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Placeholder => true,
-        // The right side of a pipe inside has a placeholder of its own.
-        ExprKind::Pipe(a, _) => mentions_placeholder(a),
-        _ => {
-            let mut found = false;
-            e.children(&mut |child| found = found || mentions_placeholder(child));
             found
         }
     }

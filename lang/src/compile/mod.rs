@@ -69,8 +69,8 @@ pub static CODES: &[Code] = &[
         severity: Error,
         title: "a construct that makes no sense where it stands",
         meaning: "It parses, and means nothing there. The message says what would.",
-        fails: "let f = { _ -> _ }\nprintln(_)\n",
-        mended: "println([1, 2] |> _.count())\n",
+        fails: "fn is_large(n) {\n  guard n > 3 else { println(\"small\") }\n  true\n}\nprintln(is_large(1))\n",
+        mended: "fn is_large(n) {\n  guard n > 3 else { return false }\n  true\n}\nprintln(is_large(1))\n",
     },
 ];
 
@@ -132,7 +132,6 @@ pub fn compile(
         fns: Vec::new(),
         found: Vec::new(),
         pipelines: Vec::new(),
-        placeholders: Vec::new(),
         variants: record::Variants::default(),
         extending: pipeline::collect(module),
         overrides: HashMap::new(),
@@ -156,8 +155,6 @@ pub(crate) struct Compiler<'a> {
     fns: Vec<FnState>,
     found: Vec<Diagnostic>,
     pipelines: Vec<Entry>,
-    /// Registers that `_` stands for, in the right sides of `|>`.
-    placeholders: Vec<u16>,
     /// Variants that are made once.
     variants: record::Variants,
     /// The pipelines of the file.

@@ -1,12 +1,16 @@
 //! Expressions.
 
 use super::codes;
-use super::scope::BindingKind;
+use super::scope::{Binding, BindingKind, Target};
 use super::walk::Walk;
 use super::yields::BodyOf;
 use crate::ast::*;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::value::TypeDef;
+use smol_str::SmolStr;
+
+/// What the piped value is bound to; no pattern binds it.
+const PIPED: SmolStr = SmolStr::new_inline("_");
 
 impl Walk<'_> {
     pub(super) fn exprs<'e>(&mut self, items: impl IntoIterator<Item = &'e Expr>) {
@@ -21,9 +25,9 @@ impl Walk<'_> {
             | ExprKind::Bool(_)
             | ExprKind::Int(_)
             | ExprKind::Float(_)
-            | ExprKind::Placeholder
             | ExprKind::Error
             | ExprKind::TooDeep => {}
+            ExprKind::Placeholder => self.placeholder(e),
             ExprKind::Break | ExprKind::Continue => self.leaves_loop(e),
             ExprKind::Name(name) => self.read(name, e.span),
             ExprKind::Str(parts) => {
@@ -50,9 +54,9 @@ impl Walk<'_> {
             ExprKind::Pair(a, b)
             | ExprKind::Binary(_, _, a, b)
             | ExprKind::Logic(_, a, b)
-            | ExprKind::Pipe(a, b)
             | ExprKind::Range { from: a, to: b, .. }
             | ExprKind::Index { object: a, index: b, .. } => self.exprs([&**a, &**b]),
+            ExprKind::Pipe(value, into) => self.pipe(value, into),
             ExprKind::Ternary(a, b, c) => self.exprs([&**a, &**b, &**c]),
             ExprKind::Field { object, name, .. } => self.field(object, name),
             ExprKind::Slice { object, from, to } => {
@@ -85,6 +89,48 @@ impl Walk<'_> {
             }
             ExprKind::Select(arms) => self.select(arms),
         }
+    }
+
+    /// The piped value is bound to `_` around the right side, closures in it included.
+    fn pipe(&mut self, value: &Expr, into: &Expr) {
+        self.expr(value);
+        self.open(u32::MAX);
+        let id = self.push(Binding {
+            name: PIPED,
+            span: value.span,
+            kind: BindingKind::Pattern,
+            top: false,
+            global: false,
+            slot: None,
+            public: false,
+            origin: None,
+            builtin: None,
+            captured: false,
+            assigned: false,
+            early: false,
+            read: false,
+            def: None,
+            takes: None,
+            function: self.function,
+        });
+        self.scope().names.insert(PIPED, id);
+        self.out.made.insert(into.span.start, id);
+        self.expr(into);
+        self.close(false);
+    }
+
+    fn placeholder(&mut self, e: &Expr) {
+        let Some((id, depth)) = self.lookup(&PIPED) else {
+            self.found.push(
+                Diagnostic::error(codes::UNDEFINED, "`_` stands for the piped value, and nothing is piped here")
+                    .label(self.source, e.span, "nothing is piped here")
+                    .help("use it on the right of `|>`"),
+            );
+            return;
+        };
+        self.out.bindings[id as usize].read = true;
+        self.reach(id, depth, e.span);
+        self.out.uses.insert(e.span.start, Target::Binding(id));
     }
 
     pub(super) fn leaves_loop(&mut self, e: &Expr) {

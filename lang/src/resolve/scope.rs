@@ -174,6 +174,12 @@ impl Resolution {
         self.members.get(&member.start).and_then(|id| self.binding(*id).def.as_ref()).map(TypeDef::resolved)
     }
 
+    /// The binding of the piped value, if the right side of a pipe mentions it.
+    #[must_use]
+    pub fn piped(&self, into: Span) -> Option<BindingId> {
+        self.made_at(into).filter(|id| self.binding(*id).read)
+    }
+
     /// A binding.
     #[must_use]
     pub fn binding(&self, id: BindingId) -> &Binding {

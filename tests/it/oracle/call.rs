@@ -118,9 +118,7 @@ impl<'a> Oracle<'a> {
             self.bind(&param.pattern, Value::list(args.collect()), &scope)?;
         }
         self.depth += 1;
-        let piped = std::mem::take(&mut self.piped);
         let result = self.block(function.body, &scope);
-        self.piped = piped;
         self.depth -= 1;
         match result {
             Err(Stop::Return(value)) => Ok(value),

@@ -59,8 +59,6 @@ pub(crate) struct Oracle<'a> {
     steps: u64,
     /// Calls that are not finished.
     depth: usize,
-    /// What `_` stands for, innermost last.
-    piped: Vec<Value<'a>>,
     pipelines: Vec<&'a FnDecl>,
     structs: HashMap<String, &'a [Field]>,
     enums: HashMap<String, &'a [Variant]>,

@@ -281,7 +281,7 @@ impl<'a> Checker<'a> {
 
     fn pipe(&mut self, a: &'a Expr, b: &'a Expr, span: Span) -> Type {
         let value = self.expr(a, Want::FREE);
-        if holds_placeholder(b) {
+        if self.world.names.piped(b.span).is_some() {
             self.piped.push(value);
             let ty = self.expr(b, Want::FREE);
             self.piped.pop();
@@ -321,18 +321,4 @@ fn put_spread(fields: &mut Vec<Field>, new: &Field) {
         new.optional = old.optional;
     }
     put(fields, new);
-}
-
-/// Whether the right side of a pipe says where the value goes.
-fn holds_placeholder(e: &Expr) -> bool {
-    if matches!(e.kind, ExprKind::Placeholder) {
-        return true;
-    }
-    let mut found = false;
-    match &e.kind {
-        // The right side of a pipe inside has a placeholder of its own.
-        ExprKind::Pipe(a, _) => return holds_placeholder(a),
-        _ => e.children(&mut |child| found = found || holds_placeholder(child)),
-    }
-    found
 }
