@@ -6,6 +6,7 @@
 //! | `tests/lang` | what the language does | standard output in `.out`; standard error and exit code in `.err`, where there are such |
 //! | `tests/diagnostics` | one that is wrong | the drawn picture in `.txt`, and the exit code |
 //! | `tests/guide` | the guide's blocks | as in `tests/lang` |
+//! | `tests/reminders` | what reminders, hooks, providers, agents and logs do | as in `tests/lang` |
 //!
 //! A folder named `modules` holds files for others to import; they are no cases.
 //!
@@ -30,6 +31,11 @@ fn lang() {
 #[test]
 fn guide() {
     all("tests/guide", as_output);
+}
+
+#[test]
+fn reminders() {
+    all("tests/reminders", as_output);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(super) fn check<'a>(view: &CallView<'a>, dict: &DictView<'a>, producer: &Pro
     let errors = read(view, dict, |data| ReminderSpec::from_data(data).err());
     let sound = errors.is_empty();
     for error in errors {
-        found.push(report(view, dict, &producer.claim(error)));
+        found.push(report(view, dict, ReminderSpec::KEYS, &producer.claim(error)));
     }
     if sound {
         unbounded(view, dict, found);
@@ -24,7 +24,7 @@ pub(super) fn check<'a>(view: &CallView<'a>, dict: &DictView<'a>, producer: &Pro
 /// Checks a literal selector.
 pub(super) fn check_selector<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
     for error in read(view, dict, |data| Selector::from_data(data).err()) {
-        found.push(report(view, dict, &error));
+        found.push(report(view, dict, Selector::KEYS, &error));
     }
 }
 
@@ -48,17 +48,19 @@ fn read<'a>(
             None => {}
         }
     }
-    if !dict.complete {
-        for key in ["body", "id"] {
-            if data.get(key).is_nil() && error_of(&data).is_some_and(|e| e.field.is_empty() || e.field == key) {
-                data.set(key, Data::from("?"));
-            }
-        }
-    }
     let mut errors = Vec::new();
     while let Some(error) = error_of(&data) {
         let key = first(&error.field).to_owned();
         let known = dict.get(&key).is_some();
+        if !known && !dict.complete {
+            // What is missing may be hidden behind a spread or a computed key.
+            let hidden = if key == "body" { "body" } else { "id" };
+            if !data.get(hidden).is_nil() {
+                break;
+            }
+            data.set(hidden, Data::from("?"));
+            continue;
+        }
         let was_body = key == "body";
         errors.push(error);
         if was_body {
@@ -83,9 +85,9 @@ fn first(field: &str) -> &str {
 }
 
 /// The error where it stands: an unknown key at the key, a wrong value at the value, a missing one at the dict.
-fn report<'a>(view: &CallView<'a>, dict: &DictView<'a>, error: &ReminderError) -> Diagnostic {
+fn report<'a>(view: &CallView<'a>, dict: &DictView<'a>, keys: &[&str], error: &ReminderError) -> Diagnostic {
     let key = first(error.field.strip_prefix("reminder.").unwrap_or(&error.field));
-    let unknown = !ReminderSpec::KEYS.contains(&key) && !Selector::KEYS.contains(&key);
+    let unknown = !keys.contains(&key);
     let (span, label) = match (dict.get(key), dict.key_span(key)) {
         (Some(_), Some(span)) if unknown => (span, "unknown"),
         (Some(value), _) => (value.span, "this value"),
