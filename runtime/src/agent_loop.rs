@@ -3,10 +3,12 @@
 //!
 //! ```text
 //! user_prompt_submit → session_start →
-//!   iteration_start → prompt → model → usage → [pre_tool_dispatch → tools] → post_tool_dispatch
+//!   iteration_start → prompt → model → usage → [tools: pre_tool_dispatch → each call] → post_tool_dispatch
 //!     → post_agent_turn → post_turn → reminders' post-turn pass → iteration_end → … again
 //! → loop_exit → session_end
 //! ```
+//! `prompt`, `model` and `tools` are the steps; `pre_step` and `post_step` tell of each.
+//!
 //! What must survive a suspension lives in [`LoopState`], which is plain data; a future is dropped and a session's borrow is
 //! never held across a step.
 
@@ -25,11 +27,13 @@ use crate::session::Session;
 mod finish;
 mod iteration;
 mod options;
+mod permission;
 mod prompt;
 mod result;
 mod seams;
 mod start;
 mod state;
+mod steps;
 mod stop;
 mod tool_call;
 mod tools;
@@ -89,7 +93,12 @@ pub async fn agent_loop(
         return Err(fault(TooDeep));
     }
     let providers = options.reminders.select(&parts.providers).map_err(fault)?;
-    let scope = Scope { depth: scope.depth + 1, options: options.written.clone(), ..scope.clone() };
+    let scope = Scope {
+        depth: scope.depth + 1,
+        persona: Some(options.persona.clone()),
+        options: options.written.clone(),
+        ..scope.clone()
+    };
     let first_note = scope.notes.borrow().len();
     let specs = Arc::new(parts.tools.iter().map(|tool| tool.spec().clone()).collect());
     let run = Run { session, scope, parts, options, providers, specs };

@@ -11,7 +11,7 @@ pub mod fire;
 pub mod registry;
 pub mod verdict;
 
-pub use event::{EventKind, EventSet, HookEvent};
+pub use event::{EventKind, EventSet, HookEvent, Step};
 pub use registry::{Hooks, Pattern, PatternError, PersonaHook, SessionHook, ToolHook};
 pub use verdict::{Decision, Verdict};
 

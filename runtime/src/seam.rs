@@ -146,6 +146,8 @@ pub struct Scope {
     pub task_id: Option<Arc<str>>,
     /// The agent at hand: the session's id, unless a worker or persona has a name of its own.
     pub agent_id: Option<Arc<str>>,
+    /// The persona of the loop at hand, if one runs.
+    pub persona: Option<Arc<str>>,
     /// The options of the loop at hand as they were written, for handlers that want to see them; else nil.
     pub options: Data,
     /// The script that the mock model answers from here; nothing where none was put in place.
@@ -170,6 +172,7 @@ impl Scope {
             log,
             task_id: None,
             agent_id: None,
+            persona: None,
             options: Data::Nil,
             script: None,
             depth: 0,
@@ -245,8 +248,30 @@ pub trait Tool {
 pub trait Permissions: fmt::Debug {
     /// Why a call needs a permission; nothing where it needs none.
     fn wanted(&self, call: &ToolCall) -> Option<Arc<str>>;
-    /// Asks for it: whether the call may run.
-    fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<bool>>;
+    /// Asks for it. Who cannot tell refuses; a fault counts as a refusal.
+    fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<Permit>>;
+}
+
+/// What became of a permission that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permit {
+    /// Whether the call may run.
+    pub allow: bool,
+    /// Why, for the model and for handlers.
+    pub reason: Option<Arc<str>>,
+}
+
+impl Permit {
+    /// The call may run.
+    #[must_use]
+    pub fn allow() -> Permit {
+        Permit { allow: true, reason: None }
+    }
+
+    /// The call must not run.
+    pub fn deny(reason: impl Into<Arc<str>>) -> Permit {
+        Permit { allow: false, reason: Some(reason.into()) }
+    }
 }
 
 /// A model: a route, the mock, or a script's own caller. Retries are its own business.

@@ -49,7 +49,7 @@ const LLM: &str = "{provider?: string, model?: string, session_id?: string, mess
 const LOOP: &str = "{provider?: string, model?: string, session_id?: string, messages?: list<any>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
     max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-    thinking?: any, timeout_ms?: int, llm_retries?: int, max_iterations?: int, max_nudges?: int, loop_until_done?: bool, \
+    thinking?: any, timeout_ms?: int, llm_retries?: int, persona?: string, permissions?: any, max_iterations?: int, max_nudges?: int, loop_until_done?: bool, \
     done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
     token_budget?: int, max_tool_output_chars?: int}";
 
@@ -68,7 +68,6 @@ const LATER: &[&str] = &[
     "persist_path",
     "resume_path",
     "consolidate_on_idle",
-    "permissions",
     "deadline",
 ];
 

@@ -26,8 +26,8 @@ impl Run<'_> {
         state.iteration += 1;
         self.session.with(|s| s.turns += 1);
         self.pass(Seam::IterationStart, state).await?;
-        let request = self.build_prompt(state);
-        let reply = match self.ask_model(state, &request).await {
+        let request = self.prompt_step(state).await?;
+        let reply = match self.model_step(state, &request).await? {
             Ok(reply) => reply,
             Err(thrown) => {
                 let ended = self.model_failed(thrown).await?;
@@ -36,7 +36,7 @@ impl Run<'_> {
             }
         };
         self.count_usage(state, &reply).await?;
-        let results = self.dispatch(state, &reply).await?;
+        let results = self.tools_step(state, &reply).await?;
         self.pass(Seam::PostToolDispatch, state).await?;
         let ended = self.end_of_turn(state, &reply, &results).await?;
         self.pass(Seam::IterationEnd, state).await?;

@@ -18,6 +18,8 @@ pub struct LoopOptions {
     pub request: Request,
     /// What the route can take.
     pub capabilities: Arc<Capabilities>,
+    /// Who works: handlers of steps and personas ask for it by name.
+    pub persona: Arc<str>,
     /// The most iterations.
     pub max_iterations: u32,
     /// Go on until the model says the sentinel.
@@ -45,6 +47,7 @@ impl LoopOptions {
             task: task.into(),
             request: Request::default(),
             capabilities: Arc::default(),
+            persona: "agent".into(),
             max_iterations: 50,
             loop_until_done: false,
             done_sentinel: "##DONE##".into(),

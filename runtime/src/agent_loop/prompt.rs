@@ -62,13 +62,15 @@ impl Run<'_> {
         state.usage.add(reply.usage);
         state.context_tokens = reply.usage.input_tokens + reply.usage.output_tokens;
         let task = state.task.clone();
-        self.evaluate(&HookEvent::OnBudgetThreshold {
+        self.emit(&HookEvent::OnBudgetThreshold {
+            persona: &self.options.persona,
             iteration: state.iteration,
             tokens_used: state.context_tokens,
             context_window: self.options.capabilities.context_window,
             task: &task,
         })
-        .await
+        .await?;
+        Ok(())
     }
 
     /// What a failure of the model looks like in the result.

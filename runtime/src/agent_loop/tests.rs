@@ -15,7 +15,7 @@ use crate::model::{ModelError, ModelErrorKind, Reply, Request, Usage};
 use crate::reminder::bridge::{Mode, Seam};
 use crate::reminder::providers::ReminderOptions;
 use crate::reminder::{ReminderError, ReminderSpec, Source};
-use crate::seam::{Answer, Output};
+use crate::seam::{Answer, Output, Permit};
 use crate::testing::block_on;
 
 mod bridge;

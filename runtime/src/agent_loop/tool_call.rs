@@ -40,7 +40,7 @@ impl Run<'_> {
                 return Ok(not_run(&reason));
             }
         };
-        if let Some(reason) = self.refused(turn, &call).await? {
+        if let Some(reason) = self.refused(turn, state, &call).await? {
             state.tools.rejected += 1;
             return Ok(not_run(&reason));
         }
@@ -99,20 +99,6 @@ impl Run<'_> {
         };
         fits(&call.arguments, &tool.spec().parameters)?;
         Ok(tool.clone())
-    }
-
-    /// Asks for a permission where one is wanted; why it was refused.
-    async fn refused(&self, turn: Turn<'_>, call: &ToolCall) -> Outcome<Option<Arc<str>>> {
-        let Some(permissions) = &self.options.permissions else { return Ok(None) };
-        let Some(reason) = permissions.wanted(call) else { return Ok(None) };
-        self.emit_in(turn, &HookEvent::PermissionAsked { call, reason: &reason }).await?;
-        let given = match until_stopped(turn.scope, 0, permissions.ask(turn, call, &reason).get()).await {
-            Ok(answer) => answer?,
-            Err(_) => false,
-        };
-        let decision = if given { "allow" } else { "deny" };
-        self.emit_in(turn, &HookEvent::PermissionReplied { call, reason: &reason, decision }).await?;
-        Ok((!given).then(|| format!("permission refused ({reason})").into()))
     }
 
     async fn run_tool(&self, turn: Turn<'_>, tool: &Rc<dyn Tool>, call: &ToolCall) -> Outcome<Output> {

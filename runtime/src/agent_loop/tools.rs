@@ -15,9 +15,6 @@ impl Run<'_> {
     /// Runs the batch. A batch that is interrupted leaves no call without an answer, so every wire format stays valid. Gives
     /// the results as the handlers of `post_turn` see them.
     pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<Data> {
-        if reply.tool_calls.is_empty() {
-            return Ok(Data::list([]));
-        }
         state.tools.calls += u32::try_from(reply.tool_calls.len()).unwrap_or(u32::MAX);
         let interrupted = self.pass(Seam::PreToolDispatch, state).await? > 0;
         // What the tools do must not be lost while what led to it is.

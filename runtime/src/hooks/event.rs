@@ -1,176 +1,14 @@
 //! The moments at which handlers and providers are told something. Payloads are typed and borrow: native code reads
 //! fields by name ([`HookEvent::get`]), and a dict is made only where a script listens ([`HookEvent::to_data`]).
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::data::{Data, Entries};
 use crate::message::ToolCall;
-use crate::words::{UnknownWord, words};
 
-words! {
-    /// The name of a moment.
-    pub enum EventKind {
-        /// A loop begins.
-        SessionStart = "session_start",
-        /// A loop has ended.
-        SessionEnd = "session_end",
-        /// A prompt was handed in.
-        UserPromptSubmit = "user_prompt_submit",
-        /// Before compaction.
-        PreCompact = "pre_compact",
-        /// After compaction.
-        PostCompact = "post_compact",
-        /// A turn is over.
-        PostTurn = "post_turn",
-        /// A tool wants a permission.
-        PermissionAsked = "permission_asked",
-        /// A permission was given or refused.
-        PermissionReplied = "permission_replied",
-        /// A file changed.
-        FileEdited = "file_edited",
-        /// A loop failed.
-        SessionError = "session_error",
-        /// A daemon has nothing to do.
-        SessionIdle = "session_idle",
-        /// Before a worker is suspended.
-        PreSuspend = "pre_suspend",
-        /// After a worker was suspended.
-        PostSuspend = "post_suspend",
-        /// Before a worker is resumed.
-        PreResume = "pre_resume",
-        /// After a worker was resumed.
-        PostResume = "post_resume",
-        /// A seam of the loop is passed.
-        LoopCheckpoint = "loop_checkpoint",
-        /// Before a step of a persona.
-        PreStep = "pre_step",
-        /// After a step of a persona.
-        PostStep = "post_step",
-        /// The usage of a turn is known.
-        OnBudgetThreshold = "on_budget_threshold",
-        /// An approval is asked for.
-        OnApprovalRequested = "on_approval_requested",
-        /// A handoff was made.
-        OnHandoffEmitted = "on_handoff_emitted",
-        /// A persona was paused.
-        OnPersonaPaused = "on_persona_paused",
-        /// A persona was resumed.
-        OnPersonaResumed = "on_persona_resumed",
-        /// A worker began.
-        WorkerSpawned = "worker_spawned",
-        /// A worker made progress.
-        WorkerProgressed = "worker_progressed",
-        /// A worker waits for input.
-        WorkerWaitingForInput = "worker_waiting_for_input",
-        /// A worker was suspended.
-        WorkerSuspended = "worker_suspended",
-        /// A worker was resumed.
-        WorkerResumed = "worker_resumed",
-        /// A worker is done.
-        WorkerCompleted = "worker_completed",
-        /// A worker failed.
-        WorkerFailed = "worker_failed",
-        /// A worker was stopped.
-        WorkerStopped = "worker_stopped",
-        /// A worker was cancelled.
-        WorkerCancelled = "worker_cancelled",
-        /// Before a tool is called.
-        PreToolUse = "pre_tool_use",
-        /// After a tool was called.
-        PostToolUse = "post_tool_use",
-        /// The model's turn and its tools are done.
-        PostAgentTurn = "post_agent_turn",
-    }
-}
+mod kind;
 
-impl EventKind {
-    /// The name in PascalCase, as payloads and the log carry it.
-    #[must_use]
-    pub fn pascal(self) -> String {
-        self.as_str().split('_').map(capitalise).collect()
-    }
-
-    /// Reads a name in either case.
-    pub fn parse(name: &str) -> Result<EventKind, UnknownWord> {
-        let by_pascal = || EventKind::ALL.iter().copied().find(|kind| kind.pascal() == name);
-        EventKind::from_str(name).or_else(|error| by_pascal().ok_or(error))
-    }
-
-    /// Whether it tells of a worker. Those are only observed: they take no reminder effects from hooks.
-    #[must_use]
-    pub fn is_worker(self) -> bool {
-        self.as_str().starts_with("worker_")
-    }
-
-    /// Whether `register_session_hook` takes it.
-    #[must_use]
-    pub fn is_session(self) -> bool {
-        self <= EventKind::LoopCheckpoint
-    }
-
-    /// Whether step and persona hooks take it.
-    #[must_use]
-    pub fn is_step(self) -> bool {
-        (EventKind::PreStep..=EventKind::OnPersonaResumed).contains(&self)
-    }
-
-    /// Whether reminder providers may subscribe to it.
-    #[must_use]
-    pub fn is_for_providers(self) -> bool {
-        use EventKind as K;
-        self.is_session()
-            || self.is_worker()
-            || matches!(self, K::PostToolUse | K::PostStep | K::PostAgentTurn | K::OnBudgetThreshold)
-    }
-
-    /// Whether a handler may block it or change its payload.
-    #[must_use]
-    pub fn can_be_vetoed(self) -> bool {
-        matches!(self, EventKind::UserPromptSubmit | EventKind::PreCompact | EventKind::PreToolUse)
-    }
-}
-
-fn capitalise(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-/// A set of event kinds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct EventSet(u64);
-
-impl EventSet {
-    /// The set of these kinds.
-    #[must_use]
-    pub const fn of(kinds: &[EventKind]) -> EventSet {
-        let mut bits = 0;
-        let mut index = 0;
-        while index < kinds.len() {
-            bits |= 1 << kinds[index] as u32;
-            index += 1;
-        }
-        EventSet(bits)
-    }
-
-    /// Whether a kind is in it.
-    #[must_use]
-    pub const fn contains(self, kind: EventKind) -> bool {
-        self.0 & (1 << kind as u32) != 0
-    }
-
-    /// Whether nothing is in it.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-}
-
-impl FromIterator<EventKind> for EventSet {
-    fn from_iter<I: IntoIterator<Item = EventKind>>(kinds: I) -> EventSet {
-        EventSet(kinds.into_iter().fold(0, |bits, kind| bits | 1 << kind as u32))
-    }
-}
+pub use kind::{EventKind, EventSet, Step};
 
 /// What a tool call ended in, as handlers and providers see it.
 #[derive(Debug, Clone, PartialEq)]
@@ -208,7 +46,24 @@ pub enum HookEvent<'a> {
     /// The model's turn and its tools are done.
     PostAgentTurn { iteration: u32, has_tool_calls: bool, tool_results: &'a Data, text: &'a Arc<str> },
     /// The usage of a turn is known. `tokens_used` is the live context: the tokens of the last request and its answer.
-    OnBudgetThreshold { iteration: u32, tokens_used: u64, context_window: Option<u64>, task: &'a Arc<str> },
+    OnBudgetThreshold {
+        persona: &'a Arc<str>,
+        iteration: u32,
+        tokens_used: u64,
+        context_window: Option<u64>,
+        task: &'a Arc<str>,
+    },
+    /// Before a step of an iteration.
+    PreStep { persona: &'a Arc<str>, step: Step, iteration: u32 },
+    /// After a step. `text` is what the model said, `tool_results` what the tools gave: a list of dicts.
+    PostStep {
+        persona: &'a Arc<str>,
+        step: Step,
+        iteration: u32,
+        ok: bool,
+        text: Option<&'a Arc<str>>,
+        tool_results: Option<&'a Data>,
+    },
     /// Before a tool is called.
     PreToolUse { call: &'a ToolCall, iteration: u32 },
     /// After a tool was called.
@@ -217,6 +72,8 @@ pub enum HookEvent<'a> {
     PermissionAsked { call: &'a ToolCall, reason: &'a Arc<str> },
     /// A permission was given or refused.
     PermissionReplied { call: &'a ToolCall, reason: &'a Arc<str>, decision: &'static str },
+    /// An approval is asked for: the same moment as [`HookEvent::PermissionAsked`], for the persona's handlers.
+    OnApprovalRequested { persona: &'a Arc<str>, iteration: u32, call: &'a ToolCall, reason: &'a Arc<str> },
     /// A file changed.
     FileEdited { path: &'a Arc<str>, metadata: &'a Data },
     /// A loop failed.
@@ -246,6 +103,9 @@ impl HookEvent<'_> {
             HookEvent::PostTurn { .. } => EventKind::PostTurn,
             HookEvent::PostAgentTurn { .. } => EventKind::PostAgentTurn,
             HookEvent::OnBudgetThreshold { .. } => EventKind::OnBudgetThreshold,
+            HookEvent::PreStep { .. } => EventKind::PreStep,
+            HookEvent::PostStep { .. } => EventKind::PostStep,
+            HookEvent::OnApprovalRequested { .. } => EventKind::OnApprovalRequested,
             HookEvent::PreToolUse { .. } => EventKind::PreToolUse,
             HookEvent::PostToolUse { .. } => EventKind::PostToolUse,
             HookEvent::PermissionAsked { .. } => EventKind::PermissionAsked,
@@ -325,11 +185,33 @@ impl HookEvent<'_> {
                 put("tool_results", (*tool_results).clone());
                 put("text", (*text).into());
             }
-            HookEvent::OnBudgetThreshold { iteration, tokens_used, context_window, task } => {
+            HookEvent::OnBudgetThreshold { persona, iteration, tokens_used, context_window, task } => {
+                put("persona", (*persona).into());
+                put("step", Step::Model.as_str().into());
                 put("iteration", (*iteration).into());
                 put("tokens_used", (*tokens_used).into());
                 put("context_window", (*context_window).into());
                 put("task", (*task).into());
+            }
+            HookEvent::PreStep { persona, step, iteration } => {
+                put("persona", (*persona).into());
+                put("step", step.as_str().into());
+                put("iteration", (*iteration).into());
+            }
+            HookEvent::PostStep { persona, step, iteration, ok, text, tool_results } => {
+                put("persona", (*persona).into());
+                put("step", step.as_str().into());
+                put("iteration", (*iteration).into());
+                put("ok", (*ok).into());
+                put("text", text.cloned().into());
+                put("tool_results", tool_results.cloned().unwrap_or_default());
+            }
+            HookEvent::OnApprovalRequested { persona, iteration, call, reason } => {
+                put("persona", (*persona).into());
+                put("step", Step::Tools.as_str().into());
+                put("iteration", (*iteration).into());
+                put("tool", tool(call));
+                put("reason", (*reason).into());
             }
             HookEvent::PreToolUse { call, iteration } => {
                 put("tool", tool(call));
@@ -380,14 +262,6 @@ impl HookEvent<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_read_in_both_cases() {
-        assert_eq!(EventKind::parse("post_tool_use").unwrap(), EventKind::PostToolUse);
-        assert_eq!(EventKind::parse("OnBudgetThreshold").unwrap(), EventKind::OnBudgetThreshold);
-        assert_eq!(EventKind::parse("sesion_start").unwrap_err().suggestion, Some("session_start"));
-        assert!(EventKind::ALL.len() <= 64, "an EventSet has 64 bits");
-    }
 
     #[test]
     fn a_typed_payload_reads_like_the_dict_it_makes() {

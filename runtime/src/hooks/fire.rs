@@ -9,12 +9,12 @@ use crate::seam::{Outcome, Sort, Turn};
 
 use super::{Decision, Hook, HookEvent, Hooks, Verdict};
 
-/// Tells all handlers of a session event, a seam or a worker event, in the order of registration. The first that blocks ends
+/// Tells all handlers of an event of a session, a seam, a worker or a persona, in the order of registration. The first that blocks ends
 /// it; of several changes the last one counts. Reminders are admitted at once.
 pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
     let mut decision = Decision::Allow;
-    for registered in hooks.session().iter().filter(|registered| registered.wants(event)) {
-        match ask(registered.hook.as_ref(), turn, event, strict).await? {
+    for hook in hooks.wanting(event) {
+        match ask(hook.as_ref(), turn, event, strict).await? {
             block @ Decision::Block { .. } if event.kind().can_be_vetoed() => return Ok(block),
             Decision::Allow | Decision::Block { .. } => {}
             modify @ Decision::Modify(_) => decision = modify,

@@ -63,12 +63,23 @@ impl SessionHook {
 pub struct PersonaHook {
     /// Which personas.
     pub persona: Pattern,
-    /// Which steps; nothing means the persona's own events.
+    /// Which steps; nothing means all, and the events that belong to no step.
     pub step: Option<Pattern>,
     /// Which event.
     pub event: EventKind,
     /// Who is told.
     pub hook: Rc<dyn Hook>,
+}
+
+impl PersonaHook {
+    /// Whether it wants this event.
+    #[must_use]
+    pub fn wants(&self, event: &HookEvent<'_>) -> bool {
+        let names = |pattern: &Pattern, field: &str| pattern.matches_name(event.get(field).as_str().unwrap_or(""));
+        self.event == event.kind()
+            && names(&self.persona, "persona")
+            && self.step.as_ref().is_none_or(|step| names(step, "step"))
+    }
 }
 
 /// A list that is replaced as a whole.
@@ -114,6 +125,17 @@ impl Hooks {
     #[must_use]
     pub fn session(&self) -> Rc<[SessionHook]> {
         self.session.borrow().clone()
+    }
+
+    /// Who wants an event of a session, a worker or a persona, in the order of registration.
+    #[must_use]
+    pub fn wanting(&self, event: &HookEvent<'_>) -> Vec<Rc<dyn Hook>> {
+        if event.kind().is_step() {
+            let all = self.persona();
+            return all.iter().filter(|registered| registered.wants(event)).map(|r| r.hook.clone()).collect();
+        }
+        let all = self.session();
+        all.iter().filter(|registered| registered.wants(event)).map(|r| r.hook.clone()).collect()
     }
 
     /// The handlers of personas and steps, in the order of registration.

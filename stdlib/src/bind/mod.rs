@@ -4,6 +4,7 @@ mod compactor;
 mod function;
 mod hook;
 mod model;
+mod permissions;
 mod provider;
 mod tool;
 
@@ -11,5 +12,6 @@ pub(crate) use compactor::ScriptCompactor;
 pub(crate) use function::ScriptFn;
 pub(crate) use hook::ScriptHook;
 pub(crate) use model::ScriptModel;
+pub(crate) use permissions::ScriptPermissions;
 pub(crate) use provider::ScriptProvider;
 pub(crate) use tool::ScriptTool;

@@ -50,6 +50,20 @@ pub(crate) fn session_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// `register_step_hook(persona, step, event, handler)`
+pub(crate) fn step_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(handler) = view.arg(3) {
+        closure_effects(view, handler, &Producer::Hook, found);
+    }
+}
+
+/// `register_persona_hook(persona, event, handler)`
+pub(crate) fn persona_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(handler) = view.arg(2) {
+        closure_effects(view, handler, &Producer::Hook, found);
+    }
+}
+
 /// `register_worker_hook(event, handler)`
 pub(crate) fn worker_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     if let Some(handler) = view.arg(1) {

@@ -1,6 +1,6 @@
 //! `agent_loop`.
 
-use crate::bind::{ScriptHook, ScriptModel};
+use crate::bind::{ScriptHook, ScriptModel, ScriptPermissions};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session, to_raise};
 use crate::here;
@@ -17,7 +17,7 @@ use runtime::agent_loop::{LoopOptions, LoopResult, Parts};
 use runtime::capabilities::Capabilities;
 use runtime::clock::Clock;
 use runtime::hooks::Hook;
-use runtime::seam::Model;
+use runtime::seam::{Model, Permissions};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -54,7 +54,10 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
                 .map_err(|e| of_session(&e).about(2, "`messages` is at fault"))?;
         }
     }
-    let loop_options = loop_options(&world, &options, task, request, capabilities)?;
+    let mut loop_options = loop_options(&world, &options, task, request, capabilities)?;
+    loop_options.permissions = ScriptPermissions::read(cx, &options.value("permissions"))
+        .map_err(|raise| raise.about(2, "`permissions` is at fault"))?
+        .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>);
     let mut tools = Vec::new();
     tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "`tools` is at fault"))?;
     let post_turn = options.function(cx, "post_turn_callback")?;
@@ -109,6 +112,9 @@ fn loop_options(
     out.loop_until_done = options.flag("loop_until_done")?.unwrap_or(false);
     if let Some(word) = options.text("done_sentinel")? {
         out.done_sentinel = word;
+    }
+    if let Some(persona) = options.text("persona")? {
+        out.persona = persona;
     }
     out.token_budget = options.count("token_budget")?;
     out.max_tool_output_chars = options.count("max_tool_output_chars")?;

@@ -29,13 +29,17 @@ lang::builtins! { "" =>
     plain "clear_tool_hooks() -> nil" clear_tool_hooks;
     /// Forgets all handlers of session events, seams and worker events.
     plain "clear_session_hooks() -> nil" clear_session_hooks;
-    /// Forgets all handlers of personas and steps.
-    plain "clear_persona_hooks() -> nil" clear_persona_hooks;
     /// Tells the handlers of `file_edited` that a file changed.
     waits "notify_file_edited(path: string, metadata: any = nil) -> nil" notify_file_edited;
 }
 
-fn event_arg(args: &[Value], i: usize, fits: fn(EventKind) -> bool, what: &str) -> Result<EventKind, Box<Raise>> {
+/// The event that an argument names, in either case.
+pub(super) fn event_arg(
+    args: &[Value],
+    i: usize,
+    fits: fn(EventKind) -> bool,
+    what: &str,
+) -> Result<EventKind, Box<Raise>> {
     let name = args::str(args, i)?;
     let kind = EventKind::parse(name).ok().filter(|kind| fits(*kind));
     kind.ok_or_else(|| {
@@ -48,7 +52,8 @@ fn event_arg(args: &[Value], i: usize, fits: fn(EventKind) -> bool, what: &str) 
     })
 }
 
-fn pattern_of(text: &str, i: usize) -> Result<Pattern, Box<Raise>> {
+/// The pattern in an argument.
+pub(super) fn pattern_of(text: &str, i: usize) -> Result<Pattern, Box<Raise>> {
     Pattern::parse(text).map_err(|e| Raise::error(codes::VALUE, e.to_string()).about(i, "this pattern"))
 }
 
@@ -150,11 +155,6 @@ fn clear_tool_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise
 
 fn clear_session_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
     here::world(cx)?.hooks.clear_session();
-    Ok(Value::Nil)
-}
-
-fn clear_persona_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    here::world(cx)?.hooks.clear_persona();
     Ok(Value::Nil)
 }
 

@@ -15,9 +15,6 @@ pub(crate) static LATER: &[&str] = &[
     "llm_stream",
     "with_audit_log",
     "shell_tool",
-    // Hooks.
-    "register_step_hook",
-    "register_persona_hook",
     // Sub-agents and workers.
     "sub_agent_run",
     "spawn_agent",

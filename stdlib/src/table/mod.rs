@@ -13,6 +13,7 @@ pub(crate) mod input;
 mod later;
 mod llm;
 mod mock;
+mod persona;
 mod process;
 mod provider;
 #[cfg(test)]
@@ -39,6 +40,7 @@ static OWN: &[&[Builtin]] = &[
     input::TABLE,
     llm::TABLE,
     mock::TABLE,
+    persona::TABLE,
     process::TABLE,
     provider::TABLE,
     session::TABLE,

@@ -115,8 +115,8 @@ impl crate::seam::Permissions for OnlyEcho {
         Some("it touches the workspace".into())
     }
 
-    fn ask<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall, _: &'a Arc<str>) -> Answer<'a, Outcome<bool>> {
-        Answer::Now(Ok(call.name.as_ref() == "echo"))
+    fn ask<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall, _: &'a Arc<str>) -> Answer<'a, Outcome<Permit>> {
+        Answer::Now(Ok(if call.name.as_ref() == "echo" { Permit::allow() } else { Permit::deny("not this one") }))
     }
 }
 

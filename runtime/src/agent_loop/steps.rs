@@ -1,0 +1,64 @@
+//! The three steps of an iteration, each told of before and after.
+
+use std::rc::Rc;
+
+use crate::data::Data;
+use crate::hooks::{HookEvent, Step};
+use crate::model::{Reply, Request};
+use crate::seam::{Fault, Outcome};
+
+use super::{LoopState, Run};
+
+impl Run<'_> {
+    /// Builds the prompt. What a handler reminds of before this step is in the prompt already.
+    pub(super) async fn prompt_step(&self, state: &mut LoopState) -> Outcome<Request> {
+        self.pre_step(state, Step::Prompt).await?;
+        let request = self.build_prompt(state);
+        self.emit(&self.post_step(state, Step::Prompt, true)).await?;
+        Ok(request)
+    }
+
+    /// Asks the model. A failure of the model is an answer here; what else fails ends the loop.
+    pub(super) async fn model_step(
+        &self,
+        state: &mut LoopState,
+        request: &Request,
+    ) -> Outcome<Result<Reply, Rc<dyn Fault>>> {
+        self.pre_step(state, Step::Model).await?;
+        let answered = self.ask_model(state, request).await;
+        let said = answered.as_ref().ok().map(|reply| reply.text.clone());
+        let mut event = self.post_step(state, Step::Model, said.is_some());
+        if let HookEvent::PostStep { text, .. } = &mut event {
+            *text = said.as_ref();
+        }
+        self.emit(&event).await?;
+        Ok(answered)
+    }
+
+    /// Runs the tools that the answer asks for. There is no such step where it asks for none.
+    pub(super) async fn tools_step(&self, state: &mut LoopState, reply: &Reply) -> Outcome<Data> {
+        if reply.tool_calls.is_empty() {
+            return Ok(Data::list([]));
+        }
+        self.pre_step(state, Step::Tools).await?;
+        let results = self.dispatch(state, reply).await?;
+        let ok = results.as_list().unwrap_or_default().iter().all(|row| row.get("ok").truthy());
+        let mut event = self.post_step(state, Step::Tools, ok);
+        if let HookEvent::PostStep { tool_results, .. } = &mut event {
+            *tool_results = Some(&results);
+        }
+        self.emit(&event).await?;
+        Ok(results)
+    }
+
+    async fn pre_step(&self, state: &LoopState, step: Step) -> Outcome<()> {
+        let event = HookEvent::PreStep { persona: &self.options.persona, step, iteration: state.iteration };
+        self.emit(&event).await?;
+        Ok(())
+    }
+
+    fn post_step(&self, state: &LoopState, step: Step, ok: bool) -> HookEvent<'_> {
+        let (persona, iteration) = (&self.options.persona, state.iteration);
+        HookEvent::PostStep { persona, step, iteration, ok, text: None, tool_results: None }
+    }
+}

@@ -1,0 +1,201 @@
+//! The names of the moments, and which handlers may ask for which.
+
+use std::str::FromStr;
+
+use crate::words::{UnknownWord, words};
+
+words! {
+    /// The name of a moment.
+    pub enum EventKind {
+        /// A loop begins.
+        SessionStart = "session_start",
+        /// A loop has ended.
+        SessionEnd = "session_end",
+        /// A prompt was handed in.
+        UserPromptSubmit = "user_prompt_submit",
+        /// Before compaction.
+        PreCompact = "pre_compact",
+        /// After compaction.
+        PostCompact = "post_compact",
+        /// A turn is over.
+        PostTurn = "post_turn",
+        /// A tool wants a permission.
+        PermissionAsked = "permission_asked",
+        /// A permission was given or refused.
+        PermissionReplied = "permission_replied",
+        /// A file changed.
+        FileEdited = "file_edited",
+        /// A loop failed.
+        SessionError = "session_error",
+        /// A daemon has nothing to do.
+        SessionIdle = "session_idle",
+        /// Before a worker is suspended.
+        PreSuspend = "pre_suspend",
+        /// After a worker was suspended.
+        PostSuspend = "post_suspend",
+        /// Before a worker is resumed.
+        PreResume = "pre_resume",
+        /// After a worker was resumed.
+        PostResume = "post_resume",
+        /// A seam of the loop is passed.
+        LoopCheckpoint = "loop_checkpoint",
+        /// Before a step of a persona.
+        PreStep = "pre_step",
+        /// After a step of a persona.
+        PostStep = "post_step",
+        /// The usage of a turn is known.
+        OnBudgetThreshold = "on_budget_threshold",
+        /// An approval is asked for.
+        OnApprovalRequested = "on_approval_requested",
+        /// A handoff was made.
+        OnHandoffEmitted = "on_handoff_emitted",
+        /// A persona was paused.
+        OnPersonaPaused = "on_persona_paused",
+        /// A persona was resumed.
+        OnPersonaResumed = "on_persona_resumed",
+        /// A worker began.
+        WorkerSpawned = "worker_spawned",
+        /// A worker made progress.
+        WorkerProgressed = "worker_progressed",
+        /// A worker waits for input.
+        WorkerWaitingForInput = "worker_waiting_for_input",
+        /// A worker was suspended.
+        WorkerSuspended = "worker_suspended",
+        /// A worker was resumed.
+        WorkerResumed = "worker_resumed",
+        /// A worker is done.
+        WorkerCompleted = "worker_completed",
+        /// A worker failed.
+        WorkerFailed = "worker_failed",
+        /// A worker was stopped.
+        WorkerStopped = "worker_stopped",
+        /// A worker was cancelled.
+        WorkerCancelled = "worker_cancelled",
+        /// Before a tool is called.
+        PreToolUse = "pre_tool_use",
+        /// After a tool was called.
+        PostToolUse = "post_tool_use",
+        /// The model's turn and its tools are done.
+        PostAgentTurn = "post_agent_turn",
+    }
+}
+
+impl EventKind {
+    /// The name in PascalCase, as payloads and the log carry it.
+    #[must_use]
+    pub fn pascal(self) -> String {
+        self.as_str().split('_').map(capitalise).collect()
+    }
+
+    /// Reads a name in either case.
+    pub fn parse(name: &str) -> Result<EventKind, UnknownWord> {
+        let by_pascal = || EventKind::ALL.iter().copied().find(|kind| kind.pascal() == name);
+        EventKind::from_str(name).or_else(|error| by_pascal().ok_or(error))
+    }
+
+    /// Whether it tells of a worker. Those are only observed: they take no reminder effects from hooks.
+    #[must_use]
+    pub fn is_worker(self) -> bool {
+        self.as_str().starts_with("worker_")
+    }
+
+    /// Whether `register_session_hook` takes it.
+    #[must_use]
+    pub fn is_session(self) -> bool {
+        self <= EventKind::LoopCheckpoint
+    }
+
+    /// Whether step and persona hooks take it.
+    #[must_use]
+    pub fn is_step(self) -> bool {
+        (EventKind::PreStep..=EventKind::OnPersonaResumed).contains(&self)
+    }
+
+    /// Whether it belongs to a step of an iteration; the payload names it.
+    #[must_use]
+    pub fn has_step(self) -> bool {
+        use EventKind as K;
+        matches!(self, K::PreStep | K::PostStep | K::OnBudgetThreshold | K::OnApprovalRequested)
+    }
+
+    /// Whether reminder providers may subscribe to it.
+    #[must_use]
+    pub fn is_for_providers(self) -> bool {
+        use EventKind as K;
+        self.is_session()
+            || self.is_worker()
+            || matches!(self, K::PostToolUse | K::PostStep | K::PostAgentTurn | K::OnBudgetThreshold)
+    }
+
+    /// Whether a handler may block it or change its payload.
+    #[must_use]
+    pub fn can_be_vetoed(self) -> bool {
+        matches!(self, EventKind::UserPromptSubmit | EventKind::PreCompact | EventKind::PreToolUse)
+    }
+}
+
+fn capitalise(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// A set of event kinds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EventSet(u64);
+
+impl EventSet {
+    /// The set of these kinds.
+    #[must_use]
+    pub const fn of(kinds: &[EventKind]) -> EventSet {
+        let mut bits = 0;
+        let mut index = 0;
+        while index < kinds.len() {
+            bits |= 1 << kinds[index] as u32;
+            index += 1;
+        }
+        EventSet(bits)
+    }
+
+    /// Whether a kind is in it.
+    #[must_use]
+    pub const fn contains(self, kind: EventKind) -> bool {
+        self.0 & (1 << kind as u32) != 0
+    }
+
+    /// Whether nothing is in it.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl FromIterator<EventKind> for EventSet {
+    fn from_iter<I: IntoIterator<Item = EventKind>>(kinds: I) -> EventSet {
+        EventSet(kinds.into_iter().fold(0, |bits, kind| bits | 1 << kind as u32))
+    }
+}
+
+words! {
+    /// The steps of an iteration; each is told of before and after.
+    pub enum Step {
+        /// The prompt is built.
+        Prompt = "prompt",
+        /// The model answers.
+        Model = "model",
+        /// The tools that it asked for run.
+        Tools = "tools",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_in_both_cases() {
+        assert_eq!(EventKind::parse("post_tool_use").unwrap(), EventKind::PostToolUse);
+        assert_eq!(EventKind::parse("OnBudgetThreshold").unwrap(), EventKind::OnBudgetThreshold);
+        assert_eq!(EventKind::parse("sesion_start").unwrap_err().suggestion, Some("session_start"));
+        assert!(EventKind::ALL.len() <= 64, "an EventSet has 64 bits");
+    }
+}

@@ -1,0 +1,117 @@
+//! Permissions: the option `permissions` of a loop.
+//!
+//! A function is asked before every tool. `{ask?: [glob], deny?: [glob], decide?: fn}` asks for some: a tool that fits `deny` is
+//! refused, one that fits `ask` (without a list: every tool) is asked for, all others run. Where nobody decides, the answer is
+//! no. What is asked is `{tool, args, tool_call_id, reason}`; the answer is a bool or `{allow, reason?}`.
+
+use super::ScriptFn;
+use super::function::data_of;
+use crate::convert::to_value;
+use lang::diagnostic::nearest;
+use lang::value::{Value, article};
+use lang::vm::{Cx, Raise, codes};
+use runtime::data::Data;
+use runtime::hooks::Pattern;
+use runtime::message::ToolCall;
+use runtime::seam::{Answer, Outcome, Permissions, Permit, Turn};
+use std::fmt;
+use std::sync::Arc;
+
+/// Who may run which tool, as a script says.
+pub(crate) struct ScriptPermissions {
+    ask: Vec<Pattern>,
+    deny: Vec<Pattern>,
+    decide: Option<ScriptFn>,
+}
+
+const KEYS: [&str; 3] = ["ask", "deny", "decide"];
+
+impl ScriptPermissions {
+    /// Reads the option; nothing where it is nil.
+    pub(crate) fn read(cx: &Cx<'_>, value: &Value) -> Result<Option<Self>, Box<Raise>> {
+        if value.is_nil() {
+            return Ok(None);
+        }
+        if let Some(decide) = ScriptFn::of(cx, value) {
+            return Ok(Some(Self { ask: vec![Pattern::all()], deny: Vec::new(), decide: Some(decide) }));
+        }
+        let Some(dict) = value.as_dict() else {
+            let message = format!("`permissions` must be a function or a dict, found {}", article(value.type_name()));
+            return Err(Raise::error(lang::check::codes::TYPE, message));
+        };
+        if let Some((key, _)) = dict.iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
+            let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}` in `permissions`"));
+            return Err(match nearest(key, KEYS) {
+                Some(near) => raise.help(format!("did you mean `{near}`?")),
+                None => raise.help("it may hold `ask`, `deny` and `decide`"),
+            });
+        }
+        let decide = dict.get_str("decide").filter(|v| !v.is_nil());
+        let decide = decide.map(|v| ScriptFn::of(cx, v).ok_or_else(|| wrong("decide", "a function"))).transpose()?;
+        let deny = globs(dict.get_str("deny"), "deny")?.unwrap_or_default();
+        let ask = match globs(dict.get_str("ask"), "ask")? {
+            Some(ask) => ask,
+            // Who only refuses some tools asks for no other.
+            None if decide.is_none() && !deny.is_empty() => Vec::new(),
+            None => vec![Pattern::all()],
+        };
+        Ok(Some(Self { ask, deny, decide }))
+    }
+}
+
+fn wrong(key: &str, expected: &str) -> Box<Raise> {
+    Raise::error(lang::check::codes::TYPE, format!("`permissions.{key}` must be {expected}"))
+}
+
+fn globs(value: Option<&Value>, key: &str) -> Result<Option<Vec<Pattern>>, Box<Raise>> {
+    let Some(value) = value.filter(|v| !v.is_nil()) else { return Ok(None) };
+    let items = value.as_list().ok_or_else(|| wrong(key, "a list of globs"))?;
+    let glob = |item: &Value| {
+        let text = item.as_str().ok_or_else(|| wrong(key, "a list of globs"))?;
+        Pattern::parse(text).map_err(|e| Raise::error(codes::VALUE, e.to_string()))
+    };
+    items.iter().map(glob).collect::<Result<_, _>>().map(Some)
+}
+
+impl Permissions for ScriptPermissions {
+    fn wanted(&self, call: &ToolCall) -> Option<Arc<str>> {
+        let fits = |patterns: &[Pattern]| patterns.iter().find(|pattern| pattern.matches_name(&call.name)).cloned();
+        if let Some(pattern) = fits(&self.deny) {
+            return Some(format!("`{}` is denied by the pattern `{pattern}`", call.name).into());
+        }
+        fits(&self.ask).map(|_| format!("`{}` needs a permission", call.name).into())
+    }
+
+    fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<Permit>> {
+        if self.deny.iter().any(|pattern| pattern.matches_name(&call.name)) {
+            return Answer::Now(Ok(Permit::deny(reason.clone())));
+        }
+        let Some(decide) = &self.decide else {
+            return Answer::Now(Ok(Permit::deny("nobody is there who could give it")));
+        };
+        let asked = to_value(&Data::dict([
+            ("tool", Data::from(&call.name)),
+            ("args", call.arguments.clone()),
+            ("tool_call_id", (&call.id).into()),
+            ("reason", reason.into()),
+        ]));
+        decide.call(turn, vec![asked], |value| Ok(read_answer(&data_of(&value)?)))
+    }
+}
+
+/// Only what plainly allows does.
+fn read_answer(answer: &Data) -> Permit {
+    let reason = answer.get("reason").as_shared_str().filter(|reason| !reason.trim().is_empty());
+    let verdict = if answer.as_dict().is_some() { answer.get("allow") } else { answer };
+    match verdict {
+        Data::Bool(true) => Permit { allow: true, reason },
+        Data::Bool(false) | Data::Nil => Permit { allow: false, reason },
+        other => Permit::deny(format!("the answer must be a bool or {{allow, reason?}}, got {}", other.type_name())),
+    }
+}
+
+impl fmt::Debug for ScriptPermissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptPermissions").field("ask", &self.ask).field("deny", &self.deny).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,66 @@
+//! Registering handlers of personas and of the steps of an iteration.
+
+use super::hook::{event_arg, pattern_of};
+use crate::bind::{ScriptFn, ScriptHook};
+use crate::here;
+use crate::lint;
+use lang::builtins::args;
+use lang::diagnostic::nearest;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, codes};
+use runtime::hooks::{EventKind, Pattern, PersonaHook, Step};
+use std::rc::Rc;
+
+lang::builtins! { "" =>
+    /// Registers a handler of a step (`prompt`, `model`, `tools` or a glob) of the personas that fit a glob.
+    plain "register_step_hook(persona: string, step: string, event: string, handler: fn(any) -> any) -> nil" [lint = lint::step_hook] register_step_hook;
+    /// Registers a handler of an event of the personas that fit a glob, of all their steps.
+    plain "register_persona_hook(persona: string, event: string, handler: fn(any) -> any) -> nil" [lint = lint::persona_hook] register_persona_hook;
+    /// Forgets all handlers of personas and steps.
+    plain "clear_persona_hooks() -> nil" clear_persona_hooks;
+}
+
+fn register_step_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let step = step_arg(args, 1)?;
+    let event = event_arg(args, 2, EventKind::has_step, "step")?;
+    register(cx, args, Some(step), event, 3)
+}
+
+fn register_persona_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let event = event_arg(args, 1, EventKind::is_step, "persona")?;
+    register(cx, args, None, event, 2)
+}
+
+fn register(
+    cx: &Cx<'_>,
+    args: &[Value],
+    step: Option<Pattern>,
+    event: EventKind,
+    handler: usize,
+) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let persona = pattern_of(args::str(args, 0)?, 0)?;
+    let function = ScriptFn::read(cx, args, handler)?;
+    let hook = Rc::new(ScriptHook { function, name: event.to_string() });
+    world.hooks.add_persona(PersonaHook { persona, step, event, hook });
+    Ok(Value::Nil)
+}
+
+/// A glob over the names of steps. One that can fit none of them is a mistake.
+fn step_arg(args: &[Value], i: usize) -> Result<Pattern, Box<Raise>> {
+    let text = args::str(args, i)?;
+    let pattern = pattern_of(text, i)?;
+    if Step::ALL.iter().any(|step| pattern.matches_name(step.as_str())) {
+        return Ok(pattern);
+    }
+    let raise = Raise::error(codes::VALUE, format!("there is no step `{text}`")).about(i, "unknown step");
+    Err(match nearest(text, Step::WORDS.iter().copied()) {
+        Some(near) => raise.help(format!("did you mean `{near}`?")),
+        None => raise.help(format!("the steps are {}", Step::WORDS.join(", "))),
+    })
+}
+
+fn clear_persona_hooks(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    here::world(cx)?.hooks.clear_persona();
+    Ok(Value::Nil)
+}
