@@ -153,8 +153,13 @@ mod tests {
 
     fn fire(place: &Place, used: u64, window: Option<u64>, config: &Data) -> Vec<ReminderSpec> {
         let task = "t".into();
-        let event =
-            HookEvent::OnBudgetThreshold { persona: &task, iteration: 1, tokens_used: used, context_window: window, task: &task };
+        let event = HookEvent::OnBudgetThreshold {
+            persona: &task,
+            iteration: 1,
+            tokens_used: used,
+            context_window: window,
+            task: &task,
+        };
         block_on(TokenPressure.evaluate(place.turn(), &event, config).get()).unwrap()
     }
 
