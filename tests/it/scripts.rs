@@ -4,7 +4,6 @@
 //! | folder | the script | expected |
 //! |---|---|---|
 //! | `tests/lang` | what the language does | standard output in `.out`; standard error and exit code in `.err`, where there are such |
-//! | `tests/reminders` | what reminders, hooks, providers, sessions and logs do | the same |
 //! | `tests/diagnostics` | one that is wrong | the drawn picture in `.txt`, and the exit code |
 //! | `tests/guide` | the guide's blocks | as in `tests/lang` |
 //! | `tests/reminders` | what reminders, hooks, providers, agents and logs do | as in `tests/lang` |
@@ -27,11 +26,6 @@ const THREADS: usize = 2;
 #[test]
 fn lang() {
     all("tests/lang", as_output);
-}
-
-#[test]
-fn reminders() {
-    all("tests/reminders", as_output);
 }
 
 #[test]
