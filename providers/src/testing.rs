@@ -8,9 +8,12 @@ use std::task::{Context, Poll, Waker};
 
 use runtime::capabilities::{Capabilities, Placement};
 use runtime::clock::Clock;
+use runtime::data::Data;
 use runtime::event_log::MemoryLog;
+use runtime::hooks::{EventKind, HookEvent};
 use runtime::ids::IdStream;
 use runtime::model::Request;
+use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{Reminder, ReminderSpec, RoleHint, Source};
 use runtime::render::{RenderOptions, render};
 use runtime::seam::{Local, Scope, Turn};
@@ -83,4 +86,25 @@ pub(crate) fn remind(
         .collect();
     let rendered = render(&made, capabilities, RenderOptions { placement: Some(placement) });
     Request { reminders: Arc::new(rendered), ..request }
+}
+
+/// What a provider has to say to an event in a place of its own.
+pub(crate) fn fire(
+    provider: &dyn ReminderProvider,
+    event: &HookEvent<'_>,
+    config: &Data,
+) -> Result<Vec<ReminderSpec>, String> {
+    let place = Place::new();
+    block_on(provider.evaluate(place.turn(), event, config).get()).map_err(|fault| fault.to_string())
+}
+
+/// The same with a payload that a script wrote, as JSON.
+pub(crate) fn fire_raw(
+    provider: &dyn ReminderProvider,
+    kind: EventKind,
+    payload: &str,
+    config: &Data,
+) -> Result<Vec<ReminderSpec>, String> {
+    let payload = Data::from_json(payload).map_err(|error| error.to_string())?;
+    fire(provider, &HookEvent::Raw { kind, payload: &payload }, config)
 }

@@ -1,5 +1,7 @@
 //! Reading a provider's configuration: a dict, or nil for none.
 
+use std::sync::Arc;
+
 use runtime::data::Data;
 use runtime::reminder::ReminderError;
 use runtime::words::nearest;
@@ -36,9 +38,63 @@ pub(super) fn positive(id: &str, config: &Data, key: &str) -> Result<Option<u64>
     }
     match value.as_int().and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0) {
         Some(number) => Ok(Some(number)),
-        None => Err(config_error(
-            format!("{id}.{key}"),
-            format!("`{key}` of `{id}` must be a whole number above 0, got {} {value}", value.type_name()),
-        )),
+        None => Err(wrong(id, key, "a whole number above 0", value)),
     }
+}
+
+/// A number from `least` to `most`, where the key is there.
+pub(super) fn number(
+    id: &str,
+    config: &Data,
+    key: &str,
+    least: f64,
+    most: f64,
+) -> Result<Option<f64>, ReminderError> {
+    let value = config.get(key);
+    if value.is_nil() {
+        return Ok(None);
+    }
+    match value.as_float().filter(|number| (least..=most).contains(number)) {
+        Some(number) => Ok(Some(number)),
+        None => {
+            let range = if most == f64::MAX { format!("of at least {least}") } else { format!("from {least} to {most}") };
+            Err(wrong(id, key, &format!("a number {range}"), value))
+        }
+    }
+}
+
+/// A truth value, where the key is there.
+pub(super) fn flag(id: &str, config: &Data, key: &str) -> Result<Option<bool>, ReminderError> {
+    match config.get(key) {
+        Data::Nil => Ok(None),
+        Data::Bool(value) => Ok(Some(*value)),
+        other => Err(wrong(id, key, "a bool", other)),
+    }
+}
+
+/// Text that is not blank, where the key is there.
+pub(super) fn text(id: &str, config: &Data, key: &str) -> Result<Option<Arc<str>>, ReminderError> {
+    match config.get(key) {
+        Data::Nil => Ok(None),
+        Data::Str(text) if !text.trim().is_empty() => Ok(Some(text.clone())),
+        other => Err(wrong(id, key, "a string that is not blank", other)),
+    }
+}
+
+/// The value of a key that has two names.
+pub(super) fn either<T: PartialEq>(
+    id: &str,
+    (name, value): (&str, Option<T>),
+    (other_name, other): (&str, Option<T>),
+) -> Result<Option<T>, ReminderError> {
+    if value.is_some() && other.is_some() && value != other {
+        let message = format!("`{name}` and `{other_name}` of `{id}` mean the same and must say the same");
+        return Err(config_error(format!("{id}.{other_name}"), message).help(format!("leave `{other_name}` out")));
+    }
+    Ok(value.or(other))
+}
+
+/// The error for a value that does not fit.
+pub(super) fn wrong(id: &str, key: &str, expected: &str, got: &Data) -> ReminderError {
+    config_error(format!("{id}.{key}"), format!("`{key}` of `{id}` must be {expected}, got {} {got}", got.type_name()))
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`canonical`] | the providers that are built |
 //! | [`check_config`] | reading a provider's configuration strictly, before a loop begins |
-//! | [`TokenPressure`], [`ToolOutputTruncated`] | the providers themselves |
+//! | [`TokenPressure`], [`IdleNudge`] … | the providers themselves |
 
 use std::rc::Rc;
 
@@ -13,17 +13,33 @@ use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{ReminderCode, ReminderError};
 
 mod config;
+mod idle_nudge;
+mod post_compact_recap;
+mod resume_continuity;
+mod text;
 mod token_pressure;
 mod tool_output_truncated;
+mod workspace_anchor;
 
+pub use idle_nudge::{IdleNudge, IdleNudgeConfig};
+pub use post_compact_recap::PostCompactRecap;
+pub use resume_continuity::ResumeContinuity;
 pub use token_pressure::{TokenPressure, TokenPressureConfig};
 pub use tool_output_truncated::ToolOutputTruncated;
+pub use workspace_anchor::WorkspaceAnchor;
 
 /// The canonical providers that are built, in the order of `ReminderProviders::CANONICAL`. The ids of the
 /// others may be named in lists of providers too; the registry of the core knows all eight.
 #[must_use]
 pub fn canonical() -> Vec<Rc<dyn ReminderProvider>> {
-    vec![Rc::new(TokenPressure), Rc::new(ToolOutputTruncated)]
+    vec![
+        Rc::new(TokenPressure),
+        Rc::new(IdleNudge),
+        Rc::new(ToolOutputTruncated),
+        Rc::new(PostCompactRecap),
+        Rc::new(ResumeContinuity),
+        Rc::new(WorkspaceAnchor),
+    ]
 }
 
 /// Reads the configuration of a canonical provider and throws it away: so a loop can refuse a bad one before its first
@@ -34,7 +50,10 @@ pub fn canonical() -> Vec<Rc<dyn ReminderProvider>> {
 pub fn check_config(id: &str, config: &Data) -> Result<(), ReminderError> {
     match id {
         TokenPressure::ID => TokenPressureConfig::read(config).map(drop),
-        ToolOutputTruncated::ID => config::known_keys(id, config, &[]),
+        IdleNudge::ID => IdleNudgeConfig::read(config).map(drop),
+        ToolOutputTruncated::ID | PostCompactRecap::ID | ResumeContinuity::ID | WorkspaceAnchor::ID => {
+            config::known_keys(id, config, &[])
+        }
         _ => Ok(()),
     }
 }
@@ -55,7 +74,7 @@ mod tests {
             .iter()
             .map(|provider| ReminderProviders::CANONICAL.iter().position(|id| *id == provider.id()).unwrap())
             .collect();
-        assert_eq!(built, [0, 2]);
+        assert_eq!(built, [0, 1, 2, 3, 4, 6]);
     }
 
     #[test]
