@@ -43,13 +43,7 @@ pub(super) fn positive(id: &str, config: &Data, key: &str) -> Result<Option<u64>
 }
 
 /// A number from `least` to `most`, where the key is there.
-pub(super) fn number(
-    id: &str,
-    config: &Data,
-    key: &str,
-    least: f64,
-    most: f64,
-) -> Result<Option<f64>, ReminderError> {
+pub(super) fn number(id: &str, config: &Data, key: &str, least: f64, most: f64) -> Result<Option<f64>, ReminderError> {
     let value = config.get(key);
     if value.is_nil() {
         return Ok(None);
@@ -57,7 +51,8 @@ pub(super) fn number(
     match value.as_float().filter(|number| (least..=most).contains(number)) {
         Some(number) => Ok(Some(number)),
         None => {
-            let range = if most == f64::MAX { format!("of at least {least}") } else { format!("from {least} to {most}") };
+            let range =
+                if most == f64::MAX { format!("of at least {least}") } else { format!("from {least} to {most}") };
             Err(wrong(id, key, &format!("a number {range}"), value))
         }
     }

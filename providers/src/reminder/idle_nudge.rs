@@ -33,7 +33,8 @@ impl IdleNudgeConfig {
     pub fn read(data: &Data) -> Result<IdleNudgeConfig, ReminderError> {
         config::known_keys(IdleNudge::ID, data, Self::KEYS)?;
         let read = |key| config::number(IdleNudge::ID, data, key, 0.0, f64::MAX);
-        let seconds = config::either(IdleNudge::ID, ("idle_seconds", read("idle_seconds")?), ("seconds", read("seconds")?))?;
+        let seconds =
+            config::either(IdleNudge::ID, ("idle_seconds", read("idle_seconds")?), ("seconds", read("seconds")?))?;
         Ok(IdleNudgeConfig { idle_seconds: seconds.unwrap_or(60.0) })
     }
 }
@@ -120,7 +121,9 @@ mod tests {
 
     #[test]
     fn a_payload_without_an_interval_is_no_idleness() {
-        for json in ["{}", r#"{"wake_interval_ms":"long"}"#, r#"{"wake_interval_ms":null}"#, r#"{"wake_interval_ms":-1}"#] {
+        for json in
+            ["{}", r#"{"wake_interval_ms":"long"}"#, r#"{"wake_interval_ms":null}"#, r#"{"wake_interval_ms":-1}"#]
+        {
             let payload = Data::from_json(json).unwrap();
             let event = HookEvent::Raw { kind: EventKind::SessionIdle, payload: &payload };
             let config = Data::dict([("seconds", Data::from(0))]);

@@ -37,7 +37,8 @@ impl PostCompactRecap {
 }
 
 fn recap(archived: u64, summary: &str) -> ReminderSpec {
-    let messages = if archived == 1 { "1 earlier message was".to_owned() } else { format!("{archived} earlier messages were") };
+    let messages =
+        if archived == 1 { "1 earlier message was".to_owned() } else { format!("{archived} earlier messages were") };
     let mut body = format!(
         "Transcript compacted: {messages} archived and can no longer be read here. Look up again what the next step needs \
          word for word (files, output, identifiers) rather than trusting memory."

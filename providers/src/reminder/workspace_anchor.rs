@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn the_reminder_is_that_of_the_guide() {
-        let anchor = r#"{"primary":"/repo","additional_roots":[{"path":"/lib","mount_mode":"read_only"},{"path":"/docs"}]}"#;
+        let anchor =
+            r#"{"primary":"/repo","additional_roots":[{"path":"/lib","mount_mode":"read_only"},{"path":"/docs"}]}"#;
         for kind in [EventKind::SessionStart, EventKind::OnBudgetThreshold] {
             let spec = at(anchor, kind).remove(0);
             assert_eq!(spec.tags, ["workspace_anchor".into()]);
