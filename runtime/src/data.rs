@@ -173,6 +173,20 @@ impl Data {
         }
     }
 
+    /// Roughly the bytes it takes: texts, and a little for each value.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        const EACH: usize = 16;
+        match self {
+            Data::Str(text) => EACH + text.len(),
+            Data::List(items) => items.iter().map(Data::weight).sum::<usize>() + EACH,
+            Data::Dict(entries) => {
+                entries.iter().map(|(key, value)| EACH + key.len() + value.weight()).sum::<usize>() + EACH
+            }
+            Data::Nil | Data::Bool(_) | Data::Int(_) | Data::Float(_) => EACH,
+        }
+    }
+
     /// What a person or a model sees: text as it stands, everything else as JSON.
     #[must_use]
     pub fn to_text(&self) -> Arc<str> {

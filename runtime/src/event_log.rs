@@ -1,17 +1,29 @@
-//! The event log: an append-only list of records by topic. A trait with several homes; [`MemoryLog`] is the one for a
-//! single process that keeps nothing.
+//! The event log: an append-only list of records by topic. A trait with two homes: [`MemoryLog`] for a single process that
+//! keeps nothing, [`SqliteLog`] in a file.
 //!
-//! Durability is asked for, not assumed: [`EventLog::append`] gives a cursor at once, [`EventLog::durable`] waits until
-//! everything up to a cursor would survive.
+//! Durability is asked for, not assumed: [`EventLog::append`] gives a [`Ticket`] at once, [`EventLog::durable`] waits until
+//! everything up to it would survive. What a record is called (its id, its cursor) is known when it is written, not before:
+//! [`EventLog::emit`] waits for that.
+//!
+//! - [`Home`]: how a person names a home, `memory` or `sqlite:PATH`.
+//! - [`LogFile`]: a log in a file, read while others write it.
+//! - [`LogError`]: what can go wrong; its rows are [`codes`].
 
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::seam::{Local, Outcome};
+use crate::seam::{Answer, Local, Outcome};
 
+pub mod codes;
+mod error;
+mod home;
 mod memory;
+mod sqlite;
 
-pub use memory::MemoryLog;
+pub use error::LogError;
+pub use home::Home;
+pub use memory::{Kept, MemoryLog};
+pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous};
 
 /// A record that is about to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +40,18 @@ pub struct NewRecord {
     pub occurred_at_ms: u64,
 }
 
+impl NewRecord {
+    /// The largest record that is taken, in bytes as [`NewRecord::weight`] counts them.
+    pub const MOST: usize = 64 << 20;
+
+    /// Roughly the bytes that it takes.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        const FRAME: usize = 64;
+        FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
+    }
+}
+
 /// A record of the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
@@ -39,7 +63,7 @@ pub struct Record {
     pub payload: Data,
     /// Headers, a dict or nil.
     pub headers: Data,
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// When, in milliseconds since 1970-01-01 UTC. Clocks jump; the order is that of the cursors.
     pub occurred_at_ms: u64,
     /// The record's number within its topic, from 1.
     pub id: u64,
@@ -63,6 +87,24 @@ impl Record {
     }
 }
 
+/// How much was appended by the time one gets it. Of use only to the log that gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(u64);
+
+impl Ticket {
+    /// All that was appended so far.
+    pub const ALL: Ticket = Ticket(u64::MAX);
+}
+
+/// What a written record is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its number within its topic, from 1.
+    pub id: u64,
+    /// Its place in the whole log, from 1.
+    pub cursor: u64,
+}
+
 /// Which records are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -70,7 +112,7 @@ pub struct Filter {
     pub topic: Option<Arc<str>>,
     /// Only kinds that begin so.
     pub kind_prefix: Option<Arc<str>>,
-    /// Only records behind this cursor.
+    /// Only records behind this cursor; 0 means from the oldest that is kept.
     pub after: u64,
 }
 
@@ -83,12 +125,16 @@ impl Filter {
     /// Whether a record of this topic and kind is wanted.
     #[must_use]
     pub fn takes(&self, topic: &str, kind: &str) -> bool {
-        self.topic.as_deref().is_none_or(|wanted| wanted == topic)
-            && self.kind_prefix.as_deref().is_none_or(|prefix| kind.starts_with(prefix))
+        self.topic.as_deref().is_none_or(|wanted| wanted == topic) && self.takes_kind(kind)
+    }
+
+    fn takes_kind(&self, kind: &str) -> bool {
+        self.kind_prefix.as_deref().is_none_or(|prefix| kind.starts_with(prefix))
     }
 }
 
-/// A reader that gets history first and then what is appended.
+/// A reader that gets history first and then what is appended, each record once and in order. One that has been overtaken
+/// by what the log throws away fails once with [`LogError::Lagged`] and goes on behind the gap.
 pub trait Subscription {
     /// The next record that is there already.
     fn try_next(&mut self) -> Outcome<Option<Arc<Record>>>;
@@ -96,17 +142,23 @@ pub trait Subscription {
     fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>>;
 }
 
-/// An append-only list of records.
+/// An append-only list of records. Whoever appends sees what it has appended in everything that it reads afterwards.
 pub trait EventLog {
-    /// Writes a record and gives its cursor. It is seen by readers at once, but it is safe only once
-    /// [`EventLog::durable`] says so.
-    fn append(&self, record: NewRecord) -> u64;
+    /// Takes a record, in the order of the calls. It is safe only once [`EventLog::durable`] says so; where it cannot be
+    /// written, that is where the failure shows. Waits only for room, where too much is on its way already.
+    fn append(&self, record: NewRecord) -> Ticket;
+
+    /// Takes a record and gives its place once it is written and would survive the end of the process.
+    ///
+    /// # Errors
+    /// The record was not written and will not be.
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>>;
 
     /// The id, within its topic, of the record last appended there; nothing where the topic is empty.
     fn latest(&self, topic: &str) -> Outcome<Option<u64>>;
 
-    /// Waits until everything up to a cursor would survive a crash; `u64::MAX` means all that was appended so far.
-    fn durable(&self, upto: u64) -> Local<'_, Outcome<()>>;
+    /// Waits until everything up to a ticket would survive the end of the process.
+    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>>;
 
     /// Reads at most `limit` records behind `filter.after`, oldest first.
     fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>>;

@@ -11,7 +11,7 @@
 //! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
 //! | [`render`] | pending reminders into the slots of a route |
 //! | [`transcript`] | messages and events in persistent vectors |
-//! | [`event_log`] | the log and its home in memory |
+//! | [`event_log`] | the log and its homes in memory and in a file |
 //! | [`hooks`] | events, verdicts, who is registered |
 //! | [`session`] | sessions and their directory |
 //! | [`agent_loop`] | the loop, one function for each seam |

@@ -3,13 +3,14 @@
 use lang::diagnostic::Severity;
 use lang::diagnostic::code::Code;
 use runtime::codes::CODES as REMINDERS;
+use runtime::event_log::codes::CODES as LOGS;
 use std::sync::OnceLock;
 
 /// All codes, sorted. Each crate has a table of its own; here they are joined.
 #[must_use]
 pub fn catalogue() -> Vec<&'static Code> {
-    static REMINDER_CODES: OnceLock<Vec<Code>> = OnceLock::new();
-    let of_core = REMINDER_CODES.get_or_init(|| REMINDERS.iter().map(of_core).collect());
+    static CORE_CODES: OnceLock<Vec<Code>> = OnceLock::new();
+    let of_core = CORE_CODES.get_or_init(|| REMINDERS.iter().chain(LOGS).map(of_core).collect());
     let own =
         [crate::read::CODES, crate::fault::CODES, crate::project::CODES, crate::system::CODES].into_iter().flatten();
     let mut all: Vec<&Code> = lang::CODES.iter().copied().flatten().chain(of_core).chain(own).collect();

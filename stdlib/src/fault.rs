@@ -4,6 +4,7 @@ use lang::diagnostic::Severity::{Error, Warning};
 use lang::diagnostic::code::Code;
 use lang::value::Value;
 use lang::vm::{Raise, Why, codes};
+use runtime::event_log::LogError;
 use runtime::model::ModelError;
 use runtime::reminder::ReminderError;
 use runtime::seam::{Fault, Sort};
@@ -120,6 +121,9 @@ pub(crate) fn to_raise(fault: &Rc<dyn Fault>) -> Box<Raise> {
     if let Some(error) = fault.as_any().downcast_ref::<ModelError>() {
         return of_model(error);
     }
+    if let Some(error) = fault.as_any().downcast_ref::<LogError>() {
+        return of_log(error);
+    }
     match fault.sort() {
         Sort::Cancelled => Raise::cancelled(fault.to_string()),
         _ => Raise::error(fault.code().unwrap_or(codes::OUTSIDE), fault.to_string()),
@@ -148,6 +152,18 @@ fn of_model(error: &ModelError) -> Box<Raise> {
         raise = raise.field("status", i64::from(status));
     }
     raise
+}
+
+/// An error of the event log; one who was too slow learns where to go on.
+fn of_log(error: &LogError) -> Box<Raise> {
+    let raise = Raise::error(error.code(), error.to_string()).help(error.help());
+    match error {
+        LogError::Lagged { lost, resume_from } => {
+            let int = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+            raise.field("lost", int(*lost)).field("resume_from", int(*resume_from))
+        }
+        _ => raise,
+    }
 }
 
 /// An error of sessions.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::event_log::Ticket;
 use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
@@ -22,7 +23,7 @@ impl Run<'_> {
             iterations: state.iteration,
         };
         run.emit(&event).await?;
-        run.scope.log.durable(u64::MAX).await?;
+        run.scope.log.durable(Ticket::ALL).await?;
         let visible = state.text.replace(run.options.done_sentinel.as_ref(), "");
         let visible_text: Arc<str> =
             if visible.len() == state.text.len() { state.text.clone() } else { visible.trim().into() };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::data::Data;
+use crate::event_log::Ticket;
 use crate::hooks::event::ToolResult;
 use crate::message::{Message, ToolCall};
 use crate::model::Reply;
@@ -18,7 +19,7 @@ impl Run<'_> {
         state.tools.calls += u32::try_from(reply.tool_calls.len()).unwrap_or(u32::MAX);
         let interrupted = self.pass(Seam::PreToolDispatch, state).await? > 0;
         // What the tools do must not be lost while what led to it is.
-        self.scope.log.durable(u64::MAX).await?;
+        self.scope.log.durable(Ticket::ALL).await?;
         let mut rows = Vec::with_capacity(reply.tool_calls.len());
         for call in &reply.tool_calls {
             let result = if interrupted {

@@ -1,15 +1,30 @@
 //! The log in memory.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-use crate::seam::{Local, Outcome};
+use crate::seam::{Answer, Local, Outcome, fault};
 
-use super::{EventLog, Filter, NewRecord, Record, Subscription};
+use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Subscription, Ticket};
+
+/// How much a log in memory keeps. What is older goes, a sixteenth of the records at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// Records.
+    pub records: usize,
+    /// Bytes, roughly: texts, and a little for each value.
+    pub bytes: usize,
+}
+
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept { records: 1 << 18, bytes: 256 << 20 }
+    }
+}
 
 /// A log that lives as long as its process. Clones are the same log.
 #[derive(Clone, Default)]
@@ -17,85 +32,181 @@ pub struct MemoryLog(Rc<RefCell<Store>>);
 
 #[derive(Default)]
 struct Store {
-    records: Vec<Arc<Record>>,
+    kept: Kept,
+    /// The records that are kept, with what they weigh.
+    records: VecDeque<(Arc<Record>, usize)>,
+    weight: usize,
+    /// How many were thrown away: the cursor in front of the first that is kept.
+    gone: u64,
     last_ids: HashMap<Arc<str>, u64>,
     waiting: Vec<Waker>,
+    /// A record was refused, and whoever waits next must hear of it.
+    refused: Option<LogError>,
 }
 
 impl MemoryLog {
-    /// An empty log.
+    /// An empty log that keeps the usual amount.
     #[must_use]
     pub fn new() -> MemoryLog {
         MemoryLog::default()
     }
 
-    /// Everything that was written, oldest first.
+    /// An empty log that keeps at least one record and at most so much.
+    #[must_use]
+    pub fn keeping(kept: Kept) -> MemoryLog {
+        MemoryLog(Rc::new(RefCell::new(Store { kept, ..Store::default() })))
+    }
+
+    /// Everything that is kept, oldest first.
     #[must_use]
     pub fn records(&self) -> Vec<Arc<Record>> {
-        self.0.borrow().records.clone()
+        self.0.borrow().records.iter().map(|(record, _)| record.clone()).collect()
+    }
+
+    fn put(&self, record: NewRecord) -> Result<Place, LogError> {
+        let weight = record.weight();
+        if weight > NewRecord::MOST {
+            return Err(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
+        }
+        let (place, waiting, old) = {
+            let mut store = self.0.borrow_mut();
+            let place = store.put(record, weight);
+            (place, std::mem::take(&mut store.waiting), store.trim())
+        };
+        waiting.into_iter().for_each(Waker::wake);
+        drop(old);
+        Ok(place)
     }
 }
 
 impl Store {
-    /// The first wanted record at or behind an index, and the index behind it. Cursors are places from 1.
-    fn next_from(&self, filter: &Filter, index: usize) -> (Option<Arc<Record>>, usize) {
-        let rest = self.records.get(index..).unwrap_or_default();
-        match rest.iter().position(|record| filter.takes(&record.topic, &record.kind)) {
-            Some(offset) => (Some(rest[offset].clone()), index + offset + 1),
-            None => (None, self.records.len().max(index)),
+    fn last(&self) -> u64 {
+        self.gone + self.records.len() as u64
+    }
+
+    fn put(&mut self, record: NewRecord, weight: usize) -> Place {
+        let cursor = self.last() + 1;
+        let id = match self.last_ids.get_mut(&record.topic) {
+            Some(last) => {
+                *last += 1;
+                *last
+            }
+            None => {
+                self.last_ids.insert(record.topic.clone(), 1);
+                1
+            }
+        };
+        let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record;
+        let record = Record { topic, kind, payload, headers, occurred_at_ms, id, cursor };
+        self.records.push_back((Arc::new(record), weight));
+        self.weight += weight;
+        Place { id, cursor }
+    }
+
+    /// Takes out what is too much; the caller drops it when nothing is borrowed.
+    fn trim(&mut self) -> Vec<(Arc<Record>, usize)> {
+        let mut old = Vec::new();
+        if self.records.len() > self.kept.records {
+            let chunk = (self.kept.records / 16).max(1).min(self.records.len() - 1);
+            old.extend(self.records.drain(..chunk));
         }
+        self.weight -= old.iter().map(|(_, weight)| weight).sum::<usize>();
+        while self.weight > self.kept.bytes && self.records.len() > 1 {
+            if let Some(record) = self.records.pop_front() {
+                self.weight -= record.1;
+                old.push(record);
+            }
+        }
+        self.gone += old.len() as u64;
+        old
+    }
+
+    /// Where a reader begins that asks for what is behind a cursor; 0 means the oldest that is kept.
+    fn start(&self, after: u64) -> u64 {
+        if after == 0 { self.gone } else { after }
+    }
+
+    /// The wanted records behind a position.
+    fn behind<'a>(
+        &'a self,
+        position: u64,
+        filter: &'a Filter,
+    ) -> Result<impl Iterator<Item = &'a Arc<Record>>, LogError> {
+        if position < self.gone {
+            return Err(LogError::Lagged { lost: self.gone - position, resume_from: self.gone });
+        }
+        let start = usize::try_from(position - self.gone).unwrap_or(usize::MAX).min(self.records.len());
+        let rest = self.records.range(start..).map(|(record, _)| record);
+        Ok(rest.filter(|record| filter.takes(&record.topic, &record.kind)))
     }
 }
 
 impl EventLog for MemoryLog {
-    fn append(&self, record: NewRecord) -> u64 {
-        let (cursor, waiting) = {
-            let mut store = self.0.borrow_mut();
-            let cursor = store.records.len() as u64 + 1;
-            let id = store.last_ids.get(&record.topic).copied().unwrap_or(0) + 1;
-            store.last_ids.insert(record.topic.clone(), id);
-            let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record;
-            store.records.push(Arc::new(Record { topic, kind, payload, headers, occurred_at_ms, id, cursor }));
-            (cursor, std::mem::take(&mut store.waiting))
-        };
-        waiting.into_iter().for_each(Waker::wake);
-        cursor
+    fn append(&self, record: NewRecord) -> Ticket {
+        match self.put(record) {
+            Ok(place) => Ticket(place.cursor),
+            Err(error) => {
+                self.0.borrow_mut().refused = Some(error);
+                Ticket::ALL
+            }
+        }
+    }
+
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
+        Answer::Now(self.put(record).map_err(fault))
     }
 
     fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
         Ok(self.0.borrow().last_ids.get(topic).copied())
     }
 
-    fn durable(&self, _upto: u64) -> Local<'_, Outcome<()>> {
+    fn durable(&self, _upto: Ticket) -> Local<'_, Outcome<()>> {
         // Nothing in memory survives a crash, and nobody who chose it expects that.
-        Box::pin(std::future::ready(Ok(())))
+        let refused = self.0.borrow_mut().refused.take();
+        Box::pin(std::future::ready(refused.map_or(Ok(()), |error| Err(fault(error)))))
     }
 
     fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
         let store = self.0.borrow();
-        let behind = usize::try_from(filter.after).unwrap_or(usize::MAX);
-        let wanted = store.records.iter().skip(behind).filter(|record| filter.takes(&record.topic, &record.kind));
-        Ok(wanted.take(limit).cloned().collect())
+        let records = store.behind(store.start(filter.after), filter).map_err(fault)?;
+        Ok(records.take(limit).cloned().collect())
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
-        let index = usize::try_from(filter.after).unwrap_or(usize::MAX);
-        Box::new(Reader { store: self.0.clone(), filter, index })
+        let position = self.0.borrow().start(filter.after);
+        Box::new(Reader { store: self.0.clone(), filter, position })
     }
 }
 
-/// Reads from the log itself, so a slow reader costs no memory and misses nothing.
+/// Reads from the log itself, so a slow reader costs no memory.
 struct Reader {
     store: Rc<RefCell<Store>>,
     filter: Filter,
-    index: usize,
+    /// The cursor of the last record that was looked at.
+    position: u64,
+}
+
+impl Reader {
+    fn take(&mut self) -> Result<Option<Arc<Record>>, LogError> {
+        let store = self.store.borrow();
+        match store.behind(self.position, &self.filter) {
+            Ok(mut records) => {
+                let found = records.next().cloned();
+                // What was looked at and not wanted need not be looked at again.
+                self.position = found.as_ref().map_or(store.last().max(self.position), |record| record.cursor);
+                Ok(found)
+            }
+            Err(error) => {
+                self.position = store.gone;
+                Err(error)
+            }
+        }
+    }
 }
 
 impl Subscription for Reader {
     fn try_next(&mut self) -> Outcome<Option<Arc<Record>>> {
-        let (record, index) = self.store.borrow().next_from(&self.filter, self.index);
-        self.index = index;
-        Ok(record)
+        self.take().map_err(fault)
     }
 
     fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>> {
@@ -113,42 +224,4 @@ impl Subscription for Reader {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::Data;
-
-    fn put(log: &MemoryLog, topic: &str, kind: &str) -> u64 {
-        log.append(NewRecord {
-            topic: topic.into(),
-            kind: kind.into(),
-            payload: Data::Nil,
-            headers: Data::Nil,
-            occurred_at_ms: 0,
-        })
-    }
-
-    #[test]
-    fn ids_count_by_topic_and_cursors_over_all() {
-        let log = MemoryLog::new();
-        assert_eq!([put(&log, "a", "x"), put(&log, "b", "x"), put(&log, "a", "y")], [1, 2, 3]);
-        assert_eq!(log.latest("a").unwrap(), Some(2));
-        assert_eq!(log.latest("c").unwrap(), None);
-        assert_eq!(log.read(&Filter { after: 1, ..Filter::topic("a") }, 9).unwrap()[0].id, 2);
-    }
-
-    #[test]
-    fn a_subscriber_gets_history_and_then_what_comes() {
-        let log = MemoryLog::new();
-        put(&log, "a", "reminder.one");
-        put(&log, "a", "other");
-        let filter = Filter { kind_prefix: Some("reminder.".into()), ..Filter::topic("a") };
-        let mut reader = log.subscribe(filter);
-        let seen = crate::testing::block_on(async {
-            let first = reader.next().await.unwrap().unwrap();
-            assert!(reader.try_next().unwrap().is_none());
-            put(&log, "a", "reminder.two");
-            [first.cursor, reader.next().await.unwrap().unwrap().cursor]
-        });
-        assert_eq!(seen, [1, 3]);
-    }
-}
+mod tests;

@@ -6,14 +6,15 @@ use crate::here;
 use crate::values::EventStream;
 use lang::builtins::args;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::clock::Clock;
-use runtime::event_log::{Filter, NewRecord};
+use runtime::event_log::{Filter, NewRecord, Place};
+use runtime::seam::{Answer, Outcome};
 use std::sync::Arc;
 
 lang::builtins! { "event_log" =>
-    /// Appends a record; its number within the topic, from 1.
-    plain "emit(topic: string, kind: string, payload: any = nil, headers: dict? = nil) -> int" emit;
+    /// Appends a record; its number within the topic, from 1. Where the log is a file, it has been written by then.
+    waits "emit(topic: string, kind: string, payload: any = nil, headers: dict? = nil) -> int" emit;
     /// The number of the last record of a topic, else nil.
     plain "latest(topic: string) -> int | nil" latest;
     /// The records of a topic that are there now.
@@ -25,7 +26,7 @@ lang::builtins! { "event_log" =>
 /// How the topics begin that the runtime writes.
 const RESERVED: &str = "transcript.";
 
-fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let topic: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
     if topic.trim().is_empty() {
@@ -39,20 +40,26 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
             .help(format!("choose a topic that does not begin with `{RESERVED}`")));
     }
     let record = NewRecord {
-        topic: topic.clone(),
+        topic,
         kind: Arc::from(args::str(args, 1)?.as_str()),
         payload: to_data(&args[2]).map_err(|raise| raise.about(2, ""))?,
         headers: to_data(&args[3]).map_err(|raise| raise.about(3, ""))?,
         occurred_at_ms: world.clock.now_ms(),
     };
-    world.log.append(record);
-    let id = world.log.latest(&topic).map_err(|e| to_raise(&e))?;
-    Ok(id.map_or(Value::Nil, |id| Value::Int(i64::try_from(id).unwrap_or(i64::MAX))))
+    let number = |written: Outcome<Place>| written.map(|place| int(place.id)).map_err(|e| to_raise(&e));
+    Ok(match world.log.emit(record) {
+        Answer::Now(written) => Wait::ready(number(written)),
+        Answer::Later(written) => Wait::new(async move { number(written.await) }),
+    })
+}
+
+fn int(number: u64) -> Value {
+    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let id = here::world(cx)?.log.latest(args::str(args, 0)?).map_err(|e| to_raise(&e))?;
-    Ok(id.map_or(Value::Nil, |id| Value::Int(i64::try_from(id).unwrap_or(i64::MAX))))
+    Ok(id.map_or(Value::Nil, int))
 }
 
 fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {

@@ -1,0 +1,82 @@
+//! The rows of the log's diagnostics. What they need is files, processes and disks, so the scripts stand in the tests.
+
+use crate::codes::Code;
+use crate::note::Severity;
+
+const fn row(code: &'static str, title: &'static str, meaning: &'static str) -> Code {
+    Code {
+        code,
+        severity: Severity::Error,
+        title,
+        meaning,
+        in_check: false,
+        at_run_time: true,
+        fails: "",
+        mended: "",
+    }
+}
+
+/// The event log family.
+pub static CODES: &[Code] = &[
+    row(
+        "HARN-LOG-001",
+        "a home for event logs that there is not",
+        "`--event-log`, `HARN_EVENT_LOG` and `home` under `[event_log]` in `harn.toml` take `memory` or `sqlite:PATH`. Logs \
+         in NATS JetStream are planned but not built.",
+    ),
+    row(
+        "HARN-LOG-002",
+        "an event log that cannot be opened",
+        "The path is a folder, its folder is not there, or the rights of the file or its folder do not allow it. Nothing \
+         was run.",
+    ),
+    row(
+        "HARN-LOG-003",
+        "a file that is no event log",
+        "The file is no SQLite database, or one of another application. Nothing in it was changed, and nothing was run.",
+    ),
+    row(
+        "HARN-LOG-004",
+        "an event log of a later version",
+        "A later version of harn has written the file with a layout that this version does not know. Nothing in it was \
+         changed, and nothing was run.",
+    ),
+    row(
+        "HARN-LOG-005",
+        "an event log that is locked",
+        "Another process holds the file for longer than `lock_timeout` under `[event_log]` in `harn.toml` (5 seconds, \
+         unless it says otherwise). What was not written is kept and tried again; whoever waits for it, a tool that is about \
+         to run or the end of the run, hears of the failure. `event_log.emit` raises it, and its record is not written.",
+    ),
+    row(
+        "HARN-LOG-006",
+        "an event log that cannot be written",
+        "The disk is full, the file has reached `max_file`, or its rights were taken away while the run wrote to it. What \
+         was acknowledged before is safe. What was not written is kept and tried again; whoever waits for it, a tool that is \
+         about to run or the end of the run, hears of the failure. `event_log.emit` raises it, and its record is not \
+         written. Where more is unwritten than is kept, the log ends there and the message says how many records it lacks.",
+    ),
+    row(
+        "HARN-LOG-007",
+        "an event log that was deleted while it was written",
+        "The file or its `-wal` was deleted or replaced while the run wrote to it. What is written to such a file nobody can \
+         read, so the log ends there and whoever waits hears of it.",
+    ),
+    row(
+        "HARN-LOG-008",
+        "records that a reader asks for are gone",
+        "A log in memory keeps a bounded number of records, and old ones may be deleted from a file. A reader that is slower \
+         gets this error once instead of a gap: `lost` says how many records are gone, those that its filter would have \
+         left out included, and reading on begins behind the cursor `resume_from`.",
+    ),
+    row(
+        "HARN-LOG-009",
+        "an event log that is damaged",
+        "SQLite finds that the file is no longer what was written, or a record in it is no JSON.",
+    ),
+    row(
+        "HARN-LOG-010",
+        "a record that is too large",
+        "A record of the event log may have up to 64 MiB. Keep large things in files and log their paths.",
+    ),
+];

@@ -1,0 +1,172 @@
+//! What can go wrong with a log.
+
+use std::any::Any;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::seam::{Fault, Sort};
+
+/// What can go wrong with a log. Plain data, so that everybody who waits can get it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// What a person wrote names no home of logs.
+    #[error("{message}")]
+    Home {
+        /// What is wrong with it.
+        message: String,
+        /// What to write.
+        help: String,
+    },
+    /// The file cannot be opened for what is wanted.
+    #[error("the event log `{}` cannot be opened: {why}", .path.display())]
+    CannotOpen {
+        /// The file.
+        path: Arc<Path>,
+        /// What the system says.
+        why: String,
+    },
+    /// The file is something else.
+    #[error("`{}` is no event log: {what}", .path.display())]
+    Foreign {
+        /// The file.
+        path: Arc<Path>,
+        /// What it is.
+        what: String,
+    },
+    /// The file was made by a later version.
+    #[error("the event log `{}` has the layout {found}; this version knows layouts up to {known}", .path.display())]
+    Newer {
+        /// The file.
+        path: Arc<Path>,
+        /// Its layout.
+        found: i64,
+        /// The latest layout known here.
+        known: i64,
+    },
+    /// Somebody else holds the file.
+    #[error("the event log `{}` has been locked by another process for more than {waited_ms} ms", .path.display())]
+    Locked {
+        /// The file.
+        path: Arc<Path>,
+        /// How long was waited, in milliseconds.
+        waited_ms: u64,
+    },
+    /// A write failed. It is tried again; what was not written is kept.
+    #[error("the event log `{}` cannot be written: {why}", .path.display())]
+    NotWritten {
+        /// The file.
+        path: Arc<Path>,
+        /// What the system says.
+        why: String,
+    },
+    /// Records were thrown away because nothing could be written and no more could be kept.
+    #[error("{count} records did not get into the event log and are lost: {why}")]
+    Lost {
+        /// How many.
+        count: u64,
+        /// What kept them from being written.
+        why: Box<LogError>,
+    },
+    /// The file is not where it was.
+    #[error("the event log `{}` was deleted or replaced while it was written", .path.display())]
+    Gone {
+        /// The file.
+        path: Arc<Path>,
+    },
+    /// A reader asks for records that are no longer kept.
+    #[error("{lost} records behind cursor {} are no longer in the event log", .resume_from.saturating_sub(*.lost))]
+    Lagged {
+        /// How many are gone, those that the reader's filter would have left out included.
+        lost: u64,
+        /// The cursor behind which the next one stands that is kept.
+        resume_from: u64,
+    },
+    /// The file is broken.
+    #[error("the event log `{}` is damaged: {why}", .path.display())]
+    Damaged {
+        /// The file.
+        path: Arc<Path>,
+        /// What SQLite says.
+        why: String,
+    },
+    /// A record is too large.
+    #[error("a record of {bytes} bytes is too large for the event log, which takes up to {most}")]
+    TooLarge {
+        /// Roughly what it takes.
+        bytes: usize,
+        /// What is taken.
+        most: usize,
+    },
+}
+
+impl LogError {
+    /// The diagnostic code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            LogError::Home { .. } => "HARN-LOG-001",
+            LogError::CannotOpen { .. } => "HARN-LOG-002",
+            LogError::Foreign { .. } => "HARN-LOG-003",
+            LogError::Newer { .. } => "HARN-LOG-004",
+            LogError::Locked { .. } => "HARN-LOG-005",
+            LogError::NotWritten { .. } => "HARN-LOG-006",
+            LogError::Lost { why, .. } => why.code(),
+            LogError::Gone { .. } => "HARN-LOG-007",
+            LogError::Lagged { .. } => "HARN-LOG-008",
+            LogError::Damaged { .. } => "HARN-LOG-009",
+            LogError::TooLarge { .. } => "HARN-LOG-010",
+        }
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            LogError::Home { help, .. } => help.clone(),
+            LogError::CannotOpen { .. } => {
+                "the path must be that of a file, in a folder that is there and may be written to".to_owned()
+            }
+            LogError::Foreign { .. } => "nothing in it was changed; choose another path for the log".to_owned(),
+            LogError::Newer { .. } => "use the version of harn that wrote it, or a new file".to_owned(),
+            LogError::Locked { .. } => {
+                "end what holds it (a shell of `sqlite3` with an open transaction?), or raise `lock_timeout` under \
+                 `[event_log]` in `harn.toml`"
+                    .to_owned()
+            }
+            LogError::NotWritten { .. } => {
+                "make room, or mend the rights of the file".to_owned()
+            }
+            LogError::Lost { why, .. } => format!("{}; the log is whole up to the first of them", why.help()),
+            LogError::Gone { .. } => {
+                "leave the file and its `-wal` and `-shm` in place while something writes to it".to_owned()
+            }
+            LogError::Lagged { resume_from, .. } => format!(
+                "go on with `from_cursor: {resume_from}`; read more often, or keep more (`keep_records` under \
+                 `[event_log]` in `harn.toml`, or a log in a file)"
+            ),
+            LogError::Damaged { .. } => {
+                "`sqlite3 FILE .recover` may save what is left; choose another path for the log".to_owned()
+            }
+            LogError::TooLarge { .. } => "keep large things in files and log their paths".to_owned(),
+        }
+    }
+
+    /// Whether trying again cannot help.
+    pub(super) fn is_final(&self) -> bool {
+        !matches!(self, LogError::Locked { .. } | LogError::NotWritten { .. })
+    }
+}
+
+impl Fault for LogError {
+    fn sort(&self) -> Sort {
+        Sort::Io
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn code(&self) -> Option<&'static str> {
+        Some(LogError::code(self))
+    }
+}

@@ -1,0 +1,77 @@
+//! How a person names where the log is kept.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::words::nearest;
+
+use super::LogError;
+
+/// Where the log is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Home {
+    /// In memory, until the process ends.
+    #[default]
+    Memory,
+    /// In a SQLite file.
+    Sqlite(PathBuf),
+}
+
+impl FromStr for Home {
+    type Err = LogError;
+
+    fn from_str(written: &str) -> Result<Home, LogError> {
+        let refused = |message: String, help: &str| Err(LogError::Home { message, help: help.to_owned() });
+        let (scheme, rest) = written.split_once(':').map_or((written, None), |(scheme, rest)| (scheme, Some(rest)));
+        match (scheme, rest) {
+            ("memory", None) => Ok(Home::Memory),
+            ("sqlite", Some(path)) if !path.trim().is_empty() => Ok(Home::Sqlite(PathBuf::from(path))),
+            ("sqlite", _) => refused(
+                "`sqlite` needs the path of a file".to_owned(),
+                "write for instance `sqlite:events.db`; the file is made where it is missing",
+            ),
+            ("memory", Some(_)) => refused("`memory` takes nothing behind it".to_owned(), "write `memory`"),
+            ("nats", _) => refused(
+                "event logs in NATS JetStream are planned but not built".to_owned(),
+                "write `sqlite:PATH` for a log in a file, which several processes of one machine may share",
+            ),
+            (unknown, _) => {
+                let help = match nearest(unknown, ["memory", "sqlite"]) {
+                    Some("sqlite") => "did you mean `sqlite:PATH`?",
+                    Some(_) => "did you mean `memory`?",
+                    None => "write `memory`, or `sqlite:PATH` for a log in a file",
+                };
+                refused(format!("there is no home for event logs called `{unknown}`"), help)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn help(written: &str) -> String {
+        let error = written.parse::<Home>().unwrap_err();
+        assert_eq!(error.code(), "HARN-LOG-001");
+        format!("{error}; {}", error.help())
+    }
+
+    #[test]
+    fn homes_are_memory_and_files() {
+        assert_eq!("memory".parse::<Home>().unwrap(), Home::Memory);
+        assert_eq!("sqlite:a/b:c.db".parse::<Home>().unwrap(), Home::Sqlite("a/b:c.db".into()));
+    }
+
+    #[test]
+    fn what_is_no_home_is_refused_with_a_word_about_what_is_one() {
+        assert!(help("nats://localhost/events").contains("planned but not built"));
+        assert!(help("sqlit:x.db").contains("did you mean `sqlite:PATH`?"));
+        assert!(help("memry").contains("did you mean `memory`?"));
+        assert!(help("postgres://x").contains("write `memory`, or `sqlite:PATH`"));
+        assert!(help("sqlite:").contains("needs the path"));
+        assert!(help("sqlite").contains("needs the path"));
+        assert!(help("memory:x").contains("takes nothing"));
+        assert!(help("").contains("no home"));
+    }
+}

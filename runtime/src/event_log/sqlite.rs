@@ -1,0 +1,153 @@
+//! The log in a SQLite file: write-ahead log, group commit, one writer thread for each opened log. Several processes may
+//! write to one file: ids and cursors are taken inside the transaction that writes the records.
+//!
+//! - `schema`: the layout of the file, and whether a file is one of ours.
+//! - `queue`: what is on its way to the writer, and who waits for it.
+//! - `writer`: the thread that commits.
+//! - `commit`: one batch into the file.
+//! - `presence`: whether the file is still where it was.
+//! - `file`: reading; [`LogFile`] for those who only read.
+//! - `follow`: subscriptions.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::seam::{Answer, Local, Outcome, fault};
+
+use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Subscription, Ticket};
+
+mod commit;
+mod file;
+mod follow;
+mod open;
+mod presence;
+mod queue;
+mod row;
+mod schema;
+mod writer;
+
+pub use file::LogFile;
+
+use follow::Follower;
+use queue::{Durable, Emitted, Shared};
+
+/// When a commit counts as durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Synchronous {
+    /// It survives the end of the process, however it ends (`synchronous=NORMAL`). A loss of power may take the last
+    /// commits, never a part of one.
+    #[default]
+    Normal,
+    /// It survives a loss of power (`synchronous=FULL`): each commit waits for the disk.
+    Full,
+}
+
+/// How a log in a file is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// When a commit counts as durable.
+    pub synchronous: Synchronous,
+    /// How long to wait for a file that another process holds.
+    pub lock_timeout: Duration,
+    /// How large the file may grow, in bytes, roughly; nothing means as large as the disk has room for.
+    pub most_bytes: Option<u64>,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> SqliteOptions {
+        SqliteOptions { synchronous: Synchronous::Normal, lock_timeout: Duration::from_secs(5), most_bytes: None }
+    }
+}
+
+/// A log in a file. Clones are the same log and may go to other threads; the last one to go waits until the writer has
+/// written what it can.
+#[derive(Clone)]
+pub struct SqliteLog(Arc<Inner>);
+
+struct Inner {
+    path: Arc<Path>,
+    shared: Arc<Shared>,
+    reader: Mutex<LogFile>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl SqliteLog {
+    /// Opens a log, and makes the file where it is missing.
+    ///
+    /// # Errors
+    /// The file cannot be opened or made, is something else, is of a later version, or is locked for too long.
+    pub fn open(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<SqliteLog, LogError> {
+        let path: Arc<Path> = path.into().into();
+        let connection = open::for_writing(&path, options)?;
+        let reader = Mutex::new(LogFile::open_beside(&path, options.lock_timeout)?);
+        let shared = Arc::new(Shared::default());
+        let writer = writer::start(connection, path.clone(), options, shared.clone())?;
+        Ok(SqliteLog(Arc::new(Inner { path, shared, reader, writer: Some(writer) })))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+}
+
+impl Inner {
+    /// The connection that reads, once everything that was appended here can be read.
+    fn reader(&self) -> Result<MutexGuard<'_, LogFile>, LogError> {
+        self.shared.flush()?;
+        Ok(self.reader_now())
+    }
+
+    /// The connection that reads, whatever is on its way.
+    fn reader_now(&self) -> MutexGuard<'_, LogFile> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.shared.close();
+        if let Some(writer) = self.writer.take() {
+            // A writer that panicked has told its waiters through the poisoned lock; there is nothing left to do.
+            let _ = writer.join();
+        }
+    }
+}
+
+impl EventLog for SqliteLog {
+    fn append(&self, record: NewRecord) -> Ticket {
+        Ticket(self.0.shared.append(record, None))
+    }
+
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
+        let weight = record.weight();
+        if weight > NewRecord::MOST {
+            return Answer::Now(Err(fault(LogError::TooLarge { bytes: weight, most: NewRecord::MOST })));
+        }
+        let emitted = Emitted::new(self.0.shared.clone(), record);
+        Answer::later(async move { emitted.await.map_err(fault) })
+    }
+
+    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
+        self.0.reader().and_then(|reader| reader.latest(topic)).map_err(fault)
+    }
+
+    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
+        let durable = Durable::new(self.0.shared.clone(), upto.0);
+        Box::pin(async move { durable.await.map_err(fault) })
+    }
+
+    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
+        self.0.reader().and_then(|reader| reader.read(filter, limit)).map_err(fault)
+    }
+
+    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
+        Box::new(Follower::new(self.0.clone(), filter))
+    }
+}
+
+#[cfg(test)]
+mod tests;

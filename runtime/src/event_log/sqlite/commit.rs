@@ -1,0 +1,93 @@
+//! One batch into the file: all of it or nothing.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::event_log::{NewRecord, Place};
+
+use super::row::{encode, stored};
+
+/// The counters of a topic, as they stand in this transaction.
+struct Topic {
+    key: i64,
+    last_id: u64,
+}
+
+/// Writes records in order and gives their places. Counters are read inside the transaction, because another process may
+/// have moved them.
+pub(super) fn commit<'a>(
+    connection: &Connection,
+    records: impl Iterator<Item = &'a NewRecord>,
+) -> rusqlite::Result<Vec<Place>> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let places = write(&transaction, records)?;
+    transaction.commit()?;
+    Ok(places)
+}
+
+fn write<'a>(
+    transaction: &Transaction<'_>,
+    records: impl Iterator<Item = &'a NewRecord>,
+) -> rusqlite::Result<Vec<Place>> {
+    let last: i64 = transaction.prepare_cached("SELECT last_cursor FROM head")?.query_row([], |row| row.get(0))?;
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO records (cursor, topic, id, kind, payload, headers, occurred_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    let mut cursor = u64::try_from(last).unwrap_or(0);
+    let mut topics: HashMap<&Arc<str>, Topic> = HashMap::new();
+    let (mut payload, mut headers) = (Vec::new(), Vec::new());
+    let mut places = Vec::new();
+    for record in records {
+        let topic = match topics.entry(&record.topic) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(find(transaction, &record.topic)?),
+        };
+        cursor += 1;
+        topic.last_id += 1;
+        let place = Place { id: topic.last_id, cursor };
+        put(&mut insert, record, topic.key, place, &mut payload, &mut headers)?;
+        places.push(place);
+    }
+    let mut move_topic = transaction.prepare_cached("UPDATE topics SET last_id = ? WHERE key = ?")?;
+    for topic in topics.values() {
+        move_topic.execute(params![stored(topic.last_id), topic.key])?;
+    }
+    transaction.prepare_cached("UPDATE head SET last_cursor = ?")?.execute([stored(cursor)])?;
+    Ok(places)
+}
+
+fn put(
+    insert: &mut CachedStatement<'_>,
+    record: &NewRecord,
+    topic: i64,
+    place: Place,
+    payload: &mut Vec<u8>,
+    headers: &mut Vec<u8>,
+) -> rusqlite::Result<()> {
+    let headers = (!record.headers.is_nil()).then(|| encode(&record.headers, headers));
+    insert.execute(params![
+        stored(place.cursor),
+        topic,
+        stored(place.id),
+        record.kind.as_ref(),
+        encode(&record.payload, payload),
+        headers,
+        stored(record.occurred_at_ms),
+    ])?;
+    Ok(())
+}
+
+fn find(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<Topic> {
+    let found = transaction
+        .prepare_cached("SELECT key, last_id FROM topics WHERE name = ?")?
+        .query_row([name], |row| Ok(Topic { key: row.get(0)?, last_id: super::row::number(row, 1)? }))
+        .optional()?;
+    if let Some(topic) = found {
+        return Ok(topic);
+    }
+    transaction.prepare_cached("INSERT INTO topics (name, last_id) VALUES (?, 0)")?.execute([name])?;
+    Ok(Topic { key: transaction.last_insert_rowid(), last_id: 0 })
+}

@@ -1,0 +1,196 @@
+//! Reading the file.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::event_log::{Filter, LogError, Record};
+
+use super::SqliteOptions;
+use super::open::{failed, for_reading};
+use super::row::{decode, number, stored};
+
+/// A log in a file that is only read, perhaps while others write to it.
+pub struct LogFile {
+    connection: Connection,
+    path: Arc<Path>,
+    /// The names of topics: they are never renamed.
+    topics: RefCell<HashMap<i64, Arc<str>>>,
+}
+
+/// Records, and how far was looked for them.
+pub(super) struct Page {
+    pub(super) records: Vec<Arc<Record>>,
+    /// The cursor of the last record that was looked at.
+    pub(super) upto: u64,
+}
+
+/// Why a look at the file failed.
+enum Failed {
+    Sqlite(rusqlite::Error),
+    Log(LogError),
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(error: rusqlite::Error) -> Failed {
+        Failed::Sqlite(error)
+    }
+}
+
+impl LogFile {
+    /// Opens a log for reading only.
+    ///
+    /// # Errors
+    /// There is no such file, it cannot be opened, is something else, or of a later version.
+    pub fn open(path: impl Into<PathBuf>) -> Result<LogFile, LogError> {
+        LogFile::open_beside(&path.into().into(), SqliteOptions::default().lock_timeout)
+    }
+
+    pub(super) fn open_beside(path: &Arc<Path>, timeout: Duration) -> Result<LogFile, LogError> {
+        let connection = for_reading(path, timeout)?;
+        Ok(LogFile { connection, path: path.clone(), topics: RefCell::default() })
+    }
+
+    /// The id of the last record of a topic; nothing where there never was one.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn latest(&self, topic: &str) -> Result<Option<u64>, LogError> {
+        let find = || -> Result<Option<u64>, Failed> {
+            let mut find = self.connection.prepare_cached("SELECT last_id FROM topics WHERE name = ?")?;
+            Ok(find.query_row([topic], |row| number(row, 0)).optional()?)
+        };
+        find().map_err(|error| self.failed(error))
+    }
+
+    /// Reads at most `limit` records behind `filter.after`, oldest first. The whole is as of one moment.
+    ///
+    /// # Errors
+    /// The file cannot be read, or records behind the cursor are gone.
+    pub fn read(&self, filter: &Filter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
+        self.page(filter, limit, filter.after > 0).map(|page| page.records)
+    }
+
+    /// The same, and how far was looked. With `exact` every record behind the cursor must still be there.
+    pub(super) fn page(&self, filter: &Filter, limit: usize, exact: bool) -> Result<Page, LogError> {
+        self.try_page(filter, limit, exact).map_err(|error| self.failed(error))
+    }
+
+    /// The cursor in front of the oldest record that is kept.
+    pub(super) fn oldest(&self) -> Result<u64, LogError> {
+        let find = || {
+            let snapshot = self.connection.unchecked_transaction()?;
+            self.kept_behind(&snapshot)
+        };
+        find().map_err(|error| self.failed(error))
+    }
+
+    /// A number that changes whenever somebody has written.
+    pub(super) fn version(&self) -> Result<i64, LogError> {
+        let read = || -> Result<i64, Failed> {
+            Ok(self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    fn kept_behind(&self, snapshot: &Connection) -> Result<u64, Failed> {
+        let mut first = snapshot.prepare_cached("SELECT min(cursor) FROM records")?;
+        match first.query_row([], |row| row.get::<_, Option<i64>>(0))? {
+            Some(first) => Ok(u64::try_from(first).unwrap_or(0).saturating_sub(1)),
+            None => self.last(snapshot),
+        }
+    }
+
+    fn last(&self, snapshot: &Connection) -> Result<u64, Failed> {
+        let mut last = snapshot.prepare_cached("SELECT last_cursor FROM head")?;
+        last.query_row([], |row| number(row, 0)).map_err(Failed::from)
+    }
+
+    fn try_page(&self, filter: &Filter, limit: usize, exact: bool) -> Result<Page, Failed> {
+        let snapshot = self.connection.unchecked_transaction()?;
+        if exact {
+            let kept = self.kept_behind(&snapshot)?;
+            if kept > filter.after {
+                return Err(Failed::Log(LogError::Lagged { lost: kept - filter.after, resume_from: kept }));
+            }
+        }
+        let columns = "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records";
+        let after = stored(filter.after);
+        let mut select;
+        let mut rows = match &filter.topic {
+            None => {
+                select = snapshot.prepare_cached(&format!("{columns} WHERE cursor > ? ORDER BY cursor"))?;
+                select.query([after])?
+            }
+            Some(topic) => {
+                let Some(key) = self.topic_key(&snapshot, topic)? else {
+                    return Ok(Page { records: Vec::new(), upto: self.last(&snapshot)?.max(filter.after) });
+                };
+                let by_topic = format!("{columns} WHERE topic = ? AND cursor > ? ORDER BY cursor");
+                select = snapshot.prepare_cached(&by_topic)?;
+                select.query([key, after])?
+            }
+        };
+        let mut page = Page { records: Vec::new(), upto: filter.after };
+        while page.records.len() < limit {
+            let Some(row) = rows.next()? else {
+                page.upto = self.last(&snapshot)?.max(page.upto);
+                break;
+            };
+            page.upto = number(row, 0)?;
+            if filter.takes_kind(row.get_ref(3)?.as_str().unwrap_or_default()) {
+                page.records.push(Arc::new(self.record(&snapshot, row)?));
+            }
+        }
+        Ok(page)
+    }
+
+    fn topic_key(&self, snapshot: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
+        let mut find = snapshot.prepare_cached("SELECT key FROM topics WHERE name = ?")?;
+        find.query_row([name], |row| row.get(0)).optional()
+    }
+
+    fn topic_name(&self, snapshot: &Connection, key: i64) -> Result<Arc<str>, Failed> {
+        if let Some(name) = self.topics.borrow().get(&key) {
+            return Ok(name.clone());
+        }
+        let mut find = snapshot.prepare_cached("SELECT name FROM topics WHERE key = ?")?;
+        let name: Arc<str> = find.query_row([key], |row| row.get(0))?;
+        self.topics.borrow_mut().insert(key, name.clone());
+        Ok(name)
+    }
+
+    fn record(&self, snapshot: &Connection, row: &Row<'_>) -> Result<Record, Failed> {
+        let cursor = number(row, 0)?;
+        let value = |column: usize| match row.get_ref(column)?.as_str_or_null() {
+            Ok(None) => Ok(crate::data::Data::Nil),
+            Ok(Some(text)) => decode(text).map_err(|why| self.damaged(cursor, &why)),
+            Err(error) => Err(self.damaged(cursor, &error.to_string())),
+        };
+        Ok(Record {
+            cursor,
+            topic: self.topic_name(snapshot, row.get(1)?)?,
+            id: number(row, 2)?,
+            kind: row.get(3)?,
+            payload: value(4)?,
+            headers: value(5)?,
+            occurred_at_ms: number(row, 6)?,
+        })
+    }
+
+    fn damaged(&self, cursor: u64, why: &str) -> Failed {
+        let why = format!("the record with the cursor {cursor} cannot be read ({why})");
+        Failed::Log(LogError::Damaged { path: self.path.clone(), why })
+    }
+
+    fn failed(&self, error: Failed) -> LogError {
+        match error {
+            Failed::Log(error) => error,
+            Failed::Sqlite(error) => failed(&self.path, &error, None),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Opening the file, and what SQLite's failures mean.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::event_log::LogError;
+
+use super::schema::{self, Found};
+use super::{SqliteOptions, Synchronous};
+
+/// Pages of the write-ahead log after which it is moved into the file: 16 MiB. Each move waits for the disk.
+const CHECKPOINT_PAGES: i64 = 4096;
+
+/// A connection that writes.
+pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<Connection, LogError> {
+    refuse_early(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = connect(path, flags, options.lock_timeout)?;
+    // Looked at before anything is set: what is not ours stays as it is.
+    let found = schema::look(&connection, path)?;
+    if connection.is_readonly("main").unwrap_or(false) {
+        return Err(cannot(path, "it may only be read"));
+    }
+    write_ahead(&connection, path, options.lock_timeout)?;
+    if found == Found::Empty {
+        schema::create(&connection, path)?;
+    }
+    let level = match options.synchronous {
+        Synchronous::Normal => "NORMAL",
+        Synchronous::Full => "FULL",
+    };
+    let set = |name: &str, value: &dyn rusqlite::ToSql| {
+        connection.pragma_update(None, name, value).map_err(|error| failed(path, &error, Some(options.lock_timeout)))
+    };
+    set("synchronous", &level)?;
+    set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
+    if let Some(bytes) = options.most_bytes {
+        let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0)).unwrap_or(4096);
+        let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+        set("max_page_count", &pages.max(1))?;
+    }
+    Ok(connection)
+}
+
+/// A connection that only reads.
+pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogError> {
+    if !path.exists() {
+        return Err(cannot(path, "there is no such file"));
+    }
+    refuse_early(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = connect(path, flags, timeout)?;
+    match schema::look(&connection, path) {
+        Ok(Found::Log) => Ok(connection),
+        Ok(Found::Empty) => {
+            Err(LogError::Foreign { path: path.clone(), what: "nothing is in it, not even tables".to_owned() })
+        }
+        // In a folder that may not be written to, a file with a write-ahead log is read as it stands.
+        Err(LogError::CannotOpen { .. }) if !beside(path, "-wal").exists() => unchanging(path, timeout),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a file that nobody writes.
+fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogError> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let whole = std::fs::canonicalize(path).map_err(|error| cannot(path, &error.to_string()))?;
+    let escaped = whole.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
+        .map_err(|error| failed(path, &error, Some(timeout)))?;
+    match schema::look(&connection, path)? {
+        Found::Log => Ok(connection),
+        Found::Empty => {
+            Err(LogError::Foreign { path: path.clone(), what: "nothing is in it, not even tables".to_owned() })
+        }
+    }
+}
+
+/// What the system could say less clearly.
+fn refuse_early(path: &Arc<Path>) -> Result<(), LogError> {
+    if path.is_dir() {
+        return Err(cannot(path, "it is a folder"));
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(cannot(path, &format!("there is no folder `{}`", folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn connect(path: &Arc<Path>, flags: OpenFlags, timeout: Duration) -> Result<Connection, LogError> {
+    let connect = || {
+        let connection = Connection::open_with_flags(path.as_ref(), flags)?;
+        connection.busy_timeout(timeout)?;
+        Ok(connection)
+    };
+    connect().map_err(|error| failed(path, &error, Some(timeout)))
+}
+
+/// Switches the write-ahead log on. Two processes that do it at once are told `busy` without a wait, so the wait is here.
+fn write_ahead(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<(), LogError> {
+    let start = Instant::now();
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)) {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(mode) => return Err(cannot(path, &format!("no write-ahead log is possible there (only `{mode}`)"))),
+            Err(error) if is_busy(&error) && start.elapsed() < timeout => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(failed(path, &error, Some(timeout))),
+        }
+    }
+}
+
+/// The file beside a database that holds a part of it.
+pub(super) fn beside(path: &Path, suffix: &str) -> std::path::PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn cannot(path: &Arc<Path>, why: &str) -> LogError {
+    LogError::CannotOpen { path: path.clone(), why: why.to_owned() }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// What a failure while opening or reading means.
+pub(super) fn failed(path: &Arc<Path>, error: &rusqlite::Error, waited: Option<Duration>) -> LogError {
+    meaning(path, error, waited).unwrap_or_else(|| cannot(path, &said(error)))
+}
+
+/// What a failure while writing means.
+pub(super) fn not_written(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> LogError {
+    meaning(path, error, Some(waited))
+        .unwrap_or_else(|| LogError::NotWritten { path: path.clone(), why: said(error) })
+}
+
+fn meaning(path: &Arc<Path>, error: &rusqlite::Error, waited: Option<Duration>) -> Option<LogError> {
+    let path = path.clone();
+    if is_busy(error) {
+        let waited = waited.unwrap_or(SqliteOptions::default().lock_timeout);
+        return Some(LogError::Locked { path, waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX) });
+    }
+    match error.sqlite_error_code()? {
+        ErrorCode::NotADatabase => Some(LogError::Foreign { path, what: "it is no SQLite database".to_owned() }),
+        ErrorCode::DatabaseCorrupt => Some(LogError::Damaged { path, why: said(error) }),
+        _ => None,
+    }
+}
+
+/// What SQLite says, in the words of somebody who reads it.
+fn said(error: &rusqlite::Error) -> String {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => "the disk is full, or the file has reached `max_file`".to_owned(),
+        Some(ErrorCode::ReadOnly) => "it may only be read".to_owned(),
+        _ => match error {
+            rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+            other => other.to_string(),
+        },
+    }
+}

@@ -1,0 +1,396 @@
+//! What is on its way to the writer, and who waits for it.
+//!
+//! The queue is bounded. While the file can be written, whoever appends too fast waits for room. While it cannot, nobody is
+//! made to wait for ever: what does not fit any more is counted as lost, the log ends there, and everybody who asks whether
+//! it is durable hears of it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use crate::event_log::{LogError, NewRecord, Place};
+
+/// Records that may wait for the writer.
+pub(super) const MOST_RECORDS: usize = 8192;
+/// Bytes that may wait for the writer, roughly.
+const MOST_BYTES: usize = 64 << 20;
+/// Records of one transaction.
+pub(super) const BATCH: usize = 512;
+/// How long the writer rests between two attempts that nobody asks for.
+const REST: Duration = Duration::from_secs(1);
+/// How often the writer looks whether another process has written, while somebody waits for records.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A record on its way.
+pub(super) struct Item {
+    pub(super) record: NewRecord,
+    pub(super) ticket: u64,
+    /// Where its place is put for the one who waits for it.
+    pub(super) reply: Option<Reply>,
+    weight: usize,
+}
+
+/// Where the place of a record is put.
+pub(super) type Reply = Arc<Mutex<Option<Result<Place, LogError>>>>;
+
+/// Puts an answer where it is waited for.
+pub(super) fn answer(reply: &Reply, result: Result<Place, LogError>) {
+    *reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+}
+
+/// What the writer and those who append share.
+#[derive(Default)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// There is something to do for the writer.
+    work: Condvar,
+    /// The writer has done something.
+    progress: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Item>,
+    queued: usize,
+    /// Tickets given out.
+    appended: u64,
+    /// Tickets that are settled: written, or reported to the one who emitted.
+    settled: u64,
+    /// Attempts that failed.
+    failures: u64,
+    /// Why what is unwritten could not be written; nothing once it was.
+    failing: Option<LogError>,
+    /// Why nothing will be written any more.
+    ended: Option<LogError>,
+    /// The writer has ended.
+    dead: bool,
+    /// Who waits for a ticket or a failure.
+    waiting: BTreeMap<(u64, u64), Waker>,
+    /// Who waits for records.
+    watching: BTreeMap<u64, Waker>,
+    last_waiter: u64,
+    /// Threads that are blocked on `progress`.
+    blocked: usize,
+    /// Somebody wants to know: the writer must not rest.
+    urged: bool,
+    /// The writer sleeps.
+    idle: bool,
+    closing: bool,
+    /// Written records, to be freed by the threads that made them: memory is counted by thread.
+    spent: Vec<Item>,
+}
+
+impl State {
+    /// Why a ticket is not settled and will not be.
+    fn verdict(&self, upto: u64) -> Option<Result<(), LogError>> {
+        if self.settled >= upto {
+            return Some(Ok(()));
+        }
+        self.ended.as_ref().map(|why| Err(self.as_lost(why)))
+    }
+
+    fn as_lost(&self, why: &LogError) -> LogError {
+        let count = self.appended - self.settled;
+        LogError::Lost { count, why: Box::new(why.clone()) }
+    }
+
+    fn is_full(&self, weight: usize) -> bool {
+        self.queue.len() >= MOST_RECORDS || (self.queued + weight > MOST_BYTES && !self.queue.is_empty())
+    }
+
+    /// Nothing will be written any more.
+    fn die(&mut self, why: LogError) {
+        self.dead = true;
+        let why = self.ended.get_or_insert(why).clone();
+        let lost = self.as_lost(&why);
+        self.queued = 0;
+        for item in std::mem::take(&mut self.queue) {
+            if let Some(reply) = &item.reply {
+                answer(reply, Err(lost.clone()));
+            }
+        }
+    }
+
+    fn wake_all(&mut self) -> Vec<Waker> {
+        let waiting = std::mem::take(&mut self.waiting).into_values();
+        waiting.chain(std::mem::take(&mut self.watching).into_values()).collect()
+    }
+}
+
+/// What the writer does next.
+pub(super) enum Step {
+    /// It writes what it was given.
+    Write,
+    /// It looks whether another process has written.
+    Look,
+    /// It ends; nothing is left, or nothing can be done about it.
+    End,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a record; its ticket. Blocks while there is no room and the file can be written.
+    pub(super) fn append(&self, record: NewRecord, reply: Option<Reply>) -> u64 {
+        let weight = record.weight();
+        let mut state = self.lock();
+        while state.ended.is_none() && state.failing.is_none() && state.is_full(weight) {
+            state = self.block(state);
+        }
+        state.appended += 1;
+        let ticket = state.appended;
+        if state.ended.is_none() && weight > NewRecord::MOST {
+            state.ended = Some(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
+        }
+        if state.ended.is_none() && state.is_full(weight) {
+            state.ended = state.failing.clone();
+        }
+        if let Some(why) = &state.ended {
+            let why = state.as_lost(why);
+            if let Some(reply) = reply {
+                answer(&reply, Err(why));
+            }
+            return ticket;
+        }
+        state.queued += weight;
+        state.queue.push_back(Item { record, ticket, reply, weight });
+        let spent = std::mem::take(&mut state.spent);
+        if std::mem::take(&mut state.idle) {
+            self.work.notify_one();
+        }
+        drop(state);
+        drop(spent);
+        ticket
+    }
+
+    fn block<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.blocked += 1;
+        state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.blocked -= 1;
+        state
+    }
+
+    /// Blocks until everything that was appended so far is written.
+    pub(super) fn flush(&self) -> Result<(), LogError> {
+        let mut state = self.lock();
+        let (upto, failures) = (state.appended, state.failures);
+        loop {
+            if let Some(verdict) = state.verdict(upto) {
+                return verdict;
+            }
+            if let (Some(error), true) = (&state.failing, state.failures > failures) {
+                return Err(error.clone());
+            }
+            self.urge(&mut state);
+            state = self.block(state);
+        }
+    }
+
+    fn urge(&self, state: &mut State) {
+        if state.failing.is_some() && !state.urged {
+            state.urged = true;
+            self.work.notify_one();
+        }
+    }
+
+    /// No more will come; the writer writes what is left.
+    pub(super) fn close(&self) {
+        self.lock().closing = true;
+        self.work.notify_one();
+    }
+
+    /// What the writer does next. `pending` is what it has not been able to write yet; what is new goes behind it.
+    pub(super) fn next_step(&self, pending: &mut Vec<Item>) -> Step {
+        let mut state = self.lock();
+        let start = Instant::now();
+        loop {
+            if state.dead || (state.closing && state.failing.is_some()) {
+                return Step::End;
+            }
+            let rested = state.urged || start.elapsed() >= REST;
+            let waits = state.failing.is_some() && !rested && !state.closing;
+            if !waits && !(pending.is_empty() && state.queue.is_empty()) {
+                state.urged = false;
+                self.fill(&mut state, pending);
+                return Step::Write;
+            }
+            if state.closing {
+                return Step::End;
+            }
+            if state.failing.is_none() && !state.watching.is_empty() && start.elapsed() >= LOOK {
+                return Step::Look;
+            }
+            let time = if state.failing.is_some() || state.watching.is_empty() { REST } else { LOOK };
+            state.idle = state.failing.is_none();
+            state = self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
+            state.idle = false;
+        }
+    }
+
+    fn fill(&self, state: &mut State, pending: &mut Vec<Item>) {
+        let count = BATCH.saturating_sub(pending.len()).min(state.queue.len());
+        pending.extend(state.queue.drain(..count));
+        state.queued = state.queue.iter().map(|item| item.weight).sum();
+        if state.blocked > 0 {
+            self.progress.notify_all();
+        }
+    }
+
+    /// A batch is in the file; its records go back to be freed.
+    pub(super) fn written(&self, batch: &mut Vec<Item>, upto: u64) {
+        let (woken, old) = {
+            let mut state = self.lock();
+            state.settled = upto;
+            state.failing = None;
+            // Nobody may append any more; what is spent must not pile up.
+            let old = std::mem::replace(&mut state.spent, std::mem::take(batch));
+            if state.blocked > 0 {
+                self.progress.notify_all();
+            }
+            let later = state.waiting.split_off(&(upto + 1, 0));
+            let woken = std::mem::replace(&mut state.waiting, later).into_values();
+            (woken.chain(std::mem::take(&mut state.watching).into_values()).collect::<Vec<_>>(), old)
+        };
+        woken.into_iter().for_each(Waker::wake);
+        drop(old);
+    }
+
+    /// A batch could not be written. `settled` is how far tickets are settled all the same.
+    pub(super) fn failed(&self, error: LogError, settled: Option<u64>) {
+        let woken = {
+            let mut state = self.lock();
+            state.failures += 1;
+            state.urged = false;
+            if let Some(upto) = settled {
+                state.settled = upto;
+            }
+            if error.is_final() {
+                state.die(error.clone());
+            }
+            state.failing = settled.is_none().then_some(error);
+            self.progress.notify_all();
+            state.wake_all()
+        };
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// The writer has ended, whatever ended it. Nobody must be left waiting.
+    pub(super) fn ended(&self, why: LogError) {
+        let woken = {
+            let mut state = self.lock();
+            let why = state.failing.clone().unwrap_or(why);
+            state.die(why);
+            self.progress.notify_all();
+            state.wake_all()
+        };
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Another process has written.
+    pub(super) fn news(&self) {
+        let woken = std::mem::take(&mut self.lock().watching);
+        woken.into_values().for_each(Waker::wake);
+    }
+
+    /// A number for somebody who waits.
+    pub(super) fn waiter(&self) -> u64 {
+        let mut state = self.lock();
+        state.last_waiter += 1;
+        state.last_waiter
+    }
+
+    /// Wakes somebody when there may be new records.
+    pub(super) fn watch(&self, waiter: u64, waker: &Waker) {
+        let mut state = self.lock();
+        let is_first = state.watching.is_empty();
+        state.watching.insert(waiter, waker.clone());
+        if is_first && std::mem::take(&mut state.idle) {
+            // It must look at the file from now on.
+            self.work.notify_one();
+        }
+    }
+
+    pub(super) fn unwatch(&self, waiter: u64) {
+        self.lock().watching.remove(&waiter);
+    }
+}
+
+/// Ready once everything up to a ticket is durable.
+pub(super) struct Durable {
+    shared: Arc<Shared>,
+    upto: u64,
+    waiter: u64,
+    /// How many attempts had failed when the wait began.
+    failures: Option<u64>,
+}
+
+impl Durable {
+    pub(super) fn new(shared: Arc<Shared>, upto: u64) -> Durable {
+        let (upto, waiter) = {
+            let mut state = shared.lock();
+            state.last_waiter += 1;
+            (upto.min(state.appended), state.last_waiter)
+        };
+        Durable { shared, upto, waiter, failures: None }
+    }
+}
+
+impl Future for Durable {
+    type Output = Result<(), LogError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let mut state = this.shared.lock();
+        if let Some(verdict) = state.verdict(this.upto) {
+            return Poll::Ready(verdict);
+        }
+        let failures = *this.failures.get_or_insert(state.failures);
+        if let (Some(error), true) = (&state.failing, state.failures > failures) {
+            return Poll::Ready(Err(error.clone()));
+        }
+        this.shared.urge(&mut state);
+        state.waiting.insert((this.upto, this.waiter), cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Durable {
+    fn drop(&mut self) {
+        self.shared.lock().waiting.remove(&(self.upto, self.waiter));
+    }
+}
+
+/// Ready once a record has its place.
+pub(super) struct Emitted {
+    reply: Reply,
+    /// Wakes when the ticket is settled, or when an attempt failed.
+    durable: Durable,
+}
+
+impl Emitted {
+    /// Appends the record at once; whether anybody waits for it changes nothing.
+    pub(super) fn new(shared: Arc<Shared>, record: NewRecord) -> Emitted {
+        let reply = Reply::default();
+        let ticket = shared.append(record, Some(reply.clone()));
+        Emitted { reply, durable: Durable::new(shared, ticket) }
+    }
+}
+
+impl Future for Emitted {
+    type Output = Result<Place, LogError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let mut state = this.durable.shared.lock();
+        if let Some(result) = this.reply.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Poll::Ready(result);
+        }
+        this.durable.shared.urge(&mut state);
+        state.waiting.insert((this.durable.upto, this.durable.waiter), cx.waker().clone());
+        Poll::Pending
+    }
+}

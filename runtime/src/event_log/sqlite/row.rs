@@ -1,0 +1,81 @@
+//! Records as rows: payload and headers are JSON.
+
+use rusqlite::Row;
+use serde::Deserialize;
+
+use crate::data::Data;
+
+/// Writes a value as JSON into a buffer that is used again.
+pub(super) fn encode<'a>(data: &Data, buffer: &'a mut Vec<u8>) -> &'a str {
+    buffer.clear();
+    let written = serde_json::to_writer(&mut *buffer, data).is_ok();
+    match std::str::from_utf8(buffer) {
+        Ok(text) if written => text,
+        // Neither happens: keys are strings and the text is ours.
+        _ => "null",
+    }
+}
+
+/// Reads what [`encode`] wrote. A log may hold whatever depth a script may build, and no more.
+pub(super) fn decode(text: &str) -> Result<Data, String> {
+    if nesting(text) > Data::MAX_DEPTH {
+        return Err("a value is nested too deep".to_owned());
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    let data = Data::deserialize(&mut reader).map_err(|error| error.to_string())?;
+    reader.end().map_err(|error| error.to_string())?;
+    Ok(data)
+}
+
+/// How deep brackets nest, outside of strings.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut most, mut in_string, mut escaped) = (0_usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                most = most.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
+}
+
+/// A number of the file, which is never below 0.
+pub(super) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(|number| u64::try_from(number).unwrap_or(0))
+}
+
+/// A number as the file holds it.
+pub(super) fn stored(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deep(levels: usize) -> Data {
+        (0..levels).fold(Data::Nil, |inner, _| Data::list([inner]))
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut buffer = Vec::new();
+        let data = Data::dict([("a", Data::from(1.0)), ("b", Data::str("\"[{\\ \u{0} é")), ("c", deep(400))]);
+        assert_eq!(decode(encode(&data, &mut buffer)).unwrap(), data);
+        assert_eq!(decode(encode(&Data::Nil, &mut buffer)).unwrap(), Data::Nil);
+    }
+
+    #[test]
+    fn a_file_that_nests_too_deep_is_an_error_and_no_overflow() {
+        assert!(decode(&"[".repeat(1_000_000)).is_err());
+        assert!(decode("[1] x").is_err());
+    }
+}

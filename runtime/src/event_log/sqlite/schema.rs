@@ -1,0 +1,83 @@
+//! The layout of the file, and whether a file is one of ours.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::event_log::LogError;
+
+use super::open::failed;
+
+/// `PRAGMA application_id` of our files: "hrnL".
+pub(super) const APPLICATION: i64 = 0x6872_6e4c;
+/// `PRAGMA user_version`: the layout.
+pub(super) const LAYOUT: i64 = 1;
+
+/// Counters stand in tables of their own, so that ids and cursors are never given twice, whatever is deleted.
+const TABLES: &str = "
+    CREATE TABLE head (last_cursor INTEGER NOT NULL) STRICT;
+    INSERT INTO head VALUES (0);
+    CREATE TABLE topics (
+        key INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        last_id INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE records (
+        cursor INTEGER PRIMARY KEY,
+        topic INTEGER NOT NULL REFERENCES topics (key),
+        id INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        headers TEXT,
+        occurred_at_ms INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX records_by_topic ON records (topic);
+    CREATE VIEW log AS
+        SELECT cursor, topics.name AS topic, id, kind, payload, headers, occurred_at_ms
+        FROM records JOIN topics ON topics.key = records.topic;
+";
+
+/// What a file is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing is in it.
+    Empty,
+    /// It is a log of this layout.
+    Log,
+}
+
+/// Looks at a file without changing it.
+///
+/// # Errors
+/// It is something else, or of a later version.
+pub(super) fn look(connection: &Connection, path: &Arc<Path>) -> Result<Found, LogError> {
+    let number = |sql: &str| {
+        connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| failed(path, &error, None))
+    };
+    let tables = number("SELECT count(*) FROM sqlite_master")?;
+    let application = number("PRAGMA application_id")?;
+    let layout = number("PRAGMA user_version")?;
+    let foreign = |what: String| Err(LogError::Foreign { path: path.clone(), what });
+    match (application, layout) {
+        (APPLICATION, LAYOUT) if tables > 0 => Ok(Found::Log),
+        (APPLICATION, found) if found > LAYOUT => Err(LogError::Newer { path: path.clone(), found, known: LAYOUT }),
+        (0, 0) if tables == 0 => Ok(Found::Empty),
+        (0, _) => foreign("it is a SQLite database with other tables".to_owned()),
+        (APPLICATION, found) => foreign(format!("it says that it is one, with the layout {found}, which there never was")),
+        (other, _) => foreign(format!("it is the SQLite database of another application ({other:#x})")),
+    }
+}
+
+/// Makes the tables in an empty file, unless another process was faster.
+pub(super) fn create(connection: &Connection, path: &Arc<Path>) -> Result<(), LogError> {
+    let broken = |error: &rusqlite::Error| failed(path, error, None);
+    let transaction =
+        Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(|error| broken(&error))?;
+    if look(&transaction, path)? == Found::Empty {
+        let marks = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {LAYOUT};");
+        transaction.execute_batch(TABLES).map_err(|error| broken(&error))?;
+        transaction.execute_batch(&marks).map_err(|error| broken(&error))?;
+    }
+    transaction.commit().map_err(|error| broken(&error))
+}

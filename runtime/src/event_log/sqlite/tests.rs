@@ -1,0 +1,108 @@
+//! The log in a file, alone and with others.
+
+mod failing;
+mod following;
+mod sharing;
+mod writing;
+
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::Duration;
+
+use super::*;
+use crate::data::Data;
+
+/// A folder of its own, gone with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let name = format!("harn-log-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("events.db")
+    }
+
+    fn log(&self) -> SqliteLog {
+        SqliteLog::open(self.file(), &SqliteOptions::default()).unwrap()
+    }
+
+    /// One that gives up on a locked file after 50 ms.
+    fn impatient(&self) -> SqliteLog {
+        let options = SqliteOptions { lock_timeout: Duration::from_millis(50), ..SqliteOptions::default() };
+        SqliteLog::open(self.file(), &options).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future that waits for another thread; one that waits for more than ten seconds hangs.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let start = std::time::Instant::now();
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return value;
+        }
+        assert!(start.elapsed() < Duration::from_secs(10), "the future never became ready");
+        std::thread::park_timeout(Duration::from_secs(1));
+    }
+}
+
+fn record(topic: &str, kind: &str) -> NewRecord {
+    NewRecord {
+        topic: topic.into(),
+        kind: kind.into(),
+        payload: Data::dict([("body", Data::from("Run the narrow test first."))]),
+        headers: Data::Nil,
+        occurred_at_ms: 7,
+    }
+}
+
+fn emit(log: &SqliteLog, topic: &str) -> Place {
+    block_on(log.emit(record(topic, "x")).get()).unwrap()
+}
+
+fn append(log: &SqliteLog, count: u64) {
+    for _ in 0..count {
+        log.append(record("a", "x"));
+    }
+}
+
+fn all(log: &SqliteLog) -> Vec<Arc<Record>> {
+    log.read(&Filter::default(), usize::MAX).unwrap()
+}
+
+fn error<T>(outcome: Outcome<T>) -> LogError {
+    let Err(fault) = outcome else { panic!("this should fail") };
+    fault.as_any().downcast_ref::<LogError>().unwrap().clone()
+}
+
+/// Holds the file as another process would.
+fn hold(folder: &Folder) -> rusqlite::Connection {
+    let other = rusqlite::Connection::open(folder.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    other
+}

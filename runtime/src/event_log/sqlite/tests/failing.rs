@@ -1,0 +1,195 @@
+use super::*;
+
+fn refused(path: impl Into<PathBuf>) -> (&'static str, String) {
+    let Err(error) = SqliteLog::open(path, &SqliteOptions::default()) else { panic!("this should fail") };
+    (error.code(), error.to_string())
+}
+
+#[test]
+fn a_path_that_is_a_folder_or_in_none_is_refused() {
+    let folder = Folder::new();
+    let (code, message) = refused(&folder.0);
+    assert!(code == "HARN-LOG-002" && message.contains("it is a folder"), "{message}");
+    let (code, message) = refused(folder.0.join("no/events.db"));
+    assert!(code == "HARN-LOG-002" && message.contains("there is no folder"), "{message}");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_stays_as_it_is() {
+    let folder = Folder::new();
+    let text = "To whom it may concern: this is a letter.\n".repeat(50);
+    std::fs::write(folder.file(), &text).unwrap();
+    let (code, message) = refused(folder.file());
+    assert!(code == "HARN-LOG-003" && message.contains("no SQLite database"), "{message}");
+    assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), text);
+    assert_eq!(LogFile::open(folder.file()).map(|_| ()).unwrap_err().code(), "HARN-LOG-003");
+}
+
+#[test]
+fn a_database_of_another_application_is_refused_and_stays_as_it_is() {
+    for setup in ["CREATE TABLE t (x)", "PRAGMA application_id = 99; CREATE TABLE t (x)", "PRAGMA user_version = 3"] {
+        let folder = Folder::new();
+        rusqlite::Connection::open(folder.file()).unwrap().execute_batch(setup).unwrap();
+        let before = std::fs::read(folder.file()).unwrap();
+        assert_eq!(refused(folder.file()).0, "HARN-LOG-003", "{setup}");
+        assert_eq!(std::fs::read(folder.file()).unwrap(), before, "{setup}");
+    }
+}
+
+#[test]
+fn a_log_of_a_later_version_is_refused() {
+    let folder = Folder::new();
+    drop(folder.log());
+    rusqlite::Connection::open(folder.file()).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    assert_eq!(refused(folder.file()).0, "HARN-LOG-004");
+    assert_eq!(LogFile::open(folder.file()).map(|_| ()).unwrap_err().code(), "HARN-LOG-004");
+}
+
+#[test]
+fn a_reader_is_told_of_a_file_that_is_missing_or_empty_and_makes_none() {
+    let folder = Folder::new();
+    assert_eq!(LogFile::open(folder.file()).map(|_| ()).unwrap_err().code(), "HARN-LOG-002");
+    assert!(!folder.file().exists());
+    std::fs::write(folder.file(), "").unwrap();
+    assert_eq!(LogFile::open(folder.file()).map(|_| ()).unwrap_err().code(), "HARN-LOG-003");
+}
+
+#[test]
+fn a_file_that_may_only_be_read_is_refused() {
+    // Not even an administrator may make a file there.
+    let (code, _) = refused("/proc/events.db");
+    assert_eq!(code, "HARN-LOG-002");
+}
+
+#[test]
+fn a_locked_file_fails_those_who_wait_and_what_was_appended_is_written_later() {
+    let folder = Folder::new();
+    let log = folder.impatient();
+    emit(&log, "a");
+    let other = hold(&folder);
+    let ticket = log.append(record("a", "kept"));
+    assert_eq!(error(block_on(log.durable(ticket))).code(), "HARN-LOG-005");
+    assert_eq!(error(block_on(log.emit(record("a", "told")).get())).code(), "HARN-LOG-005");
+    assert_eq!(error(log.read(&Filter::default(), 9)).code(), "HARN-LOG-005");
+    other.execute_batch("ROLLBACK").unwrap();
+    block_on(log.durable(Ticket::ALL)).unwrap();
+    let kinds: Vec<String> = all(&log).iter().map(|record| record.kind.to_string()).collect();
+    assert_eq!(kinds, ["x", "kept"], "what a script was told is not written does not turn up later");
+}
+
+#[test]
+fn a_full_disk_fails_those_who_wait_and_what_was_durable_stays() {
+    let folder = Folder::new();
+    let options = SqliteOptions { most_bytes: Some(40 * 4096), ..SqliteOptions::default() };
+    let log = SqliteLog::open(folder.file(), &options).unwrap();
+    let mut written = 0;
+    let full = loop {
+        match block_on(log.emit(record("a", "x")).get()) {
+            Ok(place) => written = place.id,
+            Err(fault) => break fault,
+        }
+    };
+    assert_eq!(full.code(), Some("HARN-LOG-006"));
+    assert!(full.to_string().contains("the disk is full"), "{full}");
+    let ticket = log.append(record("a", "x"));
+    assert_eq!(error(block_on(log.durable(ticket))).code(), "HARN-LOG-006");
+    drop(log);
+    let there = all(&folder.log());
+    assert_eq!(there.len() as u64, written);
+    assert!(written > 100);
+}
+
+#[test]
+fn memory_stays_bounded_while_nothing_can_be_written_and_what_is_lost_is_counted() {
+    let folder = Folder::new();
+    let log = folder.impatient();
+    let other = hold(&folder);
+    let ticket = log.append(record("a", "x"));
+    assert!(block_on(log.durable(ticket)).is_err());
+    let kept = queue::MOST_RECORDS + queue::BATCH;
+    let most = 3 * kept as u64;
+    append(&log, most - 1);
+    let lost = error(block_on(log.durable(Ticket::ALL)));
+    assert!(matches!(lost, LogError::Lost { .. }), "{lost}");
+    other.execute_batch("ROLLBACK").unwrap();
+    let Err(LogError::Lost { count, .. }) = block_on(async {
+        loop {
+            // The writer goes on with what was kept.
+            if block_on(log.durable(ticket)).is_ok() {
+                break log.durable(Ticket::ALL).await.map_err(|fault| error::<()>(Err(fault)));
+            }
+        }
+    }) else {
+        panic!("what is lost stays lost")
+    };
+    drop(log);
+    let there = all(&folder.log());
+    assert!(there.len() <= kept, "{}", there.len());
+    assert!(there.iter().zip(1..).all(|(record, cursor)| record.cursor == cursor), "no gap");
+    assert!(count >= most - kept as u64 && count + there.len() as u64 >= most, "{count} of {most}");
+}
+
+#[test]
+fn whoever_appends_faster_than_the_disk_waits_for_room_and_loses_nothing() {
+    let folder = Folder::new();
+    let log = folder.log();
+    let other = hold(&folder);
+    let release = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        other.execute_batch("ROLLBACK").unwrap();
+    });
+    let most = 2 * queue::MOST_RECORDS as u64;
+    append(&log, most);
+    release.join().unwrap();
+    block_on(log.durable(Ticket::ALL)).unwrap();
+    assert_eq!(log.latest("a").unwrap(), Some(most));
+}
+
+#[test]
+fn a_file_that_is_deleted_or_replaced_while_it_is_written_ends_the_log() {
+    for replaced in [false, true] {
+        let folder = Folder::new();
+        let log = folder.log();
+        emit(&log, "a");
+        std::fs::remove_file(folder.file()).unwrap();
+        if replaced {
+            std::fs::write(folder.file(), "").unwrap();
+        }
+        assert_eq!(error(block_on(log.emit(record("a", "x")).get())).code(), "HARN-LOG-007");
+        log.append(record("a", "x"));
+        let lost = error(block_on(log.durable(Ticket::ALL)));
+        assert_eq!((lost.code(), matches!(lost, LogError::Lost { count: 1, .. })), ("HARN-LOG-007", true));
+        assert!(error(block_on(log.emit(record("a", "x")).get())).to_string().contains("deleted"));
+    }
+}
+
+#[test]
+fn a_write_ahead_log_that_is_deleted_while_it_is_written_ends_the_log() {
+    let folder = Folder::new();
+    let log = folder.log();
+    emit(&log, "a");
+    std::fs::remove_file(folder.0.join("events.db-wal")).unwrap();
+    assert_eq!(error(block_on(log.emit(record("a", "x")).get())).code(), "HARN-LOG-007");
+}
+
+#[test]
+fn a_damaged_file_is_said_to_be_damaged() {
+    let folder = Folder::new();
+    let log = folder.log();
+    emit(&log, "a");
+    let other = rusqlite::Connection::open(folder.file()).unwrap();
+    other.execute("UPDATE records SET payload = '{\"body\": '", []).unwrap();
+    assert_eq!(error(log.read(&Filter::default(), 9)).code(), "HARN-LOG-009");
+    let deep = "[".repeat(100_000);
+    other.execute("UPDATE records SET payload = ?", [deep]).unwrap();
+    assert_eq!(error(log.read(&Filter::default(), 9)).code(), "HARN-LOG-009");
+}
+
+#[test]
+fn a_record_that_is_too_large_is_refused_and_the_log_goes_on() {
+    let folder = Folder::new();
+    let log = folder.log();
+    let huge = NewRecord { payload: Data::str("x".repeat(NewRecord::MOST)), ..record("a", "x") };
+    assert_eq!(error(block_on(log.emit(huge).get())).code(), "HARN-LOG-010");
+    assert_eq!(emit(&log, "a").id, 1);
+}

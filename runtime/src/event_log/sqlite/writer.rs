@@ -1,0 +1,133 @@
+//! The thread that commits. It takes whatever is there, up to a batch, so that the busier the log the larger its batches.
+//!
+//! A batch that cannot be written stays at the head of the line and is tried again: when somebody asks whether it is
+//! durable, else every second. Records whose emitter waits are told of the failure and taken out: what a script was told
+//! is not written must not turn up later.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::event_log::{LogError, Place};
+
+use super::SqliteOptions;
+use super::commit::commit;
+use super::open::not_written;
+use super::presence::Presence;
+use super::queue::{Item, Shared, Step, answer};
+
+struct Writer {
+    connection: Connection,
+    path: Arc<Path>,
+    timeout: Duration,
+    presence: Presence,
+    shared: Arc<Shared>,
+    pending: Vec<Item>,
+    /// The ticket of the last record taken from the queue.
+    taken: u64,
+    /// `PRAGMA data_version` when it was last looked at: another connection's commits change it.
+    version: i64,
+}
+
+/// Starts the thread.
+pub(super) fn start(
+    connection: Connection,
+    path: Arc<Path>,
+    options: &SqliteOptions,
+    shared: Arc<Shared>,
+) -> Result<JoinHandle<()>, LogError> {
+    let mut writer = Writer {
+        presence: Presence::new(path.clone()),
+        timeout: options.lock_timeout,
+        pending: Vec::new(),
+        taken: 0,
+        version: data_version(&connection),
+        connection,
+        path: path.clone(),
+        shared,
+    };
+    std::thread::Builder::new()
+        .name("event log".to_owned())
+        .spawn(move || writer.run_guarded())
+        .map_err(|error| LogError::CannotOpen { path, why: format!("no thread can be started ({error})") })
+}
+
+/// Tells everybody that the writer has ended, also where it panicked.
+struct Farewell(Arc<Shared>, Arc<Path>);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        let why = "its writer has ended".to_owned();
+        self.0.ended(LogError::NotWritten { path: self.1.clone(), why });
+    }
+}
+
+impl Writer {
+    fn run_guarded(&mut self) {
+        let _farewell = Farewell(self.shared.clone(), self.path.clone());
+        self.run();
+    }
+
+    fn run(&mut self) {
+        loop {
+            match self.shared.next_step(&mut self.pending) {
+                Step::Write => self.write(),
+                Step::Look => self.look(),
+                Step::End => return,
+            }
+        }
+    }
+
+    fn write(&mut self) {
+        self.taken = self.pending.last().map_or(self.taken, |item| item.ticket.max(self.taken));
+        match self.attempt() {
+            Ok(places) => {
+                for (item, place) in self.pending.iter().zip(places) {
+                    if let Some(reply) = &item.reply {
+                        answer(reply, Ok(place));
+                    }
+                }
+                self.shared.written(&mut self.pending, self.taken);
+            }
+            Err(error) => self.give_back(error),
+        }
+    }
+
+    fn attempt(&mut self) -> Result<Vec<Place>, LogError> {
+        self.presence.check()?;
+        let written = commit(&self.connection, self.pending.iter().map(|item| &item.record));
+        let places = written.map_err(|error| not_written(&self.path, &error, self.timeout))?;
+        // What went into a file that nobody can open any more is not acknowledged.
+        self.presence.check()?;
+        Ok(places)
+    }
+
+    fn give_back(&mut self, error: LogError) {
+        self.pending.retain(|item| match &item.reply {
+            Some(reply) => {
+                answer(reply, Err(error.clone()));
+                false
+            }
+            None => true,
+        });
+        let settled = self.pending.is_empty().then_some(self.taken);
+        self.shared.failed(error, settled);
+    }
+
+    fn look(&mut self) {
+        let version = data_version(&self.connection);
+        if version != self.version {
+            self.version = version;
+            self.shared.news();
+        }
+    }
+}
+
+fn data_version(connection: &Connection) -> i64 {
+    let read = || connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0));
+    // A look that fails is followed by another one.
+    read().unwrap_or(-1)
+}
