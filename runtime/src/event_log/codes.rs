@@ -4,16 +4,7 @@ use crate::codes::Code;
 use crate::note::Severity;
 
 const fn row(code: &'static str, title: &'static str, meaning: &'static str) -> Code {
-    Code {
-        code,
-        severity: Severity::Error,
-        title,
-        meaning,
-        in_check: false,
-        at_run_time: true,
-        fails: "",
-        mended: "",
-    }
+    Code { code, severity: Severity::Error, title, meaning, in_check: false, at_run_time: true, fails: "", mended: "" }
 }
 
 /// The event log family.

@@ -133,9 +133,7 @@ impl LogError {
                  `[event_log]` in `harn.toml`"
                     .to_owned()
             }
-            LogError::NotWritten { .. } => {
-                "make room, or mend the rights of the file".to_owned()
-            }
+            LogError::NotWritten { .. } => "make room, or mend the rights of the file".to_owned(),
             LogError::Lost { why, .. } => format!("{}; the log is whole up to the first of them", why.help()),
             LogError::Gone { .. } => {
                 "leave the file and its `-wal` and `-shm` in place while something writes to it".to_owned()

@@ -66,8 +66,7 @@ pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connect
 
 /// Reads a file that nobody writes.
 fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogError> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let whole = std::fs::canonicalize(path).map_err(|error| cannot(path, &error.to_string()))?;
     let escaped = whole.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
@@ -139,8 +138,7 @@ pub(super) fn failed(path: &Arc<Path>, error: &rusqlite::Error, waited: Option<D
 
 /// What a failure while writing means.
 pub(super) fn not_written(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> LogError {
-    meaning(path, error, Some(waited))
-        .unwrap_or_else(|| LogError::NotWritten { path: path.clone(), why: said(error) })
+    meaning(path, error, Some(waited)).unwrap_or_else(|| LogError::NotWritten { path: path.clone(), why: said(error) })
 }
 
 fn meaning(path: &Arc<Path>, error: &rusqlite::Error, waited: Option<Duration>) -> Option<LogError> {

@@ -64,7 +64,9 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>) -> Result<Found, L
         (APPLICATION, found) if found > LAYOUT => Err(LogError::Newer { path: path.clone(), found, known: LAYOUT }),
         (0, 0) if tables == 0 => Ok(Found::Empty),
         (0, _) => foreign("it is a SQLite database with other tables".to_owned()),
-        (APPLICATION, found) => foreign(format!("it says that it is one, with the layout {found}, which there never was")),
+        (APPLICATION, found) => {
+            foreign(format!("it says that it is one, with the layout {found}, which there never was"))
+        }
         (other, _) => foreign(format!("it is the SQLite database of another application ({other:#x})")),
     }
 }

@@ -67,7 +67,10 @@ fn a_subscriber_whose_records_were_deleted_hears_of_it_and_goes_on_behind_the_ga
     assert_eq!(error(early.try_next()), LogError::Lagged { lost: 3, resume_from: 3 });
     assert_eq!(next(&mut early), 4);
     assert_eq!(next(&mut log.subscribe(Filter::topic("a"))), 4);
-    assert_eq!(error(log.read(&Filter { after: 1, ..Filter::default() }, 9)), LogError::Lagged { lost: 2, resume_from: 3 });
+    assert_eq!(
+        error(log.read(&Filter { after: 1, ..Filter::default() }, 9)),
+        LogError::Lagged { lost: 2, resume_from: 3 }
+    );
     assert_eq!(all(&log).len(), 2);
 }
 

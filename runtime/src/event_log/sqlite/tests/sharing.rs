@@ -4,9 +4,7 @@ use super::*;
 fn logs_of_one_file_give_no_id_twice_and_leave_none_out() {
     let folder = Folder::new();
     let write = |log: SqliteLog| {
-        std::thread::spawn(move || {
-            (0..300).map(|i| emit(&log, if i % 3 == 0 { "a" } else { "b" })).collect::<Vec<_>>()
-        })
+        std::thread::spawn(move || (0..300).map(|i| emit(&log, if i % 3 == 0 { "a" } else { "b" })).collect::<Vec<_>>())
     };
     let writers = [write(folder.log()), write(folder.log()), write(folder.log())];
     let mut cursors: Vec<u64> =
