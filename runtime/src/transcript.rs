@@ -1,9 +1,9 @@
 //! [`Transcript`]: messages and events in persistent vectors. A clone shares everything; a fork or an inject copies a few
 //! nodes. Events are append-only: a removed one leaves a hole, and holes are closed when they outnumber events. There is one
-//! index, by hashed dedupe key; event ids rise, so an id is found by binary search.
+//! index, by hashed dedupe key; ids rise, so an id is found by binary search; the few that came from elsewhere have an index too.
 //!
 //! A transcript is a value. Only [`crate::reminder::lifecycle`] changes its reminders, through the few methods of
-//! `pending.rs`.
+//! `pending.rs` and `account.rs`.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use imbl::{OrdMap, Vector};
 use crate::data::Data;
 use crate::message::Message;
 
+mod account;
 pub mod compact;
 mod event;
 mod index;
@@ -24,7 +25,7 @@ mod view;
 mod tests;
 
 pub use event::{Detail, Event, Pending};
-pub use read::TranscriptError;
+pub use read::{Imported, TranscriptError};
 
 use index::KeyIndex;
 
@@ -33,7 +34,7 @@ use index::KeyIndex;
 pub struct Transcript {
     id: Arc<str>,
     messages: Vector<Arc<Message>>,
-    /// Events in order of arrival; `None` is a hole.
+    /// Events in order of arrival; `None` and what is gone are holes.
     slots: Vector<Option<Arc<Event>>>,
     holes: usize,
     pending: usize,
@@ -41,16 +42,22 @@ pub struct Transcript {
     keys: KeyIndex,
     /// Whether two pending reminders share a key or a hash (an import may hold such). Then a miss in the index is no proof.
     crowded: bool,
+    /// Where the pending reminders stand whose ids do not rise, for they came from elsewhere (bridge, parent, import).
+    foreign: KeyIndex,
+    /// Whether two of those ids share a hash.
+    foreign_crowded: bool,
     /// Slots of finite reminders by the prompt after which they expire. Entries may be stale; the slot decides.
     due: OrdMap<u64, Vector<u32>>,
+    /// How many entries that makes.
+    noted: usize,
     /// Prompts built so far, of those that charge reminders.
     prompts: u64,
     /// Prompts whose turns are over.
     charged: u64,
+    /// How many slots there were when the first prompt was built whose turn is not over.
+    open_slot: usize,
     /// The last reminder id that was appended in rising order.
     last_rising: Option<Arc<str>>,
-    /// Reminders whose ids came from elsewhere (bridge, parent, import) and do not rise.
-    foreign: usize,
     /// Free data of the script: a dict or nil.
     pub metadata: Data,
     /// A summary of what was compacted away.
@@ -100,7 +107,7 @@ impl Transcript {
 
     /// The events, oldest first.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
-        self.slots.iter().flatten()
+        self.slots.iter().flatten().filter(|event| !event.is_gone())
     }
 
     /// How many events there are.

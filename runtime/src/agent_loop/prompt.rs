@@ -8,7 +8,7 @@ use crate::message::{Content, Message};
 use crate::model::{ModelError, Reply, Request};
 use crate::note::{Note, Severity};
 use crate::reminder::ReminderCode;
-use crate::reminder::lifecycle::{drop_unrenderable, fire};
+use crate::reminder::lifecycle::{before_prompt, fire};
 use crate::render::{RenderOptions, render};
 use crate::seam::{Fault, Outcome, fault};
 
@@ -17,7 +17,7 @@ use super::{LoopState, Run, until_stopped};
 impl Run<'_> {
     /// Builds the request from the transcript as it is now. The history is shared, not copied.
     pub(super) fn build_prompt(&self, state: &mut LoopState) -> Request {
-        self.session.apply(&self.scope, |t, _| drop_unrenderable(t), |records| records);
+        self.session.apply(&self.scope, |t, _| before_prompt(t), |records| records);
         let transcript = self.session.transcript();
         let options = RenderOptions { placement: self.options.reminders.placement };
         let pending = transcript.pending().map(|pending| pending.reminder.as_ref());

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, PoisonError};
 
-use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{Injection, Payload, Seam};
-use crate::reminder::lifecycle::{Road, audit};
+use crate::reminder::lifecycle::Road;
 use crate::seam::Outcome;
 
 use super::{LoopState, Run};
@@ -38,22 +37,16 @@ impl Run<'_> {
     }
 
     fn deliver(&self, item: Injection, for_the_record: bool) {
-        let turn = self.turn();
-        match (item.payload, for_the_record) {
-            (Payload::Reminder(reminder), false) => {
-                let reminder = Arc::new(Reminder { fired_at_turn: turn.number, ..reminder.as_ref().clone() });
+        let turn = self.turn().number;
+        if for_the_record {
+            return self.session.audit(&self.scope, item, turn);
+        }
+        match item.payload {
+            Payload::Reminder(reminder) => {
+                let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
                 self.session.admit_reminder(&self.scope, reminder, Road::Injected);
             }
-            (Payload::Reminder(reminder), true) => {
-                let reminder = Arc::new(Reminder { fired_at_turn: turn.number, ..reminder.as_ref().clone() });
-                self.session.apply(&self.scope, |t, at| [audit(t, reminder, at)], |records| records);
-            }
-            (Payload::Message(message), false) => self.session.with(|s| s.transcript.push_message(message)),
-            (Payload::Message(message), true) => {
-                let id = self.session.ids().next_text(self.scope.clock.now_ms());
-                let fields = Data::dict([("message", message.to_data())]);
-                self.session.with(|s| s.transcript.push_event(id, "audited_message", fields));
-            }
+            Payload::Message(message) => self.session.with(|s| s.transcript.push_message(message)),
         }
     }
 }

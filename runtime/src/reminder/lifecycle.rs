@@ -29,7 +29,7 @@ pub use compact::{Charge, CompactPass, compact, preserve_only};
 pub use inherit::{fork, inherit, propagation};
 pub use record::{DiscardReason, DropReason, ExpireReason, LifecycleRecord, TOPIC};
 pub use selector::{Selector, clear};
-pub use ttl::{Passed, post_turn, post_turn_by_hand};
+pub use ttl::{Passed, before_prompt, post_turn, post_turn_by_hand};
 
 /// When and where a command happens.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ pub enum Road {
     Injected,
     /// It came with a handoff from a parent session.
     Inherited,
-    /// It came along with a fork.
+    /// It came along with a copy of a transcript: a fork, or one read from a dict.
     Forked,
 }
 
@@ -70,23 +70,32 @@ pub struct Admitted {
     pub records: Vec<LifecycleRecord>,
 }
 
-/// The one door into a transcript: replaces what has the same key, then appends.
+/// The one door into a transcript: replaces what has the same key or is the same reminder, then appends.
 pub fn admit(transcript: &mut Transcript, reminder: Arc<Reminder>, road: Road, at: &Moment<'_>) -> Admitted {
+    admit_as(transcript, at.ids.next_text(at.now_ms), reminder, road)
+}
+
+/// The same with an event id that is known already.
+pub(crate) fn admit_as(
+    transcript: &mut Transcript,
+    event_id: Arc<str>,
+    reminder: Arc<Reminder>,
+    road: Road,
+) -> Admitted {
     let mut records = Vec::with_capacity(2);
-    let mut replaced = Vec::new();
-    if let Some(key) = &reminder.dedupe_key {
-        for slot in transcript.slots_of_key(key) {
-            replaced.extend(transcript.take_slot(slot).map(|old| old.reminder.id.clone()));
-        }
-        if !replaced.is_empty() {
-            records.push(LifecycleRecord::Deduped {
-                replaced_ids: replaced.clone(),
-                replacing_id: reminder.id.clone(),
-                dedupe_key: key.clone(),
-            });
-        }
+    let replaced: Vec<Arc<str>> = replaced_by(transcript, &reminder, road)
+        .into_iter()
+        .filter_map(|slot| transcript.take_slot(slot))
+        .map(|old| old.reminder.id.clone())
+        .collect();
+    if !replaced.is_empty() {
+        records.push(LifecycleRecord::Deduped {
+            replaced_ids: replaced.clone(),
+            replacing_id: reminder.id.clone(),
+            dedupe_key: reminder.dedupe_key.clone(),
+        });
     }
-    transcript.push_pending(at.ids.next_text(at.now_ms), reminder.clone());
+    transcript.push_pending(event_id, reminder.clone());
     transcript.settle();
     records.push(match road {
         Road::Injected => LifecycleRecord::Injected(reminder.clone()),
@@ -94,6 +103,18 @@ pub fn admit(transcript: &mut Transcript, reminder: Arc<Reminder>, road: Road, a
         Road::Forked => LifecycleRecord::Forked(reminder.clone()),
     });
     Admitted { reminder, replaced, records }
+}
+
+/// The slots of what a reminder takes the place of: those with its key, and an older version of itself (handed over anew by a
+/// parent, put in twice). A copy of a transcript comes as it is: keys that stand twice there do so until compaction.
+fn replaced_by(transcript: &Transcript, reminder: &Reminder, road: Road) -> Vec<u32> {
+    let key = reminder.dedupe_key.as_ref().filter(|_| road != Road::Forked);
+    let mut slots = key.map(|key| transcript.slots_of_key(key)).unwrap_or_default();
+    if let Some(same) = transcript.slot_of_id(&reminder.id).filter(|same| !slots.contains(same)) {
+        slots.push(same);
+        slots.sort_unstable();
+    }
+    slots
 }
 
 /// Makes a reminder of a spec and admits it.
@@ -115,11 +136,10 @@ pub fn audit(transcript: &mut Transcript, reminder: Arc<Reminder>, at: &Moment<'
     LifecycleRecord::Audited(reminder)
 }
 
-/// Takes out what no route could show, before a prompt is built.
+/// Takes out what no route could show, before a bare call.
 pub fn drop_unrenderable(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
-    let bad = |pending: &Pending| !pending.reminder.is_renderable();
-    let slots = transcript.pending_slots();
-    remove(transcript, slots, bad, |pending| LifecycleRecord::Dropped {
+    let bad = transcript.slots_where(|pending| !pending.reminder.is_renderable());
+    remove(transcript, bad, |pending| LifecycleRecord::Dropped {
         reminder_id: Some(pending.reminder.id.clone()),
         reason: DropReason::Invalid,
         detail: Some("its body is empty or too long".into()),
@@ -155,23 +175,17 @@ pub fn fire(transcript: &mut Transcript, rendered: &Rendered, charges: bool, at:
 
 /// Discards all pending reminders (the session is reset or closed).
 pub fn discard(transcript: &mut Transcript, reason: DiscardReason) -> Vec<LifecycleRecord> {
-    let slots = transcript.pending_slots();
-    remove(
-        transcript,
-        slots,
-        |_| true,
-        |pending| LifecycleRecord::Discarded { reminder_id: pending.reminder.id.clone(), reason },
-    )
+    let all = transcript.pending_slots();
+    let record = |pending: Pending| LifecycleRecord::Discarded { reminder_id: pending.reminder.id.clone(), reason };
+    remove(transcript, all, record)
 }
 
-/// Takes out those of the slots that `which` names, with a record for each.
+/// Takes out what stands in the slots, with a record for each.
 fn remove(
     transcript: &mut Transcript,
-    mut slots: Vec<u32>,
-    which: impl Fn(&Pending) -> bool,
+    slots: Vec<u32>,
     record: impl Fn(Pending) -> LifecycleRecord,
 ) -> Vec<LifecycleRecord> {
-    slots.retain(|slot| transcript.pending_at(*slot).is_some_and(&which));
     let records = slots.into_iter().filter_map(|slot| transcript.take_slot(slot)).map(record).collect();
     transcript.settle();
     records

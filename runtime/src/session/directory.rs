@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
@@ -125,15 +125,21 @@ impl Sessions {
     /// Empties a session; its pending reminders are discarded.
     pub fn reset(&self, id: &str, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
-        session.discard(scope, DiscardReason::Reset);
-        session.with(|state| state.transcript = Transcript::new(session.id().clone()));
+        let empty = |t: &mut Transcript| {
+            let records = lifecycle::discard(t, DiscardReason::Reset);
+            *t = Transcript::new(t.id().clone());
+            records
+        };
+        session.apply(scope, |t, _| empty(t), |records| records);
         Ok(())
     }
 
-    /// Ends a session; its pending reminders are discarded.
+    /// Ends a session: what hosts have queued is put on record, its pending reminders are discarded.
     pub fn close(&self, id: &str, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
         self.open.borrow_mut().remove(id);
+        let queued = session.queue().lock().unwrap_or_else(PoisonError::into_inner).close();
+        queued.into_iter().for_each(|item| session.audit(scope, item, session.with(|state| state.turns)));
         session.discard(scope, DiscardReason::Close);
         Ok(())
     }

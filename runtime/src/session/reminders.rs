@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::data::Data;
 use crate::ids::Ids;
+use crate::reminder::bridge::{Injection, Payload};
 use crate::reminder::lifecycle::{self, Admitted, LifecycleRecord, Moment, Passed, Road, Selector};
 use crate::reminder::{Reminder, ReminderSpec, Source};
 use crate::seam::Scope;
@@ -63,6 +65,21 @@ impl Session {
     /// Admits a reminder that exists already (from a bridge, a parent, an event that a script hands in).
     pub fn admit_reminder(&self, scope: &Scope, reminder: Arc<Reminder>, road: Road) -> Admitted {
         self.apply(scope, |t, at| lifecycle::admit(t, reminder, road, at), |admitted| &admitted.records)
+    }
+
+    /// Puts an item of the queue on record that no model will see.
+    pub(crate) fn audit(&self, scope: &Scope, item: Injection, turn: u32) {
+        match item.payload {
+            Payload::Reminder(reminder) => {
+                let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
+                self.apply(scope, |t, at| [lifecycle::audit(t, reminder, at)], |records| records);
+            }
+            Payload::Message(message) => {
+                let id = self.ids.next_text(scope.clock.now_ms());
+                let fields = Data::dict([("message", message.to_data())]);
+                self.with(|state| state.transcript.push_event(id, "audited_message", fields));
+            }
+        }
     }
 
     /// Clears the pending reminders that a selector means; how many there were.

@@ -4,6 +4,7 @@ use super::*;
 use crate::clock::ManualClock;
 use crate::event_log::MemoryLog;
 use crate::message::Message;
+use crate::reminder::bridge::{Mode, QueueError};
 use crate::reminder::{ReminderSpec, Source};
 use crate::seam::Scope;
 
@@ -92,6 +93,21 @@ fn reset_trim_and_close_account_for_what_they_discard() {
     let words = ["s:injected", "s:injected", "s:discarded", "s:discarded", "s:injected", "s:discarded"];
     assert_eq!(told(&log), words);
     assert!(!sessions.exists("s"));
+}
+
+#[test]
+fn what_a_host_has_queued_is_put_on_record_when_the_session_closes() {
+    let (sessions, scope, log) = bench();
+    let session = sessions.open(Some("s"), 5);
+    inject(&session, &scope, "pending");
+    let mut queue = session.queue().lock().unwrap();
+    let queued = queue.push_reminder(ReminderSpec::new("queued"), Mode::FinishStep, 5).unwrap().id;
+    drop(queue);
+    sessions.close("s", &scope).unwrap();
+    assert_eq!(told(&log), ["s:injected", "s:audited", "s:discarded"]);
+    assert_eq!(log.records()[1].payload.get("reminder_id").as_str(), Some(queued.as_ref()));
+    let refused = session.queue().lock().unwrap().push_reminder(ReminderSpec::new("late"), Mode::FinishStep, 5);
+    assert_eq!(refused, Err(QueueError::Closed));
 }
 
 #[test]

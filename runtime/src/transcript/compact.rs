@@ -150,11 +150,12 @@ impl Begun {
     #[must_use]
     pub fn finish(self, summary: Summary, at: &Moment<'_>) -> Compacted {
         let mut report = self.outlook();
-        let Begun { mut transcript, kept, mut records, .. } = self;
+        let Begun { mut transcript, kept, mut records, archived, .. } = self;
         let (text, mut messages): (Option<Arc<str>>, Vector<Arc<Message>>) = match summary {
             Summary::Text(text) => (Some(text.clone()), Vector::unit(Arc::new(Message::user(text)))),
             Summary::Messages(messages) => (None, messages.into_iter().collect()),
         };
+        transcript.shift_events(archived.len(), messages.len());
         messages.append(kept);
         transcript.messages = messages;
         transcript.summary = text.clone().or(transcript.summary);

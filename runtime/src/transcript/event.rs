@@ -29,6 +29,8 @@ pub enum Detail {
     Audited(Arc<Reminder>),
     /// Fields of any other event: a dict.
     Other(Data),
+    /// What is left of a reminder that is no longer pending: its id, until the holes are closed. Nobody is shown it.
+    Gone(Arc<str>),
 }
 
 /// A pending reminder and its account. The TTL is kept as an absolute prompt number, so that a turn need not touch every
@@ -76,8 +78,27 @@ impl Event {
         match &self.detail {
             Detail::Pending(pending) => Some(&pending.reminder),
             Detail::Audited(reminder) => Some(reminder),
-            Detail::Other(_) => None,
+            Detail::Other(_) | Detail::Gone(_) => None,
         }
+    }
+
+    /// The id of the reminder that stands or stood here.
+    pub(super) fn reminder_id(&self) -> Option<&Arc<str>> {
+        match &self.detail {
+            Detail::Gone(id) => Some(id),
+            _ => self.reminder().map(|reminder| &reminder.id),
+        }
+    }
+
+    /// Whether nothing but an id is left of it.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(self.detail, Detail::Gone(_))
+    }
+
+    /// What is left once its reminder is gone.
+    pub(super) fn gone(&self, reminder_id: &Arc<str>) -> Event {
+        let (id, kind) = (self.id.clone(), self.kind.clone());
+        Event { id, kind, at_message: self.at_message, detail: Detail::Gone(reminder_id.clone()), rising: self.rising }
     }
 
     /// The event as scripts and hosts see it, once `charged` prompts are paid for: for reminders the guide's envelope.
@@ -86,6 +107,7 @@ impl Event {
         let (reminder, ttl, audited) = match &self.detail {
             Detail::Pending(pending) => (&pending.reminder, pending.ttl_left(charged), false),
             Detail::Audited(reminder) => (reminder, reminder.ttl_turns, true),
+            Detail::Gone(_) => return Data::Nil,
             Detail::Other(fields) => {
                 let base = if fields.as_dict().is_some() { fields.clone() } else { Data::empty_dict() };
                 return base.with("id", (&self.id).into()).with("kind", (&self.kind).into());

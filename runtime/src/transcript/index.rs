@@ -41,6 +41,6 @@ impl Hasher for Through {
     }
 }
 
-/// From hashed key to slot.
+/// From hashed text to slot.
 pub(super) type KeyIndex =
     imbl::GenericHashMap<KeyHash, u32, BuildHasherDefault<Through>, imbl::shared_ptr::DefaultSharedPtr>;

@@ -6,6 +6,7 @@ use crate::data::{Data, Entries};
 use crate::ids::Ids;
 use crate::message::{Message, MessageError};
 use crate::reminder::Reminder;
+use crate::reminder::lifecycle::{LifecycleRecord, Road, admit_as};
 
 use super::{Detail, Event, Pending, Transcript};
 
@@ -38,12 +39,21 @@ pub enum TranscriptError {
     Version(i64),
 }
 
+/// A transcript that was read, and what happened to its reminders.
+pub type Imported = (Transcript, Vec<LifecycleRecord>);
+
 impl Transcript {
-    /// Makes a transcript of what a script gives: `messages`, `metadata`, `summary`, `assets`; any other key is metadata. A
-    /// dict with `_type: "transcript"` is read back whole, id and events included. Ids are drawn where there are none.
+    /// Makes a transcript of what a script gives, for somebody who only looks at it: nobody hears of its reminders.
     pub fn from_data(data: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Transcript, TranscriptError> {
+        Ok(Self::import(data, ids, now_ms)?.0)
+    }
+
+    /// Makes a transcript of what a script gives: `messages`, `metadata`, `summary`, `assets`; any other key is metadata. A
+    /// dict with `_type: "transcript"` is read back whole, id and events included. Ids are drawn where there are none. Its
+    /// reminders come as they are, as in a fork; the records say so.
+    pub fn import(data: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Imported, TranscriptError> {
         let entries = match data {
-            Data::Nil => return Ok(Transcript::new(ids.next_text(now_ms))),
+            Data::Nil => return Ok((Transcript::new(ids.next_text(now_ms)), Vec::new())),
             Data::Dict(entries) => entries,
             other => return Err(TranscriptError::NotADict(other.type_name())),
         };
@@ -66,23 +76,33 @@ impl Transcript {
             other => return Err(wrong("assets", "a list", other)),
         };
         transcript.metadata = read_metadata(entries, whole)?;
+        let mut reader = Reader { transcript, records: Vec::new(), ids, now_ms };
         if whole {
-            transcript.read_events(data.get("events"), ids, now_ms)?;
+            reader.read_events(data.get("events"))?;
         }
-        transcript.append_messages(data.get("messages"), ids, now_ms)?;
-        transcript.reindex();
-        Ok(transcript)
+        reader.append_messages(data.get("messages"))?;
+        Ok((reader.transcript, reader.records))
     }
 
-    /// Makes a transcript of a list of messages.
-    pub fn from_messages(messages: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Transcript, TranscriptError> {
-        let mut transcript = Transcript::new(ids.next_text(now_ms));
-        transcript.append_messages(messages, ids, now_ms)?;
-        transcript.reindex();
-        Ok(transcript)
+    /// Makes a transcript of a list of messages; events of reminders among them become pending.
+    pub fn from_messages(messages: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Imported, TranscriptError> {
+        let transcript = Transcript::new(ids.next_text(now_ms));
+        let mut reader = Reader { transcript, records: Vec::new(), ids, now_ms };
+        reader.append_messages(messages)?;
+        Ok((reader.transcript, reader.records))
     }
+}
 
-    fn append_messages(&mut self, messages: &Data, ids: &dyn Ids, now_ms: u64) -> Result<(), TranscriptError> {
+/// A transcript that is being read.
+struct Reader<'a> {
+    transcript: Transcript,
+    records: Vec<LifecycleRecord>,
+    ids: &'a dyn Ids,
+    now_ms: u64,
+}
+
+impl Reader<'_> {
+    fn append_messages(&mut self, messages: &Data) -> Result<(), TranscriptError> {
         let items = match messages {
             Data::Nil => return Ok(()),
             Data::List(items) => items,
@@ -90,16 +110,16 @@ impl Transcript {
         };
         for (index, item) in items.iter().enumerate() {
             if Message::is_reminder_event(item) {
-                self.append_event(item, ids, now_ms);
+                self.append_event(item);
             } else {
                 let message = Message::from_data(item).map_err(|error| TranscriptError::Message { index, error })?;
-                self.push_message(Arc::new(message));
+                self.transcript.push_message(Arc::new(message));
             }
         }
         Ok(())
     }
 
-    fn read_events(&mut self, events: &Data, ids: &dyn Ids, now_ms: u64) -> Result<(), TranscriptError> {
+    fn read_events(&mut self, events: &Data) -> Result<(), TranscriptError> {
         let items = match events {
             Data::Nil => return Ok(()),
             Data::List(items) => items,
@@ -109,18 +129,23 @@ impl Transcript {
             if item.as_dict().is_none() {
                 return Err(wrong("events", "a list of dicts", item));
             }
-            self.append_event(item, ids, now_ms);
+            self.append_event(item);
         }
         Ok(())
     }
 
-    /// Appends one event as it stands. Keys that stand twice stay so until compaction, as the guide has it.
-    fn append_event(&mut self, data: &Data, ids: &dyn Ids, now_ms: u64) {
-        let event = Event::from_data(data, ids, now_ms);
+    /// Appends one event. Keys that stand twice stay so until compaction, as the guide has it.
+    fn append_event(&mut self, data: &Data) {
+        let event = Event::from_data(data, self.ids, self.now_ms);
+        let transcript = &mut self.transcript;
         match event.detail {
-            Detail::Other(fields) => self.push_event(event.id, event.kind, fields),
-            Detail::Pending(Pending { reminder, .. }) => self.push_pending(event.id, reminder),
-            Detail::Audited(reminder) => self.push_audited(event.id, reminder),
+            Detail::Other(fields) => transcript.push_event(event.id, event.kind, fields),
+            Detail::Audited(reminder) => transcript.push_audited(event.id, reminder),
+            Detail::Pending(Pending { reminder, .. }) => {
+                self.records.extend(admit_as(transcript, event.id, reminder, Road::Forked).records);
+            }
+            // Nothing that is read is gone.
+            Detail::Gone(_) => {}
         }
     }
 }

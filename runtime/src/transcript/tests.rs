@@ -4,7 +4,7 @@ use super::compact::{CompactOptions, Strategy, begin};
 use super::*;
 use crate::ids::{IdStream, SharedIds};
 use crate::message::{Message, Role, ToolCall};
-use crate::reminder::lifecycle::{Moment, Selector, clear, inject};
+use crate::reminder::lifecycle::{LifecycleRecord, Moment, Selector, clear, inject};
 use crate::reminder::{ReminderSpec, Source};
 use crate::seam::Summary;
 
@@ -123,6 +123,62 @@ fn ids_from_elsewhere_are_found_among_others() {
         let mut t = read(r#"{"messages":[{"kind":"system_reminder","id":"zzz","body":"early"}]}"#).unwrap();
         let own = inject(&mut t, ReminderSpec::new("own"), Source::InPipeline, None, at).reminder.id.clone();
         assert!(t.find("zzz").is_some() && t.find(&own).is_some() && t.find("nobody").is_none());
+    });
+}
+
+#[test]
+fn what_is_read_is_recorded_as_a_copy() {
+    let json = r#"{"_type":"transcript","id":"t","messages":[{"kind":"system_reminder","reminder":{"id":"3","body":"c"}}],"events":[
+        {"kind":"system_reminder","reminder":{"id":"1","body":"a","dedupe_key":"k"}},
+        {"kind":"note","text":"x"},
+        {"kind":"system_reminder","reminder":{"id":"2","body":"b","dedupe_key":"k"}},
+        {"kind":"system_reminder","delivery":"audit_only","reminder":{"id":"4","body":"d"}},
+        {"kind":"system_reminder","reminder":{"id":"1","body":"a again","dedupe_key":"k"}}]}"#;
+    let (t, records) = Transcript::import(&Data::from_json(json).unwrap(), &ids(), 1).unwrap();
+    let told: Vec<_> = records.iter().map(LifecycleRecord::word).collect();
+    assert_eq!(told, ["forked", "forked", "deduped", "forked", "forked"]);
+    let bodies: Vec<_> = t.pending().map(|pending| pending.reminder.body.to_string()).collect();
+    assert_eq!(bodies, ["b", "a again", "c"], "a key may stand twice, a reminder may not");
+    assert_eq!(t.event_count(), 5);
+}
+
+#[test]
+fn after_a_compaction_events_stand_where_they_stood() {
+    with_moment(|at| {
+        let mut t = conversation();
+        let kept = ReminderSpec { preserve_on_compact: true, ..ReminderSpec::new("early") };
+        inject(&mut t, kept.clone(), Source::InPipeline, None, at);
+        for text in ["question", "another"] {
+            t.push_message(Arc::new(Message::user(text)));
+        }
+        inject(&mut t, ReminderSpec { body: "late".into(), ..kept }, Source::InPipeline, None, at);
+        let options = CompactOptions { keep_last: Some(2), ..CompactOptions::default() };
+        let note = Summary::Text("so far".into());
+        let compacted = begin(&t, options).unwrap().finish(note, at).transcript;
+        assert_eq!(compacted.messages().len(), 3);
+        let bodies = |t: &Transcript| t.pending().map(|p| p.reminder.body.to_string()).collect::<Vec<_>>();
+        let mut copy = compacted.clone();
+        copy.keep_first(1);
+        assert_eq!(bodies(&copy), ["early"], "it came before the messages that were kept");
+        let mut copy = compacted.clone();
+        assert_eq!(copy.keep_last(2).len(), 1);
+        assert_eq!(bodies(&copy), ["late"], "it came after the first of them");
+    });
+}
+
+#[test]
+fn what_is_found_by_id_is_found_past_holes() {
+    with_moment(|at| {
+        let mut t = Transcript::new("t".into());
+        let admit = |t: &mut Transcript| inject(t, ReminderSpec::new("x"), Source::InPipeline, None, at).reminder.id.clone();
+        let ids: Vec<_> = (0..200).map(|_| admit(&mut t)).collect();
+        let by_id = |id: &Arc<str>| Selector { id: Some(id.clone()), ..Selector::default() };
+        for id in &ids[..90] {
+            assert_eq!(clear(&mut t, &by_id(id)).len(), 1);
+            assert_eq!(clear(&mut t, &by_id(id)).len(), 0, "a hole is no reminder");
+        }
+        assert_eq!((t.pending_count(), t.event_count(), t.events().count()), (110, 110, 110));
+        assert!(ids[90..].iter().all(|id| t.find(id).is_some()));
     });
 }
 

@@ -1,9 +1,10 @@
 //! Cutting a transcript: the first or the last so many messages, with the events that belong to them.
 
+use std::sync::Arc;
+
 use crate::reminder::Reminder;
 
-use super::{Detail, Transcript};
-use std::sync::Arc;
+use super::{Event, Transcript};
 
 impl Transcript {
     /// Keeps the last `keep` messages, and of the events those that came after the first of them. Gives the pending reminders
@@ -14,31 +15,37 @@ impl Transcript {
             return Vec::new();
         }
         self.messages = self.messages.split_off(cut);
-        self.keep_events(|at_message| at_message > cut, |at_message| at_message - cut)
+        self.place_events(|at_message| at_message.checked_sub(cut).filter(|place| *place > 0))
     }
 
     /// Keeps the first `keep` messages, and the events that came before the next.
     pub(crate) fn keep_first(&mut self, keep: usize) {
         if keep < self.messages.len() {
             self.messages.truncate(keep);
-            self.keep_events(|at_message| at_message <= keep, |at_message| at_message);
+            self.place_events(|at_message| Some(at_message).filter(|place| *place <= keep));
         }
     }
 
-    fn keep_events(&mut self, keep: impl Fn(usize) -> bool, place: impl Fn(usize) -> usize) -> Vec<Arc<Reminder>> {
-        let mut gone = Vec::new();
-        let mut kept = imbl::Vector::new();
-        for event in self.slots.iter().flatten() {
-            if keep(event.at_message) {
-                let mut event = event.as_ref().clone();
-                event.at_message = place(event.at_message);
-                kept.push_back(Some(Arc::new(event)));
-            } else if let Detail::Pending(pending) = &event.detail {
-                gone.push(pending.reminder.clone());
+    /// The first `cut` messages were replaced by `head` others: events keep their place among those that are left.
+    pub(super) fn shift_events(&mut self, cut: usize, head: usize) {
+        self.place_events(|at_message| Some(at_message.saturating_sub(cut) + head));
+    }
+
+    /// Gives each event the place among the messages that `place` says, or lets it go. Gives the pending reminders that went.
+    fn place_events(&mut self, place: impl Fn(usize) -> Option<usize>) -> Vec<Arc<Reminder>> {
+        let (mut gone, mut kept, mut open_slot) = (Vec::new(), imbl::Vector::new(), 0);
+        for (slot, event) in self.slots.iter().enumerate() {
+            let Some(event) = event.as_ref().filter(|event| !event.is_gone()) else { continue };
+            match place(event.at_message) {
+                Some(at_message) => {
+                    open_slot += usize::from(slot < self.open_slot);
+                    let moved = || Arc::new(Event { at_message, ..event.as_ref().clone() });
+                    kept.push_back(Some(if at_message == event.at_message { event.clone() } else { moved() }));
+                }
+                None => gone.extend(event.pending().map(|pending| pending.reminder.clone())),
             }
         }
-        self.slots = kept;
-        self.holes = 0;
+        (self.slots, self.open_slot) = (kept, open_slot);
         self.reindex();
         gone
     }

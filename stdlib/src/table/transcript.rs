@@ -28,12 +28,12 @@ fn log_all(records: &[LifecycleRecord], moment: &Moment<'_>, scope: &runtime::se
 
 fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let mut transcript = TranscriptValue::read(args, 0, &world)?;
+    let scope = here::scope(cx, &world);
+    let mut transcript = TranscriptValue::take(args, 0, &world, &scope)?;
     // The caller's hold on the old one ends here, so that an inject in a loop changes one transcript in place.
     args[0] = Value::Nil;
     let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
     let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
-    let scope = here::scope(cx, &world);
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);
     let admitted = lifecycle::inject(&mut transcript, spec, Source::InPipeline, None, &moment);
@@ -47,11 +47,11 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
 
 fn clear_reminders(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let mut transcript = TranscriptValue::read(args, 0, &world)?;
+    let scope = here::scope(cx, &world);
+    let mut transcript = TranscriptValue::take(args, 0, &world, &scope)?;
     args[0] = Value::Nil;
     let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
     let selector = Selector::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
-    let scope = here::scope(cx, &world);
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);
     let records = lifecycle::clear(&mut transcript, &selector);

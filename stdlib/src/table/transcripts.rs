@@ -4,7 +4,7 @@ use crate::bind::{ScriptCompactor, ScriptFn};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, to_raise};
 use crate::here;
-use crate::values::{TranscriptValue, of_transcript};
+use crate::values::{TranscriptValue, of_transcript, on_record};
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::Value;
@@ -18,7 +18,7 @@ use runtime::reminder::providers::{self, ReminderOptions};
 use runtime::seam::{Scope, Summary, Turn};
 use runtime::session::Session;
 use runtime::transcript::compact::{CompactOptions, Strategy, begin};
-use runtime::transcript::{Event, Transcript};
+use runtime::transcript::{Event, Imported, Transcript, TranscriptError};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -67,16 +67,20 @@ fn transcript(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     }
     args::dict(args, 0)?;
     let data = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    let transcript = Transcript::from_data(&data, &world.ids, world.clock.now_ms());
-    transcript.map(TranscriptValue::value).map_err(|e| of_transcript(&e).about(0, ""))
+    made(cx, &world, Transcript::import(&data, &world.ids, world.clock.now_ms()))
 }
 
 fn transcript_from_messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     args::list(args, 0)?;
     let data = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    let transcript = Transcript::from_messages(&data, &world.ids, world.clock.now_ms());
-    transcript.map(TranscriptValue::value).map_err(|e| of_transcript(&e).about(0, ""))
+    made(cx, &world, Transcript::from_messages(&data, &world.ids, world.clock.now_ms()))
+}
+
+/// A transcript that was made of data, as a value. The reminders in it are on the log from here.
+fn made(cx: &Cx<'_>, world: &World, read: Result<Imported, TranscriptError>) -> Result<Value, Box<Raise>> {
+    let imported = read.map_err(|e| of_transcript(&e).about(0, ""))?;
+    Ok(TranscriptValue::value(on_record(imported, world, &here::scope(cx, world))))
 }
 
 fn transcript_messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -109,7 +113,9 @@ fn transcript_export(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<R
 }
 
 fn transcript_import(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(TranscriptValue::value(read(cx, args)?))
+    let world = here::world(cx)?;
+    let scope = here::scope(cx, &world);
+    Ok(TranscriptValue::value(TranscriptValue::take(args, 0, &world, &scope)?))
 }
 
 fn transcript_render_visible(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -185,9 +191,9 @@ fn compact_options(cx: &Cx<'_>, args: &[Value]) -> Result<(CompactOptions, Summa
 
 fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let mut transcript = TranscriptValue::read(args, 0, &world)?;
     let (options, summariser) = compact_options(cx, args)?;
     let scope = here::own_scope(cx, &world);
+    let mut transcript = TranscriptValue::take(args, 0, &world, &scope)?;
     let cancel = scope.cancel.clone();
     // Handlers' reminders belong to the agent at hand. Outside of any loop they go into the transcript itself.
     let at_hand = here::session(cx);

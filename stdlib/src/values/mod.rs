@@ -4,4 +4,4 @@ mod stream;
 mod transcript;
 
 pub(crate) use stream::EventStream;
-pub(crate) use transcript::{TranscriptValue, find_session, of_transcript, session_arg};
+pub(crate) use transcript::{TranscriptValue, find_session, of_transcript, on_record, session_arg};

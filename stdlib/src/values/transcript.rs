@@ -1,13 +1,15 @@
 //! A transcript as a value: it reads like a dict and is shared, not copied.
 
 use crate::convert::{to_data, to_value};
+use crate::here;
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::{HostBox, HostObject, Str, Value};
 use lang::vm::{Raise, codes};
 use runtime::clock::Clock;
+use runtime::seam::Scope;
 use runtime::session::Session;
-use runtime::transcript::{Transcript, TranscriptError};
+use runtime::transcript::{Imported, Transcript, TranscriptError};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -22,11 +24,21 @@ impl TranscriptValue {
         HostBox::value(Self { transcript })
     }
 
-    /// The transcript that an argument stands for: the value itself, or a dict that says it is one.
+    /// The transcript that an argument stands for, to look at: the value itself, or a dict that says it is one.
     pub(crate) fn read(args: &[Value], i: usize, world: &World) -> Result<Transcript, Box<Raise>> {
+        Ok(Self::import(args, i, world)?.0)
+    }
+
+    /// The same, to go on from it: the reminders that a dict brings along are on the log from here.
+    pub(crate) fn take(args: &[Value], i: usize, world: &World, scope: &Scope) -> Result<Transcript, Box<Raise>> {
+        let imported = Self::import(args, i, world)?;
+        Ok(on_record(imported, world, scope))
+    }
+
+    fn import(args: &[Value], i: usize, world: &World) -> Result<Imported, Box<Raise>> {
         match args.get(i) {
             Some(value @ Value::Host(_)) => match value.as_host::<Self>() {
-                Some(t) => Ok(t.transcript.clone()),
+                Some(t) => Ok((t.transcript.clone(), Vec::new())),
                 None => Err(args::mismatch(args, i, "a transcript")),
             },
             Some(value @ Value::Dict(_)) => {
@@ -42,12 +54,21 @@ impl TranscriptValue {
                     // Whoever wrote events means a whole transcript.
                     data.set("_type", "transcript".into());
                 }
-                Transcript::from_data(&data, &world.ids, world.clock.now_ms())
+                Transcript::import(&data, &world.ids, world.clock.now_ms())
                     .map_err(|e| of_transcript(&e).about(i, ""))
             }
             _ => Err(args::mismatch(args, i, "a transcript")),
         }
     }
+}
+
+/// A transcript that was made of a dict, once the log knows of the reminders in it.
+pub(crate) fn on_record((transcript, records): Imported, world: &World, scope: &Scope) -> Transcript {
+    let moment = here::moment(transcript.id(), scope, world);
+    for record in &records {
+        scope.log.append(record.to_log(&moment));
+    }
+    transcript
 }
 
 /// A transcript's error as a raise.

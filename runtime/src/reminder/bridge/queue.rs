@@ -18,6 +18,7 @@ pub struct Queue {
     items: VecDeque<Injection>,
     fates: VecDeque<(Arc<str>, Fate)>,
     ids: IdStream,
+    closed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,9 @@ pub enum QueueError {
     /// It is full.
     #[error("the session's queue is full ({0} items); wait until the session has drained it")]
     Full(usize),
+    /// The session is closed.
+    #[error("the session is closed and takes nothing more")]
+    Closed,
     /// The item was delivered already.
     #[error("the reminder `{0}` was delivered already")]
     AlreadyDelivered(Arc<str>),
@@ -67,7 +71,7 @@ impl Queue {
     /// An empty queue whose ids come from `ids`.
     #[must_use]
     pub fn shared(ids: IdStream) -> SharedQueue {
-        Arc::new(Mutex::new(Queue { items: VecDeque::new(), fates: VecDeque::new(), ids }))
+        Arc::new(Mutex::new(Queue { items: VecDeque::new(), fates: VecDeque::new(), ids, closed: false }))
     }
 
     /// Puts a reminder in. It takes the place of a queued one with the same dedupe key.
@@ -77,9 +81,7 @@ impl Queue {
             Payload::Message(_) => false,
         };
         let replaced: Vec<_> = self.items.iter().filter(|item| same_key(item)).map(|item| item.id.clone()).collect();
-        if self.items.len() - replaced.len() >= Self::CAPACITY {
-            return Err(QueueError::Full(self.items.len()));
-        }
+        self.room_for_one(replaced.len())?;
         self.items.retain(|item| !same_key(item));
         for id in &replaced {
             self.remember(id.clone(), Fate::Revoked);
@@ -92,9 +94,7 @@ impl Queue {
 
     /// Puts a message of the user in.
     pub fn push_message(&mut self, message: Arc<Message>, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
-        if self.items.len() >= Self::CAPACITY {
-            return Err(QueueError::Full(self.items.len()));
-        }
+        self.room_for_one(0)?;
         let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
         self.items.push_back(Injection { id: id.clone(), mode, payload: Payload::Message(message) });
         Ok(Accepted { id, replaced: Vec::new() })
@@ -127,6 +127,22 @@ impl Queue {
             self.remember(item.id.clone(), Fate::Delivered);
         }
         due.into()
+    }
+
+    /// Takes nothing more, and gives what still waits: its session ends.
+    pub fn close(&mut self) -> Vec<Injection> {
+        self.closed = true;
+        let rest: Vec<Injection> = self.items.drain(..).collect();
+        rest.iter().for_each(|item| self.remember(item.id.clone(), Fate::Delivered));
+        rest
+    }
+
+    fn room_for_one(&self, leaving: usize) -> Result<(), QueueError> {
+        match self.items.len() - leaving {
+            _ if self.closed => Err(QueueError::Closed),
+            Self::CAPACITY.. => Err(QueueError::Full(self.items.len())),
+            _ => Ok(()),
+        }
     }
 
     fn remember(&mut self, id: Arc<str>, fate: Fate) {
@@ -178,6 +194,17 @@ mod tests {
         assert_eq!(queue.push_reminder(keyed("new"), Mode::FinishStep, 1), Err(QueueError::Full(256)));
         assert_eq!(queue.push_reminder(keyed("k"), Mode::AuditOnly, 1).unwrap().replaced, [first.id]);
         assert_eq!(queue.pending().len(), 256);
+    }
+
+    #[test]
+    fn a_closed_queue_gives_what_waits_and_takes_nothing_more() {
+        let mut queue = queue();
+        let one = queue.push_reminder(ReminderSpec::new("1"), Mode::FinishStep, 1).unwrap().id;
+        assert_eq!(queue.close().len(), 1);
+        assert_eq!(queue.push_reminder(ReminderSpec::new("2"), Mode::FinishStep, 1), Err(QueueError::Closed));
+        let message = Arc::new(Message::user("m"));
+        assert_eq!(queue.push_message(message, Mode::FinishStep, 1), Err(QueueError::Closed));
+        assert_eq!(queue.revoke(&one), Err(QueueError::AlreadyDelivered(one)));
     }
 
     #[test]

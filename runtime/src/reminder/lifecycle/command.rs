@@ -7,7 +7,7 @@ use crate::render::Rendered;
 use crate::transcript::Transcript;
 
 use super::{
-    Charge, DiscardReason, LifecycleRecord, Moment, Selector, audit, clear, compact, discard, drop_unrenderable, fire,
+    Charge, DiscardReason, LifecycleRecord, Moment, Selector, audit, before_prompt, clear, compact, discard, drop_unrenderable, fire,
     inherit, inject, post_turn, post_turn_by_hand, preserve_only,
 };
 
@@ -24,6 +24,8 @@ pub enum Command {
     Clear(Selector),
     /// A request is sent; whether it charges what it carries.
     Fire(Rendered, bool),
+    /// A prompt of a loop is about to be built.
+    BeforePrompt,
     /// What cannot be shown is dropped.
     DropUnrenderable,
     /// A turn is over.
@@ -46,6 +48,7 @@ pub fn apply(mut transcript: Transcript, command: Command, at: &Moment<'_>) -> (
         Command::Audit(reminder) => vec![audit(t, reminder, at)],
         Command::Clear(selector) => clear(t, &selector),
         Command::Fire(rendered, charges) => fire(t, &rendered, charges, at),
+        Command::BeforePrompt => before_prompt(t),
         Command::DropUnrenderable => drop_unrenderable(t),
         Command::PostTurn => post_turn(t).records,
         Command::PostTurnByHand(turn) => post_turn_by_hand(t, turn).records,

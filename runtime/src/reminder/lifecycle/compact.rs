@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::reminder::Reminder;
-use crate::transcript::{Pending, Transcript};
+use crate::transcript::Transcript;
 
 use super::ttl::{charge_each, post_turn};
 use super::{ExpireReason, LifecycleRecord, remove};
@@ -46,9 +46,8 @@ pub fn compact(transcript: &mut Transcript, charge: Charge) -> CompactPass {
 
 /// Removes what is not to be preserved.
 pub fn preserve_only(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
-    let lost = |pending: &Pending| !pending.reminder.preserve_on_compact;
-    let slots = transcript.pending_slots();
-    remove(transcript, slots, lost, |pending| LifecycleRecord::Expired {
+    let lost = transcript.slots_where(|pending| !pending.reminder.preserve_on_compact);
+    remove(transcript, lost, |pending| LifecycleRecord::Expired {
         reminder_id: pending.reminder.id.clone(),
         reason: ExpireReason::Compaction,
         ttl_turns_before: None,
@@ -79,7 +78,11 @@ fn dedupe(transcript: &mut Transcript, pass: &mut CompactPass) {
     for (dedupe_key, replaced_ids) in groups {
         pass.deduped += replaced_ids.len();
         let replacing_id = newest[&dedupe_key].clone();
-        pass.records.push(LifecycleRecord::Deduped { replaced_ids, replacing_id, dedupe_key });
+        pass.records.push(LifecycleRecord::Deduped { replaced_ids, replacing_id, dedupe_key: Some(dedupe_key) });
+    }
+    // No key stands twice any more, so the index is complete again.
+    if pass.deduped > 0 {
+        transcript.reindex();
     }
     transcript.settle();
 }

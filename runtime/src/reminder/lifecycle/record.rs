@@ -54,7 +54,7 @@ pub enum LifecycleRecord {
     Injected(Arc<Reminder>),
     /// One came with a handoff.
     Inherited(Arc<Reminder>),
-    /// One came along with a fork.
+    /// One came along with a copy of a transcript: a fork, or one read from a dict.
     Forked(Arc<Reminder>),
     /// One was put down for the record only.
     Audited(Arc<Reminder>),
@@ -73,8 +73,8 @@ pub enum LifecycleRecord {
         replaced_ids: Vec<Arc<str>>,
         /// The one that stays.
         replacing_id: Arc<str>,
-        /// Their key.
-        dedupe_key: Arc<str>,
+        /// The key they share; nothing where the same reminder came again.
+        dedupe_key: Option<Arc<str>>,
     },
     /// One is gone.
     Expired {
@@ -172,7 +172,7 @@ impl LifecycleRecord {
                 put("replaced_id", replaced_ids.first().into());
                 put("replaced_ids", replaced_ids.iter().map(Data::from).collect());
                 put("replacing_id", replacing_id.into());
-                put("dedupe_key", dedupe_key.into());
+                put("dedupe_key", dedupe_key.as_ref().into());
             }
             LifecycleRecord::Expired { reminder_id, reason, ttl_turns_before } => {
                 put("reminder_id", reminder_id.into());

@@ -63,19 +63,15 @@ impl Selector {
 
 /// Removes the pending reminders that a selector means. An id or a key is looked up; only a tag alone needs a scan.
 pub fn clear(transcript: &mut Transcript, selector: &Selector) -> Vec<LifecycleRecord> {
-    let candidates = match (&selector.id, &selector.dedupe_key) {
+    let mut meant = match (&selector.id, &selector.dedupe_key) {
         (Some(id), _) => transcript.slot_of_id(id).into_iter().collect(),
         (None, Some(key)) => transcript.slots_of_key(key),
-        (None, None) => transcript.pending_slots(),
+        (None, None) => transcript.slots_where(|pending| selector.matches(pending)),
     };
-    remove(
-        transcript,
-        candidates,
-        |pending| selector.matches(pending),
-        |pending| LifecycleRecord::Expired {
-            reminder_id: pending.reminder.id.clone(),
-            reason: ExpireReason::Cleared,
-            ttl_turns_before: None,
-        },
-    )
+    meant.retain(|slot| transcript.pending_at(*slot).is_some_and(|pending| selector.matches(pending)));
+    remove(transcript, meant, |pending| LifecycleRecord::Expired {
+        reminder_id: pending.reminder.id.clone(),
+        reason: ExpireReason::Cleared,
+        ttl_turns_before: None,
+    })
 }

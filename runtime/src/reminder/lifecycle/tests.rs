@@ -152,7 +152,9 @@ fn compaction_takes_ttl_then_dedupe_then_the_filter() {
         {"kind":"system_reminder","reminder":{"id":"4","body":"lost","ttl_turns":2}}]}"#;
     let t = Transcript::from_data(&Data::from_json(json).unwrap(), &world.ids, 0).unwrap();
     assert_eq!(t.pending_count(), 4);
+    assert!(t.is_crowded());
     let (t, records) = apply(t, Command::Compact(Charge::All), &world.at(0));
+    assert!(!t.is_crowded(), "no key stands twice, so no look-up needs a scan");
     let told: Vec<_> = records
         .iter()
         .map(|r| (r.word(), r.to_log(&world.at(0)).payload.get("reason").to_text().to_string()))
@@ -191,6 +193,68 @@ fn what_is_for_the_record_only_is_never_pending() {
     let reminder = Arc::new(spec("x", None, None).into_reminder("r".into(), Source::Bridge, 1));
     assert_eq!(audit(&mut t, reminder, &world.at(1)).word(), "audited");
     assert_eq!((t.pending_count(), t.event_count(), shown(&t).fired.len()), (0, 1, 0));
+}
+
+#[test]
+fn a_turn_that_was_cut_short_is_over_when_the_next_prompt_is_built() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    inject(&mut t, spec("once", None, Some(1)), Source::InPipeline, None, &world.at(0));
+    inject(&mut t, spec("twice", None, Some(2)), Source::InPipeline, None, &world.at(0));
+    let rendered = shown(&t);
+    fire(&mut t, &rendered, true, &world.at(1));
+    // A handler threw: no pass.
+    let words: Vec<_> = before_prompt(&mut t).iter().map(LifecycleRecord::word).collect();
+    assert_eq!(words.first(), Some(&"expired"));
+    assert_eq!(bodies(&t), ["twice"]);
+    assert!(before_prompt(&mut t).is_empty(), "a turn that is over is over once");
+    assert_eq!(turn(&mut t, &world, 2, |_| ()).1.expired, 1);
+}
+
+#[test]
+fn a_void_prompt_moves_only_what_came_after_it() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    for n in 0..40 {
+        inject(&mut t, spec(&format!("early {n}"), Some(&n.to_string()), Some(2)), Source::Hook, None, &world.at(0));
+    }
+    let rendered = shown(&t);
+    fire(&mut t, &rendered, true, &world.at(1));
+    // Holes are closed meanwhile, so places move.
+    for n in 0..30 {
+        clear(&mut t, &Selector { dedupe_key: Some(n.to_string().into()), ..Selector::default() });
+    }
+    inject(&mut t, spec("late", None, Some(1)), Source::Hook, None, &world.at(1));
+    t.prompt_void();
+    let (seen, passed) = turn(&mut t, &world, 2, |_| ());
+    assert_eq!((seen, passed.expired, t.pending_count()), (11, 1, 10));
+}
+
+#[test]
+fn the_same_reminder_again_takes_its_own_place() {
+    let world = World::new();
+    let mut parent = Transcript::new("p".into());
+    inject(&mut parent, spec("b", None, Some(3)), Source::InPipeline, None, &world.at(0));
+    let mut child = Transcript::new("c".into());
+    inherit(&mut child, propagation(&parent, &"p".into()), &world.at(0));
+    turn(&mut child, &world, 1, |_| ());
+    let again = inherit(&mut child, propagation(&parent, &"p".into()), &world.at(0));
+    assert_eq!(again[0].records.iter().map(LifecycleRecord::word).collect::<Vec<_>>(), ["deduped", "inherited"]);
+    assert_eq!(again[0].replaced, [again[0].reminder.id.clone()]);
+    assert!(again[0].records[0].to_log(&world.at(0)).payload.get("dedupe_key").is_nil());
+    assert_eq!((child.pending_count(), child.ttl_left(child.pending().next().unwrap())), (1, Some(3)));
+}
+
+#[test]
+fn passes_by_hand_leave_nothing_behind() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    inject(&mut t, spec("long", None, Some(u32::MAX)), Source::InPipeline, None, &world.at(0));
+    for _ in 0..5_000 {
+        post_turn_by_hand(&mut t, 0);
+    }
+    assert_eq!(t.ttl_left(t.pending().next().unwrap()), Some(u32::MAX - 5_000));
+    assert!(t.notes_of_due() < 200, "{} notes of when one reminder is due", t.notes_of_due());
 }
 
 #[derive(Debug, Clone)]

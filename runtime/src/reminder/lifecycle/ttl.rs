@@ -2,7 +2,7 @@
 
 use crate::transcript::Transcript;
 
-use super::{ExpireReason, LifecycleRecord};
+use super::{ExpireReason, LifecycleRecord, drop_unrenderable};
 
 /// What a pass did.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,6 +25,14 @@ pub fn post_turn(transcript: &mut Transcript) -> Passed {
     }
     transcript.settle();
     passed
+}
+
+/// What must be done before a prompt is built: a turn that was cut short behind its prompt (a handler threw, the worker was
+/// stopped) is over now, else its reminders would be seen once too often; and what no route could show is dropped.
+pub fn before_prompt(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
+    let mut records = if transcript.has_open_prompts() { post_turn(transcript).records } else { Vec::new() };
+    records.extend(drop_unrenderable(transcript));
+    records
 }
 
 /// The pass called by hand: charges all finite reminders made in `turn` or before, whatever carried them.

@@ -1,0 +1,147 @@
+//! The account of the pending reminders: which prompts they are charged for, and when their turns are over. A TTL is kept as
+//! the number of the prompt after which it is over, so a turn touches only what expires.
+
+use std::sync::Arc;
+
+use crate::reminder::Reminder;
+
+use super::{Detail, Event, Pending, Transcript};
+
+impl Transcript {
+    /// In how many more prompts a pending reminder appears; nothing for one that stays.
+    #[must_use]
+    pub fn ttl_left(&self, pending: &Pending) -> Option<u32> {
+        pending.ttl_left(self.charged)
+    }
+
+    /// A pending reminder as it is now: with the present `ttl_turns`.
+    #[must_use]
+    pub fn present(&self, pending: &Pending) -> Arc<Reminder> {
+        let ttl_turns = self.ttl_left(pending);
+        if ttl_turns == pending.reminder.ttl_turns {
+            return pending.reminder.clone();
+        }
+        Arc::new(Reminder { ttl_turns, ..pending.reminder.as_ref().clone() })
+    }
+
+    /// Prompts whose turns are over.
+    #[must_use]
+    pub fn charged(&self) -> u64 {
+        self.charged
+    }
+
+    /// Whether a prompt was built whose turn is not over.
+    pub(crate) fn has_open_prompts(&self) -> bool {
+        self.prompts > self.charged
+    }
+
+    /// Counts a prompt that charges what it carries.
+    pub(crate) fn prompt_built(&mut self) {
+        if !self.has_open_prompts() {
+            self.open_slot = self.slots.len();
+        }
+        self.prompts += 1;
+    }
+
+    /// The prompt last counted was seen by nobody and is not counted any more. Whatever was admitted meanwhile moves along.
+    pub(crate) fn prompt_void(&mut self) {
+        if self.has_open_prompts() {
+            self.uncount_prompts_after(self.prompts - 1);
+        }
+    }
+
+    /// Prompts that are not charged yet are not counted any more: they belong to another transcript.
+    pub(crate) fn forget_open_prompts(&mut self) {
+        if self.has_open_prompts() {
+            self.uncount_prompts_after(self.charged);
+        }
+    }
+
+    /// Only what came after an open prompt can count from behind it, so the rest is not looked at.
+    fn uncount_prompts_after(&mut self, prompts: u64) {
+        self.prompts = prompts;
+        for slot in self.open_slot..self.slots.len() {
+            let Some(slot) = u32::try_from(slot).ok() else { break };
+            let later = self.pending_at(slot).filter(|pending| pending.since_prompt > prompts);
+            if let Some(reminder) = later.map(|pending| pending.reminder.clone()) {
+                self.set_account(slot, Pending::new(reminder, prompts));
+            }
+        }
+    }
+
+    /// Charges all that was carried by prompts built so far. Gives the slots whose time is over, oldest first, each with
+    /// what it had left before.
+    pub(crate) fn charge_carried(&mut self) -> Vec<(u32, u32)> {
+        let before = self.charged;
+        self.charged = self.prompts;
+        let mut over = Vec::new();
+        while let Some(prompt) = self.due.get_min().map(|(prompt, _)| *prompt).filter(|prompt| *prompt <= self.charged)
+        {
+            let slots = self.due.remove(&prompt).unwrap_or_default();
+            self.noted -= slots.len();
+            for slot in slots {
+                let still = self.pending_at(slot).filter(|pending| pending.expires_at_prompt == Some(prompt));
+                if let Some(left) = still.and_then(|pending| pending.ttl_left(before)) {
+                    over.push((slot, left));
+                }
+            }
+        }
+        over.sort_unstable();
+        over.dedup();
+        over
+    }
+
+    /// Charges one pending reminder by hand, whatever carried it. Gives what is left.
+    pub(crate) fn charge_slot(&mut self, slot: u32) -> Option<u32> {
+        let pending = self.pending_at(slot)?;
+        let left = pending.ttl_left(self.charged)?.saturating_sub(1);
+        let since_prompt = pending.since_prompt.max(self.charged);
+        let reminder = Arc::new(Reminder { ttl_turns: Some(left), ..pending.reminder.as_ref().clone() });
+        self.set_account(slot, Pending::new(reminder, since_prompt));
+        Some(left)
+    }
+
+    /// Gives the pending reminder of a slot another account.
+    fn set_account(&mut self, slot: u32, pending: Pending) {
+        let Some(event) = self.slots.get(slot as usize).cloned().flatten() else { return };
+        let expires = pending.expires_at_prompt;
+        let event = Event { detail: Detail::Pending(pending), ..event.as_ref().clone() };
+        self.slots.set(slot as usize, Some(Arc::new(event)));
+        if let Some(expires) = expires {
+            self.note_due(expires, slot);
+        }
+    }
+
+    /// Notes when a slot is due. What it was due before stays noted and is passed over then; should such notes outnumber
+    /// the slots, all are made anew.
+    pub(super) fn note_due(&mut self, prompt: u64, slot: u32) {
+        self.note(prompt, slot);
+        if self.noted > 2 * self.slots.len() + 64 {
+            self.forget_due();
+            let due = |slot: u32| Some((self.pending_at(slot)?.expires_at_prompt?, slot));
+            let all: Vec<_> = self.pending_slots().into_iter().filter_map(due).collect();
+            all.into_iter().for_each(|(prompt, slot)| self.note(prompt, slot));
+        }
+    }
+
+    fn note(&mut self, prompt: u64, slot: u32) {
+        self.noted += 1;
+        match self.due.get_mut(&prompt) {
+            Some(slots) => slots.push_back(slot),
+            None => {
+                self.due.insert(prompt, imbl::Vector::unit(slot));
+            }
+        }
+    }
+
+    /// How many entries there are of when reminders are due.
+    #[cfg(test)]
+    pub(crate) fn notes_of_due(&self) -> usize {
+        self.due.values().map(imbl::Vector::len).sum()
+    }
+
+    pub(super) fn forget_due(&mut self) {
+        self.due = imbl::OrdMap::new();
+        self.noted = 0;
+    }
+}
