@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use lang::vm::{Context, Cx, Raise, codes};
-use runtime::reminder::lifecycle::Moment;
+use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
 use runtime::seam::{Scope, Turn};
 use runtime::session::Session;
 use std::rc::Rc;
@@ -67,5 +67,18 @@ pub(crate) fn moment<'a>(id: &'a Arc<str>, scope: &'a Scope, world: &'a World) -
         turn: 0,
         now_ms: scope.clock.now_ms(),
         ids: &world.ids,
+    }
+}
+
+/// Writes what happened to the reminders of a bare transcript. Where it is a copy of an open session's, each record says so:
+/// the session itself is not touched by it.
+pub(crate) fn put_on_record(records: &[LifecycleRecord], moment: &Moment<'_>, scope: &Scope, world: &World) {
+    let detached = !records.is_empty() && world.sessions.exists(moment.session_id);
+    for record in records {
+        let mut entry = record.to_log(moment);
+        if detached {
+            entry.payload.set("detached", true.into());
+        }
+        scope.log.append(entry);
     }
 }

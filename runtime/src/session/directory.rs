@@ -179,8 +179,8 @@ impl Sessions {
             state.child_ids.push(child.id().clone());
             (state.workspace_anchor.clone(), state.turns)
         });
-        let copy = transcript.renamed(child.id().clone());
-        let records = lifecycle::fork(&copy);
+        let mut copy = transcript.renamed(child.id().clone());
+        let records = lifecycle::fork(&mut copy);
         child.with(|state| {
             state.branched_at_event_index = Some(copy.event_count());
             state.transcript = copy;

@@ -8,7 +8,7 @@ use crate::options::label_of;
 use crate::values::TranscriptValue;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
-use runtime::reminder::lifecycle::{self, LifecycleRecord, Moment, Selector};
+use runtime::reminder::lifecycle::{self, Selector};
 use runtime::reminder::{ReminderSpec, Source};
 
 lang::builtins! { "transcript" =>
@@ -18,12 +18,6 @@ lang::builtins! { "transcript" =>
     plain "clear_reminders(transcript: any, selector: dict) -> dict" [lint = lint::clear_reminders] clear_reminders;
     /// The pending reminders, oldest first.
     plain "reminders(transcript: any) -> list" reminders;
-}
-
-fn log_all(records: &[LifecycleRecord], moment: &Moment<'_>, scope: &runtime::seam::Scope) {
-    for record in records {
-        scope.log.append(record.to_log(moment));
-    }
 }
 
 fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -37,7 +31,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);
     let admitted = lifecycle::inject(&mut transcript, spec, Source::InPipeline, None, &moment);
-    log_all(&admitted.records, &moment, &scope);
+    here::put_on_record(&admitted.records, &moment, &scope, &world);
     Ok(Value::record([
         ("transcript", TranscriptValue::value(transcript)),
         ("reminder_id", Value::str(&admitted.reminder.id)),
@@ -55,7 +49,7 @@ fn clear_reminders(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     let id = transcript.id().clone();
     let moment = here::moment(&id, &scope, &world);
     let records = lifecycle::clear(&mut transcript, &selector);
-    log_all(&records, &moment, &scope);
+    here::put_on_record(&records, &moment, &scope, &world);
     Ok(Value::record([
         ("transcript", TranscriptValue::value(transcript)),
         ("removed_count", Value::from(records.len())),

@@ -227,9 +227,7 @@ fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
         let id = transcript.id().clone();
         let moment = here::moment(&id, &scope, &world);
         let compacted = begun.finish(summary, &moment);
-        for record in &compacted.records {
-            scope.log.append(record.to_log(&moment));
-        }
+        here::put_on_record(&compacted.records, &moment, &scope, &world);
         transcript = compacted.transcript;
         if is_bare {
             session.with(|s| s.transcript = transcript.clone());

@@ -65,9 +65,7 @@ impl TranscriptValue {
 /// A transcript that was made of a dict, once the log knows of the reminders in it.
 pub(crate) fn on_record((transcript, records): Imported, world: &World, scope: &Scope) -> Transcript {
     let moment = here::moment(transcript.id(), scope, world);
-    for record in &records {
-        scope.log.append(record.to_log(&moment));
-    }
+    here::put_on_record(&records, &moment, scope, world);
     transcript
 }
 

@@ -29,8 +29,9 @@ pub fn inherit(child: &mut Transcript, handed: Vec<Arc<Reminder>>, at: &Moment<'
     handed.into_iter().map(|reminder| admit(child, reminder, Road::Inherited, at)).collect()
 }
 
-/// The records of a fork. The copy shares its parent's events, so nothing is admitted anew.
-#[must_use]
-pub fn fork(copy: &Transcript) -> Vec<LifecycleRecord> {
+/// The records of a fork. The copy shares its parent's events, so nothing is admitted anew; a turn that is still going on
+/// in the parent is charged there alone.
+pub fn fork(copy: &mut Transcript) -> Vec<LifecycleRecord> {
+    copy.forget_open_prompts();
     copy.pending().map(|pending| LifecycleRecord::Forked(copy.present(pending))).collect()
 }
