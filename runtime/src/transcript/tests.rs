@@ -170,7 +170,8 @@ fn after_a_compaction_events_stand_where_they_stood() {
 fn what_is_found_by_id_is_found_past_holes() {
     with_moment(|at| {
         let mut t = Transcript::new("t".into());
-        let admit = |t: &mut Transcript| inject(t, ReminderSpec::new("x"), Source::InPipeline, None, at).reminder.id.clone();
+        let admit =
+            |t: &mut Transcript| inject(t, ReminderSpec::new("x"), Source::InPipeline, None, at).reminder.id.clone();
         let ids: Vec<_> = (0..200).map(|_| admit(&mut t)).collect();
         let by_id = |id: &Arc<str>| Selector { id: Some(id.clone()), ..Selector::default() };
         for id in &ids[..90] {

@@ -54,8 +54,7 @@ impl TranscriptValue {
                     // Whoever wrote events means a whole transcript.
                     data.set("_type", "transcript".into());
                 }
-                Transcript::import(&data, &world.ids, world.clock.now_ms())
-                    .map_err(|e| of_transcript(&e).about(i, ""))
+                Transcript::import(&data, &world.ids, world.clock.now_ms()).map_err(|e| of_transcript(&e).about(i, ""))
             }
             _ => Err(args::mismatch(args, i, "a transcript")),
         }

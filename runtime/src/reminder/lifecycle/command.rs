@@ -7,8 +7,8 @@ use crate::render::Rendered;
 use crate::transcript::Transcript;
 
 use super::{
-    Charge, DiscardReason, LifecycleRecord, Moment, Selector, audit, before_prompt, clear, compact, discard, drop_unrenderable, fire,
-    inherit, inject, post_turn, post_turn_by_hand, preserve_only,
+    Charge, DiscardReason, LifecycleRecord, Moment, Selector, audit, before_prompt, clear, compact, discard,
+    drop_unrenderable, fire, inherit, inject, post_turn, post_turn_by_hand, preserve_only,
 };
 
 /// A command.
