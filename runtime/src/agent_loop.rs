@@ -15,6 +15,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use park::AwaitResumption;
+
 use crate::data::Data;
 use crate::hooks::{Decision, Hook, HookEvent, Hooks};
 use crate::message::ToolSpec;
@@ -27,6 +29,7 @@ use crate::session::Session;
 mod finish;
 mod iteration;
 mod options;
+mod park;
 mod permission;
 mod prompt;
 mod result;
@@ -43,11 +46,13 @@ mod validate;
 mod tests;
 
 pub use options::LoopOptions;
+pub use park::{ParkRequest, Parking};
 pub use result::{LoopResult, LoopStatus, ToolCounts};
 pub use state::LoopState;
 pub use stop::until_stopped;
 
 /// Everything with behaviour that a loop calls.
+#[derive(Clone)]
 pub struct Parts {
     /// The model.
     pub model: Rc<dyn Model>,
@@ -100,9 +105,12 @@ pub async fn agent_loop(
         ..scope.clone()
     };
     let first_note = scope.notes.borrow().len();
-    let specs = Arc::new(parts.tools.iter().map(|tool| tool.spec().clone()).collect());
-    let run = Run { session, scope, parts, options, providers, specs };
-    let mut state = LoopState::new(run.options.task.clone(), run.scope.clock.now_ms());
+    let parking = options.parking.clone().unwrap_or_default();
+    let tools = AwaitResumption::beside(&parts.tools, &parking);
+    let specs = Arc::new(tools.iter().map(|tool| tool.spec().clone()).collect());
+    let (left, now_ms) = (options.from.clone(), scope.clock.now_ms());
+    let run = Run { session, scope, parts, options, providers, tools, specs, parking };
+    let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
     // The steps are boxed, so that a loop that waits costs its caller little.
     let ended = Box::pin(run.steps(&mut state)).await?;
     Box::pin(run.finish(state, ended, first_note)).await
@@ -115,7 +123,9 @@ struct Run<'a> {
     parts: &'a Parts,
     options: LoopOptions,
     providers: Vec<Rc<dyn ReminderProvider>>,
+    tools: Vec<Rc<dyn Tool>>,
     specs: Arc<Vec<ToolSpec>>,
+    parking: Rc<Parking>,
 }
 
 /// How the loop ended.
@@ -139,7 +149,10 @@ impl Run<'_> {
 
     /// From the first step to the last iteration.
     async fn steps(&self, state: &mut LoopState) -> Outcome<Ended> {
-        if let Some(ended) = self.start(state).await? {
+        // One that goes on has begun already.
+        if self.options.from.is_none()
+            && let Some(ended) = self.start(state).await?
+        {
             return Ok(ended);
         }
         loop {

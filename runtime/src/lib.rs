@@ -15,6 +15,7 @@
 //! | [`hooks`] | events, verdicts, who is registered |
 //! | [`session`] | sessions and their directory |
 //! | [`agent_loop`] | the loop, one function for each seam |
+//! | [`workers`] | loops that work for another: propagation, events, suspension |
 //! | [`codes`] | the catalogue of this crate's diagnostics |
 //! | [`words`] | enums of words, suggestions |
 
@@ -36,6 +37,7 @@ pub mod seam;
 pub mod session;
 pub mod transcript;
 pub mod words;
+pub mod workers;
 
 #[cfg(test)]
 mod testing;

@@ -9,6 +9,7 @@ use crate::words::words;
 
 pub mod bridge;
 mod error;
+mod handed;
 mod lenient;
 pub mod lifecycle;
 pub mod providers;

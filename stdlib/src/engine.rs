@@ -299,6 +299,7 @@ impl Drop for Engine {
         self.world.hooks.clear_session();
         self.world.hooks.clear_persona();
         self.world.providers.clear();
+        self.world.workers.clear();
     }
 }
 

@@ -8,6 +8,7 @@ use runtime::event_log::LogError;
 use runtime::model::ModelError;
 use runtime::reminder::ReminderError;
 use runtime::seam::{Fault, Sort};
+use runtime::workers::WorkerError;
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
@@ -19,6 +20,11 @@ pub(crate) const MODEL: &str = "HARN-LLM-001";
 pub(crate) const NOTE: &str = "HARN-LLM-002";
 /// A session that is not there.
 pub(crate) const SESSION: &str = "HARN-SES-001";
+
+/// A worker that is not there.
+pub(crate) const WORKER: &str = "HARN-WRK-001";
+/// A worker that cannot do what is asked of it.
+pub(crate) const WORKER_STATE: &str = "HARN-WRK-002";
 
 /// The rows.
 pub(crate) static CODES: &[Code] = &[
@@ -48,6 +54,17 @@ pub(crate) static CODES: &[Code] = &[
         meaning: "No session has this id, or one has it already. `agent_session_open(id)` opens one.",
         fails: "agent_session_reset(\"no-such-session\")\n",
         mended: "let id = agent_session_open(\"mine\")\nagent_session_reset(id)\n",
+    },
+    Code {
+        code: WORKER_STATE,
+        severity: Error,
+        title: "a worker that cannot do what is asked of it",
+        meaning: "A worker is `running`, `suspended`, `completed`, `failed` or `cancelled`. One that runs cannot be resumed, \
+                  one that was closed cannot go on, none can wait for itself, and none can work in the session for which it \
+                  works.",
+        fails: "let id = agent_session_open(\"mine\")\nsub_agent_run(\"look\", {provider: \"mock\", parent_session_id: id, \
+                session_id: id})\n",
+        mended: "let id = agent_session_open(\"mine\")\nsub_agent_run(\"look\", {provider: \"mock\", parent_session_id: id})\n",
     },
 ];
 
@@ -124,6 +141,9 @@ pub(crate) fn to_raise(fault: &Rc<dyn Fault>) -> Box<Raise> {
     if let Some(error) = fault.as_any().downcast_ref::<LogError>() {
         return of_log(error);
     }
+    if let Some(error) = fault.as_any().downcast_ref::<WorkerError>() {
+        return of_worker(error);
+    }
     match fault.sort() {
         Sort::Cancelled => Raise::cancelled(fault.to_string()),
         _ => Raise::error(fault.code().unwrap_or(codes::OUTSIDE), fault.to_string()),
@@ -169,4 +189,14 @@ fn of_log(error: &LogError) -> Box<Raise> {
 /// An error of sessions.
 pub(crate) fn of_session(error: &runtime::session::SessionError) -> Box<Raise> {
     Raise::error(SESSION, error.to_string())
+}
+
+/// An error of workers.
+pub(crate) fn of_worker(error: &WorkerError) -> Box<Raise> {
+    match error {
+        WorkerError::Unknown(_) => Raise::error(WORKER, error.to_string()).help("`list_agents()` names those there are"),
+        WorkerError::Itself(_) => Raise::error(WORKER_STATE, error.to_string())
+            .help("a worker is waited for by those who started it, not from its own hooks and tools"),
+        WorkerError::State { .. } | WorkerError::OwnParent(_) => Raise::error(WORKER_STATE, error.to_string()),
+    }
 }

@@ -3,6 +3,7 @@
 //! - [`Engine`]: checks and runs scripts; a REPL feeds it piece by piece.
 //! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
+//! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `table`: the builtins, one file per namespace.
 //! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
@@ -17,6 +18,7 @@ mod fault;
 mod here;
 pub mod limits;
 mod lint;
+mod loops;
 mod options;
 pub mod output;
 mod project;
@@ -24,6 +26,7 @@ mod read;
 mod system;
 mod table;
 mod values;
+mod workers;
 mod world;
 
 pub use catalogue::catalogue;

@@ -22,6 +22,8 @@ use std::sync::Arc;
 pub(crate) static SHAPES: &[(&str, &str)] = &[
     ("LlmOptions", LLM),
     ("AgentLoopOptions", LOOP),
+    ("SubAgentOptions", SUB_AGENT),
+    ("WorkerSpec", WORKER),
     ("HttpOptions", HTTP),
     (
         "CompactOptions",
@@ -46,12 +48,31 @@ const LLM: &str = "{provider?: string, model?: string, session_id?: string, mess
     max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
     thinking?: any, timeout_ms?: int, llm_retries?: int, reminders?: any}";
 
-const LOOP: &str = "{provider?: string, model?: string, session_id?: string, messages?: list<any>, \
-    system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-    max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-    thinking?: any, timeout_ms?: int, llm_retries?: int, persona?: string, permissions?: any, max_iterations?: int, max_nudges?: int, loop_until_done?: bool, \
-    done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
-    token_budget?: int, max_tool_output_chars?: int}";
+/// The options of a loop, behind those that a caller has beside them.
+macro_rules! loop_options {
+    ($more:literal) => {
+        concat!(
+            "{",
+            $more,
+            "provider?: string, model?: string, session_id?: string, messages?: list<any>, \
+             system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
+             max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+             thinking?: any, timeout_ms?: int, llm_retries?: int, persona?: string, permissions?: any, max_iterations?: int, \
+             max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
+             token_budget?: int, max_tool_output_chars?: int}"
+        )
+    };
+}
+
+const LOOP: &str = loop_options!("");
+
+const SUB_AGENT: &str = loop_options!(
+    "name?: string, system?: string, background?: bool, parent_session_id?: string, reminder_propagation?: list<any>, "
+);
+
+const WORKER: &str = loop_options!(
+    "name?: string, task: any, system?: string, parent_session_id?: string, reminder_propagation?: list<any>, "
+);
 
 /// Options of the language's full list that this version does not have yet: refused, not ignored.
 const LATER: &[&str] = &[
@@ -106,6 +127,21 @@ impl<'a> Reader<'a> {
     /// As [`Self::llm`], for loops.
     pub(crate) fn agent_loop(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, LOOP)
+    }
+
+    /// As [`Self::llm`], for a sub-agent.
+    pub(crate) fn sub_agent(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
+        Self::of(args, arg, SUB_AGENT)
+    }
+
+    /// As [`Self::llm`], for a worker.
+    pub(crate) fn worker(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
+        Self::of(args, arg, WORKER)
+    }
+
+    /// Which argument it is, from 0.
+    pub(crate) fn arg(&self) -> usize {
+        self.arg
     }
 
     /// As [`Self::llm`], for requests over HTTP.

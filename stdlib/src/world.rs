@@ -16,6 +16,7 @@ use runtime::note::{Note, Severity};
 use runtime::reminder::providers::ReminderProviders;
 use runtime::seam::Scope;
 use runtime::session::Sessions;
+use runtime::workers::Workers;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -28,6 +29,7 @@ pub struct World {
     pub(crate) clock: Rc<RunClock>,
     pub(crate) log: Rc<dyn EventLog>,
     pub(crate) sessions: Sessions,
+    pub(crate) workers: Workers,
     pub(crate) hooks: Rc<Hooks>,
     pub(crate) providers: Rc<ReminderProviders>,
     pub(crate) routes: Rc<Routes>,
@@ -60,6 +62,7 @@ impl World {
             clock,
             log: Rc::new(MemoryLog::new()),
             sessions: Sessions::new(chosen),
+            workers: Workers::default(),
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(providers::reminder::canonical())),
             web: Web::new(|name| std::env::var(name).ok()),

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::cancel::Cancel;
 use crate::event_log::Ticket;
 use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
 
-use super::{Ended, LoopResult, LoopState, Run};
-use crate::cancel::Cancel;
+use super::{Ended, LoopResult, LoopState, LoopStatus, Run};
 
 impl Run<'_> {
     /// Passes `loop_exit`, tells of the end, waits for the log, and makes the result.
@@ -16,19 +16,28 @@ impl Run<'_> {
         // What stopped the loop must not stop its farewell.
         let scope = Scope { cancel: Cancel::new(), deadline_ms: None, ..self.scope.clone() };
         let run = Run { scope, ..self };
-        run.pass(Seam::LoopExit, &mut state).await?;
-        let event = HookEvent::SessionEnd {
-            final_status: ended.status.as_str(),
-            stop_reason: &ended.stop_reason,
-            iterations: state.iteration,
-        };
-        run.emit(&event).await?;
+        let suspension = Some(ended.status).filter(|status| *status == LoopStatus::Suspended);
+        let suspension = suspension.and(run.parking.requested()).map(|request| request.reason);
+        // One that somebody may resume has not ended.
+        let stays = suspension.is_some() && run.options.parking.is_some();
+        if !stays {
+            run.pass(Seam::LoopExit, &mut state).await?;
+            let event = HookEvent::SessionEnd {
+                final_status: ended.status.as_str(),
+                stop_reason: &ended.stop_reason,
+                iterations: state.iteration,
+            };
+            run.emit(&event).await?;
+        }
         run.scope.log.durable(Ticket::ALL).await?;
         let visible = state.text.replace(run.options.done_sentinel.as_ref(), "");
         let visible_text: Arc<str> =
             if visible.len() == state.text.len() { state.text.clone() } else { visible.trim().into() };
         let diagnostics = run.scope.notes.borrow().get(first_note..).unwrap_or_default().to_vec();
+        let left = stays.then(|| Box::new(state.clone()));
         Ok(LoopResult {
+            suspension,
+            left,
             status: ended.status,
             stop_reason: ended.stop_reason,
             text: state.text,

@@ -20,6 +20,9 @@ impl Run<'_> {
         if let Err(stopped) = self.scope.check() {
             return Ok(Some(Self::ended_by(&stopped)));
         }
+        if self.parking.requested().is_some() {
+            return Ok(Some(Ended::new(LoopStatus::Suspended, "suspended")));
+        }
         if let Some(ended) = self.out_of_budget(state) {
             return Ok(Some(ended));
         }

@@ -9,6 +9,8 @@ use crate::model::Request;
 use crate::reminder::providers::ReminderOptions;
 use crate::seam::Permissions;
 
+use super::{LoopState, Parking};
+
 /// What a loop is told.
 #[derive(Debug, Clone)]
 pub struct LoopOptions {
@@ -36,6 +38,11 @@ pub struct LoopOptions {
     pub reminders: ReminderOptions,
     /// Who is asked before a tool runs; nothing means every tool may.
     pub permissions: Option<Rc<dyn Permissions>>,
+    /// Where somebody may ask for the loop to be suspended. One that is suspended here is not over: its end is not told,
+    /// and [`super::LoopResult::left`] is what it needs to go on.
+    pub parking: Option<Rc<Parking>>,
+    /// What an earlier part of this loop left: it goes on from there.
+    pub from: Option<Box<LoopState>>,
     /// The options as they were written, for handlers that want to see them.
     pub written: Data,
 }
@@ -56,6 +63,8 @@ impl LoopOptions {
             max_tool_output_chars: None,
             reminders: ReminderOptions::default(),
             permissions: None,
+            parking: None,
+            from: None,
             written: Data::Nil,
         }
     }

@@ -8,6 +8,8 @@ use crate::note::Note;
 use crate::transcript::Transcript;
 use crate::words::words;
 
+use super::LoopState;
+
 words! {
     /// How a loop ended.
     pub enum LoopStatus {
@@ -68,6 +70,10 @@ pub struct LoopResult {
     pub transcript: Transcript,
     /// What did not end the loop but should be known.
     pub diagnostics: Vec<Note>,
+    /// Why it was suspended, where it was.
+    pub suspension: Option<Arc<str>>,
+    /// What it needs to go on, where it was suspended and somebody may resume it.
+    pub left: Option<Box<LoopState>>,
 }
 
 impl LoopResult {
@@ -88,7 +94,8 @@ impl LoopResult {
             ("rejected", self.tools.rejected.into()),
             ("mode", "native".into()),
         ]);
-        Data::dict([
+        let suspension = self.suspension.as_ref().map(|reason| Data::dict([("reason", Data::from(reason))]));
+        let mut data = Data::dict([
             ("status", Data::from(self.status.as_str())),
             ("stop_reason", (&self.stop_reason).into()),
             ("text", (&self.text).into()),
@@ -98,6 +105,10 @@ impl LoopResult {
             ("tools", tools),
             ("session_id", (&self.session_id).into()),
             ("diagnostics", self.diagnostics.iter().map(Note::to_data).collect()),
-        ])
+        ]);
+        if let Some(suspension) = suspension {
+            data.set("suspension", suspension);
+        }
+        data
     }
 }

@@ -88,11 +88,10 @@ impl Run<'_> {
     }
 
     fn find(&self, call: &ToolCall) -> Result<Rc<dyn Tool>, String> {
-        let Some(tool) = self.parts.tools.iter().rev().find(|tool| tool.spec().name == call.name) else {
-            let names = self.parts.tools.iter().map(|tool| tool.spec().name.as_ref());
+        let Some(tool) = self.tools.iter().rev().find(|tool| tool.spec().name == call.name) else {
+            let names = self.tools.iter().map(|tool| tool.spec().name.as_ref());
             let hint = match nearest(&call.name, names.clone()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None if self.parts.tools.is_empty() => "there are no tools at all".to_owned(),
                 None => format!("the tools are: {}", names.collect::<Vec<_>>().join(", ")),
             };
             return Err(format!("there is no tool `{}`; {hint}", call.name));

@@ -53,6 +53,64 @@ impl Sessions {
         self.open.borrow_mut().entry(id.clone()).or_insert_with(make).clone()
     }
 
+    /// A session that works for `parent`: with the id that is given (opened where there is none), else with one that follows
+    /// from the parent and the child's ordinal alone, so that a run repeats itself whatever runs beside it. With it comes
+    /// an id for whoever works there.
+    pub fn open_child(
+        &self,
+        parent: Option<&Rc<Session>>,
+        id: Option<&str>,
+        now_ms: u64,
+    ) -> (Rc<Session>, Arc<str>) {
+        let mut stream = parent.map_or_else(|| self.ids.child(), |parent| parent.child_ids());
+        let worker_id: Arc<str> = stream.draw(now_ms).hyphenated().to_string().into();
+        let child = match id {
+            Some(id) => self.open(Some(id), now_ms),
+            None => {
+                let id: Arc<str> = stream.draw(now_ms).hyphenated().to_string().into();
+                let child = Session::new(id.clone(), stream, now_ms);
+                self.open.borrow_mut().insert(id, child.clone());
+                child
+            }
+        };
+        if let Some(parent) = parent {
+            self.adopt(parent, &child);
+        }
+        (child, worker_id)
+    }
+
+    /// Notes whose child a session is, unless it is somebody's already.
+    fn adopt(&self, parent: &Rc<Session>, child: &Rc<Session>) {
+        if child.with(|state| state.parent_id.is_some()) {
+            return;
+        }
+        let anchor = parent.with(|state| {
+            state.child_ids.push(child.id().clone());
+            state.workspace_anchor.clone()
+        });
+        child.with(|state| {
+            state.parent_id = Some(parent.id().clone());
+            if state.workspace_anchor.is_nil() {
+                state.workspace_anchor = anchor;
+            }
+        });
+    }
+
+    /// Whether `id` is this session or stands above it.
+    #[must_use]
+    pub fn is_at_or_above(&self, id: &str, session: &Session) -> bool {
+        let mut at = Some(session.id().clone());
+        // The count guards against a loop of names.
+        for _ in 0..=self.open.borrow().len() {
+            match at {
+                Some(here) if here.as_ref() == id => return true,
+                Some(here) => at = self.get(&here).ok().and_then(|session| session.with(|state| state.parent_id.clone())),
+                None => return false,
+            }
+        }
+        false
+    }
+
     /// A session that the directory does not know, for work on a bare transcript or a single call. Its ids follow from
     /// `id` as an open session's do.
     #[must_use]

@@ -85,6 +85,11 @@ pub(crate) fn agent_loop(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 2, found);
 }
 
+/// `sub_agent_run(task, options)`
+pub(crate) fn sub_agent(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    options::check(view, 1, found);
+}
+
 /// `llm_call(prompt, system, options)`
 pub(crate) fn llm_call(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 2, found);

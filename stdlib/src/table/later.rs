@@ -16,7 +16,6 @@ pub(crate) static LATER: &[&str] = &[
     "with_audit_log",
     "shell_tool",
     // Sub-agents and workers.
-    "sub_agent_run",
     "spawn_agent",
     "wait_agent",
     "send_input",

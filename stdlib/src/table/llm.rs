@@ -76,7 +76,7 @@ fn read_messages(value: &Value) -> Result<imbl::Vector<Arc<Message>>, Box<Raise>
 }
 
 /// Says once that nobody named a provider.
-pub(super) fn announce(world: &Rc<World>, request: &Request) {
+pub(crate) fn announce(world: &Rc<World>, request: &Request) {
     let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
     if route.is_ok_and(|r| r.fell_back_to_mock) {
         world.say_once(

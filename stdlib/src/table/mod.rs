@@ -23,6 +23,10 @@ mod time;
 mod tool;
 mod transcript;
 mod transcripts;
+mod workers;
+
+pub(crate) use llm::announce;
+pub(crate) use tool::tools_from;
 
 use lang::builtins::{Builtin, Index, Registry};
 
@@ -48,6 +52,7 @@ static OWN: &[&[Builtin]] = &[
     tool::TABLE,
     transcript::TABLE,
     transcripts::TABLE,
+    workers::TABLE,
 ];
 
 static GROUPS: &[&[&[Builtin]]] = &[lang::builtins::TABLES, OWN];

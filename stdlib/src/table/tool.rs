@@ -153,7 +153,7 @@ fn tool_count(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 /// The tools that an option holds: a registry, a tool, or a list of either.
-pub(super) fn tools_from(cx: &Cx<'_>, value: &Value, found: &mut Vec<Rc<dyn Tool>>) -> Result<(), Box<Raise>> {
+pub(crate) fn tools_from(cx: &Cx<'_>, value: &Value, found: &mut Vec<Rc<dyn Tool>>) -> Result<(), Box<Raise>> {
     match value {
         Value::Nil => Ok(()),
         Value::List(l) => l.items.iter().try_for_each(|item| tools_from(cx, item, found)),

@@ -1,0 +1,90 @@
+//! Parking: how a loop is suspended. Whoever wants it suspended asks; the loop looks at the border of its next iteration,
+//! where nothing is half done. The model asks by the tool `agent_await_resumption`, which every loop offers.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+
+use crate::data::Data;
+use crate::message::{ToolCall, ToolSpec};
+use crate::seam::{Answer, Outcome, Output, Tool, Turn};
+
+/// A wish to be suspended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParkRequest {
+    /// Why.
+    pub reason: Arc<str>,
+    /// Whether the model itself asked for it, by its tool.
+    pub by_itself: bool,
+}
+
+/// Where wishes to suspend a loop are left.
+#[derive(Debug, Default)]
+pub struct Parking {
+    request: RefCell<Option<ParkRequest>>,
+}
+
+impl Parking {
+    /// Asks for the loop to be suspended at the border of its next iteration. The first wish counts.
+    pub fn request(&self, reason: impl Into<Arc<str>>, by_itself: bool) {
+        self.request.borrow_mut().get_or_insert_with(|| ParkRequest { reason: reason.into(), by_itself });
+    }
+
+    /// What was asked for.
+    #[must_use]
+    pub fn requested(&self) -> Option<ParkRequest> {
+        self.request.borrow().clone()
+    }
+
+    /// Forgets the wish: the loop goes on, or is over.
+    pub fn clear(&self) {
+        self.request.borrow_mut().take();
+    }
+}
+
+/// The tool by which a model parks itself.
+pub(super) struct AwaitResumption {
+    parking: Rc<Parking>,
+}
+
+/// What the model is told of it.
+static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
+    let text = Data::dict([("type", Data::from("string")), ("description", "What you wait for.".into())]);
+    let parameters = Data::dict([
+        ("type", Data::from("object")),
+        ("properties", Data::dict([("reason", text)])),
+        ("required", Data::list(["reason".into()])),
+    ]);
+    let description = "Suspends you after this turn, until somebody resumes you. Call it when you can do nothing more \
+                       before something outside happens.";
+    ToolSpec::new(AwaitResumption::NAME, description, parameters)
+});
+
+impl AwaitResumption {
+    const NAME: &'static str = "agent_await_resumption";
+
+    /// The tools of a loop and, unless one of them has its name, this one.
+    pub(super) fn beside(tools: &[Rc<dyn Tool>], parking: &Rc<Parking>) -> Vec<Rc<dyn Tool>> {
+        let mut all = tools.to_vec();
+        if !all.iter().any(|tool| tool.spec().name.as_ref() == Self::NAME) {
+            all.push(Rc::new(AwaitResumption { parking: parking.clone() }));
+        }
+        all
+    }
+}
+
+impl Tool for AwaitResumption {
+    fn spec(&self) -> &ToolSpec {
+        &SPEC
+    }
+
+    fn call<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        let reason = call.arguments.get("reason").to_text();
+        if reason.trim().is_empty() {
+            return Answer::Now(Ok(Output::error("say in `reason` what you wait for")));
+        }
+        let text = format!("You will be suspended after this turn ({reason}) and go on when somebody resumes you.");
+        self.parking.request(reason, true);
+        Answer::Now(Ok(Output::of(Data::from(text))))
+    }
+}

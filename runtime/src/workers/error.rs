@@ -1,0 +1,42 @@
+//! What can go wrong with workers.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::seam::{Fault, Sort};
+
+use super::WorkerStatus;
+
+/// What can go wrong with workers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkerError {
+    /// No worker has this id.
+    #[error("there is no worker with the id '{0}'")]
+    Unknown(Arc<str>),
+    /// Its state does not allow it.
+    #[error("the worker `{name}` is {status}, so it cannot {what}")]
+    State {
+        /// The worker.
+        name: Arc<str>,
+        /// Its state.
+        status: WorkerStatus,
+        /// What was asked of it: `be resumed`.
+        what: &'static str,
+    },
+    /// The call comes from the worker itself, or from below it, and would wait for itself.
+    #[error("the worker `{0}` would wait for itself")]
+    Itself(Arc<str>),
+    /// The session that it should work in is its parent or stands above that.
+    #[error("a sub-agent cannot work in the session '{0}', for which it works")]
+    OwnParent(Arc<str>),
+}
+
+impl Fault for WorkerError {
+    fn sort(&self) -> Sort {
+        Sort::Invalid
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,64 @@
+//! Telling of a worker. Handlers of `worker_*` events only observe: one that returns a reminder raises `HARN-RMD-008`.
+//! Reminder providers that subscribe see the same event in the worker's session.
+
+use crate::data::Data;
+use crate::hooks::{EventKind, HookEvent};
+use crate::note::Note;
+use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
+use crate::reminder::providers::fire as evaluate;
+use crate::seam::{Outcome, Scope, Sort, Turn, fault};
+
+use super::Worker;
+
+impl Worker {
+    /// The turn that its session is at.
+    #[must_use]
+    pub fn turn<'a>(&'a self, scope: &'a Scope) -> Turn<'a> {
+        Turn { session: &self.session, number: self.session.with(|state| state.turns), scope }
+    }
+
+    /// Tells observers, then providers, of a worker event: `{worker: {id, name, task, status}, …}`.
+    pub async fn tell(&self, scope: &Scope, kind: EventKind, fields: Data) -> Outcome<()> {
+        let payload = fields.with("worker", self.brief());
+        let event = HookEvent::Raw { kind, payload: &payload };
+        self.observe(scope, &event).await?;
+        let selected = self.options.reminders.select(&self.parts.providers).map_err(fault)?;
+        let (config, strict) = (&self.options.reminders.config, self.options.reminders.strict);
+        evaluate(&selected, self.turn(scope), &event, config, strict).await?;
+        Ok(())
+    }
+
+    /// Tells handlers and providers of a session event of the worker's: `{worker, …}`. Handlers may remind.
+    pub async fn tell_session(&self, scope: &Scope, kind: EventKind, fields: Data) -> Outcome<()> {
+        let payload = fields.with("worker", self.brief());
+        let event = HookEvent::Raw { kind, payload: &payload };
+        let (turn, strict) = (self.turn(scope), self.options.reminders.strict);
+        crate::hooks::fire::fire(&self.parts.hooks, turn, &event, strict).await?;
+        let selected = self.options.reminders.select(&self.parts.providers).map_err(fault)?;
+        evaluate(&selected, turn, &event, &self.options.reminders.config, strict).await?;
+        Ok(())
+    }
+
+    async fn observe(&self, scope: &Scope, event: &HookEvent<'_>) -> Outcome<()> {
+        let turn = self.turn(scope);
+        for registered in self.parts.hooks.session().iter().filter(|registered| registered.wants(event)) {
+            let hook = registered.hook.as_ref();
+            match hook.on(turn, event).get().await {
+                Ok(verdict) => {
+                    let Some(error) = verdict.malformed.first() else { continue };
+                    let detail = Some(error.message.as_str().into());
+                    let record = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
+                    self.session.log_lifecycle(scope, [record]);
+                    return Err(hook.malformed(error));
+                }
+                Err(thrown) if self.options.reminders.strict || is_stop(thrown.sort()) => return Err(thrown),
+                Err(thrown) => scope.note(Note::of_fault(hook.name(), thrown)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_stop(sort: Sort) -> bool {
+    matches!(sort, Sort::Cancelled | Sort::Deadline)
+}

@@ -1,0 +1,32 @@
+//! What a child inherits. Sub-agents, workers and handoffs use the one filter of the lifecycle, and a child takes what it was
+//! handed by the one `admit`.
+
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::reminder::Reminder;
+use crate::reminder::lifecycle::{self, Road};
+use crate::seam::Scope;
+use crate::session::Session;
+
+/// What a session hands to a direct child.
+#[must_use]
+pub fn hand_over(parent: &Session) -> Vec<Arc<Reminder>> {
+    parent.with(|state| lifecycle::propagation(&state.transcript, parent.id()))
+}
+
+/// The envelope's field `reminder_propagation`.
+#[must_use]
+pub fn to_data(handed: &[Arc<Reminder>]) -> Data {
+    handed.iter().map(|reminder| reminder.to_data(reminder.ttl_turns)).collect()
+}
+
+/// Seeds a child with what it was handed. One that it has already (a session that works a second time) is not taken twice.
+pub fn seed(child: &Session, scope: &Scope, handed: &[Arc<Reminder>]) {
+    for reminder in handed {
+        let known = child.with(|state| state.transcript.find(&reminder.id).is_some());
+        if !known {
+            child.admit_reminder(scope, reminder.clone(), Road::Inherited);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! From a worker's first step to its last.
+
+use std::rc::Rc;
+
+use crate::agent_loop::{LoopOptions, LoopResult, LoopStatus, Parts, TooDeep, agent_loop};
+use crate::cancel::Cancel;
+use crate::data::Data;
+use crate::hooks::{EventKind, Hook, HookEvent, Verdict};
+use crate::reminder::ReminderError;
+use crate::seam::{Answer, Fault, Outcome, Scope, Sort, Turn, fault};
+
+use super::propagation::{seed, to_data};
+use super::{Worker, WorkerStatus};
+
+/// Seeds a worker's session with what it inherits, and tells that it was spawned. Where that fails the worker has failed.
+pub async fn begin(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
+    let begun = async {
+        if scope.depth >= Scope::MAX_DEPTH {
+            return Err(fault(TooDeep));
+        }
+        seed(&worker.session, scope, &worker.handed);
+        let mut fields = Data::dict([("reminder_propagation", to_data(&worker.handed))]);
+        fields.set("parent_id", worker.session.with(|state| state.parent_id.clone()).into());
+        worker.tell(scope, EventKind::WorkerSpawned, fields).await
+    };
+    let begun = begun.await;
+    if let Err(thrown) = &begun {
+        worker.settle(None, describe(thrown.as_ref()));
+        worker.become_for_certain(WorkerStatus::Failed);
+        worker.rest();
+    }
+    begun
+}
+
+/// Works until its loop ends or is suspended. What the loop came to is the worker's; the outcome tells only of those who
+/// were told of it.
+pub async fn work(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
+    let inner = worker.parts.post_turn.clone();
+    let progress = Rc::new(Progress { worker: worker.clone(), inner });
+    let parts = Parts { post_turn: Some(progress), ..worker.parts.clone() };
+    let from = worker.take_left();
+    let options = LoopOptions { parking: Some(worker.parking.clone()), from, ..worker.options.clone() };
+    let ended = agent_loop(&worker.session, scope, &parts, options).await;
+    // What stopped the worker must not stop those who are told of it.
+    let scope = Scope { cancel: Cancel::new(), deadline_ms: None, ..scope.clone() };
+    match ended {
+        Ok(result) => settle(worker, &scope, result).await,
+        Err(thrown) => {
+            let error = describe(thrown.as_ref());
+            let status = match thrown.sort() {
+                Sort::Cancelled | Sort::Deadline => WorkerStatus::Cancelled,
+                _ => WorkerStatus::Failed,
+            };
+            worker.settle(None, error.clone());
+            end(worker, &scope, status, Data::dict([("error", error)])).await
+        }
+    }
+}
+
+async fn settle(worker: &Rc<Worker>, scope: &Scope, mut result: LoopResult) -> Outcome<()> {
+    use LoopStatus as L;
+    let error = error_of(&result);
+    let fields = Data::dict_of_present([
+        ("error", error.clone()),
+        ("stop_reason", (&result.stop_reason).into()),
+        ("text", (&result.visible_text).into()),
+        ("iteration", result.iterations.into()),
+    ]);
+    let left = result.left.take();
+    let status = match result.status {
+        L::Suspended if left.is_some() => WorkerStatus::Suspended,
+        L::Done => WorkerStatus::Completed,
+        L::Cancelled => WorkerStatus::Cancelled,
+        _ => WorkerStatus::Failed,
+    };
+    let ran_out = matches!(result.status, L::BudgetExhausted | L::Stuck | L::Blocked);
+    worker.settle(Some(result), error);
+    match left {
+        Some(left) => worker.suspend(scope, left).await,
+        None if ran_out => tell_end(worker, scope, status, EventKind::WorkerStopped, fields).await,
+        None => end(worker, scope, status, fields).await,
+    }
+}
+
+async fn end(worker: &Rc<Worker>, scope: &Scope, status: WorkerStatus, fields: Data) -> Outcome<()> {
+    let kind = match status {
+        WorkerStatus::Completed => EventKind::WorkerCompleted,
+        WorkerStatus::Cancelled => EventKind::WorkerCancelled,
+        _ => EventKind::WorkerFailed,
+    };
+    tell_end(worker, scope, status, kind, fields).await
+}
+
+/// Observers see the new state; those who wait for the worker go on after them.
+async fn tell_end(
+    worker: &Rc<Worker>,
+    scope: &Scope,
+    status: WorkerStatus,
+    kind: EventKind,
+    fields: Data,
+) -> Outcome<()> {
+    worker.parking.clear();
+    worker.become_for_certain(status);
+    let told = worker.tell(scope, kind, fields).await;
+    worker.rest();
+    told
+}
+
+/// What failed, in a worker whose loop did not do what it was asked.
+fn error_of(result: &LoopResult) -> Data {
+    match result.status {
+        LoopStatus::Done | LoopStatus::Suspended => Data::Nil,
+        _ if !result.error.is_nil() => result.error.clone(),
+        status => {
+            let message = format!("the worker ended before it was done ({})", result.stop_reason);
+            Data::dict([("category", Data::from(status.as_str())), ("message", message.into())])
+        }
+    }
+}
+
+/// What a fault looks like to scripts.
+fn describe(thrown: &dyn Fault) -> Data {
+    Data::dict_of_present([
+        ("category", Data::from(thrown.sort().as_str())),
+        ("message", thrown.to_string().into()),
+        ("code", thrown.code().into()),
+    ])
+}
+
+/// Tells of each turn that a worker has finished, then asks the loop's own callback.
+struct Progress {
+    worker: Rc<Worker>,
+    inner: Option<Rc<dyn Hook>>,
+}
+
+impl Hook for Progress {
+    fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
+        Answer::later(async move {
+            let fields = Data::dict([
+                ("iteration", event.get("iteration")),
+                ("text", event.get("text")),
+                ("has_tool_calls", event.get("has_tool_calls")),
+            ]);
+            if let Err(thrown) = self.worker.tell(turn.scope, EventKind::WorkerProgressed, fields).await {
+                self.worker.keep_fault(thrown);
+            }
+            match &self.inner {
+                Some(inner) => inner.on(turn, event).get().await,
+                None => Ok(Verdict::allow()),
+            }
+        })
+    }
+
+    fn malformed(&self, error: &ReminderError) -> Rc<dyn Fault> {
+        match &self.inner {
+            Some(inner) => inner.malformed(error),
+            None => fault(error.clone()),
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.inner.as_ref().map_or("worker_progressed", |inner| inner.name())
+    }
+}

@@ -1,0 +1,262 @@
+//! A worker: what it is made of, and what it came to.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+use crate::agent_loop::{LoopOptions, LoopResult, LoopState, Parking, Parts};
+use crate::cancel::Cancel;
+use crate::data::Data;
+use crate::reminder::Reminder;
+use crate::seam::Fault;
+use crate::session::Session;
+
+use super::{WorkerError, WorkerMode, WorkerStatus};
+
+/// Why and when a worker was suspended.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suspension {
+    /// Why.
+    pub reason: Arc<str>,
+    /// The last turn before it.
+    pub suspended_at_turn: u32,
+    /// When, in milliseconds since 1970-01-01 UTC.
+    pub suspended_at_ms: u64,
+    /// Whether the model asked for it.
+    pub by_itself: bool,
+}
+
+impl Suspension {
+    /// As scripts see it.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        Data::dict([
+            ("reason", Data::from(&self.reason)),
+            ("suspended_at_turn", self.suspended_at_turn.into()),
+            ("suspended_at_ms", self.suspended_at_ms.into()),
+            ("initiator", if self.by_itself { "self" } else { "operator" }.into()),
+        ])
+    }
+}
+
+/// A worker.
+pub struct Worker {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its task.
+    pub task: Arc<str>,
+    /// How it was started.
+    pub mode: WorkerMode,
+    /// Where it works.
+    pub session: Rc<Session>,
+    /// What its loop calls.
+    pub parts: Parts,
+    /// What its loop is told.
+    pub options: LoopOptions,
+    /// Where wishes to suspend it are left.
+    pub parking: Rc<Parking>,
+    /// What it was handed.
+    pub handed: Vec<Arc<Reminder>>,
+    state: RefCell<State>,
+}
+
+/// What changes.
+#[derive(Default)]
+struct State {
+    status: Option<WorkerStatus>,
+    cancel: Cancel,
+    left: Option<Box<LoopState>>,
+    suspension: Option<Suspension>,
+    snapshot_path: Option<Arc<str>>,
+    result: Option<Rc<LoopResult>>,
+    error: Data,
+    fault: Option<Rc<dyn Fault>>,
+    closed: bool,
+    /// Its state has been told to everybody who is to be told.
+    at_rest: bool,
+    waiting: Vec<Waker>,
+}
+
+impl Worker {
+    /// A worker that is about to begin. `cancel` stops it.
+    #[must_use]
+    pub fn new(made: Made, session: Rc<Session>, parts: Parts, options: LoopOptions, cancel: Cancel) -> Rc<Worker> {
+        let Made { id, name, mode, handed } = made;
+        let state = RefCell::new(State { cancel, ..State::default() });
+        let (task, parking) = (options.task.clone(), Rc::default());
+        Rc::new(Worker { id, name, task, mode, session, parts, options, parking, handed, state })
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn status(&self) -> WorkerStatus {
+        self.state.borrow().status.unwrap_or(WorkerStatus::Running)
+    }
+
+    /// Its next state; `what` was asked of it, where that is refused.
+    pub fn turn_to(&self, next: WorkerStatus, what: &'static str) -> Result<(), WorkerError> {
+        let status = self.status();
+        if !status.may_become(next) {
+            return Err(WorkerError::State { name: self.name.clone(), status, what });
+        }
+        let mut state = self.state.borrow_mut();
+        state.status = Some(next);
+        state.at_rest = false;
+        Ok(())
+    }
+
+    /// A state that follows whatever was before: the loop has ended so.
+    pub(super) fn become_for_certain(&self, next: WorkerStatus) {
+        let mut state = self.state.borrow_mut();
+        state.status = Some(next);
+        state.at_rest = false;
+    }
+
+    /// Everybody has been told of its state: those who wait for it go on.
+    pub(super) fn rest(&self) {
+        let waiting = {
+            let mut state = self.state.borrow_mut();
+            state.at_rest = true;
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether it does nothing: it has ended or is suspended, and everybody knows.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        self.state.borrow().at_rest
+    }
+
+    /// Waits until it does nothing any more.
+    pub async fn stopped(&self) {
+        poll_fn(|cx| {
+            let mut state = self.state.borrow_mut();
+            if state.at_rest {
+                return Poll::Ready(());
+            }
+            if !state.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+                state.waiting.push(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// What stops it.
+    #[must_use]
+    pub fn cancel(&self) -> Cancel {
+        self.state.borrow().cancel.clone()
+    }
+
+    /// Puts another switch in place, for it to go on.
+    pub fn set_cancel(&self, cancel: Cancel) {
+        self.state.borrow_mut().cancel = cancel;
+    }
+
+    /// What its loop came to, the last time.
+    #[must_use]
+    pub fn result(&self) -> Option<Rc<LoopResult>> {
+        self.state.borrow().result.clone()
+    }
+
+    /// What failed: a dict with `category` and `message`, else nil.
+    #[must_use]
+    pub fn error(&self) -> Data {
+        self.state.borrow().error.clone()
+    }
+
+    /// What was thrown while it was told of, once: an observer of its events that wanted more than to observe.
+    #[must_use]
+    pub fn take_fault(&self) -> Option<Rc<dyn Fault>> {
+        self.state.borrow_mut().fault.take()
+    }
+
+    /// Keeps what was thrown for whoever waits for it.
+    pub fn keep_fault(&self, fault: Rc<dyn Fault>) {
+        self.state.borrow_mut().fault.get_or_insert(fault);
+    }
+
+    /// Why it is suspended.
+    #[must_use]
+    pub fn suspension(&self) -> Option<Suspension> {
+        self.state.borrow().suspension.clone()
+    }
+
+    /// Whether somebody has closed it.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.state.borrow().closed
+    }
+
+    /// Notes that somebody has closed it.
+    pub fn close(&self) {
+        self.state.borrow_mut().closed = true;
+    }
+
+    /// What its loop left for going on, once.
+    pub(super) fn take_left(&self) -> Option<Box<LoopState>> {
+        self.state.borrow_mut().left.take()
+    }
+
+    /// It is suspended: why, and what its loop left.
+    pub(super) fn park(&self, left: Box<LoopState>, suspension: Suspension) {
+        let mut state = self.state.borrow_mut();
+        (state.left, state.suspension) = (Some(left), Some(suspension));
+    }
+
+    pub(super) fn settle(&self, result: Option<LoopResult>, error: Data) {
+        let mut state = self.state.borrow_mut();
+        state.result = result.map(Rc::new).or_else(|| state.result.take());
+        state.error = error;
+    }
+
+    /// As scripts see it, without `transcript`, which they get as a value of its own.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        let state = self.state.borrow();
+        let messages = self.session.with(|session| session.transcript.messages().len());
+        Data::dict_of_present([
+            ("id", Data::from(&self.id)),
+            ("name", (&self.name).into()),
+            ("task", (&self.task).into()),
+            ("status", state.status.unwrap_or(WorkerStatus::Running).as_str().into()),
+            ("mode", self.mode.as_str().into()),
+            ("session_id", self.session.id().into()),
+            ("parent_id", self.session.with(|session| session.parent_id.clone()).into()),
+            ("has_transcript", (messages > 0).into()),
+            ("snapshot_path", state.snapshot_path.clone().into()),
+            ("suspension", state.suspension.as_ref().map_or(Data::Nil, Suspension::to_data)),
+            ("result", state.result.as_ref().map_or(Data::Nil, |result| result.to_data())),
+            ("error", state.error.clone()),
+        ])
+    }
+
+    /// How events name it.
+    #[must_use]
+    pub fn brief(&self) -> Data {
+        Data::dict([
+            ("id", Data::from(&self.id)),
+            ("name", (&self.name).into()),
+            ("task", (&self.task).into()),
+            ("status", self.status().as_str().into()),
+        ])
+    }
+}
+
+/// Who a worker is.
+pub struct Made {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// How it is started.
+    pub mode: WorkerMode,
+    /// What it inherits.
+    pub handed: Vec<Arc<Reminder>>,
+}

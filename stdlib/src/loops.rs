@@ -1,0 +1,126 @@
+//! A loop as a script describes it, made into what the core runs. `agent_loop`, sub-agents and workers share it.
+
+use crate::bind::{ScriptHook, ScriptModel, ScriptPermissions};
+use crate::convert::{to_data, to_value};
+use crate::fault::{of_reminder, of_session};
+use crate::options::{Reader, label_of};
+use crate::table::{announce, tools_from};
+use crate::values::TranscriptValue;
+use crate::world::World;
+use lang::value::{Str, Value};
+use lang::vm::{Cx, Raise, codes};
+use runtime::agent_loop::{LoopOptions, LoopResult, Parts};
+use runtime::capabilities::Capabilities;
+use runtime::hooks::Hook;
+use runtime::model::Request;
+use runtime::seam::{Model, Permissions, Scope};
+use runtime::session::Session;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a loop calls and what it is told.
+pub(crate) struct Prepared {
+    pub(crate) parts: Parts,
+    pub(crate) options: LoopOptions,
+}
+
+/// Reads everything that a loop needs before anything changes.
+pub(crate) fn prepare(
+    cx: &Cx<'_>,
+    world: &Rc<World>,
+    options: &Reader<'_>,
+    task: String,
+    system: Option<&str>,
+) -> Result<Prepared, Box<Raise>> {
+    let arg = options.arg();
+    if options.text("tool_format")?.as_deref() == Some("text") {
+        return Err(Raise::error(codes::VALUE, "`tool_format: \"text\"` is not supported yet").about(arg, ""));
+    }
+    let request = options.request(system)?;
+    let mut loop_options = loop_options(world, options, task, request)?;
+    loop_options.permissions = ScriptPermissions::read(cx, &options.value("permissions"))
+        .map_err(|raise| raise.about(arg, "`permissions` is at fault"))?
+        .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>);
+    let parts = parts(cx, world, options, &loop_options)?;
+    Ok(Prepared { parts, options: loop_options })
+}
+
+fn parts(
+    cx: &Cx<'_>,
+    world: &Rc<World>,
+    options: &Reader<'_>,
+    loop_options: &LoopOptions,
+) -> Result<Parts, Box<Raise>> {
+    let mut tools = Vec::new();
+    let at_fault = |raise: Box<Raise>| raise.about(options.arg(), "`tools` is at fault");
+    tools_from(cx, &options.value("tools"), &mut tools).map_err(at_fault)?;
+    let post_turn = options.function(cx, "post_turn_callback")?;
+    let post_turn = post_turn
+        .map(|function| Rc::new(ScriptHook { function, name: "post_turn_callback".to_owned() }) as Rc<dyn Hook>);
+    let model: Rc<dyn Model> = match options.function(cx, "llm_caller")? {
+        Some(function) => Rc::new(ScriptModel { function }),
+        None => {
+            announce(world, &loop_options.request);
+            world.routes.clone()
+        }
+    };
+    let (hooks, providers) = (world.hooks.clone(), world.providers.clone());
+    Ok(Parts { model, tools, hooks, providers, post_turn, live: Rc::new(|_| {}) })
+}
+
+fn loop_options(
+    world: &World,
+    options: &Reader<'_>,
+    task: String,
+    request: Request,
+) -> Result<LoopOptions, Box<Raise>> {
+    let mut out = LoopOptions::new(task);
+    // A route that cannot be chosen fails the first call, and the result says so.
+    let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
+    out.capabilities = Arc::new(route.map_or_else(|_| Capabilities::default(), |route| route.capabilities));
+    out.request = request;
+    if let Some(n) = options.count("max_iterations")? {
+        out.max_iterations = n;
+    }
+    if let Some(n) = options.count("max_nudges")? {
+        out.max_nudges = n;
+    }
+    out.loop_until_done = options.flag("loop_until_done")?.unwrap_or(false);
+    if let Some(word) = options.text("done_sentinel")? {
+        out.done_sentinel = word;
+    }
+    if let Some(persona) = options.text("persona")? {
+        out.persona = persona;
+    }
+    out.token_budget = options.count("token_budget")?;
+    out.max_tool_output_chars = options.count("max_tool_output_chars")?;
+    out.reminders = options.reminders(world)?;
+    // The loop selects them itself; here the error still knows its place among the options.
+    let selected = out.reminders.select(&world.providers).map(drop);
+    let at_fault = |e: runtime::reminder::ReminderError| of_reminder(&e).about(options.arg(), label_of(&e));
+    selected.map_err(|e| at_fault(e.under("reminders")))?;
+    out.written = options.written();
+    Ok(out)
+}
+
+/// Puts the messages of the option `messages` into the session.
+pub(crate) fn put_messages(
+    world: &World,
+    session: &Session,
+    options: &Reader<'_>,
+    scope: &Scope,
+) -> Result<(), Box<Raise>> {
+    for message in options.value("messages").as_list().unwrap_or_default() {
+        let message = to_data(message)?;
+        let put = world.sessions.inject(session.id(), &message, scope);
+        put.map_err(|e| of_session(&e).about(options.arg(), "`messages` is at fault"))?;
+    }
+    Ok(())
+}
+
+/// A loop's result as a script sees it.
+pub(crate) fn result_value(result: &LoopResult) -> Value {
+    let mut dict = to_value(&result.to_data()).as_dict().cloned().unwrap_or_default();
+    dict.insert(Str::new("transcript"), TranscriptValue::value(result.transcript.clone()));
+    Value::dict(dict)
+}

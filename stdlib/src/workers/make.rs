@@ -1,0 +1,108 @@
+//! Making a worker of what a script describes.
+
+use crate::fault::{of_reminder, of_session, of_worker};
+use crate::here;
+use crate::loops::{prepare, put_messages};
+use crate::options::{Reader, label_of};
+use crate::world::World;
+use lang::value::Value;
+use lang::vm::{Cx, Raise};
+use runtime::clock::Clock;
+use runtime::ids::Ids;
+use runtime::reminder::Reminder;
+use runtime::seam::Scope;
+use runtime::session::Session;
+use runtime::workers::worker::Made;
+use runtime::workers::{Worker, WorkerError, WorkerMode, propagation};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How much of a task a worker without a name is called by, in characters.
+const NAME_LENGTH: usize = 40;
+
+/// A worker that is about to begin, and the scope it works in.
+pub(crate) struct Making {
+    pub(crate) worker: Rc<Worker>,
+    pub(crate) scope: Scope,
+}
+
+/// Makes a worker and enters it. Everything that the call has wrong is found before anything changes.
+pub(crate) fn make(
+    cx: &Cx<'_>,
+    world: &Rc<World>,
+    options: &Reader<'_>,
+    task: String,
+    mode: WorkerMode,
+) -> Result<Making, Box<Raise>> {
+    let system = options.text("system")?;
+    let given_name = options.text("name")?;
+    let mut prepared = prepare(cx, world, options, task, system.as_deref())?;
+    let parent = parent(cx, world, options)?;
+    let handed = handed(world, options, parent.as_ref())?;
+    let now_ms = world.clock.now_ms();
+    let wanted = options.text("session_id")?;
+    if let (Some(id), Some(parent)) = (&wanted, &parent)
+        && world.sessions.is_at_or_above(id, parent)
+    {
+        let error = of_worker(&WorkerError::OwnParent(id.clone()));
+        return Err(error.about(options.arg(), "`session_id` is at fault"));
+    }
+    let (session, id) = world.sessions.open_child(parent.as_ref(), wanted.as_deref(), now_ms);
+    let scope = here::own_scope(cx, world);
+    // The tool call at hand and the notes are the parent's.
+    let scope = Scope { task_id: None, agent_id: given_name.clone(), notes: Rc::default(), ..scope };
+    put_messages(world, &session, options, &scope)?;
+    let name = given_name.unwrap_or_else(|| name_of(&prepared.options.task));
+    if options.value("persona").is_nil() {
+        prepared.options.persona = name.clone();
+    }
+    let made = Made { id, name, mode, handed };
+    let worker = Worker::new(made, session, prepared.parts, prepared.options, scope.cancel.clone());
+    world.workers.add(&worker);
+    Ok(Making { worker, scope })
+}
+
+/// For whom it works: the session that is named, else the one at hand.
+fn parent(cx: &Cx<'_>, world: &World, options: &Reader<'_>) -> Result<Option<Rc<Session>>, Box<Raise>> {
+    match options.text("parent_session_id")? {
+        None => Ok(here::session(cx)),
+        Some(id) => {
+            let found = world.sessions.get(&id).map(Some);
+            found.map_err(|e| of_session(&e).about(options.arg(), "`parent_session_id` is at fault"))
+        }
+    }
+}
+
+/// What it inherits: the list that the caller gives, else what the parent hands over.
+fn handed(
+    world: &World,
+    options: &Reader<'_>,
+    parent: Option<&Rc<Session>>,
+) -> Result<Vec<Arc<Reminder>>, Box<Raise>> {
+    let given = options.value("reminder_propagation");
+    if given.is_nil() {
+        return Ok(parent.map_or_else(Vec::new, |parent| propagation::hand_over(parent)));
+    }
+    let data = options.data("reminder_propagation")?;
+    let fresh = || world.ids.next_text(world.clock.now_ms());
+    let read = Reminder::list_from_handed(&data, parent.map(|parent| parent.id()), fresh);
+    read.map_err(|error| {
+        let error = error.under("reminder_propagation");
+        of_reminder(&error).about(options.arg(), label_of(&error))
+    })
+}
+
+/// The first words of a task.
+fn name_of(task: &str) -> Arc<str> {
+    let line = task.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(NAME_LENGTH) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()).into(),
+        None if line.is_empty() => "worker".into(),
+        None => line.into(),
+    }
+}
+
+/// The task in an argument or option.
+pub(crate) fn task_of(value: &Value) -> String {
+    if value.is_nil() { String::new() } else { lang::value::display(value) }
+}
