@@ -8,7 +8,7 @@ use crate::workers::{Making, envelope, make, task_of};
 use crate::world::World;
 use lang::builtins::Capability;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, Wait};
+use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::seam::{Outcome, Scope};
 use runtime::workers::{Worker, WorkerMode, begin, work};
 use std::rc::Rc;
@@ -22,6 +22,9 @@ lang::builtins! { "" =>
 fn sub_agent_run(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let options = Reader::sub_agent(args, 1)?;
+    if options.flag("background")? == Some(true) {
+        return Err(Raise::error(codes::VALUE, "`background: true` is not supported yet").about(1, ""));
+    }
     let Making { worker, scope } = make(cx, &world, &options, task_of(&args[0]), WorkerMode::SubAgent)?;
     let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {
