@@ -194,7 +194,9 @@ pub(crate) fn of_session(error: &runtime::session::SessionError) -> Box<Raise> {
 /// An error of workers.
 pub(crate) fn of_worker(error: &WorkerError) -> Box<Raise> {
     match error {
-        WorkerError::Unknown(_) => Raise::error(WORKER, error.to_string()).help("`list_agents()` names those there are"),
+        WorkerError::Unknown(_) => {
+            Raise::error(WORKER, error.to_string()).help("`list_agents()` names those there are")
+        }
         WorkerError::Itself(_) => Raise::error(WORKER_STATE, error.to_string())
             .help("a worker is waited for by those who started it, not from its own hooks and tools"),
         WorkerError::State { .. } | WorkerError::OwnParent(_) => Raise::error(WORKER_STATE, error.to_string()),

@@ -29,11 +29,7 @@ impl Reminder {
     }
 }
 
-fn handed(
-    data: &Data,
-    origin: Option<&Arc<str>>,
-    fresh_id: &dyn Fn() -> Arc<str>,
-) -> Result<Reminder, ReminderError> {
+fn handed(data: &Data, origin: Option<&Arc<str>>, fresh_id: &dyn Fn() -> Arc<str>) -> Result<Reminder, ReminderError> {
     let Some(entries) = data.as_dict() else {
         return Err(bad("", format!("a reminder is a dict with a `body`, got {}", data.type_name())));
     };
@@ -42,7 +38,8 @@ fn handed(
         let near = crate::words::nearest(unknown, known());
         return Err(bad(unknown, format!("unknown field `{unknown}` of an inherited reminder")).suggest(near));
     }
-    let spec = ReminderSpec::from_known(entries).map_err(|error| ReminderError { code: ReminderCode::Bridge, ..error })?;
+    let spec =
+        ReminderSpec::from_known(entries).map_err(|error| ReminderError { code: ReminderCode::Bridge, ..error })?;
     if !entries.get("source").is_none_or(Data::is_nil) {
         let word = text(entries, "source")?.unwrap_or_default();
         word.parse::<Source>().map_err(|e| bad("source", e.to_string()).suggest(e.suggestion))?;

@@ -56,12 +56,7 @@ impl Sessions {
     /// A session that works for `parent`: with the id that is given (opened where there is none), else with one that follows
     /// from the parent and the child's ordinal alone, so that a run repeats itself whatever runs beside it. With it comes
     /// an id for whoever works there.
-    pub fn open_child(
-        &self,
-        parent: Option<&Rc<Session>>,
-        id: Option<&str>,
-        now_ms: u64,
-    ) -> (Rc<Session>, Arc<str>) {
+    pub fn open_child(&self, parent: Option<&Rc<Session>>, id: Option<&str>, now_ms: u64) -> (Rc<Session>, Arc<str>) {
         let mut stream = parent.map_or_else(|| self.ids.child(), |parent| parent.child_ids());
         let worker_id: Arc<str> = stream.draw(now_ms).hyphenated().to_string().into();
         let child = match id {
@@ -104,7 +99,9 @@ impl Sessions {
         for _ in 0..=self.open.borrow().len() {
             match at {
                 Some(here) if here.as_ref() == id => return true,
-                Some(here) => at = self.get(&here).ok().and_then(|session| session.with(|state| state.parent_id.clone())),
+                Some(here) => {
+                    at = self.get(&here).ok().and_then(|session| session.with(|state| state.parent_id.clone()))
+                }
                 None => return false,
             }
         }
