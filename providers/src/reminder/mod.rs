@@ -13,6 +13,7 @@ use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{ReminderCode, ReminderError};
 
 mod config;
+mod grounded_review;
 mod idle_nudge;
 mod post_compact_recap;
 mod resume_continuity;
@@ -21,6 +22,7 @@ mod token_pressure;
 mod tool_output_truncated;
 mod workspace_anchor;
 
+pub use grounded_review::{GroundedReview, GroundedReviewConfig};
 pub use idle_nudge::{IdleNudge, IdleNudgeConfig};
 pub use post_compact_recap::PostCompactRecap;
 pub use resume_continuity::ResumeContinuity;
@@ -39,6 +41,7 @@ pub fn canonical() -> Vec<Rc<dyn ReminderProvider>> {
         Rc::new(PostCompactRecap),
         Rc::new(ResumeContinuity),
         Rc::new(WorkspaceAnchor),
+        Rc::new(GroundedReview),
     ]
 }
 
@@ -50,6 +53,7 @@ pub fn canonical() -> Vec<Rc<dyn ReminderProvider>> {
 pub fn check_config(id: &str, config: &Data) -> Result<(), ReminderError> {
     match id {
         TokenPressure::ID => TokenPressureConfig::read(config).map(drop),
+        GroundedReview::ID => GroundedReviewConfig::read(config).map(drop),
         IdleNudge::ID => IdleNudgeConfig::read(config).map(drop),
         ToolOutputTruncated::ID | PostCompactRecap::ID | ResumeContinuity::ID | WorkspaceAnchor::ID => {
             config::known_keys(id, config, &[])
@@ -74,7 +78,7 @@ mod tests {
             .iter()
             .map(|provider| ReminderProviders::CANONICAL.iter().position(|id| *id == provider.id()).unwrap())
             .collect();
-        assert_eq!(built, [0, 1, 2, 3, 4, 6]);
+        assert_eq!(built, [0, 1, 2, 3, 4, 6, 7]);
     }
 
     #[test]

@@ -1,0 +1,160 @@
+//! | Provider | Subscribes to | Config keys | Reminder behavior |
+//! |---|---|---|---|
+//! | `grounded_review` | `post_tool_use`, `post_step`, `post_agent_turn` | `max_findings`, `limit`, `text_scan`, `include_warnings` | Fires only when payloads carry concrete verifier/runtime evidence: explicit tool runtime errors, non-accepted routing verifier signals, parse errors, undefined-name diagnostics, error-severity diagnostics, or failure lines from known verification commands such as `cargo check`, `harn lint`, `pytest`, `go test`, and `tsc`. Uses tags `grounded_review` and `code_review`, `ttl_turns: 2`, `role_hint: "developer"`, and `propagate: "none"`. Warnings and style nits are suppressed unless `include_warnings: true`; no LLM-only critique can fire the provider without a concrete signal. |
+//!
+//! It reads `tool`, `result`, `verifier_signals: [{name, kind, signal, reason}]`, `diagnostics`, `parse_errors` and
+//! `undefined_names`, in the payload, in its `result` and in the rows of `tool_results`; never the model's own text. Each
+//! finding names its kind as `verified:<kind>` and, where a command found it, `command=<cmd>`.
+//!
+//! - [`structured`]: what a payload says outright.
+//! - [`outcome`]: what a tool was asked and what it gave.
+//! - [`command`]: which verification command a shell line runs.
+//! - [`scan`]: the failure lines in the output of such a command.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::hooks::{EventKind, EventSet, HookEvent};
+use runtime::reminder::providers::ReminderProvider;
+use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
+use runtime::seam::{Answer, Outcome, Turn, fault};
+
+use super::config;
+
+mod command;
+mod finding;
+mod outcome;
+mod scan;
+mod structured;
+
+use finding::Finding;
+use outcome::ToolOutcome;
+
+/// Tells the model what a verifier or the runtime has found wrong with its work.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GroundedReview;
+
+/// Its configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroundedReviewConfig {
+    /// How many findings one reminder lists; the rest is counted.
+    pub max_findings: usize,
+    /// Whether the output of verification commands is read.
+    pub text_scan: bool,
+    /// Whether warnings and style nits count.
+    pub include_warnings: bool,
+}
+
+impl GroundedReviewConfig {
+    const KEYS: &[&str] = &["max_findings", "limit", "text_scan", "include_warnings"];
+    const MOST_FINDINGS: u64 = 50;
+
+    /// Reads it strictly. `limit` is another name of `max_findings`.
+    ///
+    /// # Errors
+    /// An unknown key, a wrong type, a number that is not from 1 to 50, two different numbers.
+    pub fn read(data: &Data) -> Result<GroundedReviewConfig, ReminderError> {
+        let id = GroundedReview::ID;
+        config::known_keys(id, data, Self::KEYS)?;
+        let count = |key| match config::positive(id, data, key)? {
+            Some(count) if count > Self::MOST_FINDINGS => {
+                Err(config::wrong(id, key, &format!("at most {}", Self::MOST_FINDINGS), data.get(key)))
+            }
+            count => Ok(count),
+        };
+        let count = config::either(id, ("max_findings", count("max_findings")?), ("limit", count("limit")?))?;
+        Ok(GroundedReviewConfig {
+            max_findings: count.and_then(|count| usize::try_from(count).ok()).unwrap_or(5),
+            text_scan: config::flag(id, data, "text_scan")?.unwrap_or(true),
+            include_warnings: config::flag(id, data, "include_warnings")?.unwrap_or(false),
+        })
+    }
+}
+
+impl GroundedReview {
+    /// Its id.
+    pub const ID: &str = "grounded_review";
+
+    fn look(turn: Turn<'_>, event: &HookEvent<'_>, config: &Data) -> Result<Vec<ReminderSpec>, ReminderError> {
+        let config = GroundedReviewConfig::read(config)?;
+        let mut findings = Vec::new();
+        structured::collect(event, &config, &mut findings);
+        for outcome in ToolOutcome::all(event) {
+            findings.extend(outcome.findings(&config));
+        }
+        let mut distinct: Vec<Finding> = Vec::with_capacity(findings.len());
+        for finding in findings {
+            if !distinct.contains(&finding) {
+                distinct.push(finding);
+            }
+        }
+        let fresh = fresh(turn, event.kind(), distinct);
+        Ok(if fresh.is_empty() { Vec::new() } else { vec![review(&fresh, config.max_findings)] })
+    }
+}
+
+/// Findings that the model has not been told of in this turn: the end of a turn sees the results of its tools again.
+fn fresh(turn: Turn<'_>, kind: EventKind, findings: Vec<Finding>) -> Vec<Finding> {
+    /// More findings of one turn are not remembered.
+    const MOST: usize = 256;
+    let number = Data::from(turn.number);
+    turn.session.with(|state| {
+        let told = state.provider_memory.get(GroundedReview::ID).filter(|told| *told.get("turn") == number);
+        let mut told: Vec<Data> = told.and_then(|told| told.get("told").as_list()).unwrap_or_default().to_vec();
+        let before = told.clone();
+        let is_new = |finding: &Finding| !before.contains(&Data::from(finding.to_string()));
+        // A tool's own result is always news, and without a turn there is nothing to repeat.
+        let all = kind == EventKind::PostToolUse || turn.number == 0;
+        let fresh: Vec<Finding> = findings.into_iter().filter(|finding| all || is_new(finding)).collect();
+        told.extend(fresh.iter().map(|finding| Data::from(finding.to_string())));
+        told.truncate(MOST);
+        let memory = Data::dict([("turn", number.clone()), ("told", Data::from(told))]);
+        state.provider_memory.insert(GroundedReview::ID.into(), memory);
+        fresh
+    })
+}
+
+fn review(findings: &[Finding], most: usize) -> ReminderSpec {
+    let mut body = "Verified problems. Fix each, or say why it stands, before calling the work done:".to_owned();
+    // Writing to a string cannot fail.
+    for finding in findings.iter().take(most) {
+        let _ = write!(body, "\n- {finding}");
+    }
+    if findings.len() > most {
+        let _ =
+            write!(body, "\n{} more are not listed; run the verification again to see them.", findings.len() - most);
+    }
+    let tag = |name: &str| Arc::from(name);
+    ReminderSpec {
+        tags: vec![tag(GroundedReview::ID), tag("code_review")],
+        dedupe_key: None,
+        ttl_turns: Some(2),
+        preserve_on_compact: false,
+        propagate: Propagate::None,
+        role_hint: RoleHint::Developer,
+        ..ReminderSpec::new(body)
+    }
+}
+
+impl ReminderProvider for GroundedReview {
+    fn id(&self) -> &str {
+        GroundedReview::ID
+    }
+
+    fn subscribes_to(&self) -> EventSet {
+        EventSet::of(&[EventKind::PostToolUse, EventKind::PostStep, EventKind::PostAgentTurn])
+    }
+
+    fn evaluate<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        event: &'a HookEvent<'a>,
+        config: &'a Data,
+    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
+        Answer::Now(GroundedReview::look(turn, event, config).map_err(fault))
+    }
+}
+
+#[cfg(test)]
+mod tests;
