@@ -122,8 +122,9 @@ fn review(findings: &[Finding], most: usize) -> ReminderSpec {
         let _ = write!(body, "\n- {finding}");
     }
     if findings.len() > most {
-        let _ =
-            write!(body, "\n{} more are not listed; run the verification again to see them.", findings.len() - most);
+        let left = findings.len() - most;
+        let are = if left == 1 { "is" } else { "are" };
+        let _ = write!(body, "\n{left} more {are} not listed; run the verification again to see them.");
     }
     let tag = |name: &str| Arc::from(name);
     ReminderSpec {

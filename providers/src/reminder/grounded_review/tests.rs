@@ -381,7 +381,7 @@ fn one_reminder_lists_so_many_findings_and_counts_the_rest() {
         |config: &Data| fire_raw(&GroundedReview, EventKind::PostToolUse, payload, config).unwrap().remove(0).body;
     let body = fired(&Data::Nil);
     assert_eq!(body.lines().filter(|line| line.starts_with("- ")).count(), 5);
-    assert!(body.contains("\n1 more are not listed"), "{body}");
+    assert!(body.contains("\n1 more is not listed"), "{body}");
     for key in ["max_findings", "limit"] {
         let body = fired(&Data::dict([(key, Data::from(2))]));
         assert_eq!(body.lines().filter(|line| line.starts_with("- ")).count(), 2, "{key}");

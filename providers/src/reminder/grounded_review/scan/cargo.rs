@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use runtime::data::Data;
 
 use super::super::finding::Finding;
@@ -105,6 +104,6 @@ fn message_of_json(line: &str, warnings: bool) -> Option<Finding> {
 }
 
 #[cfg(test)]
-pub(super) fn patterns() -> Vec<&'static Regex> {
+pub(super) fn patterns() -> Vec<&'static regex::Regex> {
     vec![&HEAD, &PLACE, &FAILED, &PASSED, &TEST, &NEXTEST, &PANIC, &RUNNING]
 }
