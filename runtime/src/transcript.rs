@@ -1,5 +1,5 @@
 //! [`Transcript`]: messages and events in persistent vectors. A clone shares everything; a fork or an inject copies a few
-//! nodes. Events are append-only: a removed one leaves a hole, and holes are closed when they outnumber events. There is one
+//! nodes. Events are append-only: a bit says that one is gone, and those are swept out when they outnumber the others. There is one
 //! index, by hashed dedupe key; ids rise, so an id is found by binary search; the few that came from elsewhere have an index too.
 //!
 //! A transcript is a value. Only [`crate::reminder::lifecycle`] changes its reminders, through the few methods of
@@ -34,10 +34,14 @@ use index::KeyIndex;
 pub struct Transcript {
     id: Arc<str>,
     messages: Vector<Arc<Message>>,
-    /// Events in order of arrival; `None` and what is gone are holes.
-    slots: Vector<Option<Arc<Event>>>,
+    /// Events in order of arrival. One that is gone stands there until the holes are closed.
+    slots: Vector<Arc<Event>>,
+    /// Which slots are holes, a bit for each.
+    gone: Vector<u64>,
     holes: usize,
     pending: usize,
+    /// How many of them no route could show.
+    unrenderable: usize,
     /// Where the pending reminder with a key stands.
     keys: KeyIndex,
     /// Whether two pending reminders share a key or a hash (an import may hold such). Then a miss in the index is no proof.
@@ -107,7 +111,8 @@ impl Transcript {
 
     /// The events, oldest first.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
-        self.slots.iter().flatten().filter(|event| !event.is_gone())
+        let slots = (0..self.slots.len()).zip(&self.slots);
+        slots.filter(|(slot, _)| self.holes == 0 || !self.is_hole(*slot)).map(|(_, event)| event)
     }
 
     /// How many events there are.
@@ -125,7 +130,7 @@ impl Transcript {
             detail: Detail::Other(fields),
             rising: false,
         };
-        self.slots.push_back(Some(Arc::new(event)));
+        self.push_slot(event);
     }
 
     /// A rough count of the tokens of all messages.

@@ -138,6 +138,9 @@ pub fn audit(transcript: &mut Transcript, reminder: Arc<Reminder>, at: &Moment<'
 
 /// Takes out what no route could show, before a bare call.
 pub fn drop_unrenderable(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
+    if transcript.unrenderable_count() == 0 {
+        return Vec::new();
+    }
     let bad = transcript.slots_where(|pending| !pending.reminder.is_renderable());
     remove(transcript, bad, |pending| LifecycleRecord::Dropped {
         reminder_id: Some(pending.reminder.id.clone()),

@@ -60,11 +60,10 @@ impl Transcript {
     /// Only what came after an open prompt can count from behind it, so the rest is not looked at.
     fn uncount_prompts_after(&mut self, prompts: u64) {
         self.prompts = prompts;
-        for slot in self.open_slot..self.slots.len() {
-            let Some(slot) = u32::try_from(slot).ok() else { break };
+        for slot in self.open_slot as u32..self.next_slot() {
             let later = self.pending_at(slot).filter(|pending| pending.since_prompt > prompts);
-            if let Some(reminder) = later.map(|pending| pending.reminder.clone()) {
-                self.set_account(slot, Pending::new(reminder, prompts));
+            if let Some(moved) = later.map(|pending| pending.counted_from(prompts)) {
+                self.set_account(slot, moved);
             }
         }
     }
@@ -91,22 +90,21 @@ impl Transcript {
         over
     }
 
-    /// Charges one pending reminder by hand, whatever carried it. Gives what is left.
-    pub(crate) fn charge_slot(&mut self, slot: u32) -> Option<u32> {
-        let pending = self.pending_at(slot)?;
-        let left = pending.ttl_left(self.charged)?.saturating_sub(1);
-        let since_prompt = pending.since_prompt.max(self.charged);
-        let reminder = Arc::new(Reminder { ttl_turns: Some(left), ..pending.reminder.as_ref().clone() });
-        self.set_account(slot, Pending::new(reminder, since_prompt));
-        Some(left)
+    /// Charges one pending reminder by hand, whatever carried it.
+    pub(crate) fn charge_slot(&mut self, slot: u32) {
+        if let Some(charged) = self.pending_at(slot).map(Pending::charged_once) {
+            self.set_account(slot, charged);
+        }
     }
 
     /// Gives the pending reminder of a slot another account.
     fn set_account(&mut self, slot: u32, pending: Pending) {
-        let Some(event) = self.slots.get(slot as usize).cloned().flatten() else { return };
+        let Some(event) = self.slots.get(slot as usize) else { return };
         let expires = pending.expires_at_prompt;
-        let event = Event { detail: Detail::Pending(pending), ..event.as_ref().clone() };
-        self.slots.set(slot as usize, Some(Arc::new(event)));
+        let (id, kind) = (event.id.clone(), event.kind.clone());
+        let detail = Detail::Pending(pending);
+        let event = Event { id, kind, at_message: event.at_message, detail, rising: event.rising };
+        self.slots.set(slot as usize, Arc::new(event));
         if let Some(expires) = expires {
             self.note_due(expires, slot);
         }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::reminder::Reminder;
 
+use super::index::KeyHash;
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
@@ -29,20 +31,20 @@ pub enum Detail {
     Audited(Arc<Reminder>),
     /// Fields of any other event: a dict.
     Other(Data),
-    /// What is left of a reminder that is no longer pending: its id, until the holes are closed. Nobody is shown it.
-    Gone(Arc<str>),
 }
 
 /// A pending reminder and its account. The TTL is kept as an absolute prompt number, so that a turn need not touch every
 /// reminder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
-    /// The reminder; its `ttl_turns` is as of `since_prompt`.
+    /// The reminder as it was admitted; [`Transcript::present`](super::Transcript::present) knows its present `ttl_turns`.
     pub reminder: Arc<Reminder>,
-    /// How many prompts had been built when its TTL was set.
+    /// How many prompts had been built when it was admitted.
     pub since_prompt: u64,
     /// The prompt after which it expires; nothing for one that stays.
     pub expires_at_prompt: Option<u64>,
+    /// A bit for each tag, so that most of those without a tag need no look at their tags.
+    tag_bits: u64,
 }
 
 impl Pending {
@@ -50,16 +52,37 @@ impl Pending {
     #[must_use]
     pub fn new(reminder: Arc<Reminder>, prompts: u64) -> Pending {
         let expires_at_prompt = reminder.ttl_turns.map(|ttl| prompts + u64::from(ttl));
-        Pending { reminder, since_prompt: prompts, expires_at_prompt }
+        let tag_bits = reminder.tags.iter().fold(0, |bits, tag| bits | tag_bit(tag));
+        Pending { reminder, since_prompt: prompts, expires_at_prompt, tag_bits }
     }
 
     /// In how many more prompts it appears once `charged` prompts are paid for.
     #[must_use]
     pub fn ttl_left(&self, charged: u64) -> Option<u32> {
-        let ttl = self.reminder.ttl_turns?;
-        let left = self.expires_at_prompt?.saturating_sub(charged);
-        Some(u32::try_from(left).unwrap_or(u32::MAX).min(ttl))
+        let left = self.expires_at_prompt?.saturating_sub(charged.max(self.since_prompt));
+        Some(u32::try_from(left).unwrap_or(u32::MAX))
     }
+
+    /// Whether it has a tag.
+    #[must_use]
+    pub fn has_tag(&self, tag: &str) -> bool {
+        self.tag_bits & tag_bit(tag) != 0 && self.reminder.tags.iter().any(|known| known.as_ref() == tag)
+    }
+
+    /// The same with as much left, but counted from another prompt.
+    pub(super) fn counted_from(&self, prompts: u64) -> Pending {
+        let left = self.expires_at_prompt.map(|expires| expires - self.since_prompt);
+        Pending { since_prompt: prompts, expires_at_prompt: left.map(|left| prompts + left), ..self.clone() }
+    }
+
+    /// The same with one prompt less.
+    pub(super) fn charged_once(&self) -> Pending {
+        Pending { expires_at_prompt: self.expires_at_prompt.map(|expires| expires.saturating_sub(1)), ..self.clone() }
+    }
+}
+
+fn tag_bit(tag: &str) -> u64 {
+    1 << KeyHash::of(tag).bucket(64)
 }
 
 impl Event {
@@ -78,27 +101,8 @@ impl Event {
         match &self.detail {
             Detail::Pending(pending) => Some(&pending.reminder),
             Detail::Audited(reminder) => Some(reminder),
-            Detail::Other(_) | Detail::Gone(_) => None,
+            Detail::Other(_) => None,
         }
-    }
-
-    /// The id of the reminder that stands or stood here.
-    pub(super) fn reminder_id(&self) -> Option<&Arc<str>> {
-        match &self.detail {
-            Detail::Gone(id) => Some(id),
-            _ => self.reminder().map(|reminder| &reminder.id),
-        }
-    }
-
-    /// Whether nothing but an id is left of it.
-    pub(super) fn is_gone(&self) -> bool {
-        matches!(self.detail, Detail::Gone(_))
-    }
-
-    /// What is left once its reminder is gone.
-    pub(super) fn gone(&self, reminder_id: &Arc<str>) -> Event {
-        let (id, kind) = (self.id.clone(), self.kind.clone());
-        Event { id, kind, at_message: self.at_message, detail: Detail::Gone(reminder_id.clone()), rising: self.rising }
     }
 
     /// The event as scripts and hosts see it, once `charged` prompts are paid for: for reminders the guide's envelope.
@@ -107,7 +111,6 @@ impl Event {
         let (reminder, ttl, audited) = match &self.detail {
             Detail::Pending(pending) => (&pending.reminder, pending.ttl_left(charged), false),
             Detail::Audited(reminder) => (reminder, reminder.ttl_turns, true),
-            Detail::Gone(_) => return Data::Nil,
             Detail::Other(fields) => {
                 let base = if fields.as_dict().is_some() { fields.clone() } else { Data::empty_dict() };
                 return base.with("id", (&self.id).into()).with("kind", (&self.kind).into());

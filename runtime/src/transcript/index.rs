@@ -1,5 +1,6 @@
 //! [`KeyIndex`]: where the pending reminder with a dedupe key stands. Keys are hashed and entries are `Copy`, so that a
-//! path copy of the persistent map touches no counter. Whoever finds an entry compares the real key.
+//! path copy of the persistent map touches no counter. Whoever finds an entry looks whether what it leads to is pending and has
+//! the real key: entries of what is gone stay until the holes are closed.
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
@@ -12,6 +13,11 @@ impl KeyHash {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         KeyHash(hasher.finish())
+    }
+
+    /// A number below `count` that follows from it.
+    pub(super) fn bucket(self, count: u64) -> u64 {
+        self.0 % count
     }
 }
 

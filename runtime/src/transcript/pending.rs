@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use imbl::Vector;
+
 use crate::reminder::{Reminder, Source};
 
 use super::index::KeyHash;
@@ -36,46 +38,47 @@ impl Transcript {
         let slot = self.next_slot();
         let rising = self.rises(&reminder);
         let pending = Pending::new(reminder, self.prompts);
-        self.push_slot(event_id, Detail::Pending(pending.clone()), rising);
+        self.push_reminder(event_id, Detail::Pending(pending.clone()), rising);
         self.enter(slot, &pending, rising);
     }
 
     /// Appends a reminder for the record only.
     pub(crate) fn push_audited(&mut self, event_id: Arc<str>, reminder: Arc<Reminder>) {
         let rising = self.rises(&reminder);
-        self.push_slot(event_id, Detail::Audited(reminder), rising);
+        self.push_reminder(event_id, Detail::Audited(reminder), rising);
     }
 
-    /// Takes a pending reminder out and leaves a hole. [`Transcript::settle`] must follow before slots are used anew.
+    /// Takes a pending reminder out and leaves a hole. [`Transcript::settle`] must follow.
     pub(crate) fn take_slot(&mut self, slot: u32) -> Option<Pending> {
-        let event = self.slots.get(slot as usize)?.clone()?;
-        let pending = event.pending()?.clone();
-        if let Some(key) = &pending.reminder.dedupe_key {
-            let hash = KeyHash::of(key);
-            if self.keys.get(&hash) == Some(&slot) {
-                self.keys.remove(&hash);
-            }
+        let pending = self.pending_at(slot)?.clone();
+        if let Some(word) = self.gone.get_mut(slot as usize / 64) {
+            *word |= 1 << (slot % 64);
         }
-        if !event.rising {
-            let hash = KeyHash::of(&pending.reminder.id);
-            if self.foreign.get(&hash) == Some(&slot) {
-                self.foreign.remove(&hash);
-            }
-        }
-        self.slots.set(slot as usize, event.rising.then(|| Arc::new(event.gone(&pending.reminder.id))));
         self.holes += 1;
         self.pending -= 1;
+        self.unrenderable -= usize::from(!pending.reminder.is_renderable());
         Some(pending)
     }
 
     /// Closes the holes where they outnumber the events.
     pub(crate) fn settle(&mut self) {
         if self.holes * 2 > self.slots.len() {
-            let is_left = |slot: &&Option<Arc<Event>>| slot.as_ref().is_some_and(|event| !event.is_gone());
-            self.open_slot = self.slots.iter().take(self.open_slot).filter(is_left).count();
-            self.slots = self.slots.iter().filter(is_left).cloned().collect();
-            self.reindex();
+            let open_slot = (0..self.open_slot).filter(|slot| !self.is_hole(*slot)).count();
+            let slots = self.events().cloned().collect();
+            self.set_slots(slots, open_slot);
         }
+    }
+
+    /// Puts other slots in place of all; none of them is a hole. `open_slot` of them stood there before the first open prompt.
+    pub(super) fn set_slots(&mut self, slots: Vector<Arc<Event>>, open_slot: usize) {
+        self.gone = std::iter::repeat_n(0, slots.len().div_ceil(64)).collect();
+        (self.slots, self.open_slot, self.holes) = (slots, open_slot, 0);
+        self.reindex();
+    }
+
+    /// Whether nothing stands in a slot any more.
+    pub(super) fn is_hole(&self, slot: usize) -> bool {
+        self.gone.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
 
     /// All slots with a pending reminder, oldest first.
@@ -85,13 +88,29 @@ impl Transcript {
 
     /// The slots of the pending reminders that are meant, oldest first. Looks at all.
     pub(crate) fn slots_where(&self, meant: impl Fn(&Pending) -> bool) -> Vec<u32> {
-        let pending = |slot: &Option<Arc<Event>>| slot.as_ref().and_then(|event| event.pending()).is_some_and(&meant);
-        (0..).zip(&self.slots).filter(|(_, slot)| pending(slot)).map(|(slot, _)| slot).collect()
+        let mut found = Vec::new();
+        let mut words = self.gone.iter();
+        let mut word = 0;
+        for (slot, event) in (0_u32..).zip(&self.slots) {
+            if slot % 64 == 0 {
+                word = words.next().copied().unwrap_or(0);
+            }
+            if word >> (slot % 64) & 1 == 0 && event.pending().is_some_and(&meant) {
+                found.push(slot);
+            }
+        }
+        found
+    }
+
+    /// How many pending reminders no route could show.
+    pub(crate) fn unrenderable_count(&self) -> usize {
+        self.unrenderable
     }
 
     /// The pending reminder in a slot.
     pub(crate) fn pending_at(&self, slot: u32) -> Option<&Pending> {
-        self.slots.get(slot as usize)?.as_ref()?.pending()
+        let event = self.slots.get(slot as usize)?;
+        event.pending().filter(|_| !self.is_hole(slot as usize))
     }
 
     /// The slots of the pending reminders with a key, oldest first: one at most, unless an import brought more.
@@ -119,8 +138,7 @@ impl Transcript {
         slot.filter(|slot| self.pending_at(*slot).is_some_and(has_id))
     }
 
-    /// Binary search among the ids that rise. Other events and ids from elsewhere are stepped over; a hole remembers the id
-    /// that stood there.
+    /// Binary search among the ids that rise, of what is gone too. Other events and ids from elsewhere are stepped over.
     fn search_rising(&self, id: &str) -> Option<u32> {
         let (mut low, mut high) = (0, self.slots.len());
         while low < high {
@@ -139,8 +157,8 @@ impl Transcript {
     }
 
     fn rising_id(&self, slot: usize) -> Option<&str> {
-        let event = self.slots.get(slot)?.as_ref()?;
-        event.reminder_id().filter(|_| event.rising).map(AsRef::as_ref)
+        let event = self.slots.get(slot)?;
+        event.reminder().filter(|_| event.rising).map(|reminder| reminder.id.as_ref())
     }
 
     /// Whether a look-up by key needs a scan.
@@ -149,7 +167,7 @@ impl Transcript {
         self.crowded
     }
 
-    fn next_slot(&self) -> u32 {
+    pub(super) fn next_slot(&self) -> u32 {
         u32::try_from(self.slots.len()).unwrap_or(u32::MAX)
     }
 
@@ -164,20 +182,28 @@ impl Transcript {
         rising
     }
 
-    fn push_slot(&mut self, id: Arc<str>, detail: Detail, rising: bool) {
-        let event = Event { id, kind: KIND.clone(), at_message: self.messages.len(), detail, rising };
-        self.slots.push_back(Some(Arc::new(event)));
+    fn push_reminder(&mut self, id: Arc<str>, detail: Detail, rising: bool) {
+        let kind = KIND.clone();
+        self.push_slot(Event { id, kind, at_message: self.messages.len(), detail, rising });
+    }
+
+    pub(super) fn push_slot(&mut self, event: Event) {
+        if self.slots.len().is_multiple_of(64) {
+            self.gone.push_back(0);
+        }
+        self.slots.push_back(Arc::new(event));
     }
 
     fn enter(&mut self, slot: u32, pending: &Pending, rising: bool) {
         self.pending += 1;
+        self.unrenderable += usize::from(!pending.reminder.is_renderable());
         if let Some(key) = &pending.reminder.dedupe_key {
             let other = self.keys.insert(KeyHash::of(key), slot);
-            self.crowded |= other.is_some();
+            self.crowded |= other.is_some_and(|other| self.pending_at(other).is_some());
         }
         if !rising {
             let other = self.foreign.insert(KeyHash::of(&pending.reminder.id), slot);
-            self.foreign_crowded |= other.is_some();
+            self.foreign_crowded |= other.is_some_and(|other| self.pending_at(other).is_some());
         }
         if let Some(expires) = pending.expires_at_prompt {
             self.note_due(expires, slot);
@@ -189,18 +215,12 @@ impl Transcript {
         self.keys = super::KeyIndex::default();
         self.foreign = super::KeyIndex::default();
         self.forget_due();
-        self.pending = 0;
-        self.holes = 0;
+        (self.pending, self.unrenderable) = (0, 0);
         (self.crowded, self.foreign_crowded) = (false, false);
         let slots = self.slots.clone();
         for (slot, event) in (0..).zip(&slots) {
-            match event.as_ref().filter(|event| !event.is_gone()) {
-                None => self.holes += 1,
-                Some(event) => {
-                    if let Some(pending) = event.pending() {
-                        self.enter(slot, pending, event.rising);
-                    }
-                }
+            if let Some(pending) = event.pending().filter(|_| !self.is_hole(slot as usize)) {
+                self.enter(slot, pending, event.rising);
             }
         }
     }

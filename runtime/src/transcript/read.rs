@@ -144,8 +144,6 @@ impl Reader<'_> {
             Detail::Pending(Pending { reminder, .. }) => {
                 self.records.extend(admit_as(transcript, event.id, reminder, Road::Forked).records);
             }
-            // Nothing that is read is gone.
-            Detail::Gone(_) => {}
         }
     }
 }

@@ -34,19 +34,18 @@ impl Transcript {
     /// Gives each event the place among the messages that `place` says, or lets it go. Gives the pending reminders that went.
     fn place_events(&mut self, place: impl Fn(usize) -> Option<usize>) -> Vec<Arc<Reminder>> {
         let (mut gone, mut kept, mut open_slot) = (Vec::new(), imbl::Vector::new(), 0);
-        for (slot, event) in self.slots.iter().enumerate() {
-            let Some(event) = event.as_ref().filter(|event| !event.is_gone()) else { continue };
+        let standing = self.slots.iter().enumerate().filter(|(slot, _)| !self.is_hole(*slot));
+        for (slot, event) in standing {
             match place(event.at_message) {
                 Some(at_message) => {
                     open_slot += usize::from(slot < self.open_slot);
                     let moved = || Arc::new(Event { at_message, ..event.as_ref().clone() });
-                    kept.push_back(Some(if at_message == event.at_message { event.clone() } else { moved() }));
+                    kept.push_back(if at_message == event.at_message { event.clone() } else { moved() });
                 }
                 None => gone.extend(event.pending().map(|pending| pending.reminder.clone())),
             }
         }
-        (self.slots, self.open_slot) = (kept, open_slot);
-        self.reindex();
+        self.set_slots(kept, open_slot);
         gone
     }
 }

@@ -56,7 +56,7 @@ impl Selector {
     pub fn matches(&self, pending: &Pending) -> bool {
         let reminder = &pending.reminder;
         self.id.as_ref().is_none_or(|id| *id == reminder.id)
-            && self.tag.as_ref().is_none_or(|tag| reminder.tags.contains(tag))
+            && self.tag.as_ref().is_none_or(|tag| pending.has_tag(tag))
             && self.dedupe_key.as_ref().is_none_or(|key| reminder.dedupe_key.as_ref() == Some(key))
     }
 }
