@@ -27,15 +27,21 @@ pub(crate) struct Limits {
     /// How deep calls may be nested [default: 20000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_depth: Option<u64>,
+    /// Where events are written: memory or sqlite:PATH [env: HARN_EVENT_LOG] [default: memory]
+    #[arg(long, value_name = "HOME")]
+    event_log: Option<String>,
 }
 
 impl Limits {
     /// As the engine wants them, with what the project of `script` says.
     ///
     /// # Errors
-    /// Everything that is wrong with the project's file.
+    /// Everything that is wrong with the project's file, and an event log that cannot be opened.
     pub(crate) fn options(self, script: &Path) -> Result<RunOptions, Vec<Diagnostic>> {
         let project = Project::of(script)?;
+        let of_environment = std::env::var("HARN_EVENT_LOG").ok();
+        let said = [self.event_log.as_deref(), of_environment.as_deref()];
+        let log = project.log.open(&said).map_err(|found| vec![found])?;
         let said = RunLimits {
             fuel: self.fuel,
             depth: self.max_depth,
@@ -49,6 +55,7 @@ impl Limits {
             denied: self.deny.into_iter().chain(project.denied).collect(),
             limits: said.over(project.limits),
             models: project.models,
+            log: Some(log),
             loader: Rc::new(Files),
             ..RunOptions::default()
         })

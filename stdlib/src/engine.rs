@@ -14,8 +14,10 @@ use lang::source::SourceRef;
 use lang::value::{Closure, Value, display, inspect};
 use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, Why, close, codes, resume, run, watch_time};
 use providers::model::CapabilityTable;
+use runtime::event_log::{EventLog, MemoryLog, Ticket};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
+use std::task::{Poll, Waker};
 
 /// How a run is set up.
 pub struct RunOptions {
@@ -31,6 +33,8 @@ pub struct RunOptions {
     pub limits: RunLimits,
     /// What its models can take, where a project says more than the built-in table.
     pub models: Option<CapabilityTable>,
+    /// Where its events are written; in memory, where nothing is said.
+    pub log: Option<Rc<dyn EventLog>>,
     /// Where it prints.
     pub output: Rc<dyn Output>,
     /// Reads the files that it imports.
@@ -46,6 +50,7 @@ impl Default for RunOptions {
             denied: Vec::new(),
             limits: RunLimits::default(),
             models: None,
+            log: None,
             output: Rc::new(Terminal),
             loader: Rc::new(NoFiles),
         }
@@ -90,7 +95,8 @@ impl Engine {
     /// A fresh run.
     #[must_use]
     pub fn new(options: RunOptions) -> Self {
-        let world = World::new(options.seed, options.output, options.args, options.task, options.models);
+        let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
+        let world = World::new(options.seed, options.output, options.args, options.task, options.models, log);
         let limits = options.limits.machine();
         let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
         let modules = Modules::new(options.loader);
@@ -121,7 +127,7 @@ impl Engine {
             _ => self.close(),
         }
         diagnostics.extend(self.unseen());
-        let exit_code = match result {
+        let mut exit_code = match result {
             Ok(value) => self.exit_code(&value),
             Err(raise) => match raise.why {
                 Why::Exit(code) => code,
@@ -131,7 +137,21 @@ impl Engine {
                 }
             },
         };
+        if let Some(unwritten) = self.settle_log() {
+            exit_code = exit_code.max(1);
+            diagnostics.push(unwritten);
+        }
         Ran { exit_code, diagnostics }
+    }
+
+    /// Waits until the log would survive, however the run has ended; what it lacks, where it cannot.
+    fn settle_log(&self) -> Option<Diagnostic> {
+        let mut durable = self.world.log.durable(Ticket::ALL);
+        let settled = match durable.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
+            Poll::Ready(settled) => settled,
+            Poll::Pending => self.block_on(durable)?,
+        };
+        settled.err().map(|fault| crate::fault::to_raise(&fault).to_diagnostic())
     }
 
     fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
@@ -223,6 +243,7 @@ impl Engine {
                 _ => diagnostics.push(raise.to_diagnostic()),
             },
         }
+        diagnostics.extend(self.settle_log());
         Piece { value, diagnostics, incomplete: false, exit }
     }
 

@@ -19,6 +19,7 @@ mod here;
 pub mod limits;
 mod lint;
 mod loops;
+mod log;
 mod options;
 pub mod output;
 mod project;
@@ -30,6 +31,7 @@ mod workers;
 mod world;
 
 pub use catalogue::catalogue;
+pub use log::LogSettings;
 pub use engine::{Engine, Piece, Ran, RunOptions};
 pub use output::{Captured, Output};
 pub use project::Project;

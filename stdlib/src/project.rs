@@ -8,15 +8,25 @@
 //! timeout = "30s"
 //! deny = ["process", "net"]      # or: [capabilities] deny = […]
 //!
+//! [event_log]
+//! home = "sqlite:events.db"      # from the folder of this file
+//! synchronous = "full"
+//! lock_timeout = "10s"
+//! max_file = "10 GiB"
+//! keep_records = 100_000         # of a log in memory
+//! keep_bytes = "64 MiB"
+//!
 //! [[capabilities]]               # what models can take, laid over the built-in table
 //! provider = "openai_compatible"
 //! model = "local-*"
 //! context_window = 32_768
 //! ```
 
+mod event_log;
 mod read;
 
 use crate::limits::RunLimits;
+use crate::log::LogSettings;
 use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
 use lang::diagnostic::Severity::Error;
@@ -54,7 +64,8 @@ pub(crate) static CODES: &[Code] = &[
         severity: Error,
         title: "a key that `harn.toml` does not have",
         meaning: "The file may hold `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, `[capabilities]` with \
-                  `deny`, or `[[capabilities]]` rows about models. A misspelt limit would be no limit.",
+                  `deny`, `[[capabilities]]` rows about models, and `[event_log]` with `home`, `synchronous`, \
+                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`. A misspelt limit would be no limit.",
         fails: "",
         mended: "",
     },
@@ -63,7 +74,9 @@ pub(crate) static CODES: &[Code] = &[
         severity: Error,
         title: "a value in `harn.toml` that makes no sense",
         meaning: "`fuel` and `depth` are whole numbers above 0, `memory` is a size such as \"512 MiB\", `timeout` a time such \
-                  as \"30s\", `deny` a list of rights: fs.read, fs.write, process, net, env, llm.",
+                  as \"30s\", `deny` a list of rights: fs.read, fs.write, process, net, env, llm. Of `[event_log]`, `synchronous` is \
+                  \"normal\" or \"full\", `lock_timeout` a time, `max_file` and `keep_bytes` are sizes, `keep_records` is a \
+                  number.",
         fails: "",
         mended: "",
     },
@@ -94,6 +107,8 @@ pub struct Project {
     pub denied: Vec<Capability>,
     /// What its models can take; nothing where it says nothing of them.
     pub models: Option<CapabilityTable>,
+    /// Where its event log is kept.
+    pub log: LogSettings,
 }
 
 impl Project {

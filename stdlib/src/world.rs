@@ -9,7 +9,7 @@ use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
 use runtime::clock::Clock;
 use runtime::data::Data;
-use runtime::event_log::{EventLog, MemoryLog};
+use runtime::event_log::EventLog;
 use runtime::hooks::Hooks;
 use runtime::ids::{IdStream, SharedIds};
 use runtime::note::{Note, Severity};
@@ -51,6 +51,7 @@ impl World {
         args: Vec<String>,
         task: Option<String>,
         models: Option<CapabilityTable>,
+        log: Rc<dyn EventLog>,
     ) -> Rc<World> {
         let chosen = seed.unwrap_or_else(entropy);
         let clock = Rc::new(if seed.is_some() { RunClock::fixed() } else { RunClock::system() });
@@ -60,7 +61,7 @@ impl World {
             this: this.clone(),
             output,
             clock,
-            log: Rc::new(MemoryLog::new()),
+            log,
             sessions: Sessions::new(chosen),
             workers: Workers::default(),
             hooks: Rc::new(Hooks::new()),

@@ -69,7 +69,8 @@ pub struct SqliteLog(Arc<Inner>);
 struct Inner {
     path: Arc<Path>,
     shared: Arc<Shared>,
-    reader: Mutex<LogFile>,
+    /// Nothing only while it is closed.
+    reader: Mutex<Option<LogFile>>,
     writer: Option<JoinHandle<()>>,
 }
 

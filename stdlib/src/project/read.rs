@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The tables of the file.
-const TABLES: &[&str] = &["limits", "capabilities"];
+const TABLES: &[&str] = &["limits", "capabilities", "event_log"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 
@@ -27,7 +27,8 @@ pub(super) fn read(path: &Path) -> Result<Project, Vec<Diagnostic>> {
         let place = e.span().map_or(Span::default(), span);
         vec![Diagnostic::error(NOT_TOML, format!("`{NAME}` is no TOML")).label(&source, place, e.message())]
     })?;
-    let mut reader = Reader { source: &source, project: Project::default(), found: Vec::new() };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut reader = Reader { source: &source, folder, project: Project::default(), found: Vec::new() };
     reader.file(table.get_ref());
     if reader.found.is_empty() {
         return Ok(reader.project);
@@ -48,9 +49,11 @@ fn span(range: Range<usize>) -> Span {
     Span::new(at(range.start), at(range.end))
 }
 
-struct Reader<'a> {
+/// What has been read so far, and what was wrong with it.
+pub(super) struct Reader<'a> {
     source: &'a SourceRef,
-    project: Project,
+    pub(super) folder: &'a Path,
+    pub(super) project: Project,
     found: Vec<Diagnostic>,
 }
 
@@ -61,7 +64,8 @@ impl Reader<'_> {
                 ("limits", DeValue::Table(limits)) => self.limits(limits),
                 ("capabilities", DeValue::Table(rights)) => self.rights(rights),
                 ("capabilities", DeValue::Array(rows)) => self.models(rows),
-                (known @ ("limits" | "capabilities"), _) => {
+                ("event_log", DeValue::Table(log)) => self.event_log(log),
+                (known @ ("limits" | "capabilities" | "event_log"), _) => {
                     self.wrong(
                         VALUE,
                         value.span(),
@@ -112,13 +116,13 @@ impl Reader<'_> {
         self.wrong(MODELS, place, message, help);
     }
 
-    fn count(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u64> {
+    pub(super) fn count(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u64> {
         let number = value.get_ref().as_integer().and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
         let count = number.filter(|n| *n > 0).ok_or_else(|| "this must be a whole number above 0".to_owned());
         self.good(value, count)
     }
 
-    fn memory(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u64> {
+    pub(super) fn memory(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u64> {
         match value.get_ref() {
             DeValue::Integer(_) => self.count(value),
             DeValue::String(text) => {
@@ -150,7 +154,7 @@ impl Reader<'_> {
         }
     }
 
-    fn good<T>(&mut self, value: &Spanned<DeValue<'_>>, read: Result<T, String>) -> Option<T> {
+    pub(super) fn good<T>(&mut self, value: &Spanned<DeValue<'_>>, read: Result<T, String>) -> Option<T> {
         match read {
             Ok(read) => Some(read),
             Err(message) => {
@@ -161,11 +165,11 @@ impl Reader<'_> {
         }
     }
 
-    fn wrong(&mut self, code: &'static str, place: Range<usize>, message: String, help: &str) {
+    pub(super) fn wrong(&mut self, code: &'static str, place: Range<usize>, message: String, help: &str) {
         self.found.push(Diagnostic::error(code, message).label(self.source, span(place), "here").help(help));
     }
 
-    fn unknown(&mut self, key: &str, place: Range<usize>, known: &[&str], table: &str) {
+    pub(super) fn unknown(&mut self, key: &str, place: Range<usize>, known: &[&str], table: &str) {
         let d = Diagnostic::error(KEY, format!("`{table}` has no key `{key}`")).label(
             self.source,
             span(place),
@@ -180,7 +184,7 @@ impl Reader<'_> {
     }
 }
 
-fn not_text(value: &Spanned<DeValue<'_>>) -> String {
+pub(super) fn not_text(value: &Spanned<DeValue<'_>>) -> String {
     let found = match value.get_ref() {
         DeValue::Integer(_) | DeValue::Float(_) => "a number",
         DeValue::Boolean(_) => "a bool",

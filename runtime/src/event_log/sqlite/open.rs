@@ -95,7 +95,8 @@ fn refuse_early(path: &Arc<Path>) -> Result<(), LogError> {
 fn connect(path: &Arc<Path>, flags: OpenFlags, timeout: Duration) -> Result<Connection, LogError> {
     let connect = || {
         let connection = Connection::open_with_flags(path.as_ref(), flags)?;
-        connection.busy_timeout(timeout)?;
+        // SQLite counts in whole milliseconds of an `int`.
+        connection.busy_timeout(timeout.min(Duration::from_secs(i32::MAX as u64 / 1000)))?;
         Ok(connection)
     };
     connect().map_err(|error| failed(path, &error, Some(timeout)))

@@ -1,0 +1,37 @@
+//! Where the event log of a run is kept: what a person says (`--event-log`, `HARN_EVENT_LOG`) goes before what the project
+//! says (`[event_log]` in `harn.toml`).
+
+use lang::diagnostic::Diagnostic;
+use runtime::event_log::{EventLog, Home, Kept, LogError, MemoryLog, SqliteLog, SqliteOptions};
+use std::rc::Rc;
+
+/// What a project says about its event log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogSettings {
+    /// Where it is kept; nothing means in memory.
+    pub home: Option<Home>,
+    /// How one in a file is opened.
+    pub sqlite: SqliteOptions,
+    /// How much one in memory keeps.
+    pub kept: Kept,
+}
+
+impl LogSettings {
+    /// Opens the log. The first of `said` that says something names its home.
+    ///
+    /// # Errors
+    /// A name that names no home, or a file that cannot be opened.
+    pub fn open(&self, said: &[Option<&str>]) -> Result<Rc<dyn EventLog>, Diagnostic> {
+        let named = said.iter().flatten().find(|name| !name.is_empty()).map(|name| name.parse());
+        let home = named.transpose().map_err(|e| diagnostic(&e))?.or_else(|| self.home.clone());
+        Ok(match home.unwrap_or_default() {
+            Home::Memory => Rc::new(MemoryLog::keeping(self.kept)),
+            Home::Sqlite(path) => Rc::new(SqliteLog::open(path, &self.sqlite).map_err(|e| diagnostic(&e))?),
+        })
+    }
+}
+
+/// An error of the log that belongs to no place in a script.
+pub(crate) fn diagnostic(error: &LogError) -> Diagnostic {
+    Diagnostic::error(error.code(), error.to_string()).help(error.help())
+}
