@@ -86,8 +86,8 @@ impl Fault for TooDeep {
     }
 }
 
-/// Runs a loop in a session. It fails only where it must not start at all (unknown providers, nesting) and where `strict`
-/// reminders say so; everything else is a status of the result, and the transcript is kept.
+/// Runs a loop in a session. It fails only where it must not start at all (unknown providers, nesting), where `strict`
+/// reminders say so, and where the event log cannot be written; everything else is a status of the result, and the transcript is kept.
 pub async fn agent_loop(
     session: &Rc<Session>,
     scope: &Scope,

@@ -31,8 +31,8 @@ mod workers;
 mod world;
 
 pub use catalogue::catalogue;
-pub use log::LogSettings;
 pub use engine::{Engine, Piece, Ran, RunOptions};
+pub use log::LogSettings;
 pub use output::{Captured, Output};
 pub use project::Project;
 pub use read::{Files, read_source};

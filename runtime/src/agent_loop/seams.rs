@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use crate::event_log::Ticket;
 use crate::hooks::HookEvent;
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{Injection, Payload, Seam};
@@ -14,6 +15,10 @@ impl Run<'_> {
     /// Passes a seam. Gives how many items were delivered that the model should see.
     pub(super) async fn pass(&self, seam: Seam, state: &mut LoopState) -> Outcome<usize> {
         let delivered = self.drain(seam);
+        if delivered > 0 {
+            // Nobody is told that an item was delivered while a crash could take the record of it.
+            self.scope.log.durable(Ticket::ALL).await?;
+        }
         let visible = if seam == Seam::LoopExit { 0 } else { delivered };
         state.unseen += u32::try_from(visible).unwrap_or(u32::MAX);
         let event = HookEvent::LoopCheckpoint {

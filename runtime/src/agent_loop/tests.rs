@@ -19,6 +19,7 @@ use crate::seam::{Answer, Output, Permit};
 use crate::testing::block_on;
 
 mod bridge;
+mod durable;
 mod endings;
 mod hooked;
 mod provided;

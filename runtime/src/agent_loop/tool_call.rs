@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::Data;
+use crate::event_log::Ticket;
 use crate::hooks::event::ToolResult;
 use crate::hooks::fire::ask;
 use crate::hooks::{Decision, HookEvent, ToolHook};
@@ -101,6 +102,8 @@ impl Run<'_> {
     }
 
     async fn run_tool(&self, turn: Turn<'_>, tool: &Rc<dyn Tool>, call: &ToolCall) -> Outcome<Output> {
+        // What a tool does must not be there while what led to it is lost.
+        self.scope.log.durable(Ticket::ALL).await?;
         match until_stopped(turn.scope, GRACE_MS, tool.call(turn, call).get()).await {
             Ok(Ok(output)) => Ok(output),
             Ok(Err(thrown)) => Ok(failed(turn.scope, thrown.as_ref())),

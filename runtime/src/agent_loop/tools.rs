@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::event_log::Ticket;
 use crate::hooks::event::ToolResult;
 use crate::message::{Message, ToolCall};
 use crate::model::Reply;
@@ -13,28 +12,39 @@ use crate::seam::Outcome;
 use super::{LoopState, Run};
 
 impl Run<'_> {
-    /// Runs the batch. A batch that is interrupted leaves no call without an answer, so every wire format stays valid. Gives
-    /// the results as the handlers of `post_turn` see them.
+    /// Runs the batch. One that is interrupted, or that breaks off because something fails that ends the loop, leaves no call
+    /// without an answer, so every wire format stays valid. Gives the results as the handlers of `post_turn` see them.
     pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<Data> {
         state.tools.calls += u32::try_from(reply.tool_calls.len()).unwrap_or(u32::MAX);
-        let interrupted = self.pass(Seam::PreToolDispatch, state).await? > 0;
-        // What the tools do must not be lost while what led to it is.
-        self.scope.log.durable(Ticket::ALL).await?;
+        let (interrupted, mut broken) = match self.pass(Seam::PreToolDispatch, state).await {
+            Ok(delivered) => (delivered > 0, None),
+            Err(fault) => (false, Some(fault)),
+        };
         let mut rows = Vec::with_capacity(reply.tool_calls.len());
         for call in &reply.tool_calls {
-            let result = if interrupted {
-                state.tools.rejected += 1;
-                not_run("interrupted by a message of the host; read it and decide anew")
-            } else if let Err(stopped) = self.scope.check() {
-                state.tools.rejected += 1;
-                not_run(&stopped.to_string())
+            let refused = if let Some(fault) = &broken {
+                Some(not_run(&fault.to_string()))
+            } else if interrupted {
+                Some(not_run("interrupted by a message of the host; read it and decide anew"))
             } else {
-                self.call_tool(state, call).await?
+                self.scope.check().err().map(|stopped| not_run(&stopped.to_string()))
+            };
+            state.tools.rejected += u32::from(refused.is_some());
+            let result = match refused {
+                Some(result) => result,
+                None => self.call_tool(state, call).await.unwrap_or_else(|fault| {
+                    let result = failed(&format!("stopped: {fault}"));
+                    broken = Some(fault);
+                    result
+                }),
             };
             self.answer(call, &result);
             rows.push(row(call, &result));
         }
-        Ok(Data::from(rows))
+        match broken {
+            Some(fault) => Err(fault),
+            None => Ok(Data::from(rows)),
+        }
     }
 
     fn answer(&self, call: &ToolCall, result: &ToolResult) {
@@ -45,7 +55,11 @@ impl Run<'_> {
 
 /// The answer to a call that was not run.
 pub(super) fn not_run(why: &str) -> ToolResult {
-    ToolResult { text: format!("not run: {why}").into(), truncated: false, ok: false, value: Data::Nil }
+    failed(&format!("not run: {why}"))
+}
+
+fn failed(text: &str) -> ToolResult {
+    ToolResult { text: text.into(), truncated: false, ok: false, value: Data::Nil }
 }
 
 fn row(call: &ToolCall, result: &ToolResult) -> Data {

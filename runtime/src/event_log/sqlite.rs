@@ -10,7 +10,7 @@
 //! - `follow`: subscriptions.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ impl SqliteLog {
     pub fn open(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<SqliteLog, LogError> {
         let path: Arc<Path> = path.into().into();
         let connection = open::for_writing(&path, options)?;
-        let reader = Mutex::new(LogFile::open_beside(&path, options.lock_timeout)?);
+        let reader = Mutex::new(Some(LogFile::open_beside(&path, options.lock_timeout)?));
         let shared = Arc::new(Shared::default());
         let writer = writer::start(connection, path.clone(), options, shared.clone())?;
         Ok(SqliteLog(Arc::new(Inner { path, shared, reader, writer: Some(writer) })))
@@ -96,23 +96,28 @@ impl SqliteLog {
 }
 
 impl Inner {
-    /// The connection that reads, once everything that was appended here can be read.
-    fn reader(&self) -> Result<MutexGuard<'_, LogFile>, LogError> {
+    /// Reads, once everything that was appended here can be read.
+    fn read<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
         self.shared.flush()?;
-        Ok(self.reader_now())
+        self.read_now(read)
     }
 
-    /// The connection that reads, whatever is on its way.
-    fn reader_now(&self) -> MutexGuard<'_, LogFile> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Reads, whatever is on its way.
+    fn read_now<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
+        match &*self.reader.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(reader) => read(reader),
+            None => Err(LogError::CannotOpen { path: self.path.clone(), why: "it has been closed".to_owned() }),
+        }
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        // Closed before the writer: the last connection tidies up, and one that only reads cannot.
+        *self.reader.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         self.shared.close();
         if let Some(writer) = self.writer.take() {
-            // A writer that panicked has told its waiters through the poisoned lock; there is nothing left to do.
+            // A writer that panicked has told everybody who waited; there is nothing left to do.
             let _ = writer.join();
         }
     }
@@ -133,7 +138,7 @@ impl EventLog for SqliteLog {
     }
 
     fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        self.0.reader().and_then(|reader| reader.latest(topic)).map_err(fault)
+        self.0.read(|file| file.latest(topic)).map_err(fault)
     }
 
     fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
@@ -142,7 +147,7 @@ impl EventLog for SqliteLog {
     }
 
     fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        self.0.reader().and_then(|reader| reader.read(filter, limit)).map_err(fault)
+        self.0.read(|file| file.read(filter, limit)).map_err(fault)
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {

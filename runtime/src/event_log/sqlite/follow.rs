@@ -8,7 +8,7 @@ use std::task::Poll;
 use crate::event_log::{Filter, LogError, Record, Subscription};
 use crate::seam::{Local, Outcome, fault};
 
-use super::Inner;
+use super::{Inner, LogFile};
 
 /// Records that are read at a time.
 const PAGE: usize = 256;
@@ -28,7 +28,7 @@ pub(super) struct Follower {
 impl Follower {
     pub(super) fn new(log: Arc<Inner>, filter: Filter) -> Follower {
         // Where the file cannot be read now, the first record is asked for later, and so is the failure.
-        let position = if filter.after > 0 { Some(filter.after) } else { log.reader_now().oldest().ok() };
+        let position = if filter.after > 0 { Some(filter.after) } else { log.read_now(LogFile::oldest).ok() };
         let waiter = log.shared.waiter();
         Follower { log, filter, page: VecDeque::new(), position, exhausted_at: None, waiter }
     }
@@ -38,18 +38,17 @@ impl Follower {
         if let Some(record) = self.page.pop_front() {
             return Ok(Some(record));
         }
-        let reader = self.log.reader_now();
         // Asked for first: a commit between this and the look makes another look, not a gap.
-        let version = reader.version()?;
+        let version = self.log.read_now(LogFile::version)?;
         if self.exhausted_at == Some(version) {
             return Ok(None);
         }
         let position = match self.position {
             Some(position) => position,
-            None => reader.oldest()?,
+            None => self.log.read_now(LogFile::oldest)?,
         };
         let filter = Filter { after: position, ..self.filter.clone() };
-        match reader.page(&filter, PAGE, true) {
+        match self.log.read_now(|file| file.page(&filter, PAGE, true)) {
             Ok(page) => {
                 self.exhausted_at = (page.records.len() < PAGE).then_some(version);
                 self.position = Some(page.upto);
