@@ -8,7 +8,7 @@ use crate::message::{Content, Message};
 use crate::model::{ModelError, Reply, Request};
 use crate::note::{Note, Severity};
 use crate::reminder::ReminderCode;
-use crate::reminder::lifecycle::{before_prompt, fire};
+use crate::reminder::lifecycle::{before_prompt, fire, void};
 use crate::render::{RenderOptions, render};
 use crate::seam::{Fault, Outcome, fault};
 
@@ -48,7 +48,7 @@ impl Run<'_> {
             Ok(reply) => reply,
             Err(thrown) => {
                 // No model saw this prompt, so it charges nothing.
-                self.session.with(|s| s.transcript.prompt_void());
+                self.session.apply(&self.scope, |t, _| void(t), |records| records);
                 return Err(thrown);
             }
         };

@@ -18,6 +18,8 @@ use super::{Reminder, ReminderSpec, Source};
 mod command;
 mod compact;
 mod inherit;
+mod log;
+pub mod rebuild;
 mod record;
 mod selector;
 #[cfg(test)]
@@ -27,7 +29,7 @@ mod ttl;
 pub use command::{Command, apply};
 pub use compact::{Charge, CompactPass, compact, preserve_only};
 pub use inherit::{fork, inherit, propagation};
-pub use record::{DiscardReason, DropReason, ExpireReason, LifecycleRecord, TOPIC};
+pub use record::{DiscardReason, DropReason, ExpireReason, LifecycleRecord, Pass, TOPIC, TURN_TOPIC};
 pub use selector::{Selector, clear};
 pub use ttl::{Passed, before_prompt, post_turn, post_turn_by_hand};
 
@@ -161,6 +163,7 @@ pub fn fire(transcript: &mut Transcript, rendered: &Rendered, charges: bool, at:
             reminder_id: fired.id.clone(),
             turn_number: at.turn,
             rendered_role: fired.rendered_role,
+            charges,
         });
     }
     for id in &rendered.dropped {
@@ -174,6 +177,12 @@ pub fn fire(transcript: &mut Transcript, rendered: &Rendered, charges: bool, at:
     }
     transcript.settle();
     records
+}
+
+/// Nobody saw the prompt last fired (the model failed): it charges nothing.
+pub fn void(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
+    transcript.prompt_void();
+    vec![LifecycleRecord::Void]
 }
 
 /// Discards all pending reminders (the session is reset or closed).

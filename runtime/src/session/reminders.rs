@@ -34,7 +34,7 @@ impl Session {
         let moment = self.moment(scope, turn);
         let result = self.with(|state| change(&mut state.transcript, &moment));
         // Written after the borrow has ended: a log may be anything.
-        write(scope, &moment, records(&result));
+        self.write(scope, &moment, records(&result));
         result
     }
 
@@ -96,7 +96,7 @@ impl Session {
     pub fn log_lifecycle(&self, scope: &Scope, records: impl IntoIterator<Item = LifecycleRecord>) {
         let moment = self.moment(scope, self.with(|state| state.turns));
         let records: Vec<_> = records.into_iter().collect();
-        write(scope, &moment, &records);
+        self.write(scope, &moment, &records);
     }
 
     fn moment<'a>(&'a self, scope: &'a Scope, turn: u32) -> Moment<'a> {
@@ -104,11 +104,15 @@ impl Session {
         let (task_id, agent_id) = (scope.task_id.as_ref(), scope.agent_id.as_ref());
         Moment { session_id: &self.id, task_id, agent_id, turn, now_ms: scope.clock.now_ms(), ids }
     }
-}
 
-/// Writes records to the log of a scope.
-pub(super) fn write(scope: &Scope, moment: &Moment<'_>, records: &[LifecycleRecord]) {
-    for record in records {
-        scope.log.append(record.to_log(moment));
+    /// Writes records to the log of a scope. What came from a parent names it.
+    fn write(&self, scope: &Scope, moment: &Moment<'_>, records: &[LifecycleRecord]) {
+        for record in records {
+            let mut entry = record.to_log(moment);
+            if matches!(record, LifecycleRecord::Forked(_) | LifecycleRecord::Inherited(_)) {
+                entry.payload.set("parent_id", self.with(|state| state.parent_id.clone()).into());
+            }
+            scope.log.append(entry);
+        }
     }
 }

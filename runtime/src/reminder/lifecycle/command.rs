@@ -8,7 +8,7 @@ use crate::transcript::Transcript;
 
 use super::{
     Charge, DiscardReason, LifecycleRecord, Moment, Selector, audit, before_prompt, clear, compact, discard,
-    drop_unrenderable, fire, inherit, inject, post_turn, post_turn_by_hand, preserve_only,
+    drop_unrenderable, fire, inherit, inject, post_turn, post_turn_by_hand, preserve_only, void,
 };
 
 /// A command.
@@ -26,6 +26,8 @@ pub enum Command {
     Fire(Rendered, bool),
     /// A prompt of a loop is about to be built.
     BeforePrompt,
+    /// Nobody saw the prompt last sent.
+    Void,
     /// What cannot be shown is dropped.
     DropUnrenderable,
     /// A turn is over.
@@ -49,6 +51,7 @@ pub fn apply(mut transcript: Transcript, command: Command, at: &Moment<'_>) -> (
         Command::Clear(selector) => clear(t, &selector),
         Command::Fire(rendered, charges) => fire(t, &rendered, charges, at),
         Command::BeforePrompt => before_prompt(t),
+        Command::Void => void(t),
         Command::DropUnrenderable => drop_unrenderable(t),
         Command::PostTurn => post_turn(t).records,
         Command::PostTurnByHand(turn) => post_turn_by_hand(t, turn).records,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::reminder::Reminder;
 use crate::transcript::Transcript;
 
-use super::ttl::{charge_each, post_turn};
-use super::{ExpireReason, LifecycleRecord, remove};
+use super::ttl::{charge_carried, charge_each};
+use super::{ExpireReason, LifecycleRecord, Pass, remove};
 
 /// Which finite reminders a compaction charges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub struct CompactPass {
 /// TTL, then dedupe (the newest stays).
 pub fn compact(transcript: &mut Transcript, charge: Charge) -> CompactPass {
     let passed = match charge {
-        Charge::All => charge_each(transcript, |_| true),
-        Charge::Carried => post_turn(transcript),
+        Charge::All => charge_each(transcript, Pass::Compaction(charge), |_| true),
+        Charge::Carried => charge_carried(transcript, Pass::Compaction(charge)),
     };
     let mut pass = CompactPass { records: passed.records, expired: passed.expired, ..CompactPass::default() };
     dedupe(transcript, &mut pass);

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
-use crate::event_log::NewRecord;
 use crate::reminder::Reminder;
 use crate::render::RenderedRole;
 use crate::words::words;
 
-use super::Moment;
+use super::Charge;
 
-/// The topic of all lifecycle records.
+/// The topic of what happens to reminders.
 pub const TOPIC: &str = "transcript.reminder.lifecycle";
+
+/// The topic of what turns do to all reminders at once. It is another, so that whoever reads the words of reminders sees
+/// nothing else.
+pub const TURN_TOPIC: &str = "transcript.turn";
 
 words! {
     /// Why a reminder expired.
@@ -47,6 +49,39 @@ words! {
     }
 }
 
+/// A pass over the pending reminders that charged some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    /// The end of a turn: charges what prompts have carried since the last charge.
+    PostTurn,
+    /// By hand: charges all finite ones made in this turn or before.
+    ByHand(u32),
+    /// A compaction: charges as it says.
+    Compaction(Charge),
+}
+
+impl Pass {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Pass::PostTurn => "post_turn",
+            Pass::ByHand(_) => "by_hand",
+            Pass::Compaction(_) => "compaction",
+        }
+    }
+
+    /// Which finite reminders it charges.
+    #[must_use]
+    pub fn charges(self) -> Charge {
+        match self {
+            Pass::PostTurn => Charge::Carried,
+            Pass::ByHand(_) => Charge::All,
+            Pass::Compaction(charge) => charge,
+        }
+    }
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LifecycleRecord {
@@ -66,6 +101,8 @@ pub enum LifecycleRecord {
         turn_number: u32,
         /// The slot.
         rendered_role: RenderedRole,
+        /// Whether the request charges what it carries.
+        charges: bool,
     },
     /// One replaced others.
     Deduped {
@@ -112,6 +149,10 @@ pub enum LifecycleRecord {
         /// What it threw.
         error: Option<Arc<str>>,
     },
+    /// A pass has charged reminders; those that it ended are told of before.
+    Passed(Pass),
+    /// Nobody saw the last prompt that charges, so it charges nothing.
+    Void,
 }
 
 impl LifecycleRecord {
@@ -129,88 +170,14 @@ impl LifecycleRecord {
             LifecycleRecord::Dropped { .. } => "dropped",
             LifecycleRecord::Discarded { .. } => "discarded",
             LifecycleRecord::ProviderEvaluated { .. } => "provider_evaluated",
+            LifecycleRecord::Passed(_) => "passed",
+            LifecycleRecord::Void => "void",
         }
     }
 
-    /// The record as it goes to the log.
+    /// Whether it tells of turns, not of one reminder.
     #[must_use]
-    pub fn to_log(&self, at: &Moment<'_>) -> NewRecord {
-        let mut payload = Data::dict([
-            ("session_id", Data::from(at.session_id)),
-            ("task_id", at.task_id.into()),
-            ("agent_id", at.agent_id.unwrap_or(at.session_id).into()),
-        ]);
-        self.put_fields(&mut payload, at);
-        NewRecord {
-            topic: TOPIC.into(),
-            kind: format!("transcript.reminder.{}", self.word()).into(),
-            payload,
-            headers: Data::Nil,
-            occurred_at_ms: at.now_ms,
-        }
+    pub fn is_of_turn(&self) -> bool {
+        matches!(self, LifecycleRecord::Passed(_) | LifecycleRecord::Void)
     }
-
-    fn put_fields(&self, payload: &mut Data, at: &Moment<'_>) {
-        let mut put = |key: &str, value: Data| payload.set(key, value);
-        match self {
-            LifecycleRecord::Injected(reminder)
-            | LifecycleRecord::Forked(reminder)
-            | LifecycleRecord::Audited(reminder) => {
-                describe(reminder, &mut put);
-            }
-            LifecycleRecord::Inherited(reminder) => {
-                describe(reminder, &mut put);
-                put("originating_agent_id", reminder.originating_agent_id.clone().into());
-                put("sub_agent_id", at.session_id.into());
-            }
-            LifecycleRecord::Fired { reminder_id, turn_number, rendered_role } => {
-                put("reminder_id", reminder_id.into());
-                put("turn_number", (*turn_number).into());
-                put("rendered_role", rendered_role.as_str().into());
-            }
-            LifecycleRecord::Deduped { replaced_ids, replacing_id, dedupe_key } => {
-                put("replaced_id", replaced_ids.first().into());
-                put("replaced_ids", replaced_ids.iter().map(Data::from).collect());
-                put("replacing_id", replacing_id.into());
-                put("dedupe_key", dedupe_key.as_ref().into());
-            }
-            LifecycleRecord::Expired { reminder_id, reason, ttl_turns_before } => {
-                put("reminder_id", reminder_id.into());
-                put("reason", reason.as_str().into());
-                if *reason == ExpireReason::Ttl {
-                    put("ttl_turns_before", (*ttl_turns_before).into());
-                    put("expired_at_turn", at.turn.into());
-                }
-            }
-            LifecycleRecord::Dropped { reminder_id, reason, detail } => {
-                put("reminder_id", reminder_id.as_ref().into());
-                put("reason", reason.as_str().into());
-                if detail.is_some() {
-                    put("detail", detail.as_ref().into());
-                }
-            }
-            LifecycleRecord::Discarded { reminder_id, reason } => {
-                put("reminder_id", reminder_id.into());
-                put("reason", reason.as_str().into());
-            }
-            LifecycleRecord::ProviderEvaluated { provider_id, event, fired, error } => {
-                put("provider_id", provider_id.into());
-                put("event", event.into());
-                put("fired", (*fired).into());
-                if error.is_some() {
-                    put("error", error.as_ref().into());
-                }
-            }
-        }
-    }
-}
-
-fn describe(reminder: &Reminder, put: &mut dyn FnMut(&str, Data)) {
-    put("reminder_id", (&reminder.id).into());
-    put("tags", reminder.tags.iter().map(Data::from).collect());
-    put("dedupe_key", reminder.dedupe_key.as_ref().into());
-    put("source", reminder.source.as_str().into());
-    put("role_hint", reminder.role_hint.as_str().into());
-    put("ttl_turns", reminder.ttl_turns.into());
-    put("propagate", reminder.propagate.as_str().into());
 }

@@ -3,9 +3,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::rebuild::{Biography, Rebuilt, SessionLife};
 use super::*;
 use crate::capabilities::Capabilities;
 use crate::data::Data;
+use crate::event_log::{NewRecord, Record};
 use crate::ids::{IdStream, SharedIds};
 use crate::reminder::Propagate;
 use crate::render::{RenderOptions, render};
@@ -85,7 +87,7 @@ fn a_prompt_that_nobody_saw_charges_nothing() {
     let rendered = shown(&t);
     fire(&mut t, &rendered, true, &world.at(1));
     inject(&mut t, spec("during", None, Some(1)), Source::InPipeline, None, &world.at(1));
-    t.prompt_void();
+    void(&mut t);
     assert_eq!(post_turn(&mut t).expired, 0);
     assert_eq!(turn(&mut t, &world, 2, |_| ()).0, 2);
     assert_eq!(t.pending_count(), 0);
@@ -157,6 +159,7 @@ fn compaction_takes_ttl_then_dedupe_then_the_filter() {
     assert!(!t.is_crowded(), "no key stands twice, so no look-up needs a scan");
     let told: Vec<_> = records
         .iter()
+        .filter(|r| !r.is_of_turn())
         .map(|r| (r.word(), r.to_log(&world.at(0)).payload.get("reason").to_text().to_string()))
         .collect();
     assert_eq!(told, [("expired", "ttl".into()), ("deduped", String::new()), ("expired", "compaction".into())]);
@@ -331,6 +334,7 @@ proptest! {
         let mut naive = Naive::default();
         let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
         let mut in_flight = false;
+        let (mut rebuilt, mut cursor) = (Rebuilt::default(), 0);
         for step in steps {
             let at = world.at(naive.turn);
             let records = match step {
@@ -373,8 +377,7 @@ proptest! {
                 Step::Void if in_flight => {
                     in_flight = false;
                     naive.pending.iter_mut().for_each(|known| known.carried = false);
-                    t.prompt_void();
-                    Vec::new()
+                    void(&mut t)
                 }
                 Step::Pass => {
                     in_flight = false;
@@ -412,6 +415,11 @@ proptest! {
                 Step::ClearNth(_) | Step::Prompt | Step::Void | Step::PassByHand(_) => Vec::new(),
             };
             for record in &records {
+                let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record.to_log(&world.at(naive.turn));
+                cursor += 1;
+                rebuilt.take(&Record { topic, kind, payload, headers, occurred_at_ms, id: cursor, cursor });
+            }
+            for record in &records {
                 *counts.entry(record.word()).or_default() += match record {
                     LifecycleRecord::Deduped { replaced_ids, .. } => replaced_ids.len(),
                     _ => 1,
@@ -421,6 +429,12 @@ proptest! {
             let expected: Vec<_> = naive.pending.iter().map(|known| (known.id.clone(), known.left)).collect();
             prop_assert_eq!(&pending, &expected);
             prop_assert_eq!(t.pending_count(), pending.len());
+            // The log alone says the same.
+            let told: Vec<_> = rebuilt.session("s").into_iter().flat_map(SessionLife::pending).map(Biography::present).collect();
+            let present: Vec<_> = t.pending().map(|p| t.present(p).as_ref().clone()).collect();
+            prop_assert_eq!(told, present);
+            prop_assert!(rebuilt.notes.is_empty(), "{:?}", rebuilt.notes);
+            prop_assert!(rebuilt.session("s").is_none_or(|life| life.tally().holds() && !life.branched));
             let keys: Vec<_> = t.pending().filter_map(|p| p.reminder.dedupe_key.clone()).collect();
             prop_assert_eq!(keys.iter().collect::<HashSet<_>>().len(), keys.len());
             for (id, _) in &pending {

@@ -2,7 +2,7 @@
 
 use crate::transcript::Transcript;
 
-use super::{ExpireReason, LifecycleRecord, drop_unrenderable};
+use super::{ExpireReason, LifecycleRecord, Pass, drop_unrenderable};
 
 /// What a pass did.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,12 +18,23 @@ pub struct Passed {
 /// The pass of the loop: charges the finite reminders that prompts since the last pass have carried, no others. So
 /// `ttl_turns: k` means: in *k* prompts. It costs what expires, however many are pending.
 pub fn post_turn(transcript: &mut Transcript) -> Passed {
+    charge_carried(transcript, Pass::PostTurn)
+}
+
+/// The pass called by hand: charges all finite reminders made in `turn` or before, whatever carried them.
+pub fn post_turn_by_hand(transcript: &mut Transcript, turn: u32) -> Passed {
+    charge_each(transcript, Pass::ByHand(turn), |fired_at_turn| fired_at_turn <= turn)
+}
+
+/// Charges each finite reminder that prompts have carried since its last charge.
+pub(super) fn charge_carried(transcript: &mut Transcript, pass: Pass) -> Passed {
     let over = transcript.charge_carried();
     let mut passed = Passed::default();
     for (slot, before) in over {
         expire(transcript, slot, before, &mut passed);
     }
     transcript.settle();
+    passed.records.push(LifecycleRecord::Passed(pass));
     passed
 }
 
@@ -35,13 +46,8 @@ pub fn before_prompt(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     records
 }
 
-/// The pass called by hand: charges all finite reminders made in `turn` or before, whatever carried them.
-pub fn post_turn_by_hand(transcript: &mut Transcript, turn: u32) -> Passed {
-    charge_each(transcript, |fired_at_turn| fired_at_turn <= turn)
-}
-
 /// Charges each finite reminder by one whose turn of origin is meant.
-pub(super) fn charge_each(transcript: &mut Transcript, meant: impl Fn(u32) -> bool) -> Passed {
+pub(super) fn charge_each(transcript: &mut Transcript, pass: Pass, meant: impl Fn(u32) -> bool) -> Passed {
     let mut passed = Passed::default();
     for slot in transcript.pending_slots() {
         let Some(pending) = transcript.pending_at(slot).filter(|p| meant(p.reminder.fired_at_turn)) else { continue };
@@ -55,6 +61,7 @@ pub(super) fn charge_each(transcript: &mut Transcript, meant: impl Fn(u32) -> bo
         }
     }
     transcript.settle();
+    passed.records.push(LifecycleRecord::Passed(pass));
     passed
 }
 

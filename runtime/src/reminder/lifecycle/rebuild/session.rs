@@ -1,0 +1,323 @@
+//! [`SessionLife`]: one session as its records tell it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::event_log::Record;
+use crate::reminder::Reminder;
+use crate::render::RenderedRole;
+
+use super::super::{Charge, DropReason, ExpireReason, Pass};
+use super::entry::{self, Entry, number, text, turn};
+use super::{Biography, Birth, BornBy, Carried, End, How, Tally};
+
+/// A request that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// The record.
+    pub cursor: u64,
+    /// When, in milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
+    /// The turn; 0 for a bare call before any loop.
+    pub turn: u32,
+    /// Whether it charges what it carries: a loop's does, a bare call's does not.
+    pub charges: bool,
+    /// Whether nobody saw it in the end.
+    pub void: bool,
+    /// The provider, where it is known.
+    pub provider: Option<Arc<str>>,
+    /// The model, where it is known.
+    pub model: Option<Arc<str>>,
+    /// How many messages it holds.
+    pub message_count: usize,
+    /// The reminders in it with their slots, oldest first.
+    pub carried: Vec<(Arc<str>, RenderedRole)>,
+    /// How many bytes it has, in the neutral order.
+    pub total_bytes: Option<u64>,
+    /// How many of these it shares, from the first, with the session's request before it.
+    pub shared_prefix_bytes: Option<u64>,
+}
+
+impl Prompt {
+    pub(super) fn read(record: &Record) -> Result<Prompt, String> {
+        let payload = &record.payload;
+        let bytes = |field: &str| payload.get(field).as_int().and_then(|bytes| u64::try_from(bytes).ok());
+        let carried = payload.get("carried").as_list().unwrap_or_default().iter().map(|item| {
+            let slot = text(item, "slot")?.parse().map_err(|error| format!("`slot`: {error}"))?;
+            Ok((text(item, "reminder_id")?, slot))
+        });
+        Ok(Prompt {
+            cursor: record.cursor,
+            at_ms: record.occurred_at_ms,
+            turn: turn(payload),
+            charges: payload.get("charges").as_bool().ok_or("`charges` is missing")?,
+            void: false,
+            provider: payload.get("provider").as_shared_str(),
+            model: payload.get("model").as_shared_str(),
+            message_count: number(payload, "message_count")? as usize,
+            carried: carried.collect::<Result<_, String>>()?,
+            total_bytes: bytes("total_bytes"),
+            shared_prefix_bytes: bytes("shared_prefix_bytes"),
+        })
+    }
+}
+
+/// A provider looked at an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluation {
+    /// The record.
+    pub cursor: u64,
+    /// In which turn.
+    pub turn: u32,
+    /// The provider.
+    pub provider_id: Arc<str>,
+    /// The event, in PascalCase.
+    pub event: Arc<str>,
+    /// Whether it added a reminder.
+    pub fired: bool,
+    /// What it threw.
+    pub error: Option<Arc<str>>,
+}
+
+/// Something that never became a reminder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The record.
+    pub cursor: u64,
+    /// In which turn.
+    pub turn: u32,
+    /// Why.
+    pub reason: DropReason,
+    /// What was wrong with it.
+    pub detail: Option<Arc<str>>,
+}
+
+/// A pass over the pending reminders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// The record.
+    pub cursor: u64,
+    /// In which turn.
+    pub turn: u32,
+    /// What it was.
+    pub pass: Pass,
+}
+
+/// One session, or one bare transcript, as its records tell it.
+#[derive(Debug, Clone, Default)]
+pub struct SessionLife {
+    /// Its id.
+    pub id: Arc<str>,
+    /// The session it was forked from or works for, where a record names it.
+    pub parent_id: Option<Arc<str>>,
+    /// The agent that was last at hand, where its name is not the session's.
+    pub agent_id: Option<Arc<str>>,
+    /// The highest turn that a record names.
+    pub turns: u32,
+    /// Every reminder, in the order of birth.
+    pub reminders: Vec<Biography>,
+    /// Every request, oldest first.
+    pub prompts: Vec<Prompt>,
+    /// Every look of a provider at an event.
+    pub evaluations: Vec<Evaluation>,
+    /// What never became a reminder.
+    pub refusals: Vec<Refusal>,
+    /// Every pass that charged.
+    pub passes: Vec<Passage>,
+    /// The time of its first record, in milliseconds since 1970-01-01 UTC.
+    pub first_ms: u64,
+    /// The time of its last record.
+    pub last_ms: u64,
+    /// Whether the log holds more than one line of life under this id.
+    pub branched: bool,
+    tally: Tally,
+    pending: BTreeSet<usize>,
+    by_id: HashMap<Arc<str>, Vec<usize>>,
+    /// Keys that stand among the pending, with how many.
+    keys: HashMap<Arc<str>, usize>,
+    /// Pending ones that charging prompts have carried since they were last charged.
+    open: BTreeSet<usize>,
+    strangers: BTreeSet<Arc<str>>,
+}
+
+impl SessionLife {
+    pub(super) fn new(id: Arc<str>) -> SessionLife {
+        SessionLife { id, ..SessionLife::default() }
+    }
+
+    /// The pending reminders, oldest first.
+    pub fn pending(&self) -> impl Iterator<Item = &Biography> {
+        self.pending.iter().filter_map(|index| self.reminders.get(*index))
+    }
+
+    /// The counts.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        Tally { pending: self.pending.len(), ..self.tally }
+    }
+
+    /// Takes an entry; what does not fit, a sentence each.
+    pub(super) fn take(&mut self, record: &Record, entry: Entry) -> Vec<String> {
+        let payload = &record.payload;
+        if self.first_ms == 0 {
+            self.first_ms = record.occurred_at_ms;
+        }
+        self.last_ms = record.occurred_at_ms;
+        self.turns = self.turns.max(turn(payload));
+        if let Some(agent) = payload.get("agent_id").as_shared_str().filter(|agent| *agent != self.id) {
+            self.agent_id = Some(agent);
+        }
+        if let Some(parent) = payload.get("parent_id").as_shared_str() {
+            self.parent_id = Some(parent);
+        }
+        let mut notes = Vec::new();
+        match entry {
+            Entry::Born { by, reminder } => self.born(by, reminder, record),
+            Entry::Fired { id, turn, slot, charges } => {
+                self.turns = self.turns.max(turn);
+                let carried = Carried { cursor: record.cursor, turn, slot, charges, void: false };
+                notes.extend(self.fired(&id, carried));
+            }
+            Entry::Ended { ids, how } => {
+                for id in ids {
+                    notes.extend(self.ended(&id, how.clone(), record));
+                }
+            }
+            Entry::Refused(refusal) => self.refusals.push(refusal),
+            Entry::Evaluated(evaluation) => self.evaluations.push(evaluation),
+            Entry::Passed(pass) => self.passed(pass, record),
+            Entry::Void => self.void(),
+            Entry::Prompt(prompt) => self.prompts.push(prompt),
+        }
+        notes
+    }
+
+    fn born(&mut self, by: BornBy, reminder: Arc<Reminder>, record: &Record) {
+        let payload = &record.payload;
+        let birth = Birth {
+            by,
+            cursor: record.cursor,
+            at_ms: record.occurred_at_ms,
+            turn: entry::turn(payload),
+            task_id: payload.get("task_id").as_shared_str(),
+            agent_id: payload.get("agent_id").as_shared_str(),
+        };
+        self.tally.begin(by);
+        let index = self.reminders.len();
+        if by != BornBy::Audited {
+            self.pending.insert(index);
+            self.by_id.entry(reminder.id.clone()).or_default().push(index);
+            if let Some(key) = &reminder.dedupe_key {
+                let standing = self.keys.entry(key.clone()).or_default();
+                *standing += 1;
+                // Admission replaces what has the key. A fork copies what it finds.
+                self.branched |= *standing > 1 && by != BornBy::Forked;
+            }
+        }
+        self.reminders.push(Biography::new(reminder, birth));
+    }
+
+    fn fired(&mut self, id: &Arc<str>, carried: Carried) -> Option<String> {
+        let found = self.by_id.get(id).cloned().unwrap_or_default();
+        // Two that share an id are fired by two records; the one that this prompt has not carried yet is meant.
+        let next = found.iter().copied().min_by_key(|index| self.reminders.get(*index).map(|life| life.carried.len()));
+        let Some((index, life)) = next.and_then(|index| Some((index, self.reminders.get_mut(index)?))) else {
+            return self.stranger(id, "is shown to a model");
+        };
+        if carried.charges {
+            life.uncharged += 1;
+            self.open.insert(index);
+        }
+        life.carried.push(carried);
+        None
+    }
+
+    fn ended(&mut self, id: &Arc<str>, how: How, record: &Record) -> Option<String> {
+        let candidates = self.by_id.get(id).map(Vec::as_slice).unwrap_or_default();
+        // Ids may stand twice (a reminder handed over twice). The oldest goes, by TTL the one with the least left.
+        let left = |index: &usize| self.reminders.get(*index).map(|life| life.ttl_left.unwrap_or(u32::MAX));
+        let index = match &how {
+            How::Expired(ExpireReason::Ttl) => candidates.iter().min_by_key(|index| left(index)).copied(),
+            _ => candidates.first().copied(),
+        };
+        let Some((index, life)) = index.and_then(|index| Some((index, self.reminders.get_mut(index)?))) else {
+            if let Some(earlier) = self.reminders.iter().rev().find(|life| life.reminder.id == *id) {
+                self.branched = true;
+                self.tally.end(&how);
+                let before = earlier.end.as_ref().map_or(0, |end| end.cursor);
+                return Some(format!(
+                    "the reminder {id} ends a second time (first at {before}): a script went on from an older version of this transcript"
+                ));
+            }
+            return self.stranger(id, "ends");
+        };
+        self.tally.end(&how);
+        life.end = Some(End { how, cursor: record.cursor, at_ms: record.occurred_at_ms, turn: turn(&record.payload) });
+        let key = life.reminder.dedupe_key.clone();
+        if let Some(standing) = key.and_then(|key| self.keys.get_mut(&key)) {
+            *standing = standing.saturating_sub(1);
+        }
+        self.pending.remove(&index);
+        self.open.remove(&index);
+        if let Some(indexes) = self.by_id.get_mut(id) {
+            indexes.retain(|other| *other != index);
+        }
+        None
+    }
+
+    fn passed(&mut self, pass: Pass, record: &Record) {
+        self.passes.push(Passage { cursor: record.cursor, turn: turn(&record.payload), pass });
+        let upto = match pass {
+            Pass::ByHand(turn) => turn,
+            _ => u32::MAX,
+        };
+        match pass.charges() {
+            Charge::Carried => {
+                for index in std::mem::take(&mut self.open) {
+                    if let Some(life) = self.reminders.get_mut(index) {
+                        let carried = std::mem::take(&mut life.uncharged);
+                        life.charge(carried);
+                    }
+                }
+            }
+            Charge::All => {
+                for index in &self.pending {
+                    let life = self.reminders.get_mut(*index);
+                    if let Some(life) = life.filter(|life| life.reminder.fired_at_turn <= upto) {
+                        life.charge(1);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The last charging prompt is counted no more. It carried all that is open: what an earlier one carried was pending
+    /// still.
+    fn void(&mut self) {
+        if let Some(prompt) = self.prompts.iter_mut().rev().find(|prompt| prompt.charges && !prompt.void) {
+            prompt.void = true;
+        }
+        for index in &self.open {
+            let Some(life) = self.reminders.get_mut(*index).filter(|life| life.uncharged > 0) else { continue };
+            life.uncharged -= 1;
+            if let Some(carried) = life.carried.iter_mut().rev().find(|carried| carried.charges && !carried.void) {
+                carried.void = true;
+            }
+        }
+    }
+
+    /// One whose beginning is not in this log; told once.
+    fn stranger(&mut self, id: &Arc<str>, what: &str) -> Option<String> {
+        let is_new = self.strangers.insert(id.clone());
+        is_new.then(|| {
+            format!("the reminder {id} {what}, but this log does not hold its beginning (it was imported, or the log was cut)")
+        })
+    }
+
+    /// The pending reminders as scripts see them, with their present TTL.
+    #[must_use]
+    pub fn pending_to_data(&self) -> Data {
+        self.pending().map(Biography::to_data).collect()
+    }
+}

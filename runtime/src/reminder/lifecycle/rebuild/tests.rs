@@ -1,0 +1,197 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::capabilities::Capabilities;
+use crate::data::Data;
+use crate::event_log::NewRecord;
+use crate::ids::{IdStream, SharedIds};
+use crate::reminder::lifecycle::*;
+use crate::reminder::{ReminderSpec, Source};
+use crate::render::{RenderOptions, render};
+use crate::transcript::Transcript;
+
+/// Transcripts whose records are kept.
+struct Bench {
+    ids: SharedIds,
+    records: Vec<Record>,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        Bench { ids: SharedIds::new(IdStream::new(1, "s")), records: Vec::new() }
+    }
+
+    fn push(&mut self, new: NewRecord) {
+        let NewRecord { topic, kind, payload, headers, occurred_at_ms } = new;
+        let cursor = self.records.len() as u64 + 1;
+        self.records.push(Record { topic, kind, payload, headers, occurred_at_ms, id: cursor, cursor });
+    }
+
+    fn apply(&mut self, t: &mut Transcript, turn: u32, command: Command) {
+        let session_id = t.id().clone();
+        let at = Moment { session_id: &session_id, task_id: None, agent_id: None, turn, now_ms: 7, ids: &self.ids };
+        let (next, records) = apply(t.clone(), command, &at);
+        *t = next;
+        let logged: Vec<_> = records.iter().map(|record| record.to_log(&at)).collect();
+        logged.into_iter().for_each(|record| self.push(record));
+    }
+
+    fn inject(&mut self, t: &mut Transcript, turn: u32, body: &str, key: Option<&str>, ttl: Option<u32>) {
+        let spec = ReminderSpec { dedupe_key: key.map(Into::into), ttl_turns: ttl, ..ReminderSpec::new(body) };
+        self.apply(t, turn, Command::Inject(spec, Source::InPipeline));
+    }
+
+    fn fire(&mut self, t: &mut Transcript, turn: u32, charges: bool) {
+        let pending: Vec<_> = t.pending().map(|pending| pending.reminder.as_ref()).collect();
+        let rendered = render(pending, &Capabilities::default(), RenderOptions::default());
+        self.apply(t, turn, Command::Fire(rendered, charges));
+    }
+
+    fn rebuilt(&self) -> Rebuilt {
+        rebuild(&self.records)
+    }
+
+    /// Bodies and present TTLs of what is pending.
+    fn pending(&self, id: &str) -> Vec<(String, Option<u32>)> {
+        let rebuilt = self.rebuilt();
+        let lives = rebuilt.session(id).into_iter().flat_map(SessionLife::pending);
+        lives.map(|life| (life.reminder.body.to_string(), life.ttl_left)).collect()
+    }
+}
+
+#[test]
+fn a_biography_tells_the_whole_life() {
+    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    bench.inject(&mut t, 0, "a", Some("k"), Some(2));
+    bench.fire(&mut t, 1, true);
+    bench.apply(&mut t, 1, Command::PostTurn);
+    bench.inject(&mut t, 1, "b", Some("k"), Some(1));
+    bench.fire(&mut t, 2, true);
+    bench.apply(&mut t, 2, Command::PostTurn);
+    let rebuilt = bench.rebuilt();
+    let life = rebuilt.session("s").unwrap();
+    let [a, b] = &life.reminders[..] else { panic!("{:?}", life.reminders) };
+    assert_eq!((a.birth.by, a.birth.turn, a.carried.len(), a.ttl_left), (BornBy::Injected, 0, 1, Some(1)));
+    assert_eq!(a.end.as_ref().unwrap().how, How::Deduped { by: b.reminder.id.clone() });
+    let end = b.end.as_ref().unwrap();
+    assert_eq!((end.how.clone(), end.turn, b.carried[0].turn), (How::Expired(ExpireReason::Ttl), 2, 2));
+    assert_eq!((life.turns, life.tally().admitted(), life.tally().holds()), (2, 2, true));
+}
+
+#[test]
+fn any_cursor_gives_the_pending_set_of_that_point() {
+    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    bench.inject(&mut t, 0, "a", None, Some(3));
+    bench.fire(&mut t, 1, true);
+    bench.apply(&mut t, 1, Command::PostTurn);
+    let at = |cursor| {
+        let rebuilt = rebuild_until(&bench.records, cursor);
+        rebuilt.session("s").map(|life| life.pending().map(|life| life.ttl_left).collect::<Vec<_>>())
+    };
+    assert_eq!([at(0), at(1), at(2), at(3)], [None, Some(vec![Some(3)]), Some(vec![Some(3)]), Some(vec![Some(2)])]);
+}
+
+#[test]
+fn a_bare_call_and_a_void_prompt_charge_nothing() {
+    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    bench.inject(&mut t, 0, "a", None, Some(2));
+    bench.fire(&mut t, 0, false);
+    bench.fire(&mut t, 1, true);
+    bench.inject(&mut t, 1, "late", None, Some(2));
+    bench.apply(&mut t, 1, Command::Void);
+    bench.apply(&mut t, 1, Command::PostTurn);
+    assert_eq!(bench.pending("s"), [("a".to_owned(), Some(2)), ("late".to_owned(), Some(2))]);
+    let carried = &bench.rebuilt().session("s").unwrap().reminders[0].carried.clone();
+    assert_eq!(carried.iter().map(|c| (c.charges, c.void)).collect::<Vec<_>>(), [(false, false), (true, true)]);
+}
+
+#[test]
+fn a_pass_by_hand_charges_what_was_made_by_then() {
+    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    bench.inject(&mut t, 0, "old", None, Some(3));
+    bench.inject(&mut t, 2, "new", None, Some(3));
+    bench.apply(&mut t, 2, Command::PostTurnByHand(1));
+    assert_eq!(bench.pending("s"), [("old".to_owned(), Some(2)), ("new".to_owned(), Some(3))]);
+    // While a prompt is open both charge.
+    bench.fire(&mut t, 3, true);
+    bench.apply(&mut t, 3, Command::PostTurnByHand(1));
+    bench.apply(&mut t, 3, Command::PostTurn);
+    assert_eq!(bench.pending("s"), [("new".to_owned(), Some(2))]);
+}
+
+#[test]
+fn both_compactions_charge_as_they_say() {
+    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    for (body, ttl) in [("carried", 3), ("lost", 3)] {
+        let preserve_on_compact = body == "carried";
+        let spec = ReminderSpec { ttl_turns: Some(ttl), preserve_on_compact, ..ReminderSpec::new(body) };
+        bench.apply(&mut t, 0, Command::Inject(spec, Source::Hook));
+    }
+    bench.apply(&mut t, 0, Command::Compact(Charge::Carried));
+    assert_eq!(bench.pending("s"), [("carried".to_owned(), Some(3))]);
+    bench.apply(&mut t, 0, Command::Compact(Charge::All));
+    assert_eq!(bench.pending("s"), [("carried".to_owned(), Some(2))]);
+    let how = bench.rebuilt().session("s").unwrap().reminders[1].end.clone().unwrap().how;
+    assert_eq!(how, How::Expired(ExpireReason::Compaction));
+}
+
+#[test]
+fn a_fork_begins_with_what_was_left_and_an_open_turn_is_the_parents() {
+    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    bench.inject(&mut t, 0, "a", None, Some(4));
+    bench.fire(&mut t, 1, true);
+    bench.apply(&mut t, 1, Command::PostTurn);
+    bench.fire(&mut t, 2, true);
+    let mut copy = t.clone().renamed("c".into());
+    let session_id = copy.id().clone();
+    let records = fork(&mut copy);
+    let ids = SharedIds::new(IdStream::new(2, "c"));
+    let at = Moment { session_id: &session_id, task_id: None, agent_id: None, turn: 2, now_ms: 7, ids: &ids };
+    records.iter().for_each(|record| bench.push(record.to_log(&at)));
+    bench.fire(&mut copy, 3, true);
+    bench.apply(&mut copy, 3, Command::PostTurn);
+    bench.apply(&mut t, 2, Command::PostTurn);
+    let left = |t: &Transcript| t.pending().map(|p| t.ttl_left(p)).collect::<Vec<_>>();
+    assert_eq!((left(&copy), left(&t)), (vec![Some(2)], vec![Some(2)]));
+    assert_eq!((bench.pending("c"), bench.pending("s")), (vec![("a".into(), Some(2))], vec![("a".into(), Some(2))]));
+}
+
+#[test]
+fn an_old_version_continued_is_told_and_the_union_is_given() {
+    let (mut bench, mut old) = (Bench::new(), Transcript::new("t".into()));
+    bench.inject(&mut old, 0, "both", None, None);
+    let clear = || Command::Clear(Selector { tag: None, id: None, dedupe_key: Some("k".into()) });
+    bench.inject(&mut old, 0, "keyed", Some("k"), None);
+    let (mut one, mut other) = (old.clone(), old);
+    bench.apply(&mut one, 0, clear());
+    bench.inject(&mut one, 0, "one", None, None);
+    bench.apply(&mut other, 0, clear());
+    bench.inject(&mut other, 0, "other", None, None);
+    let bodies: Vec<_> = bench.pending("t").into_iter().map(|(body, _)| body).collect();
+    assert_eq!(bodies, ["both", "one", "other"]);
+    let rebuilt = bench.rebuilt();
+    assert!(rebuilt.session("t").unwrap().branched);
+    assert!(rebuilt.notes[0].message.contains("ends a second time"), "{:?}", rebuilt.notes);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_skipped() {
+    let mut bench = Bench::new();
+    for (topic, kind, payload) in [
+        ("mine", "transcript.reminder.injected", "{}"),
+        (TOPIC, "transcript.reminder.injected", r#"{"session_id":"s","reminder_id":"x"}"#),
+        (TOPIC, "transcript.reminder.invented", r#"{"session_id":"s"}"#),
+        (TOPIC, "transcript.reminder.expired", r#"{"session_id":"s","reminder_id":"x","reason":"ttl"}"#),
+        (TOPIC, "transcript.reminder.expired", r#"{"session_id":"s","reminder_id":"x","reason":"bored"}"#),
+        (TURN_TOPIC, "transcript.turn.passed", r#"{"session_id":"s","pass":"odd","charges":"all"}"#),
+        (TURN_TOPIC, "transcript.turn.void", "null"),
+    ] {
+        let payload = Data::from_json(payload).unwrap();
+        let (topic, kind) = (Arc::from(topic), Arc::from(kind));
+        bench.push(NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms: 0 });
+    }
+    let rebuilt = bench.rebuilt();
+    assert_eq!((rebuilt.foreign, rebuilt.notes.iter().map(|note| note.cursor).collect::<Vec<_>>()), (1, vec![2, 3, 4, 5, 6, 7]));
+    assert!(rebuilt.notes[2].message.contains("does not hold its beginning"), "{:?}", rebuilt.notes[2]);
+    assert!(rebuilt.session("s").unwrap().tally().holds());
+}
