@@ -13,8 +13,10 @@ use crate::seam::{Fault, Sort};
 use crate::words::words;
 
 mod conversation;
+mod prefix;
 mod system;
 
+pub use prefix::{Measured, PrefixMeter};
 pub use system::System;
 
 /// What a model is asked.

@@ -274,11 +274,25 @@ impl Permit {
     }
 }
 
+/// Where a request goes, as far as it is known before the answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Destination {
+    /// The provider.
+    pub provider: Option<Arc<str>>,
+    /// The model.
+    pub model: Option<Arc<str>>,
+}
+
 /// A model: a route, the mock, or a script's own caller. Retries are its own business.
 pub trait Model {
     /// Fails where the request could not even be sent (no such route, no key). Asked before reminders count as fired.
     fn ready(&self, _request: &Request) -> Outcome<()> {
         Ok(())
+    }
+
+    /// Where a request goes, for the log.
+    fn destination(&self, request: &Request) -> Destination {
+        Destination { provider: request.provider.clone(), model: request.model.clone() }
     }
 
     /// Asks once. Pieces of the answer may be shown to `live` as they come.

@@ -10,10 +10,12 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
+use crate::model::PrefixMeter;
 use crate::reminder::bridge::{Queue, SharedQueue};
 use crate::transcript::Transcript;
 
 mod directory;
+mod prompts;
 mod reminders;
 #[cfg(test)]
 mod tests;
@@ -46,6 +48,8 @@ pub struct State {
     pub workspace_anchor: Data,
     /// Turns so far, over all loops.
     pub turns: u32,
+    /// Measures what consecutive requests share.
+    pub prefix: PrefixMeter,
     /// What reminder providers remember between events (bands that have fired), by provider id.
     pub provider_memory: std::collections::BTreeMap<Arc<str>, Data>,
 }

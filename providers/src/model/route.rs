@@ -8,7 +8,7 @@ use runtime::capabilities::{Capabilities, Wire};
 use runtime::data::Data;
 use runtime::model::{Delta, ModelError, Reply, Request};
 use runtime::note::{Note, Severity};
-use runtime::seam::{Answer, Model, Outcome, Turn, fault};
+use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
 use serde_json::Value;
 
 use super::capabilities::Known;
@@ -151,6 +151,13 @@ impl Model for Routes {
     fn ready(&self, request: &Request) -> Outcome<()> {
         let route = self.choose(request.provider.as_deref(), request.model.as_deref());
         route.map(drop).map_err(|error| fault(ModelError::from(error)))
+    }
+
+    fn destination(&self, request: &Request) -> Destination {
+        match self.choose(request.provider.as_deref(), request.model.as_deref()) {
+            Ok(route) => Destination { provider: Some(route.provider.as_str().into()), model: Some(route.model) },
+            Err(_) => Destination { provider: request.provider.clone(), model: request.model.clone() },
+        }
     }
 
     fn call<'a>(

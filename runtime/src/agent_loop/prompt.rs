@@ -8,7 +8,7 @@ use crate::message::{Content, Message};
 use crate::model::{ModelError, Reply, Request};
 use crate::note::{Note, Severity};
 use crate::reminder::ReminderCode;
-use crate::reminder::lifecycle::{before_prompt, fire, void};
+use crate::reminder::lifecycle::{before_prompt, void};
 use crate::render::{RenderOptions, render};
 use crate::seam::{Fault, Outcome, fault};
 
@@ -41,7 +41,7 @@ impl Run<'_> {
         self.parts.model.ready(request)?;
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;
-        self.session.apply(&self.scope, |t, at| fire(t, &request.reminders, true, at), |records| records);
+        self.session.sent(&self.scope, request, true, self.parts.model.as_ref());
         let call = self.parts.model.call(self.turn(), request, &*self.parts.live);
         let answered = until_stopped(&self.scope, 0, call.get()).await.map_err(fault).and_then(|outcome| outcome);
         let reply = match answered {

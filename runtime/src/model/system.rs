@@ -29,20 +29,22 @@ impl System {
         System { primary: Some(text.into()), ..System::default() }
     }
 
-    /// The whole text with the reminders in their place, a blank line between parts; nothing where no part says anything.
-    #[must_use]
-    pub fn text(&self, reminders: &[Arc<str>]) -> Option<String> {
+    /// What stands between two parts.
+    pub const SEPARATOR: &'static str = "\n\n";
+
+    /// The parts that say anything, the reminders in their place.
+    pub fn pieces<'a>(&'a self, reminders: &'a [Arc<str>]) -> impl Iterator<Item = &'a Arc<str>> {
         let before = [&self.preamble, &self.prefix, &self.context].into_iter().flatten();
         let middle = self.parts.iter().chain(&self.primary).chain(&self.tool_guidance);
         let after = self.appendix.iter().chain(&self.suffix);
-        let all: Vec<&str> = before
-            .chain(middle)
-            .chain(reminders)
-            .chain(after)
-            .map(AsRef::as_ref)
-            .filter(|part: &&str| !part.trim().is_empty())
-            .collect();
-        (!all.is_empty()).then(|| all.join("\n\n"))
+        before.chain(middle).chain(reminders).chain(after).filter(|part| !part.trim().is_empty())
+    }
+
+    /// The whole text with the reminders in their place, a blank line between parts; nothing where no part says anything.
+    #[must_use]
+    pub fn text(&self, reminders: &[Arc<str>]) -> Option<String> {
+        let all: Vec<&str> = self.pieces(reminders).map(AsRef::as_ref).collect();
+        (!all.is_empty()).then(|| all.join(Self::SEPARATOR))
     }
 }
 

@@ -7,7 +7,7 @@ use lang::value::article;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};
-use runtime::seam::{Answer, Model, Outcome, Turn, fault};
+use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
 use std::sync::Arc;
 
 /// A function that answers in the model's place.
@@ -16,6 +16,10 @@ pub(crate) struct ScriptModel {
 }
 
 impl Model for ScriptModel {
+    fn destination(&self, request: &Request) -> Destination {
+        Destination { provider: Some("llm_caller".into()), model: request.model.clone() }
+    }
+
     fn call<'a>(
         &'a self,
         turn: Turn<'a>,

@@ -14,7 +14,7 @@ use lang::vm::{Cx, Raise, Wait};
 use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
 use runtime::model::{ModelError, Reply, Request};
-use runtime::reminder::lifecycle::{drop_unrenderable, fire};
+use runtime::reminder::lifecycle::drop_unrenderable;
 use runtime::render::{RenderOptions, render};
 use runtime::seam::{Model, Turn, fault};
 use std::rc::Rc;
@@ -59,7 +59,7 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let pending = transcript.pending().map(|p| p.reminder.as_ref());
         let rendered = render(pending, &capabilities, RenderOptions { placement });
         request.reminders = Arc::new(rendered);
-        session.apply(&scope, |t, at| fire(t, &request.reminders, false, at), |records| records);
+        session.sent(&scope, &request, false, &*world.routes);
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
         let reply = world.routes.call(turn, &request, &|_| {}).get().await.map_err(|e| to_raise(&e))?;
         for note in scope.notes.borrow().iter() {

@@ -113,6 +113,8 @@ fn describe(reminder: &Reminder, put: &mut dyn FnMut(&str, Data)) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::ids::{IdStream, SharedIds};
 

@@ -1,0 +1,437 @@
+//! How much of a request a prompt cache can serve: the bytes that two consecutive requests share, counted from the first.
+//!
+//! Counted is the request as a JSON document in the order in which wires send it, in no vendor's spelling:
+//! `{"system":"…","tools":[…],"messages":[…]}`. Reminders stand where they are rendered: in the system text, before or in
+//! the first messages, or behind the last. The content of messages is written as blocks. Settings (temperature, limits) are no part of what is cached and not counted.
+//!
+//! A turn costs what is new in it, however long the history is: lengths of known messages are kept, and chunks of messages
+//! that two histories share are told by their address.
+
+use std::sync::Arc;
+
+use imbl::Vector;
+
+use crate::capabilities::Placement;
+use crate::data::Data;
+use crate::message::{Block, Content, Message, Role, ToolSpec};
+
+use super::{Request, System};
+
+const BEFORE_SYSTEM: &str = r#"{"system":""#;
+const BEFORE_TOOLS: &str = r#"","tools":"#;
+const BEFORE_MESSAGES: &str = r#","messages":["#;
+const BEHIND: &str = "]}";
+
+/// The size of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    /// All its bytes.
+    pub total: u64,
+    /// Those that it shares with the request before it, from the first on; nothing for the first request.
+    pub shared: Option<u64>,
+}
+
+/// Measures the requests of one session, each against the one before.
+#[derive(Debug, Clone, Default)]
+pub struct PrefixMeter {
+    last: Option<Box<Sent>>,
+}
+
+impl PrefixMeter {
+    /// Measures a request that is sent now.
+    pub fn measure(&mut self, request: &Request) -> Measured {
+        let mut last = self.last.take();
+        let known = last.as_ref().map_or(0, |last| common_messages(&last.history, &request.messages));
+        let mut ends = last.as_mut().map(|last| std::mem::take(&mut last.ends)).unwrap_or_default();
+        ends.truncate(known);
+        let sent = Sent::new(request, last.as_deref(), ends);
+        let shared = last.map(|last| sent.shared_with(&last, known));
+        let measured = Measured { total: sent.total(), shared };
+        self.last = Some(Box::new(sent));
+        measured
+    }
+}
+
+/// A request that was sent, with its lengths.
+#[derive(Debug, Clone)]
+struct Sent {
+    system: Vec<Piece>,
+    tools: Arc<Vec<ToolSpec>>,
+    tools_bytes: u64,
+    /// Messages that stand before the history.
+    front: Vec<Piece>,
+    history: Vector<Arc<Message>>,
+    /// Bytes of the history up to and with each message, each with the comma behind it.
+    ends: Vec<u64>,
+    /// The message of the history that reminders were put into.
+    merged: Option<Merged>,
+    /// Messages that stand behind the history.
+    back: Vec<Piece>,
+}
+
+/// A text and what it is in the document.
+#[derive(Debug, Clone)]
+struct Piece {
+    /// Nothing for what is written anew each time.
+    text: Option<Arc<str>>,
+    json: Arc<str>,
+}
+
+#[derive(Debug, Clone)]
+struct Merged {
+    index: usize,
+    of: Arc<Message>,
+    blocks: Vec<Block>,
+    json: Arc<str>,
+}
+
+/// A message in the list: a text of its own, or one of the history.
+enum Entry<'a> {
+    Own(&'a Arc<str>),
+    History(usize),
+}
+
+impl Sent {
+    /// `ends` are those of the messages that it shares with the last request.
+    fn new(request: &Request, last: Option<&Sent>, mut ends: Vec<u64>) -> Sent {
+        let sections = &request.reminders.system_sections;
+        let system = pieces(request.system.pieces(sections), last.map(|last| &last.system), |text| {
+            let json = Data::from(text).to_json();
+            json.get(1..json.len() - 1).unwrap_or_default().into()
+        });
+        let tools = request.tools.clone();
+        let tools_bytes = match last {
+            Some(last) if Arc::ptr_eq(&last.tools, &tools) => last.tools_bytes,
+            _ => tools_json(&tools).len() as u64,
+        };
+        for message in request.messages.iter().skip(ends.len()) {
+            ends.push(ends.last().copied().unwrap_or(0) + json(message).len() as u64 + 1);
+        }
+        let mut sent = Sent {
+            system,
+            tools,
+            tools_bytes,
+            front: Vec::new(),
+            history: request.messages.clone(),
+            ends,
+            merged: None,
+            back: Vec::new(),
+        };
+        sent.place_reminders(request, last);
+        sent
+    }
+
+    /// The same places as [`Request::conversation`] has.
+    fn place_reminders(&mut self, request: &Request, last: Option<&Sent>) {
+        let rendered = &request.reminders;
+        let developer = |text: &Arc<str>| json(&Message::new(Role::Developer, text.clone())).into();
+        let head = rendered.placement == Placement::Head;
+        let before = last.map(|last| if head { &last.front } else { &last.back });
+        let mut around = pieces(rendered.developer_messages.iter(), before, developer);
+        if !rendered.user_blocks.is_empty() {
+            let blocks: Vec<Block> = rendered.user_blocks.iter().map(crate::render::UserBlock::to_block).collect();
+            let into = if head {
+                self.history.iter().position(|message| message.role == Role::User)
+            } else {
+                self.history.last().filter(|m| m.role == Role::User).map(|_| self.history.len() - 1)
+            };
+            match into {
+                Some(index) => self.merged = Some(self.merge(index, blocks, head, last)),
+                None => {
+                    let message = Message::new(Role::User, Content::Blocks(Arc::new(blocks)));
+                    let piece = Piece { text: None, json: json(&message).into() };
+                    around.insert(if head { around.len() } else { 0 }, piece);
+                }
+            }
+        }
+        *(if head { &mut self.front } else { &mut self.back }) = around;
+    }
+
+    fn merge(&self, index: usize, blocks: Vec<Block>, head: bool, last: Option<&Sent>) -> Merged {
+        let of = self.history[index].clone();
+        let same = |old: &&Merged| old.index == index && Arc::ptr_eq(&old.of, &of) && old.blocks == blocks;
+        if let Some(old) = last.and_then(|last| last.merged.as_ref()).filter(same) {
+            return old.clone();
+        }
+        let said = of.content.to_blocks();
+        let all = if head { [blocks.clone(), said].concat() } else { [said, blocks.clone()].concat() };
+        let message = Message { content: Content::Blocks(Arc::new(all)), ..of.as_ref().clone() };
+        Merged { index, of, blocks, json: json(&message).into() }
+    }
+
+    fn total(&self) -> u64 {
+        let lengths = |pieces: &[Piece]| pieces.iter().map(|piece| piece.json.len() as u64 + 1).sum::<u64>();
+        let merged = self.merged.as_ref().map_or(0, |merged| {
+            merged.json.len() as u64 + 1 - (self.end(merged.index + 1) - self.end(merged.index))
+        });
+        let messages = lengths(&self.front) + self.end(self.history.len()) + merged + lengths(&self.back);
+        let frames = BEFORE_SYSTEM.len() + BEFORE_TOOLS.len() + BEFORE_MESSAGES.len() + BEHIND.len();
+        frames as u64 + self.system_bytes() + self.tools_bytes + messages.saturating_sub(1)
+    }
+
+    fn system_bytes(&self) -> u64 {
+        let texts: usize = self.system.iter().map(|piece| piece.json.len()).sum();
+        (texts + System::SEPARATOR.len() * 2 * self.system.len().saturating_sub(1)) as u64
+    }
+
+    /// Bytes of the first so many messages of the history, a comma behind each.
+    fn end(&self, count: usize) -> u64 {
+        count.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0)
+    }
+
+    fn shared_with(&self, last: &Sent, known: usize) -> u64 {
+        let (system, is_whole) = self.shared_system(last);
+        let mut shared = BEFORE_SYSTEM.len() as u64 + system;
+        if !is_whole {
+            return shared;
+        }
+        shared += BEFORE_TOOLS.len() as u64;
+        if !Arc::ptr_eq(&self.tools, &last.tools) && self.tools != last.tools {
+            return shared + common_bytes(&tools_json(&self.tools), &tools_json(&last.tools));
+        }
+        shared += self.tools_bytes + BEFORE_MESSAGES.len() as u64;
+        let mut place = 0;
+        loop {
+            match (self.entry(place), last.entry(place)) {
+                (None, None) => return self.total(),
+                // One list ends where the other has a comma.
+                (None, Some(_)) | (Some(_), None) => return shared - u64::from(place > 0),
+                (Some(Entry::History(index)), Some(Entry::History(other))) if index == other && index < known => {
+                    let stop = [&self.merged, &last.merged].into_iter().flatten().map(|merged| merged.index);
+                    let stop = stop.filter(|merged| *merged > index).min().unwrap_or(known).min(known);
+                    shared += self.end(stop) - self.end(index);
+                    place += stop - index;
+                }
+                (Some(mine), Some(its)) => {
+                    let (mine, its) = (self.json(&mine), last.json(&its));
+                    if mine != its {
+                        return shared + common_bytes(&mine, &its);
+                    }
+                    shared += mine.len() as u64 + 1;
+                    place += 1;
+                }
+            }
+        }
+    }
+
+    /// Bytes of system text that both share, and whether it is all of both.
+    fn shared_system(&self, last: &Sent) -> (u64, bool) {
+        let same = |(mine, its): &(&Piece, &Piece)| mine.text == its.text;
+        let count = self.system.iter().zip(&last.system).take_while(same).count();
+        if count == self.system.len() && count == last.system.len() {
+            return (self.system_bytes(), true);
+        }
+        let rest = |sent: &Sent| {
+            let separator = System::SEPARATOR.replace('\n', "\\n");
+            let texts = sent.system.iter().enumerate().skip(count);
+            let join = |(index, piece): (usize, &Piece)| [if index > 0 { separator.as_str() } else { "" }, &piece.json].concat();
+            texts.map(join).collect::<String>() + "\""
+        };
+        let texts: usize = self.system.iter().take(count).map(|piece| piece.json.len()).sum();
+        let before = texts + System::SEPARATOR.len() * 2 * count.saturating_sub(1);
+        (before as u64 + common_bytes(&rest(self), &rest(last)), false)
+    }
+
+    fn entry(&self, place: usize) -> Option<Entry<'_>> {
+        if let Some(piece) = self.front.get(place) {
+            return Some(Entry::Own(&piece.json));
+        }
+        let index = place - self.front.len();
+        if index < self.history.len() {
+            let merged = self.merged.as_ref().filter(|merged| merged.index == index);
+            return Some(merged.map_or(Entry::History(index), |merged| Entry::Own(&merged.json)));
+        }
+        self.back.get(index - self.history.len()).map(|piece| Entry::Own(&piece.json))
+    }
+
+    fn json(&self, entry: &Entry<'_>) -> Arc<str> {
+        match entry {
+            Entry::Own(json) => (*json).clone(),
+            Entry::History(index) => json(&self.history[*index]).into(),
+        }
+    }
+}
+
+/// Texts with what they are in the document; what stood at the same place before is not written anew.
+fn pieces<'a>(
+    texts: impl IntoIterator<Item = &'a Arc<str>>,
+    before: Option<&Vec<Piece>>,
+    write: impl Fn(&Arc<str>) -> Arc<str>,
+) -> Vec<Piece> {
+    let piece = |(index, text): (usize, &Arc<str>)| {
+        let known = before.and_then(|before| before.get(index)).filter(|known| known.text.as_ref() == Some(text));
+        known.cloned().unwrap_or_else(|| Piece { text: Some(text.clone()), json: write(text) })
+    };
+    texts.into_iter().enumerate().map(piece).collect()
+}
+
+/// Content is always written as blocks, so that a message is the same whether a reminder stands behind it or not.
+fn json(message: &Message) -> String {
+    let content = message.content.to_blocks().iter().map(Block::to_data).collect();
+    message.to_data().with("content", content).to_json()
+}
+
+fn tools_json(tools: &[ToolSpec]) -> String {
+    let spec = |tool: &ToolSpec| {
+        Data::dict([
+            ("name", Data::from(&tool.name)),
+            ("description", (&tool.description).into()),
+            ("parameters", tool.parameters.clone()),
+        ])
+    };
+    tools.iter().map(spec).collect::<Data>().to_json()
+}
+
+fn common_bytes(a: &str, b: &str) -> u64 {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count() as u64
+}
+
+/// How many messages two histories share from the first. Chunks that are the same memory are not looked into.
+fn common_messages(a: &Vector<Arc<Message>>, b: &Vector<Arc<Message>>) -> usize {
+    let (mut a_chunks, mut b_chunks) = (a.leaves(), b.leaves());
+    let (mut left, mut right): (&[Arc<Message>], &[Arc<Message>]) = (&[], &[]);
+    let mut common = 0;
+    loop {
+        if left.is_empty() {
+            left = a_chunks.next().unwrap_or_default();
+        }
+        if right.is_empty() {
+            right = b_chunks.next().unwrap_or_default();
+        }
+        let length = left.len().min(right.len());
+        if length == 0 {
+            return common;
+        }
+        if !std::ptr::eq(left.as_ptr(), right.as_ptr()) {
+            let differ = |(a, b): (&Arc<Message>, &Arc<Message>)| !Arc::ptr_eq(a, b) && a != b;
+            if let Some(place) = left.iter().zip(right).position(differ) {
+                return common + place;
+            }
+        }
+        common += length;
+        left = &left[length..];
+        right = &right[length..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::message::ToolCall;
+    use crate::render::{Rendered, UserBlock};
+
+    /// The document as it is described above.
+    fn document(request: &Request) -> String {
+        let system = Data::from(request.system_text().unwrap_or_default()).to_json();
+        let messages: Vec<String> = request.conversation().iter().map(|message| json(message)).collect();
+        let tools = tools_json(&request.tools);
+        format!(r#"{{"system":{system},"tools":{tools},"messages":[{}]}}"#, messages.join(","))
+    }
+
+    fn naive(last: Option<&String>, request: &Request) -> (Measured, String) {
+        let now = document(request);
+        let shared = last.map(|last| common_bytes(last, &now));
+        (Measured { total: now.len() as u64, shared }, now)
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Say(bool, u8),
+        Rewrite(u8),
+        Drop,
+        Send { tail: bool, slot: u8, texts: Vec<u8>, system: u8, tools: bool },
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            3 => (any::<bool>(), 0..4u8).prop_map(|(user, text)| Step::Say(user, text)),
+            1 => (0..4u8).prop_map(Step::Rewrite),
+            1 => Just(Step::Drop),
+            6 => (any::<bool>(), 0..3u8, prop::collection::vec(0..3u8, 0..3), 0..4u8, any::<bool>())
+                .prop_map(|(tail, slot, texts, system, tools)| Step::Send { tail, slot, texts, system, tools }),
+        ]
+    }
+
+    const TEXTS: [&str; 4] = ["", "one\n\n\"two\"", "one", "öñe two"];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_measures_what_comparing_whole_documents_would(steps in prop::collection::vec(step(), 1..60)) {
+            let (mut meter, mut last) = (PrefixMeter::default(), None);
+            let mut messages: Vector<Arc<Message>> = Vector::new();
+            let tools = Arc::new(vec![ToolSpec::new("look", "Looks.", Data::Nil)]);
+            for step in steps {
+                match step {
+                    Step::Say(true, text) => messages.push_back(Arc::new(Message::user(TEXTS[text as usize]))),
+                    Step::Say(false, text) => {
+                        let call = ToolCall::new("1", "look", Data::Nil);
+                        messages.push_back(Arc::new(Message::assistant(TEXTS[text as usize], vec![call])));
+                    }
+                    Step::Rewrite(text) if !messages.is_empty() => {
+                        let middle = messages.len() / 2;
+                        messages.set(middle, Arc::new(Message::user(TEXTS[text as usize])));
+                    }
+                    Step::Drop => { messages.pop_front(); }
+                    Step::Rewrite(_) => {}
+                    Step::Send { tail, slot, texts, system, tools: with_tools } => {
+                        let texts: Vec<Arc<str>> = texts.iter().map(|text| Arc::from(TEXTS[*text as usize])).collect();
+                        let mut rendered = Rendered { placement: if tail { Placement::Tail } else { Placement::Head }, ..Rendered::default() };
+                        match slot {
+                            0 => rendered.system_sections = texts,
+                            1 => rendered.developer_messages = texts,
+                            _ => rendered.user_blocks = texts.into_iter().map(|text| UserBlock { text, cache_control: tail }).collect(),
+                        }
+                        let request = Request {
+                            system: System { suffix: Some("end".into()), ..System::primary(TEXTS[system as usize]) },
+                            messages: messages.clone(),
+                            reminders: Arc::new(rendered),
+                            tools: if with_tools { tools.clone() } else { Arc::default() },
+                            ..Request::default()
+                        };
+                        let (expected, now) = naive(last.as_ref(), &request);
+                        prop_assert_eq!(meter.measure(&request), expected);
+                        last = Some(now);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tail_shares_the_conversation_where_system_text_shares_nothing_of_it() {
+        let shared = |tail: bool| {
+            let (mut meter, mut request) = (PrefixMeter::default(), Request::default());
+            request.messages.push_back(Arc::new(Message::user("x".repeat(1_000))));
+            let mut send = |body: &str, request: &mut Request| {
+                let mut rendered = Rendered::default();
+                if tail {
+                    rendered.placement = Placement::Tail;
+                    rendered.user_blocks = vec![UserBlock { text: body.into(), cache_control: false }];
+                } else {
+                    rendered.system_sections = vec![body.into()];
+                }
+                request.reminders = Arc::new(rendered);
+                meter.measure(request)
+            };
+            send("first", &mut request);
+            request.messages.push_back(Arc::new(Message::assistant("yes", Vec::new())));
+            send("second", &mut request).shared.unwrap()
+        };
+        assert!(shared(true) > 1_000 && shared(false) < 100, "{} {}", shared(true), shared(false));
+    }
+
+    #[test]
+    fn a_long_history_is_not_looked_through() {
+        let mut messages: Vector<Arc<Message>> = (0..10_000).map(|n| Arc::new(Message::user(n.to_string()))).collect();
+        let before = messages.clone();
+        messages.push_back(Arc::new(Message::user("new")));
+        let same = before.leaves().zip(messages.leaves()).filter(|(a, b)| std::ptr::eq(a.as_ptr(), b.as_ptr())).count();
+        let chunks = before.leaves().count();
+        assert!(same + 2 >= chunks, "{same} of {chunks} chunks are shared");
+        assert_eq!(common_messages(&before, &messages), 10_000);
+    }
+}
