@@ -18,6 +18,7 @@ pub mod codes;
 mod error;
 mod home;
 mod memory;
+mod read;
 mod sqlite;
 
 pub use error::LogError;

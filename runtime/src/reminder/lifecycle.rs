@@ -7,6 +7,7 @@
 //! Everything enters by [`admit`]. Counted from the records of one session,
 //! `injected + inherited + forked = pending + deduped + expired + dropped + discarded` holds after every command.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::ids::Ids;
@@ -152,10 +153,11 @@ pub fn drop_unrenderable(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
 }
 
 /// The request that shows `rendered` is really sent: `fired` for each reminder in it, `dropped` for those without a slot. A
-/// prompt of the loop charges what it carries; a bare call charges nothing.
+/// prompt of the loop charges what it carries, and not what was admitted after it was rendered; a bare call charges nothing.
 pub fn fire(transcript: &mut Transcript, rendered: &Rendered, charges: bool, at: &Moment<'_>) -> Vec<LifecycleRecord> {
     if charges {
-        transcript.prompt_built();
+        let left_out = left_out(transcript, rendered);
+        transcript.prompt_built(&left_out);
     }
     let mut records = Vec::with_capacity(rendered.fired.len());
     for fired in &rendered.fired {
@@ -177,6 +179,17 @@ pub fn fire(transcript: &mut Transcript, rendered: &Rendered, charges: bool, at:
     }
     transcript.settle();
     records
+}
+
+/// Slots of those that a handler added between rendering and sending.
+fn left_out(transcript: &Transcript, rendered: &Rendered) -> Vec<u32> {
+    let shown = || rendered.fired.iter().map(|fired| &fired.id).chain(&rendered.dropped);
+    if transcript.pending().map(|pending| &pending.reminder.id).eq(shown()) {
+        return Vec::new();
+    }
+    let shown: HashSet<&Arc<str>> = shown().collect();
+    let is_out = |slot: &u32| transcript.pending_at(*slot).is_some_and(|p| !shown.contains(&p.reminder.id));
+    transcript.pending_slots().into_iter().filter(is_out).collect()
 }
 
 /// Nobody saw the prompt last fired (the model failed): it charges nothing.

@@ -35,12 +35,20 @@ impl Transcript {
         self.prompts > self.charged
     }
 
-    /// Counts a prompt that charges what it carries.
-    pub(crate) fn prompt_built(&mut self) {
+    /// Counts a prompt that charges what it carries: all but what stands in some slots, oldest first.
+    pub(crate) fn prompt_built(&mut self, left_out: &[u32]) {
         if !self.has_open_prompts() {
             self.open_slot = self.slots.len();
         }
         self.prompts += 1;
+        if let Some(first) = left_out.first() {
+            self.open_slot = self.open_slot.min(*first as usize);
+        }
+        for slot in left_out {
+            if let Some(reminder) = self.pending_at(*slot).map(|pending| pending.reminder.clone()) {
+                self.set_account(*slot, Pending::new(reminder, self.prompts));
+            }
+        }
     }
 
     /// The prompt last counted was seen by nobody and is not counted any more. Whatever was admitted meanwhile moves along.

@@ -94,6 +94,19 @@ fn a_prompt_that_nobody_saw_charges_nothing() {
 }
 
 #[test]
+fn what_comes_between_rendering_and_sending_is_not_charged() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    inject(&mut t, spec("old", Some("k"), Some(2)), Source::InPipeline, None, &world.at(0));
+    let rendered = shown(&t);
+    inject(&mut t, spec("new", Some("k"), Some(1)), Source::Hook, None, &world.at(1));
+    fire(&mut t, &rendered, true, &world.at(1));
+    assert_eq!(post_turn(&mut t).expired, 0);
+    assert_eq!(turn(&mut t, &world, 2, |_| ()).0, 1);
+    assert_eq!(t.pending_count(), 0);
+}
+
+#[test]
 fn the_pass_by_hand_charges_by_turn_of_origin() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
@@ -372,7 +385,13 @@ proptest! {
                     naive.turn += 1;
                     naive.pending.iter_mut().for_each(|known| known.carried = true);
                     let rendered = shown(&t);
-                    fire(&mut t, &rendered, true, &world.at(naive.turn))
+                    // A handler reminds of something after the prompt was built.
+                    let late = inject(&mut t, spec("late", None, Some(1)), Source::Hook, None, &world.at(naive.turn));
+                    let (id, tag) = (late.reminder.id.clone(), "none".into());
+                    naive.pending.push(Known { id, key: None, tag, left: Some(1), carried: false, preserve: false, origin: naive.turn });
+                    let mut records = late.records;
+                    records.extend(fire(&mut t, &rendered, true, &world.at(naive.turn)));
+                    records
                 }
                 Step::Void if in_flight => {
                     in_flight = false;

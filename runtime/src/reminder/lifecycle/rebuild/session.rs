@@ -223,7 +223,12 @@ impl SessionLife {
         // Two that share an id are fired by two records; the one that this prompt has not carried yet is meant.
         let next = found.iter().copied().min_by_key(|index| self.reminders.get(*index).map(|life| life.carried.len()));
         let Some((index, life)) = next.and_then(|index| Some((index, self.reminders.get_mut(index)?))) else {
-            return self.stranger(id, "is shown to a model");
+            // Cleared between rendering and sending: the model saw it all the same.
+            let Some(life) = self.reminders.iter_mut().rev().find(|life| life.reminder.id == *id) else {
+                return self.stranger(id, "is shown to a model");
+            };
+            life.carried.push(carried);
+            return None;
         };
         if carried.charges {
             life.uncharged += 1;
