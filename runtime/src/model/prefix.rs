@@ -161,9 +161,10 @@ impl Sent {
 
     fn total(&self) -> u64 {
         let lengths = |pieces: &[Piece]| pieces.iter().map(|piece| piece.json.len() as u64 + 1).sum::<u64>();
-        let merged = self.merged.as_ref().map_or(0, |merged| {
-            merged.json.len() as u64 + 1 - (self.end(merged.index + 1) - self.end(merged.index))
-        });
+        let merged = self
+            .merged
+            .as_ref()
+            .map_or(0, |merged| merged.json.len() as u64 + 1 - (self.end(merged.index + 1) - self.end(merged.index)));
         let messages = lengths(&self.front) + self.end(self.history.len()) + merged + lengths(&self.back);
         let frames = BEFORE_SYSTEM.len() + BEFORE_TOOLS.len() + BEFORE_MESSAGES.len() + BEHIND.len();
         frames as u64 + self.system_bytes() + self.tools_bytes + messages.saturating_sub(1)
@@ -224,7 +225,9 @@ impl Sent {
         let rest = |sent: &Sent| {
             let separator = System::SEPARATOR.replace('\n', "\\n");
             let texts = sent.system.iter().enumerate().skip(count);
-            let join = |(index, piece): (usize, &Piece)| [if index > 0 { separator.as_str() } else { "" }, &piece.json].concat();
+            let join = |(index, piece): (usize, &Piece)| {
+                [if index > 0 { separator.as_str() } else { "" }, &piece.json].concat()
+            };
             texts.map(join).collect::<String>() + "\""
         };
         let texts: usize = self.system.iter().take(count).map(|piece| piece.json.len()).sum();

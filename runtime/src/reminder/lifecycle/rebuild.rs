@@ -64,9 +64,8 @@ impl Rebuilt {
             }
             Reading::Good(session_id, entry) => {
                 let notes = self.session_mut(&session_id).take(record, entry);
-                let note = |message| {
-                    RebuildNote { cursor: record.cursor, session_id: Some(session_id.clone()), message }
-                };
+                let note =
+                    |message| RebuildNote { cursor: record.cursor, session_id: Some(session_id.clone()), message };
                 self.notes.extend(notes.into_iter().map(note));
             }
         }
