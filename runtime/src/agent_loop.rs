@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! user_prompt_submit → session_start →
-//!   iteration_start → prompt → model → usage → [tools: pre_tool_dispatch → each call] → post_tool_dispatch
+//!   [pre_compact → post_compact] → iteration_start → prompt → model → usage → [tools: pre_tool_dispatch → each call] → post_tool_dispatch
 //!     → post_agent_turn → post_turn → reminders' post-turn pass → iteration_end → … again
 //! → loop_exit → session_end
 //! ```
@@ -22,10 +22,11 @@ use crate::hooks::{Decision, Hook, HookEvent, Hooks};
 use crate::message::ToolSpec;
 use crate::model::Delta;
 use crate::note::Note;
-use crate::reminder::providers::{ReminderProvider, ReminderProviders, fire};
+use crate::reminder::providers::{ReminderProvider, ReminderProviders};
 use crate::seam::{Fault, Model, Outcome, Scope, Sort, Tool, Turn, fault};
 use crate::session::Session;
 
+mod compact;
 mod finish;
 mod iteration;
 mod options;
@@ -169,11 +170,7 @@ impl Run<'_> {
 
     /// The same inside a tool call, whose scope names the call.
     async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Decision> {
-        let decision = crate::hooks::fire::fire(&self.parts.hooks, turn, event, self.strict()).await?;
-        if !matches!(decision, Decision::Block { .. }) {
-            self.evaluate_in(turn, event).await?;
-        }
-        Ok(decision)
+        self.listeners().emit(turn, event).await
     }
 
     /// Tells providers only.
@@ -182,8 +179,7 @@ impl Run<'_> {
     }
 
     async fn evaluate_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<()> {
-        fire(&self.providers, turn, event, &self.options.reminders.config, self.strict()).await?;
-        Ok(())
+        self.listeners().evaluate(turn, event).await
     }
 
     fn strict(&self) -> bool {

@@ -8,10 +8,12 @@ use crate::seam::{Answer, Fault, Outcome, Turn, fault};
 
 pub mod event;
 pub mod fire;
+mod listeners;
 pub mod registry;
 pub mod verdict;
 
 pub use event::{EventKind, EventSet, HookEvent, Step};
+pub use listeners::Listeners;
 pub use registry::{Hooks, Pattern, PatternError, PersonaHook, SessionHook, ToolHook};
 pub use verdict::{Decision, Verdict};
 

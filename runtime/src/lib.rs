@@ -14,6 +14,7 @@
 //! | [`event_log`] | the log and its homes in memory and in a file |
 //! | [`hooks`] | events, verdicts, who is registered |
 //! | [`session`] | sessions and their directory |
+//! | [`compaction`] | shortening a session's transcript: who is told, who sums up |
 //! | [`agent_loop`] | the loop, one function for each seam |
 //! | [`workers`] | loops that work for another: propagation, events, suspension |
 //! | [`codes`] | the catalogue of this crate's diagnostics |
@@ -24,6 +25,7 @@ pub mod cancel;
 pub mod capabilities;
 pub mod clock;
 pub mod codes;
+pub mod compaction;
 pub mod data;
 pub mod event_log;
 pub mod hooks;

@@ -15,12 +15,14 @@ use crate::reminder::bridge::{Queue, SharedQueue};
 use crate::transcript::Transcript;
 
 mod directory;
+mod injections;
 mod prompts;
 mod reminders;
 #[cfg(test)]
 mod tests;
 
 pub use directory::{SessionError, Sessions};
+pub use injections::Injected;
 
 /// A session.
 pub struct Session {
@@ -52,6 +54,9 @@ pub struct State {
     pub prefix: PrefixMeter,
     /// What reminder providers remember between events (bands that have fired), by provider id.
     pub provider_memory: std::collections::BTreeMap<Arc<str>, Data>,
+    /// It holds a copy of an open session's transcript: what is done to it does not touch that session, and its records say
+    /// so.
+    pub is_copy: bool,
 }
 
 impl Session {

@@ -21,6 +21,8 @@ pub(crate) const NOTE: &str = "HARN-LLM-002";
 /// A session that is not there.
 pub(crate) const SESSION: &str = "HARN-SES-001";
 
+/// The queue of a session that cannot do what is asked.
+pub(crate) const QUEUE: &str = "HARN-SES-002";
 /// A worker that is not there.
 pub(crate) const WORKER: &str = "HARN-WRK-001";
 /// A worker that cannot do what is asked of it.
@@ -54,6 +56,16 @@ pub(crate) static CODES: &[Code] = &[
         meaning: "No session has this id, or one has it already. `agent_session_open(id)` opens one.",
         fails: "agent_session_reset(\"no-such-session\")\n",
         mended: "let id = agent_session_open(\"mine\")\nagent_session_reset(id)\n",
+    },
+    Code {
+        code: QUEUE,
+        severity: Error,
+        title: "a queue of injections that cannot do what is asked",
+        meaning: "A session's queue holds 256 items and refuses more until a loop has drained some. What a seam has delivered \
+                  cannot be taken back. The error's `status` is `queue_full`, `already_delivered` or `unknown`.",
+        fails: "let id = agent_session_open(\"mine\")\nagent_session_revoke_reminder(id, \"no-such-item\")\n",
+        mended: "let id = agent_session_open(\"mine\")\nlet accepted = agent_session_push_bridge_injection(id, {body: \"Look \
+                 again.\", ttl_turns: 1})\nagent_session_revoke_reminder(id, accepted.reminderId)\n",
     },
     Code {
         code: WORKER_STATE,

@@ -3,7 +3,7 @@
 use crate::bind::{ScriptHook, ScriptModel, ScriptPermissions};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
-use crate::options::{Reader, label_of};
+use crate::options::{Reader, compaction, label_of};
 use crate::table::{announce, tools_from};
 use crate::values::TranscriptValue;
 use crate::world::World;
@@ -38,6 +38,7 @@ pub(crate) fn prepare(
     }
     let request = options.request(system)?;
     let mut loop_options = loop_options(world, options, task, request)?;
+    loop_options.compaction = compaction::auto(cx, options)?;
     loop_options.permissions = ScriptPermissions::read(cx, &options.value("permissions"))
         .map_err(|raise| raise.about(arg, "`permissions` is at fault"))?
         .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>);

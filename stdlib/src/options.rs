@@ -3,6 +3,8 @@
 //! The lists of options are closed and stand once: the named types below are what `check` compares literals with, and at
 //! run time the same names decide which key is unknown.
 
+pub(crate) mod compaction;
+
 use crate::bind::ScriptFn;
 use crate::convert::{to_data, to_data_lossy};
 use crate::fault::of_reminder;
@@ -59,7 +61,9 @@ macro_rules! loop_options {
              max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
              thinking?: any, timeout_ms?: int, llm_retries?: int, persona?: string, permissions?: any, max_iterations?: int, \
              max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
-             token_budget?: int, max_tool_output_chars?: int}"
+             auto_compact?: bool, compact_threshold?: float, compact_keep_last?: int, \
+             compact_strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", \
+             compact_callback?: fn(any, any) -> any, compaction?: any, token_budget?: int, max_tool_output_chars?: int}"
         )
     };
 }
@@ -77,12 +81,6 @@ const WORKER: &str = loop_options!(
 /// Options of the language's full list that this version does not have yet: refused, not ignored.
 const LATER: &[&str] = &[
     "stream",
-    "compaction",
-    "auto_compact",
-    "compact_threshold",
-    "compact_keep_last",
-    "compact_strategy",
-    "compact_callback",
     "daemon",
     "wake_interval_ms",
     "watch_paths",

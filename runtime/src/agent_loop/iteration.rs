@@ -28,6 +28,7 @@ impl Run<'_> {
         }
         state.iteration += 1;
         self.session.with(|s| s.turns += 1);
+        self.compact_if_due(state).await?;
         self.pass(Seam::IterationStart, state).await?;
         let request = self.prompt_step(state).await?;
         let reply = match self.model_step(state, &request).await? {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::capabilities::Capabilities;
+use crate::compaction::AutoCompact;
 use crate::data::Data;
 use crate::model::Request;
 use crate::reminder::providers::ReminderOptions;
@@ -34,6 +35,8 @@ pub struct LoopOptions {
     pub token_budget: Option<u64>,
     /// The most characters of a tool's output that the model sees.
     pub max_tool_output_chars: Option<usize>,
+    /// The loop's own compaction; nothing means it lets the context grow.
+    pub compaction: Option<AutoCompact>,
     /// The reminders.
     pub reminders: ReminderOptions,
     /// Who is asked before a tool runs; nothing means every tool may.
@@ -61,6 +64,7 @@ impl LoopOptions {
             max_nudges: 3,
             token_budget: None,
             max_tool_output_chars: None,
+            compaction: None,
             reminders: ReminderOptions::default(),
             permissions: None,
             parking: None,

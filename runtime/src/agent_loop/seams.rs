@@ -1,12 +1,8 @@
 //! The seams: what a host has put into the queue is delivered, and handlers are told of the passage.
 
-use std::sync::{Arc, PoisonError};
-
 use crate::event_log::Ticket;
 use crate::hooks::HookEvent;
-use crate::reminder::Reminder;
-use crate::reminder::bridge::{Injection, Payload, Seam};
-use crate::reminder::lifecycle::Road;
+use crate::reminder::bridge::Seam;
 use crate::seam::Outcome;
 
 use super::{LoopState, Run};
@@ -14,7 +10,7 @@ use super::{LoopState, Run};
 impl Run<'_> {
     /// Passes a seam. Gives how many items were delivered that the model should see.
     pub(super) async fn pass(&self, seam: Seam, state: &mut LoopState) -> Outcome<usize> {
-        let delivered = self.drain(seam);
+        let delivered = self.session.deliver(&self.scope, seam).len();
         if delivered > 0 {
             // Nobody is told that an item was delivered while a crash could take the record of it.
             self.scope.log.durable(Ticket::ALL).await?;
@@ -32,26 +28,4 @@ impl Run<'_> {
         Ok(visible)
     }
 
-    fn drain(&self, seam: Seam) -> usize {
-        let items = self.session.queue().lock().unwrap_or_else(PoisonError::into_inner).drain(seam);
-        let count = items.len();
-        for item in items {
-            self.deliver(item, seam == Seam::LoopExit);
-        }
-        count
-    }
-
-    fn deliver(&self, item: Injection, for_the_record: bool) {
-        let turn = self.turn().number;
-        if for_the_record {
-            return self.session.audit(&self.scope, item, turn);
-        }
-        match item.payload {
-            Payload::Reminder(reminder) => {
-                let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
-                self.session.admit_reminder(&self.scope, reminder, Road::Injected);
-            }
-            Payload::Message(message) => self.session.with(|s| s.transcript.push_message(message)),
-        }
-    }
 }

@@ -25,6 +25,9 @@ pub struct LoopState {
     pub text: Arc<str>,
     /// Items of hosts, meant for the model, that no prompt has carried yet.
     pub unseen: u32,
+    /// Whether the loop's own compaction failed; then it is not tried again.
+    #[serde(default)]
+    pub compaction_failed: bool,
     /// Whether the log says already that this route has no user blocks.
     pub demotion_noted: bool,
     /// When the loop began.

@@ -108,11 +108,13 @@ impl Sessions {
         false
     }
 
-    /// A session that the directory does not know, for work on a bare transcript or a single call. Its ids follow from
-    /// `id` as an open session's do.
+    /// A session that the directory does not know, for work on a bare transcript or a single call. A second one of the same
+    /// id draws other ids.
     #[must_use]
     pub fn detached(&self, id: &Arc<str>, now_ms: u64) -> Rc<Session> {
-        Session::new(id.clone(), IdStream::new(self.seed, id), now_ms)
+        let session = Session::new(id.clone(), self.ids.child(), now_ms);
+        session.with(|state| state.is_copy = self.exists(id));
+        session
     }
 
     /// The session with this id.

@@ -107,8 +107,12 @@ impl Session {
 
     /// Writes records to the log of a scope. What came from a parent names it.
     fn write(&self, scope: &Scope, moment: &Moment<'_>, records: &[LifecycleRecord]) {
+        let detached = !records.is_empty() && self.with(|state| state.is_copy);
         for record in records {
             let mut entry = record.to_log(moment);
+            if detached {
+                entry.payload.set("detached", true.into());
+            }
             if matches!(record, LifecycleRecord::Forked(_) | LifecycleRecord::Inherited(_)) {
                 entry.payload.set("parent_id", self.with(|state| state.parent_id.clone()).into());
             }

@@ -10,7 +10,7 @@ use crate::message::{Message, Role};
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{self, Charge, LifecycleRecord, Moment};
 use crate::seam::Summary;
-use crate::words::words;
+use crate::words::{UnknownWord, nearest, words};
 
 use super::Transcript;
 
@@ -58,18 +58,69 @@ impl Default for CompactOptions {
     }
 }
 
+impl CompactOptions {
+    /// The same with what a handler of `pre_compact` changed: `strategy`, `keep_last`, `target_tokens` and `summary` of a
+    /// payload. The payload's other fields only tell, and a handler may hand them back as they are.
+    ///
+    /// # Errors
+    /// What cannot be read, in words for whoever wrote the handler; then nothing is changed.
+    pub fn modified(&self, changed: &Data) -> Result<CompactOptions, String> {
+        const CHANGEABLE: [&str; 4] = ["strategy", "keep_last", "target_tokens", "summary"];
+        let Some(entries) = changed.as_dict() else {
+            return Err(format!("`modify` must be a dict, got {}", changed.type_name()));
+        };
+        let mut options = self.clone();
+        for (key, value) in entries.iter().filter(|(_, value)| !value.is_nil()) {
+            let wrong = |expected: &str| format!("`{key}` must be {expected}, got {}", value.type_name());
+            let count = || value.as_int().and_then(|n| usize::try_from(n).ok());
+            match key.as_ref() {
+                "strategy" => {
+                    let word = value.as_str().ok_or_else(|| wrong("a string"))?;
+                    options.strategy = word.parse().map_err(|e: UnknownWord| format!("unknown `strategy`: {e}"))?;
+                }
+                "keep_last" => options.keep_last = Some(count().ok_or_else(|| wrong("a number of at least 0"))?),
+                "target_tokens" => {
+                    options.target_tokens = Some(count().ok_or_else(|| wrong("a number of at least 0"))?);
+                }
+                "summary" => options.summary = Some(value.as_shared_str().ok_or_else(|| wrong("a string"))?),
+                known if OUTLOOK.contains(&known) || matches!(known, "event" | "session") => {}
+                unknown => {
+                    let near = nearest(unknown, CHANGEABLE).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                    return Err(format!("`{unknown}` cannot be changed{near}"));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// The fields of `pre_compact` and `post_compact`.
+const OUTLOOK: [&str; 12] = [
+    "mode",
+    "strategy",
+    "keep_last",
+    "message_count",
+    "archived_messages",
+    "remaining_messages",
+    "estimated_tokens_before",
+    "estimated_tokens_after",
+    "summary",
+    "reminders_expired",
+    "reminders_deduped",
+    "reminders_preserved",
+];
+
 /// A compaction that waits for its summary.
 #[derive(Debug, Clone)]
 pub struct Begun {
-    transcript: Transcript,
     options: CompactOptions,
     /// The messages that go.
     pub archived: Vec<Arc<Message>>,
-    kept: Vector<Arc<Message>>,
+    /// How many stay.
+    kept: usize,
     keep_last: usize,
     /// The reminders that survived TTL and dedupe, before the filter.
     pub survivors: Vec<Arc<Reminder>>,
-    records: Vec<LifecycleRecord>,
     tokens_before: usize,
     expired: usize,
     deduped: usize,
@@ -87,7 +138,7 @@ pub struct Compacted {
 }
 
 /// Begins a compaction of a transcript; nothing where there is nothing to do. `custom` always happens, the others when
-/// messages exceed `keep_last` and, where it is given, the estimate exceeds `target_tokens`.
+/// messages exceed `keep_last` and, where it is given, the estimate exceeds `target_tokens`; masking needs something to mask.
 #[must_use]
 pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> {
     let custom = options.strategy == Strategy::Custom;
@@ -97,21 +148,24 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
     if !custom && (count <= keep_last || options.target_tokens.is_some_and(|target| tokens_before <= target)) {
         return None;
     }
-    let cut = cut_point(&transcript.messages, count.saturating_sub(keep_last));
+    let wanted = count.saturating_sub(keep_last);
+    let masks = options.strategy == Strategy::ObservationMask;
+    let cut = if masks { wanted } else { cut_point(&transcript.messages, wanted) };
     if cut == 0 && !custom {
         return None;
     }
-    let (archived, kept) = transcript.messages.clone().split_at(cut);
-    let mut transcript = transcript.clone();
-    let pass = lifecycle::compact(&mut transcript, options.charge);
+    let archived: Vec<_> = transcript.messages.iter().take(cut).cloned().collect();
+    if masks && !archived.iter().any(|message| masked(message).is_some()) {
+        return None;
+    }
+    // A look ahead: what is told before, and what a compactor is shown. It counts when the compaction is finished.
+    let pass = lifecycle::compact(&mut transcript.clone(), options.charge);
     Some(Begun {
-        transcript,
         options,
-        archived: archived.into_iter().collect(),
-        kept,
+        archived,
+        kept: count - cut,
         keep_last,
         survivors: pass.survivors,
-        records: pass.records,
         tokens_before,
         expired: pass.expired,
         deduped: pass.deduped,
@@ -119,6 +173,18 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
 }
 
 impl Begun {
+    /// How it is summed up.
+    #[must_use]
+    pub fn strategy(&self) -> Strategy {
+        self.options.strategy
+    }
+
+    /// The summary that was given already.
+    #[must_use]
+    pub fn given_summary(&self) -> Option<Arc<str>> {
+        self.options.summary.clone()
+    }
+
     /// What `truncate` says in place of the archived messages.
     #[must_use]
     pub fn truncation_note(&self) -> Arc<str> {
@@ -126,17 +192,27 @@ impl Begun {
         format!("[{count} earlier message{} removed to save context]", if count == 1 { "" } else { "s" }).into()
     }
 
+    /// The archived messages with the results of tools masked.
+    #[must_use]
+    pub fn masked(&self) -> Vec<Arc<Message>> {
+        self.archived.iter().map(|message| masked(message).unwrap_or_else(|| message.clone())).collect()
+    }
+
     /// What the `pre_compact` event tells: the same fields as afterwards. What only the compaction itself will show is nil.
     #[must_use]
     pub fn outlook(&self) -> Data {
         let preserved = self.survivors.iter().filter(|reminder| reminder.preserve_on_compact).count();
+        let archived = match self.options.strategy {
+            Strategy::ObservationMask => self.archived.iter().filter(|message| masked(message).is_some()).count(),
+            _ => self.archived.len(),
+        };
         Data::dict([
             ("mode", Data::from(self.options.mode)),
             ("strategy", self.options.strategy.as_str().into()),
             ("keep_last", self.keep_last.into()),
-            ("message_count", (self.archived.len() + self.kept.len()).into()),
-            ("archived_messages", self.archived.len().into()),
-            ("remaining_messages", self.kept.len().into()),
+            ("message_count", (self.archived.len() + self.kept).into()),
+            ("archived_messages", archived.into()),
+            ("remaining_messages", self.kept.into()),
             ("estimated_tokens_before", self.tokens_before.into()),
             ("estimated_tokens_after", Data::Nil),
             ("summary", self.options.summary.clone().into()),
@@ -146,16 +222,24 @@ impl Begun {
         ])
     }
 
-    /// Puts the summary in place.
+    /// Puts the summary in place, in the transcript as it is now: what was added while somebody summed up stays. Nothing
+    /// where the archived messages are not its first ones any more.
     #[must_use]
-    pub fn finish(self, summary: Summary, at: &Moment<'_>) -> Compacted {
-        let mut report = self.outlook();
-        let Begun { mut transcript, kept, mut records, archived, .. } = self;
+    pub fn finish(self, mut transcript: Transcript, summary: Summary, at: &Moment<'_>) -> Option<Compacted> {
+        let mut now = transcript.messages.iter();
+        if !self.archived.iter().all(|archived| now.next().is_some_and(|message| Arc::ptr_eq(message, archived))) {
+            return None;
+        }
+        let cut = self.archived.len();
+        let kept = transcript.messages.skip(cut);
+        let pass = lifecycle::compact(&mut transcript, self.options.charge);
+        let mut records = pass.records;
+        let mut report = Begun { survivors: pass.survivors, expired: pass.expired, deduped: pass.deduped, ..self }.outlook();
         let (text, mut messages): (Option<Arc<str>>, Vector<Arc<Message>>) = match summary {
             Summary::Text(text) => (Some(text.clone()), Vector::unit(Arc::new(Message::user(text)))),
             Summary::Messages(messages) => (None, messages.into_iter().collect()),
         };
-        transcript.shift_events(archived.len(), messages.len());
+        transcript.shift_events(cut, messages.len());
         messages.append(kept);
         transcript.messages = messages;
         transcript.summary = text.clone().or(transcript.summary);
@@ -165,8 +249,22 @@ impl Begun {
         report.set("summary", text.into());
         let present = report.as_dict().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone()));
         transcript.push_event(at.ids.next_text(at.now_ms), "compaction", Data::dict_of_present(present));
-        Compacted { transcript, records, report }
+        Some(Compacted { transcript, records, report })
     }
+}
+
+/// How a masked result begins.
+const MASK: &str = "[output masked to save context";
+
+/// A tool's result with its text masked; nothing for other messages, and where that would save nothing.
+fn masked(message: &Message) -> Option<Arc<Message>> {
+    let text = message.text();
+    if message.role != Role::Tool || text.starts_with(MASK) {
+        return None;
+    }
+    let mask = format!("{MASK}: {} characters]", text.chars().count());
+    let shorter = mask.len() < text.len();
+    shorter.then(|| Arc::new(Message { content: mask.as_str().into(), ..message.clone() }))
 }
 
 /// Where to cut so that no tool result loses its call: at a user message at or behind the wanted place, else at an assistant

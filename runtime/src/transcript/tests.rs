@@ -203,9 +203,10 @@ fn conversation() -> Transcript {
 fn compaction_cuts_where_no_tool_result_loses_its_call() {
     for keep_last in 1..20 {
         let options = CompactOptions { keep_last: Some(keep_last), ..CompactOptions::default() };
-        let begun = begin(&conversation(), options).unwrap();
+        let before = conversation();
+        let begun = begin(&before, options).unwrap();
         let note = begun.truncation_note();
-        let after = with_moment(|at| begun.finish(Summary::Text(note.clone()), at)).transcript;
+        let after = with_moment(|at| begun.finish(before, Summary::Text(note.clone()), at)).unwrap().transcript;
         assert_eq!(after.messages()[0].text(), note);
         assert!(after.messages().get(1).is_none_or(|first| first.role != Role::Tool), "keep_last {keep_last}");
         assert!(after.messages().len() <= keep_last + 1);
@@ -240,7 +241,7 @@ fn a_custom_compactor_sees_reminders_before_the_filter() {
         assert_eq!((begun.archived.len(), begun.survivors.len()), (20, 2));
         assert_eq!(begun.survivors[0].ttl_turns, Some(2));
         let before = begun.outlook();
-        let done = begun.finish(Summary::Messages(vec![Arc::new(Message::user("short"))]), at);
+        let done = begun.finish(t, Summary::Messages(vec![Arc::new(Message::user("short"))]), at).unwrap();
         let bodies: Vec<_> = done.transcript.pending().map(|p| p.reminder.body.to_string()).collect();
         assert_eq!((bodies, done.transcript.messages().len()), (vec!["kept".to_owned()], 1));
         let kinds: Vec<_> = done.transcript.events().map(|event| event.kind.to_string()).collect();
@@ -258,4 +259,65 @@ fn a_custom_compactor_sees_reminders_before_the_filter() {
         );
         assert_eq!((before.get("remaining_messages"), done.report.get("remaining_messages")), (&0.into(), &1.into()));
     });
+}
+
+#[test]
+fn what_came_while_somebody_summed_up_stays() {
+    with_moment(|at| {
+        let mut t = conversation();
+        let begun = begin(&t, CompactOptions { keep_last: Some(4), ..CompactOptions::default() }).unwrap();
+        t.push_message(Arc::new(Message::user("one more thing")));
+        let spec = ReminderSpec { preserve_on_compact: true, ..ReminderSpec::new("late") };
+        inject(&mut t, spec, Source::InPipeline, None, at);
+        let again = begun.clone();
+        let done = begun.finish(t.clone(), Summary::Text("s".into()), at).unwrap().transcript;
+        assert_eq!(done.messages().last().unwrap().text().as_ref(), "one more thing");
+        assert_eq!((done.messages().len(), done.pending_count()), (6, 1));
+        // Another conversation by now: it is left as it is.
+        t.keep_last(2);
+        assert!(again.finish(t, Summary::Text("s".into()), at).is_none());
+    });
+}
+
+#[test]
+fn masking_keeps_every_message_and_saves_once() {
+    with_moment(|at| {
+        let mut t = Transcript::new("t".into());
+        let call = ToolCall::new("c", "read", Data::empty_dict());
+        for text in ["short", &"long ".repeat(200), &"longer ".repeat(200)] {
+            t.push_message(Arc::new(Message::tool_result(&call, text, true)));
+        }
+        let mask = |keep_last| CompactOptions {
+            strategy: Strategy::ObservationMask,
+            keep_last: Some(keep_last),
+            ..CompactOptions::default()
+        };
+        let begun = begin(&t, mask(1)).unwrap();
+        assert_eq!(begun.outlook().get("archived_messages").as_int(), Some(1));
+        let summary = Summary::Messages(begun.masked());
+        let done = begun.finish(t, summary, at).unwrap().transcript;
+        let texts: Vec<_> = done.messages().iter().map(|m| m.text().chars().take(50).collect::<String>()).collect();
+        assert_eq!(texts[..2], ["short", "[output masked to save context: 1000 characters]"]);
+        assert!(texts[2].starts_with("longer longer"));
+        assert!(begin(&done, mask(1)).is_none(), "nothing is left to mask");
+    });
+}
+
+#[test]
+fn handlers_change_what_may_be_changed() {
+    let options = CompactOptions::default();
+    let changed = |json: &str| options.modified(&Data::from_json(json).unwrap());
+    let payload = r#"{"event":"PreCompact","session":{"id":"s"},"mode":"manual","message_count":20,"keep_last":3,"summary":null}"#;
+    assert_eq!(changed(payload).unwrap().keep_last, Some(3));
+    let all = changed(r#"{"strategy":"llm","target_tokens":9,"summary":"s"}"#).unwrap();
+    assert_eq!((all.strategy, all.target_tokens, all.summary.as_deref()), (Strategy::Llm, Some(9), Some("s")));
+    for (json, part) in [
+        ("3", "`modify` must be a dict, got int"),
+        (r#"{"keep_last":"many"}"#, "`keep_last` must be a number of at least 0, got string"),
+        (r#"{"keep_last":-1}"#, "`keep_last` must be"),
+        (r#"{"strategy":"trunkate"}"#, "unknown `strategy`"),
+        (r#"{"kep_last":1}"#, "`kep_last` cannot be changed; did you mean `keep_last`?"),
+    ] {
+        assert!(changed(json).unwrap_err().contains(part), "{json}: {:?}", changed(json));
+    }
 }

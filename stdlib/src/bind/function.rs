@@ -65,11 +65,6 @@ impl ScriptFn {
         Some((closure.proto.source.clone()?, closure.proto.span))
     }
 
-    /// Calls it outside any turn.
-    pub(crate) fn plain(&self, args: Vec<Value>) -> Called {
-        self.function.call(args)
-    }
-
     /// The same, where the mock model answers from a script.
     pub(crate) fn with_script(&self, script: u64) -> Called {
         self.function.with_context(Here::with_script(self.function.context(), script)).call([])

@@ -1,5 +1,6 @@
 //! Registering hooks.
 
+use super::bridge::seam_arg;
 use crate::bind::{ScriptFn, ScriptHook};
 use crate::convert::to_data;
 use crate::fault::to_raise;
@@ -112,15 +113,7 @@ fn register_session_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, B
 fn register_checkpoint_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let function = ScriptFn::read(cx, args, 1)?;
-    let seam = |name: &str| {
-        name.parse::<Seam>().map_err(|_| {
-            let raise = Raise::error(codes::VALUE, format!("there is no seam `{name}`")).about(0, "unknown seam");
-            match nearest(name, Seam::ALL.iter().map(|s| s.as_str())) {
-                Some(near) => raise.help(format!("did you mean `{near}`?")),
-                None => raise,
-            }
-        })
-    };
+    let seam = |name: &str| seam_arg(name, 0);
     let seams: Option<Vec<Seam>> = match &args[0] {
         Value::Nil => None,
         Value::Str(s) if s.as_str() == "*" => None,

@@ -6,11 +6,6 @@ pub(crate) static LATER: &[&str] = &[
     "transcript_fork",
     "transcript_reset",
     // Sessions.
-    "agent_session_compact",
-    "agent_session_push_bridge_injection",
-    "agent_session_pending_injections",
-    "agent_session_revoke_reminder",
-    "agent_session_drain_bridge_injections",
     // Models and loops.
     "llm_stream",
     "with_audit_log",

@@ -1,6 +1,8 @@
 //! The builtins: one file per namespace, a row each.
 
 mod agent_loop;
+mod bridge;
+mod compact;
 mod environment;
 mod event_log;
 mod fact;
@@ -33,6 +35,8 @@ use lang::builtins::{Builtin, Index, Registry};
 /// The tables of this crate.
 static OWN: &[&[Builtin]] = &[
     agent_loop::TABLE,
+    bridge::TABLE,
+    compact::TABLE,
     environment::TABLE,
     event_log::TABLE,
     fact::TABLE,

@@ -1,0 +1,143 @@
+//! Compaction of a session's transcript, the one road for scripts and for the loop's own: handlers may veto or change it,
+//! somebody sums up, the reminders' lifecycle takes its step, everybody is told. What is pure of it is in
+//! [`crate::transcript::compact`].
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::hooks::{Decision, EventKind, HookEvent, Listeners};
+use crate::note::{Note, Severity};
+use crate::reminder::bridge::Seam;
+use crate::seam::{Compactor, Outcome, Summary, Turn};
+use crate::session::Session;
+use crate::transcript::compact::{Begun, CompactOptions, Strategy, begin};
+
+mod auto;
+mod by_model;
+
+pub use auto::{AutoCompact, Threshold};
+pub use by_model::ByModel;
+
+/// Who sums up, by strategy.
+#[derive(Clone, Copy, Default)]
+pub struct Summarisers<'a> {
+    /// For `custom`.
+    pub custom: Option<&'a dyn Compactor>,
+    /// For `llm`.
+    pub model: Option<&'a ByModel<'a>>,
+    /// What a truncation says besides, such as the task.
+    pub remember: Option<&'a str>,
+}
+
+/// A compaction.
+#[derive(Clone, Copy)]
+pub struct Compaction<'a> {
+    /// Whose transcript it is.
+    pub session: &'a Rc<Session>,
+    /// The agent at hand, whose handlers are told. It may be another session than the one compacted: a bare transcript.
+    pub told: Turn<'a>,
+    /// The iteration of the loop at hand, else 0.
+    pub iteration: u32,
+    /// Who is told.
+    pub listeners: Listeners<'a>,
+    /// Who sums up.
+    pub summarisers: Summarisers<'a>,
+}
+
+impl Compaction<'_> {
+    /// Compacts. Gives what `post_compact` tells; nothing where there was nothing to do, or where a handler vetoed. Whatever
+    /// fails on the way has changed nothing.
+    pub async fn run(&self, options: CompactOptions) -> Outcome<Option<Data>> {
+        let Some(begun) = begin(&self.session.transcript(), options.clone()) else { return Ok(None) };
+        self.checkpoint(Seam::PreCompact).await?;
+        let options = match self.tell(EventKind::PreCompact, &begun.outlook()).await? {
+            Decision::Block { .. } => return Ok(None),
+            Decision::Modify(changed) => self.modified(options, &changed),
+            Decision::Allow => options,
+        };
+        // Handlers may have changed the transcript, too.
+        let Some(begun) = begin(&self.session.transcript(), options) else { return Ok(None) };
+        let summary = self.sum_up(&begun).await?;
+        let compacted = self.session.apply(
+            self.told.scope,
+            |t, at| {
+                let compacted = begun.finish(t.clone(), summary, at)?;
+                *t = compacted.transcript.clone();
+                Some(compacted)
+            },
+            |compacted| compacted.as_ref().map_or(&[], |compacted| &compacted.records),
+        );
+        let Some(compacted) = compacted else {
+            self.note("the conversation was changed while it was summed up, so it was not compacted".to_owned());
+            return Ok(None);
+        };
+        self.tell(EventKind::PostCompact, &compacted.report).await?;
+        self.checkpoint(Seam::PostCompact).await?;
+        Ok(Some(compacted.report))
+    }
+
+    async fn tell(&self, kind: EventKind, payload: &Data) -> Outcome<Decision> {
+        self.listeners.emit(self.told, &HookEvent::Raw { kind, payload }).await
+    }
+
+    /// These seams deliver nothing; they are only passed.
+    async fn checkpoint(&self, seam: Seam) -> Outcome<()> {
+        let event = HookEvent::LoopCheckpoint {
+            session_id: self.told.session.id(),
+            iteration: self.iteration,
+            kind: seam.as_str(),
+            delivered: 0,
+            dispatch_skipped: false,
+        };
+        self.listeners.emit(self.told, &event).await?;
+        Ok(())
+    }
+
+    /// What a handler made of the options. What cannot be read, or not be done, changes nothing and is told.
+    fn modified(&self, options: CompactOptions, changed: &Data) -> CompactOptions {
+        let refused = match options.modified(changed) {
+            Ok(changed) if changed.strategy == Strategy::Custom && self.summarisers.custom.is_none() => {
+                "the strategy \"custom\" needs a compactor, and the call has none".to_owned()
+            }
+            Ok(changed) if changed.strategy == Strategy::Llm && self.summarisers.model.is_none() => {
+                "the strategy \"llm\" needs a model, and the run may ask none".to_owned()
+            }
+            Ok(changed) => return changed,
+            Err(why) => why,
+        };
+        self.note(format!("a pre_compact hook changed what it cannot: {refused}"));
+        options
+    }
+
+    async fn sum_up(&self, begun: &Begun) -> Outcome<Summary> {
+        let text = match (begun.strategy(), begun.given_summary()) {
+            (Strategy::ObservationMask, _) => return Ok(Summary::Messages(begun.masked())),
+            (Strategy::Custom, _) => {
+                if let Some(custom) = self.summarisers.custom {
+                    return custom.compact(self.told, &begun.archived, &begun.survivors).get().await;
+                }
+                begun.truncation_note()
+            }
+            (_, Some(given)) => given,
+            (Strategy::Llm, None) => match self.summarisers.model {
+                Some(model) => return model.compact(self.told, &begun.archived, &begun.survivors).get().await,
+                None => begun.truncation_note(),
+            },
+            (Strategy::Truncate, None) => self.truncation(begun),
+        };
+        Ok(Summary::Text(text))
+    }
+
+    fn truncation(&self, begun: &Begun) -> Arc<str> {
+        match self.summarisers.remember {
+            Some(task) => format!("{}\n\nThe task is:\n{task}", begun.truncation_note()).into(),
+            None => begun.truncation_note(),
+        }
+    }
+
+    fn note(&self, message: String) {
+        let about = Some("compaction".into());
+        self.told.scope.note(Note { code: None, severity: Severity::Warning, message, about, fault: None });
+    }
+}

@@ -1,0 +1,64 @@
+//! The loop's own compaction: when it happens, and how.
+
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::reminder::lifecycle::Charge;
+use crate::seam::Compactor;
+use crate::transcript::compact::CompactOptions;
+
+/// When the context counts as too large.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Threshold {
+    /// At this share of the route's context window.
+    Share(f64),
+    /// At so many tokens.
+    Tokens(u64),
+}
+
+impl Threshold {
+    /// The window of a route that does not say how large it is.
+    pub const ASSUMED_WINDOW: u64 = 128_000;
+
+    /// Whether so many tokens are too many for a window.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn is_reached(self, tokens: u64, window: Option<u64>) -> bool {
+        match self {
+            Threshold::Share(share) => tokens as f64 >= share * window.unwrap_or(Self::ASSUMED_WINDOW) as f64,
+            Threshold::Tokens(limit) => tokens >= limit,
+        }
+    }
+}
+
+/// The loop's own compaction.
+#[derive(Clone)]
+pub struct AutoCompact {
+    /// How.
+    pub options: CompactOptions,
+    /// When.
+    pub threshold: Threshold,
+    /// Who sums up with the strategy `custom`.
+    pub compactor: Option<Rc<dyn Compactor>>,
+    /// What the model is asked with the strategy `llm`.
+    pub summarize_prompt: Option<Arc<str>>,
+}
+
+impl Default for AutoCompact {
+    fn default() -> AutoCompact {
+        AutoCompact {
+            options: CompactOptions { charge: Charge::Carried, mode: "auto", ..CompactOptions::default() },
+            threshold: Threshold::Share(0.8),
+            compactor: None,
+            summarize_prompt: None,
+        }
+    }
+}
+
+impl fmt::Debug for AutoCompact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AutoCompact { options, threshold, .. } = self;
+        f.debug_struct("AutoCompact").field("options", options).field("threshold", threshold).finish_non_exhaustive()
+    }
+}

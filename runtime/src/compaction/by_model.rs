@@ -1,0 +1,88 @@
+//! The strategy `llm`: a model sums up.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use crate::agent_loop::until_stopped;
+use crate::message::{Message, Role, ToolCall};
+use crate::model::{ModelError, ModelErrorKind, Request, System, Usage};
+use crate::reminder::Reminder;
+use crate::seam::{Answer, Compactor, Model, Outcome, Summary, Turn, fault};
+
+/// A model that sums up. It is asked once, by a request of its own: no reminder is in it, and none is charged for it.
+pub struct ByModel<'a> {
+    /// The model.
+    pub model: &'a dyn Model,
+    /// Route and limits; conversation and system text are filled in.
+    pub route: Request,
+    /// What it is asked to do, where the usual words are not wanted.
+    pub prompt: Option<Arc<str>>,
+    /// What it has used so far.
+    pub usage: Cell<Usage>,
+}
+
+/// What the model is asked to do, unless somebody says otherwise.
+const PROMPT: &str = "Sum up the conversation below for the assistant who will go on with it and will not see it. Keep the \
+    task and its constraints, what was decided and why, the names of files and things that were touched, results that \
+    matter, what failed, and what is left to do. Write plain text, as short as that allows.";
+
+/// The most characters of a tool's output that it is shown.
+const TOOL_OUTPUT: usize = 2_000;
+
+impl<'a> ByModel<'a> {
+    /// A model on the route of `request`.
+    pub fn new(model: &'a dyn Model, request: &Request, prompt: Option<Arc<str>>) -> ByModel<'a> {
+        let route = Request {
+            provider: request.provider.clone(),
+            model: request.model.clone(),
+            timeout_ms: request.timeout_ms,
+            retries: request.retries,
+            ..Request::default()
+        };
+        ByModel { model, route, prompt, usage: Cell::default() }
+    }
+
+    async fn ask(&self, turn: Turn<'_>, messages: &[Arc<Message>]) -> Outcome<Summary> {
+        let said = messages.iter().map(|message| line(message)).collect::<Vec<_>>().join("\n\n");
+        let request = Request {
+            system: System { primary: Some(self.prompt.clone().unwrap_or_else(|| PROMPT.into())), ..System::default() },
+            messages: [Arc::new(Message::user(said))].into_iter().collect(),
+            ..self.route.clone()
+        };
+        self.model.ready(&request)?;
+        let answer = self.model.call(turn, &request, &|_| ());
+        let reply = until_stopped(turn.scope, 0, answer.get()).await.map_err(fault).and_then(|outcome| outcome)?;
+        let mut usage = self.usage.get();
+        usage.add(reply.usage);
+        self.usage.set(usage);
+        match reply.text.trim() {
+            "" => Err(fault(ModelError::new(ModelErrorKind::BadResponse, "the model that was to sum up said nothing"))),
+            text => Ok(Summary::Text(format!("[summary of {} earlier messages]\n{text}", messages.len()).into())),
+        }
+    }
+}
+
+impl Compactor for ByModel<'_> {
+    fn compact<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        messages: &'a [Arc<Message>],
+        _: &'a [Arc<Reminder>],
+    ) -> Answer<'a, Outcome<Summary>> {
+        Answer::later(self.ask(turn, messages))
+    }
+}
+
+fn line(message: &Message) -> String {
+    let mut text = message.text().to_string();
+    if message.role == Role::Tool
+        && let Some((end, _)) = text.char_indices().nth(TOOL_OUTPUT)
+    {
+        text.truncate(end);
+        text.push_str(" …");
+    }
+    let call = |call: &ToolCall| format!("[calls {} with {}]", call.name, call.arguments.to_text());
+    let calls = message.tool_calls.iter().map(call);
+    let said = std::iter::once(text).filter(|text| !text.is_empty()).chain(calls).collect::<Vec<_>>().join("\n");
+    format!("{}: {said}", message.role)
+}

@@ -1,0 +1,86 @@
+//! What hosts put into a session: accepted into the queue, delivered at a seam.
+
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use crate::note::{Note, Severity};
+use crate::reminder::bridge::{Injection, MessagePayload, Payload, Queue, QueueError, RemindPayload, Seam};
+use crate::reminder::lifecycle::{DropReason, LifecycleRecord, Road};
+use crate::reminder::{Reminder, ReminderError};
+use crate::seam::Scope;
+
+use super::Session;
+
+/// What was accepted from a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injected {
+    /// The item's id; of a reminder its own.
+    pub id: Arc<str>,
+    /// How many reminders it replaces, queued ones and pending ones together, as known now.
+    pub deduped_count: usize,
+}
+
+impl Session {
+    /// Accepts a reminder of a host.
+    ///
+    /// # Errors
+    /// The queue is full.
+    pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<Injected, QueueError> {
+        let key = payload.spec.dedupe_key.clone();
+        let accepted = self.locked().push_reminder(payload.spec, payload.mode, scope.clock.now_ms())?;
+        let same_key = |reminder: &Reminder| key.is_some() && reminder.dedupe_key == key;
+        let pending = self.with(|state| state.transcript.pending().filter(|p| same_key(&p.reminder)).count());
+        Ok(Injected { id: accepted.id, deduped_count: accepted.replaced.len() + pending })
+    }
+
+    /// Accepts a message of the user from a host.
+    ///
+    /// # Errors
+    /// The queue is full.
+    pub fn accept_message(&self, scope: &Scope, payload: MessagePayload) -> Result<Injected, QueueError> {
+        let accepted = self.locked().push_message(payload.message, payload.mode, scope.clock.now_ms())?;
+        Ok(Injected { id: accepted.id, deduped_count: 0 })
+    }
+
+    /// A notification that holds no reminder: nobody waits for an answer, so the log says `dropped`, and the driver is told
+    /// by a note.
+    pub fn refuse_notification(&self, scope: &Scope, error: &ReminderError) {
+        let detail = Some(error.message.as_str().into());
+        let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
+        self.log_lifecycle(scope, [dropped]);
+        scope.note(Note {
+            code: Some(error.code.as_str()),
+            severity: Severity::Error,
+            message: format!("a host's reminder for the session `{}` was dropped: {}", self.id(), error.message),
+            about: Some("session/remind".into()),
+            fault: None,
+        });
+    }
+
+    /// Delivers what is due at a seam, first in first. At `loop_exit` it is for the record only.
+    pub fn deliver(&self, scope: &Scope, seam: Seam) -> Vec<Injection> {
+        let items = self.locked().drain(seam);
+        for item in &items {
+            self.deliver_one(scope, item, seam == Seam::LoopExit);
+        }
+        items
+    }
+
+    fn deliver_one(&self, scope: &Scope, item: &Injection, for_the_record: bool) {
+        let turn = self.with(|state| state.turns);
+        if for_the_record {
+            return self.audit(scope, item.clone(), turn);
+        }
+        match &item.payload {
+            Payload::Reminder(reminder) => {
+                let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
+                self.admit_reminder(scope, reminder, Road::Injected);
+            }
+            Payload::Message(message) => self.with(|state| state.transcript.push_message(message.clone())),
+        }
+    }
+
+    /// A poisoned lock is taken all the same: no operation leaves the queue half changed.
+    fn locked(&self) -> MutexGuard<'_, Queue> {
+        self.queue().lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,158 @@
+//! How a compaction is done: the options of `transcript_compact` and `agent_session_compact`, and of a loop's own.
+
+use super::Reader;
+use crate::bind::{ScriptCompactor, ScriptFn};
+use lang::builtins::Capability;
+use lang::diagnostic::nearest;
+use lang::value::{Dict, Value};
+use lang::vm::{Cx, Raise, codes};
+use runtime::compaction::{AutoCompact, Threshold};
+use runtime::seam::Compactor;
+use runtime::transcript::compact::{CompactOptions, Strategy};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What is asked of a compaction.
+pub(crate) struct Asked {
+    pub(crate) options: CompactOptions,
+    /// Who sums up with the strategy `custom`.
+    pub(crate) custom: Option<ScriptCompactor>,
+    /// What a model is asked with the strategy `llm`.
+    pub(crate) prompt: Option<Arc<str>>,
+    /// Only a loop's own compaction has one.
+    threshold: Option<Threshold>,
+}
+
+const KEYS: [&str; 6] = ["strategy", "keep_last", "target_tokens", "summary", "summarize_prompt", "custom_compactor"];
+
+fn wrong(key: &str, expected: &str) -> Box<Raise> {
+    Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}"))
+}
+
+impl Asked {
+    /// Reads the options in a dict, above what stands already.
+    ///
+    /// # Errors
+    /// An option that there is not, or a value of the wrong kind; without a place.
+    pub(crate) fn read(cx: &Cx<'_>, dict: Option<&Dict>, options: CompactOptions) -> Result<Self, Box<Raise>> {
+        let asked = Self::read_keys(cx, dict, options, false)?;
+        asked.check(cx)?;
+        Ok(asked)
+    }
+
+    fn read_keys(
+        cx: &Cx<'_>,
+        dict: Option<&Dict>,
+        options: CompactOptions,
+        in_loop: bool,
+    ) -> Result<Self, Box<Raise>> {
+        let mut asked = Self { options, custom: None, prompt: None, threshold: None };
+        for (key, value) in dict.iter().flat_map(|dict| dict.iter()).filter(|(_, value)| !value.is_nil()) {
+            let text = |expected: &str| value.as_str().ok_or_else(|| wrong(key, expected));
+            match key.as_str() {
+                "strategy" => asked.set_strategy(key, value)?,
+                "keep_last" => asked.options.keep_last = Some(count(key, value)?),
+                "target_tokens" => asked.options.target_tokens = Some(count(key, value)?),
+                "summary" => asked.options.summary = Some(Arc::from(text("a string")?)),
+                "summarize_prompt" => asked.prompt = Some(Arc::from(text("a string")?)),
+                "custom_compactor" => asked.custom = Some(compactor(cx, key, value)?),
+                "threshold" if in_loop => asked.threshold = Some(threshold(key, value)?),
+                other => {
+                    let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{other}`"));
+                    let known = KEYS.into_iter().chain(in_loop.then_some("threshold"));
+                    return Err(match nearest(other, known) {
+                        Some(near) => raise.help(format!("did you mean `{near}`?")),
+                        None => raise,
+                    });
+                }
+            }
+        }
+        Ok(asked)
+    }
+
+    fn set_strategy(&mut self, key: &str, value: &Value) -> Result<(), Box<Raise>> {
+        let word = value.as_str().and_then(|s| s.parse::<Strategy>().ok());
+        self.options.strategy =
+            word.ok_or_else(|| wrong(key, "\"truncate\", \"llm\", \"observation_mask\" or \"custom\""))?;
+        Ok(())
+    }
+
+    fn check(&self, cx: &Cx<'_>) -> Result<(), Box<Raise>> {
+        match self.options.strategy {
+            Strategy::Custom if self.custom.is_none() => {
+                Err(wrong("custom_compactor", "a function where the strategy is \"custom\""))
+            }
+            Strategy::Llm if cx.isolate.is_denied(Capability::Llm) => Err(Raise::error(
+                codes::DENIED,
+                "the strategy \"llm\" needs the capability `llm`, which this run does not have",
+            )
+            .help("run without `--deny` for it, or choose another strategy")),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn count(key: &str, value: &Value) -> Result<usize, Box<Raise>> {
+    value.as_int().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| wrong(key, "a number of at least 0"))
+}
+
+fn compactor(cx: &Cx<'_>, key: &str, value: &Value) -> Result<ScriptCompactor, Box<Raise>> {
+    ScriptFn::of(cx, value).map(|function| ScriptCompactor { function }).ok_or_else(|| wrong(key, "a function"))
+}
+
+/// Up to 1 a share of the context window, above it tokens.
+fn threshold(key: &str, value: &Value) -> Result<Threshold, Box<Raise>> {
+    let wrong = || wrong(key, "a share of the context window such as 0.8, or a number of tokens");
+    match value.as_number() {
+        Some(share) if share > 0.0 && share <= 1.0 => Ok(Threshold::Share(share)),
+        _ => value.as_int().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 1).map(Threshold::Tokens).ok_or_else(wrong),
+    }
+}
+
+/// The loop's own compaction: `compaction` (a bool, or a dict as for `transcript_compact` with a `threshold`), and the options
+/// `auto_compact` and `compact_…` that say the same one by one.
+pub(crate) fn auto(cx: &Cx<'_>, reader: &Reader<'_>) -> Result<Option<AutoCompact>, Box<Raise>> {
+    let at = |raise: Box<Raise>, key: &str| raise.about(reader.arg, format!("`{key}` is at fault"));
+    let usual = AutoCompact::default();
+    let whole = reader.value("compaction");
+    let dict = match &whole {
+        Value::Nil | Value::Bool(_) => None,
+        Value::Dict(dict) => Some(&dict.dict),
+        _ => return Err(at(wrong("compaction", "a bool or a dict"), "compaction")),
+    };
+    let mut asked =
+        Asked::read_keys(cx, dict, usual.options.clone(), true).map_err(|raise| at(raise, "compaction"))?;
+    let mut named = dict.is_some() || matches!(whole, Value::Bool(true));
+    for key in ["compact_threshold", "compact_keep_last", "compact_strategy", "compact_callback"] {
+        let value = reader.value(key);
+        if value.is_nil() {
+            continue;
+        }
+        named = true;
+        let read = match key {
+            "compact_threshold" => threshold(key, &value).map(|found| asked.threshold = Some(found)),
+            "compact_keep_last" => count(key, &value).map(|found| asked.options.keep_last = Some(found)),
+            "compact_strategy" => asked.set_strategy(key, &value),
+            _ => compactor(cx, key, &value).map(|found| asked.custom = Some(found)),
+        };
+        read.map_err(|raise| at(raise, key))?;
+    }
+    let says_how = !reader.value("compact_strategy").is_nil() || dict.is_some_and(|d| d.get_str("strategy").is_some());
+    // Who hands a function over wants it to be called.
+    if asked.custom.is_some() && !says_how {
+        asked.options.strategy = Strategy::Custom;
+    }
+    let wanted = reader.flag("auto_compact")?.unwrap_or(named && !matches!(whole, Value::Bool(false)));
+    if !wanted {
+        return Ok(None);
+    }
+    asked.check(cx).map_err(|raise| at(raise, "compaction"))?;
+    // Without it everything would be archived each time.
+    asked.options.keep_last.get_or_insert(12);
+    Ok(Some(AutoCompact {
+        options: asked.options,
+        threshold: asked.threshold.unwrap_or(usual.threshold),
+        compactor: asked.custom.map(|custom| Rc::new(custom) as Rc<dyn Compactor>),
+        summarize_prompt: asked.prompt,
+    }))
+}

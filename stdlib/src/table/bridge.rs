@@ -1,0 +1,101 @@
+//! What hosts do over a bridge, as builtins: for tests, and for hosts that embed the runtime.
+
+use crate::convert::{to_data, to_value};
+use crate::fault::{QUEUE, of_reminder};
+use crate::here;
+use crate::options::label_of;
+use crate::values::session_arg;
+use lang::builtins::args;
+use lang::diagnostic::nearest;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, codes};
+use runtime::data::Data;
+use runtime::reminder::bridge::{Injection, MessagePayload, Queue, QueueError, RemindPayload, Revoked, Seam};
+use std::sync::{MutexGuard, PoisonError};
+
+lang::builtins! { "" =>
+    /// Puts in what a host would: the parameters of `session/remind`, or with `content` those of `session/inject`.
+    plain "agent_session_push_bridge_injection(id: any, params: dict) -> dict" push;
+    /// What waits in a session's queue, first in first: `{pendingCount, injections}`.
+    plain "agent_session_pending_injections(id: any) -> dict" pending;
+    /// Takes a queued item back: `{status: "revoked" | "already_revoked"}`.
+    plain "agent_session_revoke_reminder(id: any, reminder_id: string) -> dict" revoke;
+    /// Delivers what is due at a seam, as a loop that passes it would: `{delivered, injections}`.
+    plain "agent_session_drain_bridge_injections(id: any, seam: string) -> dict" drain;
+}
+
+fn push(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world, "agent_session_push_bridge_injection")?;
+    let params = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
+    let scope = here::scope(cx, &world);
+    let is_message = params.get("body").is_nil() && !(params.get("content").is_nil() && params.get("text").is_nil());
+    let (key, mode, accepted) = if is_message {
+        let payload = MessagePayload::from_data(&params).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
+        ("injectionId", payload.mode, session.accept_message(&scope, payload))
+    } else {
+        let payload = RemindPayload::from_data(&params).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
+        ("reminderId", payload.mode, session.accept_reminder(&scope, payload))
+    };
+    let accepted = accepted.map_err(|e| of_queue(&e).about(0, "this session"))?;
+    Ok(Value::record([
+        ("status", Value::str("accepted")),
+        (key, Value::str(&accepted.id)),
+        ("mode", Value::str(mode.as_str())),
+        ("dedupedCount", Value::from(accepted.deduped_count)),
+    ]))
+}
+
+fn pending(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world, "agent_session_pending_injections")?;
+    let rows: Data = locked(session.queue()).pending().map(Injection::to_data).collect();
+    let count = rows.as_list().map_or(0, <[Data]>::len);
+    Ok(to_value(&Data::dict([("pendingCount", Data::from(count)), ("injections", rows)])))
+}
+
+fn revoke(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world, "agent_session_revoke_reminder")?;
+    let id = args::str(args, 1)?;
+    let revoked = locked(session.queue()).revoke(id);
+    let status = match revoked.map_err(|e| of_queue(&e).about(1, ""))? {
+        Revoked::Now => "revoked",
+        Revoked::Already => "already_revoked",
+    };
+    Ok(Value::record([("status", Value::str(status)), ("reminderId", Value::str(id))]))
+}
+
+fn drain(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world, "agent_session_drain_bridge_injections")?;
+    let seam = seam_arg(args::str(args, 1)?, 1)?;
+    let delivered = session.deliver(&here::scope(cx, &world), seam);
+    let rows: Data = delivered.iter().map(Injection::to_data).collect();
+    Ok(to_value(&Data::dict([("delivered", Data::from(delivered.len())), ("injections", rows)])))
+}
+
+/// The seam of a name.
+pub(super) fn seam_arg(name: &str, i: usize) -> Result<Seam, Box<Raise>> {
+    name.parse::<Seam>().map_err(|_| {
+        let raise = Raise::error(codes::VALUE, format!("there is no seam `{name}`")).about(i, "unknown seam");
+        match nearest(name, Seam::WORDS.iter().copied()) {
+            Some(near) => raise.help(format!("did you mean `{near}`?")),
+            None => raise.help(format!("the seams are {}", Seam::WORDS.join(", "))),
+        }
+    })
+}
+
+fn of_queue(error: &QueueError) -> Box<Raise> {
+    let status = match error {
+        QueueError::Full(_) => "queue_full",
+        QueueError::AlreadyDelivered(_) => "already_delivered",
+        QueueError::Unknown(_) => "unknown",
+        QueueError::Closed => "closed",
+    };
+    Raise::error(QUEUE, error.to_string()).field("status", status)
+}
+
+fn locked(queue: &runtime::reminder::bridge::SharedQueue) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}

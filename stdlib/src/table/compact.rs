@@ -1,0 +1,108 @@
+//! Compacting transcripts and sessions by hand.
+
+use crate::convert::to_value;
+use crate::fault::{of_reminder, to_raise};
+use crate::here;
+use crate::options::compaction::Asked;
+use crate::values::{TranscriptValue, session_arg};
+use crate::world::World;
+use lang::builtins::{Capability, args};
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait};
+use runtime::compaction::{ByModel, Compaction, Summarisers};
+use runtime::data::Data;
+use runtime::hooks::Listeners;
+use runtime::model::Request;
+use runtime::reminder::lifecycle::Charge;
+use runtime::reminder::providers::ReminderOptions;
+use runtime::seam::{Compactor, Scope, Turn};
+use runtime::session::Session;
+use runtime::transcript::compact::CompactOptions;
+use std::rc::Rc;
+use std::sync::Arc;
+
+lang::builtins! { "" =>
+    /// Replaces older messages by a summary; reminders expire, collapse and are preserved as they say.
+    waits "transcript_compact(transcript: any, options: CompactOptions = nil) -> transcript" transcript_compact;
+    /// The same for a session; what `post_compact` tells, nil where nothing happened.
+    waits "agent_session_compact(id: any, options: CompactOptions = nil) -> dict | nil" agent_session_compact;
+}
+
+fn asked(cx: &Cx<'_>, args: &[Value]) -> Result<Asked, Box<Raise>> {
+    let usual = CompactOptions { charge: Charge::All, ..CompactOptions::default() };
+    let label = |raise: Box<Raise>| raise.about(1, "");
+    Asked::read(cx, args::opt_dict(args, 1)?, usual).map_err(label)
+}
+
+fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let asked = asked(cx, args)?;
+    let scope = here::own_scope(cx, &world);
+    let transcript = TranscriptValue::take(args, 0, &world, &scope)?;
+    let may_ask = !cx.isolate.is_denied(Capability::Llm);
+    let bare = world.sessions.detached(transcript.id(), scope.clock.now_ms());
+    bare.with(|s| s.transcript = transcript);
+    // Handlers' reminders belong to the agent at hand. Outside of any loop they go into the transcript itself.
+    let told = here::session(cx).unwrap_or_else(|| bare.clone());
+    let cancel = scope.cancel.clone();
+    Ok(Wait::new(async move {
+        compact(&world, &bare, &told, &scope, asked, may_ask).await?;
+        Ok(TranscriptValue::value(bare.transcript()))
+    })
+    .stopped_by(move |reason| cancel.cancel(reason)))
+}
+
+fn agent_session_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world, "agent_session_compact")?;
+    let asked = asked(cx, args)?;
+    let scope = here::own_scope(cx, &world);
+    let may_ask = !cx.isolate.is_denied(Capability::Llm);
+    let cancel = scope.cancel.clone();
+    Ok(Wait::new(async move {
+        let report = compact(&world, &session, &session, &scope, asked, may_ask).await?;
+        Ok(report.map_or(Value::Nil, |report| to_value(&report)))
+    })
+    .stopped_by(move |reason| cancel.cancel(reason)))
+}
+
+/// Handlers are told; inside a loop also the providers that it uses.
+async fn compact(
+    world: &World,
+    session: &Rc<Session>,
+    told: &Rc<Session>,
+    scope: &Scope,
+    asked: Asked,
+    may_ask: bool,
+) -> Result<Option<Data>, Box<Raise>> {
+    let reminders = match ReminderOptions::from_data(scope.options.get("reminders")) {
+        Ok(options) if scope.depth > 0 => options,
+        _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
+    };
+    let providers = reminders.select(&world.providers).map_err(|e| of_reminder(&e))?;
+    let text = |key: &str| scope.options.get(key).as_str().map(Arc::from);
+    // Inside a loop its route is asked, else the one that a bare `llm_call` would take.
+    let route = Request { provider: text("provider"), model: text("model"), ..Request::default() };
+    let model = ByModel::new(&*world.routes, &route, asked.prompt);
+    let compaction = Compaction {
+        session,
+        told: Turn { session: told, number: told.with(|s| s.turns), scope },
+        iteration: 0,
+        listeners: Listeners {
+            hooks: &world.hooks,
+            providers: &providers,
+            config: &reminders.config,
+            strict: reminders.strict,
+        },
+        summarisers: Summarisers {
+            custom: asked.custom.as_ref().map(|custom| custom as &dyn Compactor),
+            model: may_ask.then_some(&model),
+            remember: None,
+        },
+    };
+    let done = compaction.run(asked.options).await.map_err(|e| to_raise(&e));
+    for note in scope.notes.borrow().iter() {
+        world.show(note);
+    }
+    done
+}
