@@ -13,7 +13,7 @@ use crate::ids::IdStream;
 use crate::message::{Message, Role, ToolCall};
 use crate::model::{ModelError, ModelErrorKind, Reply, Request, Usage};
 use crate::reminder::bridge::{Mode, Seam};
-use crate::reminder::providers::ReminderOptions;
+use crate::reminder::providers::{ReminderOptions, fire};
 use crate::reminder::{ReminderError, ReminderSpec, Source};
 use crate::seam::{Answer, Output, Permit};
 use crate::testing::block_on;
