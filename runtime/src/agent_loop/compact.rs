@@ -37,7 +37,9 @@ impl Run<'_> {
             Ok(None) => {}
             // The step that follows sees it, and ends the loop as it should.
             Err(_) if self.scope.check().is_err() => {}
-            Err(thrown) if self.strict() || matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => return Err(thrown),
+            Err(thrown) if self.strict() || matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {
+                return Err(thrown);
+            }
             Err(thrown) => {
                 state.compaction_failed = true;
                 self.note(Note::of_fault("compaction", thrown));

@@ -27,5 +27,4 @@ impl Run<'_> {
         self.emit(&event).await?;
         Ok(visible)
     }
-
 }

@@ -85,7 +85,8 @@ impl CompactOptions {
                 "summary" => options.summary = Some(value.as_shared_str().ok_or_else(|| wrong("a string"))?),
                 known if OUTLOOK.contains(&known) || matches!(known, "event" | "session") => {}
                 unknown => {
-                    let near = nearest(unknown, CHANGEABLE).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                    let near = nearest(unknown, CHANGEABLE)
+                        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
                     return Err(format!("`{unknown}` cannot be changed{near}"));
                 }
             }
@@ -234,7 +235,8 @@ impl Begun {
         let kept = transcript.messages.skip(cut);
         let pass = lifecycle::compact(&mut transcript, self.options.charge);
         let mut records = pass.records;
-        let mut report = Begun { survivors: pass.survivors, expired: pass.expired, deduped: pass.deduped, ..self }.outlook();
+        let mut report =
+            Begun { survivors: pass.survivors, expired: pass.expired, deduped: pass.deduped, ..self }.outlook();
         let (text, mut messages): (Option<Arc<str>>, Vector<Arc<Message>>) = match summary {
             Summary::Text(text) => (Some(text.clone()), Vector::unit(Arc::new(Message::user(text)))),
             Summary::Messages(messages) => (None, messages.into_iter().collect()),

@@ -40,12 +40,7 @@ impl Asked {
         Ok(asked)
     }
 
-    fn read_keys(
-        cx: &Cx<'_>,
-        dict: Option<&Dict>,
-        options: CompactOptions,
-        in_loop: bool,
-    ) -> Result<Self, Box<Raise>> {
+    fn read_keys(cx: &Cx<'_>, dict: Option<&Dict>, options: CompactOptions, in_loop: bool) -> Result<Self, Box<Raise>> {
         let mut asked = Self { options, custom: None, prompt: None, threshold: None };
         for (key, value) in dict.iter().flat_map(|dict| dict.iter()).filter(|(_, value)| !value.is_nil()) {
             let text = |expected: &str| value.as_str().ok_or_else(|| wrong(key, expected));
@@ -105,7 +100,12 @@ fn threshold(key: &str, value: &Value) -> Result<Threshold, Box<Raise>> {
     let wrong = || wrong(key, "a share of the context window such as 0.8, or a number of tokens");
     match value.as_number() {
         Some(share) if share > 0.0 && share <= 1.0 => Ok(Threshold::Share(share)),
-        _ => value.as_int().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 1).map(Threshold::Tokens).ok_or_else(wrong),
+        _ => value
+            .as_int()
+            .and_then(|n| u64::try_from(n).ok())
+            .filter(|n| *n > 1)
+            .map(Threshold::Tokens)
+            .ok_or_else(wrong),
     }
 }
 
@@ -120,8 +120,7 @@ pub(crate) fn auto(cx: &Cx<'_>, reader: &Reader<'_>) -> Result<Option<AutoCompac
         Value::Dict(dict) => Some(&dict.dict),
         _ => return Err(at(wrong("compaction", "a bool or a dict"), "compaction")),
     };
-    let mut asked =
-        Asked::read_keys(cx, dict, usual.options.clone(), true).map_err(|raise| at(raise, "compaction"))?;
+    let mut asked = Asked::read_keys(cx, dict, usual.options.clone(), true).map_err(|raise| at(raise, "compaction"))?;
     let mut named = dict.is_some() || matches!(whole, Value::Bool(true));
     for key in ["compact_threshold", "compact_keep_last", "compact_strategy", "compact_callback"] {
         let value = reader.value(key);
