@@ -154,7 +154,7 @@ fn after_a_compaction_events_stand_where_they_stood() {
         inject(&mut t, ReminderSpec { body: "late".into(), ..kept }, Source::InPipeline, None, at);
         let options = CompactOptions { keep_last: Some(2), ..CompactOptions::default() };
         let note = Summary::Text("so far".into());
-        let compacted = begin(&t, options).unwrap().finish(note, at).transcript;
+        let compacted = begin(&t, options).unwrap().finish(t.clone(), note, at).unwrap().transcript;
         assert_eq!(compacted.messages().len(), 3);
         let bodies = |t: &Transcript| t.pending().map(|p| p.reminder.body.to_string()).collect::<Vec<_>>();
         let mut copy = compacted.clone();
