@@ -3,6 +3,7 @@
 //! - [`scripts`]: every script of `tests/lang`, `tests/diagnostics` and `tests/guide` prints what the file beside it says.
 //! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
 //! - [`explain`]: every row of the catalogue fails and is mended as it claims.
+//! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.
 //! - [`limits`]: runs that want more than they may have.
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
 //! - [`repl`]: a session through a pipe.
@@ -24,6 +25,7 @@ mod bad_input;
 mod borders;
 mod diff;
 mod docs;
+mod event_log;
 mod explain;
 mod guide;
 mod harn;
