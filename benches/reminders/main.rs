@@ -5,8 +5,10 @@
 //! missed.
 //!
 //! - [`lifecycle`]: what is measured; [`pending`]: the transcripts it is done to; [`bars`]: what is promised.
+//! - [`appends`]: the event log in a file beside a bare loop.
 //! - [`measure`]: runs in turn; [`count`]: instructions; [`options`]: the command line; [`table`]: prints.
 
+mod appends;
 mod bars;
 mod count;
 mod lifecycle;
@@ -22,7 +24,7 @@ use std::process::ExitCode;
 type Part = fn(&Options) -> bool;
 
 /// The parts, by the name that `--only` takes.
-const PARTS: &[(&str, Part)] = &[("lifecycle", measure::run)];
+const PARTS: &[(&str, Part)] = &[("lifecycle", measure::run), ("appends", appends::run)];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

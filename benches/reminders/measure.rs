@@ -51,7 +51,7 @@ fn time(row: Row, pending: usize) -> f64 {
 }
 
 /// The one in the middle.
-fn median(mut times: Vec<f64>) -> f64 {
+pub(crate) fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
