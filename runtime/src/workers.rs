@@ -15,19 +15,25 @@
 //! | [`events`] | telling of a worker |
 //! | [`work`] | from the first step to the last |
 //! | [`suspend`] | being suspended |
+//! | [`resume`] | going on, or beginning anew with a digest |
+//! | [`steer`] | giving a worker something to read, closing it |
 //! | [`error`] | what can go wrong |
 
 pub mod directory;
 pub mod error;
 pub mod events;
 pub mod propagation;
+pub mod resume;
 pub mod status;
+pub mod steer;
 pub mod suspend;
 pub mod work;
 pub mod worker;
 
 pub use directory::Workers;
 pub use error::WorkerError;
+pub use resume::{Resumption, resume};
 pub use status::{WorkerMode, WorkerStatus};
+pub use steer::{GiveError, Given, close, give};
 pub use work::{begin, work};
 pub use worker::{Suspension, Worker};

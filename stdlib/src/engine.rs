@@ -290,13 +290,14 @@ impl Engine {
 
     /// Errors of tasks that nobody awaited.
     fn unseen(&self) -> impl Iterator<Item = Diagnostic> {
-        self.isolate.unseen_failures().into_iter().map(|raise| {
+        let tasks = self.isolate.unseen_failures().into_iter().map(|raise| {
             let mut d = raise.to_diagnostic();
             d.severity = Severity::Warning;
             d.code = codes::UNSEEN;
             d.message = format!("a task failed and nobody awaited it: {}", d.message);
             d
-        })
+        });
+        tasks.chain(crate::workers::unseen(&self.world))
     }
 
     fn block_on<T>(&self, future: impl Future<Output = T>) -> Option<T> {

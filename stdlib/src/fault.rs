@@ -68,6 +68,14 @@ pub(crate) static CODES: &[Code] = &[
                  again.\", ttl_turns: 1})\nagent_session_revoke_reminder(id, accepted.reminderId)\n",
     },
     Code {
+        code: WORKER,
+        severity: Error,
+        title: "a worker that is not there",
+        meaning: "No worker of this run has this id. `spawn_agent` gives a handle, and `list_agents()` the handles there are.",
+        fails: "wait_agent(\"no-such-worker\")\n",
+        mended: "let worker = spawn_agent({task: \"look\", provider: \"mock\"})\nwait_agent(worker)\n",
+    },
+    Code {
         code: WORKER_STATE,
         severity: Error,
         title: "a worker that cannot do what is asked of it",
@@ -213,4 +221,9 @@ pub(crate) fn of_worker(error: &WorkerError) -> Box<Raise> {
             .help("a worker is waited for by those who started it, not from its own hooks and tools"),
         WorkerError::State { .. } | WorkerError::OwnParent(_) => Raise::error(WORKER_STATE, error.to_string()),
     }
+}
+
+/// An error of the queue of injections.
+pub(crate) fn of_queue(error: &runtime::reminder::bridge::QueueError) -> Box<Raise> {
+    Raise::error(codes::VALUE, error.to_string())
 }

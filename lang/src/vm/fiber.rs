@@ -101,7 +101,14 @@ impl Fiber {
         function: Value,
         args: impl IntoIterator<Item = Value>,
     ) -> Result<Self, Box<Raise>> {
-        let mut fiber = Self {
+        let mut fiber = Self::idle(isolate, context);
+        fiber.start(function, args)?;
+        Ok(fiber)
+    }
+
+    /// A fiber that runs nothing: work of the crate above waits in its place.
+    pub(super) fn idle(isolate: &Rc<Isolate>, context: &Rc<Context>) -> Self {
+        Self {
             isolate: isolate.clone(),
             context: context.clone(),
             stack: vec![Value::Nil; FIRST_REGISTERS],
@@ -115,9 +122,7 @@ impl Fiber {
             root: Value::Nil,
             caught: Vec::new(),
             noticed: context.task.noticed(),
-        };
-        fiber.start(function, args)?;
-        Ok(fiber)
+        }
     }
 
     /// Makes a finished fiber call another function.

@@ -52,7 +52,7 @@ pub use proto::{
     Test,
 };
 pub use raise::{About, Raise, Why};
-pub use tasks::{Deadline, Task, close, run, run_by};
+pub use tasks::{Deadline, Task, close, run, run_by, spawn_work};
 pub use type_test::TypeTest;
 pub(crate) use unwind::{held, held_why};
 pub use wait::{Called, Local, On, Outcome, Wait};

@@ -28,7 +28,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Tells handlers and providers of a session event of the worker's: `{worker, …}`. Handlers may remind.
+    /// Tells handlers and providers of an event of the worker's session or persona: `{worker, …}`. Handlers may remind.
     pub async fn tell_session(&self, scope: &Scope, kind: EventKind, fields: Data) -> Outcome<()> {
         let payload = fields.with("worker", self.brief());
         let event = HookEvent::Raw { kind, payload: &payload };
@@ -41,8 +41,7 @@ impl Worker {
 
     async fn observe(&self, scope: &Scope, event: &HookEvent<'_>) -> Outcome<()> {
         let turn = self.turn(scope);
-        for registered in self.parts.hooks.session().iter().filter(|registered| registered.wants(event)) {
-            let hook = registered.hook.as_ref();
+        for hook in self.parts.hooks.wanting(event) {
             match hook.on(turn, event).get().await {
                 Ok(verdict) => {
                     let Some(error) = verdict.malformed.first() else { continue };

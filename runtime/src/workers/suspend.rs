@@ -32,8 +32,10 @@ impl Worker {
             Ok(())
         };
         let told = self.tell(scope, EventKind::WorkerSuspended, fields).await;
+        let persona = reason().with("persona", (&self.options.persona).into());
+        let paused = self.tell_session(scope, EventKind::OnPersonaPaused, persona).await;
         let after = self.tell_session(scope, EventKind::PostSuspend, reason()).await;
         self.rest();
-        before.and(waiting).and(told).and(after)
+        before.and(waiting).and(told).and(paused).and(after)
     }
 }

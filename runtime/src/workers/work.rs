@@ -18,8 +18,10 @@ pub async fn begin(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
         if scope.depth >= Scope::MAX_DEPTH {
             return Err(fault(TooDeep));
         }
-        seed(&worker.session, scope, &worker.handed);
-        let mut fields = Data::dict([("reminder_propagation", to_data(&worker.handed))]);
+        let first = worker.begins();
+        let handed = if first { worker.handed.as_slice() } else { &[] };
+        seed(&worker.session, scope, handed);
+        let mut fields = Data::dict([("reminder_propagation", to_data(handed)), ("again", (!first).into())]);
         fields.set("parent_id", worker.session.with(|state| state.parent_id.clone()).into());
         worker.tell(scope, EventKind::WorkerSpawned, fields).await
     };
@@ -28,6 +30,8 @@ pub async fn begin(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
         worker.settle(None, describe(thrown.as_ref()));
         worker.become_for_certain(WorkerStatus::Failed);
         worker.rest();
+        // The caller learns of it.
+        worker.see();
     }
     begun
 }
@@ -39,7 +43,8 @@ pub async fn work(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
     let progress = Rc::new(Progress { worker: worker.clone(), inner });
     let parts = Parts { post_turn: Some(progress), ..worker.parts.clone() };
     let from = worker.take_left();
-    let options = LoopOptions { parking: Some(worker.parking.clone()), from, ..worker.options.clone() };
+    let task = worker.take_task();
+    let options = LoopOptions { task, parking: Some(worker.parking.clone()), from, ..worker.options.clone() };
     let ended = agent_loop(&worker.session, scope, &parts, options).await;
     // What stopped the worker must not stop those who are told of it.
     let scope = Scope { cancel: Cancel::new(), deadline_ms: None, ..scope.clone() };

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use crate::agent_loop::{LoopOptions, LoopResult, LoopState, Parking, Parts};
-use crate::cancel::Cancel;
 use crate::data::Data;
 use crate::reminder::Reminder;
-use crate::seam::Fault;
+use crate::seam::{Fault, Scope};
 use crate::session::Session;
 
 use super::{WorkerError, WorkerMode, WorkerStatus};
@@ -69,25 +68,30 @@ pub struct Worker {
 #[derive(Default)]
 struct State {
     status: Option<WorkerStatus>,
-    cancel: Cancel,
+    scope: Option<Scope>,
+    stopper: Option<Rc<dyn Fn(&str)>>,
+    resuming: bool,
+    next_task: Option<Arc<str>>,
     left: Option<Box<LoopState>>,
     suspension: Option<Suspension>,
     snapshot_path: Option<Arc<str>>,
     result: Option<Rc<LoopResult>>,
     error: Data,
     fault: Option<Rc<dyn Fault>>,
+    begun: bool,
     closed: bool,
+    seen: bool,
     /// Its state has been told to everybody who is to be told.
     at_rest: bool,
     waiting: Vec<Waker>,
 }
 
 impl Worker {
-    /// A worker that is about to begin. `cancel` stops it.
+    /// A worker that is about to begin, or that another process has suspended.
     #[must_use]
-    pub fn new(made: Made, session: Rc<Session>, parts: Parts, options: LoopOptions, cancel: Cancel) -> Rc<Worker> {
+    pub fn new(made: Made, session: Rc<Session>, parts: Parts, options: LoopOptions) -> Rc<Worker> {
         let Made { id, name, mode, handed } = made;
-        let state = RefCell::new(State { cancel, ..State::default() });
+        let state = RefCell::default();
         let (task, parking) = (options.task.clone(), Rc::default());
         Rc::new(Worker { id, name, task, mode, session, parts, options, parking, handed, state })
     }
@@ -108,6 +112,14 @@ impl Worker {
         state.status = Some(next);
         state.at_rest = false;
         Ok(())
+    }
+
+    /// Its work was dropped half way (the run ends): it counts as cancelled.
+    pub fn abandon(&self) {
+        if !self.is_at_rest() {
+            self.become_for_certain(WorkerStatus::Cancelled);
+            self.rest();
+        }
     }
 
     /// A state that follows whatever was before: the loop has ended so.
@@ -148,15 +160,53 @@ impl Worker {
         .await;
     }
 
-    /// What stops it.
-    #[must_use]
-    pub fn cancel(&self) -> Cancel {
-        self.state.borrow().cancel.clone()
+    /// What surrounds its work, for as long as it goes on this time.
+    pub fn set_scope(&self, scope: Scope) {
+        self.state.borrow_mut().scope = Some(scope);
     }
 
-    /// Puts another switch in place, for it to go on.
-    pub fn set_cancel(&self, cancel: Cancel) {
-        self.state.borrow_mut().cancel = cancel;
+    /// What surrounds its work; nothing before it has begun.
+    #[must_use]
+    pub fn scope(&self) -> Option<Scope> {
+        self.state.borrow().scope.clone()
+    }
+
+    /// Where its work is a task of its own: what cancels that task, and with it whatever runs inside it.
+    pub fn set_stopper(&self, stopper: Rc<dyn Fn(&str)>) {
+        self.state.borrow_mut().stopper = Some(stopper);
+    }
+
+    /// Stops it, where it runs.
+    pub fn stop(&self, reason: &str) {
+        let (scope, stopper) = {
+            let state = self.state.borrow();
+            (state.scope.clone(), state.stopper.clone())
+        };
+        match (stopper, scope) {
+            (Some(stopper), _) => stopper(reason),
+            (None, Some(scope)) => scope.cancel.cancel(reason),
+            (None, None) => {}
+        }
+    }
+
+    /// Begins to resume it: false where somebody else has begun that.
+    pub(super) fn begin_resuming(&self) -> bool {
+        !std::mem::replace(&mut self.state.borrow_mut().resuming, true)
+    }
+
+    /// It goes on, or resuming it has failed.
+    pub(super) fn end_resuming(&self) {
+        self.state.borrow_mut().resuming = false;
+    }
+
+    /// What it is to do next, once it has done its task.
+    pub fn set_next_task(&self, task: Arc<str>) {
+        self.state.borrow_mut().next_task = Some(task);
+    }
+
+    /// What it is to do now.
+    pub(super) fn take_task(&self) -> Arc<str> {
+        self.state.borrow_mut().next_task.take().unwrap_or_else(|| self.task.clone())
     }
 
     /// What its loop came to, the last time.
@@ -194,6 +244,23 @@ impl Worker {
         self.state.borrow().closed
     }
 
+    /// It begins; whether for the first time.
+    pub(super) fn begins(&self) -> bool {
+        !std::mem::replace(&mut self.state.borrow_mut().begun, true)
+    }
+
+    /// Somebody has learnt of its failure.
+    pub fn see(&self) {
+        self.state.borrow_mut().seen = true;
+    }
+
+    /// Its failure, where nobody has learnt of it.
+    #[must_use]
+    pub fn unseen_failure(&self) -> Option<Data> {
+        let state = self.state.borrow();
+        (state.status == Some(WorkerStatus::Failed) && !state.seen).then(|| state.error.clone())
+    }
+
     /// Notes that somebody has closed it.
     pub fn close(&self) {
         self.state.borrow_mut().closed = true;
@@ -204,6 +271,18 @@ impl Worker {
         self.state.borrow_mut().left.take()
     }
 
+    /// It goes on: the suspension is over.
+    pub(super) fn unpark(&self) {
+        self.state.borrow_mut().suspension = None;
+    }
+
+    /// Changes what its loop left.
+    pub(super) fn with_left(&self, change: impl FnOnce(&mut LoopState)) {
+        if let Some(left) = &mut self.state.borrow_mut().left {
+            change(left);
+        }
+    }
+
     /// It is suspended: why, and what its loop left.
     pub(super) fn park(&self, left: Box<LoopState>, suspension: Suspension) {
         let mut state = self.state.borrow_mut();
@@ -212,6 +291,7 @@ impl Worker {
 
     pub(super) fn settle(&self, result: Option<LoopResult>, error: Data) {
         let mut state = self.state.borrow_mut();
+        state.seen = false;
         state.result = result.map(Rc::new).or_else(|| state.result.take());
         state.error = error;
     }

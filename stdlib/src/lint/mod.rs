@@ -90,6 +90,11 @@ pub(crate) fn sub_agent(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 1, found);
 }
 
+/// `spawn_agent(spec)`
+pub(crate) fn worker(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    options::check(view, 0, found);
+}
+
 /// `llm_call(prompt, system, options)`
 pub(crate) fn llm_call(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 2, found);

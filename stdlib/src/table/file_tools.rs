@@ -34,6 +34,14 @@ impl HostObject for NativeTool {
     }
 }
 
+/// The dict of a tool that is not written in the language.
+pub(super) fn native_tool(tool: Rc<dyn Tool>) -> Value {
+    let mut dict = to_value(&tool.spec().to_data()).as_dict().cloned().unwrap_or_default();
+    dict.insert(Str::new("_type"), Value::str("tool"));
+    dict.insert(Str::new("handler"), HostBox::value(NativeTool { tool }));
+    Value::dict(dict)
+}
+
 /// The largest file that a tool reads.
 const LARGEST: u64 = 16 << 20;
 
@@ -45,11 +53,7 @@ fn file_tools(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mut tools = Dict::new();
     for kind in [Kind::Read, Kind::List] {
         let tool = FileTool { spec: kind.spec(), kind, root: canonical.clone() };
-        let spec = tool.spec.to_data();
-        let mut dict = to_value(&spec).as_dict().cloned().unwrap_or_default();
-        dict.insert(Str::new("_type"), Value::str("tool"));
-        dict.insert(Str::new("handler"), HostBox::value(NativeTool { tool: Rc::new(tool) }));
-        tools.insert(Str::new(kind.name()), Value::dict(dict));
+        tools.insert(Str::new(kind.name()), native_tool(Rc::new(tool)));
     }
     Ok(registry_of(tools))
 }

@@ -11,13 +11,5 @@ pub(crate) static LATER: &[&str] = &[
     "with_audit_log",
     "shell_tool",
     // Sub-agents and workers.
-    "spawn_agent",
-    "wait_agent",
-    "send_input",
-    "close_agent",
-    "list_agents",
-    "suspend_agent",
-    "resume_agent",
-    "agent_lifecycle_tools",
     "handoff",
 ];

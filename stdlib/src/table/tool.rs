@@ -33,7 +33,7 @@ pub(super) fn registry_of(tools: Dict) -> Value {
     Value::record([("_type", Value::str("tool_registry")), ("tools", Value::dict(tools))])
 }
 
-fn tools_of(args: &[Value], i: usize) -> Result<Dict, Box<Raise>> {
+pub(super) fn tools_of(args: &[Value], i: usize) -> Result<Dict, Box<Raise>> {
     let dict = args::dict(args, i)?;
     dict.get_str("tools").and_then(Value::as_dict).cloned().ok_or_else(|| args::mismatch(args, i, "a tool registry"))
 }

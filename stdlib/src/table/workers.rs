@@ -1,46 +1,230 @@
 //! Sub-agents and workers.
 
-use crate::fault::to_raise;
+use crate::convert::to_data;
+use crate::fault::{of_queue, of_worker, to_raise};
 use crate::here;
 use crate::lint;
 use crate::options::Reader;
-use crate::workers::{Making, envelope, make, task_of};
-use crate::world::World;
-use lang::builtins::Capability;
-use lang::value::Value;
-use lang::vm::{Cx, Raise, Wait, codes};
-use runtime::seam::{Outcome, Scope};
-use runtime::workers::{Worker, WorkerMode, begin, work};
+use crate::table::file_tools::native_tool;
+use crate::table::tool::{registry_of, tools_of};
+use crate::workers::{
+    Abandoned, Crew, Making, PauseTool, Reach, ResumeTool, envelope, handle, is_inside, make, not_inside, one_cycle, resumed_scope, task_of, thrown_by_observer,
+    worker_arg, worker_of,
+};
+use lang::builtins::{Capability, args};
+use lang::value::{Str, Value};
+use lang::vm::{Cx, On, Raise, Wait, codes};
+use runtime::clock::Clock;
+use runtime::seam::{Scope, Tool};
+use runtime::workers::{self, GiveError, Given, Resumption, Worker, WorkerError, WorkerMode, WorkerStatus, begin};
 use std::rc::Rc;
+use std::sync::Arc;
 
 lang::builtins! { "" =>
     /// Lets a sub-agent do a task in a session of its own and waits for it: `{ok, summary, text, artifacts, tokens_used,
-    /// budget_exceeded, data?, error?, session_id, transcript}`. It inherits reminders from the session at hand.
+    /// budget_exceeded, data?, error?, session_id, transcript}`. It inherits reminders from the session at hand. With
+    /// `background: true` it works beside the script, and the handle of a worker is given.
     waits "sub_agent_run(task: any, options: SubAgentOptions = nil) -> dict" [caps = &[Capability::Llm], lint = lint::sub_agent] sub_agent_run;
+    /// Starts a worker beside the script: `{id, name, task, status, mode, has_transcript, …}`.
+    waits "spawn_agent(spec: WorkerSpec) -> dict" [caps = &[Capability::Llm], lint = lint::worker] spawn_agent;
+    /// Waits until a worker, or each of a list, has ended or is suspended: its handle, with `result`, `error?`, `transcript`.
+    waits "wait_agent(worker: any) -> any" wait_agent;
+    /// Gives a worker a message to read. One that has done its task takes it as its next.
+    waits "send_input(worker: any, input: any) -> dict" send_input;
+    /// Closes a worker; what it is doing is stopped.
+    waits "close_agent(worker: any) -> dict" close_agent;
+    /// The handles of the workers that nobody has closed, in the order in which they began.
+    plain "list_agents() -> list" list_agents;
+    /// Suspends a worker at the border of its next iteration and waits for that.
+    waits "suspend_agent(worker: any, reason: string = \"suspended by the operator\", options: {snapshot_path?: string} = nil) -> dict" suspend_agent;
+    /// Lets a suspended worker go on, with something to read; with `continue_transcript: false` it begins anew with its task.
+    waits "resume_agent(worker: any, input: any = nil, continue_transcript: bool = true) -> dict" resume_agent;
+    /// The registry with the tools `subagent_pause` and `subagent_resume`, by which a model controls its workers: those of
+    /// `subagents` (handles or ids), else all that work for its session.
+    plain "agent_lifecycle_tools(registry: dict, options: {subagents?: any} = nil) -> dict" agent_lifecycle_tools;
 }
 
 fn sub_agent_run(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let options = Reader::sub_agent(args, 1)?;
-    if options.flag("background")? == Some(true) {
-        return Err(Raise::error(codes::VALUE, "`background: true` is not supported yet").about(1, ""));
+    let background = options.flag("background")? == Some(true);
+    let made = make(cx, &world, &options, task_of(&args[0]), WorkerMode::SubAgent)?;
+    if background {
+        return Ok(spawned(&Crew::of(cx, &world), made));
     }
-    let Making { worker, scope } = make(cx, &world, &options, task_of(&args[0]), WorkerMode::SubAgent)?;
+    let Making { worker, scope } = made;
+    worker.set_scope(scope.clone());
     let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {
+        let _left_alone = Abandoned(worker.clone());
         begin(&worker, &scope).await.map_err(|e| to_raise(&e))?;
         one_cycle(&world, &worker, &scope).await.map_err(|e| to_raise(&e))?;
+        worker.see();
         Ok(envelope(&worker))
     })
     .stopped_by(move |reason| cancel.cancel(reason)))
 }
 
-/// Works until the worker stops, and shows what was noted meanwhile.
-async fn one_cycle(world: &World, worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
-    let told = work(worker, scope).await;
-    for note in scope.notes.borrow_mut().drain(..) {
-        world.show(&note);
+fn spawn_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let options = Reader::worker(args, 0)?;
+    let task = options.value("task");
+    if task.is_nil() {
+        let raise = Raise::error(lang::check::codes::KEY, "a worker needs a `task`");
+        return Err(raise.about(0, "`task` is missing"));
     }
-    told?;
-    worker.take_fault().map_or(Ok(()), Err)
+    let made = make(cx, &world, &options, task_of(&task), WorkerMode::Agent)?;
+    Ok(spawned(&Crew::of(cx, &world), made))
+}
+
+fn spawned(crew: &Crew, made: Making) -> Wait {
+    let (crew, Making { worker, scope }) = (crew.clone(), made);
+    let cancel = scope.cancel.clone();
+    Wait::new(async move {
+        begin(&worker, &scope).await.map_err(|e| to_raise(&e))?;
+        crew.start(&worker, scope)?;
+        Ok(handle(&worker))
+    })
+    .stopped_by(move |reason| cancel.cancel(reason))
+}
+
+fn wait_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let (all, many) = match &args[0] {
+        Value::List(l) => {
+            let each = l.items.iter().map(|value| worker_of(args, 0, value, &world));
+            (each.collect::<Result<Vec<_>, _>>()?, true)
+        }
+        _ => (vec![worker_arg(args, 0, &world)?], false),
+    };
+    for worker in &all {
+        not_inside(cx, &world, worker, 0)?;
+    }
+    let name = all.first().map(|worker| Str::new(&worker.name));
+    Ok(Wait::new(async move {
+        let mut handles = Vec::with_capacity(all.len());
+        for worker in &all {
+            worker.stopped().await;
+            if let Some(raise) = thrown_by_observer(worker) {
+                return Err(raise);
+            }
+            worker.see();
+            handles.push(handle(worker));
+        }
+        Ok(if many { Value::list(handles) } else { handles.pop().unwrap_or_default() })
+    })
+    .on(On::Task("for the worker", name)))
+}
+
+fn send_input(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let worker = worker_arg(args, 0, &world)?;
+    let input: Arc<str> = task_of(&args[1]).into();
+    if input.trim().is_empty() {
+        return Err(Raise::error(codes::VALUE, "there is nothing in this input").about(1, "blank"));
+    }
+    let given = workers::give(&worker, &input, world.clock.now_ms()).map_err(|error| match error {
+        GiveError::Worker(error) => of_worker(&error).about(0, ""),
+        GiveError::Queue(error) => of_queue(&error).about(0, ""),
+    })?;
+    if given == Given::Queued {
+        return Ok(Wait::ready(Ok(handle(&worker))));
+    }
+    let scope = resumed_scope(cx, &world, &worker);
+    Ok(spawned(&Crew::of(cx, &world), Making { worker, scope }))
+}
+
+fn close_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let worker = worker_arg(args, 0, &world)?;
+    let inside = is_inside(cx, &world, &worker);
+    let scope = resumed_scope(cx, &world, &worker);
+    let cancel = scope.cancel.clone();
+    Ok(Wait::new(async move {
+        workers::close(&worker, &scope).await.map_err(|e| to_raise(&e))?;
+        if !inside {
+            worker.stopped().await;
+        }
+        worker.see();
+        thrown_by_observer(&worker).map_or_else(|| Ok(handle(&worker)), Err)
+    })
+    .stopped_by(move |reason| cancel.cancel(reason)))
+}
+
+fn list_agents(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let all = here::world(cx)?.workers.list();
+    Ok(Value::list(all.iter().filter(|worker| !worker.is_closed()).map(|worker| handle(worker)).collect()))
+}
+
+fn suspend_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let worker = worker_arg(args, 0, &world)?;
+    let reason = args::opt_str(args, 1)?.map_or("suspended by the operator", |reason| reason.as_str());
+    check_state(&worker, WorkerStatus::Running, "be suspended")?;
+    worker.parking.request(reason, false);
+    // From its own tools and hooks it is suspended as soon as these are done.
+    if is_inside(cx, &world, &worker) {
+        return Ok(Wait::ready(Ok(handle(&worker))));
+    }
+    let name = Str::new(&worker.name);
+    Ok(Wait::new(async move {
+        worker.stopped().await;
+        thrown_by_observer(&worker).map_or_else(|| Ok(handle(&worker)), Err)
+    })
+    .on(On::Task("for the worker", Some(name))))
+}
+
+fn check_state(worker: &Worker, wanted: WorkerStatus, what: &'static str) -> Result<(), Box<Raise>> {
+    let status = worker.status();
+    if status == wanted {
+        return Ok(());
+    }
+    Err(of_worker(&WorkerError::State { name: worker.name.clone(), status, what }).about(0, ""))
+}
+
+fn resume_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let worker = worker_arg(args, 0, &world)?;
+    check_state(&worker, WorkerStatus::Suspended, "be resumed")?;
+    not_inside(cx, &world, &worker, 0)?;
+    let how = Resumption {
+        initiator: "operator".into(),
+        input: to_data(&args[1]).map_err(|raise| raise.about(1, ""))?,
+        continue_transcript: args[2].is_nil() || args::bool(args, 2)?,
+    };
+    let scope = resumed_scope(cx, &world, &worker);
+    Ok(resumed(&Crew::of(cx, &world), worker, scope, how))
+}
+
+fn resumed(crew: &Crew, worker: Rc<Worker>, scope: Scope, how: Resumption) -> Wait {
+    let (crew, cancel) = (crew.clone(), scope.cancel.clone());
+    Wait::new(async move {
+        // Those who are told of the suspension are told before the worker goes on.
+        worker.stopped().await;
+        workers::resume(&worker, &scope, &how).await.map_err(|e| to_raise(&e))?;
+        crew.start(&worker, scope)?;
+        Ok(handle(&worker))
+    })
+    .stopped_by(move |reason| cancel.cancel(reason))
+}
+
+fn agent_lifecycle_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let mut tools = tools_of(args, 0)?;
+    let given = args::opt_dict(args, 1)?.and_then(|d| d.get_str("subagents")).filter(|value| !value.is_nil());
+    let subagents = match given {
+        None | Some(Value::Bool(true)) => None,
+        Some(Value::List(l)) => {
+            let each = l.items.iter().map(|value| worker_of(args, 1, value, &world).map(|worker| worker.id.clone()));
+            Some(each.collect::<Result<Vec<Arc<str>>, _>>()?.into())
+        }
+        Some(one) => Some([worker_of(args, 1, one, &world)?.id.clone()].into()),
+    };
+    let (isolate, context) = (Rc::downgrade(cx.isolate), cx.context.clone());
+    let reach = Reach { isolate, context, world: Rc::downgrade(&world), subagents };
+    for tool in [Rc::new(PauseTool::new(reach.clone())) as Rc<dyn Tool>, Rc::new(ResumeTool::new(reach))] {
+        let name = Str::new(&tool.spec().name);
+        tools.insert(name, native_tool(tool));
+    }
+    Ok(registry_of(tools))
 }

@@ -36,9 +36,9 @@ pub(crate) fn make(
 ) -> Result<Making, Box<Raise>> {
     let system = options.text("system")?;
     let given_name = options.text("name")?;
-    let mut prepared = prepare(cx, world, options, task, system.as_deref())?;
     let parent = parent(cx, world, options)?;
     let handed = handed(world, options, parent.as_ref())?;
+    let mut prepared = prepare(cx, world, options, task, system.as_deref())?;
     let now_ms = world.clock.now_ms();
     let wanted = options.text("session_id")?;
     if let (Some(id), Some(parent)) = (&wanted, &parent)
@@ -57,7 +57,7 @@ pub(crate) fn make(
         prepared.options.persona = name.clone();
     }
     let made = Made { id, name, mode, handed };
-    let worker = Worker::new(made, session, prepared.parts, prepared.options, scope.cancel.clone());
+    let worker = Worker::new(made, session, prepared.parts, prepared.options);
     world.workers.add(&worker);
     Ok(Making { worker, scope })
 }
@@ -101,4 +101,11 @@ fn name_of(task: &str) -> Arc<str> {
 /// The task in an argument or option.
 pub(crate) fn task_of(value: &Value) -> String {
     if value.is_nil() { String::new() } else { lang::value::display(value) }
+}
+
+/// What surrounds a worker that goes on: as before, but it stops with whoever lets it go on.
+pub(crate) fn resumed_scope(cx: &Cx<'_>, world: &World, worker: &Worker) -> Scope {
+    let now = here::own_scope(cx, world);
+    let before = worker.scope().unwrap_or_else(|| now.clone());
+    Scope { cancel: now.cancel, deadline_ms: now.deadline_ms, notes: Rc::default(), ..before }
 }

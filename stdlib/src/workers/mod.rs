@@ -1,7 +1,17 @@
 //! Sub-agents and workers as scripts describe and see them.
+//!
+//! - `make`: a worker of what a script describes. `arg`: workers in arguments. `handle`: workers as values.
+//! - `crew`: running them as tasks of the run.
+//! - `tools`: what a model is offered to pause and resume them.
 
+mod arg;
+mod crew;
 mod handle;
 mod make;
+mod tools;
 
+pub(crate) use arg::{is_inside, not_inside, worker_arg, worker_of};
+pub(crate) use crew::{Abandoned, Crew, one_cycle, thrown_by_observer, unseen};
 pub(crate) use handle::{envelope, handle};
-pub(crate) use make::{Making, make, task_of};
+pub(crate) use make::{Making, make, resumed_scope, task_of};
+pub(crate) use tools::{PauseTool, Reach, ResumeTool};

@@ -38,6 +38,7 @@ pub(super) use set::Tasks;
 pub use set::{close, run, run_by};
 pub(super) use signals::Noticed;
 pub(crate) use spawn::spawn;
+pub use spawn::spawn_work;
 pub use task::Task;
 pub(crate) use waiters::Waiters;
 pub(super) use waiting::wait_for;

@@ -3,12 +3,12 @@
 use super::cross::{Crossing, cross};
 use super::group::Group;
 use super::signals::GRACE_MS;
-use super::{Globals, Task};
+use super::{Globals, Task, wait_for};
 use crate::diagnostic::TraceFrame;
 use crate::source::{SourceRef, Span};
 use crate::value::Value;
 use crate::vm::unwind::KEPT_FRAMES;
-use crate::vm::{Context, Cx, Fiber, Isolate, Outcome, Raise, Why, codes, drive};
+use crate::vm::{Context, Cx, Fiber, Isolate, Outcome, Raise, Wait, Why, codes, drive};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
@@ -23,11 +23,7 @@ pub(crate) fn spawn(
     group: Option<(Weak<Group>, usize)>,
 ) -> Result<Rc<Task>, Box<Raise>> {
     let (isolate, parent) = (cx.isolate, cx.context);
-    let limit = isolate.limits().tasks;
-    if isolate.tasks().live() >= limit {
-        return Err(Raise::error(codes::TASKS, format!("{limit} tasks are running already"))
-            .help("let fewer run at one time: `parallel each xs with {max_concurrent: 100} { x -> … }`"));
-    }
+    check_room(isolate)?;
     let task = Task::new(origin(function));
     let mut crossing = Crossing::new(isolate);
     let function = crossing.value(function)?;
@@ -39,6 +35,37 @@ pub(crate) fn spawn(
     parent.task.adopt(&task);
     isolate.tasks().add(Box::pin(work(isolate.clone(), task.clone(), fiber)), Some(task.clone()));
     Ok(task)
+}
+
+/// Starts a task of the crate above, which calls no function of the script by itself. When the task is cancelled, `work` is
+/// told as any wait is.
+///
+/// # Errors
+/// When there are too many already.
+pub fn spawn_work(cx: &Cx<'_>, work: Wait) -> Result<Rc<Task>, Box<Raise>> {
+    let (isolate, parent) = (cx.isolate.clone(), cx.context);
+    check_room(&isolate)?;
+    let task = Task::new(None);
+    let context = Context { depth: 0, task: task.clone(), ..(**parent).clone() };
+    let mut fiber = Fiber::idle(&isolate, &Rc::new(context));
+    parent.task.adopt(&task);
+    let (run, own) = (isolate.clone(), task.clone());
+    let job = async move {
+        // Also where it was cancelled before it began: who waits for it is to hear of its end.
+        let outcome = wait_for(&mut fiber, work).await;
+        end(&run, &own, outcome);
+    };
+    isolate.tasks().add(Box::pin(job), Some(task.clone()));
+    Ok(task)
+}
+
+fn check_room(isolate: &Isolate) -> Result<(), Box<Raise>> {
+    let limit = isolate.limits().tasks;
+    if isolate.tasks().live() < limit {
+        return Ok(());
+    }
+    Err(Raise::error(codes::TASKS, format!("{limit} tasks are running already"))
+        .help("let fewer run at one time: `parallel each xs with {max_concurrent: 100} { x -> … }`"))
 }
 
 /// Where a closure was written.

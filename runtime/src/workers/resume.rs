@@ -1,0 +1,145 @@
+//! Going on after a suspension. Everything here happens before the first resumed turn.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use imbl::Vector;
+
+use crate::data::Data;
+use crate::hooks::EventKind;
+use crate::message::{Message, Role};
+use crate::reminder::lifecycle::{Charge, compact, preserve_only};
+use crate::seam::{Outcome, Scope, fault};
+use crate::session::Session;
+
+use super::{Suspension, Worker, WorkerError, WorkerStatus};
+
+/// How many of the last messages a digest tells of.
+const DIGEST_MESSAGES: usize = 12;
+/// How much of each, in characters.
+const DIGEST_CHARS: usize = 400;
+
+/// How a worker is resumed.
+#[derive(Debug, Clone)]
+pub struct Resumption {
+    /// Who resumes it, as the worker is told: `operator`, `parent`.
+    pub initiator: Arc<str>,
+    /// What it is given to read; nil for nothing.
+    pub input: Data,
+    /// Whether it goes on with its conversation. Else it begins anew with its task; of the pending reminders those stay that
+    /// compaction would preserve, and a digest tells of the conversation before.
+    pub continue_transcript: bool,
+}
+
+/// Makes a suspended worker ready to work again and tells of it. It works once [`super::work`] runs.
+pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Outcome<()> {
+    let state = |status| WorkerError::State { name: worker.name.clone(), status, what: "be resumed" };
+    let Some(suspension) = worker.suspension().filter(|_| worker.status() == WorkerStatus::Suspended) else {
+        return Err(fault(state(worker.status())));
+    };
+    let input = || Data::dict([("resume_input", how.input.clone())]);
+    if !worker.begin_resuming() {
+        return Err(fault(state(WorkerStatus::Running)));
+    }
+    let resumed = async {
+        worker.tell_session(scope, EventKind::PreResume, input()).await?;
+        // Whoever is told first may have closed it.
+        worker.turn_to(WorkerStatus::Running, "be resumed").map_err(fault)?;
+        let digest = if how.continue_transcript { Data::Nil } else { Data::from(begin_anew(worker, scope)) };
+        let fields = input().with("suspension", suspension.to_data()).with("resume", cause(how, digest));
+        worker.tell(scope, EventKind::WorkerResumed, fields).await?;
+        let persona = input().with("persona", (&worker.options.persona).into());
+        worker.tell_session(scope, EventKind::OnPersonaResumed, persona).await?;
+        if !how.input.is_nil() {
+            let message = Arc::new(Message::user(how.input.to_text()));
+            worker.session.with(|state| state.transcript.push_message(message));
+        }
+        worker.tell_session(scope, EventKind::PostResume, input()).await
+    };
+    let resumed = resumed.await;
+    worker.end_resuming();
+    match &resumed {
+        Ok(()) => {
+            worker.unpark();
+            worker.parking.clear();
+        }
+        Err(_) if worker.status() == WorkerStatus::Cancelled => {}
+        Err(_) => {
+            worker.become_for_certain(WorkerStatus::Suspended);
+            worker.rest();
+        }
+    }
+    resumed
+}
+
+/// What the provider `resume_continuity` tells of.
+fn cause(how: &Resumption, digest: Data) -> Data {
+    Data::dict_of_present([
+        ("initiator", Data::from(&how.initiator)),
+        ("input_present", (!how.input.is_nil()).into()),
+        ("input_rendered", if how.input.is_nil() { Data::Nil } else { how.input.to_text().into() }),
+        ("continue_transcript", how.continue_transcript.into()),
+        ("digest", digest),
+    ])
+}
+
+/// Puts the task alone in place of the conversation; the digest of what was there. Reminders go through what compaction does
+/// to them, with the charge of the loop's own.
+fn begin_anew(worker: &Rc<Worker>, scope: &Scope) -> String {
+    let digest = digest(&worker.session);
+    worker.session.apply(
+        scope,
+        |transcript, _| {
+            let mut records = compact(transcript, Charge::Carried).records;
+            records.extend(preserve_only(transcript));
+            records
+        },
+        |records| records,
+    );
+    let mut task: Arc<str> = worker.task.clone();
+    worker.with_left(|left| {
+        task = left.task.clone();
+        (left.nudges, left.unseen, left.context_tokens) = (0, 0, 0);
+    });
+    let messages = if task.is_empty() { Vector::new() } else { Vector::unit(Arc::new(Message::user(task))) };
+    worker.session.with(|state| state.transcript.set_messages(messages));
+    digest
+}
+
+/// The last messages of a conversation, a line for each.
+fn digest(session: &Session) -> String {
+    let transcript = session.transcript();
+    let messages = transcript.messages();
+    let skipped = messages.len().saturating_sub(DIGEST_MESSAGES);
+    let mut lines = Vec::new();
+    if skipped > 0 {
+        lines.push(format!("({skipped} earlier messages)"));
+    }
+    lines.extend(messages.iter().skip(skipped).map(|message| line(message)));
+    lines.join("\n")
+}
+
+fn line(message: &Message) -> String {
+    let calls: Vec<&str> = message.tool_calls.iter().map(|call| call.name.as_ref()).collect();
+    let text = message.text();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = match text.char_indices().nth(DIGEST_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    };
+    let who = if message.role == Role::Tool { message.name.as_deref().unwrap_or("tool") } else { message.role.as_str() };
+    match calls.as_slice() {
+        [] => format!("{who}: {text}"),
+        calls if text.is_empty() => format!("{who}: (calls {})", calls.join(", ")),
+        calls => format!("{who}: {text} (calls {})", calls.join(", ")),
+    }
+}
+
+impl Worker {
+    /// Makes it a suspended worker that another process has left: what its loop needs, and why it was suspended.
+    pub fn restore(&self, left: Box<crate::agent_loop::LoopState>, suspension: Suspension) {
+        self.park(left, suspension);
+        self.become_for_certain(WorkerStatus::Suspended);
+        self.rest();
+    }
+}

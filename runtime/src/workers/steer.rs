@@ -1,0 +1,75 @@
+//! Giving a worker something to read, and closing it.
+
+use std::rc::Rc;
+use std::sync::{Arc, PoisonError};
+
+use crate::data::Data;
+use crate::hooks::EventKind;
+use crate::message::Message;
+use crate::reminder::bridge::{Mode, QueueError};
+use crate::seam::{Outcome, Scope, fault};
+
+use super::{Worker, WorkerError, WorkerStatus};
+
+/// What became of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Given {
+    /// It waits in the session's queue for the next border of an iteration; of a suspended worker until it goes on.
+    Queued,
+    /// The worker had ended: it is its next task, and [`super::work`] is to run.
+    NextTask,
+}
+
+/// Why an input was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GiveError {
+    /// The worker takes none.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The queue takes none.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+}
+
+/// Gives a worker something to read: a message of the user.
+pub fn give(worker: &Rc<Worker>, text: &Arc<str>, now_ms: u64) -> Result<Given, GiveError> {
+    match worker.status() {
+        WorkerStatus::Running | WorkerStatus::Suspended => {
+            let mut queue = worker.session.queue().lock().unwrap_or_else(PoisonError::into_inner);
+            queue.push_message(Arc::new(Message::user(text.clone())), Mode::FinishStep, now_ms)?;
+            Ok(Given::Queued)
+        }
+        _ if worker.is_closed() => Err(closed(worker).into()),
+        _ => {
+            worker.turn_to(WorkerStatus::Running, "take input")?;
+            worker.set_next_task(text.clone());
+            Ok(Given::NextTask)
+        }
+    }
+}
+
+fn closed(worker: &Worker) -> WorkerError {
+    WorkerError::State { name: worker.name.clone(), status: worker.status(), what: "take input after it was closed" }
+}
+
+/// Closes a worker: one that runs is stopped (its tool and its request with it), one that is suspended cannot be resumed any
+/// more. Whoever wants to see its end waits for [`Worker::stopped`].
+pub async fn close(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
+    if worker.is_closed() {
+        return Ok(());
+    }
+    worker.close();
+    match worker.status() {
+        WorkerStatus::Running => {
+            worker.stop("closed");
+            Ok(())
+        }
+        WorkerStatus::Suspended => {
+            worker.turn_to(WorkerStatus::Cancelled, "be closed").map_err(fault)?;
+            let told = worker.tell(scope, EventKind::WorkerCancelled, Data::dict([("reason", "closed".into())])).await;
+            worker.rest();
+            told
+        }
+        _ => Ok(()),
+    }
+}

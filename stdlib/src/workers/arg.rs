@@ -1,0 +1,43 @@
+//! Workers in arguments.
+
+use crate::fault::of_worker;
+use crate::here;
+use crate::world::World;
+use lang::builtins::args;
+use lang::value::Value;
+use lang::vm::{Cx, Raise};
+use runtime::workers::{Worker, WorkerError};
+use std::rc::Rc;
+
+/// The id in a handle, in what `sub_agent_run` gave, or as text.
+pub(crate) fn id_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::Str(id) => Some(id.as_str()),
+        Value::Dict(d) => d.dict.get_str("worker_id").or_else(|| d.dict.get_str("id")).and_then(Value::as_str),
+        _ => None,
+    }
+}
+
+/// The worker in an argument.
+pub(crate) fn worker_arg(args: &[Value], i: usize, world: &World) -> Result<Rc<Worker>, Box<Raise>> {
+    worker_of(args, i, &args[i], world)
+}
+
+/// The worker in a value that is, or lies in, an argument.
+pub(crate) fn worker_of(args: &[Value], i: usize, value: &Value, world: &World) -> Result<Rc<Worker>, Box<Raise>> {
+    let id = id_of(value).ok_or_else(|| args::mismatch(args, i, "the handle of a worker, or its id"))?;
+    world.workers.get(id).map_err(|error| of_worker(&error).about(i, "no such worker"))
+}
+
+/// Whether the call comes from a worker's own hooks and tools, or from below it: it must not wait for it.
+pub(crate) fn is_inside(cx: &Cx<'_>, world: &World, worker: &Worker) -> bool {
+    here::session(cx).is_some_and(|session| world.sessions.is_at_or_above(worker.session.id(), &session))
+}
+
+/// Refuses what would wait for itself.
+pub(crate) fn not_inside(cx: &Cx<'_>, world: &World, worker: &Worker, arg: usize) -> Result<(), Box<Raise>> {
+    if is_inside(cx, world, worker) {
+        return Err(of_worker(&WorkerError::Itself(worker.name.clone())).about(arg, "the worker at hand"));
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! What a model is offered to pause and resume the workers of its session.
+
+use super::Crew;
+use crate::world::World;
+use lang::vm::{Context, Isolate};
+use runtime::data::Data;
+use runtime::message::{ToolCall, ToolSpec};
+use runtime::seam::{Answer, Outcome, Output, Scope, Tool, Turn};
+use runtime::workers::{Resumption, Worker, WorkerStatus, resume};
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+/// The workers that a model may pause and resume. A value of the script holds it, so it does not hold the run.
+#[derive(Clone)]
+pub(crate) struct Reach {
+    pub(crate) isolate: Weak<Isolate>,
+    pub(crate) context: Rc<Context>,
+    pub(crate) world: Weak<World>,
+    /// Ids of workers; nothing means those that work for the model's session.
+    pub(crate) subagents: Option<Rc<[Arc<str>]>>,
+}
+
+impl Reach {
+    /// The worker of an id or a name; why there is none.
+    fn find(&self, world: &World, turn: Turn<'_>, call: &ToolCall) -> Result<Rc<Worker>, String> {
+        let wanted = call.arguments.get("worker").to_text();
+        let may = |worker: &Worker| match &self.subagents {
+            Some(ids) => ids.contains(&worker.id),
+            None => worker.session.with(|state| state.parent_id.as_ref() == Some(turn.session.id())),
+        };
+        let all: Vec<_> = world.workers.list().into_iter().filter(|w| !w.is_closed() && may(w)).collect();
+        let found = all.iter().find(|w| w.id == wanted).or_else(|| all.iter().rev().find(|w| w.name == wanted));
+        found.cloned().ok_or_else(|| {
+            let names: Vec<&str> = all.iter().map(|worker| worker.name.as_ref()).collect();
+            if names.is_empty() {
+                format!("there is no worker `{wanted}`; you have none")
+            } else {
+                format!("there is no worker `{wanted}`; yours are: {}", names.join(", "))
+            }
+        })
+    }
+}
+
+/// `subagent_pause`
+pub(crate) struct PauseTool {
+    spec: ToolSpec,
+    reach: Reach,
+}
+
+/// `subagent_resume`
+pub(crate) struct ResumeTool {
+    spec: ToolSpec,
+    reach: Reach,
+}
+
+impl PauseTool {
+    /// The tool over these workers.
+    pub(crate) fn new(reach: Reach) -> Self {
+        let description = "Suspends one of your workers at the end of its turn. It goes on when you resume it.";
+        let properties = [("worker", "string", "Its name or id."), ("reason", "string", "Why; it will be told.")];
+        Self { spec: spec("subagent_pause", description, &properties, &["worker", "reason"]), reach }
+    }
+}
+
+impl ResumeTool {
+    /// The tool over these workers.
+    pub(crate) fn new(reach: Reach) -> Self {
+        let description = "Lets one of your suspended workers go on.";
+        let properties = [
+            ("worker", "string", "Its name or id."),
+            ("input", "string", "What it should read first."),
+            ("continue_transcript", "boolean", "False: it begins anew and gets only a digest. True if left out."),
+        ];
+        Self { spec: spec("subagent_resume", description, &properties, &["worker"]), reach }
+    }
+}
+
+fn spec(name: &str, description: &str, properties: &[(&str, &str, &str)], required: &[&str]) -> ToolSpec {
+    let parameters = Data::dict([
+        ("type", Data::from("object")),
+        ("properties", Data::dict(properties.iter().map(|row| property(*row)))),
+        ("required", required.iter().map(|name| Data::from(*name)).collect()),
+    ]);
+    ToolSpec::new(name, description, parameters)
+}
+
+fn property((name, ty, text): (&str, &str, &str)) -> (Arc<str>, Data) {
+    (name.into(), Data::dict([("type", Data::from(ty)), ("description", text.into())]))
+}
+
+impl Tool for PauseTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        Answer::later(async move {
+            let Some(world) = self.reach.world.upgrade() else { return Ok(Output::error("the run is over")) };
+            let worker = match self.reach.find(&world, turn, call) {
+                Ok(worker) => worker,
+                Err(why) => return Ok(Output::error(why)),
+            };
+            if worker.status() != WorkerStatus::Running {
+                return Ok(Output::error(format!("`{}` is {} already", worker.name, worker.status())));
+            }
+            worker.parking.request(call.arguments.get("reason").to_text(), false);
+            worker.stopped().await;
+            Ok(Output::of(format!("`{}` is {}", worker.name, worker.status()).into()))
+        })
+    }
+}
+
+impl Tool for ResumeTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        Answer::later(async move {
+            let (Some(world), Some(isolate)) = (self.reach.world.upgrade(), self.reach.isolate.upgrade()) else {
+                return Ok(Output::error("the run is over"));
+            };
+            let worker = match self.reach.find(&world, turn, call) {
+                Ok(worker) => worker,
+                Err(why) => return Ok(Output::error(why)),
+            };
+            let how = Resumption {
+                initiator: "parent".into(),
+                input: call.arguments.get("input").clone(),
+                continue_transcript: call.arguments.get("continue_transcript").as_bool().unwrap_or(true),
+            };
+            let before = worker.scope().unwrap_or_else(|| turn.scope.clone());
+            let scope = Scope { cancel: turn.scope.cancel.child(), notes: Rc::default(), ..before };
+            if worker.status() == WorkerStatus::Suspended {
+                worker.stopped().await;
+            }
+            resume(&worker, &scope, &how).await?;
+            let crew = Crew::new(isolate, self.reach.context.clone(), world);
+            crew.start(&worker, scope).map_err(crate::fault::Thrown::fault)?;
+            Ok(Output::of(format!("`{}` goes on", worker.name).into()))
+        })
+    }
+}
