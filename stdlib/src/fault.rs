@@ -222,8 +222,3 @@ pub(crate) fn of_worker(error: &WorkerError) -> Box<Raise> {
         WorkerError::State { .. } | WorkerError::OwnParent(_) => Raise::error(WORKER_STATE, error.to_string()),
     }
 }
-
-/// An error of the queue of injections.
-pub(crate) fn of_queue(error: &runtime::reminder::bridge::QueueError) -> Box<Raise> {
-    Raise::error(codes::VALUE, error.to_string())
-}

@@ -86,7 +86,7 @@ pub(super) fn seam_arg(name: &str, i: usize) -> Result<Seam, Box<Raise>> {
     })
 }
 
-fn of_queue(error: &QueueError) -> Box<Raise> {
+pub(super) fn of_queue(error: &QueueError) -> Box<Raise> {
     let status = match error {
         QueueError::Full(_) => "queue_full",
         QueueError::AlreadyDelivered(_) => "already_delivered",

@@ -1,10 +1,11 @@
 //! Sub-agents and workers.
 
 use crate::convert::to_data;
-use crate::fault::{of_queue, of_worker, to_raise};
+use crate::fault::{of_worker, to_raise};
 use crate::here;
 use crate::lint;
 use crate::options::Reader;
+use crate::table::bridge::of_queue;
 use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
 use crate::workers::{
