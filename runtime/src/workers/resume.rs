@@ -127,7 +127,8 @@ fn line(message: &Message) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     };
-    let who = if message.role == Role::Tool { message.name.as_deref().unwrap_or("tool") } else { message.role.as_str() };
+    let who =
+        if message.role == Role::Tool { message.name.as_deref().unwrap_or("tool") } else { message.role.as_str() };
     match calls.as_slice() {
         [] => format!("{who}: {text}"),
         calls if text.is_empty() => format!("{who}: (calls {})", calls.join(", ")),

@@ -9,8 +9,8 @@ use crate::table::bridge::of_queue;
 use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
 use crate::workers::{
-    Abandoned, Crew, Making, PauseTool, Reach, ResumeTool, envelope, handle, is_inside, make, not_inside, one_cycle, resumed_scope, task_of, thrown_by_observer,
-    worker_arg, worker_of,
+    Abandoned, Crew, Making, PauseTool, Reach, ResumeTool, envelope, handle, is_inside, make, not_inside, one_cycle,
+    resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
 };
 use lang::builtins::{Capability, args};
 use lang::value::{Str, Value};

@@ -82,8 +82,14 @@ pub(crate) fn unseen(world: &World) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for worker in world.workers.list() {
         if let Some(error) = worker.unseen_failure() {
-            let message = format!("the worker `{}` failed and nobody waited for it: {}", worker.name, error.get("message").to_text());
-            found.push(Diagnostic::new(codes::UNSEEN, Severity::Warning, message).help("wait for it: `wait_agent(worker)`"));
+            let message = format!(
+                "the worker `{}` failed and nobody waited for it: {}",
+                worker.name,
+                error.get("message").to_text()
+            );
+            found.push(
+                Diagnostic::new(codes::UNSEEN, Severity::Warning, message).help("wait for it: `wait_agent(worker)`"),
+            );
         }
         if let Some(raise) = thrown_by_observer(&worker) {
             let mut d = raise.to_diagnostic();
