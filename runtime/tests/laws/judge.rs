@@ -1,0 +1,180 @@
+//! The laws that the log alone can tell.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use runtime::data::Data;
+use runtime::event_log::Record;
+use runtime::reminder::lifecycle::rebuild::{Biography, rebuild, rebuild_until};
+
+use crate::model::Fate;
+use crate::world::World;
+
+fn word(record: &Record) -> &str {
+    record.kind.rsplit('.').next().unwrap()
+}
+
+fn text(record: &Record, field: &str) -> Arc<str> {
+    record.payload.get(field).as_shared_str().unwrap_or_default()
+}
+
+/// Injected + inherited + forked = pending + deduped + expired + dropped + discarded, for each session.
+pub(crate) fn conservation(world: &World) -> Result<(), TestCaseError> {
+    let mut balance: BTreeMap<Arc<str>, i64> = BTreeMap::new();
+    for record in world.log.records() {
+        *balance.entry(text(&record, "session_id")).or_default() += match word(&record) {
+            "injected" | "inherited" | "forked" => 1,
+            "expired" | "dropped" | "discarded" => -1,
+            "deduped" => -(record.payload.get("replaced_ids").as_list().unwrap().len() as i64),
+            _ => 0,
+        };
+    }
+    for pair in &world.pairs {
+        let left = balance.get(pair.real.id()).copied().unwrap_or(0);
+        prop_assert_eq!(left, pair.real.transcript().pending_count() as i64, "in {}", pair.real.id());
+    }
+    Ok(())
+}
+
+/// The log rebuilds what was pending, with its TTL, at a moment of the run.
+pub(crate) fn rebuilt(world: &World, moment: usize) -> Result<(), TestCaseError> {
+    let snapshot = &world.history[moment];
+    let records = world.log.records();
+    let rebuilt = rebuild_until(records.iter().map(AsRef::as_ref), snapshot.cursor);
+    prop_assert_eq!(&rebuilt.notes, &Vec::new());
+    for (session, pending) in &snapshot.pending {
+        let life = rebuilt.session(session);
+        let found: Vec<_> =
+            life.iter().flat_map(|life| life.pending()).map(|b| (b.reminder.id.clone(), b.ttl_left)).collect();
+        prop_assert_eq!(&found, pending, "pending in {} by the log, at {}", session, snapshot.cursor);
+    }
+    Ok(())
+}
+
+/// What the log rebuilds now is each reminder as it is, to the last field.
+pub(crate) fn rebuilt_whole(world: &World) -> Result<(), TestCaseError> {
+    let records = world.log.records();
+    let rebuilt = rebuild(records.iter().map(AsRef::as_ref));
+    for pair in &world.pairs {
+        let transcript = pair.real.transcript();
+        let real: Vec<_> = transcript.pending().map(|p| transcript.present(p).as_ref().clone()).collect();
+        let life = rebuilt.session(pair.real.id());
+        let told: Vec<_> = life.iter().flat_map(|life| life.pending()).map(Biography::present).collect();
+        prop_assert_eq!(told, real, "pending in {} by the log", pair.real.id());
+        prop_assert!(life.is_none_or(|life| life.tally().holds()));
+    }
+    Ok(())
+}
+
+/// One life as the log tells it.
+#[derive(Debug)]
+struct Life {
+    ttl: Option<i64>,
+    turn: i64,
+    /// Prompts that carried it and were charged, those that carried it since, and what other passes took.
+    charged: i64,
+    open: i64,
+    taken: i64,
+}
+
+/// How the log tells a session.
+#[derive(Default)]
+struct Told {
+    lives: HashMap<Arc<str>, Life>,
+    /// What the last charging prompt carried, and its turn.
+    prompt: (i64, Vec<Arc<str>>),
+    /// What expired by TTL and waits for the word of the pass that ended it.
+    over: Vec<(Arc<str>, Life)>,
+}
+
+/// Each reminder was seen in as many prompts as promised: none more, and where nothing but its turns ended it, none less.
+pub(crate) fn promises(world: &World) -> Result<(), TestCaseError> {
+    let mut sessions: BTreeMap<Arc<str>, Told> = BTreeMap::new();
+    for record in world.log.records() {
+        let told = sessions.entry(text(&record, "session_id")).or_default();
+        told.take(&record)?;
+        for (id, life) in &told.lives {
+            let most = life.ttl.unwrap_or(i64::MAX);
+            prop_assert!(life.charged + life.open <= most, "{} was seen too often: {:?}", id, life);
+        }
+    }
+    prop_assert!(sessions.values().all(|told| told.over.is_empty()), "an end without its pass");
+    Ok(())
+}
+
+impl Told {
+    fn take(&mut self, record: &Record) -> Result<(), TestCaseError> {
+        let id = text(record, "reminder_id");
+        match word(record) {
+            "injected" | "inherited" | "forked" => {
+                let (ttl, turn) =
+                    (record.payload.get("ttl_turns").as_int(), record.payload.get("fired_at_turn").as_int());
+                self.lives.insert(id, Life { ttl, turn: turn.unwrap_or(0), charged: 0, open: 0, taken: 0 });
+            }
+            "fired" if record.payload.get("charges") == &Data::from(true) => {
+                let turn = record.payload.get("turn_number").as_int().unwrap_or(0);
+                if self.prompt.0 != turn {
+                    self.prompt = (turn, Vec::new());
+                }
+                self.lives.get_mut(&id).unwrap().open += 1;
+                self.prompt.1.push(id);
+            }
+            "void" => {
+                for id in std::mem::take(&mut self.prompt.1) {
+                    if let Some(life) = self.lives.get_mut(&id).filter(|life| life.open > 0) {
+                        life.open -= 1;
+                    }
+                }
+            }
+            "deduped" => {
+                for gone in record.payload.get("replaced_ids").as_list().unwrap() {
+                    self.lives.remove(gone.as_str().unwrap());
+                }
+            }
+            "expired" if text(record, "reason").as_ref() == "ttl" => {
+                let life = self.lives.remove(&id);
+                self.over.extend(life.map(|life| (id, life)));
+            }
+            "expired" | "dropped" | "discarded" => drop(self.lives.remove(&id)),
+            "passed" => self.pass(record)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, record: &Record) -> Result<(), TestCaseError> {
+        let all = text(record, "charges").as_ref() == "all";
+        let upto = record.payload.get("upto_turn").as_int().unwrap_or(i64::MAX);
+        for (id, life) in self.over.drain(..) {
+            let spent = life.charged + life.taken + if all { 1 } else { life.open };
+            prop_assert_eq!(Some(spent), life.ttl, "{} ended by {}: {:?}", id, record.payload.to_json(), life);
+        }
+        for life in self.lives.values_mut() {
+            if all {
+                life.taken += i64::from(life.turn <= upto);
+            } else {
+                life.charged += std::mem::take(&mut life.open);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a queue accepted is waiting, was revoked, or is on the log.
+pub(crate) fn queues(world: &World) -> Result<(), TestCaseError> {
+    let records = world.log.records();
+    for pair in &world.pairs {
+        for ((id, is_message), fate) in pair.accepted.iter().zip(&pair.model.fates) {
+            let entered = records.iter().filter(|record| {
+                text(record, "reminder_id") == *id
+                    && text(record, "session_id") == *pair.real.id()
+                    && ["injected", "audited"].contains(&word(record))
+            });
+            let expected = usize::from(*fate == Fate::Delivered && !is_message);
+            prop_assert!(entered.clone().count() >= expected, "{} was accepted and is lost", id);
+            prop_assert!(*fate == Fate::Delivered || entered.count() == 0, "{} was delivered and is not", id);
+        }
+    }
+    Ok(())
+}

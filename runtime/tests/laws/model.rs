@@ -1,0 +1,192 @@
+//! The model: what is pending, by counting down. It knows reminders by number, and no slots, indexes or prompt numbers.
+
+use runtime::reminder::Propagate;
+use runtime::reminder::bridge::{Mode, Seam};
+
+use crate::step::Wish;
+
+/// A reminder as the model knows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    pub(crate) number: u32,
+    pub(crate) key: Option<u8>,
+    pub(crate) tag: u8,
+    /// In how many more prompts it appears.
+    pub(crate) left: Option<u32>,
+    /// Whether a prompt carries it whose turn is not over.
+    pub(crate) carried: bool,
+    pub(crate) preserve: bool,
+    pub(crate) propagate: Propagate,
+    pub(crate) inherited: bool,
+    pub(crate) blank: bool,
+    /// Whether its key may stand twice, for an import brought it.
+    pub(crate) twin: bool,
+    /// In which turn it was made.
+    pub(crate) turn: u32,
+    /// Behind how many messages it stands.
+    pub(crate) place: usize,
+}
+
+/// Something queued.
+#[derive(Debug, Clone)]
+pub(crate) struct Queued {
+    /// A reminder's number and what it asks for; nothing for a message.
+    pub(crate) reminder: Option<(u32, Wish)>,
+    pub(crate) mode: Mode,
+    /// Which of all accepted items of the session it is.
+    pub(crate) nth: usize,
+}
+
+/// What became of an item that a queue accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Waiting,
+    Delivered,
+    Revoked,
+}
+
+/// A session as the model knows it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Session {
+    pub(crate) pending: Vec<Known>,
+    pub(crate) messages: usize,
+    pub(crate) turn: u32,
+    /// Whether a prompt was built whose turn is not over.
+    pub(crate) open: bool,
+    pub(crate) queue: Vec<Queued>,
+    pub(crate) fates: Vec<Fate>,
+}
+
+impl Session {
+    /// A reminder as asked for, made now.
+    pub(crate) fn make(&self, number: u32, wish: &Wish, inherited: bool) -> Known {
+        Known {
+            number,
+            key: wish.key,
+            tag: wish.tag,
+            left: wish.ttl,
+            carried: false,
+            preserve: wish.preserve,
+            propagate: wish.propagate,
+            inherited,
+            blank: false,
+            twin: false,
+            turn: self.turn,
+            place: self.messages,
+        }
+    }
+
+    /// The newest of a key stays, and nothing stands twice.
+    pub(crate) fn admit(&mut self, known: Known) {
+        self.pending.retain(|old| old.number != known.number && (known.key.is_none() || old.key != known.key));
+        self.pending.push(Known { carried: false, twin: false, place: self.messages, ..known });
+    }
+
+    /// The turn is over: one less for those that its prompt carried.
+    pub(crate) fn pass(&mut self) {
+        self.charge(|known| known.carried);
+        self.pending.iter_mut().for_each(|known| known.carried = false);
+        self.open = false;
+    }
+
+    pub(crate) fn charge(&mut self, meant: impl Fn(&Known) -> bool) {
+        for known in self.pending.iter_mut().filter(|known| meant(known)) {
+            known.left = known.left.map(|left| left - 1);
+        }
+        self.pending.retain(|known| known.left != Some(0));
+    }
+
+    pub(crate) fn prompt(&mut self, slots: bool) {
+        self.turn += 1;
+        if self.open {
+            self.pass();
+        }
+        self.pending.retain(|known| slots && !known.blank);
+        self.pending.iter_mut().for_each(|known| known.carried = true);
+        self.open = true;
+    }
+
+    pub(crate) fn void(&mut self) {
+        self.open = false;
+        self.pending.iter_mut().for_each(|known| known.carried = false);
+    }
+
+    /// Those that a key stands for, the newest excepted, and all that is not to be kept.
+    pub(crate) fn compact(&mut self, all: bool, cut: usize, head: usize) {
+        if all {
+            self.charge(|_| true);
+        } else {
+            self.pass();
+        }
+        let keys: Vec<_> = self.pending.iter().map(|known| known.key).collect();
+        let mut nth = 0;
+        self.pending.retain(|known| {
+            nth += 1;
+            known.preserve && (known.key.is_none() || !keys[nth..].contains(&known.key))
+        });
+        for known in &mut self.pending {
+            (known.place, known.twin) = (known.place.saturating_sub(cut) + head, false);
+        }
+        self.messages = self.messages - cut + head;
+    }
+
+    pub(crate) fn trim(&mut self, keep: usize) {
+        let cut = self.messages.saturating_sub(keep);
+        if cut > 0 {
+            self.pending.retain(|known| known.place > cut);
+            self.pending.iter_mut().for_each(|known| known.place -= cut);
+            self.messages = keep;
+        }
+    }
+
+    /// What a copy begins with: the queue stays, and so does the turn that is not over.
+    pub(crate) fn fork(&self, keep: Option<usize>) -> Session {
+        let keep = keep.unwrap_or(self.messages).min(self.messages);
+        let mut copy = Session { queue: Vec::new(), fates: Vec::new(), messages: keep, ..self.clone() };
+        copy.pending.retain(|known| keep == self.messages || known.place <= keep);
+        copy.void();
+        copy
+    }
+
+    /// What is handed to a child.
+    pub(crate) fn handed(&self) -> Vec<Known> {
+        let goes = |known: &&Known| {
+            known.propagate == Propagate::All || known.propagate == Propagate::Session && !known.inherited
+        };
+        self.pending.iter().filter(goes).map(|known| Known { inherited: true, ..known.clone() }).collect()
+    }
+
+    pub(crate) fn push(&mut self, reminder: Option<(u32, Wish)>, mode: Mode) {
+        let key = |queued: &Queued| queued.reminder.as_ref().and_then(|(_, wish)| wish.key);
+        let queued = Queued { reminder, mode, nth: self.fates.len() };
+        if let Some(new) = key(&queued) {
+            let (gone, rest): (Vec<_>, Vec<_>) = self.queue.drain(..).partition(|old| key(old) == Some(new));
+            gone.iter().for_each(|old| self.fates[old.nth] = Fate::Revoked);
+            self.queue = rest;
+        }
+        self.queue.push(queued);
+        self.fates.push(Fate::Waiting);
+    }
+
+    /// A seam is passed, by the guide's table of modes.
+    pub(crate) fn drain(&mut self, seam: Seam) {
+        let seam = seam.as_str();
+        let daemon = ["daemon_idle_pre", "daemon_idle_post"].contains(&seam);
+        let boundary = ["iteration_start", "post_tool_dispatch", "iteration_end"].contains(&seam);
+        let due = |mode: Mode| match mode {
+            Mode::InterruptImmediate => boundary || daemon || seam == "pre_tool_dispatch",
+            Mode::FinishStep => boundary,
+            Mode::AuditOnly => seam == "loop_exit",
+        };
+        let (gone, rest): (Vec<_>, Vec<_>) = self.queue.drain(..).partition(|queued| due(queued.mode));
+        self.queue = rest;
+        for queued in gone {
+            self.fates[queued.nth] = Fate::Delivered;
+            match queued.reminder {
+                _ if queued.mode == Mode::AuditOnly => {}
+                Some((number, wish)) => self.admit(self.make(number, &wish, false)),
+                None => self.messages += 1,
+            }
+        }
+    }
+}

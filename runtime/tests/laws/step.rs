@@ -1,0 +1,136 @@
+//! The commands.
+
+use proptest::prelude::*;
+use runtime::reminder::bridge::{Mode, Seam};
+use runtime::reminder::{Propagate, RoleHint, Source};
+use runtime::transcript::compact::Strategy as How;
+
+/// A command and the session it is meant for, as a number that is taken modulo how many there are.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub(crate) session: u8,
+    pub(crate) what: What,
+}
+
+/// What is done.
+#[derive(Debug, Clone)]
+pub(crate) enum What {
+    Inject(Wish, Source),
+    /// An event that is pending already is put in again, as a script may do with what it read.
+    InjectAgain(u8),
+    /// A body that no route can show, let in by the lenient reader.
+    InjectBlank(u8),
+    ClearId(u8),
+    ClearTag(u8),
+    ClearKey(u8),
+    ClearTagAndKey(u8, u8),
+    /// A turn begins; the route may have no slot at all.
+    Prompt {
+        slots: bool,
+    },
+    /// Nobody saw the prompt.
+    Void,
+    /// A bare call.
+    Bare,
+    /// The turn ends.
+    Pass,
+    PassByHand(u8),
+    Compact {
+        how: How,
+        keep_last: Option<u8>,
+        target: Option<u16>,
+        all: bool,
+        veto: bool,
+        messages: Option<u8>,
+    },
+    Fork,
+    ForkAt(u8),
+    /// A child is started.
+    Inherit,
+    /// Another session is handed what is pending here.
+    HandOver(u8),
+    Push(Wish, Mode),
+    PushMessage(Mode),
+    Drain(Seam),
+    Revoke(u8),
+    Audit,
+    Message,
+    /// An assistant's call of a tool and its long result.
+    ToolCall,
+    Trim(u8),
+    Reset,
+    Close,
+    /// Out and in again as another session; on the way all keys may be made the same.
+    Import {
+        one_key: bool,
+    },
+    Clock(i32),
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    pub(crate) key: Option<u8>,
+    pub(crate) tag: u8,
+    pub(crate) ttl: Option<u32>,
+    pub(crate) preserve: bool,
+    pub(crate) propagate: Propagate,
+    pub(crate) hint: RoleHint,
+}
+
+fn wish() -> impl Strategy<Value = Wish> {
+    let key = prop::option::of(0_u8..4);
+    let ttl = prop_oneof![2 => Just(None), 6 => (1_u32..5).prop_map(Some), 1 => Just(Some(u32::MAX))];
+    let words = (prop::sample::select(Propagate::ALL), prop::sample::select(RoleHint::ALL));
+    (key, 0_u8..3, ttl, any::<bool>(), words).prop_map(|(key, tag, ttl, preserve, (propagate, hint))| Wish {
+        key,
+        tag,
+        ttl,
+        preserve,
+        propagate,
+        hint,
+    })
+}
+
+fn compact() -> impl Strategy<Value = What> {
+    let sizes = (prop::option::of(0_u8..4), prop::option::of(0_u16..200), prop::option::of(0_u8..3));
+    (prop::sample::select(How::ALL), sizes, any::<bool>(), prop::bool::weighted(0.2)).prop_map(
+        |(how, (keep_last, target, messages), all, veto)| What::Compact { how, keep_last, target, all, veto, messages },
+    )
+}
+
+pub(crate) fn step() -> impl Strategy<Value = Step> {
+    let mode = || prop::sample::select(Mode::ALL);
+    let what = prop_oneof![
+        12 => (wish(), prop::sample::select(Source::ALL)).prop_map(|(wish, source)| What::Inject(wish, source)),
+        1 => any::<u8>().prop_map(What::InjectAgain),
+        1 => (0_u8..4).prop_map(What::InjectBlank),
+        2 => any::<u8>().prop_map(What::ClearId),
+        1 => (0_u8..3).prop_map(What::ClearTag),
+        2 => (0_u8..4).prop_map(What::ClearKey),
+        1 => (0_u8..3, 0_u8..4).prop_map(|(tag, key)| What::ClearTagAndKey(tag, key)),
+        10 => prop::bool::weighted(0.95).prop_map(|slots| What::Prompt { slots }),
+        2 => Just(What::Void),
+        1 => Just(What::Bare),
+        8 => Just(What::Pass),
+        1 => (0_u8..6).prop_map(What::PassByHand),
+        3 => compact(),
+        2 => Just(What::Fork),
+        1 => (0_u8..5).prop_map(What::ForkAt),
+        3 => Just(What::Inherit),
+        1 => any::<u8>().prop_map(What::HandOver),
+        4 => (wish(), mode()).prop_map(|(wish, mode)| What::Push(wish, mode)),
+        1 => mode().prop_map(What::PushMessage),
+        6 => prop::sample::select(Seam::ALL).prop_map(What::Drain),
+        2 => any::<u8>().prop_map(What::Revoke),
+        1 => Just(What::Audit),
+        4 => Just(What::Message),
+        1 => Just(What::ToolCall),
+        1 => (0_u8..4).prop_map(What::Trim),
+        1 => Just(What::Reset),
+        1 => Just(What::Close),
+        2 => any::<bool>().prop_map(|one_key| What::Import { one_key }),
+        1 => (-5_000_i32..5_000).prop_map(What::Clock),
+    ];
+    (any::<u8>(), what).prop_map(|(session, what)| Step { session, what })
+}

@@ -1,0 +1,523 @@
+//! The real sessions, queues and log, beside the model of each session.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use runtime::capabilities::Capabilities;
+use runtime::clock::Clock;
+use runtime::data::Data;
+use runtime::event_log::{EventLog, Filter, MemoryLog};
+use runtime::message::{Message, ToolCall};
+use runtime::reminder::bridge::{Payload, QueueError, Revoked, Seam};
+use runtime::reminder::lifecycle::{
+    self, Charge, Moment, Road, Selector, before_prompt, drop_unrenderable, fire, post_turn, propagation, void,
+};
+use runtime::reminder::{Reminder, ReminderSpec, Source};
+use runtime::render::{RenderOptions, render};
+use runtime::seam::{Local, Scope, Summary};
+use runtime::session::{Session, Sessions};
+use runtime::transcript::Transcript;
+use runtime::transcript::compact::{CompactOptions, Strategy as How, begin};
+
+use crate::model::{self, Fate, Known};
+use crate::step::{Step, What, Wish};
+
+/// What every body of a reminder holds, and no message.
+const MARK: &str = "REMINDER";
+
+/// A clock that jumps both ways.
+#[derive(Default)]
+struct Jumping(Cell<i64>);
+
+impl Clock for Jumping {
+    fn now_ms(&self) -> u64 {
+        self.0.get().unsigned_abs()
+    }
+
+    fn sleep_until(&self, _: u64) -> Local<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// A session and its model.
+pub(crate) struct Pair {
+    pub(crate) real: Rc<Session>,
+    pub(crate) model: model::Session,
+    /// What its queue accepted, in order, and whether it is a message.
+    pub(crate) accepted: Vec<(Arc<str>, bool)>,
+    pub(crate) is_closed: bool,
+}
+
+/// What was pending in every session when the log had so many records.
+pub(crate) struct Snapshot {
+    pub(crate) cursor: u64,
+    pub(crate) pending: Vec<(Arc<str>, Vec<(Arc<str>, Option<u32>)>)>,
+}
+
+pub(crate) struct World {
+    pub(crate) sessions: Sessions,
+    pub(crate) scope: Scope,
+    pub(crate) log: MemoryLog,
+    clock: Rc<Jumping>,
+    pub(crate) pairs: Vec<Pair>,
+    numbers: u32,
+    pub(crate) history: Vec<Snapshot>,
+    /// Old versions, and what they looked like when they were current.
+    old: Vec<(Transcript, String)>,
+}
+
+impl World {
+    pub(crate) fn new() -> World {
+        let (log, clock) = (MemoryLog::new(), Rc::new(Jumping(Cell::new(1_000_000))));
+        let scope = Scope::new(clock.clone(), Rc::new(log.clone()));
+        let sessions = Sessions::new(7);
+        let (pairs, history, old) = (Vec::new(), Vec::new(), Vec::new());
+        let mut world = World { sessions, scope, log, clock, pairs, numbers: 0, history, old };
+        world.open(model::Session::default());
+        world.remember();
+        world
+    }
+
+    /// Takes a step in the real world and in the model, and compares both.
+    pub(crate) fn take(&mut self, step: Step) -> Result<(), TestCaseError> {
+        let open: Vec<usize> = (0..self.pairs.len()).filter(|n| !self.pairs[*n].is_closed).collect();
+        let at = open[step.session as usize % open.len()];
+        let before = self.pairs[at].real.transcript();
+        let looked = fingerprint(&before);
+        let crowd = open.len();
+        let other = if let What::HandOver(nth) = step.what { nth as usize % self.pairs.len() } else { at };
+        self.carry_out(at, step.what, crowd)?;
+        prop_assert_eq!(fingerprint(&before), looked.clone(), "the version before the step has changed");
+        self.old.push((before, looked));
+        for pair in [at, other, self.pairs.len() - 1].map(|n| &self.pairs[n]).into_iter().filter(|pair| !pair.is_closed)
+        {
+            pair.agree()?;
+        }
+        self.remember();
+        Ok(())
+    }
+
+    fn carry_out(&mut self, at: usize, what: What, crowd: usize) -> Result<(), TestCaseError> {
+        let real = self.pairs[at].real.clone();
+        let id = real.id().clone();
+        let number = self.numbers;
+        self.numbers += 1;
+        match what {
+            What::Inject(wish, source) => {
+                real.inject_reminder(&self.scope, spec(number, &wish), source, None);
+                self.admit(at, number, &wish, source == Source::Inherited);
+            }
+            What::InjectAgain(nth) => {
+                let transcript = real.transcript();
+                if let Some(event) = pick(transcript.events().filter(|event| event.pending().is_some()), nth) {
+                    let again = number_of(event.reminder().unwrap());
+                    self.sessions.inject(&id, &event.to_data(transcript.charged()), &self.scope).unwrap();
+                    let model = &mut self.pairs[at].model;
+                    let known = model.pending.iter().find(|known| known.number == again).unwrap().clone();
+                    model.admit(known);
+                }
+            }
+            What::InjectBlank(key) => {
+                let tags: Data =
+                    [format!("#{number}"), "t0".to_owned()].iter().map(|tag| tag.as_str().into()).collect();
+                let reminder =
+                    Data::dict([("body", Data::from(" \n")), ("tags", tags), ("dedupe_key", key.to_string().into())]);
+                let event = Data::dict([("kind", Data::from("system_reminder")), ("reminder", reminder)]);
+                self.sessions.inject(&id, &event, &self.scope).unwrap();
+                let model = &mut self.pairs[at].model;
+                let wish = Wish { key: Some(key), tag: 0, ..Wish::plain() };
+                // A script says in which turn it was made, and this one says nothing.
+                model.admit(Known { blank: true, turn: 0, ..model.make(number, &wish, false) });
+            }
+            What::ClearId(nth) => {
+                let model = &mut self.pairs[at].model;
+                if !model.pending.is_empty() {
+                    let gone = model.pending.remove(nth as usize % model.pending.len());
+                    let found = real
+                        .transcript()
+                        .pending()
+                        .find(|p| number_of(&p.reminder) == gone.number)
+                        .unwrap()
+                        .reminder
+                        .id
+                        .clone();
+                    prop_assert_eq!(
+                        real.clear_reminders(&self.scope, &Selector { id: Some(found), ..Selector::default() }),
+                        1
+                    );
+                }
+            }
+            What::ClearTag(tag) => self.clear(at, Some(tag), None)?,
+            What::ClearKey(key) => self.clear(at, None, Some(key))?,
+            What::ClearTagAndKey(tag, key) => self.clear(at, Some(tag), Some(key))?,
+            What::Prompt { slots } => {
+                real.with(|state| state.turns += 1);
+                real.apply(&self.scope, |t, _| before_prompt(t), |records| records);
+                self.show(&real, slots, true);
+                self.pairs[at].model.prompt(slots);
+            }
+            What::Void => {
+                if self.pairs[at].model.open {
+                    real.apply(&self.scope, |t, _| void(t), |records| records);
+                    self.pairs[at].model.void();
+                }
+            }
+            What::Bare => {
+                real.apply(&self.scope, |t, _| drop_unrenderable(t), |records| records);
+                self.show(&real, true, false);
+                self.pairs[at].model.pending.retain(|known| !known.blank);
+            }
+            What::Pass => {
+                real.apply(&self.scope, |t, _| post_turn(t), |passed| &passed.records);
+                self.pairs[at].model.pass();
+            }
+            What::PassByHand(turn) => {
+                real.post_turn_by_hand(&self.scope, turn.into());
+                self.pairs[at].model.charge(|known| known.turn <= u32::from(turn));
+            }
+            What::Compact { how, keep_last, target, all, veto, messages } => {
+                let options = CompactOptions {
+                    strategy: how,
+                    keep_last: keep_last.map(usize::from),
+                    target_tokens: target.map(usize::from),
+                    charge: if all { Charge::All } else { Charge::Carried },
+                    ..CompactOptions::default()
+                };
+                self.compact(at, options, veto, messages.map(usize::from))?;
+            }
+            What::Fork | What::ForkAt(_) if crowd >= 6 => {}
+            What::Fork => {
+                let child = self.sessions.fork(&id, Some(&self.name()), &self.scope).unwrap();
+                let model = self.pairs[at].model.fork(None);
+                self.add(child, model);
+            }
+            What::ForkAt(keep) => {
+                let child = self.sessions.fork_at(&id, keep.into(), Some(&self.name()), &self.scope).unwrap();
+                let model = self.pairs[at].model.fork(Some(keep.into()));
+                self.add(child, model);
+            }
+            What::Inherit if crowd >= 6 => {}
+            What::Inherit => {
+                let child = self.open(model::Session::default());
+                self.hand_over(at, child);
+            }
+            What::HandOver(nth) => {
+                let to = nth as usize % self.pairs.len();
+                if to != at && !self.pairs[to].is_closed {
+                    self.hand_over(at, to);
+                }
+            }
+            What::Push(wish, mode) => {
+                let pushed = real.queue().lock().unwrap().push_reminder(spec(number, &wish), mode, self.clock.now_ms());
+                self.pairs[at].accepted.push((pushed.unwrap().id, false));
+                self.pairs[at].model.push(Some((number, wish)), mode);
+            }
+            What::PushMessage(mode) => {
+                let message = Arc::new(Message::user("from a host"));
+                let pushed = real.queue().lock().unwrap().push_message(message, mode, self.clock.now_ms());
+                self.pairs[at].accepted.push((pushed.unwrap().id, true));
+                self.pairs[at].model.push(None, mode);
+            }
+            What::Drain(seam) => {
+                self.drain(&real, seam);
+                self.pairs[at].model.drain(seam);
+            }
+            What::Revoke(nth) => self.revoke(at, nth)?,
+            What::Audit => {
+                let reminder = Arc::new(spec(number, &Wish::plain()).into_reminder(
+                    format!("audited {number}").into(),
+                    Source::Bridge,
+                    0,
+                ));
+                real.apply(&self.scope, |t, at| [lifecycle::audit(t, reminder, at)], |records| records);
+            }
+            What::Message => {
+                real.with(|state| state.transcript.push_message(Arc::new(Message::user("one more message"))));
+                self.pairs[at].model.messages += 1;
+            }
+            What::ToolCall => {
+                let call = ToolCall::new("call", "read", Data::empty_dict());
+                let said = [
+                    Message::assistant("", vec![call.clone()]),
+                    Message::tool_result(&call, "a long output ".repeat(100), true),
+                ];
+                said.into_iter().for_each(|message| real.with(|s| s.transcript.push_message(Arc::new(message))));
+                self.pairs[at].model.messages += 2;
+            }
+            What::Trim(keep) => {
+                self.sessions.trim(&id, keep.into(), &self.scope).unwrap();
+                self.pairs[at].model.trim(keep.into());
+            }
+            What::Reset => {
+                self.sessions.reset(&id, &self.scope).unwrap();
+                let model = &mut self.pairs[at].model;
+                (model.pending, model.messages, model.open) = (Vec::new(), 0, false);
+            }
+            What::Close if crowd == 1 => {}
+            What::Close => {
+                self.sessions.close(&id, &self.scope).unwrap();
+                let pair = &mut self.pairs[at];
+                pair.is_closed = true;
+                pair.model.queue.drain(..).for_each(|queued| pair.model.fates[queued.nth] = Fate::Delivered);
+                prop_assert_eq!(real.transcript().pending_count(), 0);
+            }
+            What::Import { .. } if crowd >= 6 => {}
+            What::Import { one_key } => self.import(at, one_key),
+            What::Clock(by) => self.clock.0.set(self.clock.0.get() + i64::from(by)),
+        }
+        Ok(())
+    }
+
+    fn name(&self) -> String {
+        format!("session {}", self.pairs.len())
+    }
+
+    fn open(&mut self, model: model::Session) -> usize {
+        let real = self.sessions.open(Some(&self.name()), self.clock.now_ms());
+        self.add(real, model)
+    }
+
+    fn add(&mut self, real: Rc<Session>, model: model::Session) -> usize {
+        self.pairs.push(Pair { real, model, accepted: Vec::new(), is_closed: false });
+        self.pairs.len() - 1
+    }
+
+    fn admit(&mut self, at: usize, number: u32, wish: &Wish, inherited: bool) {
+        let model = &mut self.pairs[at].model;
+        model.admit(model.make(number, wish, inherited));
+    }
+
+    fn clear(&mut self, at: usize, tag: Option<u8>, key: Option<u8>) -> Result<(), TestCaseError> {
+        let pair = &mut self.pairs[at];
+        let selector = Selector {
+            id: None,
+            tag: tag.map(|tag| format!("t{tag}").into()),
+            dedupe_key: key.map(|key| key.to_string().into()),
+        };
+        let before = pair.model.pending.len();
+        pair.model
+            .pending
+            .retain(|known| !(tag.is_none_or(|tag| known.tag == tag) && key.is_none_or(|key| known.key == Some(key))));
+        let gone = before - pair.model.pending.len();
+        prop_assert_eq!(pair.real.clear_reminders(&self.scope, &selector), gone);
+        Ok(())
+    }
+
+    /// A request is sent on a route with or without slots.
+    fn show(&self, real: &Session, slots: bool, charges: bool) {
+        let capabilities = Capabilities { system_text: slots, ..Capabilities::default() };
+        let transcript = real.transcript();
+        let pending: Vec<&Reminder> = transcript.pending().map(|pending| pending.reminder.as_ref()).collect();
+        let rendered = render(pending, &capabilities, RenderOptions::default());
+        real.apply(&self.scope, |t, at| fire(t, &rendered, charges, at), |records| records);
+    }
+
+    fn compact(
+        &mut self,
+        at: usize,
+        options: CompactOptions,
+        veto: bool,
+        messages: Option<usize>,
+    ) -> Result<(), TestCaseError> {
+        let pair = &mut self.pairs[at];
+        let before = pair.real.transcript();
+        let custom = options.strategy == How::Custom;
+        let keep_last = options.keep_last.unwrap_or(if custom { 0 } else { 12 });
+        let under = options.target_tokens.is_some_and(|target| before.estimated_tokens() <= target);
+        let masks = options.strategy == How::ObservationMask;
+        let happens = custom || pair.model.messages > keep_last && !under;
+        let all = options.charge == Charge::All;
+        let begun = begin(&before, options);
+        // Masking needs something to mask as well.
+        prop_assert!(begun.is_some() == happens || masks && happens, "whether a compaction happens");
+        let Some(begun) = begun.filter(|_| !veto) else { return Ok(()) };
+        let cut = begun.archived.len();
+        let summary = match messages {
+            _ if masks => Summary::Messages(begun.masked()),
+            Some(count) => Summary::Messages((0..count).map(|n| Arc::new(Message::user(n.to_string()))).collect()),
+            None => Summary::Text(begun.truncation_note()),
+        };
+        let head = if let Summary::Messages(messages) = &summary { messages.len() } else { 1 };
+        let now_ms = self.clock.now_ms();
+        let turn = pair.real.with(|state| state.turns);
+        let at =
+            Moment { session_id: pair.real.id(), task_id: None, agent_id: None, turn, now_ms, ids: pair.real.ids() };
+        let done = begun.finish(before, summary, &at).unwrap();
+        pair.real.with(|state| state.transcript = done.transcript);
+        pair.real.log_lifecycle(&self.scope, done.records);
+        pair.model.compact(all, cut, head);
+        Ok(())
+    }
+
+    fn hand_over(&mut self, from: usize, to: usize) {
+        let (parent, child) = (self.pairs[from].real.clone(), self.pairs[to].real.clone());
+        for reminder in propagation(&parent.transcript(), parent.id()) {
+            child.admit_reminder(&self.scope, reminder, Road::Inherited);
+        }
+        let handed = self.pairs[from].model.handed();
+        handed.into_iter().for_each(|known| self.pairs[to].model.admit(known));
+    }
+
+    /// As the loop does at its seams.
+    fn drain(&self, real: &Session, seam: Seam) {
+        let items = real.queue().lock().unwrap().drain(seam);
+        let turn = real.with(|state| state.turns);
+        for item in items {
+            match item.payload {
+                Payload::Reminder(reminder) => {
+                    let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
+                    if seam == Seam::LoopExit {
+                        real.apply(&self.scope, |t, at| [lifecycle::audit(t, reminder, at)], |records| records);
+                    } else {
+                        real.admit_reminder(&self.scope, reminder, Road::Injected);
+                    }
+                }
+                Payload::Message(message) if seam != Seam::LoopExit => {
+                    real.with(|state| state.transcript.push_message(message));
+                }
+                Payload::Message(_) => {}
+            }
+        }
+    }
+
+    fn revoke(&mut self, at: usize, nth: u8) -> Result<(), TestCaseError> {
+        let pair = &mut self.pairs[at];
+        if pair.accepted.is_empty() {
+            return Ok(());
+        }
+        let nth = nth as usize % pair.accepted.len();
+        let id = pair.accepted[nth].0.clone();
+        let told = pair.real.queue().lock().unwrap().revoke(&id);
+        let expected = match pair.model.fates[nth] {
+            Fate::Waiting => Ok(Revoked::Now),
+            Fate::Revoked => Ok(Revoked::Already),
+            Fate::Delivered => Err(QueueError::AlreadyDelivered(id)),
+        };
+        prop_assert_eq!(told, expected);
+        if pair.model.fates[nth] == Fate::Waiting {
+            pair.model.fates[nth] = Fate::Revoked;
+            pair.model.queue.retain(|queued| queued.nth != nth);
+        }
+        Ok(())
+    }
+
+    fn import(&mut self, at: usize, one_key: bool) {
+        let mut exported = self.pairs[at].real.transcript().to_data();
+        let mut model = self.pairs[at].model.fork(None);
+        if one_key {
+            let with_key = |event: &Data| {
+                let mut event = event.clone();
+                if event.get("reminder").as_dict().is_some() {
+                    let reminder = event.get("reminder").clone().with("dedupe_key", "0".into());
+                    event.set("reminder", reminder);
+                }
+                event
+            };
+            let events: Data = exported.get("events").as_list().unwrap().iter().map(with_key).collect();
+            exported.set("events", events);
+            model.pending.iter_mut().for_each(|known| (known.key, known.twin) = (Some(0), true));
+        }
+        model.turn = 0;
+        model.pending.iter_mut().for_each(|known| known.place = 0);
+        let to = self.open(model);
+        let real = &self.pairs[to].real;
+        let (transcript, records) = Transcript::import(&exported, real.ids(), self.clock.now_ms()).unwrap();
+        real.with(|state| state.transcript = transcript.renamed(real.id().clone()));
+        real.log_lifecycle(&self.scope, records);
+    }
+
+    /// Notes what is pending now.
+    fn remember(&mut self) {
+        let pending = self.pairs.iter().map(|pair| {
+            let transcript = pair.real.transcript();
+            let left = |p: &_| transcript.ttl_left(p);
+            (pair.real.id().clone(), transcript.pending().map(|p| (p.reminder.id.clone(), left(p))).collect())
+        });
+        let after = self.history.last().map_or(0, |snapshot| snapshot.cursor);
+        let new = self.log.read(&Filter { after, ..Filter::default() }, usize::MAX).unwrap();
+        let cursor = new.last().map_or(after, |record| record.cursor);
+        self.history.push(Snapshot { cursor, pending: pending.collect() });
+    }
+
+    /// Also what no step has touched is as it was.
+    pub(crate) fn all_agree(&self) -> Result<(), TestCaseError> {
+        self.pairs.iter().filter(|pair| !pair.is_closed).try_for_each(Pair::agree)
+    }
+
+    pub(crate) fn old_versions_are_unchanged(&self) -> Result<(), TestCaseError> {
+        for (version, looked) in &self.old {
+            prop_assert_eq!(&fingerprint(version), looked, "an old version has changed");
+        }
+        Ok(())
+    }
+}
+
+impl Pair {
+    /// The model and the real session agree.
+    fn agree(&self) -> Result<(), TestCaseError> {
+        let transcript = self.real.transcript();
+        let known: Vec<_> = self.model.pending.iter().map(|known| (known.number, known.left)).collect();
+        let real: Vec<_> = transcript.pending().map(|p| (number_of(&p.reminder), transcript.ttl_left(p))).collect();
+        prop_assert_eq!(real, known, "(number, turns left) in the session and in the model");
+        prop_assert_eq!(transcript.pending_count(), self.model.pending.len());
+        prop_assert_eq!(transcript.messages().len(), self.model.messages);
+        prop_assert_eq!(transcript.events().count(), transcript.event_count());
+        for pending in transcript.pending() {
+            let found = transcript.find(&pending.reminder.id);
+            prop_assert!(
+                found.is_some_and(|found| Arc::ptr_eq(&found.reminder, &pending.reminder)),
+                "not found by its id"
+            );
+        }
+        for (n, known) in self.model.pending.iter().enumerate().filter(|(_, known)| known.key.is_some()) {
+            let twin = self.model.pending[..n].iter().find(|other| other.key == known.key);
+            prop_assert!(twin.is_none_or(|twin| twin.twin), "a key stands twice");
+        }
+        let queued: Vec<_> = self.real.queue().lock().unwrap().pending().map(|item| item.id.clone()).collect();
+        let expected: Vec<_> = self.model.queue.iter().map(|queued| self.accepted[queued.nth].0.clone()).collect();
+        prop_assert_eq!(queued, expected, "the queue");
+        prop_assert!(
+            transcript.messages().iter().all(|message| !message.text().contains(MARK)),
+            "a reminder is a message"
+        );
+        Ok(())
+    }
+}
+
+impl Wish {
+    /// Nothing but a body.
+    pub(crate) fn plain() -> Wish {
+        let ReminderSpec { propagate, role_hint, .. } = ReminderSpec::new("");
+        Wish { key: None, tag: 0, ttl: None, preserve: false, propagate, hint: role_hint }
+    }
+}
+
+fn spec(number: u32, wish: &Wish) -> ReminderSpec {
+    ReminderSpec {
+        body: format!("{MARK} {number}").into(),
+        tags: vec![format!("#{number}").into(), format!("t{}", wish.tag).into()],
+        dedupe_key: wish.key.map(|key| key.to_string().into()),
+        ttl_turns: wish.ttl,
+        preserve_on_compact: wish.preserve,
+        propagate: wish.propagate,
+        role_hint: wish.hint,
+    }
+}
+
+/// The number of a reminder, which its first tag tells.
+fn number_of(reminder: &Reminder) -> u32 {
+    reminder.tags[0][1..].parse().unwrap()
+}
+
+fn pick<T>(items: impl Iterator<Item = T>, nth: u8) -> Option<T> {
+    let mut items: Vec<T> = items.collect();
+    if items.is_empty() { None } else { Some(items.swap_remove(nth as usize % items.len())) }
+}
+
+/// Everything that can be seen of a transcript's reminders.
+fn fingerprint(transcript: &Transcript) -> String {
+    let seen = transcript.pending().map(|p| format!("{}:{:?}", p.reminder.id, transcript.ttl_left(p)));
+    format!("{} {} {}", transcript.messages().len(), transcript.event_count(), seen.collect::<Vec<_>>().join(" "))
+}
