@@ -9,6 +9,7 @@ mod limits;
 mod repl;
 mod report;
 mod run;
+mod trace;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -33,6 +34,8 @@ enum Command {
     Check(check::Args),
     /// Say what a diagnostic code means, with a failing and a mended script
     Explain(explain::Args),
+    /// Show what became of every reminder, from an event log
+    Trace(trace::Args),
     /// Type statements and see what they give
     Repl(repl::Args),
 }
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Repl(args) => repl::run(args),
     };
     // What does not fit into an exit code must not wrap round to success.

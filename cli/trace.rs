@@ -1,0 +1,202 @@
+//! `harn trace LOG`: what became of every reminder, from the event log alone.
+//!
+//! - `source`: reading a log, SQLite or JSON lines.
+//! - `names`: ids and texts as people see them.
+//! - `timeline`, `text`: the life of each session, turn by turn.
+//! - `pending`: what was pending at a point.
+//! - `document`: the same as one JSON document.
+//! - `page`: the same as an HTML page.
+
+use crate::report::{Format, show, wants_color};
+use names::Names;
+use runtime::data::Data;
+use runtime::event_log::Record;
+use runtime::reminder::lifecycle::rebuild::Rebuilt;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+use stdlib::Diagnostic;
+
+mod document;
+mod lane;
+mod names;
+mod page;
+mod paint;
+mod pending;
+mod source;
+mod text;
+mod timeline;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A log in a SQLite file, or a file with a record as JSON in each line
+    log: PathBuf,
+    /// What was pending after the record with this cursor; with --json, --html and --records: all up to it
+    #[arg(long, value_name = "CURSOR")]
+    at: Option<u64>,
+    /// Only this session; the end of its id is enough
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// One JSON document
+    #[arg(long, group = "form")]
+    json: bool,
+    /// Every record as a line of JSON
+    #[arg(long, group = "form")]
+    records: bool,
+    /// Write one HTML page that needs nothing else
+    #[arg(long, value_name = "FILE", group = "form")]
+    html: Option<PathBuf>,
+    /// Also providers that looked and added nothing, and every pass that charged reminders
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+pub(crate) fn run(args: &Args) -> i32 {
+    match trace(args) {
+        Ok(()) => 0,
+        Err(Failure::Said(code, message, help)) => {
+            eprintln!("error: {message}\n  help: {help}");
+            code
+        }
+        Err(Failure::Told(diagnostic)) => {
+            show(&[*diagnostic], Format::Text);
+            1
+        }
+    }
+}
+
+enum Failure {
+    /// What was asked for does not fit the log, or its place cannot be written: exit code, sentence, help.
+    Said(i32, String, String),
+    /// The log cannot be read.
+    Told(Box<Diagnostic>),
+}
+
+/// What was read of a log.
+struct Trace {
+    rebuilt: Rebuilt,
+    told: source::Told,
+    names: Names,
+    /// The whole id of the one session that is wanted.
+    only: Option<String>,
+}
+
+impl Trace {
+    /// The sessions that are wanted.
+    fn sessions(&self) -> impl Iterator<Item = &runtime::reminder::lifecycle::rebuild::SessionLife> {
+        let wanted = |id: &str| self.only.as_deref().is_none_or(|only| only == id);
+        self.rebuilt.sessions().filter(move |session| wanted(&session.id))
+    }
+
+    /// Notes of the sessions that are wanted.
+    fn notes(&self) -> impl Iterator<Item = &runtime::reminder::lifecycle::rebuild::RebuildNote> {
+        let wanted = |id: Option<&str>| self.only.is_none() || id == self.only.as_deref();
+        self.rebuilt.notes.iter().filter(move |note| wanted(note.session_id.as_deref()))
+    }
+}
+
+fn trace(args: &Args) -> Result<(), Failure> {
+    if args.records {
+        return records(args);
+    }
+    let mut rebuilt = Rebuilt::default();
+    let upto = args.at.unwrap_or(u64::MAX);
+    let told = source::read(&args.log, |record| {
+        if record.cursor <= upto {
+            rebuilt.take(record);
+        }
+    })
+    .map_err(Failure::Told)?;
+    show(&told.warnings, Format::Text);
+    check_cursor(args, told.last_cursor)?;
+    let names = Names::of(&rebuilt);
+    let only = args.session.as_deref().map(|wanted| find_session(&rebuilt, &names, wanted)).transpose()?;
+    let trace = Trace { rebuilt, told, names, only };
+    if let Some(file) = &args.html {
+        return write_page(&trace, args, file);
+    }
+    let text = match args.at {
+        _ if args.json => document::document(&trace, args.at),
+        Some(cursor) => pending::pending(&trace, cursor, paint::Paint::of(&std::io::stdout())),
+        None => text::text(&trace, args.verbose, paint::Paint::of(&std::io::stdout())),
+    };
+    // A reader who has gone away (`harn trace LOG | head`) is no error.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(())
+}
+
+fn check_cursor(args: &Args, last: u64) -> Result<(), Failure> {
+    match args.at {
+        Some(cursor) if cursor > last => {
+            let message = format!("the log has no cursor {cursor} yet; its last record has {last}");
+            Err(Failure::Said(2, message, format!("`--at` takes a cursor from 0 to {last}; `--records` shows them")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn find_session(rebuilt: &Rebuilt, names: &Names, wanted: &str) -> Result<String, Failure> {
+    let end = wanted.strip_prefix('#').unwrap_or(wanted);
+    let exact = rebuilt.sessions().find(|session| session.id.as_ref() == wanted);
+    let mut ending = rebuilt.sessions().filter(|session| !end.is_empty() && session.id.ends_with(end));
+    let found = exact.or_else(|| ending.next().filter(|_| ending.next().is_none()));
+    found.map(|session| session.id.to_string()).ok_or_else(|| {
+        let ids: Vec<String> = rebuilt.sessions().take(8).map(|session| names.short(&session.id)).collect();
+        let near = runtime::words::nearest(wanted, rebuilt.sessions().map(|session| session.id.as_ref()));
+        let help = match near {
+            Some(near) => format!("did you mean `{}`?", names::clean(near)),
+            None if ids.is_empty() => "the log names no session".to_owned(),
+            None => format!("the log names {}", ids.join(", ")),
+        };
+        Failure::Said(2, format!("no session is called `{}`, or more than one ends so", names::clean(wanted)), help)
+    })
+}
+
+/// The records themselves, as they are read: a log may be larger than memory.
+fn records(args: &Args) -> Result<(), Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let upto = args.at.unwrap_or(u64::MAX);
+    let mut is_open = true;
+    let told = source::read(&args.log, |record| {
+        if is_open && record.cursor <= upto && is_of(record, args.session.as_deref()) {
+            is_open = writeln!(out, "{}", record.to_data().to_json()).is_ok();
+        }
+    })
+    .map_err(Failure::Told)?;
+    let _ = out.flush();
+    show(&told.warnings, Format::Text);
+    check_cursor(args, told.last_cursor)
+}
+
+fn is_of(record: &Record, session: Option<&str>) -> bool {
+    let Some(wanted) = session else { return true };
+    let id = match record.payload.get("session_id") {
+        Data::Str(id) => id.as_ref(),
+        _ => return false,
+    };
+    id == wanted || id.ends_with(wanted.strip_prefix('#').unwrap_or(wanted))
+}
+
+fn write_page(trace: &Trace, args: &Args, file: &std::path::Path) -> Result<(), Failure> {
+    let name = args.log.file_name().map_or_else(|| "log".to_owned(), |name| name.to_string_lossy().into_owned());
+    source::write_whole(file, &page::page(trace, &name)).map_err(|error| {
+        let message = format!("`{}` cannot be written: {error}", file.display());
+        let help = "name a file in a folder that is there and may be written to; what stood there is as it was";
+        Failure::Said(1, message, help.to_owned())
+    })?;
+    let lives: usize = trace.sessions().map(|session| session.reminders.len()).sum();
+    let sessions = names::count(trace.sessions().count(), "session");
+    let written = format!("{} of {sessions} in {}\n", names::count(lives, "reminder"), file.display());
+    let _ = std::io::stdout().write_all(written.as_bytes());
+    Ok(())
+}
+
+/// How wide text may be.
+fn columns() -> usize {
+    let wide = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    wide.filter(|columns| *columns >= 40).unwrap_or(if std::io::stdout().is_terminal() { 100 } else { 120 })
+}
+
+/// Whether a stream takes colour.
+fn is_colourful(to: &impl IsTerminal) -> bool {
+    wants_color(to)
+}

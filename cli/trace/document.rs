@@ -1,0 +1,170 @@
+//! The trace as one JSON document; `docs/reference/trace.md` describes it.
+
+use super::Trace;
+use super::text::is_forgettable;
+use runtime::data::Data;
+use runtime::reminder::lifecycle::Charge;
+use runtime::reminder::lifecycle::rebuild::{
+    Biography, Carried, End, Evaluation, How, Passage, Prompt, RebuildNote, Refusal, SessionLife, Tally,
+};
+
+/// The version of the shape.
+const VERSION: u32 = 1;
+
+/// The document, indented.
+pub(super) fn document(trace: &Trace, at: Option<u64>) -> String {
+    let data = Data::dict([
+        ("version", Data::from(VERSION)),
+        ("at", at.into()),
+        ("records", trace.told.records.into()),
+        ("last_cursor", trace.told.last_cursor.into()),
+        ("sessions", trace.sessions().map(session).collect()),
+        ("notes", trace.notes().map(note).collect()),
+    ]);
+    let text = serde_json::to_string_pretty(&serde_json::Value::from(&data)).unwrap_or_default();
+    text + "\n"
+}
+
+fn session(session: &SessionLife) -> Data {
+    Data::dict([
+        ("id", Data::from(&session.id)),
+        ("parent_id", session.parent_id.as_ref().into()),
+        ("agent_id", session.agent_id.as_ref().unwrap_or(&session.id).into()),
+        ("turns", session.turns.into()),
+        ("first_ms", session.first_ms.into()),
+        ("last_ms", session.last_ms.into()),
+        ("branched", session.branched.into()),
+        ("conservation", conservation(&session.tally())),
+        ("pending", session.pending_to_data()),
+        ("reminders", session.reminders.iter().map(reminder).collect()),
+        ("prompts", session.prompts.iter().map(prompt).collect()),
+        ("providers", session.evaluations.iter().map(evaluation).collect()),
+        ("refused", session.refusals.iter().map(refusal).collect()),
+        ("passes", session.passes.iter().map(passage).collect()),
+    ])
+}
+
+fn conservation(tally: &Tally) -> Data {
+    Data::dict([
+        ("injected", Data::from(tally.injected)),
+        ("inherited", tally.inherited.into()),
+        ("forked", tally.forked.into()),
+        ("pending", tally.pending.into()),
+        ("deduped", tally.deduped.into()),
+        ("expired", tally.expired.into()),
+        ("dropped", tally.dropped.into()),
+        ("discarded", tally.discarded.into()),
+        ("audited", tally.audited.into()),
+        ("holds", tally.holds().into()),
+    ])
+}
+
+fn reminder(life: &Biography) -> Data {
+    let birth = &life.birth;
+    // As it was born; the present number stands apart.
+    life.reminder
+        .to_data(life.reminder.ttl_turns)
+        .with("producer", life.reminder.producer.as_ref().into())
+        .with("ttl_left", life.ttl_left.into())
+        .with("pending", life.is_pending().into())
+        .with("forgettable", is_forgettable(life).into())
+        .with(
+            "born",
+            Data::dict([
+                ("by", Data::from(birth.by.as_str())),
+                ("cursor", birth.cursor.into()),
+                ("at_ms", birth.at_ms.into()),
+                ("turn", birth.turn.into()),
+                ("task_id", birth.task_id.as_ref().into()),
+                ("agent_id", birth.agent_id.as_ref().into()),
+            ]),
+        )
+        .with("carried", life.carried.iter().map(carried).collect())
+        .with("end", life.end.as_ref().map_or(Data::Nil, end))
+}
+
+fn carried(carried: &Carried) -> Data {
+    Data::dict([
+        ("cursor", Data::from(carried.cursor)),
+        ("turn", carried.turn.into()),
+        ("slot", carried.slot.as_str().into()),
+        ("charges", carried.charges.into()),
+        ("void", carried.void.into()),
+    ])
+}
+
+fn end(end: &End) -> Data {
+    let (word, reason, by, detail) = match &end.how {
+        How::Deduped { by } => ("deduped", None, Some(by), None),
+        How::Expired(reason) => ("expired", Some(reason.as_str()), None, None),
+        How::Dropped(reason, detail) => ("dropped", Some(reason.as_str()), None, detail.as_ref()),
+        How::Discarded(reason) => ("discarded", Some(reason.as_str()), None, None),
+    };
+    Data::dict([
+        ("how", Data::from(word)),
+        ("reason", reason.into()),
+        ("replaced_by", by.into()),
+        ("detail", detail.into()),
+        ("cursor", end.cursor.into()),
+        ("at_ms", end.at_ms.into()),
+        ("turn", end.turn.into()),
+    ])
+}
+
+fn prompt(prompt: &Prompt) -> Data {
+    let carried = prompt
+        .carried
+        .iter()
+        .map(|(id, slot)| Data::dict([("reminder_id", Data::from(id)), ("slot", slot.as_str().into())]));
+    Data::dict([
+        ("cursor", Data::from(prompt.cursor)),
+        ("at_ms", prompt.at_ms.into()),
+        ("turn", prompt.turn.into()),
+        ("charges", prompt.charges.into()),
+        ("void", prompt.void.into()),
+        ("provider", prompt.provider.as_ref().into()),
+        ("model", prompt.model.as_ref().into()),
+        ("message_count", prompt.message_count.into()),
+        ("total_bytes", prompt.total_bytes.into()),
+        ("shared_prefix_bytes", prompt.shared_prefix_bytes.into()),
+        ("carried", carried.collect()),
+    ])
+}
+
+fn evaluation(it: &Evaluation) -> Data {
+    Data::dict([
+        ("cursor", Data::from(it.cursor)),
+        ("turn", it.turn.into()),
+        ("provider_id", (&it.provider_id).into()),
+        ("event", (&it.event).into()),
+        ("fired", it.fired.into()),
+        ("error", it.error.as_ref().into()),
+    ])
+}
+
+fn refusal(it: &Refusal) -> Data {
+    Data::dict([
+        ("cursor", Data::from(it.cursor)),
+        ("turn", it.turn.into()),
+        ("reason", it.reason.as_str().into()),
+        ("detail", it.detail.as_ref().into()),
+    ])
+}
+
+fn passage(it: &Passage) -> Data {
+    let charges = if it.pass.charges() == Charge::All { "all" } else { "carried" };
+    Data::dict([
+        ("cursor", Data::from(it.cursor)),
+        ("turn", it.turn.into()),
+        ("pass", it.pass.as_str().into()),
+        ("charges", charges.into()),
+    ])
+}
+
+fn note(note: &RebuildNote) -> Data {
+    Data::dict([
+        ("cursor", Data::from(note.cursor)),
+        ("session_id", note.session_id.as_ref().into()),
+        ("message", note.message.as_str().into()),
+    ])
+}

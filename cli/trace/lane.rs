@@ -1,0 +1,177 @@
+//! Where things stand in the picture of a session: turns from left to right, and one lane for each reminder.
+
+use super::names::{Names, grouped};
+use super::page::escape;
+use super::text::bytes;
+use runtime::reminder::lifecycle::rebuild::{Biography, BornBy, Carried, How, Prompt, SessionLife};
+use runtime::render::RenderedRole;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The height of a lane.
+const HEIGHT: f64 = 26.0;
+/// Room behind the last turn for the word that says how a life ended.
+const ROOM: f64 = 150.0;
+/// The height of the row that shows shared prefixes.
+const PREFIX: f64 = 34.0;
+
+/// Places of a session's records: each turn is a column, and in a column things stand in the order of the log.
+pub(super) struct Places {
+    column: f64,
+    turns: u32,
+    of: BTreeMap<u64, f64>,
+    prompts: BTreeMap<u64, f64>,
+}
+
+impl Places {
+    pub(super) fn of(session: &SessionLife) -> Places {
+        let column = match session.turns {
+            0..=6 => 112.0,
+            7..=14 => 72.0,
+            15..=40 => 40.0,
+            _ => 26.0,
+        };
+        let mut turns: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        let mut put = |turn: u32, cursor: u64| turns.entry(turn).or_default().push(cursor);
+        for life in &session.reminders {
+            put(life.birth.turn, life.birth.cursor);
+            life.end.iter().for_each(|end| put(end.turn, end.cursor));
+        }
+        session.prompts.iter().for_each(|prompt| put(prompt.turn, prompt.cursor));
+        let mut of = BTreeMap::new();
+        for (turn, mut cursors) in turns {
+            cursors.sort_unstable();
+            let step = column / (cursors.len() + 1) as f64;
+            let x = |place: usize| f64::from(turn) * column + step * (place + 1) as f64;
+            of.extend(cursors.into_iter().enumerate().map(|(place, cursor)| (cursor, x(place))));
+        }
+        let prompts = session.prompts.iter().filter_map(|p| Some((p.cursor, *of.get(&p.cursor)?))).collect();
+        Places { column, turns: session.turns, of, prompts }
+    }
+
+    /// The width of a turn.
+    pub(super) fn column(&self) -> f64 {
+        self.column
+    }
+
+    fn end(&self) -> f64 {
+        f64::from(self.turns + 1) * self.column
+    }
+
+    fn width(&self) -> f64 {
+        self.end() + ROOM
+    }
+
+    fn at(&self, cursor: u64) -> f64 {
+        self.of.get(&cursor).copied().unwrap_or(0.0)
+    }
+
+    /// The request that carried: its record stands behind those of its reminders.
+    fn of_carried(&self, carried: &Carried) -> f64 {
+        let prompt = self.prompts.range(carried.cursor..).next().map(|(_, x)| *x);
+        prompt.unwrap_or((f64::from(carried.turn) + 0.5) * self.column)
+    }
+
+    /// The row of turn numbers.
+    pub(super) fn axis(&self) -> String {
+        let mut out = open(self.width(), 22.0, "Turns");
+        // Numbers need room.
+        let every = (34.0 / self.column).ceil().max(1.0) as u32;
+        for turn in (0..=self.turns).filter(|turn| *turn == 0 || turn % every == 0) {
+            let x = (f64::from(turn) + 0.5) * self.column;
+            let label = if turn == 0 { "before".to_owned() } else { turn.to_string() };
+            let _ = write!(out, r#"<text x="{x:.1}" y="15" class="turn">{label}</text>"#);
+        }
+        out + "</svg>"
+    }
+
+    /// The row that shows how much of each request the one before holds already.
+    pub(super) fn prefixes(&self, session: &SessionLife) -> String {
+        let mut out = open(self.width(), PREFIX, "Share of each request that the one before it holds already");
+        let mut before: Option<&Prompt> = None;
+        for prompt in &session.prompts {
+            let x = self.at(prompt.cursor);
+            let total = prompt.total_bytes.unwrap_or(0);
+            let share = match (prompt.shared_prefix_bytes, before.and_then(|before| before.total_bytes)) {
+                (Some(shared), Some(all)) if all > 0 => shared as f64 / all as f64,
+                _ => 0.0,
+            };
+            let height = (PREFIX - 10.0) * share.min(1.0);
+            let y = PREFIX - 5.0 - height;
+            let told = bytes(total, prompt.shared_prefix_bytes, before.and_then(|before| before.total_bytes));
+            let route = [&prompt.provider, &prompt.model].into_iter().flatten().map(|w| escape(w)).collect::<Vec<_>>();
+            let _ = write!(
+                out,
+                r#"<g><title>turn {}: {} · {told}</title><rect x="{:.1}" y="5" width="8" height="{:.1}" class="whole"/><rect x="{:.1}" y="{y:.1}" width="8" height="{height:.1}" class="shared"/></g>"#,
+                prompt.turn,
+                route.join("/"),
+                x - 4.0,
+                PREFIX - 10.0,
+                x - 4.0,
+            );
+            before = Some(prompt);
+        }
+        out + "</svg>"
+    }
+
+    /// The lane of a reminder.
+    pub(super) fn lane(&self, life: &Biography, names: &Names) -> String {
+        let (class, word) = ending(life, names);
+        let from = self.at(life.birth.cursor);
+        let to = life.end.as_ref().map_or(self.end() - 3.0, |end| self.at(end.cursor)).max(from + 5.0);
+        let mut out = open(self.width(), HEIGHT, &format!("{}, {word}", life_in_words(life)));
+        if life.birth.by == BornBy::Audited {
+            let _ = write!(out, r#"<path d="M{from:.1} 7l6 6-6 6-6-6z" class="audited"/>"#);
+            let _ = write!(out, r#"<text x="{:.1}" y="17" class="word">{word}</text></svg>"#, from + 11.0);
+            return out;
+        }
+        let _ = write!(out, r#"<rect x="{from:.1}" y="8" width="{:.1}" height="10" rx="5" class="{class}"/>"#, to - from);
+        for carried in &life.carried {
+            out.push_str(&mark(self.of_carried(carried), carried));
+        }
+        let _ = write!(out, r#"<text x="{:.1}" y="17" class="word">{word}</text></svg>"#, to + 7.0);
+        out
+    }
+}
+
+fn open(width: f64, height: f64, label: &str) -> String {
+    format!(
+        r#"<svg width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}" role="img" aria-label="{}">"#,
+        escape(label)
+    )
+}
+
+/// A request that carried the reminder; its form tells the slot.
+fn mark(x: f64, carried: &Carried) -> String {
+    let class = if carried.void { "mark void" } else { "mark" };
+    let form = match carried.slot {
+        RenderedRole::System => format!(r#"<circle cx="{x:.1}" cy="13" r="3.4" class="{class}"/>"#),
+        RenderedRole::Developer => {
+            format!(r#"<rect x="{:.1}" y="9.8" width="6.4" height="6.4" class="{class}"/>"#, x - 3.2)
+        }
+        RenderedRole::UserBlock => format!(r#"<path d="M{x:.1} 8.6l4.4 4.4-4.4 4.4-4.4-4.4z" class="{class}"/>"#),
+        RenderedRole::EphemeralCache => format!(r#"<path d="M{x:.1} 8.8l4.2 7.4h-8.4z" class="{class}"/>"#),
+    };
+    let void = if carried.void { ", seen by nobody" } else { "" };
+    let bare = if carried.charges { "" } else { ", a bare call" };
+    format!("<g>{form}<title>turn {}: {}{bare}{void}</title></g>", carried.turn, carried.slot)
+}
+
+/// How a life ended: the class of its colour, and the words beside it.
+pub(super) fn ending(life: &Biography, names: &Names) -> (&'static str, String) {
+    match life.end.as_ref().map(|end| &end.how) {
+        None if life.birth.by == BornBy::Audited => ("audited", "for the record".to_owned()),
+        None => {
+            let left = life.ttl_left.map(|left| format!(", {left} left")).unwrap_or_default();
+            ("pending", format!("pending{left}"))
+        }
+        Some(How::Deduped { by }) => ("deduped", format!("→ {}", escape(&names.short(by)))),
+        Some(how) => (how.word(), how.word().to_owned()),
+    }
+}
+
+fn life_in_words(life: &Biography) -> String {
+    let turns = life.carried.iter().map(|carried| grouped(u64::from(carried.turn))).collect::<Vec<_>>().join(", ");
+    let seen = if turns.is_empty() { "in no request".to_owned() } else { format!("in requests of turns {turns}") };
+    format!("made in turn {}, {seen}", life.birth.turn)
+}

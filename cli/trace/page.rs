@@ -1,0 +1,272 @@
+//! The trace as one HTML page that needs nothing else: no script, no font, no network. Whatever a log holds is text there.
+
+use super::Trace;
+use super::lane::{Places, ending};
+use super::names::{Names, clean, count, first_line, is_obeyed};
+use super::text::{conservation, is_forgettable, nothing, seen};
+use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("page.css");
+
+/// Nothing is loaded and nothing runs.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// The whole page.
+pub(super) fn page(trace: &Trace, log: &str) -> String {
+    let lives: usize = trace.sessions().map(|session| session.reminders.len()).sum();
+    let sessions = count(trace.sessions().count(), "session");
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>Reminders in {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>Reminders</h1>\n\
+         <p class=\"facts\"><code>{}</code> · {} · {sessions} · up to cursor {}</p>\n",
+        escape(log),
+        escape(log),
+        count(lives, "reminder"),
+        trace.rebuilt.last_cursor
+    );
+    out.push_str(LEGEND);
+    out.push_str("</header>\n<main>\n");
+    contents(&mut out, trace);
+    let known: Vec<&str> = trace.sessions().map(|session| session.id.as_ref()).collect();
+    for session in trace.sessions() {
+        section(&mut out, session, &trace.names, &known);
+    }
+    if lives == 0 {
+        let _ = writeln!(out, "<p>{}</p>", escape(nothing(trace).trim_end()));
+    }
+    notes(&mut out, trace);
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+/// Text as it may stand in an element or an attribute. What a browser would obey is written out.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            c if is_obeyed(c) => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+const LEGEND: &str = r#"<ul class="legend" aria-label="Legend">
+<li><i class="pending"></i>pending</li>
+<li><i class="ttl"></i>its turns are over</li>
+<li><i class="deduped"></i>replaced</li>
+<li><i class="cleared"></i>cleared</li>
+<li><i class="compaction"></i>compacted away</li>
+<li><i class="dropped"></i>dropped</li>
+<li><i class="discarded"></i>gone with its session</li>
+<li><svg width="14" height="14" aria-hidden="true"><path d="M7 1l6 6-6 6-6-6z" class="audited"/></svg>for the record</li>
+<li class="apart">a request showed it as
+<svg width="14" height="14" aria-hidden="true"><circle cx="7" cy="7" r="3.6" class="mark"/></svg>system text
+<svg width="14" height="14" aria-hidden="true"><rect x="3.8" y="3.8" width="6.4" height="6.4" class="mark"/></svg>developer message
+<svg width="14" height="14" aria-hidden="true"><path d="M7 2.4l4.6 4.6-4.6 4.6-4.6-4.6z" class="mark"/></svg>user block
+<svg width="14" height="14" aria-hidden="true"><path d="M7 2.8l4.2 7.4h-8.4z" class="mark"/></svg>cached block</li>
+<li><svg width="14" height="14" aria-hidden="true"><circle cx="7" cy="7" r="3.6" class="mark void"/></svg>seen by nobody</li>
+</ul>
+"#;
+
+fn contents(out: &mut String, trace: &Trace) {
+    if trace.sessions().count() < 2 {
+        return;
+    }
+    out.push_str("<nav aria-label=\"Sessions\"><ol>\n");
+    for (place, session) in trace.sessions().enumerate() {
+        let tally = session.tally();
+        let _ = writeln!(
+            out,
+            "<li><a href=\"#s{place}\">{}</a> {} · {}, {} pending</li>",
+            escape(&trace.names.short(&session.id)),
+            count(session.turns as usize, "turn"),
+            count(session.reminders.len(), "reminder"),
+            tally.pending
+        );
+    }
+    out.push_str("</ol></nav>\n");
+}
+
+fn section(out: &mut String, session: &SessionLife, names: &Names, known: &[&str]) {
+    let place = |id: &str| known.iter().position(|known| *known == id);
+    let number = place(&session.id).unwrap_or_default();
+    let _ = writeln!(out, "<section id=\"s{number}\">\n<h2>{}</h2>", escape(&names.short(&session.id)));
+    let mut facts = vec![format!("<code>{}</code>", escape(&clean(&session.id)))];
+    if let Some(parent) = &session.parent_id {
+        let name = escape(&names.short(parent));
+        facts.push(match place(parent) {
+            Some(place) => format!("child of <a href=\"#s{place}\">{name}</a>"),
+            None => format!("child of {name}"),
+        });
+    }
+    facts.push(count(session.turns as usize, "turn"));
+    facts.push(count(session.prompts.len(), "request"));
+    let _ = writeln!(out, "<p class=\"facts\">{}</p>", facts.join(" · "));
+    let tally = session.tally();
+    let class = if tally.holds() { "law" } else { "law broken" };
+    let _ = writeln!(out, "<p class=\"{class}\">{}</p>", escape(&conservation(&tally)));
+    if session.branched {
+        out.push_str("<p class=\"law broken\">Two lines of life under one id: a script went on from an older version.</p>\n");
+    }
+    if session.reminders.is_empty() {
+        out.push_str("</section>\n");
+        return;
+    }
+    chart(out, session, names);
+    table(out, session, names);
+    out.push_str("</section>\n");
+}
+
+fn chart(out: &mut String, session: &SessionLife, names: &Names) {
+    let places = Places::of(session);
+    let _ = writeln!(
+        out,
+        "<div class=\"chart\" style=\"--column:{:.0}px\" tabindex=\"0\" role=\"group\" aria-label=\"Lanes of {}\">\n\
+         <div class=\"top\"><div class=\"row\"><span class=\"label\">turn</span>{}</div>",
+        places.column(),
+        escape(&names.short(&session.id)),
+        places.axis()
+    );
+    if session.prompts.len() > 1 {
+        let _ = writeln!(
+            out,
+            "<div class=\"row\"><span class=\"label\">prefix shared with the request before</span>{}</div>",
+            places.prefixes(session)
+        );
+    }
+    out.push_str("</div>\n");
+    for life in &session.reminders {
+        let _ = writeln!(
+            out,
+            "<details class=\"lane\"><summary class=\"row\"><span class=\"label\"><code>{}</code> {}</span>{}</summary>\n\
+             <div class=\"whole-life\">{}</div></details>",
+            escape(&names.short(&life.reminder.id)),
+            escape(first_line(&life.reminder.body)),
+            places.lane(life, names),
+            biography(life, names)
+        );
+    }
+    out.push_str("</div>\n");
+}
+
+/// All that is known of a reminder.
+fn biography(life: &Biography, names: &Names) -> String {
+    let mut out = format!("<pre>{}</pre>\n<dl>", escape(&life.reminder.body));
+    for (name, value) in facts(life, names) {
+        let _ = write!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(&value));
+    }
+    out + "</dl>"
+}
+
+fn facts(life: &Biography, names: &Names) -> Vec<(&'static str, String)> {
+    let reminder = &life.reminder;
+    let present = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(clean);
+    let ttl = match (reminder.ttl_turns, life.ttl_left) {
+        (Some(ttl), Some(left)) => format!("{ttl}, {left} left"),
+        _ => "none".to_owned(),
+    };
+    let end = life.end.as_ref().map(|end| format!("turn {}: {}", end.turn, ending_in_words(life, names)));
+    let rare = is_forgettable(life).then(|| "HARN-RMD-004: lasts until a compaction takes it away".to_owned());
+    let all = [
+        ("id", Some(clean(&reminder.id))),
+        ("born", Some(format!("turn {}, {}", life.birth.turn, life.birth.by))),
+        ("source", Some(reminder.source.to_string())),
+        ("producer", present(&reminder.producer)),
+        ("tool call", present(&life.birth.task_id)),
+        ("key", present(&reminder.dedupe_key)),
+        ("tags", Some(reminder.tags.iter().map(|tag| clean(tag)).collect::<Vec<_>>().join(", "))),
+        ("ttl_turns", Some(ttl)),
+        ("preserved at compaction", Some(if reminder.preserve_on_compact { "yes" } else { "no" }.to_owned())),
+        ("propagates to", Some(reminder.propagate.to_string())),
+        ("wants slot", Some(reminder.role_hint.to_string())),
+        ("first made by", present(&reminder.originating_agent_id)),
+        ("carried", Some(carried(life))),
+        ("ended", end),
+        ("note", rare),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?))).collect()
+}
+
+fn ending_in_words(life: &Biography, names: &Names) -> String {
+    use runtime::reminder::lifecycle::rebuild::How;
+    match life.end.as_ref().map(|end| &end.how) {
+        Some(How::Deduped { by }) => format!("replaced by {}", names.short(by)),
+        Some(How::Expired(reason)) => format!("expired ({reason}), {}", seen(life)),
+        Some(How::Dropped(reason, detail)) => {
+            format!("dropped ({reason}){}", detail.as_deref().map(|d| format!(": {}", clean(d))).unwrap_or_default())
+        }
+        Some(How::Discarded(reason)) => format!("discarded ({reason})"),
+        None => ending(life, names).1,
+    }
+}
+
+fn carried(life: &Biography) -> String {
+    let each = life.carried.iter().map(|carried| {
+        let void = if carried.void { " (seen by nobody)" } else { "" };
+        format!("turn {} {}{void}", carried.turn, carried.slot)
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// The picture in words, for those who cannot see it and for copying.
+fn table(out: &mut String, session: &SessionLife, names: &Names) {
+    out.push_str("<details class=\"words\"><summary>The same as a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr>");
+    for head in ["id", "born", "source", "key", "tags", "ttl", "carried in", "ended", "body"] {
+        let _ = write!(out, "<th scope=\"col\">{head}</th>");
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for life in &session.reminders {
+        let reminder = &life.reminder;
+        let producer = reminder.producer.as_deref().map(|name| format!(" {}", clean(name))).unwrap_or_default();
+        let end = life.end.as_ref().map_or_else(String::new, |end| format!("turn {}: ", end.turn));
+        let cells = [
+            format!("turn {}, {}", life.birth.turn, life.birth.by),
+            format!("{}{producer}", reminder.source),
+            reminder.dedupe_key.as_deref().map(clean).unwrap_or_default(),
+            reminder.tags.iter().map(|tag| clean(tag)).collect::<Vec<_>>().join(", "),
+            reminder.ttl_turns.map(|ttl| ttl.to_string()).unwrap_or_default(),
+            carried(life),
+            format!("{end}{}", ending_in_words(life, names)),
+            reminder.body.to_string(),
+        ];
+        let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
+        let _ = writeln!(out, "<tr><th scope=\"row\"><code>{}</code></th>{cells}</tr>", escape(&names.short(&reminder.id)));
+    }
+    out.push_str("</tbody>\n</table></div>\n</details>\n");
+}
+
+fn notes(out: &mut String, trace: &Trace) {
+    if trace.notes().next().is_none() {
+        return;
+    }
+    out.push_str("<section>\n<h2>What does not fit</h2>\n<ul>\n");
+    for note in trace.notes() {
+        let _ = writeln!(out, "<li>cursor {}: {}</li>", note.cursor, escape(&note.message));
+    }
+    out.push_str("</ul>\n</section>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_text_is_markup() {
+        let text = "</script><b a='1' b=\"2\">&\u{1b}\u{202e}\n";
+        assert_eq!(
+            escape(text),
+            "&lt;/script&gt;&lt;b a=&#39;1&#39; b=&quot;2&quot;&gt;&amp;\\u{1b}\\u{202e}\n"
+        );
+    }
+}

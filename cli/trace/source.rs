@@ -1,0 +1,159 @@
+//! Where records come from: a log in a SQLite file, or a file of JSON lines. Told apart by content, not by name.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use runtime::data::Data;
+use runtime::event_log::{Filter, LogError, LogFile, Record};
+use stdlib::{Diagnostic, Severity};
+
+/// How a SQLite file begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// A line longer than this is no record: the log takes none that large.
+const LONGEST_LINE: u64 = 80 << 20;
+
+/// How many records of a SQLite file are held at once.
+const PAGE: usize = 4096;
+
+/// What reading gave besides records.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// How many records there were.
+    pub(crate) records: u64,
+    /// The cursor of the last.
+    pub(crate) last_cursor: u64,
+    /// Lines that are no records.
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// Reads a log from its beginning to its present end, oldest record first.
+///
+/// # Errors
+/// There is no such file, it cannot be read, or no line of it is a record.
+pub(crate) fn read(path: &Path, mut take: impl FnMut(&Record)) -> Result<Told, Box<Diagnostic>> {
+    let cannot = |why: String| of_log(&LogError::CannotOpen { path: path.into(), why });
+    if path.is_dir() {
+        return Err(cannot("it is a folder".to_owned()));
+    }
+    let mut file = File::open(path).map_err(|error| {
+        let missing = error.kind() == std::io::ErrorKind::NotFound;
+        cannot(if missing { "there is no such file".to_owned() } else { error.to_string() })
+    })?;
+    let mut start = Vec::new();
+    (&mut file).take(SQLITE.len() as u64).read_to_end(&mut start).map_err(|error| cannot(error.to_string()))?;
+    if start == SQLITE {
+        return sqlite(path, &mut take).map_err(|error| of_log(&error));
+    }
+    let whole = BufReader::new(std::io::Cursor::new(start).chain(file));
+    json_lines(path, whole, &mut take)
+}
+
+fn sqlite(path: &Path, take: &mut dyn FnMut(&Record)) -> Result<Told, LogError> {
+    let log = LogFile::open(path)?;
+    let (mut told, mut filter) = (Told::default(), Filter::default());
+    loop {
+        let page = match log.read(&filter, PAGE) {
+            // Somebody deletes old records while they are read: what is left is shown, and that some are gone.
+            Err(LogError::Lagged { lost, resume_from }) => {
+                told.warnings.push(of_lag(lost, resume_from));
+                filter.after = resume_from;
+                continue;
+            }
+            page => page?,
+        };
+        let Some(last) = page.last() else { return Ok(told) };
+        filter.after = last.cursor;
+        told.last_cursor = last.cursor;
+        told.records += page.len() as u64;
+        page.iter().for_each(|record| take(record));
+    }
+}
+
+fn json_lines(path: &Path, mut from: impl BufRead, take: &mut dyn FnMut(&Record)) -> Result<Told, Box<Diagnostic>> {
+    let (mut told, mut line, mut number) = (Told::default(), Vec::new(), 0_u64);
+    loop {
+        line.clear();
+        let read = (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut line);
+        let read = read.map_err(|error| of_log(&LogError::CannotOpen { path: path.into(), why: error.to_string() }))?;
+        if read == 0 {
+            break;
+        }
+        number += 1;
+        let is_whole = line.ends_with(b"\n");
+        match record_of(&line, told.last_cursor + 1) {
+            Ok(None) => {}
+            Ok(Some(record)) => {
+                told.records += 1;
+                told.last_cursor = record.cursor;
+                take(&record);
+            }
+            Err(_) if !is_whole && told.records > 0 => {
+                let message = format!("line {number} of `{}` is written by half and left out", path.display());
+                told.warnings.push(warning(message, "perhaps something is still writing the log"));
+            }
+            Err(why) => {
+                // A file that begins like this is none of ours, and it would only give thousands of warnings.
+                if told.records == 0 {
+                    let what = format!("line {number} is no record: {why}");
+                    return Err(of_log(&LogError::Foreign { path: path.into(), what }));
+                }
+                let message = format!("line {number} of `{}` is no record and is left out: {why}", path.display());
+                told.warnings.push(warning(message, "`harn trace LOG --records` writes lines that can be read"));
+            }
+        }
+    }
+    Ok(told)
+}
+
+/// The record of a line; nothing for a blank one.
+fn record_of(line: &[u8], cursor: u64) -> Result<Option<Record>, String> {
+    let text = std::str::from_utf8(line).map_err(|error| format!("byte {} is not UTF-8", error.valid_up_to() + 1))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let data = Data::from_json(text).map_err(|error| error.to_string())?;
+    Record::from_data(&data, cursor).map(Some)
+}
+
+fn of_lag(lost: u64, resume_from: u64) -> Diagnostic {
+    let message = format!("{lost} records before cursor {resume_from} are no longer in the log");
+    warning(message, "reminders that began there are shown without their beginning")
+}
+
+fn warning(message: String, help: &str) -> Diagnostic {
+    Diagnostic::new("HARN-LOG-009", Severity::Warning, message).help(help)
+}
+
+/// A failure of the log as a diagnostic.
+pub(crate) fn of_log(error: &LogError) -> Box<Diagnostic> {
+    let help = match error {
+        LogError::CannotOpen { .. } => "name the file that `--event-log sqlite:FILE` wrote, or one of JSON lines".to_owned(),
+        LogError::Foreign { .. } => {
+            "a log is a SQLite file that `--event-log sqlite:FILE` wrote, or a file with a record as JSON in each line"
+                .to_owned()
+        }
+        other => other.help(),
+    };
+    Box::new(Diagnostic::new(error.code(), Severity::Error, error.to_string()).help(help))
+}
+
+/// Writes a file whole or not at all: beside it first, then in its place.
+///
+/// # Errors
+/// The system refuses; what stood there is as it was.
+pub(crate) fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    if path.is_dir() {
+        return Err(std::io::Error::other("it is a folder"));
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
+}

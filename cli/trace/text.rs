@@ -1,0 +1,260 @@
+//! The life of each session as text, turn by turn.
+
+use super::Trace;
+use super::names::{Names, clean, count, first_line, fit, grouped};
+use super::paint::Paint;
+use super::timeline::{Item, Turn, turns};
+use runtime::reminder::lifecycle::rebuild::{
+    Biography, BornBy, Carried, End, Evaluation, How, Prompt, SessionLife, Tally,
+};
+use runtime::reminder::lifecycle::{Charge, Pass};
+use std::fmt::Write;
+
+/// Where the texts of reminders begin.
+const INDENT: usize = 8;
+
+/// The whole trace.
+pub(super) fn text(trace: &Trace, verbose: bool, paint: Paint) -> String {
+    let mut out = String::new();
+    for session in trace.sessions() {
+        let writer = Writer { names: &trace.names, paint, columns: super::columns(), verbose };
+        writer.session(&mut out, session);
+    }
+    if out.is_empty() {
+        out = nothing(trace);
+    }
+    for note in trace.notes() {
+        let _ = writeln!(out, "{} at cursor {}: {}", paint.red("note"), note.cursor, clean(&note.message));
+    }
+    out
+}
+
+/// What to say where there is nothing to show.
+pub(super) fn nothing(trace: &Trace) -> String {
+    match trace.told.records {
+        0 => "the log is empty\n".to_owned(),
+        records => format!("{}, none of them about reminders\n", count(usize::try_from(records).unwrap_or(0), "record")),
+    }
+}
+
+/// The line of conservation.
+pub(super) fn conservation(tally: &Tally) -> String {
+    let sum = |terms: &[(usize, &str)], zero: &str| {
+        let terms: Vec<String> =
+            terms.iter().filter(|(number, _)| *number > 0).map(|(n, word)| format!("{} {word}", grouped(*n as u64))).collect();
+        if terms.is_empty() { zero.to_owned() } else { terms.join(" + ") }
+    };
+    let begun = [(tally.injected, "injected"), (tally.inherited, "inherited"), (tally.forked, "forked")];
+    let left = [
+        (tally.pending, "pending"),
+        (tally.deduped, "replaced"),
+        (tally.expired, "expired"),
+        (tally.dropped, "dropped"),
+        (tally.discarded, "discarded"),
+    ];
+    let equal = if tally.holds() { "=" } else { "≠" };
+    let audited = if tally.audited > 0 { format!("; {} for the record only", tally.audited) } else { String::new() };
+    format!("{} {equal} {}{audited}", sum(&begun, "no reminders"), sum(&left, "none"))
+}
+
+struct Writer<'a> {
+    names: &'a Names,
+    paint: Paint,
+    columns: usize,
+    verbose: bool,
+}
+
+impl Writer<'_> {
+    fn session(&self, out: &mut String, session: &SessionLife) {
+        let mut facts = vec![count(session.turns as usize, "turn"), count(session.prompts.len(), "request")];
+        facts.extend(session.parent_id.iter().map(|parent| format!("parent {}", self.names.short(parent))));
+        facts.extend(session.agent_id.iter().map(|agent| format!("agent {}", clean(agent))));
+        let name = self.names.short(&session.id);
+        let title = self.paint.bold(&format!("session {name}"));
+        let _ = writeln!(out, "{title} · {}", facts.join(" · "));
+        if name != session.id.as_ref() {
+            let _ = writeln!(out, "  {}", self.paint.dim(&clean(&session.id)));
+        }
+        let tally = session.tally();
+        let line = conservation(&tally);
+        let _ = writeln!(out, "  {}", if tally.holds() { line } else { self.paint.red(&line) });
+        if session.branched {
+            let _ = writeln!(out, "  {}", self.paint.red("two lines of life under one id: a script went on from an older version"));
+        }
+        for turn in turns(session) {
+            self.turn(out, &turn);
+        }
+        self.forgettable(out, session);
+        out.push('\n');
+    }
+
+    fn turn(&self, out: &mut String, turn: &Turn<'_>) {
+        let lines: String = turn.items.iter().map(|item| self.item(item)).collect();
+        if !lines.is_empty() {
+            let title = if turn.number == 0 { "before turn 1".to_owned() } else { format!("turn {}", turn.number) };
+            let _ = writeln!(out, "\n  {}", self.paint.bold(&title));
+            out.push_str(&lines);
+        }
+    }
+
+    fn item(&self, item: &Item<'_>) -> String {
+        match item {
+            Item::Born(life) => self.born(life),
+            Item::Sent(prompt, before) => self.sent(prompt, *before),
+            Item::Ended(life, end) => self.ended(life, end),
+            Item::Evaluated(evaluation) => self.evaluated(evaluation),
+            Item::Refused(refusal) => {
+                let detail = refusal.detail.as_deref().map(|detail| format!(": {}", clean(detail))).unwrap_or_default();
+                format!("    {} dropped before it became a reminder ({}){detail}\n", self.paint.red("!"), refusal.reason)
+            }
+            Item::Passed(passage) => match passage.pass {
+                Pass::PostTurn if !self.verbose => String::new(),
+                pass => format!("    {}\n", self.paint.dim(&format!("· {}", passed(pass)))),
+            },
+        }
+    }
+
+    fn born(&self, life: &Biography) -> String {
+        let reminder = &life.reminder;
+        let sign = if life.birth.by == BornBy::Audited { self.paint.cyan("o") } else { self.paint.green("+") };
+        let mut facts = Vec::new();
+        match life.birth.by {
+            BornBy::Injected => {}
+            BornBy::Audited => facts.push("for the record only".to_owned()),
+            by => facts.push(by.to_string()),
+        }
+        facts.push(match &reminder.producer {
+            Some(producer) => format!("{} {}", reminder.source, clean(producer)),
+            None => reminder.source.to_string(),
+        });
+        facts.push(reminder.ttl_turns.map_or("no ttl".to_owned(), |ttl| format!("ttl {ttl}")));
+        facts.extend(reminder.dedupe_key.iter().map(|key| format!("key {}", clean(key))));
+        if !reminder.tags.is_empty() {
+            facts.push(format!("tags {}", reminder.tags.iter().map(|tag| clean(tag)).collect::<Vec<_>>().join(", ")));
+        }
+        if reminder.preserve_on_compact {
+            facts.push("preserved".to_owned());
+        }
+        facts.extend(reminder.originating_agent_id.iter().map(|origin| format!("from {}", self.names.short(origin))));
+        let facts = fit(&facts.join(" · "), self.columns.saturating_sub(20));
+        let body = fit(&clean(first_line(&reminder.body)), self.columns.saturating_sub(INDENT));
+        format!("    {sign} {}  {facts}\n{:INDENT$}{body}\n", self.names.short(&reminder.id), "")
+    }
+
+    fn sent(&self, prompt: &Prompt, before: Option<&Prompt>) -> String {
+        let route = [&prompt.provider, &prompt.model].into_iter().flatten().map(|word| clean(word)).collect::<Vec<_>>();
+        let mut facts = vec![if route.is_empty() { "a request".to_owned() } else { route.join("/") }];
+        if !prompt.charges {
+            facts.push("bare call".to_owned());
+        }
+        facts.push(count(prompt.message_count, "message"));
+        if let Some(total) = prompt.total_bytes {
+            facts.push(bytes(total, prompt.shared_prefix_bytes, before.and_then(|before| before.total_bytes)));
+        }
+        if prompt.void {
+            facts.push("seen by nobody, so it charges nothing".to_owned());
+        }
+        let carried: Vec<String> =
+            prompt.carried.iter().map(|(id, slot)| format!("{} in {slot}", self.names.short(id))).collect();
+        let mut out = format!("    {} {}\n", self.paint.blue("→"), facts.join(" · "));
+        out.push_str(&wrapped(&carried, self.columns));
+        out
+    }
+
+    fn ended(&self, life: &Biography, end: &End) -> String {
+        let why = match &end.how {
+            How::Deduped { by } if *by == life.reminder.id => "replaced by a newer copy of itself".to_owned(),
+            How::Deduped { by } => format!("replaced by {}", self.names.short(by)),
+            How::Expired(reason) => match reason.as_str() {
+                "ttl" => format!("expired, its turns are over ({})", seen(life)),
+                "compaction" => format!("expired in a compaction ({})", seen(life)),
+                _ => format!("cleared ({})", seen(life)),
+            },
+            How::Dropped(reason, detail) => {
+                let detail = detail.as_deref().map(|detail| format!(": {}", clean(detail))).unwrap_or_default();
+                format!("dropped, {reason}{detail}")
+            }
+            How::Discarded(reason) => format!("discarded, {reason} ({})", seen(life)),
+        };
+        format!("    {} {}  {why}\n", self.paint.magenta("×"), self.names.short(&life.reminder.id))
+    }
+
+    fn evaluated(&self, it: &Evaluation) -> String {
+        let (provider, event) = (clean(&it.provider_id), clean(&it.event));
+        match &it.error {
+            Some(error) => format!("    {} provider {provider} failed at {event}: {}\n", self.paint.red("!"), clean(error)),
+            None if it.fired => format!("    {}\n", self.paint.dim(&format!("· provider {provider} fired at {event}"))),
+            None if self.verbose => {
+                format!("    {}\n", self.paint.dim(&format!("· provider {provider} looked at {event}")))
+            }
+            None => String::new(),
+        }
+    }
+
+    /// HARN-RMD-004, which only a trace can tell of reminders that were not literals.
+    fn forgettable(&self, out: &mut String, session: &SessionLife) {
+        let is = |life: &&Biography| is_forgettable(life);
+        let names: Vec<String> =
+            session.reminders.iter().filter(is).map(|life| self.names.short(&life.reminder.id)).collect();
+        if names.is_empty() {
+            return;
+        }
+        let say = format!(
+            "without ttl_turns and not preserved, they last until a compaction takes them away: {}",
+            names.iter().take(12).cloned().collect::<Vec<_>>().join(" ")
+        );
+        let more = if names.len() > 12 { format!(" and {} more", names.len() - 12) } else { String::new() };
+        let _ = writeln!(out, "\n  {} {}{more}", self.paint.cyan("info[HARN-RMD-004]"), say);
+    }
+}
+
+/// Whether a reminder may live for ever in ordinary turns and is gone at the next compaction.
+pub(super) fn is_forgettable(life: &Biography) -> bool {
+    let reminder = &life.reminder;
+    life.birth.by == BornBy::Injected && reminder.ttl_turns.is_none() && !reminder.preserve_on_compact
+}
+
+/// In how many requests a reminder was seen.
+pub(super) fn seen(life: &Biography) -> String {
+    let seen = life.carried.iter().filter(|carried: &&Carried| !carried.void).count();
+    if seen == 0 { "never seen".to_owned() } else { format!("seen in {}", count(seen, "request")) }
+}
+
+/// How large a request is and how much of it a prompt cache can serve.
+pub(super) fn bytes(total: u64, shared: Option<u64>, before: Option<u64>) -> String {
+    match (shared, before) {
+        (Some(shared), Some(before)) if before > 0 => {
+            let percent = shared * 100 / before;
+            format!("{} bytes, {} shared with the request before ({percent} % of it)", grouped(total), grouped(shared))
+        }
+        _ => format!("{} bytes", grouped(total)),
+    }
+}
+
+fn passed(pass: Pass) -> String {
+    match pass {
+        Pass::PostTurn => "the turn is over: what its prompt carried is charged".to_owned(),
+        Pass::ByHand(turn) => format!("pass by hand: all made in turn {turn} or before are charged"),
+        Pass::Compaction(Charge::All) => "compaction: all are charged".to_owned(),
+        Pass::Compaction(Charge::Carried) => "compaction: what a prompt has carried is charged".to_owned(),
+    }
+}
+
+/// Words in lines, so that a prompt that carries hundreds stays readable.
+fn wrapped(words: &[String], columns: usize) -> String {
+    let (mut out, mut line) = (String::new(), String::new());
+    for word in words {
+        if !line.is_empty() && INDENT + line.chars().count() + word.chars().count() + 2 > columns {
+            let _ = writeln!(out, "{:INDENT$}{line}", "");
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push_str(", ");
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        let _ = writeln!(out, "{:INDENT$}{line}", "");
+    }
+    out
+}

@@ -1,0 +1,43 @@
+//! Everything that happened in a session, in the order of the log.
+
+use runtime::reminder::lifecycle::rebuild::{Biography, End, Evaluation, Passage, Prompt, Refusal, SessionLife};
+
+/// One thing that happened.
+pub(super) enum Item<'a> {
+    Born(&'a Biography),
+    Sent(&'a Prompt, Option<&'a Prompt>),
+    Ended(&'a Biography, &'a End),
+    Evaluated(&'a Evaluation),
+    Refused(&'a Refusal),
+    Passed(&'a Passage),
+}
+
+/// What happened in one turn.
+pub(super) struct Turn<'a> {
+    /// 0 before the first.
+    pub(super) number: u32,
+    pub(super) items: Vec<Item<'a>>,
+}
+
+/// The turns of a session in which anything happened.
+pub(super) fn turns(session: &SessionLife) -> Vec<Turn<'_>> {
+    let mut all: Vec<(u64, u32, Item<'_>)> = Vec::new();
+    for life in &session.reminders {
+        all.push((life.birth.cursor, life.birth.turn, Item::Born(life)));
+        all.extend(life.end.iter().map(|end| (end.cursor, end.turn, Item::Ended(life, end))));
+    }
+    let before = std::iter::once(None).chain(session.prompts.iter().map(Some));
+    all.extend(session.prompts.iter().zip(before).map(|(it, before)| (it.cursor, it.turn, Item::Sent(it, before))));
+    all.extend(session.evaluations.iter().map(|it| (it.cursor, it.turn, Item::Evaluated(it))));
+    all.extend(session.refusals.iter().map(|it| (it.cursor, it.turn, Item::Refused(it))));
+    all.extend(session.passes.iter().map(|it| (it.cursor, it.turn, Item::Passed(it))));
+    all.sort_by_key(|(cursor, ..)| *cursor);
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    for (_, number, item) in all {
+        match turns.last_mut() {
+            Some(turn) if turn.number == number => turn.items.push(item),
+            _ => turns.push(Turn { number, items: vec![item] }),
+        }
+    }
+    turns
+}
