@@ -26,8 +26,9 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn of(session: &SessionLife) -> Places {
         let column = match session.turns {
-            0..=6 => 112.0,
-            7..=14 => 72.0,
+            0..=5 => 140.0,
+            6..=7 => 104.0,
+            8..=14 => 72.0,
             15..=40 => 40.0,
             _ => 26.0,
         };
@@ -79,7 +80,7 @@ impl Places {
         let every = (34.0 / self.column).ceil().max(1.0) as u32;
         for turn in (0..=self.turns).filter(|turn| *turn == 0 || turn % every == 0) {
             let x = (f64::from(turn) + 0.5) * self.column;
-            let label = if turn == 0 { "before".to_owned() } else { turn.to_string() };
+            let label = if turn == 0 && self.column > 50.0 { "before".to_owned() } else { turn.to_string() };
             let _ = write!(out, r#"<text x="{x:.1}" y="15" class="turn">{label}</text>"#);
         }
         out + "</svg>"

@@ -102,7 +102,8 @@ fn section(out: &mut String, session: &SessionLife, names: &Names, known: &[&str
     let place = |id: &str| known.iter().position(|known| *known == id);
     let number = place(&session.id).unwrap_or_default();
     let _ = writeln!(out, "<section id=\"s{number}\">\n<h2>{}</h2>", escape(&names.short(&session.id)));
-    let mut facts = vec![format!("<code>{}</code>", escape(&clean(&session.id)))];
+    let is_cut = names.short(&session.id) != clean(&session.id);
+    let mut facts: Vec<String> = is_cut.then(|| format!("<code>{}</code>", escape(&session.id))).into_iter().collect();
     if let Some(parent) = &session.parent_id {
         let name = escape(&names.short(parent));
         facts.push(match place(parent) {
@@ -132,9 +133,10 @@ fn chart(out: &mut String, session: &SessionLife, names: &Names) {
     let places = Places::of(session);
     let _ = writeln!(
         out,
-        "<div class=\"chart\" style=\"--column:{:.0}px\" tabindex=\"0\" role=\"group\" aria-label=\"Lanes of {}\">\n\
+        "<div class=\"chart\" style=\"--column:{:.0}px;--columns:{}\" tabindex=\"0\" role=\"group\" aria-label=\"Lanes of {}\">\n\
          <div class=\"top\"><div class=\"row\"><span class=\"label\">turn</span>{}</div>",
         places.column(),
+        session.turns + 1,
         escape(&names.short(&session.id)),
         places.axis()
     );

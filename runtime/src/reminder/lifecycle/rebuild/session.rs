@@ -258,6 +258,9 @@ impl SessionLife {
             return self.stranger(id, "ends");
         };
         self.tally.end(&how);
+        if how == How::Expired(ExpireReason::Ttl) {
+            life.ttl_left = Some(0);
+        }
         life.end = Some(End { how, cursor: record.cursor, at_ms: record.occurred_at_ms, turn: turn(&record.payload) });
         let key = life.reminder.dedupe_key.clone();
         if let Some(standing) = key.and_then(|key| self.keys.get_mut(&key)) {
