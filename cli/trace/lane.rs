@@ -126,7 +126,8 @@ impl Places {
             let _ = write!(out, r#"<text x="{:.1}" y="17" class="word">{word}</text></svg>"#, from + 11.0);
             return out;
         }
-        let _ = write!(out, r#"<rect x="{from:.1}" y="8" width="{:.1}" height="10" rx="5" class="{class}"/>"#, to - from);
+        let _ =
+            write!(out, r#"<rect x="{from:.1}" y="8" width="{:.1}" height="10" rx="5" class="{class}"/>"#, to - from);
         for carried in &life.carried {
             out.push_str(&mark(self.of_carried(carried), carried));
         }

@@ -35,10 +35,11 @@ impl Names {
 }
 
 fn is_uuid(id: &str) -> bool {
-    id.len() == UUID && id.bytes().enumerate().all(|(place, byte)| match place {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    })
+    id.len() == UUID
+        && id.bytes().enumerate().all(|(place, byte)| match place {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 /// Text as it may stand in one line of a terminal: what controls it or its direction is written out.
@@ -52,7 +53,8 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// Whether a terminal or a browser does something at this character instead of showing it.
 pub(crate) fn is_obeyed(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// The first line that says anything.

@@ -118,7 +118,9 @@ fn section(out: &mut String, session: &SessionLife, names: &Names, known: &[&str
     let class = if tally.holds() { "law" } else { "law broken" };
     let _ = writeln!(out, "<p class=\"{class}\">{}</p>", escape(&conservation(&tally)));
     if session.branched {
-        out.push_str("<p class=\"law broken\">Two lines of life under one id: a script went on from an older version.</p>\n");
+        out.push_str(
+            "<p class=\"law broken\">Two lines of life under one id: a script went on from an older version.</p>\n",
+        );
     }
     if session.reminders.is_empty() {
         out.push_str("</section>\n");
@@ -223,7 +225,9 @@ fn carried(life: &Biography) -> String {
 
 /// The picture in words, for those who cannot see it and for copying.
 fn table(out: &mut String, session: &SessionLife, names: &Names) {
-    out.push_str("<details class=\"words\"><summary>The same as a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr>");
+    out.push_str(
+        "<details class=\"words\"><summary>The same as a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr>",
+    );
     for head in ["id", "born", "source", "key", "tags", "ttl", "carried in", "ended", "body"] {
         let _ = write!(out, "<th scope=\"col\">{head}</th>");
     }
@@ -243,7 +247,8 @@ fn table(out: &mut String, session: &SessionLife, names: &Names) {
             reminder.body.to_string(),
         ];
         let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
-        let _ = writeln!(out, "<tr><th scope=\"row\"><code>{}</code></th>{cells}</tr>", escape(&names.short(&reminder.id)));
+        let _ =
+            writeln!(out, "<tr><th scope=\"row\"><code>{}</code></th>{cells}</tr>", escape(&names.short(&reminder.id)));
     }
     out.push_str("</tbody>\n</table></div>\n</details>\n");
 }
@@ -266,9 +271,6 @@ mod tests {
     #[test]
     fn nothing_of_a_text_is_markup() {
         let text = "</script><b a='1' b=\"2\">&\u{1b}\u{202e}\n";
-        assert_eq!(
-            escape(text),
-            "&lt;/script&gt;&lt;b a=&#39;1&#39; b=&quot;2&quot;&gt;&amp;\\u{1b}\\u{202e}\n"
-        );
+        assert_eq!(escape(text), "&lt;/script&gt;&lt;b a=&#39;1&#39; b=&quot;2&quot;&gt;&amp;\\u{1b}\\u{202e}\n");
     }
 }

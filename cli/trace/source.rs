@@ -130,7 +130,9 @@ fn warning(message: String, help: &str) -> Diagnostic {
 /// A failure of the log as a diagnostic.
 pub(crate) fn of_log(error: &LogError) -> Box<Diagnostic> {
     let help = match error {
-        LogError::CannotOpen { .. } => "name the file that `--event-log sqlite:FILE` wrote, or one of JSON lines".to_owned(),
+        LogError::CannotOpen { .. } => {
+            "name the file that `--event-log sqlite:FILE` wrote, or one of JSON lines".to_owned()
+        }
         LogError::Foreign { .. } => {
             "a log is a SQLite file that `--event-log sqlite:FILE` wrote, or a file with a record as JSON in each line"
                 .to_owned()

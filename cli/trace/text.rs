@@ -33,15 +33,20 @@ pub(super) fn text(trace: &Trace, verbose: bool, paint: Paint) -> String {
 pub(super) fn nothing(trace: &Trace) -> String {
     match trace.told.records {
         0 => "the log is empty\n".to_owned(),
-        records => format!("{}, none of them about reminders\n", count(usize::try_from(records).unwrap_or(0), "record")),
+        records => {
+            format!("{}, none of them about reminders\n", count(usize::try_from(records).unwrap_or(0), "record"))
+        }
     }
 }
 
 /// The line of conservation.
 pub(super) fn conservation(tally: &Tally) -> String {
     let sum = |terms: &[(usize, &str)], zero: &str| {
-        let terms: Vec<String> =
-            terms.iter().filter(|(number, _)| *number > 0).map(|(n, word)| format!("{} {word}", grouped(*n as u64))).collect();
+        let terms: Vec<String> = terms
+            .iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(n, word)| format!("{} {word}", grouped(*n as u64)))
+            .collect();
         if terms.is_empty() { zero.to_owned() } else { terms.join(" + ") }
     };
     let begun = [(tally.injected, "injected"), (tally.inherited, "inherited"), (tally.forked, "forked")];
@@ -79,7 +84,11 @@ impl Writer<'_> {
         let line = conservation(&tally);
         let _ = writeln!(out, "  {}", if tally.holds() { line } else { self.paint.red(&line) });
         if session.branched {
-            let _ = writeln!(out, "  {}", self.paint.red("two lines of life under one id: a script went on from an older version"));
+            let _ = writeln!(
+                out,
+                "  {}",
+                self.paint.red("two lines of life under one id: a script went on from an older version")
+            );
         }
         for turn in turns(session) {
             self.turn(out, &turn);
@@ -105,7 +114,11 @@ impl Writer<'_> {
             Item::Evaluated(evaluation) => self.evaluated(evaluation),
             Item::Refused(refusal) => {
                 let detail = refusal.detail.as_deref().map(|detail| format!(": {}", clean(detail))).unwrap_or_default();
-                format!("    {} dropped before it became a reminder ({}){detail}\n", self.paint.red("!"), refusal.reason)
+                format!(
+                    "    {} dropped before it became a reminder ({}){detail}\n",
+                    self.paint.red("!"),
+                    refusal.reason
+                )
             }
             Item::Passed(passage) => match passage.pass {
                 Pass::PostTurn if !self.verbose => String::new(),
@@ -182,7 +195,9 @@ impl Writer<'_> {
     fn evaluated(&self, it: &Evaluation) -> String {
         let (provider, event) = (clean(&it.provider_id), clean(&it.event));
         match &it.error {
-            Some(error) => format!("    {} provider {provider} failed at {event}: {}\n", self.paint.red("!"), clean(error)),
+            Some(error) => {
+                format!("    {} provider {provider} failed at {event}: {}\n", self.paint.red("!"), clean(error))
+            }
             None if it.fired => format!("    {}\n", self.paint.dim(&format!("· provider {provider} fired at {event}"))),
             None if self.verbose => {
                 format!("    {}\n", self.paint.dim(&format!("· provider {provider} looked at {event}")))
