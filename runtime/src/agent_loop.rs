@@ -7,6 +7,8 @@
 //!     → post_agent_turn → post_turn → reminders' post-turn pass → iteration_end → … again
 //! → loop_exit → session_end
 //! ```
+//! A daemon that has nothing more to do passes `daemon_idle_pre → session_idle → (sleeps) → daemon_idle_post` before it goes on.
+//!
 //! `prompt`, `model` and `tools` are the steps; `pre_step` and `post_step` tell of each.
 //!
 //! What must survive a suspension lives in [`LoopState`], which is plain data; a future is dropped and a session's borrow is
@@ -27,6 +29,7 @@ use crate::seam::{Fault, Model, Outcome, Scope, Sort, Tool, Turn, fault};
 use crate::session::Session;
 
 mod compact;
+mod daemon;
 mod finish;
 mod iteration;
 mod options;
@@ -103,6 +106,9 @@ pub async fn agent_loop(
         depth: scope.depth + 1,
         persona: Some(options.persona.clone()),
         options: options.written.clone(),
+        // What a loop inside a tool makes belongs to its own calls.
+        reports: None,
+        hook_timeout_ms: options.hook_timeout_ms.unwrap_or(scope.hook_timeout_ms),
         ..scope.clone()
     };
     let first_note = scope.notes.borrow().len();

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use crate::patience::TookTooLong;
 use crate::reminder::ReminderError;
 use crate::seam::{Answer, Fault, Outcome, Turn, fault};
 
@@ -26,6 +27,11 @@ pub trait Hook {
     /// says so here.
     fn malformed(&self, error: &ReminderError) -> Rc<dyn Fault> {
         fault(error.clone())
+    }
+
+    /// What is reported where it took longer than so many milliseconds.
+    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+        fault(TookTooLong { ms })
     }
 
     /// Who it is, for diagnostics and for the `producer` of its reminders.

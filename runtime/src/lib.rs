@@ -13,6 +13,8 @@
 //! | [`transcript`] | messages and events in persistent vectors |
 //! | [`event_log`] | the log and its homes in memory and in a file |
 //! | [`hooks`] | events, verdicts, who is registered |
+//! | [`receipt`] | receipts of tool calls |
+//! | [`patience`] | how long a handler may take |
 //! | [`session`] | sessions and their directory |
 //! | [`compaction`] | shortening a session's transcript: who is told, who sums up |
 //! | [`agent_loop`] | the loop, one function for each seam |
@@ -33,6 +35,8 @@ pub mod ids;
 pub mod message;
 pub mod model;
 pub mod note;
+pub mod patience;
+pub mod receipt;
 pub mod reminder;
 pub mod render;
 pub mod seam;

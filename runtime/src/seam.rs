@@ -19,7 +19,10 @@ use crate::event_log::EventLog;
 use crate::message::{Message, ToolCall, ToolSpec};
 use crate::model::{Delta, Reply, Request};
 use crate::note::Note;
+use crate::hooks::EventKind;
+use crate::receipt::{AuditLog, ReminderReport, Reports};
 use crate::reminder::Reminder;
+use crate::reminder::lifecycle::Admitted;
 use crate::session::Session;
 use crate::words::words;
 
@@ -152,6 +155,12 @@ pub struct Scope {
     pub options: Data,
     /// The script that the mock model answers from here; nothing where none was put in place.
     pub script: Option<u64>,
+    /// Where receipts of tool calls are filed; nothing where nobody wants any.
+    pub audit: Option<Rc<AuditLog>>,
+    /// Where the reminders are noted that are made around the tool call at hand; only where receipts are wanted.
+    pub reports: Option<Reports>,
+    /// How long one handler or provider may take, in milliseconds.
+    pub hook_timeout_ms: u64,
     /// How many loops stand around this call. Nesting grows the native stack, so it is limited.
     pub depth: u32,
     /// Where diagnostics go that must not end the work. The driver shows them; the loop's result lists them.
@@ -161,6 +170,8 @@ pub struct Scope {
 impl Scope {
     /// How deep loops may nest (a hook that runs a loop whose tool runs a loop …).
     pub const MAX_DEPTH: u32 = 32;
+    /// How long one handler or provider may take where nobody says otherwise.
+    pub const HOOK_TIMEOUT_MS: u64 = 30_000;
 
     /// A scope that nothing cancels and that has no deadline.
     #[must_use]
@@ -175,6 +186,9 @@ impl Scope {
             persona: None,
             options: Data::Nil,
             script: None,
+            audit: None,
+            reports: None,
+            hook_timeout_ms: Self::HOOK_TIMEOUT_MS,
             depth: 0,
             notes: Rc::default(),
         }
@@ -183,7 +197,16 @@ impl Scope {
     /// The same scope while one tool call runs.
     #[must_use]
     pub fn for_call(&self, tool_call_id: Arc<str>) -> Scope {
-        Scope { task_id: Some(tool_call_id), ..self.clone() }
+        let reports = self.audit.as_ref().map(|_| Reports::default());
+        Scope { task_id: Some(tool_call_id), reports, ..self.clone() }
+    }
+
+    /// Notes a reminder that a handler or a provider made around the tool call at hand.
+    pub fn report(&self, hook_event: EventKind, admitted: &Admitted) {
+        if let Some(reports) = &self.reports {
+            let (reminder, deduped_count) = (admitted.reminder.clone(), admitted.replaced.len());
+            reports.borrow_mut().push(ReminderReport { hook_event, reminder, deduped_count });
+        }
     }
 
     /// Writes a diagnostic that must not end the work.

@@ -97,6 +97,9 @@ impl Engine {
     pub fn new(options: RunOptions) -> Self {
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
         let world = World::new(options.seed, options.output, options.args, options.task, options.models, log);
+        if let Some(time) = options.limits.hook {
+            world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        }
         let limits = options.limits.machine();
         let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
         let modules = Modules::new(options.loader);

@@ -21,6 +21,8 @@ pub(crate) const NOTE: &str = "HARN-LLM-002";
 /// A session that is not there.
 pub(crate) const SESSION: &str = "HARN-SES-001";
 
+/// A handler or provider that takes too long.
+pub(crate) const LATE: &str = "HARN-HOK-001";
 /// The queue of a session that cannot do what is asked.
 pub(crate) const QUEUE: &str = "HARN-SES-002";
 /// A worker that is not there.
@@ -56,6 +58,18 @@ pub(crate) static CODES: &[Code] = &[
         meaning: "No session has this id, or one has it already. `agent_session_open(id)` opens one.",
         fails: "agent_session_reset(\"no-such-session\")\n",
         mended: "let id = agent_session_open(\"mine\")\nagent_session_reset(id)\n",
+    },
+    Code {
+        code: LATE,
+        severity: Error,
+        title: "a handler or provider that takes too long",
+        meaning: "One call of a handler or of a provider's `evaluate` may take 30 seconds, unless `hook_timeout_ms` of the loop \
+                  or `timeout_ms` under `[hooks]` in harn.toml says otherwise. One that takes longer is given up, and the \
+                  loop goes on; where it could have refused a call or a prompt, it counts as a refusal.",
+        fails: "register_session_hook(\"session_start\", { event ->\n  while true {\n  }\n})\nagent_loop(\"go\", nil, \
+                {provider: \"mock\", hook_timeout_ms: 20})\n",
+        mended: "register_session_hook(\"session_start\", { event -> println(event.task) })\nagent_loop(\"go\", nil, \
+                 {provider: \"mock\", hook_timeout_ms: 20})\n",
     },
     Code {
         code: QUEUE,

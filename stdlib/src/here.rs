@@ -3,6 +3,7 @@
 use crate::world::World;
 use lang::vm::{Context, Cx, Raise, codes};
 use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
+use runtime::receipt::AuditLog;
 use runtime::seam::{Scope, Turn};
 use runtime::session::Session;
 use std::rc::Rc;
@@ -17,13 +18,22 @@ pub(crate) struct Here {
     scope: Option<Scope>,
     /// The script that the mock model answers from.
     script: Option<u64>,
+    /// Where receipts of tool calls are filed.
+    audit: Option<Rc<AuditLog>>,
 }
 
 impl Here {
     /// A context for a call out of a turn.
     pub(crate) fn context(base: &Rc<Context>, turn: Turn<'_>) -> Rc<Context> {
         let (session, scope) = (Some(turn.session.clone()), Some(turn.scope.clone()));
-        Rc::new(base.with_data(Rc::new(Self { session, scope, script: turn.scope.script })))
+        Rc::new(base.with_data(Rc::new(Self { session, scope, script: turn.scope.script, audit: turn.scope.audit.clone() })))
+    }
+
+    /// A context in which receipts of tool calls are filed, with the place for them.
+    pub(crate) fn with_audit(base: &Rc<Context>) -> (Rc<Context>, Rc<AuditLog>) {
+        let here = base.data::<Self>().cloned().unwrap_or_default();
+        let audit = AuditLog::inside(here.audit.clone());
+        (Rc::new(base.with_data(Rc::new(Self { audit: Some(audit.clone()), ..here }))), audit)
     }
 
     /// A context in which the mock model answers from a script.
@@ -49,7 +59,7 @@ pub(crate) fn session(cx: &Cx<'_>) -> Option<Rc<Session>> {
 pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
     let Some(here) = cx.context.data::<Here>() else { return world.scope() };
     let scope = here.scope.clone().unwrap_or_else(|| world.scope());
-    Scope { script: here.script, ..scope }
+    Scope { script: here.script, audit: here.audit.clone(), ..scope }
 }
 
 /// As [`scope`], for work that is told to stop when its task is: the switch is the work's own.

@@ -19,6 +19,8 @@ pub struct RunLimits {
     pub value: Option<u64>,
     /// Wall time; without it as long as it wants.
     pub time: Option<Duration>,
+    /// How long one handler or provider may take.
+    pub hook: Option<Duration>,
 }
 
 impl RunLimits {
@@ -31,6 +33,7 @@ impl RunLimits {
             memory: self.memory.or(below.memory),
             value: self.value.or(below.value),
             time: self.time.or(below.time),
+            hook: self.hook.or(below.hook),
         }
     }
 

@@ -93,6 +93,10 @@ fn loop_options(
     if let Some(persona) = options.text("persona")? {
         out.persona = persona;
     }
+    out.hook_timeout_ms = options.count("hook_timeout_ms")?;
+    if options.flag("daemon")?.unwrap_or(false) {
+        out.wake_interval_ms = Some(options.count("wake_interval_ms")?.unwrap_or(30_000));
+    }
     out.token_budget = options.count("token_budget")?;
     out.max_tool_output_chars = options.count("max_tool_output_chars")?;
     out.reminders = options.reminders(world)?;

@@ -16,6 +16,9 @@
 //! keep_records = 100_000         # of a log in memory
 //! keep_bytes = "64 MiB"
 //!
+//! [hooks]
+//! timeout_ms = 5_000             # how long one handler or provider may take
+//!
 //! [[capabilities]]               # what models can take, laid over the built-in table
 //! provider = "openai_compatible"
 //! model = "local-*"
@@ -65,7 +68,7 @@ pub(crate) static CODES: &[Code] = &[
         title: "a key that `harn.toml` does not have",
         meaning: "The file may hold `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, `[capabilities]` with \
                   `deny`, `[[capabilities]]` rows about models, and `[event_log]` with `home`, `synchronous`, \
-                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`. A misspelt limit would be no limit.",
+                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, and `[hooks]` with `timeout_ms`. A misspelt limit would be no limit.",
         fails: "",
         mended: "",
     },
@@ -74,7 +77,7 @@ pub(crate) static CODES: &[Code] = &[
         severity: Error,
         title: "a value in `harn.toml` that makes no sense",
         meaning: "`fuel` and `depth` are whole numbers above 0, `memory` is a size such as \"512 MiB\", `timeout` a time such \
-                  as \"30s\", `deny` a list of rights: fs.read, fs.write, process, net, env, llm. Of `[event_log]`, `synchronous` is \
+                  as \"30s\", `timeout_ms` a whole number, `deny` a list of rights: fs.read, fs.write, process, net, env, llm. Of `[event_log]`, `synchronous` is \
                   \"normal\" or \"full\", `lock_timeout` a time, `max_file` and `keep_bytes` are sizes, `keep_records` is a \
                   number.",
         fails: "",

@@ -39,6 +39,8 @@ pub struct World {
     pub(crate) args: Vec<String>,
     pub(crate) task: Option<String>,
     random: Cell<u64>,
+    /// How long one handler or provider may take, in milliseconds.
+    pub(crate) hook_timeout_ms: Cell<u64>,
     /// Notes shown once each.
     shown: RefCell<BTreeSet<String>>,
 }
@@ -73,6 +75,7 @@ impl World {
             args,
             task,
             random: Cell::new(chosen),
+            hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
             shown: RefCell::default(),
         })
     }
@@ -84,7 +87,7 @@ impl World {
 
     /// A scope that nothing cancels.
     pub(crate) fn scope(&self) -> Scope {
-        Scope::new(self.clock.clone(), self.log.clone())
+        Scope { hook_timeout_ms: self.hook_timeout_ms.get(), ..Scope::new(self.clock.clone(), self.log.clone()) }
     }
 
     /// Shows a note on standard error, each one once.

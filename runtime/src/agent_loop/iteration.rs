@@ -44,7 +44,10 @@ impl Run<'_> {
         self.pass(Seam::PostToolDispatch, state).await?;
         let ended = self.end_of_turn(state, &reply, &results).await?;
         self.pass(Seam::IterationEnd, state).await?;
-        Ok(ended.filter(|ended| !self.is_prolonged(state, ended)))
+        match ended.filter(|ended| !self.is_prolonged(state, ended)) {
+            Some(ended) if self.sleeps_after(&ended) => self.idle(state, ended).await,
+            ended => Ok(ended),
+        }
     }
 
     /// Tells who wants to know of the turn, charges the reminders, and decides whether this was the last.
@@ -95,8 +98,8 @@ impl Run<'_> {
         may && state.unseen > 0 && self.out_of_budget(state).is_none()
     }
 
-    fn out_of_budget(&self, state: &LoopState) -> Option<Ended> {
-        if state.iteration >= self.options.max_iterations {
+    pub(super) fn out_of_budget(&self, state: &LoopState) -> Option<Ended> {
+        if state.iteration.saturating_add(state.naps) >= self.options.max_iterations {
             return Some(Ended::new(LoopStatus::BudgetExhausted, "max_iterations"));
         }
         let used = state.usage.input_tokens + state.usage.output_tokens;

@@ -37,6 +37,11 @@ pub struct LoopOptions {
     pub max_tool_output_chars: Option<usize>,
     /// The loop's own compaction; nothing means it lets the context grow.
     pub compaction: Option<AutoCompact>,
+    /// A daemon does not end when the model has nothing more to do: it sleeps so many milliseconds, or until a host puts
+    /// something in, and goes on where there is something new.
+    pub wake_interval_ms: Option<u64>,
+    /// How long one handler or provider may take, in milliseconds; nothing means as the scope says.
+    pub hook_timeout_ms: Option<u64>,
     /// The reminders.
     pub reminders: ReminderOptions,
     /// Who is asked before a tool runs; nothing means every tool may.
@@ -65,6 +70,8 @@ impl LoopOptions {
             token_budget: None,
             max_tool_output_chars: None,
             compaction: None,
+            wake_interval_ms: None,
+            hook_timeout_ms: None,
             reminders: ReminderOptions::default(),
             permissions: None,
             parking: None,

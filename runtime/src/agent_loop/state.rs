@@ -25,6 +25,9 @@ pub struct LoopState {
     pub text: Arc<str>,
     /// Items of hosts, meant for the model, that no prompt has carried yet.
     pub unseen: u32,
+    /// How often a daemon has slept.
+    #[serde(default)]
+    pub naps: u32,
     /// Whether the loop's own compaction failed; then it is not tried again.
     #[serde(default)]
     pub compaction_failed: bool,

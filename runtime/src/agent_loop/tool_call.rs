@@ -21,9 +21,13 @@ const GRACE_MS: u64 = 2_000;
 
 impl Run<'_> {
     /// Answers one call. Only what stops the loop is a failure; all else is an answer for the model.
-    pub(super) async fn call_tool(&self, state: &mut LoopState, call: &ToolCall) -> Outcome<ToolResult> {
-        let scope = self.scope.for_call(call.id.clone());
-        let turn = Turn { scope: &scope, ..self.turn() };
+    pub(super) async fn call_tool(
+        &self,
+        scope: &Scope,
+        state: &mut LoopState,
+        call: &ToolCall,
+    ) -> Outcome<ToolResult> {
+        let turn = Turn { scope, ..self.turn() };
         let event = HookEvent::PreToolUse { call, iteration: state.iteration };
         let registered = self.parts.hooks.tool();
         let hooks: Vec<ToolHook> = registered.iter().filter(|hook| hook.pattern.matches(&event)).cloned().collect();

@@ -7,7 +7,8 @@ use crate::hooks::event::ToolResult;
 use crate::message::{Message, ToolCall};
 use crate::model::Reply;
 use crate::reminder::bridge::Seam;
-use crate::seam::Outcome;
+use crate::receipt::{CallStatus, ToolCallReceipt};
+use crate::seam::{Outcome, Scope};
 
 use super::{LoopState, Run};
 
@@ -22,6 +23,8 @@ impl Run<'_> {
         };
         let mut rows = Vec::with_capacity(reply.tool_calls.len());
         for call in &reply.tool_calls {
+            let scope = self.scope.for_call(call.id.clone());
+            let (started_at_ms, rejected_before) = (scope.clock.now_ms(), state.tools.rejected);
             let refused = if let Some(fault) = &broken {
                 Some(not_run(&fault.to_string()))
             } else if interrupted {
@@ -32,12 +35,14 @@ impl Run<'_> {
             state.tools.rejected += u32::from(refused.is_some());
             let result = match refused {
                 Some(result) => result,
-                None => self.call_tool(state, call).await.unwrap_or_else(|fault| {
+                None => self.call_tool(&scope, state, call).await.unwrap_or_else(|fault| {
                     let result = failed(&format!("stopped: {fault}"));
                     broken = Some(fault);
                     result
                 }),
             };
+            let is_rejected = state.tools.rejected > rejected_before;
+            self.file_receipt(&scope, state, call, &result, is_rejected, started_at_ms);
             self.answer(call, &result);
             rows.push(row(call, &result));
         }
@@ -45,6 +50,36 @@ impl Run<'_> {
             Some(fault) => Err(fault),
             None => Ok(Data::from(rows)),
         }
+    }
+
+    /// Files a receipt where somebody wants one.
+    fn file_receipt(
+        &self,
+        scope: &Scope,
+        state: &LoopState,
+        call: &ToolCall,
+        result: &ToolResult,
+        is_rejected: bool,
+        started_at_ms: u64,
+    ) {
+        let Some(audit) = &scope.audit else { return };
+        audit.file(&ToolCallReceipt {
+            session_id: self.session.id().clone(),
+            agent_id: scope.agent_id.clone().unwrap_or_else(|| self.session.id().clone()),
+            call: call.clone(),
+            turn: self.turn().number,
+            iteration: state.iteration,
+            status: match (is_rejected, result.ok) {
+                (true, _) => CallStatus::Rejected,
+                (false, true) => CallStatus::Ok,
+                (false, false) => CallStatus::Error,
+            },
+            reason: (!result.ok).then(|| result.text.clone()),
+            truncated: result.truncated,
+            started_at_ms,
+            duration_ms: scope.clock.now_ms().saturating_sub(started_at_ms),
+            reminders: scope.reports.as_ref().map(|reports| reports.borrow().clone()).unwrap_or_default(),
+        });
     }
 
     fn answer(&self, call: &ToolCall, result: &ToolResult) {

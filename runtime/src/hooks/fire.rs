@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::note::Note;
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, Source};
-use crate::seam::{Outcome, Sort, Turn};
+use crate::patience::{is_late, patiently};
+use crate::seam::{Outcome, Scope, Sort, Turn};
 
 use super::{Decision, Hook, HookEvent, Hooks, Verdict};
 
@@ -26,7 +27,11 @@ pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: 
 /// Asks one handler and admits its reminders. What it threw is noted and does not end the work, unless `strict` says so or
 /// the work is being stopped. A guard that breaks does not open the gate: where a veto is possible, it counts as one.
 pub async fn ask(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
-    match hook.on(turn, event).get().await {
+    let cancel = turn.scope.cancel.child();
+    let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
+    let answer = hook.on(Turn { scope: &scope, ..turn }, event);
+    let answered = patiently(turn.scope, &cancel, answer).await;
+    match answered.map_err(|thrown| if is_late(&thrown) { hook.late(turn.scope.hook_timeout_ms) } else { thrown }) {
         Ok(verdict) => {
             admit(hook, turn, event, &verdict, strict)?;
             Ok(verdict.decision)
@@ -43,7 +48,8 @@ pub async fn ask(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict:
 fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdict, strict: bool) -> Outcome<()> {
     let producer: Arc<str> = hook.name().into();
     for spec in &verdict.effects {
-        turn.session.inject_reminder(turn.scope, spec.clone(), Source::Hook, Some(producer.clone()));
+        let admitted = turn.session.inject_reminder(turn.scope, spec.clone(), Source::Hook, Some(producer.clone()));
+        turn.scope.report(event.kind(), &admitted);
     }
     for error in &verdict.malformed {
         if strict {

@@ -36,9 +36,16 @@ pub struct Verdict {
     pub effects: Vec<ReminderSpec>,
     /// Reminders that cannot be added, and why.
     pub malformed: Vec<ReminderError>,
+    /// How many reminders were not even looked at, because there were too many.
+    refused: usize,
 }
 
 impl Verdict {
+    /// The most reminders that one answer may hold.
+    pub const MOST: usize = 64;
+    /// After so many malformed ones the rest is not looked at.
+    pub const MOST_MALFORMED: usize = 8;
+
     /// Go on.
     #[must_use]
     pub fn allow() -> Verdict {
@@ -61,6 +68,7 @@ impl Verdict {
     pub fn from_data(kind: EventKind, returned: &Data) -> Verdict {
         let mut verdict = Verdict::default();
         verdict.read(kind, returned, "");
+        verdict.tell_refused();
         if kind.is_worker() && !(verdict.effects.is_empty() && verdict.malformed.is_empty()) {
             verdict.effects.clear();
             verdict.malformed = vec![worker_effect(kind)];
@@ -84,6 +92,21 @@ impl Verdict {
                 self.malformed.push(ReminderError::new(ReminderCode::Shape, path, message));
             }
         }
+    }
+
+    /// What there was too much of is one mistake, not thousands.
+    fn tell_refused(&mut self) {
+        if self.refused == 0 {
+            return;
+        }
+        let all = self.refused + self.effects.len() + self.malformed.len();
+        let message = format!(
+            "{all} reminders in one answer, {} of them were refused unread: {} are the most, and {} malformed ones",
+            self.refused,
+            Self::MOST,
+            Self::MOST_MALFORMED
+        );
+        self.malformed.push(ReminderError::new(ReminderCode::Shape, "", message).help("return the few that matter"));
     }
 
     /// The stricter of two decisions counts.
@@ -195,6 +218,10 @@ impl Verdict {
     }
 
     fn read_spec(&mut self, data: &Data, path: &str) {
+        if self.effects.len() >= Self::MOST || self.malformed.len() >= Self::MOST_MALFORMED {
+            self.refused += 1;
+            return;
+        }
         match ReminderSpec::from_data(data) {
             Ok(spec) => self.effects.push(spec),
             Err(error) => self.malformed.push(error.under(path)),
@@ -223,6 +250,7 @@ pub fn read_effects(returned: &Data) -> Effects {
             _ => verdict.read_effect(other, ""),
         },
     }
+    verdict.tell_refused();
     Effects { specs: verdict.effects, malformed: verdict.malformed }
 }
 

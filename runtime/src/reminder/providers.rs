@@ -1,8 +1,11 @@
 //! Reminder providers: the trait, and the registry that knows which of them an event reaches.
 
+use std::rc::Rc;
+
 use crate::data::Data;
 use crate::hooks::{EventSet, HookEvent};
-use crate::seam::{Answer, Outcome, Turn};
+use crate::patience::TookTooLong;
+use crate::seam::{Answer, Fault, Outcome, Turn, fault};
 
 use super::ReminderSpec;
 
@@ -33,4 +36,9 @@ pub trait ReminderProvider {
         event: &'a HookEvent<'a>,
         config: &'a Data,
     ) -> Answer<'a, Outcome<Vec<ReminderSpec>>>;
+
+    /// What is reported where it took longer than so many milliseconds.
+    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+        fault(TookTooLong { ms })
+    }
 }

@@ -1,7 +1,7 @@
 //! A script's function as the core sees it: called in a turn, answering at once or later.
 
 use crate::convert::to_data;
-use crate::fault::{Thrown, of_reminder};
+use crate::fault::{LATE, Thrown, of_reminder};
 use crate::here::Here;
 use lang::builtins::args;
 use lang::source::{SourceRef, Span};
@@ -9,6 +9,7 @@ use lang::value::Value;
 use lang::vm::{Called, Cx, Function, Raise};
 use runtime::data::Data;
 use runtime::reminder::ReminderError;
+use runtime::receipt::AuditLog;
 use runtime::seam::{Answer, Fault, Outcome, Turn};
 use std::rc::Rc;
 
@@ -59,10 +60,28 @@ impl ScriptFn {
         })
     }
 
+    /// What is reported of it where it took too long.
+    pub(crate) fn late(&self, who: &str, ms: u64) -> Rc<dyn Fault> {
+        let message = format!("{who} took longer than {ms} ms and was given up");
+        let raise = Raise::error(LATE, message)
+            .labelled("this function")
+            .help("let it do less, or give it more: `hook_timeout_ms` of the loop, `timeout_ms` under `[hooks]` in harn.toml");
+        Thrown::fault(match self.place() {
+            Some((source, span)) => raise.at(&source, span),
+            None => raise,
+        })
+    }
+
     /// Where it was written; nothing for a builtin.
     fn place(&self) -> Option<(SourceRef, Span)> {
         let Value::Closure(closure) = self.function.value() else { return None };
         Some((closure.proto.source.clone()?, closure.proto.span))
+    }
+
+    /// Calls it where receipts of tool calls are filed; the call, and the place for them.
+    pub(crate) fn with_audit(&self) -> (Called, Rc<AuditLog>) {
+        let (context, audit) = Here::with_audit(self.function.context());
+        (self.function.with_context(context).call([]), audit)
     }
 
     /// The same, where the mock model answers from a script.

@@ -10,7 +10,8 @@ use runtime::hooks::verdict::read_effects;
 use runtime::hooks::{EventSet, HookEvent};
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::providers::{Malformed, ReminderProvider};
-use runtime::seam::{Answer, Outcome, Turn, fault};
+use runtime::seam::{Answer, Fault, Outcome, Turn, fault};
+use std::rc::Rc;
 
 /// A provider written in the language.
 pub(crate) struct ScriptProvider {
@@ -52,5 +53,9 @@ impl ReminderProvider for ScriptProvider {
                 Some(first) => Err(fault(Malformed { good: effects.specs, first, rest: thrown.collect() })),
             }
         })
+    }
+
+    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+        self.evaluate.late(&format!("the reminder provider `{}`", self.id), ms)
     }
 }

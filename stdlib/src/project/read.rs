@@ -8,11 +8,12 @@ use lang::source::{Source, SourceRef, Span};
 use providers::model::{CapabilityError, CapabilityTable};
 use std::ops::Range;
 use std::path::Path;
+use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The tables of the file.
-const TABLES: &[&str] = &["limits", "capabilities", "event_log"];
+const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 
@@ -65,7 +66,8 @@ impl Reader<'_> {
                 ("capabilities", DeValue::Table(rights)) => self.rights(rights),
                 ("capabilities", DeValue::Array(rows)) => self.models(rows),
                 ("event_log", DeValue::Table(log)) => self.event_log(log),
-                (known @ ("limits" | "capabilities" | "event_log"), _) => {
+                ("hooks", DeValue::Table(hooks)) => self.hooks(hooks),
+                (known @ ("limits" | "capabilities" | "event_log" | "hooks"), _) => {
                     self.wrong(
                         VALUE,
                         value.span(),
@@ -90,6 +92,15 @@ impl Reader<'_> {
                 }
                 "deny" => self.deny(value),
                 unknown => self.unknown(unknown, key.span(), LIMITS, "[limits]"),
+            }
+        }
+    }
+
+    fn hooks(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "timeout_ms" => self.project.limits.hook = self.count(value).map(Duration::from_millis),
+                unknown => self.unknown(unknown, key.span(), &["timeout_ms"], "[hooks]"),
             }
         }
     }

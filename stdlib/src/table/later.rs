@@ -3,12 +3,9 @@
 /// Their names, as scripts write them.
 pub(crate) static LATER: &[&str] = &[
     // Transcripts.
-    "transcript_fork",
-    "transcript_reset",
     // Sessions.
     // Models and loops.
     "llm_stream",
-    "with_audit_log",
     "shell_tool",
     // Sub-agents and workers.
     "handoff",

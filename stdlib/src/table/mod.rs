@@ -1,6 +1,7 @@
 //! The builtins: one file per namespace, a row each.
 
 mod agent_loop;
+mod audit;
 mod bridge;
 mod compact;
 mod environment;
@@ -35,6 +36,7 @@ use lang::builtins::{Builtin, Index, Registry};
 /// The tables of this crate.
 static OWN: &[&[Builtin]] = &[
     agent_loop::TABLE,
+    audit::TABLE,
     bridge::TABLE,
     compact::TABLE,
     environment::TABLE,

@@ -9,6 +9,7 @@ use lang::value::Value;
 use lang::vm::{Cx, Raise};
 use runtime::clock::Clock;
 use runtime::ids::Ids;
+use runtime::reminder::lifecycle::{self, DiscardReason};
 use runtime::transcript::{Event, Imported, Transcript, TranscriptError};
 
 lang::builtins! { "" =>
@@ -32,6 +33,10 @@ lang::builtins! { "" =>
     plain "transcript_export(transcript: any) -> dict" transcript_export;
     /// The transcript that an exported dict describes.
     plain "transcript_import(exported: dict) -> transcript" transcript_import;
+    /// The same transcript under an id of its own; pending reminders come along.
+    plain "transcript_fork(transcript: any) -> transcript" transcript_fork;
+    /// An empty transcript of the same id; pending reminders are discarded.
+    plain "transcript_reset(transcript: any) -> transcript" transcript_reset;
     /// What a person would see of a transcript.
     plain "transcript_render_visible(transcript: any) -> string" transcript_render_visible;
     /// All of a transcript as text.
@@ -103,6 +108,25 @@ fn transcript_import(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<R
     let world = here::world(cx)?;
     let scope = here::scope(cx, &world);
     Ok(TranscriptValue::value(TranscriptValue::take(args, 0, &world, &scope)?))
+}
+
+fn transcript_fork(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let scope = here::scope(cx, &world);
+    let source = TranscriptValue::take(args, 0, &world, &scope)?;
+    let mut copy = source.renamed(world.ids.next_text(world.clock.now_ms()));
+    let records = lifecycle::fork(&mut copy);
+    here::put_on_record(&records, &here::moment(copy.id(), &scope, &world), &scope, &world);
+    Ok(TranscriptValue::value(copy))
+}
+
+fn transcript_reset(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let scope = here::scope(cx, &world);
+    let mut transcript = TranscriptValue::take(args, 0, &world, &scope)?;
+    let records = lifecycle::discard(&mut transcript, DiscardReason::Reset);
+    here::put_on_record(&records, &here::moment(transcript.id(), &scope, &world), &scope, &world);
+    Ok(TranscriptValue::value(Transcript::new(transcript.id().clone())))
 }
 
 fn transcript_render_visible(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::task::Waker;
 
 use crate::ids::IdStream;
 use crate::message::Message;
@@ -19,6 +20,8 @@ pub struct Queue {
     fates: VecDeque<(Arc<str>, Fate)>,
     ids: IdStream,
     closed: bool,
+    /// Who sleeps until something comes.
+    sleeper: Option<Waker>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +74,7 @@ impl Queue {
     /// An empty queue whose ids come from `ids`.
     #[must_use]
     pub fn shared(ids: IdStream) -> SharedQueue {
-        Arc::new(Mutex::new(Queue { items: VecDeque::new(), fates: VecDeque::new(), ids, closed: false }))
+        Arc::new(Mutex::new(Queue { items: VecDeque::new(), fates: VecDeque::new(), ids, closed: false, sleeper: None }))
     }
 
     /// Puts a reminder in. It takes the place of a queued one with the same dedupe key.
@@ -89,6 +92,7 @@ impl Queue {
         let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
         let reminder = Arc::new(spec.into_reminder(id.clone(), Source::Bridge, 0));
         self.items.push_back(Injection { id: id.clone(), mode, payload: Payload::Reminder(reminder) });
+        self.wake();
         Ok(Accepted { id, replaced })
     }
 
@@ -97,7 +101,23 @@ impl Queue {
         self.room_for_one(0)?;
         let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
         self.items.push_back(Injection { id: id.clone(), mode, payload: Payload::Message(message) });
+        self.wake();
         Ok(Accepted { id, replaced: Vec::new() })
+    }
+
+    /// Whether something waits that a model should see. If not, `waker` is woken once something comes.
+    pub fn has_news(&mut self, waker: &Waker) -> bool {
+        let news = self.items.iter().any(|item| item.mode != Mode::AuditOnly);
+        if !news && !self.sleeper.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            self.sleeper = Some(waker.clone());
+        }
+        news
+    }
+
+    fn wake(&mut self) {
+        if let Some(sleeper) = self.sleeper.take() {
+            sleeper.wake();
+        }
     }
 
     /// What waits, first in first.

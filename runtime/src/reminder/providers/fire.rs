@@ -8,7 +8,8 @@ use crate::hooks::HookEvent;
 use crate::note::Note;
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, ReminderSpec, Source};
-use crate::seam::{Fault, Outcome, Sort, Turn, fault};
+use crate::patience::{is_late, patiently};
+use crate::seam::{Fault, Outcome, Scope, Sort, Turn, fault};
 
 use super::{Malformed, ReminderProvider};
 
@@ -60,7 +61,11 @@ pub async fn fire(
     let mut report = FireReport::default();
     for provider in providers.iter().filter(|provider| provider.subscribes_to().contains(event.kind())) {
         let id: Arc<str> = provider.id().into();
-        match provider.evaluate(turn, event, config.get(&id)).get().await {
+        let cancel = turn.scope.cancel.child();
+        let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
+        let answer = provider.evaluate(Turn { scope: &scope, ..turn }, event, config.get(&id));
+        let late = |thrown| if is_late(&thrown) { provider.late(turn.scope.hook_timeout_ms) } else { thrown };
+        match patiently(turn.scope, &cancel, answer).await.map_err(late) {
             Ok(specs) => {
                 evaluated(turn, event, &id, !specs.is_empty(), None);
                 report.reports.extend(specs.into_iter().map(|spec| admit(turn, event, &id, spec)));
@@ -94,6 +99,7 @@ fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpe
     let fired_at_turn = by_hand.unwrap_or(turn.number);
     let producer = Some(id.clone());
     let admitted = turn.session.inject_reminder_at(turn.scope, spec, Source::StdlibProvider, producer, fired_at_turn);
+    turn.scope.report(event.kind(), &admitted);
     ProviderReport {
         provider: id.clone(),
         reminder_id: admitted.reminder.id.clone(),

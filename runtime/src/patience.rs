@@ -1,0 +1,76 @@
+//! How long a handler or a provider may take. What waits is measured on the run's clock; what only computes is measured by
+//! the time that it keeps the thread busy, because a mocked clock does not move meanwhile.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use crate::cancel::Cancel;
+use crate::seam::{Answer, Fault, Outcome, Scope, Sort, fault};
+
+/// Somebody took too long.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it took longer than {ms} ms and was given up")]
+pub struct TookTooLong {
+    /// The limit.
+    pub ms: u64,
+}
+
+impl Fault for TookTooLong {
+    fn sort(&self) -> Sort {
+        Sort::Limit
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// How long it may take to clean up once it was told to stop.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Waits for an answer, but no longer than the scope allows: then `cancel` is thrown, and after a short grace the work is
+/// dropped.
+pub async fn patiently<T>(scope: &Scope, cancel: &Cancel, answer: Answer<'_, Outcome<T>>) -> Outcome<T> {
+    let work = match answer {
+        Answer::Now(outcome) => return outcome,
+        Answer::Later(work) => work,
+    };
+    let ms = scope.hook_timeout_ms;
+    let mut work = pin!(work);
+    let mut alarm = scope.clock.alarm(scope.clock.now_ms().saturating_add(ms));
+    let mut busy = Duration::ZERO;
+    let mut told = false;
+    let mut limit = Duration::from_millis(ms);
+    let answered = poll_fn(|cx| {
+        let began = Instant::now();
+        if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
+            return Poll::Ready((!told).then_some(outcome));
+        }
+        busy += began.elapsed();
+        if busy <= limit && alarm.as_mut().poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        if told {
+            return Poll::Ready(None);
+        }
+        told = true;
+        limit = busy + GRACE;
+        let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
+        alarm = scope.clock.alarm(scope.clock.now_ms().saturating_add(grace));
+        cancel.cancel("it took too long");
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+    answered.unwrap_or_else(|| Err(fault(TookTooLong { ms })))
+}
+
+/// What is reported of somebody who took too long, where `thrown` says so.
+#[must_use]
+pub fn is_late(thrown: &Rc<dyn Fault>) -> bool {
+    thrown.as_any().downcast_ref::<TookTooLong>().is_some()
+}

@@ -1,0 +1,133 @@
+//! Receipts of tool calls, for those who audit a run: which tool was called, what came of it, and which reminders its
+//! handlers and providers made. A receipt names a reminder and never holds its body.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::hooks::EventKind;
+use crate::message::ToolCall;
+use crate::reminder::Reminder;
+use crate::words::words;
+
+words! {
+    /// What came of a tool call.
+    pub enum CallStatus {
+        /// It ran, and did what was asked.
+        Ok = "ok",
+        /// It ran, and failed.
+        Error = "error",
+        /// It was not run.
+        Rejected = "rejected",
+    }
+}
+
+/// A reminder that a handler or a provider made around a tool call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReminderReport {
+    /// The event at which it was made.
+    pub hook_event: EventKind,
+    /// The reminder.
+    pub reminder: Arc<Reminder>,
+    /// How many it replaced.
+    pub deduped_count: usize,
+}
+
+/// What a tool call made, while it runs.
+pub type Reports = Rc<RefCell<Vec<ReminderReport>>>;
+
+/// A receipt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCallReceipt {
+    /// Whose call it was.
+    pub session_id: Arc<str>,
+    /// The agent at hand: the session, unless a worker has a name of its own.
+    pub agent_id: Arc<str>,
+    /// The call as the model asked for it.
+    pub call: ToolCall,
+    /// The turn of the session.
+    pub turn: u32,
+    /// The iteration of the loop.
+    pub iteration: u32,
+    /// What came of it.
+    pub status: CallStatus,
+    /// What the model was told, where the call failed or was not run.
+    pub reason: Option<Arc<str>>,
+    /// Whether the output was cut.
+    pub truncated: bool,
+    /// When it began, in milliseconds since 1970-01-01 UTC.
+    pub started_at_ms: u64,
+    /// How long it took, its handlers included.
+    pub duration_ms: u64,
+    /// The reminders made around it.
+    pub reminders: Vec<ReminderReport>,
+}
+
+impl ToolCallReceipt {
+    /// As scripts see it.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        let report = |report: &ReminderReport| {
+            Data::dict([
+                ("hook_event", Data::from(report.hook_event.pascal())),
+                ("tool_call_id", (&self.call.id).into()),
+                ("tool_name", (&self.call.name).into()),
+                ("reminder_id", (&report.reminder.id).into()),
+                ("tags", report.reminder.tags.iter().map(Data::from).collect()),
+                ("dedupe_key", report.reminder.dedupe_key.clone().into()),
+                ("source", report.reminder.source.as_str().into()),
+                ("role_hint", report.reminder.role_hint.as_str().into()),
+                ("ttl_turns", report.reminder.ttl_turns.into()),
+                ("deduped_count", report.deduped_count.into()),
+            ])
+        };
+        let audit = Data::dict([("reminders", self.reminders.iter().map(report).collect())]);
+        Data::dict([
+            ("_type", Data::from("tool_call_receipt")),
+            ("session_id", (&self.session_id).into()),
+            ("agent_id", (&self.agent_id).into()),
+            ("tool_call_id", (&self.call.id).into()),
+            ("tool_name", (&self.call.name).into()),
+            ("arguments", self.call.arguments.clone()),
+            ("turn", self.turn.into()),
+            ("iteration", self.iteration.into()),
+            ("status", self.status.as_str().into()),
+            ("reason", self.reason.clone().into()),
+            ("truncated", self.truncated.into()),
+            ("started_at_ms", self.started_at_ms.into()),
+            ("duration_ms", self.duration_ms.into()),
+            ("audit", audit),
+        ])
+    }
+}
+
+/// The receipts of a piece of work. What is nested in it is in it, too.
+#[derive(Debug, Default)]
+pub struct AuditLog {
+    receipts: RefCell<Vec<ToolCallReceipt>>,
+    around: Option<Rc<AuditLog>>,
+}
+
+impl AuditLog {
+    /// An empty one, inside another.
+    #[must_use]
+    pub fn inside(around: Option<Rc<AuditLog>>) -> Rc<AuditLog> {
+        Rc::new(AuditLog { receipts: RefCell::default(), around })
+    }
+
+    /// Files a receipt, here and in all around.
+    pub fn file(&self, receipt: &ToolCallReceipt) {
+        let mut at = Some(self);
+        while let Some(log) = at {
+            log.receipts.borrow_mut().push(receipt.clone());
+            at = log.around.as_deref();
+        }
+    }
+
+    /// All receipts, in the order in which the calls ended.
+    #[must_use]
+    pub fn receipts(&self) -> Vec<ToolCallReceipt> {
+        self.receipts.borrow().clone()
+    }
+}

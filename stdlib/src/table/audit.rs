@@ -1,0 +1,23 @@
+//! Receipts of tool calls.
+
+use crate::bind::ScriptFn;
+use crate::convert::to_value;
+use lang::value::Value;
+use lang::vm::{Cx, On, Raise, Wait};
+use runtime::receipt::ToolCallReceipt;
+
+lang::builtins! { "" =>
+    /// Runs `body` and collects a receipt of each tool call inside it, those of nested loops included: `{value, receipts}`.
+    waits "with_audit_log(body: fn() -> any) -> dict" with_audit_log;
+}
+
+fn with_audit_log(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let body = ScriptFn::read(cx, args, 0)?;
+    Ok(Wait::new(async move {
+        let (called, audit) = body.with_audit();
+        let value = called.get().await?;
+        let receipts = audit.receipts().iter().map(|receipt| to_value(&ToolCallReceipt::to_data(receipt))).collect();
+        Ok(Value::record([("value", value), ("receipts", Value::list(receipts))]))
+    })
+    .on(On::Script))
+}
