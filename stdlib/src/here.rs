@@ -2,8 +2,8 @@
 
 use crate::world::World;
 use lang::vm::{Context, Cx, Raise, codes};
-use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
 use runtime::receipt::AuditLog;
+use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
 use runtime::seam::{Scope, Turn};
 use runtime::session::Session;
 use std::rc::Rc;
@@ -26,7 +26,12 @@ impl Here {
     /// A context for a call out of a turn.
     pub(crate) fn context(base: &Rc<Context>, turn: Turn<'_>) -> Rc<Context> {
         let (session, scope) = (Some(turn.session.clone()), Some(turn.scope.clone()));
-        Rc::new(base.with_data(Rc::new(Self { session, scope, script: turn.scope.script, audit: turn.scope.audit.clone() })))
+        Rc::new(base.with_data(Rc::new(Self {
+            session,
+            scope,
+            script: turn.scope.script,
+            audit: turn.scope.audit.clone(),
+        })))
     }
 
     /// A context in which receipts of tool calls are filed, with the place for them.

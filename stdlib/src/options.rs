@@ -79,14 +79,7 @@ const WORKER: &str = loop_options!(
 );
 
 /// Options of the language's full list that this version does not have yet: refused, not ignored.
-const LATER: &[&str] = &[
-    "stream",
-    "watch_paths",
-    "persist_path",
-    "resume_path",
-    "consolidate_on_idle",
-    "deadline",
-];
+const LATER: &[&str] = &["stream", "watch_paths", "persist_path", "resume_path", "consolidate_on_idle", "deadline"];
 
 /// The keys of a shape.
 fn keys_of(shape: &'static str) -> impl Iterator<Item = &'static str> {

@@ -21,12 +21,7 @@ const GRACE_MS: u64 = 2_000;
 
 impl Run<'_> {
     /// Answers one call. Only what stops the loop is a failure; all else is an answer for the model.
-    pub(super) async fn call_tool(
-        &self,
-        scope: &Scope,
-        state: &mut LoopState,
-        call: &ToolCall,
-    ) -> Outcome<ToolResult> {
+    pub(super) async fn call_tool(&self, scope: &Scope, state: &mut LoopState, call: &ToolCall) -> Outcome<ToolResult> {
         let turn = Turn { scope, ..self.turn() };
         let event = HookEvent::PreToolUse { call, iteration: state.iteration };
         let registered = self.parts.hooks.tool();

@@ -6,8 +6,8 @@ use crate::data::Data;
 use crate::hooks::event::ToolResult;
 use crate::message::{Message, ToolCall};
 use crate::model::Reply;
-use crate::reminder::bridge::Seam;
 use crate::receipt::{CallStatus, ToolCallReceipt};
+use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
 
 use super::{LoopState, Run};

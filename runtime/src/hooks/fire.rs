@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::note::Note;
+use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, Source};
-use crate::patience::{is_late, patiently};
 use crate::seam::{Outcome, Scope, Sort, Turn};
 
 use super::{Decision, Hook, HookEvent, Hooks, Verdict};

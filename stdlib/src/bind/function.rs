@@ -8,8 +8,8 @@ use lang::source::{SourceRef, Span};
 use lang::value::Value;
 use lang::vm::{Called, Cx, Function, Raise};
 use runtime::data::Data;
-use runtime::reminder::ReminderError;
 use runtime::receipt::AuditLog;
+use runtime::reminder::ReminderError;
 use runtime::seam::{Answer, Fault, Outcome, Turn};
 use std::rc::Rc;
 
@@ -63,9 +63,9 @@ impl ScriptFn {
     /// What is reported of it where it took too long.
     pub(crate) fn late(&self, who: &str, ms: u64) -> Rc<dyn Fault> {
         let message = format!("{who} took longer than {ms} ms and was given up");
-        let raise = Raise::error(LATE, message)
-            .labelled("this function")
-            .help("let it do less, or give it more: `hook_timeout_ms` of the loop, `timeout_ms` under `[hooks]` in harn.toml");
+        let raise = Raise::error(LATE, message).labelled("this function").help(
+            "let it do less, or give it more: `hook_timeout_ms` of the loop, `timeout_ms` under `[hooks]` in harn.toml",
+        );
         Thrown::fault(match self.place() {
             Some((source, span)) => raise.at(&source, span),
             None => raise,

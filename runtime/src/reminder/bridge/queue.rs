@@ -74,7 +74,13 @@ impl Queue {
     /// An empty queue whose ids come from `ids`.
     #[must_use]
     pub fn shared(ids: IdStream) -> SharedQueue {
-        Arc::new(Mutex::new(Queue { items: VecDeque::new(), fates: VecDeque::new(), ids, closed: false, sleeper: None }))
+        Arc::new(Mutex::new(Queue {
+            items: VecDeque::new(),
+            fates: VecDeque::new(),
+            ids,
+            closed: false,
+            sleeper: None,
+        }))
     }
 
     /// Puts a reminder in. It takes the place of a queued one with the same dedupe key.

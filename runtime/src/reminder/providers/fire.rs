@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::note::Note;
+use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, ReminderSpec, Source};
-use crate::patience::{is_late, patiently};
 use crate::seam::{Fault, Outcome, Scope, Sort, Turn, fault};
 
 use super::{Malformed, ReminderProvider};
