@@ -34,6 +34,7 @@ fn session(session: &SessionLife) -> Data {
         ("first_ms", session.first_ms.into()),
         ("last_ms", session.last_ms.into()),
         ("branched", session.branched.into()),
+        ("detached", session.detached.into()),
         ("conservation", conservation(&session.tally())),
         ("pending", session.pending_to_data()),
         ("reminders", session.reminders.iter().map(reminder).collect()),

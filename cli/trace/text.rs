@@ -4,6 +4,7 @@ use super::Trace;
 use super::names::{Names, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
+use runtime::reminder::Source;
 use runtime::reminder::lifecycle::rebuild::{
     Biography, BornBy, Carried, End, Evaluation, How, Prompt, SessionLife, Tally,
 };
@@ -90,6 +91,10 @@ impl Writer<'_> {
                 self.paint.red("two lines of life under one id: a script went on from an older version")
             );
         }
+        if session.detached > 0 {
+            let told = count(session.detached, "record");
+            let _ = writeln!(out, "  {}", self.paint.dim(&format!("{told} of copies that a script changed, left out")));
+        }
         for turn in turns(session) {
             self.turn(out, &turn);
         }
@@ -136,10 +141,11 @@ impl Writer<'_> {
             BornBy::Audited => facts.push("for the record only".to_owned()),
             by => facts.push(by.to_string()),
         }
-        facts.push(match &reminder.producer {
-            Some(producer) => format!("{} {}", reminder.source, clean(producer)),
-            None => reminder.source.to_string(),
-        });
+        match &reminder.producer {
+            Some(producer) => facts.push(format!("{} {}", reminder.source, clean(producer))),
+            None if reminder.source == Source::Inherited && life.birth.by == BornBy::Inherited => {}
+            None => facts.push(reminder.source.to_string()),
+        }
         facts.push(reminder.ttl_turns.map_or("no ttl".to_owned(), |ttl| format!("ttl {ttl}")));
         facts.extend(reminder.dedupe_key.iter().map(|key| format!("key {}", clean(key))));
         if !reminder.tags.is_empty() {

@@ -11,6 +11,7 @@
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`system`]: standard input, servers, processes.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
+//! - [`trace`]: the life of reminders, read from logs of real runs.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
 //! - [`properties`]: what is fuzzed holds of every script.
@@ -37,4 +38,5 @@ mod properties;
 mod repl;
 mod scripts;
 mod system;
+mod trace;
 mod wire_shapes;

@@ -8,7 +8,8 @@
 //!
 //! **Bare transcripts** are logged under their own id. They are values, so a script may go on from an old one, and the log
 //! then holds two lines of life under one id. What is given is the union: pending is what was born in any line and has
-//! ended in none. [`SessionLife::branched`] says that this was seen (a reminder ended twice, or a key stands twice).
+//! ended in none. [`SessionLife::branched`] says that this was seen (a reminder ended twice, or a key stands twice). What a
+//! script does to a copy of an open session is marked `detached` on the log and no part of the session's life.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -131,6 +131,8 @@ pub struct SessionLife {
     pub last_ms: u64,
     /// Whether the log holds more than one line of life under this id.
     pub branched: bool,
+    /// How many records tell of copies of the session that a script changed; they are no part of its life.
+    pub detached: usize,
     tally: Tally,
     pending: BTreeSet<usize>,
     by_id: HashMap<Arc<str>, Vec<usize>>,
@@ -171,6 +173,10 @@ impl SessionLife {
         if let Some(parent) = payload.get("parent_id").as_shared_str() {
             self.parent_id = Some(parent);
         }
+        if payload.get("detached").as_bool() == Some(true) {
+            self.detached += 1;
+            return Vec::new();
+        }
         let mut notes = Vec::new();
         match entry {
             Entry::Born { by, reminder } => self.born(by, reminder, record),
@@ -207,7 +213,10 @@ impl SessionLife {
         let index = self.reminders.len();
         if by != BornBy::Audited {
             self.pending.insert(index);
-            self.by_id.entry(reminder.id.clone()).or_default().push(index);
+            let same = self.by_id.entry(reminder.id.clone()).or_default();
+            // Admission lets no reminder stand twice, so this is another copy of the transcript.
+            self.branched |= !same.is_empty();
+            same.push(index);
             if let Some(key) = &reminder.dedupe_key {
                 let standing = self.keys.entry(key.clone()).or_default();
                 *standing += 1;

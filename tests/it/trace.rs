@@ -1,0 +1,224 @@
+//! `harn trace`: what scripts did is run for real, its log is read, and each form is compared with a picture in
+//! `tests/trace`. `UPDATE=1 cargo test --test it trace` writes the pictures; read them before you commit.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::diff::diff;
+use crate::harn::{Outcome, harn, root, scratch};
+use serde_json::Value;
+
+/// Runs a script of `tests/trace`; its log and what it printed.
+fn log_of(script: &str) -> (PathBuf, String) {
+    // Each test has a folder of its own, since they run side by side.
+    let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
+    let log = scratch(&format!("{test}-{script}")).join("log.db");
+    let home = format!("sqlite:{}", log.display());
+    let outcome = harn(&["run", "--seed", "1", "--event-log", &home, &format!("tests/trace/{script}.harn")]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{}", outcome.out);
+    (log, outcome.out)
+}
+
+fn trace(log: &Path, more: &[&str]) -> Outcome {
+    let path = log.display().to_string();
+    harn(&[&["trace", &path], more].concat())
+}
+
+/// The output of a trace that goes well.
+fn traced(log: &Path, more: &[&str]) -> String {
+    let outcome = trace(log, more);
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{}", outcome.out);
+    outcome.out
+}
+
+fn document(log: &Path, more: &[&str]) -> Value {
+    serde_json::from_str(&traced(log, &[&["--json"], more].concat())).unwrap()
+}
+
+fn session<'a>(document: &'a Value, id: &str) -> &'a Value {
+    let all = document["sessions"].as_array().unwrap();
+    all.iter().find(|session| session["id"] == id).unwrap_or_else(|| panic!("no session {id}"))
+}
+
+/// Compares with a file of `tests/trace`.
+fn picture(name: &str, found: &str) {
+    let file = root().join("tests/trace").join(name);
+    if std::env::var_os("UPDATE").is_some_and(|set| set == "1") {
+        fs::write(&file, found).unwrap();
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    if let Some(diff) = diff(&expected, found) {
+        panic!("tests/trace/{name} (-expected, +found)\n{diff}");
+    }
+}
+
+#[test]
+fn the_text_tells_each_turn() {
+    let (log, _) = log_of("day");
+    picture("day.txt", &traced(&log, &[]));
+    picture("day-verbose.txt", &traced(&log, &["--verbose", "--session", "reviewer"]));
+}
+
+#[test]
+fn any_cursor_shows_what_was_pending_then() {
+    let (log, _) = log_of("day");
+    let at = |cursor: &str| traced(&log, &["--at", cursor]);
+    picture("day-at.txt", &[at("0"), at("2"), at("20")].join("\n"));
+}
+
+#[test]
+fn the_document_holds_all_of_it() {
+    let (log, _) = log_of("day");
+    picture("day.json", &traced(&log, &["--json", "--session", "coder"]));
+}
+
+#[test]
+fn the_page_needs_nothing_and_obeys_nothing() {
+    let (log, _) = log_of("day");
+    let page = log.with_file_name("day.html");
+    let said = traced(&log, &["--html", page.to_str().unwrap()]);
+    assert!(said.starts_with("10 reminders of 3 sessions in "), "{said}");
+    let html = fs::read_to_string(&page).unwrap();
+    for forbidden in ["<script", "</script", "http:", "https:", "url(", "@import", "<b>", "\u{1b}"] {
+        assert!(!html.contains(forbidden), "{forbidden}");
+    }
+    assert!(html.contains("&lt;/script&gt;&lt;b&gt;") && html.contains("default-src 'none'"));
+    // The style is not what is pictured.
+    let (head, rest) = html.split_once("<style>").unwrap();
+    let (_, body) = rest.split_once("</style>").unwrap();
+    picture("day.html", &format!("{head}<style></style>{body}"));
+    assert_eq!(html.matches("<details class=\"lane\">").count(), 10);
+    assert_eq!(html.matches("<svg").count(), html.matches("</svg>").count());
+}
+
+#[test]
+fn records_are_lines_that_can_be_read_again() {
+    let (log, _) = log_of("day");
+    let lines = log.with_file_name("day.jsonl");
+    fs::write(&lines, traced(&log, &["--records"])).unwrap();
+    for form in [&[][..], &["--json"], &["--at", "30"], &["--records"]] {
+        assert_eq!(traced(&lines, form), traced(&log, form), "{form:?}");
+    }
+    assert_eq!(traced(&log, &["--records", "--at", "5"]).lines().count(), 5);
+    let of_one = traced(&log, &["--records", "--session", "reviewer"]);
+    assert!(of_one.lines().count() > 3 && of_one.lines().all(|line| line.contains(r#""session_id":"reviewer""#)));
+}
+
+#[test]
+fn the_log_alone_knows_what_is_pending() {
+    let (log, printed) = log_of("lives");
+    let document = document(&log, &[]);
+    assert_eq!(printed.lines().count(), 8);
+    for line in printed.lines() {
+        let (id, pending) = line.split_once(' ').unwrap();
+        let pending: Value = serde_json::from_str(pending).unwrap();
+        let life = session(&document, id);
+        assert_eq!(life["pending"], pending, "{id}");
+        assert_eq!(life["conservation"]["holds"], true, "{id}");
+    }
+    assert_eq!(document["notes"], Value::Array(Vec::new()));
+    picture("lives.txt", &traced(&log, &[]));
+}
+
+#[test]
+fn a_tail_shares_more_of_the_prefix() {
+    let (log, _) = log_of("tail");
+    let document = document(&log, &[]);
+    let last = |id: &str| {
+        let prompts = session(&document, id)["prompts"].as_array().unwrap();
+        let [.., before, last] = &prompts[..] else { panic!("{prompts:?}") };
+        (last["shared_prefix_bytes"].as_u64().unwrap(), before["total_bytes"].as_u64().unwrap())
+    };
+    let ((head, of_head), (tail, of_tail)) = (last("head"), last("tail"));
+    assert!(head * 5 < of_head && tail * 10 > of_tail * 9, "{head} of {of_head}, {tail} of {of_tail}");
+}
+
+#[test]
+fn a_log_is_read_while_a_run_writes_it() {
+    let folder = scratch("trace-while-running");
+    let (log, script) = (folder.join("log.db"), folder.join("wait.harn"));
+    let text = "transcript.inject_reminder(transcript(), {body: \"still running\", ttl_turns: 1})\n\
+                event_log.emit(\"mine\", \"ready\")\nprintln(\"ready\")\nread_line()\n";
+    fs::write(&script, text).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_harn"))
+        .args(["run", "--event-log", &format!("sqlite:{}", log.display())])
+        .arg(&script)
+        .env("HARN_LLM_PROVIDER", "mock")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(run.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let seen = trace(&log, &[]);
+    run.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(run.wait().unwrap().success());
+    assert_eq!(line, "ready\n");
+    assert!(seen.code == Some(0) && seen.out.contains("still running"), "{seen:?}");
+}
+
+#[test]
+fn a_page_is_written_whole_or_not_at_all() {
+    let (log, _) = log_of("day");
+    let folder = log.parent().unwrap().to_path_buf();
+    let (missing, taken) = (folder.join("no/such/page.html"), folder.join("taken"));
+    fs::create_dir(&taken).unwrap();
+    for target in [&missing, &taken] {
+        let outcome = trace(&log, &["--html", target.to_str().unwrap()]);
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(outcome.err.contains("cannot be written"), "{}", outcome.err);
+    }
+    let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains(".part")), "{left:?}");
+}
+
+#[test]
+fn input_that_is_no_log_is_told_in_a_sentence() {
+    let (log, _) = log_of("day");
+    let folder = log.parent().unwrap().to_path_buf();
+    let records = traced(&log, &["--records"]);
+    let (whole, _) = records.split_at(records.match_indices('\n').nth(3).unwrap().0 + 1);
+    let put = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    put("empty", b"");
+    put("blank", b"\n\n");
+    put("half.jsonl", [whole.as_bytes(), br#"{"topic":"transcript.rem"#].concat().as_slice());
+    put("middle.jsonl", [whole.as_bytes(), b"oops\n", whole.as_bytes()].concat().as_slice());
+    put("binary", b"\x00\xff\xfe\x01");
+    put("latin1.jsonl", [whole.as_bytes(), b"{\"topic\":\"\xe9\"}\n"].concat().as_slice());
+    put("text", b"# Notes\nnothing here\n");
+    put("other.jsonl", br#"{"topic":"mine","kind":"k","payload":{},"headers":null,"id":1,"cursor":1,"occurred_at_ms":5}"#);
+    put("deep", "[".repeat(100_000).as_bytes());
+    put("odd.jsonl", br#"{"topic":"transcript.reminder.lifecycle","kind":"transcript.reminder.injected","payload":{"session_id":"s"}}"#);
+    put("fake.db", b"SQLite format 3\0 and then nothing like it");
+    let cases: &[(&str, &[&str])] = &[
+        ("missing", &[]),
+        ("", &[]),
+        ("empty", &[]),
+        ("blank", &["--at", "0"]),
+        ("half.jsonl", &["--at", "4"]),
+        ("middle.jsonl", &["--at", "0"]),
+        ("binary", &[]),
+        ("latin1.jsonl", &["--at", "0"]),
+        ("text", &[]),
+        ("other.jsonl", &[]),
+        ("other.jsonl", &["--json"]),
+        ("deep", &[]),
+        ("odd.jsonl", &[]),
+        ("fake.db", &[]),
+        ("log.db", &["--at", "99999"]),
+        ("log.db", &["--at", "-1"]),
+        ("log.db", &["--session", "codr"]),
+        ("log.db", &["--session", "nobody"]),
+        ("log.db", &["--json", "--records"]),
+    ];
+    let mut told = String::new();
+    for (name, more) in cases {
+        let outcome = trace(&folder.join(name), more);
+        let hide = |text: &str| text.replace(&folder.display().to_string(), "DIR");
+        told += &format!("$ harn trace {name} {}\n", more.join(" "));
+        told += &format!("{}{}[exit code {}]\n\n", hide(&outcome.out), hide(&outcome.err), outcome.code.unwrap());
+    }
+    picture("bad-input.txt", &told);
+}
