@@ -188,7 +188,10 @@ fn input_that_is_no_log_is_told_in_a_sentence() {
     put("binary", b"\x00\xff\xfe\x01");
     put("latin1.jsonl", [whole.as_bytes(), b"{\"topic\":\"\xe9\"}\n"].concat().as_slice());
     put("text", b"# Notes\nnothing here\n");
-    put("other.jsonl", br#"{"topic":"mine","kind":"k","payload":{},"headers":null,"id":1,"cursor":1,"occurred_at_ms":5}"#);
+    put(
+        "other.jsonl",
+        br#"{"topic":"mine","kind":"k","payload":{},"headers":null,"id":1,"cursor":1,"occurred_at_ms":5}"#,
+    );
     put("deep", "[".repeat(100_000).as_bytes());
     put("odd.jsonl", br#"{"topic":"transcript.reminder.lifecycle","kind":"transcript.reminder.injected","payload":{"session_id":"s"}}"#);
     put("fake.db", b"SQLite format 3\0 and then nothing like it");
