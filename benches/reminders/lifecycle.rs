@@ -1,8 +1,12 @@
 //! The rows: what is done to a transcript, and how often in one run.
 
-use crate::pending::{EXPIRING, Scene, key, spec, tag, transcript};
+use crate::pending::{EXPIRING, Scene, key, recorded, spec, tag};
 use runtime::capabilities::Capabilities;
-use runtime::reminder::lifecycle::{Charge, Command, Selector, apply, clear, fire, inject, post_turn};
+use runtime::event_log::{NewRecord, Record};
+use runtime::reminder::lifecycle::rebuild::rebuild;
+use runtime::reminder::lifecycle::{
+    Charge, Command, LifecycleRecord, Selector, apply, clear, fire, inject, post_turn, void,
+};
 use runtime::reminder::{Reminder, ReminderSpec, Source};
 use runtime::render::{RenderOptions, Rendered, render};
 use runtime::transcript::Transcript;
@@ -22,6 +26,8 @@ pub(crate) enum Row {
     Fire,
     Pass,
     Compact,
+    Void,
+    Rebuild,
 }
 
 impl Row {
@@ -37,6 +43,8 @@ impl Row {
         Row::Fire,
         Row::Pass,
         Row::Compact,
+        Row::Void,
+        Row::Rebuild,
     ];
 
     /// What a reader sees.
@@ -53,6 +61,8 @@ impl Row {
             Row::Fire => "fire all",
             Row::Pass => "post-turn pass (ten go)",
             Row::Compact => "compact (half stay)",
+            Row::Void => "void a prompt",
+            Row::Rebuild => "rebuild from the log",
         }
     }
 
@@ -62,7 +72,7 @@ impl Row {
             Row::Inject | Row::InjectKept => (pending / 5).clamp(1, 1_000),
             Row::InjectKey | Row::InjectKeyKept => 1_000,
             Row::ClearId | Row::ClearKey => (pending / 5).clamp(1, 500),
-            Row::ClearTag | Row::Render | Row::Fire | Row::Pass | Row::Compact => 1,
+            Row::ClearTag | Row::Render | Row::Fire | Row::Pass | Row::Compact | Row::Void | Row::Rebuild => 1,
         }
     }
 
@@ -80,6 +90,7 @@ pub(crate) struct Ready {
     specs: Vec<ReminderSpec>,
     selectors: Vec<Selector>,
     rendered: Rendered,
+    log: Vec<Record>,
     /// Old versions, so that dropping them is not timed.
     kept: Vec<Transcript>,
 }
@@ -88,7 +99,8 @@ impl Ready {
     /// Makes a run of a row ready.
     pub(crate) fn new(row: Row, pending: usize) -> Ready {
         let scene = Scene::new();
-        let mut transcript = transcript(pending, &scene);
+        let (mut transcript, records) = recorded(pending, &scene);
+        let log = if row == Row::Rebuild { logged(&records, &scene) } else { Vec::new() };
         let times = row.times(pending);
         // Spread over the whole, in no order that a structure might like.
         let nth = |i: usize| i * 7_919 % pending;
@@ -108,11 +120,12 @@ impl Ready {
             Row::ClearTag => vec![Selector { tag: Some(tag(pending / 2)), ..Selector::default() }],
             _ => Vec::new(),
         };
-        let rendered = if matches!(row, Row::Fire | Row::Pass) { shown(&transcript) } else { Rendered::default() };
-        if row == Row::Pass {
+        let rendered =
+            if matches!(row, Row::Fire | Row::Pass | Row::Void) { shown(&transcript) } else { Rendered::default() };
+        if matches!(row, Row::Pass | Row::Void) {
             fire(&mut transcript, &rendered, true, &scene.at(1));
         }
-        Ready { row, scene, transcript, specs, selectors, rendered, kept: Vec::with_capacity(times) }
+        Ready { row, scene, transcript, specs, selectors, rendered, log, kept: Vec::with_capacity(times) }
     }
 
     /// The run itself, so many times as asked; at most as often as it was made ready for.
@@ -144,6 +157,13 @@ impl Ready {
                     assert_eq!(black_box(post_turn(t)).expired, EXPIRING);
                 }
             }
+            Row::Void => (0..times).for_each(|_| drop(black_box(void(t)))),
+            Row::Rebuild => {
+                for _ in 0..times {
+                    let rebuilt = black_box(rebuild(&self.log));
+                    assert_eq!(rebuilt.sessions().map(|life| life.pending().count()).sum::<usize>(), t.pending_count());
+                }
+            }
             Row::Compact => {
                 for _ in 0..times {
                     let (after, records) = apply(std::mem::take(t), Command::Compact(Charge::All), &self.scene.at(1));
@@ -153,6 +173,16 @@ impl Ready {
             }
         }
     }
+}
+
+/// The records as a log holds them.
+fn logged(records: &[LifecycleRecord], scene: &Scene) -> Vec<Record> {
+    let at = scene.at(0);
+    let entry = |(cursor, record): (u64, &LifecycleRecord)| {
+        let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record.to_log(&at);
+        Record { topic, kind, payload, headers, occurred_at_ms, id: cursor, cursor }
+    };
+    (1..).zip(records).map(entry).collect()
 }
 
 fn shown(transcript: &Transcript) -> Rendered {

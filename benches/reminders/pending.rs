@@ -49,12 +49,7 @@ pub(crate) fn spec(n: usize) -> ReminderSpec {
     }
 }
 
-/// A transcript with `n` pending.
-pub(crate) fn transcript(n: usize, scene: &Scene) -> Transcript {
-    recorded(n, scene).0
-}
-
-/// The same with its records.
+/// A transcript with `n` pending, and what its making put on record.
 pub(crate) fn recorded(n: usize, scene: &Scene) -> (Transcript, Vec<LifecycleRecord>) {
     let mut transcript = Transcript::new("bench".into());
     let at = scene.at(0);
