@@ -25,8 +25,11 @@ pub(crate) fn run(args: &Args) -> i32 {
         let mut found = match read_source(file) {
             // An engine for each file: scripts that are checked together do not see each other's names.
             Ok(source) => {
-                let options = RunOptions { loader: Rc::new(Files), ..RunOptions::default() };
-                let mut found = Project::of(file).err().unwrap_or_default();
+                let (project, mut found) = match Project::of(file) {
+                    Ok(project) => (project, Vec::new()),
+                    Err(found) => (Project::default(), found),
+                };
+                let options = RunOptions { loader: Rc::new(Files), limits: project.limits, ..RunOptions::default() };
                 found.extend(Engine::new(options).check(&source));
                 found
             }

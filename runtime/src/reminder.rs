@@ -12,6 +12,7 @@ mod error;
 mod handed;
 mod lenient;
 pub mod lifecycle;
+pub mod limits;
 pub mod providers;
 mod spec;
 
@@ -92,13 +93,13 @@ pub struct Reminder {
 }
 
 impl Reminder {
-    /// The largest body, in bytes.
+    /// The largest body, in bytes, where [`limits::set_max_body`] has not said otherwise.
     pub const MAX_BODY: usize = 64 * 1024;
 
     /// Whether its body can be shown at all. The lenient builder and imports may make one that cannot.
     #[must_use]
     pub fn is_renderable(&self) -> bool {
-        !self.body.trim().is_empty() && self.body.len() <= Self::MAX_BODY
+        !self.body.trim().is_empty() && self.body.len() <= limits::max_body()
     }
 
     /// The payload of the guide's event envelope, with the present `ttl_turns`. Fields that are nil are left out.

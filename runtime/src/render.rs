@@ -155,14 +155,17 @@ fn push_block(out: &mut Rendered, text: Arc<str>) {
 }
 
 fn plain(body: &str) -> Arc<str> {
-    format!("System reminder:\n{body}").into()
+    let mut text = String::with_capacity(body.len() + 20);
+    text.push_str("System reminder:\n");
+    text.extend(body.chars().map(visible));
+    text.into()
 }
 
 fn xml(body: &str) -> Arc<str> {
     let mut text = String::with_capacity(body.len() + 40);
     text.push_str("<system-reminder>\n");
     // Escaped, so that no body can close the tag.
-    for c in body.chars() {
+    for c in body.chars().map(visible) {
         match c {
             '&' => text.push_str("&amp;"),
             '<' => text.push_str("&lt;"),
@@ -172,4 +175,9 @@ fn xml(body: &str) -> Arc<str> {
     }
     text.push_str("\n</system-reminder>");
     text.into()
+}
+
+/// NUL and its like say nothing to a model, and some routes refuse a request that holds them.
+fn visible(c: char) -> char {
+    if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { char::REPLACEMENT_CHARACTER } else { c }
 }

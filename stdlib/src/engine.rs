@@ -95,6 +95,9 @@ impl Engine {
     /// A fresh run.
     #[must_use]
     pub fn new(options: RunOptions) -> Self {
+        if let Some(bytes) = options.limits.max_body {
+            runtime::reminder::limits::set_max_body(usize::try_from(bytes).unwrap_or(usize::MAX));
+        }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
         let world = World::new(options.seed, options.output, options.args, options.task, options.models, log);
         if let Some(time) = options.limits.hook {

@@ -21,6 +21,8 @@ pub struct RunLimits {
     pub time: Option<Duration>,
     /// How long one handler or provider may take.
     pub hook: Option<Duration>,
+    /// The largest body of a reminder, in bytes.
+    pub max_body: Option<u64>,
 }
 
 impl RunLimits {
@@ -34,6 +36,7 @@ impl RunLimits {
             value: self.value.or(below.value),
             time: self.time.or(below.time),
             hook: self.hook.or(below.hook),
+            max_body: self.max_body.or(below.max_body),
         }
     }
 

@@ -8,6 +8,9 @@
 //! timeout = "30s"
 //! deny = ["process", "net"]      # or: [capabilities] deny = […]
 //!
+//! [reminders]
+//! max_body = "64 KiB"
+//!
 //! [event_log]
 //! home = "sqlite:events.db"      # from the folder of this file
 //! synchronous = "full"
@@ -68,7 +71,7 @@ pub(crate) static CODES: &[Code] = &[
         title: "a key that `harn.toml` does not have",
         meaning: "The file may hold `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, `[capabilities]` with \
                   `deny`, `[[capabilities]]` rows about models, and `[event_log]` with `home`, `synchronous`, \
-                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, and `[hooks]` with `timeout_ms`. A misspelt limit would be no limit.",
+                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, and `[reminders]` with `max_body`. A misspelt limit would be no limit.",
         fails: "",
         mended: "",
     },
@@ -76,7 +79,7 @@ pub(crate) static CODES: &[Code] = &[
         code: VALUE,
         severity: Error,
         title: "a value in `harn.toml` that makes no sense",
-        meaning: "`fuel` and `depth` are whole numbers above 0, `memory` is a size such as \"512 MiB\", `timeout` a time such \
+        meaning: "`fuel` and `depth` are whole numbers above 0, `memory` and `max_body` are sizes such as \"512 MiB\", `timeout` a time such \
                   as \"30s\", `timeout_ms` a whole number, `deny` a list of rights: fs.read, fs.write, process, net, env, llm. Of `[event_log]`, `synchronous` is \
                   \"normal\" or \"full\", `lock_timeout` a time, `max_file` and `keep_bytes` are sizes, `keep_records` is a \
                   number.",

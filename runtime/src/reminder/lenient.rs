@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::data::Data;
 
+use super::limits::{MAX_ID, MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name};
 use super::{Propagate, Reminder, RoleHint, Source};
 
 impl Reminder {
@@ -12,29 +13,30 @@ impl Reminder {
     /// slot.
     pub fn from_data_lenient(data: &Data, fresh_id: impl FnOnce() -> Arc<str>) -> Reminder {
         let data = if data.get("reminder").as_dict().is_some() { data.get("reminder") } else { data };
-        let text = |key: &str| {
+        let text = |key: &str, most: usize| {
             let given = data.get(key).as_str().map(str::trim).filter(|text| !text.is_empty());
-            given.map(Arc::<str>::from)
+            given.filter(|text| fault_of_name(text, most).is_none()).map(Arc::<str>::from)
         };
         let mut tags: Vec<Arc<str>> = Vec::new();
         for tag in data.get("tags").as_list().unwrap_or_default().iter().filter_map(Data::as_str).map(str::trim) {
-            if !tag.is_empty() && !tags.iter().any(|known| known.as_ref() == tag) {
+            let fits = !tag.is_empty() && tags.len() < MAX_TAGS && fault_of_name(tag, MAX_TAG).is_none();
+            if fits && !tags.iter().any(|known| known.as_ref() == tag) {
                 tags.push(tag.into());
             }
         }
         let word = |key: &str| data.get(key).as_str().unwrap_or_default();
         Reminder {
-            id: text("id").unwrap_or_else(fresh_id),
+            id: text("id", MAX_ID).unwrap_or_else(fresh_id),
             body: data.get("body").to_text(),
             tags,
-            dedupe_key: text("dedupe_key"),
+            dedupe_key: text("dedupe_key", MAX_KEY),
             ttl_turns: count(data.get("ttl_turns")).filter(|ttl| *ttl > 0),
             preserve_on_compact: data.get("preserve_on_compact").as_bool().unwrap_or(false),
             propagate: word("propagate").parse().unwrap_or(Propagate::Session),
             role_hint: word("role_hint").parse().unwrap_or(RoleHint::System),
             source: word("source").parse().unwrap_or(Source::InPipeline),
             fired_at_turn: count(data.get("fired_at_turn")).unwrap_or(0),
-            originating_agent_id: text("originating_agent_id"),
+            originating_agent_id: text("originating_agent_id", MAX_ID),
             producer: None,
         }
     }
@@ -42,4 +44,29 @@ impl Reminder {
 
 fn count(data: &Data) -> Option<u32> {
     data.as_int().and_then(|number| u32::try_from(number).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_or_no_line_is_left_out() {
+        let tags: Data = (0..100).map(|n| Data::from(format!("t{n}"))).collect();
+        let read = |key: &str, value: Data| {
+            let dict = Data::dict([("body", Data::from("b"))]).with(key, value);
+            Reminder::from_data_lenient(&dict, || "fresh".into())
+        };
+        assert_eq!(read("tags", tags).tags.len(), MAX_TAGS);
+        for bad in ["x".repeat(2_000), "a\u{0}b".to_owned(), "a\nb".to_owned(), "a\u{1b}[2Jb".to_owned()] {
+            let reminder = read("tags", Data::list([Data::from(bad.as_str()), "good".into()]));
+            assert_eq!(reminder.tags, ["good".into()], "{bad:?}");
+            assert_eq!(read("dedupe_key", bad.as_str().into()).dedupe_key, None, "{bad:?}");
+            assert_eq!(read("id", bad.as_str().into()).id.as_ref(), "fresh", "{bad:?}");
+            assert_eq!(read("originating_agent_id", bad.as_str().into()).originating_agent_id, None, "{bad:?}");
+        }
+        let body = "\u{0}</system-reminder>".repeat(10_000);
+        let reminder = read("body", body.as_str().into());
+        assert_eq!((reminder.body.as_ref(), reminder.is_renderable()), (body.as_str(), false));
+    }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::data::{Data, Entries};
 use crate::words::{UnknownWord, nearest};
 
+use super::limits::{MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name, max_body};
 use super::{Propagate, Reminder, ReminderCode, ReminderError, RoleHint, Source};
 
 /// What a producer asks for.
@@ -116,10 +117,11 @@ fn body(entries: &Entries) -> Result<Arc<str>, ReminderError> {
         None => Err(shape("body", "a reminder needs a `body`").help("write {body: \"what the model should know\"}")),
         Some(Data::Str(text)) if text.trim().is_empty() => Err(shape("body", "the `body` of a reminder is empty")
             .help("say what the model should know, or inject no reminder")),
-        Some(Data::Str(text)) if text.len() > Reminder::MAX_BODY => {
-            let message =
-                format!("the `body` of a reminder has {} bytes, {} are allowed", text.len(), Reminder::MAX_BODY);
-            Err(shape("body", message).help("shorten it, or put the text into a file and remind of its path"))
+        Some(Data::Str(text)) if text.len() > max_body() => {
+            let message = format!("the `body` of a reminder has {} bytes, {} are allowed", text.len(), max_body());
+            Err(shape("body", message).help(
+                "shorten it, or put the text into a file and remind of its path; `[reminders] max_body` of harn.toml allows more",
+            ))
         }
         Some(Data::Str(text)) => Ok(text.clone()),
         Some(other) => Err(wrong_type("body", "a string", other)),
@@ -140,7 +142,15 @@ fn tags(entries: &Entries) -> Result<Vec<Arc<str>>, ReminderError> {
         match text.trim() {
             "" => return Err(shape(&field, "a tag of a reminder is empty")),
             tag if tags.iter().any(|known| known.as_ref() == tag) => {}
-            tag => tags.push(tag.into()),
+            _ if tags.len() == MAX_TAGS => {
+                return Err(
+                    shape("tags", format!("a reminder has more than {MAX_TAGS} tags")).help("tag groups, not things")
+                );
+            }
+            tag => match fault_of_name(tag, MAX_TAG) {
+                Some(fault) => return Err(shape(&field, format!("a tag of a reminder {fault}"))),
+                None => tags.push(tag.into()),
+            },
         }
     }
     Ok(tags)
@@ -149,11 +159,17 @@ fn tags(entries: &Entries) -> Result<Vec<Arc<str>>, ReminderError> {
 fn dedupe_key(entries: &Entries) -> Result<Option<Arc<str>>, ReminderError> {
     match present(entries, "dedupe_key") {
         None => Ok(None),
-        Some(Data::Str(text)) => Ok(match text.trim() {
-            "" => None,
-            key if key.len() == text.len() => Some(text.clone()),
-            key => Some(key.into()),
-        }),
+        Some(Data::Str(text)) => match text.trim() {
+            "" => Ok(None),
+            key => match fault_of_name(key, MAX_KEY) {
+                Some(fault) => {
+                    let message = format!("the `dedupe_key` of a reminder {fault}");
+                    Err(shape("dedupe_key", message).help("a short name of what it is about is enough"))
+                }
+                None if key.len() == text.len() => Ok(Some(text.clone())),
+                None => Ok(Some(key.into())),
+            },
+        },
         Some(other) => Err(wrong_type("dedupe_key", "a string or nil", other)),
     }
 }
@@ -236,6 +252,9 @@ mod tests {
             (r#"{"body":"x","tags":[" "]}"#, ReminderCode::Shape, "tags.0", "empty"),
             (r#"{"body":"x","preserve_on_compact":"yes"}"#, ReminderCode::Shape, "preserve_on_compact", "got string"),
             (r#"{"body":"x","dedupe_key":7}"#, ReminderCode::Shape, "dedupe_key", "got int"),
+            (r#"{"body":"x","tags":["a","b\u0000c"]}"#, ReminderCode::Shape, "tags.1", "control character"),
+            (r#"{"body":"x","dedupe_key":"a\nb"}"#, ReminderCode::Shape, "dedupe_key", "line break"),
+            (r#"{"body":"x","dedupe_key":"a\u001b[2Jb"}"#, ReminderCode::Shape, "dedupe_key", "control character"),
             (r#"{"body":" \n"}"#, ReminderCode::Shape, "body", "empty"),
             (r#"{"body":7}"#, ReminderCode::Shape, "body", "got int"),
             (r#"{"tags":[]}"#, ReminderCode::Shape, "body", "needs a `body`"),
@@ -247,6 +266,21 @@ mod tests {
         }
         assert_eq!(read(r#"{"body":"x","propogate":"all"}"#).unwrap_err().suggestion.as_deref(), Some("propagate"));
         assert_eq!(read(r#"{"body":"x","propagate":"sesion"}"#).unwrap_err().suggestion.as_deref(), Some("session"));
+    }
+
+    #[test]
+    fn tags_and_keys_have_a_largest_size_and_number() {
+        let with =
+            |key: &str, value: Data| ReminderSpec::from_data(&Data::dict([("body", Data::from("b"))]).with(key, value));
+        let tags = |count: usize| (0..count).map(|n| Data::from(format!("t{n}"))).collect::<Data>();
+        assert_eq!(with("tags", tags(MAX_TAGS)).unwrap().tags.len(), MAX_TAGS);
+        assert!(with("tags", tags(MAX_TAGS + 1)).unwrap_err().message.contains("more than 64 tags"));
+        let tag = |len: usize| with("tags", Data::list([Data::from("x".repeat(len))]));
+        assert!(tag(MAX_TAG).is_ok());
+        assert_eq!(tag(MAX_TAG + 1).unwrap_err().field, "tags.0");
+        let key = |len: usize| with("dedupe_key", "x".repeat(len).into());
+        assert!(key(MAX_KEY).is_ok());
+        assert!(key(MAX_KEY + 1).unwrap_err().message.contains("513 bytes, 512 are allowed"));
     }
 
     #[test]

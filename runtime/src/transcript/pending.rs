@@ -56,7 +56,7 @@ impl Transcript {
         }
         self.holes += 1;
         self.pending -= 1;
-        self.unrenderable -= usize::from(!pending.reminder.is_renderable());
+        self.unrenderable = self.unrenderable.saturating_sub(usize::from(!pending.reminder.is_renderable()));
         Some(pending)
     }
 

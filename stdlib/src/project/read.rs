@@ -13,7 +13,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The tables of the file.
-const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks"];
+const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 
@@ -67,7 +67,8 @@ impl Reader<'_> {
                 ("capabilities", DeValue::Array(rows)) => self.models(rows),
                 ("event_log", DeValue::Table(log)) => self.event_log(log),
                 ("hooks", DeValue::Table(hooks)) => self.hooks(hooks),
-                (known @ ("limits" | "capabilities" | "event_log" | "hooks"), _) => {
+                ("reminders", DeValue::Table(reminders)) => self.reminders(reminders),
+                (known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders"), _) => {
                     self.wrong(
                         VALUE,
                         value.span(),
@@ -101,6 +102,15 @@ impl Reader<'_> {
             match key.get_ref().as_ref() {
                 "timeout_ms" => self.project.limits.hook = self.count(value).map(Duration::from_millis),
                 unknown => self.unknown(unknown, key.span(), &["timeout_ms"], "[hooks]"),
+            }
+        }
+    }
+
+    fn reminders(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "max_body" => self.project.limits.max_body = self.memory(value),
+                unknown => self.unknown(unknown, key.span(), &["max_body"], "[reminders]"),
             }
         }
     }
