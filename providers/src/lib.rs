@@ -3,9 +3,11 @@
 //! | module | offers |
 //! |---|---|
 //! | [`reminder`] | the canonical reminder providers and the list of their ids |
+//! | [`fact`] | typed facts: storing, recalling, invalidating |
 //! | [`web`] | questions of scripts to servers of any kind |
 //! | [`model`] | the mock, Anthropic's Messages API, OpenAI's Chat Completions, and what each route can take |
 
+pub mod fact;
 pub mod model;
 pub mod reminder;
 pub mod web;

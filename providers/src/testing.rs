@@ -108,3 +108,11 @@ pub(crate) fn fire_raw(
     let payload = Data::from_json(payload).map_err(|error| error.to_string())?;
     fire(provider, &HookEvent::Raw { kind, payload: &payload }, config)
 }
+
+/// An empty folder of its own for a test.
+pub(crate) fn scratch(name: &str) -> std::path::PathBuf {
+    let folder = std::env::temp_dir().join(format!("harn-providers-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}

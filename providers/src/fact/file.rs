@@ -1,0 +1,122 @@
+//! The file: lines of JSON, only ever appended to.
+//!
+//! A record is one write of one line, followed by an fsync, before it counts as stored; a new folder is synced too. So what
+//! was acknowledged survives a loss of power. Appending holds an exclusive lock on the file, reading a shared one, so
+//! processes take turns. A crash in mid-write leaves at most one torn last line: a reader passes over it, and the next who
+//! appends cuts it off; a whole line whose line break is missing gets it. What cannot be a torn line of ours is left where
+//! it is.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::line::{self, BEGIN, MAX_LINE};
+use super::{FactCode, FactError};
+
+/// The largest file that is read.
+const LARGEST: u64 = 256 << 20;
+/// How long to wait for another process.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The error of an operation on the file.
+pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> FactError {
+    let why = match error.kind() {
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::StorageFull => "no space is left".to_owned(),
+        _ => error.to_string(),
+    };
+    FactError::new(FactCode::Store, "root", format!("cannot {verb} the facts in `{}`: {why}", path.display()))
+}
+
+/// Appends a line, and waits until it is on disk. Gives how many bytes of a torn line were cut off.
+pub(super) fn append(path: &Path, line: &str) -> Result<usize, FactError> {
+    let io = |error: io::Error| failed("write", path, &error);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(io)?;
+    let is_new = !path.exists();
+    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io)?;
+    lock(&file, path, File::try_lock)?;
+    let torn = mend(&mut file).map_err(io)?;
+    let end = file.metadata().map_err(io)?.len();
+    let mut bytes = Vec::with_capacity(line.len() + 1);
+    bytes.extend_from_slice(line.as_bytes());
+    bytes.push(b'\n');
+    if let Err(error) = file.write_all(&bytes).and_then(|()| file.sync_data()) {
+        // What was not acknowledged must not look as if it were; if this fails too, it is a torn line.
+        let _ = file.set_len(end);
+        return Err(io(error));
+    }
+    if is_new {
+        sync_folder(folder);
+    }
+    Ok(torn)
+}
+
+/// Waits for the lock, but not for ever. A file system without locks goes without.
+fn lock(file: &File, path: &Path, try_lock: fn(&File) -> Result<(), TryLockError>) -> Result<(), FactError> {
+    let start = Instant::now();
+    loop {
+        match try_lock(file) {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(failed("lock", path, &error)),
+            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
+                let message = format!("another process holds the facts in `{}`", path.display());
+                return Err(FactError::new(FactCode::Store, "root", message)
+                    .help("see whether a process that uses them has been stopped"));
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+/// Gives the file a last line that is whole. How many bytes were cut off.
+fn mend(file: &mut File) -> io::Result<usize> {
+    let length = file.metadata()?.len();
+    let from = length.saturating_sub(MAX_LINE as u64);
+    file.seek(SeekFrom::Start(from))?;
+    let mut end = Vec::new();
+    file.take(MAX_LINE as u64).read_to_end(&mut end)?;
+    let tail = match end.iter().rposition(|byte| *byte == b'\n') {
+        Some(at) => &end[at + 1..],
+        None => &end[..],
+    };
+    if tail.is_empty() {
+        return Ok(0);
+    }
+    let ours = tail.len() < MAX_LINE && (tail.starts_with(BEGIN) || BEGIN.starts_with(tail));
+    if ours && line::read(tail).is_err() {
+        file.set_len(length - tail.len() as u64)?;
+        return Ok(tail.len());
+    }
+    file.write_all(b"\n")?;
+    Ok(0)
+}
+
+/// A new name lasts only once its folder is on disk. Not all systems let folders be synced.
+fn sync_folder(folder: &Path) {
+    for folder in folder.ancestors().take(8).filter(|folder| !folder.as_os_str().is_empty()) {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
+/// All bytes of the file; none where there is no file.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, FactError> {
+    let io = |error: io::Error| failed("read", path, &error);
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(io(error)),
+    };
+    lock(&file, path, File::try_lock_shared)?;
+    let found = file.metadata().map_err(io)?;
+    if found.len() > LARGEST {
+        let message = format!("`{}` has {} bytes, {LARGEST} are read at most", path.display(), found.len());
+        return Err(FactError::new(FactCode::Store, "root", message).help("begin a new namespace and move the old file away"));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(io)?;
+    Ok(bytes)
+}

@@ -1,0 +1,119 @@
+//! Kinds of facts and of evidence. Scripts write them in any case: `decision`, `Decision`, `FileRange`, `file-range`.
+
+use std::fmt;
+
+use runtime::data::Data;
+
+use super::{FactCode, FactError};
+
+macro_rules! kinds {
+    ($(#[$meta:meta])* $name:ident, $what:literal { $( $(#[$doc:meta])* $variant:ident = $word:literal, )+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $( $(#[$doc])* $variant, )+ }
+
+        impl $name {
+            /// The words, as they are stored.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// As it is stored.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $( $name::$variant => $word, )+ }
+            }
+
+            /// Reads it in any case.
+            ///
+            /// # Errors
+            /// No text, or a word that is none of them; with the nearest one.
+            pub fn read(data: &Data, field: &str) -> Result<$name, FactError> {
+                let Some(word) = data.as_str() else { return Err(FactError::wrong(field, "a string", data)) };
+                let plain = flat(word);
+                $( if plain == flat($word) { return Ok($name::$variant); } )+
+                Err(FactError::unknown(FactCode::Kind, field, $what, word, $name::WORDS))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+kinds! {
+    /// What kind of claim a fact is.
+    FactKind, "kind of fact" {
+        /// Something that was seen.
+        Observation = "observation",
+        /// Something that is said to be so.
+        Claim = "claim",
+        /// Something that may be so.
+        Hypothesis = "hypothesis",
+        /// Something that was decided.
+        Decision = "decision",
+        /// Something that must hold.
+        Constraint = "constraint",
+    }
+}
+
+kinds! {
+    /// What a piece of evidence refers to.
+    EvidenceKind, "kind of evidence" {
+        /// A trace or a part of one.
+        TraceRef = "trace_ref",
+        /// Lines of a file.
+        FileRange = "file_range",
+        /// What a tool gave.
+        ToolOutput = "tool_output",
+        /// What a person said.
+        UserInput = "user_input",
+    }
+}
+
+/// Letters and digits in lower case: so all ways of writing several words as one are the same.
+fn flat(word: &str) -> String {
+    word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Reads a filter by kinds: nil for all, one, or a list.
+///
+/// # Errors
+/// A word that is no kind, or a value that is neither.
+pub fn kinds(data: &Data, field: &str) -> Result<Vec<FactKind>, FactError> {
+    match data {
+        Data::Nil => Ok(Vec::new()),
+        Data::List(items) => {
+            items.iter().enumerate().map(|(i, item)| FactKind::read(item, &format!("{field}.{i}"))).collect()
+        }
+        one => Ok(vec![FactKind::read(one, field)?]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_read_in_any_case() {
+        for word in ["decision", "Decision", "DECISION"] {
+            assert_eq!(FactKind::read(&word.into(), "kind").unwrap(), FactKind::Decision, "{word}");
+        }
+        for word in ["file_range", "FileRange", "fileRange", "file-range", "FILE_RANGE"] {
+            assert_eq!(EvidenceKind::read(&word.into(), "kind").unwrap(), EvidenceKind::FileRange, "{word}");
+        }
+        let error = FactKind::read(&"descision".into(), "kind").unwrap_err();
+        assert_eq!((error.code, error.suggestion.as_deref()), (FactCode::Kind, Some("decision")));
+        assert!(FactKind::read(&"rumour".into(), "kind").unwrap_err().help.unwrap().starts_with("use one of observation"));
+        assert_eq!(FactKind::read(&Data::from(3), "kind").unwrap_err().code, FactCode::Shape);
+    }
+
+    #[test]
+    fn a_filter_is_one_kind_or_several() {
+        assert!(kinds(&Data::Nil, "kind").unwrap().is_empty());
+        assert_eq!(kinds(&"Claim".into(), "kind").unwrap(), [FactKind::Claim]);
+        let list = Data::list(["claim".into(), "Constrant".into()]);
+        assert_eq!(kinds(&list, "kind").unwrap_err().field, "kind.1");
+    }
+}

@@ -1,0 +1,36 @@
+//! Facts: typed claims with evidence, in a file per namespace that only grows.
+//!
+//! | file | offers |
+//! |---|---|
+//! | `kind` | [`FactKind`], [`EvidenceKind`] |
+//! | `record` | [`Draft`], what a script hands in; [`Fact`], what is kept; both as a memory record |
+//! | `time` | moments as scripts write them |
+//! | `place` | [`Place`]: root and namespace, and why neither leads out |
+//! | `file` | appending a line, reading all, mending what a crash left |
+//! | `line` | what a line of the file says |
+//! | `store` | [`Facts`]: the files of a run, each parsed once |
+//! | `terms`, `bm25`, `recall` | words of a text, their weights, and the facts that a query means |
+//! | `selector` | [`Selector`]: which facts to invalidate |
+//! | `error` | [`FactError`] |
+
+mod bm25;
+mod error;
+mod file;
+mod kind;
+mod line;
+mod place;
+mod record;
+mod recall;
+mod selector;
+mod store;
+mod terms;
+mod time;
+
+pub use error::{FactCode, FactError};
+pub use kind::{EvidenceKind, FactKind, kinds};
+pub use place::Place;
+pub use recall::{Query, Recalled, recall};
+pub use record::{Draft, Evidence, Fact, confidence};
+pub use selector::Selector;
+pub use store::{Contents, Facts, Oddity};
+pub use time::moment;

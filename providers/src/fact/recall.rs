@@ -1,0 +1,70 @@
+//! The facts that a query means: those with its words first, by BM25, then the others, the newest first.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use runtime::data::Data;
+
+use super::bm25;
+use super::store::{Contents, Kept};
+use super::terms::Terms;
+use super::{Fact, FactKind};
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// The words.
+    pub text: String,
+    /// Only these kinds; none means all.
+    pub kinds: Vec<FactKind>,
+    /// Only facts at least as sure.
+    pub min_confidence: f64,
+    /// At most so many.
+    pub limit: Option<usize>,
+    /// The present: what held only until then is left out.
+    pub now_ms: u64,
+}
+
+/// A fact that was found.
+#[derive(Debug, Clone)]
+pub struct Recalled {
+    kept: Rc<Kept>,
+    /// How well it fits; 0 where it has no word of the query.
+    pub score: f64,
+}
+
+impl Recalled {
+    /// The fact.
+    #[must_use]
+    pub fn fact(&self) -> &Fact {
+        &self.kept.fact
+    }
+
+    /// As scripts see it: the record, and its `score`.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        self.fact().to_record().with("score", self.score.into())
+    }
+}
+
+/// Facts that a query means, the best first. Of equal ones the newest comes first, of those the one stored last.
+#[must_use]
+pub fn recall(contents: &Contents, query: &Query) -> Vec<Recalled> {
+    let holding: Vec<&Rc<Kept>> = contents.facts.iter().filter(|kept| kept.fact.holds_at(query.now_ms)).collect();
+    let texts: Vec<&Terms> = holding.iter().map(|kept| &kept.terms).collect();
+    let scores = bm25::scores(&Terms::of(&query.text), &texts);
+    let wanted = |fact: &Fact| {
+        let kind = query.kinds.is_empty() || query.kinds.contains(&fact.draft.kind);
+        kind && fact.draft.confidence >= query.min_confidence
+    };
+    let found = holding.into_iter().zip(scores).filter(|(kept, _)| wanted(&kept.fact));
+    // What was stored last comes first, and the sort keeps that order.
+    let mut found: Vec<Recalled> = found.rev().map(|(kept, score)| Recalled { kept: kept.clone(), score }).collect();
+    found.sort_by(by_score_then_time);
+    found.truncate(query.limit.unwrap_or(usize::MAX));
+    found
+}
+
+fn by_score_then_time(one: &Recalled, other: &Recalled) -> Ordering {
+    other.score.total_cmp(&one.score).then(other.fact().recorded_at_ms.cmp(&one.fact().recorded_at_ms))
+}

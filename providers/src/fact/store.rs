@@ -1,0 +1,164 @@
+//! The files of a run, each parsed once as long as nobody changes it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::line::{self, Line};
+use super::terms::Terms;
+use super::{Draft, Fact, FactError, Place, Selector, file};
+
+/// The facts that a run may reach.
+#[derive(Debug)]
+pub struct Facts {
+    root: PathBuf,
+    parsed: RefCell<BTreeMap<PathBuf, (Stamp, Rc<Contents>)>>,
+}
+
+/// By what a changed file is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// The facts that nobody has invalidated, oldest first.
+    pub(super) facts: Vec<Rc<Kept>>,
+    /// Lines that say nothing.
+    pub oddities: Vec<Oddity>,
+}
+
+/// A fact with what recalling it needs.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) fact: Fact,
+    pub(super) terms: Terms,
+}
+
+/// Something in a file that was passed over or cut off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Oddity {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl Facts {
+    /// Facts below this root, where nobody names another; relative to the working directory.
+    #[must_use]
+    pub fn new(root: Option<PathBuf>) -> Facts {
+        Facts { root: root.unwrap_or_else(|| Place::ROOT.into()), parsed: RefCell::default() }
+    }
+
+    /// The place that is meant by a root and a namespace, each of which may be left out.
+    ///
+    /// # Errors
+    /// A namespace that cannot be one.
+    pub fn place(&self, root: Option<&str>, namespace: Option<&str>) -> Result<Place, FactError> {
+        let root = root.map_or_else(|| self.root.clone(), PathBuf::from);
+        Place::new(root, namespace.unwrap_or(Place::NAMESPACE))
+    }
+
+    /// What is kept in a place; nothing where there is no file yet.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a link on the way.
+    pub fn read(&self, place: &Place) -> Result<Rc<Contents>, FactError> {
+        place.check_links()?;
+        let path = place.file();
+        let stamp = stamp(&path);
+        if let Some((known, contents)) = self.parsed.borrow().get(&path)
+            && stamp == Some(*known)
+        {
+            return Ok(contents.clone());
+        }
+        let contents = Rc::new(parse(&path, &file::read(&path)?));
+        // Taken before reading: what was appended since is read the next time.
+        if let Some(stamp) = stamp {
+            self.parsed.borrow_mut().insert(path, (stamp, contents.clone()));
+        }
+        Ok(contents)
+    }
+
+    /// Stores a fact; what was cut off on the way.
+    ///
+    /// # Errors
+    /// A record that is too large, a file that cannot be written, a link on the way.
+    pub fn store(&self, place: &Place, id: Arc<str>, draft: Draft, now_ms: u64) -> Result<(Fact, Option<Oddity>), FactError> {
+        place.check_links()?;
+        let fact = Fact::new(id, draft, now_ms);
+        let torn = append(place, &line::stored(&fact)?)?;
+        Ok((fact, torn))
+    }
+
+    /// Invalidates the facts that a selector means; how many there were.
+    ///
+    /// # Errors
+    /// As [`Facts::read`] and [`Facts::store`].
+    pub fn invalidate(
+        &self,
+        place: &Place,
+        selector: &Selector,
+        now_ms: u64,
+    ) -> Result<(usize, Option<Oddity>), FactError> {
+        /// Ids of one line: it must stay below the longest that is written.
+        const MOST: usize = 1_000;
+        let contents = self.read(place)?;
+        let ids: Vec<&Arc<str>> = contents.facts.iter().map(|kept| &kept.fact).filter(|fact| selector.means(fact)).map(|fact| &fact.id).collect();
+        let mut torn = None;
+        for ids in ids.chunks(MOST) {
+            torn = append(place, &line::forgotten(ids.iter().copied(), now_ms)?)?.or(torn);
+        }
+        Ok((ids.len(), torn))
+    }
+}
+
+fn append(place: &Place, line: &str) -> Result<Option<Oddity>, FactError> {
+    let path = place.file();
+    let torn = file::append(&path, line)?;
+    let why = || format!("the last line was incomplete ({torn} bytes) and was cut off; a process probably ended while writing");
+    Ok((torn > 0).then(|| Oddity { file: path.clone(), line: 0, why: why() }))
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = fs::metadata(path).ok()?;
+    Some(Stamp { length: found.len(), modified: found.modified().ok() })
+}
+
+fn parse(path: &Path, bytes: &[u8]) -> Contents {
+    let mut facts: Vec<Rc<Kept>> = Vec::new();
+    let mut oddities = Vec::new();
+    let mut forgotten: HashSet<Arc<str>> = HashSet::new();
+    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    for (i, text) in lines.iter().enumerate() {
+        if text.trim_ascii().is_empty() {
+            continue;
+        }
+        match line::read(text) {
+            Ok(Line::Stored(fact)) => {
+                let terms = Terms::of_fact(&fact);
+                facts.push(Rc::new(Kept { fact: *fact, terms }));
+            }
+            Ok(Line::Forgotten(ids)) => forgotten.extend(ids),
+            Ok(Line::Foreign) => {}
+            // The last line has no line break: somebody was interrupted.
+            Err(_) if i + 1 == lines.len() => {}
+            Err(why) => oddities.push(Oddity { file: path.to_owned(), line: i + 1, why }),
+        }
+    }
+    facts.retain(|kept| !forgotten.contains(&kept.fact.id));
+    Contents { facts, oddities }
+}
+
+#[cfg(test)]
+mod tests;
