@@ -99,7 +99,8 @@ impl Engine {
             runtime::reminder::limits::set_max_body(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
-        let world = World::new(options.seed, options.output, options.args, options.task, options.models, log);
+        let world =
+            World::new(options.seed, options.output, options.args, options.task, options.models, log, &options.denied);
         if let Some(time) = options.limits.hook {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         }

@@ -14,6 +14,7 @@ mod catalogue;
 mod clock;
 mod convert;
 mod engine;
+mod fact;
 mod fault;
 mod here;
 pub mod limits;

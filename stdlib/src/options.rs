@@ -37,6 +37,8 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
         "{text?: string, tool_calls?: list<any>, input_tokens?: int, output_tokens?: int, model?: string, match?: string, \
          error?: {category?: string, message?: string, status?: int, retry_after_ms?: int}}",
     ),
+    ("FactOptions", "{root?: string, namespace?: string, now?: any}"),
+    ("RecallOptions", "{root?: string, namespace?: string, now?: any, limit?: int}"),
     (
         "Fact",
         "{kind: string, claim: string, confidence: float, evidence?: list<any>, provenance?: any, valid_until?: any}",

@@ -3,8 +3,10 @@
 use crate::clock::RunClock;
 use crate::output::Output;
 use crate::table::input::Input;
+use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
 use lang::vm::Host;
+use providers::fact::Facts;
 use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
 use runtime::clock::Clock;
@@ -20,6 +22,7 @@ use runtime::workers::Workers;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 
 /// Sessions, hooks, providers, routes, log and clock of a run.
@@ -32,6 +35,7 @@ pub struct World {
     pub(crate) workers: Workers,
     pub(crate) hooks: Rc<Hooks>,
     pub(crate) providers: Rc<ReminderProviders>,
+    pub(crate) facts: Rc<Facts>,
     pub(crate) routes: Rc<Routes>,
     pub(crate) web: Web,
     pub(crate) input: Input,
@@ -54,11 +58,16 @@ impl World {
         task: Option<String>,
         models: Option<CapabilityTable>,
         log: Rc<dyn EventLog>,
+        denied: &[Capability],
     ) -> Rc<World> {
         let chosen = seed.unwrap_or_else(entropy);
         let clock = Rc::new(if seed.is_some() { RunClock::fixed() } else { RunClock::system() });
         // The table is part of the program and has a test of its own.
         let table = || models.unwrap_or_else(|| CapabilityTable::built_in().unwrap_or_default());
+        let facts =
+            Rc::new(Facts::new(std::env::var_os("HARN_MEMORY_ROOT").filter(|r| !r.is_empty()).map(PathBuf::from)));
+        // A provider asks nobody for a right.
+        let readable = (!denied.contains(&Capability::FsRead)).then(|| facts.clone());
         Rc::new_cyclic(|this| World {
             this: this.clone(),
             output,
@@ -67,7 +76,8 @@ impl World {
             sessions: Sessions::new(chosen),
             workers: Workers::default(),
             hooks: Rc::new(Hooks::new()),
-            providers: Rc::new(ReminderProviders::new(providers::reminder::canonical())),
+            providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(readable))),
+            facts,
             web: Web::new(|name| std::env::var(name).ok()),
             input: Input::default(),
             routes: Rc::new(Routes::new(table, |name| std::env::var(name).ok())),

@@ -4,6 +4,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,7 +51,8 @@ pub(crate) fn harn<S: AsRef<str>>(args: &[S]) -> Outcome {
 pub(crate) fn harn_with_input<S: AsRef<str>>(args: &[S], input: &[u8], env: &[(&str, &str)]) -> Outcome {
     let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
     command.args(args.iter().map(AsRef::as_ref)).current_dir(root());
-    command.env_clear().env("HARN_LLM_PROVIDER", "mock");
+    let memory = memory();
+    command.env_clear().env("HARN_LLM_PROVIDER", "mock").env("HARN_MEMORY_ROOT", &memory);
     for (name, value) in env {
         if value.is_empty() {
             command.env_remove(name)
@@ -70,7 +72,16 @@ pub(crate) fn harn_with_input<S: AsRef<str>>(args: &[S], input: &[u8], env: &[(&
     let out = read(child.stdout.take().unwrap());
     let err = read(child.stderr.take().unwrap());
     let code = wait(&mut child);
+    // There is none where nothing was stored.
+    let _ = std::fs::remove_dir_all(memory);
     Outcome { code, out: out.join().unwrap(), err: err.join().unwrap() }
+}
+
+/// A folder for the facts of one run, so that it begins without any.
+fn memory() -> PathBuf {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("memory-{}-{number}", std::process::id()))
 }
 
 fn read(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {

@@ -7,6 +7,7 @@
 //! - [`limits`]: runs that want more than they may have.
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
 //! - [`repl`]: a session through a pipe.
+//! - [`facts`]: processes that share facts, and files that were tampered with.
 //! - [`docs`]: what the documents show and link to.
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`system`]: standard input, servers, processes.
@@ -28,6 +29,7 @@ mod diff;
 mod docs;
 mod event_log;
 mod explain;
+mod facts;
 mod guide;
 mod harn;
 mod limits;

@@ -35,7 +35,7 @@ pub(super) fn append(path: &Path, line: &str) -> Result<usize, FactError> {
     let io = |error: io::Error| failed("write", path, &error);
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(io)?;
-    let is_new = !path.exists();
+    let is_new = !is_file(path)?;
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io)?;
     lock(&file, path, File::try_lock)?;
     let torn = mend(&mut file).map_err(io)?;
@@ -52,6 +52,19 @@ pub(super) fn append(path: &Path, line: &str) -> Result<usize, FactError> {
         sync_folder(folder);
     }
     Ok(torn)
+}
+
+/// Whether the file is there. Something else in its place, a pipe for instance, might never answer.
+fn is_file(path: &Path) -> Result<bool, FactError> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(true),
+        Ok(_) => {
+            let message = format!("`{}` is no file", path.display());
+            Err(FactError::new(FactCode::Store, "root", message).help("move it away, or name another namespace"))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(failed("read", path, &error)),
+    }
 }
 
 /// Waits for the lock, but not for ever. A file system without locks goes without.
@@ -105,16 +118,17 @@ fn sync_folder(folder: &Path) {
 /// All bytes of the file; none where there is no file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, FactError> {
     let io = |error: io::Error| failed("read", path, &error);
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(io(error)),
-    };
+    if !is_file(path)? {
+        return Ok(Vec::new());
+    }
+    let mut file = File::open(path).map_err(io)?;
     lock(&file, path, File::try_lock_shared)?;
     let found = file.metadata().map_err(io)?;
     if found.len() > LARGEST {
         let message = format!("`{}` has {} bytes, {LARGEST} are read at most", path.display(), found.len());
-        return Err(FactError::new(FactCode::Store, "root", message).help("begin a new namespace and move the old file away"));
+        return Err(
+            FactError::new(FactCode::Store, "root", message).help("begin a new namespace and move the old file away")
+        );
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(io)?;

@@ -105,7 +105,9 @@ mod tests {
         }
         let error = FactKind::read(&"descision".into(), "kind").unwrap_err();
         assert_eq!((error.code, error.suggestion.as_deref()), (FactCode::Kind, Some("decision")));
-        assert!(FactKind::read(&"rumour".into(), "kind").unwrap_err().help.unwrap().starts_with("use one of observation"));
+        assert!(
+            FactKind::read(&"rumour".into(), "kind").unwrap_err().help.unwrap().starts_with("use one of observation")
+        );
         assert_eq!(FactKind::read(&Data::from(3), "kind").unwrap_err().code, FactCode::Shape);
     }
 

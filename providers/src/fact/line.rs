@@ -34,7 +34,11 @@ pub(super) fn stored(fact: &Fact) -> Result<String, FactError> {
 
 /// The line that invalidates facts.
 pub(super) fn forgotten<'a>(ids: impl Iterator<Item = &'a Arc<str>>, now_ms: u64) -> Result<String, FactError> {
-    line(Data::dict([("at", Data::from(now_ms)), ("event", "forgotten".into()), ("ids", ids.map(Data::from).collect())]))
+    line(Data::dict([
+        ("at", Data::from(now_ms)),
+        ("event", "forgotten".into()),
+        ("ids", ids.map(Data::from).collect()),
+    ]))
 }
 
 fn line(data: Data) -> Result<String, FactError> {
@@ -43,7 +47,8 @@ fn line(data: Data) -> Result<String, FactError> {
         return Ok(line);
     }
     let message = format!("the record has {} bytes, {MAX_LINE} are allowed", line.len());
-    Err(FactError::new(FactCode::TooLarge, "", message).help("keep `provenance` small, and refer to long texts as evidence"))
+    Err(FactError::new(FactCode::TooLarge, "", message)
+        .help("keep `provenance` small, and refer to long texts as evidence"))
 }
 
 /// Reads a line; why it says nothing, where it does not.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `kind` | [`FactKind`], [`EvidenceKind`] |
 //! | `record` | [`Draft`], what a script hands in; [`Fact`], what is kept; both as a memory record |
+//! | `options` | [`Options`] of the calls |
 //! | `time` | moments as scripts write them |
 //! | `place` | [`Place`]: root and namespace, and why neither leads out |
 //! | `file` | appending a line, reading all, mending what a crash left |
@@ -18,9 +19,10 @@ mod error;
 mod file;
 mod kind;
 mod line;
+mod options;
 mod place;
-mod record;
 mod recall;
+mod record;
 mod selector;
 mod store;
 mod terms;
@@ -28,6 +30,7 @@ mod time;
 
 pub use error::{FactCode, FactError};
 pub use kind::{EvidenceKind, FactKind, kinds};
+pub use options::Options;
 pub use place::Place;
 pub use recall::{Query, Recalled, recall};
 pub use record::{Draft, Evidence, Fact, confidence};

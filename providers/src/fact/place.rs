@@ -96,9 +96,27 @@ mod tests {
         }
         let long = "a".repeat(201);
         let deep = ["a"; 9].join("/");
-        for namespace in
-            ["", "/", "/etc", "a/", "a//b", ".", "..", "../x", "a/../../x", "a/./b", "...", "a\\..\\b", "C:x", "a b", "a\0b", "a\nb", "~", &long, &deep]
-        {
+        for namespace in [
+            "",
+            "/",
+            "/etc",
+            "a/",
+            "a//b",
+            ".",
+            "..",
+            "../x",
+            "a/../../x",
+            "a/./b",
+            "...",
+            "a\\..\\b",
+            "C:x",
+            "a b",
+            "a\0b",
+            "a\nb",
+            "~",
+            &long,
+            &deep,
+        ] {
             let error = Place::new("/r", namespace).unwrap_err();
             assert_eq!(error.code, FactCode::Namespace, "{namespace:?}");
         }

@@ -100,7 +100,8 @@ pub(super) fn known_keys(data: &Data, what: &str, at: &str, known: &[&'static st
         None => Ok(()),
         Some(key) => {
             let field = if at.is_empty() { key.to_string() } else { format!("{at}.{key}") };
-            Err(FactError::unknown(FactCode::Shape, &field, &format!("key of {what}"), key, known))
+            let error = FactError::unknown(FactCode::Shape, &field, "key", key, known);
+            Err(FactError { message: format!("`{key}` is no key of {what}"), ..error })
         }
     }
 }
@@ -136,7 +137,8 @@ fn evidence(data: &Data) -> Result<Vec<Evidence>, FactError> {
         let present = |key: &str| match item.get(key) {
             Data::Nil => {
                 let message = format!("a piece of evidence needs `{key}`");
-                Err(FactError::new(FactCode::Shape, &at, message).help("write {kind: \"file_range\", ref: \"src/a.rs:1-9\"}"))
+                Err(FactError::new(FactCode::Shape, &at, message)
+                    .help("write {kind: \"file_range\", ref: \"src/a.rs:1-9\"}"))
             }
             value => Ok(value),
         };
@@ -192,9 +194,8 @@ impl Fact {
     #[must_use]
     pub fn to_record(&self) -> Data {
         let draft = &self.draft;
-        let evidence = |item: &Evidence| {
-            Data::dict([("kind", Data::from(item.kind.as_str())), ("ref", (&item.reference).into())])
-        };
+        let evidence =
+            |item: &Evidence| Data::dict([("kind", Data::from(item.kind.as_str())), ("ref", (&item.reference).into())]);
         let value = Data::dict([
             ("schema", Data::from(Self::SCHEMA)),
             ("kind", draft.kind.as_str().into()),
@@ -221,7 +222,8 @@ impl Fact {
             return Ok(None);
         }
         let draft = Data::dict(Draft::KEYS.iter().map(|key| (*key, value.get(key).clone())));
-        let id = record.get("id").as_shared_str().ok_or_else(|| FactError::wrong("id", "a string", record.get("id")))?;
+        let id =
+            record.get("id").as_shared_str().ok_or_else(|| FactError::wrong("id", "a string", record.get("id")))?;
         let recorded_at_ms = moment(value.get("recorded_at"), "recorded_at")?.unwrap_or(0);
         Ok(Some(Fact::new(id, Draft::from_data(&draft)?, recorded_at_ms)))
     }

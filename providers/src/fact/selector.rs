@@ -42,7 +42,8 @@ impl Selector {
 
 fn one(data: &Data) -> Result<Wanted, FactError> {
     let wrong = |message: String| {
-        Err(FactError::new(FactCode::Selector, "", message).help("write an id, a key, or {id, key, tag, kind} with at least one"))
+        Err(FactError::new(FactCode::Selector, "", message)
+            .help("write an id, a key, or {id, key, tag, kind} with at least one"))
     };
     if let Some(text) = data.as_shared_str() {
         return match text.trim() {
@@ -61,10 +62,9 @@ fn one(data: &Data) -> Result<Wanted, FactError> {
     let text = |key: &str| match data.get(key) {
         Data::Nil => Ok(None),
         Data::Str(text) if !text.trim().is_empty() => Ok(Some(Arc::from(text.trim()))),
-        other => Err(FactError {
-            code: FactCode::Selector,
-            ..FactError::wrong(key, "a string that is not blank", other)
-        }),
+        other => {
+            Err(FactError { code: FactCode::Selector, ..FactError::wrong(key, "a string that is not blank", other) })
+        }
     };
     let kind = match data.get("kind") {
         Data::Nil => None,

@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::SystemTime;
+use std::{fmt, fs};
 
 use super::line::{self, Line};
 use super::terms::Terms;
@@ -47,10 +47,19 @@ pub(super) struct Kept {
 pub struct Oddity {
     /// The file.
     pub file: PathBuf,
-    /// The line, from 1.
+    /// The line, from 1; 0 for one that is there no more.
     pub line: usize,
     /// What is wrong with it.
     pub why: String,
+}
+
+impl fmt::Display for Oddity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.file.display(), self.line, &self.why) {
+            (file, 0, why) => write!(f, "`{file}`: {why}"),
+            (file, line, why) => write!(f, "line {line} of `{file}` is no record and was passed over: {why}"),
+        }
+    }
 }
 
 impl Facts {
@@ -94,7 +103,13 @@ impl Facts {
     ///
     /// # Errors
     /// A record that is too large, a file that cannot be written, a link on the way.
-    pub fn store(&self, place: &Place, id: Arc<str>, draft: Draft, now_ms: u64) -> Result<(Fact, Option<Oddity>), FactError> {
+    pub fn store(
+        &self,
+        place: &Place,
+        id: Arc<str>,
+        draft: Draft,
+        now_ms: u64,
+    ) -> Result<(Fact, Option<Oddity>), FactError> {
         place.check_links()?;
         let fact = Fact::new(id, draft, now_ms);
         let torn = append(place, &line::stored(&fact)?)?;
@@ -114,7 +129,13 @@ impl Facts {
         /// Ids of one line: it must stay below the longest that is written.
         const MOST: usize = 1_000;
         let contents = self.read(place)?;
-        let ids: Vec<&Arc<str>> = contents.facts.iter().map(|kept| &kept.fact).filter(|fact| selector.means(fact)).map(|fact| &fact.id).collect();
+        let ids: Vec<&Arc<str>> = contents
+            .facts
+            .iter()
+            .map(|kept| &kept.fact)
+            .filter(|fact| selector.means(fact))
+            .map(|fact| &fact.id)
+            .collect();
         let mut torn = None;
         for ids in ids.chunks(MOST) {
             torn = append(place, &line::forgotten(ids.iter().copied(), now_ms)?)?.or(torn);
@@ -126,7 +147,9 @@ impl Facts {
 fn append(place: &Place, line: &str) -> Result<Option<Oddity>, FactError> {
     let path = place.file();
     let torn = file::append(&path, line)?;
-    let why = || format!("the last line was incomplete ({torn} bytes) and was cut off; a process probably ended while writing");
+    let why = || {
+        format!("the last line was incomplete ({torn} bytes) and was cut off; a process probably ended while writing")
+    };
     Ok((torn > 0).then(|| Oddity { file: path.clone(), line: 0, why: why() }))
 }
 

@@ -66,7 +66,14 @@ mod tests {
 
     #[test]
     fn what_is_no_moment_is_refused() {
-        for data in [Data::from("soon"), "2025-02-30".into(), "12:00:00".into(), "1969-12-31".into(), Data::from(-1), Data::from(true)] {
+        for data in [
+            Data::from("soon"),
+            "2025-02-30".into(),
+            "12:00:00".into(),
+            "1969-12-31".into(),
+            Data::from(-1),
+            Data::from(true),
+        ] {
             assert_eq!(moment(&data, "valid_until").unwrap_err().field, "valid_until", "{data}");
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! | offers | for |
 //! |---|---|
-//! | [`canonical`] | the providers that are built |
+//! | [`canonical`] | the providers |
 //! | [`check_config`] | reading a provider's configuration strictly, before a loop begins |
 //! | [`TokenPressure`], [`IdleNudge`] … | the providers themselves |
 
@@ -12,10 +12,13 @@ use runtime::data::Data;
 use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{ReminderCode, ReminderError};
 
+use crate::fact::Facts;
+
 mod config;
 mod grounded_review;
 mod idle_nudge;
 mod post_compact_recap;
+mod project_facts;
 mod resume_continuity;
 mod text;
 mod token_pressure;
@@ -25,28 +28,30 @@ mod workspace_anchor;
 pub use grounded_review::{GroundedReview, GroundedReviewConfig};
 pub use idle_nudge::{IdleNudge, IdleNudgeConfig};
 pub use post_compact_recap::PostCompactRecap;
+pub use project_facts::{ProjectFacts, ProjectFactsConfig};
 pub use resume_continuity::ResumeContinuity;
 pub use token_pressure::{TokenPressure, TokenPressureConfig};
 pub use tool_output_truncated::ToolOutputTruncated;
 pub use workspace_anchor::WorkspaceAnchor;
 
-/// The canonical providers that are built, in the order of `ReminderProviders::CANONICAL`. The ids of the
-/// others may be named in lists of providers too; the registry of the core knows all eight.
+/// The canonical providers, in the order of `ReminderProviders::CANONICAL`. `facts` are those that the run may read; without
+/// them `project_facts` is silent.
 #[must_use]
-pub fn canonical() -> Vec<Rc<dyn ReminderProvider>> {
+pub fn canonical(facts: Option<Rc<Facts>>) -> Vec<Rc<dyn ReminderProvider>> {
     vec![
         Rc::new(TokenPressure),
         Rc::new(IdleNudge),
         Rc::new(ToolOutputTruncated),
         Rc::new(PostCompactRecap),
         Rc::new(ResumeContinuity),
+        Rc::new(ProjectFacts::new(facts)),
         Rc::new(WorkspaceAnchor),
         Rc::new(GroundedReview),
     ]
 }
 
 /// Reads the configuration of a canonical provider and throws it away: so a loop can refuse a bad one before its first
-/// turn. What is not built yet or not canonical takes any configuration.
+/// turn. What is not canonical takes any configuration.
 ///
 /// # Errors
 /// `HARN-RMD-001` with the path of the field below `reminders.config`.
@@ -54,6 +59,7 @@ pub fn check_config(id: &str, config: &Data) -> Result<(), ReminderError> {
     match id {
         TokenPressure::ID => TokenPressureConfig::read(config).map(drop),
         GroundedReview::ID => GroundedReviewConfig::read(config).map(drop),
+        ProjectFacts::ID => ProjectFactsConfig::read(config).map(drop),
         IdleNudge::ID => IdleNudgeConfig::read(config).map(drop),
         ToolOutputTruncated::ID | PostCompactRecap::ID | ResumeContinuity::ID | WorkspaceAnchor::ID => {
             config::known_keys(id, config, &[])
@@ -73,12 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_built_is_on_the_list_and_in_its_order() {
-        let built: Vec<usize> = canonical()
-            .iter()
-            .map(|provider| ReminderProviders::CANONICAL.iter().position(|id| *id == provider.id()).unwrap())
-            .collect();
-        assert_eq!(built, [0, 1, 2, 3, 4, 6, 7]);
+    fn all_eight_are_there_in_their_order() {
+        let all = canonical(None);
+        let ids: Vec<&str> = all.iter().map(|provider| provider.id()).collect();
+        assert_eq!(ids, ReminderProviders::CANONICAL);
     }
 
     #[test]

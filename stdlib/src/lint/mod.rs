@@ -4,12 +4,14 @@
 //! leads back to the key at fault. So a rule stands once, and what `check` says is what a run would say.
 
 mod effects;
+mod fact;
 mod literal;
 mod options;
 mod route;
 mod spec;
 
 use effects::Producer;
+pub(crate) use fact::{invalidate_facts, recall_facts, store_fact};
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;

@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 /// Every builtin that needs a right, by right.
 const NEEDS: &[(Capability, &[&str])] = &[
-    (Capability::FsRead, &["file_exists", "file_tools", "list_dir", "read_file"]),
-    (Capability::FsWrite, &["append_file", "delete_file", "mkdir", "write_file"]),
+    (Capability::FsRead, &["file_exists", "file_tools", "invalidate_facts", "list_dir", "read_file", "recall_facts"]),
+    (Capability::FsWrite, &["append_file", "delete_file", "invalidate_facts", "mkdir", "store_fact", "write_file"]),
     (Capability::Process, &["exec"]),
     (Capability::Net, &["http_get", "http_post"]),
     (Capability::Env, &["env"]),

@@ -7,7 +7,8 @@ use crate::fact::{FactCode, Query, recall};
 use crate::testing::scratch;
 
 fn draft(claim: &str) -> Draft {
-    Draft::from_data(&Data::dict([("kind", Data::from("claim")), ("claim", claim.into()), ("confidence", 0.9.into())])).unwrap()
+    Draft::from_data(&Data::dict([("kind", Data::from("claim")), ("claim", claim.into()), ("confidence", 0.9.into())]))
+        .unwrap()
 }
 
 fn store(facts: &Facts, place: &Place, id: usize, claim: &str) {
@@ -29,11 +30,19 @@ fn setting(name: &str) -> (Facts, Place) {
 fn facts_are_recalled_by_words_then_by_age() {
     let (facts, place) = setting("fact-order");
     assert!(claims(&facts, &place, "anything").is_empty(), "there is no file yet");
-    for (id, claim) in ["tabs indent", "the parser resumes", "spaces indent nothing", "resumed twice"].iter().enumerate() {
+    for (id, claim) in
+        ["tabs indent", "the parser resumes", "spaces indent nothing", "resumed twice"].iter().enumerate()
+    {
         store(&facts, &place, id, claim);
     }
-    assert_eq!(claims(&facts, &place, "indent tabs"), ["tabs indent", "spaces indent nothing", "resumed twice", "the parser resumes"]);
-    assert_eq!(claims(&facts, &place, ""), ["resumed twice", "spaces indent nothing", "the parser resumes", "tabs indent"]);
+    assert_eq!(
+        claims(&facts, &place, "indent tabs"),
+        ["tabs indent", "spaces indent nothing", "resumed twice", "the parser resumes"]
+    );
+    assert_eq!(
+        claims(&facts, &place, ""),
+        ["resumed twice", "spaces indent nothing", "the parser resumes", "tabs indent"]
+    );
 }
 
 #[test]
@@ -102,7 +111,8 @@ fn rubbish_is_reported_by_line_and_stays_where_it_is() {
     let (facts, place) = setting("fact-rubbish");
     store(&facts, &place, 0, "first");
     let first = fs::read_to_string(place.file()).unwrap();
-    let rubbish = "not json\n\n{\"event\":\"stored\",\"record\":{\"value\":{\"schema\":\"other.v1\"}}}\n{\"event\":\"moved\"}\n";
+    let rubbish =
+        "not json\n\n{\"event\":\"stored\",\"record\":{\"value\":{\"schema\":\"other.v1\"}}}\n{\"event\":\"moved\"}\n";
     let torn_fact = first.replace("\"claim\":\"first\"", "\"claim\":7");
     let mut bytes = format!("{first}{rubbish}{torn_fact}").into_bytes();
     bytes.extend_from_slice(b"\xff\xfe\n");
