@@ -1,7 +1,7 @@
 //! The log in memory.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,7 +39,9 @@ struct Store {
     /// How many were thrown away: the cursor in front of the first that is kept.
     gone: u64,
     last_ids: HashMap<Arc<str>, u64>,
-    waiting: Vec<Waker>,
+    /// Who waits, by the number of the reader.
+    waiting: BTreeMap<u64, Waker>,
+    readers: u64,
     /// A record was refused, and whoever waits next must hear of it.
     refused: Option<LogError>,
 }
@@ -73,7 +75,7 @@ impl MemoryLog {
             let place = store.put(record, weight);
             (place, std::mem::take(&mut store.waiting), store.trim())
         };
-        waiting.into_iter().for_each(Waker::wake);
+        waiting.into_values().for_each(Waker::wake);
         drop(old);
         Ok(place)
     }
@@ -173,8 +175,10 @@ impl EventLog for MemoryLog {
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
-        let position = self.0.borrow().start(filter.after);
-        Box::new(Reader { store: self.0.clone(), filter, position })
+        let mut store = self.0.borrow_mut();
+        store.readers += 1;
+        let (number, position) = (store.readers, store.start(filter.after));
+        Box::new(Reader { store: self.0.clone(), filter, position, number })
     }
 }
 
@@ -184,6 +188,7 @@ struct Reader {
     filter: Filter,
     /// The cursor of the last record that was looked at.
     position: u64,
+    number: u64,
 }
 
 impl Reader {
@@ -212,14 +217,17 @@ impl Subscription for Reader {
     fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>> {
         Box::pin(poll_fn(|cx| match self.try_next() {
             Ok(None) => {
-                let mut store = self.store.borrow_mut();
-                if !store.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
-                    store.waiting.push(cx.waker().clone());
-                }
+                self.store.borrow_mut().waiting.insert(self.number, cx.waker().clone());
                 Poll::Pending
             }
             there => Poll::Ready(there),
         }))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.store.borrow_mut().waiting.remove(&self.number);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::fault::to_raise;
 use crate::here;
 use crate::values::EventStream;
 use lang::builtins::args;
+use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::clock::Clock;
@@ -62,6 +63,9 @@ fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(id.map_or(Value::Nil, int))
 }
 
+/// What a filter may hold.
+const KEYS: [&str; 3] = ["topic", "from_cursor", "kind_prefix"];
+
 fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
     if let Some(Value::Str(topic)) = args.first() {
         return Ok(Filter::topic(topic.as_str()));
@@ -82,16 +86,33 @@ fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
             }
             other => {
                 let message = format!("there is no option `{other}`");
-                return Err(Raise::error(lang::check::codes::KEY, message).about(0, ""));
+                let help = match nearest(other, KEYS.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("a filter may hold {}", KEYS.map(|key| format!("`{key}`")).join(", ")),
+                };
+                return Err(Raise::error(lang::check::codes::KEY, message).about(0, "").help(help));
             }
         }
     }
     Ok(filter)
 }
 
+/// Records that are read at a time: a log in a file may hold more than the run has memory for.
+const PAGE: usize = 1024;
+
 fn read(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let records = here::world(cx)?.log.read(&filter_arg(args)?, usize::MAX).map_err(|e| to_raise(&e))?;
-    Ok(Value::list(records.iter().map(|r| to_value(&r.to_data())).collect()))
+    let world = here::world(cx)?;
+    let mut filter = filter_arg(args)?;
+    let mut found = Vec::new();
+    loop {
+        let page = world.log.read(&filter, PAGE).map_err(|e| to_raise(&e))?;
+        found.extend(page.iter().map(|record| to_value(&record.to_data())));
+        cx.check_room(0)?;
+        match page.last() {
+            Some(last) if page.len() == PAGE => filter.after = last.cursor,
+            _ => return Ok(Value::list(found)),
+        }
+    }
 }
 
 fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

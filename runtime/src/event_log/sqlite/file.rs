@@ -18,6 +18,7 @@ use super::row::{decode, number, stored};
 pub struct LogFile {
     connection: Connection,
     path: Arc<Path>,
+    timeout: Duration,
     /// The names of topics: they are never renamed.
     topics: RefCell<HashMap<i64, Arc<str>>>,
 }
@@ -52,7 +53,7 @@ impl LogFile {
 
     pub(super) fn open_beside(path: &Arc<Path>, timeout: Duration) -> Result<LogFile, LogError> {
         let connection = for_reading(path, timeout)?;
-        Ok(LogFile { connection, path: path.clone(), topics: RefCell::default() })
+        Ok(LogFile { connection, path: path.clone(), timeout, topics: RefCell::default() })
     }
 
     /// The id of the last record of a topic; nothing where there never was one.
@@ -190,7 +191,7 @@ impl LogFile {
     fn failed(&self, error: Failed) -> LogError {
         match error {
             Failed::Log(error) => error,
-            Failed::Sqlite(error) => failed(&self.path, &error, None),
+            Failed::Sqlite(error) => failed(&self.path, &error, self.timeout),
         }
     }
 }

@@ -20,20 +20,20 @@ pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<C
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = connect(path, flags, options.lock_timeout)?;
     // Looked at before anything is set: what is not ours stays as it is.
-    let found = schema::look(&connection, path)?;
+    let found = schema::look(&connection, path, options.lock_timeout)?;
     if connection.is_readonly("main").unwrap_or(false) {
         return Err(cannot(path, "it may only be read"));
     }
     write_ahead(&connection, path, options.lock_timeout)?;
     if found == Found::Empty {
-        schema::create(&connection, path)?;
+        schema::create(&connection, path, options.lock_timeout)?;
     }
     let level = match options.synchronous {
         Synchronous::Normal => "NORMAL",
         Synchronous::Full => "FULL",
     };
     let set = |name: &str, value: &dyn rusqlite::ToSql| {
-        connection.pragma_update(None, name, value).map_err(|error| failed(path, &error, Some(options.lock_timeout)))
+        connection.pragma_update(None, name, value).map_err(|error| failed(path, &error, options.lock_timeout))
     };
     set("synchronous", &level)?;
     set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
@@ -53,7 +53,7 @@ pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connect
     refuse_early(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = connect(path, flags, timeout)?;
-    match schema::look(&connection, path) {
+    match schema::look(&connection, path, timeout) {
         Ok(Found::Log) => Ok(connection),
         Ok(Found::Empty) => {
             Err(LogError::Foreign { path: path.clone(), what: "nothing is in it, not even tables".to_owned() })
@@ -70,8 +70,8 @@ fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogErro
     let whole = std::fs::canonicalize(path).map_err(|error| cannot(path, &error.to_string()))?;
     let escaped = whole.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
-        .map_err(|error| failed(path, &error, Some(timeout)))?;
-    match schema::look(&connection, path)? {
+        .map_err(|error| failed(path, &error, timeout))?;
+    match schema::look(&connection, path, timeout)? {
         Found::Log => Ok(connection),
         Found::Empty => {
             Err(LogError::Foreign { path: path.clone(), what: "nothing is in it, not even tables".to_owned() })
@@ -99,7 +99,7 @@ fn connect(path: &Arc<Path>, flags: OpenFlags, timeout: Duration) -> Result<Conn
         connection.busy_timeout(timeout.min(Duration::from_secs(i32::MAX as u64 / 1000)))?;
         Ok(connection)
     };
-    connect().map_err(|error| failed(path, &error, Some(timeout)))
+    connect().map_err(|error| failed(path, &error, timeout))
 }
 
 /// Switches the write-ahead log on. Two processes that do it at once are told `busy` without a wait, so the wait is here.
@@ -112,7 +112,7 @@ fn write_ahead(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> 
             Err(error) if is_busy(&error) && start.elapsed() < timeout => {
                 std::thread::sleep(Duration::from_millis(5));
             }
-            Err(error) => return Err(failed(path, &error, Some(timeout))),
+            Err(error) => return Err(failed(path, &error, timeout)),
         }
     }
 }
@@ -133,19 +133,18 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 /// What a failure while opening or reading means.
-pub(super) fn failed(path: &Arc<Path>, error: &rusqlite::Error, waited: Option<Duration>) -> LogError {
+pub(super) fn failed(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> LogError {
     meaning(path, error, waited).unwrap_or_else(|| cannot(path, &said(error)))
 }
 
 /// What a failure while writing means.
 pub(super) fn not_written(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> LogError {
-    meaning(path, error, Some(waited)).unwrap_or_else(|| LogError::NotWritten { path: path.clone(), why: said(error) })
+    meaning(path, error, waited).unwrap_or_else(|| LogError::NotWritten { path: path.clone(), why: said(error) })
 }
 
-fn meaning(path: &Arc<Path>, error: &rusqlite::Error, waited: Option<Duration>) -> Option<LogError> {
+fn meaning(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> Option<LogError> {
     let path = path.clone();
     if is_busy(error) {
-        let waited = waited.unwrap_or(SqliteOptions::default().lock_timeout);
         return Some(LogError::Locked { path, waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX) });
     }
     match error.sqlite_error_code()? {

@@ -56,6 +56,8 @@ struct State {
     queued: usize,
     /// Tickets given out.
     appended: u64,
+    /// The ticket of the last record that was taken into the queue.
+    kept: u64,
     /// Tickets that are settled: written, or reported to the one who emitted.
     settled: u64,
     /// Attempts that failed.
@@ -83,12 +85,20 @@ struct State {
 }
 
 impl State {
-    /// Why a ticket is not settled and will not be.
-    fn verdict(&self, upto: u64) -> Option<Result<(), LogError>> {
+    /// What is known of a ticket, by somebody who has seen so many attempts fail before; nothing while it may still be
+    /// settled.
+    fn verdict(&self, upto: u64, failures: u64) -> Option<Result<(), LogError>> {
         if self.settled >= upto {
             return Some(Ok(()));
         }
-        self.ended.as_ref().map(|why| Err(self.as_lost(why)))
+        let hopeless = self.dead || self.settled >= self.kept;
+        match (&self.ended, &self.failing) {
+            (Some(why), _) if hopeless => Some(Err(self.as_lost(why))),
+            (ended, Some(error)) if self.failures > failures => {
+                Some(Err(ended.as_ref().map_or_else(|| error.clone(), |why| self.as_lost(why))))
+            }
+            _ => None,
+        }
     }
 
     fn as_lost(&self, why: &LogError) -> LogError {
@@ -156,6 +166,7 @@ impl Shared {
             }
             return ticket;
         }
+        state.kept = ticket;
         state.queued += weight;
         state.queue.push_back(Item { record, ticket, reply, weight });
         let spent = std::mem::take(&mut state.spent);
@@ -179,11 +190,8 @@ impl Shared {
         let mut state = self.lock();
         let (upto, failures) = (state.appended, state.failures);
         loop {
-            if let Some(verdict) = state.verdict(upto) {
+            if let Some(verdict) = state.verdict(upto, failures) {
                 return verdict;
-            }
-            if let (Some(error), true) = (&state.failing, state.failures > failures) {
-                return Err(error.clone());
             }
             self.urge(&mut state);
             state = self.block(state);
@@ -197,9 +205,11 @@ impl Shared {
         }
     }
 
-    /// No more will come; the writer writes what is left.
+    /// No more will come; the writer writes what is left, and gives up where that fails once more.
     pub(super) fn close(&self) {
-        self.lock().closing = true;
+        let mut state = self.lock();
+        state.closing = true;
+        state.urged = true;
         self.work.notify_one();
     }
 
@@ -208,12 +218,11 @@ impl Shared {
         let mut state = self.lock();
         let start = Instant::now();
         loop {
-            if state.dead || (state.closing && state.failing.is_some()) {
+            if state.dead || (state.closing && state.failing.is_some() && !state.urged) {
                 return Step::End;
             }
-            let rested = state.urged || start.elapsed() >= REST;
-            let waits = state.failing.is_some() && !rested && !state.closing;
-            if !waits && !(pending.is_empty() && state.queue.is_empty()) {
+            let rests = state.failing.is_some() && !state.urged && start.elapsed() < REST;
+            if !rests && !(pending.is_empty() && state.queue.is_empty()) {
                 state.urged = false;
                 self.fill(&mut state, pending);
                 return Step::Write;
@@ -233,8 +242,9 @@ impl Shared {
 
     fn fill(&self, state: &mut State, pending: &mut Vec<Item>) {
         let count = BATCH.saturating_sub(pending.len()).min(state.queue.len());
+        let taken = pending.len();
         pending.extend(state.queue.drain(..count));
-        state.queued = state.queue.iter().map(|item| item.weight).sum();
+        state.queued -= pending[taken..].iter().map(|item| item.weight).sum::<usize>();
         if state.blocked > 0 {
             self.progress.notify_all();
         }
@@ -345,12 +355,9 @@ impl Future for Durable {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let mut state = this.shared.lock();
-        if let Some(verdict) = state.verdict(this.upto) {
-            return Poll::Ready(verdict);
-        }
         let failures = *this.failures.get_or_insert(state.failures);
-        if let (Some(error), true) = (&state.failing, state.failures > failures) {
-            return Poll::Ready(Err(error.clone()));
+        if let Some(verdict) = state.verdict(this.upto, failures) {
+            return Poll::Ready(verdict);
         }
         this.shared.urge(&mut state);
         state.waiting.insert((this.upto, this.waiter), cx.waker().clone());
@@ -388,6 +395,9 @@ impl Future for Emitted {
         let mut state = this.durable.shared.lock();
         if let Some(result) = this.reply.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Poll::Ready(result);
+        }
+        if let (true, Some(why)) = (state.dead, &state.ended) {
+            return Poll::Ready(Err(state.as_lost(why)));
         }
         this.durable.shared.urge(&mut state);
         state.waiting.insert((this.durable.upto, this.durable.waiter), cx.waker().clone());

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -51,9 +52,9 @@ pub(super) enum Found {
 ///
 /// # Errors
 /// It is something else, or of a later version.
-pub(super) fn look(connection: &Connection, path: &Arc<Path>) -> Result<Found, LogError> {
+pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<Found, LogError> {
     let number = |sql: &str| {
-        connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| failed(path, &error, None))
+        connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| failed(path, &error, timeout))
     };
     let tables = number("SELECT count(*) FROM sqlite_master")?;
     let application = number("PRAGMA application_id")?;
@@ -72,11 +73,11 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>) -> Result<Found, L
 }
 
 /// Makes the tables in an empty file, unless another process was faster.
-pub(super) fn create(connection: &Connection, path: &Arc<Path>) -> Result<(), LogError> {
-    let broken = |error: &rusqlite::Error| failed(path, error, None);
+pub(super) fn create(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<(), LogError> {
+    let broken = |error: &rusqlite::Error| failed(path, error, timeout);
     let transaction =
         Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(|error| broken(&error))?;
-    if look(&transaction, path)? == Found::Empty {
+    if look(&transaction, path, timeout)? == Found::Empty {
         let marks = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {LAYOUT};");
         transaction.execute_batch(TABLES).map_err(|error| broken(&error))?;
         transaction.execute_batch(&marks).map_err(|error| broken(&error))?;
