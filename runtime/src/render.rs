@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::capabilities::{Capabilities, Placement, Wire};
 use crate::data::Data;
 use crate::message::Block;
-use crate::reminder::{Reminder, RoleHint};
+use crate::note::{Note, Severity};
+use crate::reminder::{Reminder, ReminderCode, RoleHint};
 use crate::words::words;
 
 #[cfg(test)]
@@ -180,4 +181,19 @@ fn xml(body: &str) -> Arc<str> {
 /// NUL and its like say nothing to a model, and some routes refuse a request that holds them.
 fn visible(c: char) -> char {
     if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { char::REPLACEMENT_CHARACTER } else { c }
+}
+
+/// The warning that a route shows reminders elsewhere than they asked for.
+#[must_use]
+pub fn demotion(route: Option<&str>) -> Note {
+    let route = route.map_or_else(|| "this route".to_owned(), |name| format!("the route `{name}`"));
+    Note {
+        code: Some(ReminderCode::UserBlock.as_str()),
+        severity: Severity::Warning,
+        message: format!(
+            "a reminder asks for `user_block`, but {route} has no such blocks; it is shown in another slot"
+        ),
+        about: None,
+        fault: None,
+    }
 }

@@ -3,7 +3,9 @@
 use crate::world::World;
 use lang::vm::{Context, Cx, Raise, codes};
 use runtime::receipt::AuditLog;
+use crate::fault::of_reminder;
 use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
+use runtime::reminder::providers::{ReminderOptions, ReminderProvider};
 use runtime::seam::{Scope, Turn};
 use runtime::session::Session;
 use std::rc::Rc;
@@ -71,6 +73,19 @@ pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
 pub(crate) fn own_scope(cx: &Cx<'_>, world: &World) -> Scope {
     let scope = scope(cx, world);
     Scope { cancel: scope.cancel.child(), ..scope }
+}
+
+/// The reminder options of the loop at hand, and the providers that it uses; outside of any loop none.
+pub(crate) fn reminders_of_loop(
+    scope: &Scope,
+    world: &World,
+) -> Result<(ReminderOptions, Vec<Rc<dyn ReminderProvider>>), Box<Raise>> {
+    let options = match ReminderOptions::from_data(scope.options.get("reminders")) {
+        Ok(options) if scope.depth > 0 => options,
+        _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
+    };
+    let providers = options.select(&world.providers).map_err(|e| of_reminder(&e))?;
+    Ok((options, providers))
 }
 
 /// The moment of a change to a bare transcript.

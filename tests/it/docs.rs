@@ -69,6 +69,27 @@ fn every_link_leads_to_a_file_or_folder() {
     }
 }
 
+/// The part of a page that is made of a table of the code stands between two marks.
+fn made(page: &str) -> (&str, &str, &str) {
+    let (before, rest) = page.split_once("<!-- made of the table in the code -->\n").unwrap();
+    let (table, after) = rest.split_once("<!-- end -->").unwrap();
+    (before, table, after)
+}
+
+#[test]
+fn the_reference_of_hooks_has_the_table_of_the_code() {
+    let path = root().join("docs/reference/hooks.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, table, after) = made(&page);
+    let wanted = runtime::hooks::event::table::to_markdown();
+    if std::env::var_os("UPDATE").is_some_and(|set| set == "1") {
+        let page = format!("{before}<!-- made of the table in the code -->\n{wanted}<!-- end -->{after}");
+        fs::write(&path, page).unwrap();
+        return;
+    }
+    assert_eq!(table, wanted, "`UPDATE=1 cargo test --test it reference_of_hooks` writes it");
+}
+
 #[test]
 fn blocks_and_links_are_found() {
     let page = "See [a](a.md) and [b](https://b.example).\n\n```harn\nlog(1)\n```\n\n```sh\nls\n```\n";

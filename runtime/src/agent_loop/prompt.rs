@@ -6,10 +6,8 @@ use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::{Content, Message};
 use crate::model::{ModelError, Reply, Request};
-use crate::note::{Note, Severity};
-use crate::reminder::ReminderCode;
 use crate::reminder::lifecycle::{before_prompt, void};
-use crate::render::{RenderOptions, render};
+use crate::render::{RenderOptions, demotion, render};
 use crate::seam::{Fault, Outcome, fault};
 
 use super::{LoopState, Run, until_stopped};
@@ -93,17 +91,4 @@ fn as_message(reply: &Reply) -> Message {
         Content::Blocks(Arc::new(reply.blocks.clone()))
     };
     Message { content, reasoning: reply.reasoning.clone(), ..Message::assistant("", reply.tool_calls.clone()) }
-}
-
-fn demotion(route: Option<&str>) -> Note {
-    let route = route.map_or_else(|| "this route".to_owned(), |name| format!("the route `{name}`"));
-    Note {
-        code: Some(ReminderCode::UserBlock.as_str()),
-        severity: Severity::Warning,
-        message: format!(
-            "a reminder asks for `user_block`, but {route} has no such blocks; it is shown in another slot"
-        ),
-        about: None,
-        fault: None,
-    }
 }

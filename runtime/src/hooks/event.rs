@@ -7,6 +7,7 @@ use crate::data::{Data, Entries};
 use crate::message::ToolCall;
 
 mod kind;
+pub mod table;
 
 pub use kind::{EventKind, EventSet, Step};
 

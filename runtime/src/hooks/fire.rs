@@ -27,11 +27,7 @@ pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: 
 /// Asks one handler and admits its reminders. What it threw is noted and does not end the work, unless `strict` says so or
 /// the work is being stopped. A guard that breaks does not open the gate: where a veto is possible, it counts as one.
 pub async fn ask(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
-    let cancel = turn.scope.cancel.child();
-    let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
-    let answer = hook.on(Turn { scope: &scope, ..turn }, event);
-    let answered = patiently(turn.scope, &cancel, answer).await;
-    match answered.map_err(|thrown| if is_late(&thrown) { hook.late(turn.scope.hook_timeout_ms) } else { thrown }) {
+    match call(hook, turn, event).await {
         Ok(verdict) => {
             admit(hook, turn, event, &verdict, strict)?;
             Ok(verdict.decision)
@@ -43,6 +39,15 @@ pub async fn ask(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, strict:
             Ok(if event.kind().can_be_vetoed() { Decision::Block { reason: reason.into() } } else { Decision::Allow })
         }
     }
+}
+
+/// Asks one handler, for as long as the scope allows, and gives its answer as it is.
+pub async fn call(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Verdict> {
+    let cancel = turn.scope.cancel.child();
+    let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
+    let answer = hook.on(Turn { scope: &scope, ..turn }, event);
+    let answered = patiently(turn.scope, &cancel, answer).await;
+    answered.map_err(|thrown| if is_late(&thrown) { hook.late(turn.scope.hook_timeout_ms) } else { thrown })
 }
 
 fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdict, strict: bool) -> Outcome<()> {

@@ -57,6 +57,13 @@ impl ReminderError {
         self
     }
 
+    /// With what to write instead, where no suggestion says so already.
+    #[must_use]
+    pub fn or_help(mut self, help: impl Into<String>) -> ReminderError {
+        self.help.get_or_insert_with(|| help.into());
+        self
+    }
+
     /// With the word that was probably meant, where one is near.
     #[must_use]
     pub fn suggest(mut self, word: Option<&str>) -> ReminderError {

@@ -96,7 +96,7 @@ impl CompactOptions {
 }
 
 /// The fields of `pre_compact` and `post_compact`.
-const OUTLOOK: [&str; 12] = [
+pub(crate) const OUTLOOK: [&str; 12] = [
     "mode",
     "strategy",
     "keep_last",

@@ -42,7 +42,7 @@ impl Worker {
     async fn observe(&self, scope: &Scope, event: &HookEvent<'_>) -> Outcome<()> {
         let turn = self.turn(scope);
         for hook in self.parts.hooks.wanting(event) {
-            match hook.on(turn, event).get().await {
+            match crate::hooks::fire::call(hook.as_ref(), turn, event).await {
                 Ok(verdict) => {
                     let Some(error) = verdict.malformed.first() else { continue };
                     let detail = Some(error.message.as_str().into());

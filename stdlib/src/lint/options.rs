@@ -1,7 +1,7 @@
 //! The option `reminders` of a loop.
 
 use super::literal;
-use lang::ast::Expr;
+use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
 use runtime::reminder::providers::{ReminderOptions, ReminderProviders};
@@ -20,16 +20,14 @@ pub(super) fn check(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>
             if let Err(error) = options.providers.check(&named) {
                 found.push(report(view, reminders, &error));
             }
+            listed(view, reminders, &options, found);
             configuration(view, reminders, &options, found);
         }
     }
 }
 
 fn configuration<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &ReminderOptions, found: &mut Vec<Diagnostic>) {
-    let registered: Vec<&str> = view
-        .calls_of("", "register_reminder_provider")
-        .filter_map(|call| call.dict(call.arg(0)?)?.get("id").and_then(|id| call.text(id)))
-        .collect();
+    let registered = registered(view);
     for (id, config) in options.config.as_dict().into_iter().flatten() {
         if registered.contains(&id.as_ref()) {
             continue;
@@ -42,6 +40,30 @@ fn configuration<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &Reminde
             found.push(report(view, reminders, &error.under("config")));
         }
     }
+}
+
+/// Ids in the list that are almost a canonical one's.
+fn listed<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &ReminderOptions, found: &mut Vec<Diagnostic>) {
+    let registered = registered(view);
+    let prefix = if view.dict(reminders).is_some() { "providers." } else { "" };
+    for (index, id) in options.providers.ids().enumerate() {
+        if registered.contains(&id) || ReminderProviders::CANONICAL.contains(&id) {
+            continue;
+        }
+        let Some(near) = nearest(id, ReminderProviders::CANONICAL.iter().copied()) else { continue };
+        let message = format!("no reminder provider has the id `{id}`");
+        let error = ReminderError::new(ReminderCode::Shape, format!("{prefix}{index}"), message);
+        let mut d = report(view, reminders, &error);
+        d = d.help(format!("did you mean `{near}`?"));
+        found.push(d);
+    }
+}
+
+/// The ids of the providers that this file registers.
+fn registered<'a>(view: &CallView<'a>) -> Vec<&'a str> {
+    view.calls_of("", "register_reminder_provider")
+        .filter_map(|call| call.dict(call.arg(0)?)?.get("id").and_then(|id| call.text(id)))
+        .collect()
 }
 
 /// An id that nobody has in this file may be registered elsewhere, unless it is almost a canonical one.
@@ -60,6 +82,12 @@ fn report<'a>(view: &CallView<'a>, whole: &'a Expr, error: &ReminderError) -> Di
     let mut e = whole;
     let mut parts = error.field.split('.').filter(|p| !p.is_empty()).peekable();
     while let Some(part) = parts.next() {
+        if let (ExprKind::List(items), Ok(index)) = (&view.follow(e).kind, part.parse::<usize>()) {
+            let Some(item) = items.get(index) else { break };
+            at = item.value.span;
+            e = &item.value;
+            continue;
+        }
         let Some(dict) = view.dict(e) else { break };
         let Some(inner) = dict.get(part) else { break };
         at = inner.span;

@@ -1,7 +1,7 @@
 //! Compacting transcripts and sessions by hand.
 
 use crate::convert::to_value;
-use crate::fault::{of_reminder, to_raise};
+use crate::fault::to_raise;
 use crate::here;
 use crate::options::compaction::Asked;
 use crate::values::{TranscriptValue, session_arg};
@@ -14,7 +14,6 @@ use runtime::data::Data;
 use runtime::hooks::Listeners;
 use runtime::model::Request;
 use runtime::reminder::lifecycle::Charge;
-use runtime::reminder::providers::ReminderOptions;
 use runtime::seam::{Compactor, Scope, Turn};
 use runtime::session::Session;
 use runtime::transcript::compact::CompactOptions;
@@ -75,11 +74,7 @@ async fn compact(
     asked: Asked,
     may_ask: bool,
 ) -> Result<Option<Data>, Box<Raise>> {
-    let reminders = match ReminderOptions::from_data(scope.options.get("reminders")) {
-        Ok(options) if scope.depth > 0 => options,
-        _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
-    };
-    let providers = reminders.select(&world.providers).map_err(|e| of_reminder(&e))?;
+    let (reminders, providers) = here::reminders_of_loop(scope, world)?;
     let text = |key: &str| scope.options.get(key).as_str().map(Arc::from);
     // Inside a loop its route is asked, else the one that a bare `llm_call` would take.
     let route = Request { provider: text("provider"), model: text("model"), ..Request::default() };

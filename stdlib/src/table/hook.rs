@@ -11,7 +11,7 @@ use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::data::Data;
-use runtime::hooks::{EventKind, Hook, HookEvent, Pattern, SessionHook, ToolHook, fire};
+use runtime::hooks::{EventKind, Hook, HookEvent, Listeners, Pattern, SessionHook, ToolHook};
 use runtime::reminder::bridge::Seam;
 use runtime::seam::Turn;
 use std::rc::Rc;
@@ -163,10 +163,17 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
     };
     let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {
+        let (reminders, providers) = here::reminders_of_loop(&scope, &world)?;
+        let listeners = Listeners {
+            hooks: &world.hooks,
+            providers: &providers,
+            config: &reminders.config,
+            strict: reminders.strict,
+        };
         for session in sessions {
             let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
             let event = HookEvent::FileEdited { path: &path, metadata: &metadata };
-            fire::fire(&world.hooks, turn, &event, false).await.map_err(|e| to_raise(&e))?;
+            listeners.emit(turn, &event).await.map_err(|e| to_raise(&e))?;
         }
         for note in scope.notes.borrow().iter() {
             world.show(note);

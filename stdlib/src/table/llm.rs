@@ -15,7 +15,7 @@ use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
 use runtime::model::{ModelError, Reply, Request};
 use runtime::reminder::lifecycle::drop_unrenderable;
-use runtime::render::{RenderOptions, render};
+use runtime::render::{RenderOptions, demotion, render};
 use runtime::seam::{Model, Turn, fault};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -58,6 +58,9 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let transcript = session.transcript();
         let pending = transcript.pending().map(|p| p.reminder.as_ref());
         let rendered = render(pending, &capabilities, RenderOptions { placement });
+        if !rendered.demoted.is_empty() {
+            scope.note(demotion(request.model.as_deref().or(request.provider.as_deref())));
+        }
         request.reminders = Arc::new(rendered);
         session.sent(&scope, &request, false, &*world.routes);
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };

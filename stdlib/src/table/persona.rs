@@ -22,6 +22,13 @@ lang::builtins! { "" =>
 
 fn register_step_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let step = step_arg(args, 1)?;
+    if let Ok(event) = EventKind::parse(args::str(args, 2)?)
+        && event.is_step()
+        && !event.has_step()
+    {
+        let raise = Raise::error(codes::VALUE, format!("the event `{event}` belongs to no step")).about(2, "no step");
+        return Err(raise.help("register_persona_hook takes it"));
+    }
     let event = event_arg(args, 2, EventKind::has_step, "step")?;
     register(cx, args, Some(step), event, 3)
 }

@@ -50,7 +50,7 @@ impl Pattern {
             Test::Equals(path.trim().to_owned(), value.to_owned())
         } else if let Some((path, value)) = trimmed.split_once("=~") {
             let value = unquote(value).ok_or_else(|| error("write path =~ \"regex\"".to_owned()))?;
-            let regex = Regex::new(value).map_err(|fault| error(fault.to_string()))?;
+            let regex = Regex::new(value).map_err(|fault| error(in_a_line(&fault.to_string())))?;
             Test::Regex(path.trim().to_owned(), regex)
         } else if trimmed == "*" || trimmed.is_empty() {
             Test::All
@@ -98,6 +98,12 @@ impl fmt::Debug for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Pattern({})", self.text)
     }
+}
+
+/// What is wrong with a regex, without the picture of it.
+fn in_a_line(fault: &str) -> String {
+    let last = fault.lines().last().unwrap_or(fault).trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 
 fn unquote(text: &str) -> Option<&str> {

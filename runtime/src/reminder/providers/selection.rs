@@ -112,7 +112,7 @@ impl ReminderOptions {
         let message = format!("`config` is for a reminder provider `{id}`, and no provider has this id");
         Err(ReminderError::new(ReminderCode::Shape, format!("config.{id}"), message)
             .suggest(nearest(id, known()))
-            .help("register it with register_reminder_provider first, or remove its configuration"))
+            .or_help("register it with register_reminder_provider first, or remove its configuration"))
     }
 }
 
@@ -158,7 +158,7 @@ impl ProviderList {
                 let message = format!("no reminder provider has the id `{id}`");
                 return Err(ReminderError::new(ReminderCode::Shape, join("providers", index), message)
                     .suggest(nearest(id, known()))
-                    .help("register it with register_reminder_provider, or remove it from the list"));
+                    .or_help("register it with register_reminder_provider, or remove it from the list"));
             }
         }
         let mut enabled: BTreeSet<&str> = ReminderProviders::CANONICAL.iter().copied().collect();

@@ -1,0 +1,262 @@
+//! The table of events: when each is told, what its payload holds besides `event` and `session`, and what an answer may do.
+//! The reference is made of it, and a test holds the typed payloads to it.
+
+use super::EventKind;
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventRow {
+    /// The event.
+    pub kind: EventKind,
+    /// When it is told.
+    pub when: &'static str,
+    /// The fields of its payload; one in brackets is there only at times.
+    pub fields: &'static str,
+    /// What an answer may do besides adding reminders.
+    pub answer: &'static str,
+}
+
+impl EventRow {
+    /// The names of its fields that are always there.
+    pub fn certain_fields(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.split_whitespace().filter(|field| !field.starts_with('['))
+    }
+
+    /// Which builtin registers a handler, as words for the reference.
+    #[must_use]
+    pub fn registered_by(&self) -> &'static str {
+        match self.kind {
+            EventKind::PreToolUse => "`register_tool_hook({pre})`",
+            EventKind::PostToolUse => "`register_tool_hook({post})`",
+            EventKind::PostAgentTurn => "providers only",
+            EventKind::LoopCheckpoint => "`register_checkpoint_hook`, `register_session_hook`",
+            kind if kind.is_session() => "`register_session_hook`",
+            kind if kind.is_worker() => "`register_worker_hook`",
+            kind if kind.has_step() => "`register_step_hook`, `register_persona_hook`",
+            _ => "`register_persona_hook`",
+        }
+    }
+}
+
+/// The row of an event.
+#[must_use]
+pub fn row(kind: EventKind) -> &'static EventRow {
+    // Rows stand in the order of the words; a test holds it.
+    &EVENTS[kind as usize]
+}
+
+const OBSERVES: &str = "";
+const NOTHING: &str = "nothing, not even reminders";
+
+const fn told(kind: EventKind, when: &'static str, fields: &'static str, answer: &'static str) -> EventRow {
+    EventRow { kind, when, fields, answer }
+}
+
+const COMPACTION: &str = "mode strategy keep_last message_count archived_messages remaining_messages estimated_tokens_before \
+    estimated_tokens_after summary reminders_expired reminders_deduped reminders_preserved";
+
+/// All events, in the order of [`EventKind::ALL`].
+pub static EVENTS: &[EventRow] = &[
+    told(
+        EventKind::SessionStart,
+        "each time a loop begins, after the prompt was accepted",
+        "task system max_iterations",
+        OBSERVES,
+    ),
+    told(
+        EventKind::SessionEnd,
+        "each time a loop has ended, after the seam `loop_exit`",
+        "final_status stop_reason iterations",
+        OBSERVES,
+    ),
+    told(
+        EventKind::UserPromptSubmit,
+        "before a loop takes its task",
+        "prompt system",
+        "block (status `blocked`), or `{modify: {prompt}}`",
+    ),
+    told(
+        EventKind::PreCompact,
+        "before a transcript or session is compacted",
+        COMPACTION,
+        "block, or `{modify: {strategy?, keep_last?, target_tokens?, summary?}}`",
+    ),
+    told(EventKind::PostCompact, "after a compaction", COMPACTION, OBSERVES),
+    told(
+        EventKind::PostTurn,
+        "after the model's turn and its tools, before reminders are charged",
+        "iteration has_tool_calls tool_results text",
+        OBSERVES,
+    ),
+    told(
+        EventKind::PermissionAsked,
+        "before a tool for which the option `permissions` wants a permission",
+        "tool reason",
+        OBSERVES,
+    ),
+    told(EventKind::PermissionReplied, "once that was decided", "tool reason decision", OBSERVES),
+    told(EventKind::FileEdited, "by `notify_file_edited`", "path metadata", OBSERVES),
+    told(EventKind::SessionError, "when the model cannot be asked", "error", OBSERVES),
+    told(
+        EventKind::SessionIdle,
+        "when a daemon has nothing more to do, before it sleeps",
+        "iteration wake_interval_ms",
+        OBSERVES,
+    ),
+    told(EventKind::PreSuspend, "before a worker is suspended", "worker reason", OBSERVES),
+    told(EventKind::PostSuspend, "after a worker was suspended", "worker reason", OBSERVES),
+    told(EventKind::PreResume, "before a worker is resumed", "worker resume_input", OBSERVES),
+    told(EventKind::PostResume, "after a worker was resumed, before its first turn", "worker resume_input", OBSERVES),
+    told(
+        EventKind::LoopCheckpoint,
+        "at every seam, after its delivery",
+        "session_id iteration kind delivered dispatch_skipped",
+        OBSERVES,
+    ),
+    told(EventKind::PreStep, "before a step of an iteration", "persona step iteration", OBSERVES),
+    told(
+        EventKind::PostStep,
+        "after a step of an iteration; `text` after `model`, `tool_results` after `tools`",
+        "persona step iteration ok text tool_results",
+        OBSERVES,
+    ),
+    told(
+        EventKind::OnBudgetThreshold,
+        "each turn, once its usage is known",
+        "persona step iteration tokens_used context_window task",
+        OBSERVES,
+    ),
+    told(
+        EventKind::OnApprovalRequested,
+        "with `permission_asked`",
+        "persona step iteration tool reason",
+        OBSERVES,
+    ),
+    told(EventKind::OnHandoffEmitted, "by `handoff`", "[persona] […]", OBSERVES),
+    told(EventKind::OnPersonaPaused, "when a worker of the persona was suspended", "persona worker reason", OBSERVES),
+    told(
+        EventKind::OnPersonaResumed,
+        "when a worker of the persona is resumed",
+        "persona worker resume_input",
+        OBSERVES,
+    ),
+    told(EventKind::WorkerSpawned, "when a worker begins", "worker […]", NOTHING),
+    told(EventKind::WorkerProgressed, "after each of its turns", "worker […]", NOTHING),
+    told(EventKind::WorkerWaitingForInput, "when it has parked itself", "worker […]", NOTHING),
+    told(EventKind::WorkerSuspended, "when it was suspended", "worker […]", NOTHING),
+    told(EventKind::WorkerResumed, "when it is resumed", "worker […]", NOTHING),
+    told(EventKind::WorkerCompleted, "when it is done", "worker […]", NOTHING),
+    told(EventKind::WorkerFailed, "when it failed", "worker […]", NOTHING),
+    told(EventKind::WorkerStopped, "when its budget ran out, or it was blocked or stuck", "worker […]", NOTHING),
+    told(EventKind::WorkerCancelled, "when it was cancelled or closed", "worker […]", NOTHING),
+    told(
+        EventKind::PreToolUse,
+        "before a tool call",
+        "tool tool_name iteration",
+        "block (the model reads the reason), or `{args}`",
+    ),
+    told(
+        EventKind::PostToolUse,
+        "after a tool call",
+        "tool tool_name result truncated iteration",
+        "`{result}` or a string",
+    ),
+    told(
+        EventKind::PostAgentTurn,
+        "with `post_turn`, before it",
+        "iteration has_tool_calls tool_results text",
+        OBSERVES,
+    ),
+];
+
+/// The table as Markdown, for the reference.
+#[must_use]
+pub fn to_markdown() -> String {
+    let mut out = String::from("| event | told | payload | who registers | an answer may |\n|---|---|---|---|---|\n");
+    for row in EVENTS {
+        let fields: Vec<String> = row.fields.split_whitespace().map(|field| format!("`{field}`")).collect();
+        let providers = if row.kind.is_for_providers() && row.kind != EventKind::PostAgentTurn { ", providers" } else { "" };
+        let answer = match row.answer {
+            OBSERVES => "add reminders".to_owned(),
+            NOTHING => NOTHING.to_owned(),
+            more => format!("add reminders; {more}"),
+        };
+        out.push_str(&format!(
+            "| `{}` | {} | {} | {}{providers} | {answer} |\n",
+            row.kind,
+            row.when,
+            fields.join(" ").replace("`[…]`", "…").replace("`[", "`").replace("]`", "`?"),
+            row.registered_by()
+        ));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::data::Data;
+    use crate::hooks::event::{HookEvent, Step, ToolResult};
+    use crate::message::ToolCall;
+
+    #[test]
+    fn every_event_has_its_row_in_its_place() {
+        let kinds: Vec<_> = EVENTS.iter().map(|row| row.kind).collect();
+        assert_eq!(kinds, EventKind::ALL);
+        for kind in EventKind::ALL {
+            assert_eq!(row(*kind).kind, *kind);
+            assert_eq!(row(*kind).answer == NOTHING, kind.is_worker());
+        }
+    }
+
+    #[test]
+    fn typed_payloads_hold_what_their_rows_say() {
+        let (text, data): (Arc<str>, Data) = ("t".into(), Data::Nil);
+        let call = ToolCall::new("c", "look", Data::empty_dict());
+        let result = ToolResult { text: text.clone(), truncated: false, ok: true, value: Data::Nil };
+        let (step, iteration) = (Step::Model, 1);
+        let events = [
+            HookEvent::SessionStart { task: &text, system: None, max_iterations: 1 },
+            HookEvent::SessionEnd { final_status: "done", stop_reason: &text, iterations: 1 },
+            HookEvent::UserPromptSubmit { prompt: &text, system: None },
+            HookEvent::PostTurn { iteration, has_tool_calls: false, tool_results: &data, text: &text },
+            HookEvent::PostAgentTurn { iteration, has_tool_calls: false, tool_results: &data, text: &text },
+            HookEvent::OnBudgetThreshold { persona: &text, iteration, tokens_used: 1, context_window: None, task: &text },
+            HookEvent::PreStep { persona: &text, step, iteration },
+            HookEvent::PostStep { persona: &text, step, iteration, ok: true, text: None, tool_results: None },
+            HookEvent::PreToolUse { call: &call, iteration },
+            HookEvent::PostToolUse { call: &call, result: &result, iteration },
+            HookEvent::PermissionAsked { call: &call, reason: &text },
+            HookEvent::PermissionReplied { call: &call, reason: &text, decision: "allow" },
+            HookEvent::OnApprovalRequested { persona: &text, iteration, call: &call, reason: &text },
+            HookEvent::FileEdited { path: &text, metadata: &data },
+            HookEvent::SessionError { error: &data },
+            HookEvent::SessionIdle { iteration, wake_interval_ms: 1 },
+            HookEvent::LoopCheckpoint {
+                session_id: &text,
+                iteration,
+                kind: "loop_exit",
+                delivered: 0,
+                dispatch_skipped: false,
+            },
+        ];
+        for event in &events {
+            let mut fields: Vec<&str> = row(event.kind()).certain_fields().chain(["event", "session"]).collect();
+            fields.sort_unstable();
+            let payload = event.to_data(&text);
+            let found: Vec<&str> = payload.as_dict().unwrap().keys().map(AsRef::as_ref).collect();
+            assert_eq!(found, fields, "{}", event.kind());
+        }
+    }
+
+    #[test]
+    fn compaction_tells_what_its_rows_say() {
+        let told: Vec<&str> = row(EventKind::PreCompact).certain_fields().collect();
+        for field in crate::transcript::compact::OUTLOOK {
+            assert!(told.contains(&field), "{field}");
+        }
+        assert_eq!(told.len(), crate::transcript::compact::OUTLOOK.len());
+    }
+}
