@@ -1,9 +1,9 @@
 //! Where a builtin is called: in which session, in which scope.
 
+use crate::fault::of_reminder;
 use crate::world::World;
 use lang::vm::{Context, Cx, Raise, codes};
 use runtime::receipt::AuditLog;
-use crate::fault::of_reminder;
 use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
 use runtime::reminder::providers::{ReminderOptions, ReminderProvider};
 use runtime::seam::{Scope, Turn};

@@ -126,12 +126,7 @@ pub static EVENTS: &[EventRow] = &[
         "persona step iteration tokens_used context_window task",
         OBSERVES,
     ),
-    told(
-        EventKind::OnApprovalRequested,
-        "with `permission_asked`",
-        "persona step iteration tool reason",
-        OBSERVES,
-    ),
+    told(EventKind::OnApprovalRequested, "with `permission_asked`", "persona step iteration tool reason", OBSERVES),
     told(EventKind::OnHandoffEmitted, "by `handoff`", "[persona] […]", OBSERVES),
     told(EventKind::OnPersonaPaused, "when a worker of the persona was suspended", "persona worker reason", OBSERVES),
     told(
@@ -175,7 +170,8 @@ pub fn to_markdown() -> String {
     let mut out = String::from("| event | told | payload | who registers | an answer may |\n|---|---|---|---|---|\n");
     for row in EVENTS {
         let fields: Vec<String> = row.fields.split_whitespace().map(|field| format!("`{field}`")).collect();
-        let providers = if row.kind.is_for_providers() && row.kind != EventKind::PostAgentTurn { ", providers" } else { "" };
+        let providers =
+            if row.kind.is_for_providers() && row.kind != EventKind::PostAgentTurn { ", providers" } else { "" };
         let answer = match row.answer {
             OBSERVES => "add reminders".to_owned(),
             NOTHING => NOTHING.to_owned(),
@@ -223,7 +219,13 @@ mod tests {
             HookEvent::UserPromptSubmit { prompt: &text, system: None },
             HookEvent::PostTurn { iteration, has_tool_calls: false, tool_results: &data, text: &text },
             HookEvent::PostAgentTurn { iteration, has_tool_calls: false, tool_results: &data, text: &text },
-            HookEvent::OnBudgetThreshold { persona: &text, iteration, tokens_used: 1, context_window: None, task: &text },
+            HookEvent::OnBudgetThreshold {
+                persona: &text,
+                iteration,
+                tokens_used: 1,
+                context_window: None,
+                task: &text,
+            },
             HookEvent::PreStep { persona: &text, step, iteration },
             HookEvent::PostStep { persona: &text, step, iteration, ok: true, text: None, tool_results: None },
             HookEvent::PreToolUse { call: &call, iteration },
