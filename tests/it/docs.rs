@@ -57,6 +57,19 @@ fn every_script_of_a_page_checks_and_runs_clean() {
 }
 
 #[test]
+fn the_table_of_providers_is_made_of_their_own_documentation() {
+    let page = fs::read_to_string(root().join("docs/reference/reminder-providers.md")).unwrap();
+    let head = "| Provider | Subscribes to | Config keys | Reminder behavior |";
+    let rows: Vec<&str> = page.lines().skip_while(|line| *line != head).skip(2).take_while(|l| !l.is_empty()).collect();
+    let ids = runtime::reminder::providers::ReminderProviders::CANONICAL;
+    assert_eq!(rows.len(), ids.len());
+    for (row, id) in rows.iter().zip(ids) {
+        let file = fs::read_to_string(root().join(format!("providers/src/reminder/{id}.rs"))).unwrap();
+        assert_eq!(file.lines().nth(2).and_then(|line| line.strip_prefix("//! ")), Some(*row), "{id}");
+    }
+}
+
+#[test]
 fn every_link_leads_to_a_file_or_folder() {
     let pages = pages();
     assert!(pages.len() >= 4, "{pages:?}");

@@ -78,6 +78,9 @@ impl GroundedReview {
 
     fn look(turn: Turn<'_>, event: &HookEvent<'_>, config: &Data) -> Result<Vec<ReminderSpec>, ReminderError> {
         let config = GroundedReviewConfig::read(config)?;
+        if carries_nothing(event) {
+            return Ok(Vec::new());
+        }
         let mut findings = Vec::new();
         structured::collect(event, &config, &mut findings);
         for outcome in ToolOutcome::all(event) {
@@ -91,6 +94,16 @@ impl GroundedReview {
         }
         let fresh = fresh(turn, event.kind(), distinct);
         Ok(if fresh.is_empty() { Vec::new() } else { vec![review(&fresh, config.max_findings)] })
+    }
+}
+
+/// Whether an event of the loop has nothing to look at. It is asked several times a turn, so it makes no dict.
+fn carries_nothing(event: &HookEvent<'_>) -> bool {
+    let none = |rows: &Data| rows.as_list().is_none_or(<[Data]>::is_empty);
+    match event {
+        HookEvent::PostStep { tool_results, .. } => tool_results.is_none_or(none),
+        HookEvent::PostAgentTurn { tool_results, .. } => none(tool_results),
+        _ => false,
     }
 }
 

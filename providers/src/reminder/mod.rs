@@ -74,6 +74,9 @@ fn config_error(field: impl Into<String>, message: impl Into<String>) -> Reminde
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use runtime::hooks::EventKind;
     use runtime::reminder::providers::ReminderProviders;
 
     use super::*;
@@ -83,6 +86,50 @@ mod tests {
         let all = canonical(None);
         let ids: Vec<&str> = all.iter().map(|provider| provider.id()).collect();
         assert_eq!(ids, ReminderProviders::CANONICAL);
+    }
+
+    /// The first lines of each provider's file, in order: its row of the guide's table.
+    const FILES: [&str; 8] = [
+        include_str!("token_pressure.rs"),
+        include_str!("idle_nudge.rs"),
+        include_str!("tool_output_truncated.rs"),
+        include_str!("post_compact_recap.rs"),
+        include_str!("resume_continuity.rs"),
+        include_str!("project_facts.rs"),
+        include_str!("workspace_anchor.rs"),
+        include_str!("grounded_review.rs"),
+    ];
+
+    /// The words in backticks.
+    fn quoted(cell: &str) -> Vec<&str> {
+        cell.split('`').skip(1).step_by(2).collect()
+    }
+
+    #[test]
+    fn each_row_of_the_guide_names_the_provider_its_events_and_its_configuration() {
+        for (provider, file) in canonical(None).iter().zip(FILES) {
+            let lines: Vec<&str> = file.lines().take(3).collect();
+            assert_eq!(lines[0], "//! | Provider | Subscribes to | Config keys | Reminder behavior |");
+            let cells: Vec<&str> = lines[2].trim_matches(|c| "/! |".contains(c)).split(" | ").collect();
+            assert_eq!(quoted(cells[0]), [provider.id()]);
+            let heard: BTreeSet<EventKind> =
+                EventKind::ALL.iter().copied().filter(|kind| provider.subscribes_to().contains(*kind)).collect();
+            let named = quoted(cells[1]).into_iter().map(|event| EventKind::parse(event).unwrap()).collect();
+            assert_eq!(heard, named, "{}", provider.id());
+            // Each key is known, and no other is.
+            for key in quoted(cells[2]) {
+                let config = Data::dict([(key, Data::Nil)]);
+                assert!(check_config(provider.id(), &config).is_ok(), "{} {key}", provider.id());
+            }
+            assert_eq!(cells[2] == "none", quoted(cells[2]).is_empty());
+            let error = check_config(provider.id(), &Data::dict([("nothing_like_it", Data::Nil)])).unwrap_err();
+            let known = error.help.unwrap_or_default();
+            if let Some(known) = known.strip_prefix("known keys: ") {
+                assert_eq!(known.split(", ").collect::<Vec<_>>(), quoted(cells[2]), "{}", provider.id());
+            } else {
+                assert_eq!(cells[2], "none", "{}: {known}", provider.id());
+            }
+        }
     }
 
     #[test]

@@ -143,7 +143,14 @@ impl ProjectFacts {
 
 fn is_under_pressure(event: &HookEvent<'_>, ratio: f64) -> bool {
     let number = |key: &str| event.get(key).as_float().filter(|number| *number >= 0.0);
-    match (number("tokens_used"), number("context_window")) {
+    let (used, window) = match event {
+        // Once a turn, so no dict is made.
+        HookEvent::OnBudgetThreshold { tokens_used, context_window, .. } => {
+            (Data::from(*tokens_used).as_float(), Data::from(*context_window).as_float())
+        }
+        _ => (number("tokens_used"), number("context_window")),
+    };
+    match (used, window) {
         (Some(used), Some(window)) if window > 0.0 => used >= window * ratio,
         _ => false,
     }
