@@ -21,8 +21,7 @@ pub(super) fn document(trace: &Trace, at: Option<u64>) -> String {
         ("sessions", trace.sessions().map(session).collect()),
         ("notes", trace.notes().map(note).collect()),
     ]);
-    let text = serde_json::to_string_pretty(&serde_json::Value::from(&data)).unwrap_or_default();
-    text + "\n"
+    data.to_json_pretty() + "\n"
 }
 
 fn session(session: &SessionLife) -> Data {

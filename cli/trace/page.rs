@@ -10,7 +10,7 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("page.css");
 
 /// Nothing is loaded and nothing runs.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'nonce-page'; base-uri 'none'; form-action 'none'";
 
 /// The whole page.
 pub(super) fn page(trace: &Trace, log: &str) -> String {
@@ -21,9 +21,10 @@ pub(super) fn page(trace: &Trace, log: &str) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>Reminders in {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>Reminders</h1>\n\
+         <title>Reminders in {}</title>\n<style nonce=\"page\">\n{STYLE}{}</style>\n</head>\n<body>\n<header>\n<h1>Reminders</h1>\n\
          <p class=\"facts\"><code>{}</code> · {} · {sessions} · up to cursor {}</p>\n",
         escape(log),
+        columns(trace),
         escape(log),
         count(lives, "reminder"),
         trace.rebuilt.last_cursor
@@ -41,6 +42,14 @@ pub(super) fn page(trace: &Trace, log: &str) -> String {
     notes(&mut out, trace);
     out.push_str("</main>\n</body>\n</html>\n");
     out
+}
+
+/// How wide the turns of each session are drawn. Not in attributes: the policy allows the one style sheet and no other.
+fn columns(trace: &Trace) -> String {
+    let rule = |(place, session): (usize, &SessionLife)| {
+        format!("#s{place} {{ --column: {:.0}px; --columns: {}; }}\n", Places::of(session).column(), session.turns + 1)
+    };
+    trace.sessions().enumerate().map(rule).collect()
 }
 
 /// Text as it may stand in an element or an attribute. What a browser would obey is written out.
@@ -135,10 +144,8 @@ fn chart(out: &mut String, session: &SessionLife, names: &Names) {
     let places = Places::of(session);
     let _ = writeln!(
         out,
-        "<div class=\"chart\" style=\"--column:{:.0}px;--columns:{}\" tabindex=\"0\" role=\"group\" aria-label=\"Lanes of {}\">\n\
+        "<div class=\"chart\" tabindex=\"0\" role=\"group\" aria-label=\"Lanes of {}\">\n\
          <div class=\"top\"><div class=\"row\"><span class=\"label\">turn</span>{}</div>",
-        places.column(),
-        session.turns + 1,
         escape(&names.short(&session.id)),
         places.axis()
     );

@@ -114,7 +114,7 @@ fn record_of(line: &[u8], cursor: u64) -> Result<Option<Record>, String> {
     if text.is_empty() {
         return Ok(None);
     }
-    let data = Data::from_json(text).map_err(|error| error.to_string())?;
+    let data = Data::from_json(text).map_err(|e| format!("not valid JSON: {} in column {}", e.message, e.column))?;
     Record::from_data(&data, cursor).map(Some)
 }
 

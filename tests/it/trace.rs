@@ -86,7 +86,7 @@ fn the_page_needs_nothing_and_obeys_nothing() {
     }
     assert!(html.contains("&lt;/script&gt;&lt;b&gt;") && html.contains("default-src 'none'"));
     // The style is not what is pictured.
-    let (head, rest) = html.split_once("<style>").unwrap();
+    let (head, rest) = html.split_once("<style nonce=\"page\">").unwrap();
     let (_, body) = rest.split_once("</style>").unwrap();
     picture("day.html", &format!("{head}<style></style>{body}"));
     assert_eq!(html.matches("<details class=\"lane\">").count(), 10);

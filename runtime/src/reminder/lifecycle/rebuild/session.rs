@@ -135,11 +135,16 @@ pub struct SessionLife {
     pub detached: usize,
     tally: Tally,
     pending: BTreeSet<usize>,
+    /// Where the pending ones with an id stand.
     by_id: HashMap<Arc<str>, Vec<usize>>,
+    /// Where the last one with an id stands, pending or not.
+    last_by_id: HashMap<Arc<str>, usize>,
     /// Keys that stand among the pending, with how many.
     keys: HashMap<Arc<str>, usize>,
     /// Pending ones that charging prompts have carried since they were last charged.
     open: BTreeSet<usize>,
+    /// Charging prompts since the last charge.
+    open_prompts: Vec<usize>,
     strangers: BTreeSet<Arc<str>>,
 }
 
@@ -194,7 +199,12 @@ impl SessionLife {
             Entry::Evaluated(evaluation) => self.evaluations.push(evaluation),
             Entry::Passed(pass) => self.passed(pass, record),
             Entry::Void => self.void(),
-            Entry::Prompt(prompt) => self.prompts.push(prompt),
+            Entry::Prompt(prompt) => {
+                if prompt.charges {
+                    self.open_prompts.push(self.prompts.len());
+                }
+                self.prompts.push(prompt);
+            }
         }
         notes
     }
@@ -224,6 +234,7 @@ impl SessionLife {
                 self.branched |= *standing > 1 && by != BornBy::Forked;
             }
         }
+        self.last_by_id.insert(reminder.id.clone(), index);
         self.reminders.push(Biography::new(reminder, birth));
     }
 
@@ -233,7 +244,8 @@ impl SessionLife {
         let next = found.iter().copied().min_by_key(|index| self.reminders.get(*index).map(|life| life.carried.len()));
         let Some((index, life)) = next.and_then(|index| Some((index, self.reminders.get_mut(index)?))) else {
             // Cleared between rendering and sending: the model saw it all the same.
-            let Some(life) = self.reminders.iter_mut().rev().find(|life| life.reminder.id == *id) else {
+            let earlier = self.last_by_id.get(id).and_then(|index| self.reminders.get_mut(*index));
+            let Some(life) = earlier else {
                 return self.stranger(id, "is shown to a model");
             };
             life.carried.push(carried);
@@ -256,7 +268,7 @@ impl SessionLife {
             _ => candidates.first().copied(),
         };
         let Some((index, life)) = index.and_then(|index| Some((index, self.reminders.get_mut(index)?))) else {
-            if let Some(earlier) = self.reminders.iter().rev().find(|life| life.reminder.id == *id) {
+            if let Some(earlier) = self.last_by_id.get(id).and_then(|index| self.reminders.get(*index)) {
                 self.branched = true;
                 self.tally.end(&how);
                 let before = earlier.end.as_ref().map_or(0, |end| end.cursor);
@@ -291,6 +303,7 @@ impl SessionLife {
         };
         match pass.charges() {
             Charge::Carried => {
+                self.open_prompts.clear();
                 for index in std::mem::take(&mut self.open) {
                     if let Some(life) = self.reminders.get_mut(index) {
                         let carried = std::mem::take(&mut life.uncharged);
@@ -312,7 +325,7 @@ impl SessionLife {
     /// The last charging prompt is counted no more. It carried all that is open: what an earlier one carried was pending
     /// still.
     fn void(&mut self) {
-        if let Some(prompt) = self.prompts.iter_mut().rev().find(|prompt| prompt.charges && !prompt.void) {
+        if let Some(prompt) = self.open_prompts.pop().and_then(|index| self.prompts.get_mut(index)) {
             prompt.void = true;
         }
         for index in &self.open {
