@@ -167,3 +167,6 @@ pub trait EventLog {
     /// Reads history behind `filter.after`, then what comes.
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription>;
 }
+
+#[cfg(test)]
+mod agreement;

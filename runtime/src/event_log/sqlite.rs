@@ -156,4 +156,6 @@ impl EventLog for SqliteLog {
 }
 
 #[cfg(test)]
+pub(super) mod testing;
+#[cfg(test)]
 mod tests;

@@ -8,30 +8,15 @@ mod writing;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
 
+use super::testing::Folder;
 use super::*;
 use crate::data::Data;
 
-/// A folder of its own, gone with the test.
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new() -> Folder {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        let name = format!("harn-log-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn file(&self) -> PathBuf {
-        self.0.join("events.db")
-    }
-
     fn log(&self) -> SqliteLog {
         SqliteLog::open(self.file(), &SqliteOptions::default()).unwrap()
     }
@@ -40,12 +25,6 @@ impl Folder {
     fn impatient(&self) -> SqliteLog {
         let options = SqliteOptions { lock_timeout: Duration::from_millis(50), ..SqliteOptions::default() };
         SqliteLog::open(self.file(), &options).unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
