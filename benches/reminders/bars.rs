@@ -12,12 +12,8 @@ enum Bar {
     Ns(f64),
 }
 
-const BARS: &[(Row, Bar)] = &[
-    (Row::Inject, Bar::Times(2.0)),
-    (Row::InjectKept, Bar::Times(2.0)),
-    (Row::InjectKey, Bar::Ns(5_000.0)),
-    (Row::InjectKeyKept, Bar::Ns(15_000.0)),
-];
+const BARS: &[(Row, Bar)] =
+    &[(Row::Inject, Bar::Times(2.0)), (Row::InjectKey, Bar::Ns(5_000.0)), (Row::InjectKeyKept, Bar::Ns(15_000.0))];
 
 /// Judges what was measured: whether all bars are held.
 pub(crate) fn judge(lines: &[Line]) -> bool {

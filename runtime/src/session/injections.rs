@@ -27,8 +27,7 @@ impl Session {
     pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<Injected, QueueError> {
         let key = payload.spec.dedupe_key.clone();
         let accepted = self.locked().push_reminder(payload.spec, payload.mode, scope.clock.now_ms())?;
-        let same_key = |reminder: &Reminder| key.is_some() && reminder.dedupe_key == key;
-        let pending = self.with(|state| state.transcript.pending().filter(|p| same_key(&p.reminder)).count());
+        let pending = key.map_or(0, |key| self.with(|state| state.transcript.slots_of_key(&key).len()));
         Ok(Injected { id: accepted.id, deduped_count: accepted.replaced.len() + pending })
     }
 

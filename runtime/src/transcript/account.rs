@@ -45,8 +45,9 @@ impl Transcript {
             self.open_slot = self.open_slot.min(*first as usize);
         }
         for slot in left_out {
-            if let Some(reminder) = self.pending_at(*slot).map(|pending| pending.reminder.clone()) {
-                self.set_account(*slot, Pending::new(reminder, self.prompts));
+            let charged = self.charged;
+            if let Some(moved) = self.pending_at(*slot).map(|pending| pending.counted_from(self.prompts, charged)) {
+                self.set_account(*slot, moved);
             }
         }
     }
@@ -70,7 +71,7 @@ impl Transcript {
         self.prompts = prompts;
         for slot in self.open_slot as u32..self.next_slot() {
             let later = self.pending_at(slot).filter(|pending| pending.since_prompt > prompts);
-            if let Some(moved) = later.map(|pending| pending.counted_from(prompts)) {
+            if let Some(moved) = later.map(|pending| pending.counted_from(prompts, self.charged)) {
                 self.set_account(slot, moved);
             }
         }

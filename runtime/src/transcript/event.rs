@@ -69,9 +69,9 @@ impl Pending {
         self.tag_bits & tag_bit(tag) != 0 && self.reminder.tags.iter().any(|known| known.as_ref() == tag)
     }
 
-    /// The same with as much left, but counted from another prompt.
-    pub(super) fn counted_from(&self, prompts: u64) -> Pending {
-        let left = self.expires_at_prompt.map(|expires| expires - self.since_prompt);
+    /// The same with as much left as once `charged` prompts are paid for, but counted from another prompt.
+    pub(super) fn counted_from(&self, prompts: u64, charged: u64) -> Pending {
+        let left = self.ttl_left(charged).map(u64::from);
         Pending { since_prompt: prompts, expires_at_prompt: left.map(|left| prompts + left), ..self.clone() }
     }
 

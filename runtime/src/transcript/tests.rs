@@ -2,10 +2,12 @@ use std::sync::Arc;
 
 use super::compact::{CompactOptions, Strategy, begin};
 use super::*;
+use crate::capabilities::Capabilities;
 use crate::ids::{IdStream, SharedIds};
 use crate::message::{Message, Role, ToolCall};
-use crate::reminder::lifecycle::{LifecycleRecord, Moment, Selector, clear, inject};
+use crate::reminder::lifecycle::{LifecycleRecord, Moment, Selector, clear, fire, inject, post_turn};
 use crate::reminder::{ReminderSpec, Source};
+use crate::render::{RenderOptions, render};
 use crate::seam::Summary;
 
 fn ids() -> SharedIds {
@@ -164,6 +166,43 @@ fn after_a_compaction_events_stand_where_they_stood() {
         assert_eq!(copy.keep_last(2).len(), 1);
         assert_eq!(bodies(&copy), ["late"], "it came after the first of them");
     });
+}
+
+/// A guard against slow structures that needs no clock: an event whose count rises was copied along with its neighbours.
+#[test]
+fn a_change_to_a_copy_touches_few_events() {
+    with_moment(|at| {
+        let spec = |n: usize| ReminderSpec {
+            dedupe_key: Some(n.to_string().into()),
+            ttl_turns: Some(9),
+            ..ReminderSpec::new("x")
+        };
+        let mut t = Transcript::new("t".into());
+        for n in 0..10_000 {
+            inject(&mut t, spec(n), Source::InPipeline, None, at);
+        }
+        let touched = |change: &dyn Fn(&mut Transcript)| {
+            let mut copy = t.clone();
+            change(&mut copy);
+            t.slots.iter().filter(|event| Arc::strong_count(event) > 1).count()
+        };
+        let by_key = Selector { dedupe_key: Some("5000".into()), ..Selector::default() };
+        assert_eq!(touched(&|copy| assert_eq!(clear(copy, &by_key).len(), 1)), 0, "what is gone is a bit");
+        let keyed = touched(&|copy| drop(inject(copy, spec(5_000), Source::InPipeline, None, at)));
+        assert!(keyed <= 64, "{keyed} events were copied along by an inject with a key");
+        copy_after_a_turn(&t, at);
+    });
+}
+
+/// A turn in which nothing expires copies nothing at all.
+fn copy_after_a_turn(t: &Transcript, at: &Moment<'_>) {
+    let mut copy = t.clone();
+    let pending: Vec<_> = t.pending().map(|pending| pending.reminder.as_ref()).collect();
+    let rendered = render(pending, &Capabilities::default(), RenderOptions::default());
+    fire(&mut copy, &rendered, true, at);
+    post_turn(&mut copy);
+    assert_eq!(copy.ttl_left(copy.pending().next().unwrap()), Some(8));
+    assert!(t.slots.ptr_eq(&copy.slots));
 }
 
 #[test]

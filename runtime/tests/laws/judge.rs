@@ -117,8 +117,11 @@ impl Told {
                 if self.prompt.0 != turn {
                     self.prompt = (turn, Vec::new());
                 }
-                self.lives.get_mut(&id).unwrap().open += 1;
-                self.prompt.1.push(id);
+                // A handler may have ended it after it was rendered; it is shown all the same.
+                if let Some(life) = self.lives.get_mut(&id) {
+                    life.open += 1;
+                    self.prompt.1.push(id);
+                }
             }
             "void" => {
                 for id in std::mem::take(&mut self.prompt.1) {

@@ -22,7 +22,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(2_000))]
+    #![proptest_config(config(1_500))]
 
     /// After every command the same reminders are pending with the same TTL as in the model, an older version of the
     /// transcript is as it was, no reminder is a message. The log alone accounts for every reminder, says that each was seen as

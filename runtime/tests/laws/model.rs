@@ -96,13 +96,18 @@ impl Session {
         self.pending.retain(|known| known.left != Some(0));
     }
 
-    pub(crate) fn prompt(&mut self, slots: bool) {
+    /// A prompt is rendered, `meanwhile` happens, and it is sent.
+    pub(crate) fn prompt(&mut self, slots: bool, meanwhile: impl FnOnce(&mut Session)) {
         self.turn += 1;
         if self.open {
             self.pass();
         }
-        self.pending.retain(|known| slots && !known.blank);
-        self.pending.iter_mut().for_each(|known| known.carried = true);
+        self.pending.retain(|known| !known.blank);
+        let shown: Vec<u32> = self.pending.iter().map(|known| known.number).collect();
+        meanwhile(self);
+        let is_shown = |known: &Known| shown.contains(&known.number);
+        self.pending.retain(|known| slots || !is_shown(known));
+        self.pending.iter_mut().for_each(|known| known.carried = is_shown(known));
         self.open = true;
     }
 
@@ -154,6 +159,13 @@ impl Session {
             known.propagate == Propagate::All || known.propagate == Propagate::Session && !known.inherited
         };
         self.pending.iter().filter(goes).map(|known| Known { inherited: true, ..known.clone() }).collect()
+    }
+
+    /// How many have a key, pending and queued ones together.
+    pub(crate) fn with_key(&self, key: Option<u8>) -> usize {
+        let pending = self.pending.iter().map(|known| known.key);
+        let queued = self.queue.iter().map(|queued| queued.reminder.as_ref().and_then(|(_, wish)| wish.key));
+        pending.chain(queued).filter(|known| key.is_some() && *known == key).count()
     }
 
     pub(crate) fn push(&mut self, reminder: Option<(u32, Wish)>, mode: Mode) {

@@ -24,9 +24,12 @@ pub(crate) enum What {
     ClearTag(u8),
     ClearKey(u8),
     ClearTagAndKey(u8, u8),
-    /// A turn begins; the route may have no slot at all.
+    /// A turn begins; the route may have no slot at all. A handler may add one between rendering and sending, and then
+    /// charge all by hand.
     Prompt {
         slots: bool,
+        late: Option<Wish>,
+        by_hand: bool,
     },
     /// Nobody saw the prompt.
     Void,
@@ -109,7 +112,8 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         1 => (0_u8..3).prop_map(What::ClearTag),
         2 => (0_u8..4).prop_map(What::ClearKey),
         1 => (0_u8..3, 0_u8..4).prop_map(|(tag, key)| What::ClearTagAndKey(tag, key)),
-        10 => prop::bool::weighted(0.95).prop_map(|slots| What::Prompt { slots }),
+        10 => (prop::bool::weighted(0.95), prop::option::weighted(0.1, wish()), prop::bool::weighted(0.3))
+            .prop_map(|(slots, late, by_hand)| What::Prompt { slots, late, by_hand }),
         2 => Just(What::Void),
         1 => Just(What::Bare),
         8 => Just(What::Pass),

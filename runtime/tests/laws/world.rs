@@ -10,12 +10,12 @@ use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::{EventLog, Filter, MemoryLog};
 use runtime::message::{Message, ToolCall};
-use runtime::reminder::bridge::{Payload, QueueError, Revoked, Seam};
+use runtime::reminder::bridge::{MessagePayload, QueueError, RemindPayload, Revoked};
 use runtime::reminder::lifecycle::{
     self, Charge, Moment, Road, Selector, before_prompt, drop_unrenderable, fire, post_turn, propagation, void,
 };
 use runtime::reminder::{Reminder, ReminderSpec, Source};
-use runtime::render::{RenderOptions, render};
+use runtime::render::{RenderOptions, Rendered, render};
 use runtime::seam::{Local, Scope, Summary};
 use runtime::session::{Session, Sessions};
 use runtime::transcript::Transcript;
@@ -152,11 +152,25 @@ impl World {
             What::ClearTag(tag) => self.clear(at, Some(tag), None)?,
             What::ClearKey(key) => self.clear(at, None, Some(key))?,
             What::ClearTagAndKey(tag, key) => self.clear(at, Some(tag), Some(key))?,
-            What::Prompt { slots } => {
+            What::Prompt { slots, late, by_hand } => {
                 real.with(|state| state.turns += 1);
                 real.apply(&self.scope, |t, _| before_prompt(t), |records| records);
-                self.show(&real, slots, true);
-                self.pairs[at].model.prompt(slots);
+                let rendered = Self::rendered(&real, slots);
+                if let Some(wish) = &late {
+                    real.inject_reminder(&self.scope, spec(number, wish), Source::Hook, None);
+                    if by_hand {
+                        real.post_turn_by_hand(&self.scope, u32::MAX);
+                    }
+                }
+                real.apply(&self.scope, |t, at| fire(t, &rendered, true, at), |records| records);
+                self.pairs[at].model.prompt(slots, |model| {
+                    if let Some(wish) = &late {
+                        model.admit(model.make(number, wish, false));
+                        if by_hand {
+                            model.charge(|_| true);
+                        }
+                    }
+                });
             }
             What::Void => {
                 if self.pairs[at].model.open {
@@ -166,7 +180,8 @@ impl World {
             }
             What::Bare => {
                 real.apply(&self.scope, |t, _| drop_unrenderable(t), |records| records);
-                self.show(&real, true, false);
+                let rendered = Self::rendered(&real, true);
+                real.apply(&self.scope, |t, at| fire(t, &rendered, false, at), |records| records);
                 self.pairs[at].model.pending.retain(|known| !known.blank);
             }
             What::Pass => {
@@ -210,18 +225,22 @@ impl World {
                 }
             }
             What::Push(wish, mode) => {
-                let pushed = real.queue().lock().unwrap().push_reminder(spec(number, &wish), mode, self.clock.now_ms());
-                self.pairs[at].accepted.push((pushed.unwrap().id, false));
+                let payload = RemindPayload { spec: spec(number, &wish), mode, meta: Data::Nil };
+                let accepted = real.accept_reminder(&self.scope, payload).unwrap();
+                let replaced = self.pairs[at].model.with_key(wish.key);
+                prop_assert_eq!(accepted.deduped_count, replaced, "what a host is told it replaces");
+                self.pairs[at].accepted.push((accepted.id, false));
                 self.pairs[at].model.push(Some((number, wish)), mode);
             }
             What::PushMessage(mode) => {
                 let message = Arc::new(Message::user("from a host"));
-                let pushed = real.queue().lock().unwrap().push_message(message, mode, self.clock.now_ms());
-                self.pairs[at].accepted.push((pushed.unwrap().id, true));
+                let payload = MessagePayload { message, mode, meta: Data::Nil };
+                let accepted = real.accept_message(&self.scope, payload).unwrap();
+                self.pairs[at].accepted.push((accepted.id, true));
                 self.pairs[at].model.push(None, mode);
             }
             What::Drain(seam) => {
-                self.drain(&real, seam);
+                real.deliver(&self.scope, seam);
                 self.pairs[at].model.drain(seam);
             }
             What::Revoke(nth) => self.revoke(at, nth)?,
@@ -305,13 +324,12 @@ impl World {
         Ok(())
     }
 
-    /// A request is sent on a route with or without slots.
-    fn show(&self, real: &Session, slots: bool, charges: bool) {
+    /// What a route with or without slots would show.
+    fn rendered(real: &Session, slots: bool) -> Rendered {
         let capabilities = Capabilities { system_text: slots, ..Capabilities::default() };
         let transcript = real.transcript();
         let pending: Vec<&Reminder> = transcript.pending().map(|pending| pending.reminder.as_ref()).collect();
-        let rendered = render(pending, &capabilities, RenderOptions::default());
-        real.apply(&self.scope, |t, at| fire(t, &rendered, charges, at), |records| records);
+        render(pending, &capabilities, RenderOptions::default())
     }
 
     fn compact(
@@ -358,28 +376,6 @@ impl World {
         }
         let handed = self.pairs[from].model.handed();
         handed.into_iter().for_each(|known| self.pairs[to].model.admit(known));
-    }
-
-    /// As the loop does at its seams.
-    fn drain(&self, real: &Session, seam: Seam) {
-        let items = real.queue().lock().unwrap().drain(seam);
-        let turn = real.with(|state| state.turns);
-        for item in items {
-            match item.payload {
-                Payload::Reminder(reminder) => {
-                    let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
-                    if seam == Seam::LoopExit {
-                        real.apply(&self.scope, |t, at| [lifecycle::audit(t, reminder, at)], |records| records);
-                    } else {
-                        real.admit_reminder(&self.scope, reminder, Road::Injected);
-                    }
-                }
-                Payload::Message(message) if seam != Seam::LoopExit => {
-                    real.with(|state| state.transcript.push_message(message));
-                }
-                Payload::Message(_) => {}
-            }
-        }
     }
 
     fn revoke(&mut self, at: usize, nth: u8) -> Result<(), TestCaseError> {
