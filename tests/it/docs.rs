@@ -57,29 +57,30 @@ fn every_script_of_a_page_checks_and_runs_clean() {
 }
 
 #[test]
-fn the_table_of_providers_is_made_of_their_own_documentation() {
-    let page = fs::read_to_string(root().join("docs/reference/reminder-providers.md")).unwrap();
-    let head = "| Provider | Subscribes to | Config keys | Reminder behavior |";
-    let rows: Vec<&str> = page.lines().skip_while(|line| *line != head).skip(2).take_while(|l| !l.is_empty()).collect();
-    let ids = runtime::reminder::providers::ReminderProviders::CANONICAL;
-    assert_eq!(rows.len(), ids.len());
-    for (row, id) in rows.iter().zip(ids) {
-        let file = fs::read_to_string(root().join(format!("providers/src/reminder/{id}.rs"))).unwrap();
-        assert_eq!(file.lines().nth(2).and_then(|line| line.strip_prefix("//! ")), Some(*row), "{id}");
-    }
-}
-
-#[test]
 fn every_link_leads_to_a_file_or_folder() {
     let pages = pages();
     assert!(pages.len() >= 4, "{pages:?}");
     for page in pages {
         let page = root().join(page);
         for link in links(&fs::read_to_string(&page).unwrap()) {
-            let target = page.parent().unwrap().join(link);
+            let (file, heading) = link.split_once('#').map_or((link, None), |(file, heading)| (file, Some(heading)));
+            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
             assert!(target.exists(), "{} links to {link}, which is not there", page.display());
+            if let Some(heading) = heading {
+                assert!(has_heading(&target, heading), "{} links to {link}: no such heading", page.display());
+            }
         }
     }
+}
+
+/// Whether a page has a heading that is linked to by this word.
+fn has_heading(page: &Path, wanted: &str) -> bool {
+    let slug = |heading: &str| {
+        let kept = heading.trim().to_lowercase().replace(' ', "-");
+        kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect::<String>()
+    };
+    let page = fs::read_to_string(page).unwrap();
+    page.lines().filter(|line| line.starts_with('#')).any(|line| slug(line.trim_start_matches('#')) == wanted)
 }
 
 /// The part of a page that is made of a table of the code stands between two marks.

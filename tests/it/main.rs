@@ -6,6 +6,7 @@
 //! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.
 //! - [`limits`]: runs that want more than they may have.
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
+//! - [`reminder_rows`]: the reference of reminders, its scripts and the code say the same.
 //! - [`repl`]: a session through a pipe.
 //! - [`facts`]: processes that share facts, and files that were tampered with.
 //! - [`docs`]: what the documents show and link to.
@@ -37,6 +38,7 @@ mod model_server;
 mod oracle;
 mod peers;
 mod properties;
+mod reminder_rows;
 mod repl;
 mod scripts;
 mod system;
