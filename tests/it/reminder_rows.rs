@@ -25,7 +25,8 @@ fn tables() -> BTreeMap<String, Vec<Row>> {
     let page = page("reminders.md") + &page("reminder-providers.md");
     let mut tables: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     for line in page.lines().filter(|line| line.starts_with("| [")) {
-        let (_, rest) = line.split_once("](../../tests/reminders/guide/").unwrap_or_else(|| panic!("no script: {line}"));
+        let (_, rest) =
+            line.split_once("](../../tests/reminders/guide/").unwrap_or_else(|| panic!("no script: {line}"));
         let (path, rest) = rest.split_once(".harn) | ").unwrap();
         let (table, name) = path.split_once('/').unwrap();
         let cells = rest.trim_end_matches(" |").split(" | ").map(str::to_owned).collect();
@@ -36,7 +37,12 @@ fn tables() -> BTreeMap<String, Vec<Row>> {
 
 /// A row as one line of plain words, however it is marked up.
 fn plain(text: &str) -> String {
-    text.chars().filter(|c| !matches!(c, '`' | '"' | '|')).collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    text.chars()
+        .filter(|c| !matches!(c, '`' | '"' | '|'))
+        .collect::<String>()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn names<'a>(rows: &'a [Row]) -> Vec<&'a str> {
@@ -48,7 +54,8 @@ fn claim(table: &str, row: &Row) -> String {
     let path = root().join(SCRIPTS).join(table).join(format!("{}.harn", row.name));
     let script = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let comment = script.lines().find(|line| line.starts_with("// ") && line.contains(" | "));
-    let (_, said) = comment.unwrap_or_else(|| panic!("{} does not quote its row", path.display())).split_once(" | ").unwrap();
+    let (_, said) =
+        comment.unwrap_or_else(|| panic!("{} does not quote its row", path.display())).split_once(" | ").unwrap();
     plain(said)
 }
 
@@ -65,7 +72,8 @@ fn every_row_has_a_script_that_quotes_it() {
 fn every_script_belongs_to_a_row_and_is_compared_with_something() {
     let tables = tables();
     let counts: Vec<_> = tables.iter().map(|(table, rows)| (table.as_str(), rows.len())).collect();
-    let guide = [("codes", 8), ("events", 7), ("fields", 11), ("modes", 3), ("propagate", 3), ("providers", 8), ("slots", 5)];
+    let guide =
+        [("codes", 8), ("events", 7), ("fields", 11), ("modes", 3), ("propagate", 3), ("providers", 8), ("slots", 5)];
     assert_eq!(counts, guide, "the guide's tables have so many rows");
     for (table, rows) in &tables {
         for entry in fs::read_dir(root().join(SCRIPTS).join(table)).unwrap() {
@@ -98,8 +106,16 @@ fn the_words_are_those_of_the_code() {
         assert_eq!(words(row, 0), seams, "{mode}");
     }
     let event = |name: &str| tables["events"].iter().find(|row| row.name == name).unwrap().cells[1].clone();
-    assert!(event("expired").contains(&format!("({}, {}, or {})", ExpireReason::WORDS[0], ExpireReason::WORDS[1], ExpireReason::WORDS[2])));
-    assert_eq!(plain(&event("dropped")), format!("reminder_id, reason ({} or {})", DropReason::WORDS[0], DropReason::WORDS[1]));
+    assert!(event("expired").contains(&format!(
+        "({}, {}, or {})",
+        ExpireReason::WORDS[0],
+        ExpireReason::WORDS[1],
+        ExpireReason::WORDS[2]
+    )));
+    assert_eq!(
+        plain(&event("dropped")),
+        format!("reminder_id, reason ({} or {})", DropReason::WORDS[0], DropReason::WORDS[1])
+    );
 }
 
 #[test]
@@ -127,13 +143,17 @@ fn fields_and_defaults_are_those_of_a_bare_spec() {
 fn a_provider_is_documented_by_its_own_row() {
     for row in &tables()["providers"] {
         let file = fs::read_to_string(root().join(format!("providers/src/reminder/{}.rs", row.name)));
-        let file = file.or_else(|_| fs::read_to_string(root().join(format!("providers/src/reminder/{}/mod.rs", row.name)))).unwrap();
+        let file = file
+            .or_else(|_| fs::read_to_string(root().join(format!("providers/src/reminder/{}/mod.rs", row.name))))
+            .unwrap();
         let own = file.lines().find_map(|line| line.strip_prefix(&format!("//! | `{}` | ", row.name)));
         let own = own.unwrap_or_else(|| panic!("{} does not quote its row", row.name));
         assert_eq!(plain(own), plain(&row.cells.join(" | ")), "{}", row.name);
         let events: Vec<_> = row.cells[0].split('`').skip(1).step_by(2).collect();
-        let provider = providers::reminder::canonical(None).into_iter().find(|provider| provider.id() == row.name).unwrap();
-        let listens = EventKind::ALL.iter().filter(|kind| provider.subscribes_to().contains(**kind)).map(|kind| kind.as_str());
+        let provider =
+            providers::reminder::canonical(None).into_iter().find(|provider| provider.id() == row.name).unwrap();
+        let listens =
+            EventKind::ALL.iter().filter(|kind| provider.subscribes_to().contains(**kind)).map(|kind| kind.as_str());
         let mut listens: Vec<_> = listens.collect();
         listens.sort_by_key(|kind| events.iter().position(|event| event == kind));
         assert_eq!(listens, events, "{}", row.name);
