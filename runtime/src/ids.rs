@@ -19,7 +19,8 @@ pub trait Ids {
 }
 
 /// A stream of ids. Plain data, so that an injection queue may carry one across threads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct IdStream {
     seed: u64,
     counter: u64,
@@ -79,6 +80,11 @@ impl SharedIds {
     #[must_use]
     pub fn new(stream: IdStream) -> SharedIds {
         SharedIds(RefCell::new(stream))
+    }
+
+    /// The stream as it is now.
+    pub(crate) fn stream(&self) -> IdStream {
+        self.0.borrow().clone()
     }
 
     /// The stream of the next child.

@@ -70,6 +70,16 @@ impl Session {
         Rc::new(Session { id, ids: SharedIds::new(stream), queue, state: RefCell::new(state) })
     }
 
+    /// A session that was stored.
+    pub(crate) fn restored(id: Arc<str>, stream: IdStream, queue: SharedQueue, state: State) -> Rc<Session> {
+        Rc::new(Session { id, ids: SharedIds::new(stream), queue, state: RefCell::new(state) })
+    }
+
+    /// Where its ids have come to.
+    pub(crate) fn id_stream(&self) -> IdStream {
+        self.ids.stream()
+    }
+
     /// The name.
     #[must_use]
     pub fn id(&self) -> &Arc<str> {

@@ -16,6 +16,7 @@
 //! | [`work`] | from the first step to the last |
 //! | [`suspend`] | being suspended |
 //! | [`resume`] | going on, or beginning anew with a digest |
+//! | [`snapshot`] | a suspended worker as a file |
 //! | [`steer`] | giving a worker something to read, closing it |
 //! | [`error`] | what can go wrong |
 
@@ -24,6 +25,7 @@ pub mod error;
 pub mod events;
 pub mod propagation;
 pub mod resume;
+pub mod snapshot;
 pub mod status;
 pub mod steer;
 pub mod suspend;
@@ -33,6 +35,7 @@ pub mod worker;
 pub use directory::Workers;
 pub use error::WorkerError;
 pub use resume::{Resumption, resume};
+pub use snapshot::{Snapshot, SnapshotError};
 pub use status::{WorkerMode, WorkerStatus};
 pub use steer::{GiveError, Given, close, give};
 pub use work::{begin, work};

@@ -8,7 +8,7 @@ use runtime::event_log::LogError;
 use runtime::model::ModelError;
 use runtime::reminder::ReminderError;
 use runtime::seam::{Fault, Sort};
-use runtime::workers::WorkerError;
+use runtime::workers::{SnapshotError, WorkerError};
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
@@ -29,6 +29,8 @@ pub(crate) const QUEUE: &str = "HARN-SES-002";
 pub(crate) const WORKER: &str = "HARN-WRK-001";
 /// A worker that cannot do what is asked of it.
 pub(crate) const WORKER_STATE: &str = "HARN-WRK-002";
+/// A snapshot of a worker that cannot be used.
+pub(crate) const SNAPSHOT: &str = "HARN-WRK-003";
 
 /// The rows.
 pub(crate) static CODES: &[Code] = &[
@@ -88,6 +90,18 @@ pub(crate) static CODES: &[Code] = &[
         meaning: "No worker of this run has this id. `spawn_agent` gives a handle, and `list_agents()` the handles there are.",
         fails: "wait_agent(\"no-such-worker\")\n",
         mended: "let worker = spawn_agent({task: \"look\", provider: \"mock\"})\nwait_agent(worker)\n",
+    },
+    Code {
+        code: SNAPSHOT,
+        severity: Error,
+        title: "a snapshot of a worker that cannot be used",
+        meaning: "The file is not there, is cut short, was written by a newer version or holds what nobody knows; or it was \
+                  resumed already: of two who resume one snapshot, one does. Tools and functions are not in it: whoever \
+                  resumes it in another process gives them again.",
+        fails: "resume_agent(\"no/such/snapshot.json\")\n",
+        mended: "let worker = spawn_agent({task: \"wait\", reminders: false, llm_caller: { asked -> asked.turn == 1 ? \
+                 {tool_calls: [{id: \"c\", name: \"agent_await_resumption\", arguments: {reason: \"you\"}}]} : \"done\" \
+                 }})\nlet parked = wait_agent(worker)\nresume_agent(parked, \"go on\")\nprintln(wait_agent(worker).status)\n",
     },
     Code {
         code: WORKER_STATE,
@@ -175,6 +189,9 @@ pub(crate) fn to_raise(fault: &Rc<dyn Fault>) -> Box<Raise> {
     if let Some(error) = fault.as_any().downcast_ref::<LogError>() {
         return of_log(error);
     }
+    if let Some(error) = fault.as_any().downcast_ref::<SnapshotError>() {
+        return of_snapshot(error);
+    }
     if let Some(error) = fault.as_any().downcast_ref::<WorkerError>() {
         return of_worker(error);
     }
@@ -223,6 +240,20 @@ fn of_log(error: &LogError) -> Box<Raise> {
 /// An error of sessions.
 pub(crate) fn of_session(error: &runtime::session::SessionError) -> Box<Raise> {
     Raise::error(SESSION, error.to_string())
+}
+
+/// An error of snapshots of workers.
+pub(crate) fn of_snapshot(error: &SnapshotError) -> Box<Raise> {
+    let raise = Raise::error(SNAPSHOT, error.to_string());
+    match error {
+        SnapshotError::Missing(_) => raise.help("the handle of a suspended worker has its `snapshot_path`"),
+        SnapshotError::Claimed(_) => raise.help("a snapshot is resumed once; a worker that is suspended again writes it anew"),
+        SnapshotError::Newer(_) => raise.help("resume it with the version that wrote it, or a later one"),
+        SnapshotError::Unfit(_) => {
+            raise.help("give what a file cannot hold: `resume_agent(path, input, true, {tools: …, llm_caller: …})`")
+        }
+        SnapshotError::Broken(_) | SnapshotError::Io { .. } => raise,
+    }
 }
 
 /// An error of workers.

@@ -12,7 +12,7 @@ use crate::world::World;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::article;
-use lang::value::{Dict, Value};
+use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise};
 use runtime::data::Data;
 use runtime::model::{Request, System};
@@ -26,6 +26,8 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ("AgentLoopOptions", LOOP),
     ("SubAgentOptions", SUB_AGENT),
     ("WorkerSpec", WORKER),
+    ("Handoff", HANDOFF),
+    ("WorkerBehaviour", BEHAVIOUR),
     ("HttpOptions", HTTP),
     (
         "CompactOptions",
@@ -76,6 +78,11 @@ const SUB_AGENT: &str = loop_options!(
     "name?: string, system?: string, background?: bool, parent_session_id?: string, reminder_propagation?: list<any>, "
 );
 
+const HANDOFF: &str = "{source_persona: string, target_persona_or_human: any, task: any, reason: string, \
+    session_id?: string, metadata?: any, reminder_propagation?: list<any>}";
+
+const BEHAVIOUR: &str = loop_options!("name?: string, system?: string, ");
+
 const WORKER: &str = loop_options!(
     "name?: string, task: any, system?: string, parent_session_id?: string, reminder_propagation?: list<any>, "
 );
@@ -125,9 +132,19 @@ impl<'a> Reader<'a> {
         Self::of(args, arg, SUB_AGENT)
     }
 
+    /// As [`Self::llm`], for a handoff.
+    pub(crate) fn handoff(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
+        Self::of(args, arg, HANDOFF)
+    }
+
     /// As [`Self::llm`], for a worker.
     pub(crate) fn worker(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, WORKER)
+    }
+
+    /// Everything as it was written.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&'a Str, &'a Value)> {
+        self.dict.into_iter().flat_map(|dict| dict.iter())
     }
 
     /// Which argument it is, from 0.

@@ -8,6 +8,7 @@ use super::ToolCounts;
 
 /// What a loop remembers.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct LoopState {
     /// The task, as the handlers of `user_prompt_submit` left it.
     pub task: Arc<str>,

@@ -74,6 +74,15 @@ impl Sessions {
         (child, worker_id)
     }
 
+    /// Enters a session that was stored; refused where one has its id.
+    pub fn enter(&self, session: &Rc<Session>) -> Result<(), SessionError> {
+        if self.exists(session.id()) {
+            return Err(SessionError::Exists(session.id().clone()));
+        }
+        self.open.borrow_mut().insert(session.id().clone(), session.clone());
+        Ok(())
+    }
+
     /// Notes whose child a session is, unless it is somebody's already.
     fn adopt(&self, parent: &Rc<Session>, child: &Rc<Session>) {
         if child.with(|state| state.parent_id.is_some()) {

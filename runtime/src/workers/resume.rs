@@ -1,5 +1,6 @@
 //! Going on after a suspension. Everything here happens before the first resumed turn.
 
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use crate::reminder::lifecycle::{Charge, compact, preserve_only};
 use crate::seam::{Outcome, Scope, fault};
 use crate::session::Session;
 
+use super::snapshot;
 use super::{Suspension, Worker, WorkerError, WorkerStatus};
 
 /// How many of the last messages a digest tells of.
@@ -41,6 +43,14 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     if !worker.begin_resuming() {
         return Err(fault(state(WorkerStatus::Running)));
     }
+    // Its snapshot is void from here on: nobody else may resume it as well.
+    let path = worker.snapshot_path();
+    let path = path.as_deref().map(Path::new);
+    let from_file = worker.has_claimed();
+    if let Some(Err(error)) = path.filter(|_| !from_file).map(snapshot::claim) {
+        worker.end_resuming();
+        return Err(fault(error));
+    }
     let resumed = async {
         worker.tell_session(scope, EventKind::PreResume, input()).await?;
         // Whoever is told first may have closed it.
@@ -61,10 +71,13 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     match &resumed {
         Ok(()) => {
             worker.unpark();
+            // Of one that came from a file the claimed file stays, for whoever tries it again.
+            path.into_iter().filter(|_| !from_file).for_each(snapshot::discard);
             worker.parking.clear();
         }
         Err(_) if worker.status() == WorkerStatus::Cancelled => {}
         Err(_) => {
+            path.into_iter().for_each(snapshot::unclaim);
             worker.become_for_certain(WorkerStatus::Suspended);
             worker.rest();
         }
@@ -140,6 +153,7 @@ impl Worker {
     /// Makes it a suspended worker that another process has left: what its loop needs, and why it was suspended.
     pub fn restore(&self, left: Box<crate::agent_loop::LoopState>, suspension: Suspension) {
         self.park(left, suspension);
+        self.claim();
         self.become_for_certain(WorkerStatus::Suspended);
         self.rest();
     }

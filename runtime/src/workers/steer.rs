@@ -1,5 +1,6 @@
 //! Giving a worker something to read, and closing it.
 
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
@@ -66,6 +67,9 @@ pub async fn close(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
         }
         WorkerStatus::Suspended => {
             worker.turn_to(WorkerStatus::Cancelled, "be closed").map_err(fault)?;
+            if let Some(path) = worker.snapshot_path() {
+                super::snapshot::discard(Path::new(path.as_ref()));
+            }
             let told = worker.tell(scope, EventKind::WorkerCancelled, Data::dict([("reason", "closed".into())])).await;
             worker.rest();
             told

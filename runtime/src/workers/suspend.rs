@@ -1,12 +1,15 @@
 //! Being suspended: at the border of an iteration, where nothing is half done.
 
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::agent_loop::LoopState;
 use crate::data::Data;
 use crate::hooks::EventKind;
-use crate::seam::{Outcome, Scope};
+use crate::note::Note;
+use crate::seam::{Outcome, Scope, fault};
 
+use super::snapshot::{self, Snapshot};
 use super::{Suspension, Worker, WorkerStatus};
 
 impl Worker {
@@ -35,7 +38,38 @@ impl Worker {
         let persona = reason().with("persona", (&self.options.persona).into());
         let paused = self.tell_session(scope, EventKind::OnPersonaPaused, persona).await;
         let after = self.tell_session(scope, EventKind::PostSuspend, reason()).await;
+        let written = self.store(scope, suspension);
         self.rest();
-        before.and(waiting).and(told).and(paused).and(after)
+        before.and(waiting).and(told).and(paused).and(after).and(written)
+    }
+
+    /// Writes the snapshot, last: what those who were told have added is in it. A file that somebody asked for and that
+    /// cannot be written is a failure; else it is noted, and the worker can be resumed in this process alone.
+    fn store(&self, scope: &Scope, suspension: Suspension) -> Outcome<()> {
+        let Some(left) = self.left() else { return Ok(()) };
+        let wanted = self.take_wanted_path();
+        if wanted.is_none() && self.recipe.folder.is_none() {
+            return Ok(());
+        }
+        let snapshot = Snapshot::of(self, suspension, left);
+        let written = match (&wanted, self.snapshot_path(), &self.recipe.folder) {
+            (Some(path), _, _) => snapshot::write(Path::new(path.as_ref()), &snapshot).map(|()| Some(path.clone())),
+            // Its own file of before: it claimed it when it was resumed.
+            (None, Some(path), _) => snapshot::write(Path::new(path.as_ref()), &snapshot).map(|()| Some(path)),
+            (None, None, Some(folder)) => {
+                let written = snapshot::write_new(Path::new(folder.as_ref()), &self.id, &snapshot);
+                written.map(|path| Some(path.to_string_lossy().into()))
+            }
+            (None, None, None) => Ok(None),
+        };
+        match written {
+            Ok(path) => self.set_snapshot_path(path),
+            Err(error) if wanted.is_some() => return Err(fault(error)),
+            Err(error) => {
+                self.set_snapshot_path(None);
+                scope.note(Note::of_fault(&*self.name, fault(error)));
+            }
+        }
+        Ok(())
     }
 }

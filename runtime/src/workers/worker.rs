@@ -61,6 +61,8 @@ pub struct Worker {
     pub parking: Rc<Parking>,
     /// What it was handed.
     pub handed: Vec<Arc<Reminder>>,
+    /// How it was described, for a snapshot.
+    pub recipe: Recipe,
     state: RefCell<State>,
 }
 
@@ -71,13 +73,19 @@ struct State {
     scope: Option<Scope>,
     stopper: Option<Rc<dyn Fn(&str)>>,
     resuming: bool,
+    /// It came from a snapshot, which is claimed.
+    claimed: bool,
     next_task: Option<Arc<str>>,
     left: Option<Box<LoopState>>,
     suspension: Option<Suspension>,
+    /// Where its last snapshot is, or was before it was resumed.
     snapshot_path: Option<Arc<str>>,
+    /// Where the next one is to be.
+    wanted_path: Option<Arc<str>>,
     result: Option<Rc<LoopResult>>,
     error: Data,
     fault: Option<Rc<dyn Fault>>,
+    /// It has begun before.
     begun: bool,
     closed: bool,
     seen: bool,
@@ -90,10 +98,10 @@ impl Worker {
     /// A worker that is about to begin, or that another process has suspended.
     #[must_use]
     pub fn new(made: Made, session: Rc<Session>, parts: Parts, options: LoopOptions) -> Rc<Worker> {
-        let Made { id, name, mode, handed } = made;
+        let Made { id, name, mode, handed, recipe } = made;
         let state = RefCell::default();
         let (task, parking) = (options.task.clone(), Rc::default());
-        Rc::new(Worker { id, name, task, mode, session, parts, options, parking, handed, state })
+        Rc::new(Worker { id, name, task, mode, session, parts, options, parking, handed, recipe, state })
     }
 
     /// What it is doing.
@@ -194,6 +202,17 @@ impl Worker {
         !std::mem::replace(&mut self.state.borrow_mut().resuming, true)
     }
 
+    /// It came from a snapshot, which is claimed already.
+    pub(super) fn claim(&self) {
+        let mut state = self.state.borrow_mut();
+        (state.claimed, state.begun) = (true, true);
+    }
+
+    /// Whether its snapshot is claimed, the first time that it is resumed here.
+    pub(super) fn has_claimed(&self) -> bool {
+        std::mem::take(&mut self.state.borrow_mut().claimed)
+    }
+
     /// It goes on, or resuming it has failed.
     pub(super) fn end_resuming(&self) {
         self.state.borrow_mut().resuming = false;
@@ -236,6 +255,32 @@ impl Worker {
     #[must_use]
     pub fn suspension(&self) -> Option<Suspension> {
         self.state.borrow().suspension.clone()
+    }
+
+    /// Where its last snapshot is, or was before it was resumed.
+    #[must_use]
+    pub fn snapshot_path(&self) -> Option<Arc<str>> {
+        self.state.borrow().snapshot_path.clone()
+    }
+
+    /// Where its last snapshot is.
+    pub fn set_snapshot_path(&self, path: Option<Arc<str>>) {
+        self.state.borrow_mut().snapshot_path = path;
+    }
+
+    /// Where its next snapshot is to be.
+    pub fn want_snapshot_at(&self, path: Arc<str>) {
+        self.state.borrow_mut().wanted_path = Some(path);
+    }
+
+    /// Where somebody wants its next snapshot to be.
+    pub(super) fn take_wanted_path(&self) -> Option<Arc<str>> {
+        self.state.borrow_mut().wanted_path.take()
+    }
+
+    /// What its loop left.
+    pub(super) fn left(&self) -> Option<LoopState> {
+        self.state.borrow().left.as_deref().cloned()
     }
 
     /// Whether somebody has closed it.
@@ -300,6 +345,7 @@ impl Worker {
     #[must_use]
     pub fn to_data(&self) -> Data {
         let state = self.state.borrow();
+        let suspended = state.status == Some(WorkerStatus::Suspended);
         let messages = self.session.with(|session| session.transcript.messages().len());
         Data::dict_of_present([
             ("id", Data::from(&self.id)),
@@ -310,7 +356,7 @@ impl Worker {
             ("session_id", self.session.id().into()),
             ("parent_id", self.session.with(|session| session.parent_id.clone()).into()),
             ("has_transcript", (messages > 0).into()),
-            ("snapshot_path", state.snapshot_path.clone().into()),
+            ("snapshot_path", state.snapshot_path.clone().filter(|_| suspended).into()),
             ("suspension", state.suspension.as_ref().map_or(Data::Nil, Suspension::to_data)),
             ("result", state.result.as_ref().map_or(Data::Nil, |result| result.to_data())),
             ("error", state.error.clone()),
@@ -339,4 +385,17 @@ pub struct Made {
     pub mode: WorkerMode,
     /// What it inherits.
     pub handed: Vec<Arc<Reminder>>,
+    /// How it was described.
+    pub recipe: Recipe,
+}
+
+/// How a worker was described, as far as a file can say it.
+#[derive(Debug, Clone, Default)]
+pub struct Recipe {
+    /// The options that are data.
+    pub options: Data,
+    /// The names of those that are not.
+    pub needs: Vec<Arc<str>>,
+    /// Where its snapshots go when nobody says where; nothing means nowhere.
+    pub folder: Option<Arc<str>>,
 }

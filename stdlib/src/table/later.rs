@@ -8,5 +8,4 @@ pub(crate) static LATER: &[&str] = &[
     "llm_stream",
     "shell_tool",
     // Sub-agents and workers.
-    "handoff",
 ];

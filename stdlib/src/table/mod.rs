@@ -9,6 +9,7 @@ mod event_log;
 mod fact;
 mod file;
 mod file_tools;
+mod handoff;
 mod hook;
 mod http;
 mod id;
@@ -44,6 +45,7 @@ static OWN: &[&[Builtin]] = &[
     fact::TABLE,
     file::TABLE,
     file_tools::TABLE,
+    handoff::TABLE,
     hook::TABLE,
     http::TABLE,
     id::TABLE,

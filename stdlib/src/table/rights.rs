@@ -13,7 +13,7 @@ const NEEDS: &[(Capability, &[&str])] = &[
     (Capability::Process, &["exec"]),
     (Capability::Net, &["http_get", "http_post"]),
     (Capability::Env, &["env"]),
-    (Capability::Llm, &["agent_loop", "llm_call", "spawn_agent", "sub_agent_run"]),
+    (Capability::Llm, &["agent_loop", "llm_call", "resume_agent", "spawn_agent", "sub_agent_run"]),
 ];
 
 #[test]

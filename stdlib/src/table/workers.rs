@@ -1,7 +1,7 @@
 //! Sub-agents and workers.
 
 use crate::convert::to_data;
-use crate::fault::{of_worker, to_raise};
+use crate::fault::{SNAPSHOT, of_worker, to_raise};
 use crate::here;
 use crate::lint;
 use crate::options::Reader;
@@ -9,9 +9,10 @@ use crate::table::bridge::of_queue;
 use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
 use crate::workers::{
-    Abandoned, Crew, Making, PauseTool, Reach, ResumeTool, envelope, handle, is_inside, make, not_inside, one_cycle,
+    Abandoned, Crew, Making, PauseTool, Reach, ResumeTool, envelope, handle, is_inside, make, not_inside, one_cycle, restore,
     resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
 };
+use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, On, Raise, Wait, codes};
@@ -39,7 +40,8 @@ lang::builtins! { "" =>
     /// Suspends a worker at the border of its next iteration and waits for that.
     waits "suspend_agent(worker: any, reason: string = \"suspended by the operator\", options: {snapshot_path?: string} = nil) -> dict" suspend_agent;
     /// Lets a suspended worker go on, with something to read; with `continue_transcript: false` it begins anew with its task.
-    waits "resume_agent(worker: any, input: any = nil, continue_transcript: bool = true) -> dict" resume_agent;
+    /// One that another process has left is resumed from its snapshot's path, with its tools and functions as `options`.
+    waits "resume_agent(worker: any, input: any = nil, continue_transcript: bool = true, options: WorkerBehaviour = nil) -> dict" [caps = &[Capability::Llm]] resume_agent;
     /// The registry with the tools `subagent_pause` and `subagent_resume`, by which a model controls its workers: those of
     /// `subagents` (handles or ids), else all that work for its session.
     plain "agent_lifecycle_tools(registry: dict, options: {subagents?: any} = nil) -> dict" agent_lifecycle_tools;
@@ -162,6 +164,9 @@ fn suspend_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
     let worker = worker_arg(args, 0, &world)?;
     let reason = args::opt_str(args, 1)?.map_or("suspended by the operator", |reason| reason.as_str());
     check_state(&worker, WorkerStatus::Running, "be suspended")?;
+    if let Some(path) = snapshot_path(cx, args, 2)? {
+        worker.want_snapshot_at(path);
+    }
     worker.parking.request(reason, false);
     // From its own tools and hooks it is suspended as soon as these are done.
     if is_inside(cx, &world, &worker) {
@@ -175,6 +180,27 @@ fn suspend_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
     .on(On::Task("for the worker", Some(name))))
 }
 
+/// Where the snapshot is to be, as the option says.
+fn snapshot_path(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<Option<Arc<str>>, Box<Raise>> {
+    let mut path = None;
+    for (key, value) in args::opt_dict(args, i)?.into_iter().flat_map(|dict| dict.iter()) {
+        if key.as_str() != "snapshot_path" {
+            let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`"));
+            return Err(raise.about(i, format!("has `{key}`")).help("the option is `snapshot_path`"));
+        }
+        let text = value.as_str().filter(|path| !path.trim().is_empty());
+        let text = text.ok_or_else(|| {
+            Raise::error(lang::check::codes::TYPE, "`snapshot_path` must be a path").about(i, "`snapshot_path` is at fault")
+        })?;
+        if cx.isolate.is_denied(Capability::FsWrite) {
+            let message = "this run may not write files, so it has no snapshots";
+            return Err(Raise::error(codes::DENIED, message).about(i, "`snapshot_path` is at fault"));
+        }
+        path = Some(Arc::from(text));
+    }
+    Ok(path)
+}
+
 fn check_state(worker: &Worker, wanted: WorkerStatus, what: &'static str) -> Result<(), Box<Raise>> {
     let status = worker.status();
     if status == wanted {
@@ -185,7 +211,7 @@ fn check_state(worker: &Worker, wanted: WorkerStatus, what: &'static str) -> Res
 
 fn resume_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let worker = worker_arg(args, 0, &world)?;
+    let worker = to_be_resumed(cx, args, &world)?;
     check_state(&worker, WorkerStatus::Suspended, "be resumed")?;
     not_inside(cx, &world, &worker, 0)?;
     let how = Resumption {
@@ -195,6 +221,29 @@ fn resume_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>>
     };
     let scope = resumed_scope(cx, &world, &worker);
     Ok(resumed(&Crew::of(cx, &world), worker, scope, how))
+}
+
+/// The worker of a handle or an id, else the one whose snapshot lies at a path.
+fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<Rc<Worker>, Box<Raise>> {
+    let unknown = match worker_arg(args, 0, world) {
+        Ok(worker) => return Ok(worker),
+        Err(raise) => raise,
+    };
+    let path = match &args[0] {
+        Value::Str(path) => Some(path.as_str()),
+        Value::Dict(handle) => handle.dict.get_str("snapshot_path").and_then(Value::as_str),
+        _ => None,
+    };
+    let Some(path) = path else { return Err(unknown) };
+    // One that was suspended here is still here.
+    if let Some(known) = world.workers.list().into_iter().find(|w| w.snapshot_path().as_deref() == Some(path)) {
+        return Ok(known);
+    }
+    if [Capability::FsRead, Capability::FsWrite].iter().any(|right| cx.isolate.is_denied(*right)) {
+        let message = "this run may not read and write files, so it resumes no snapshots";
+        return Err(Raise::error(SNAPSHOT, message).about(0, "a snapshot"));
+    }
+    restore(cx, world, path, args::opt_dict(args, 3)?, 3)
 }
 
 fn resumed(crew: &Crew, worker: Rc<Worker>, scope: Scope, how: Resumption) -> Wait {

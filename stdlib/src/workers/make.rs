@@ -1,24 +1,34 @@
 //! Making a worker of what a script describes.
 
+use crate::convert::to_data;
 use crate::fault::{of_reminder, of_session, of_worker};
 use crate::here;
 use crate::loops::{prepare, put_messages};
 use crate::options::{Reader, label_of};
 use crate::world::World;
+use lang::builtins::Capability;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
 use runtime::clock::Clock;
+use runtime::data::Data;
 use runtime::ids::Ids;
 use runtime::reminder::Reminder;
 use runtime::seam::Scope;
 use runtime::session::Session;
-use runtime::workers::worker::Made;
+use runtime::workers::worker::{Made, Recipe};
 use runtime::workers::{Worker, WorkerError, WorkerMode, propagation};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// How much of a task a worker without a name is called by, in characters.
 const NAME_LENGTH: usize = 40;
+
+/// Options that a worker does not need a second time: the session holds what they said. Tools go by their names.
+const NOT_AGAIN: &[&str] =
+    &["background", "messages", "parent_session_id", "reminder_propagation", "session_id", "task", "tools"];
+
+/// Where snapshots go when nobody says where.
+const SNAPSHOTS: &str = ".harn/workers";
 
 /// A worker that is about to begin, and the scope it works in.
 pub(crate) struct Making {
@@ -56,10 +66,27 @@ pub(crate) fn make(
     if options.value("persona").is_nil() {
         prepared.options.persona = name.clone();
     }
-    let made = Made { id, name, mode, handed };
+    let recipe = recipe(cx, options);
+    let made = Made { id, name, mode, handed, recipe };
     let worker = Worker::new(made, session, prepared.parts, prepared.options);
     world.workers.add(&worker);
     Ok(Making { worker, scope })
+}
+
+/// What a snapshot says of the options: those that are data, and the names of the others.
+fn recipe(cx: &Cx<'_>, options: &Reader<'_>) -> Recipe {
+    let mut data = Vec::new();
+    let mut needs = Vec::new();
+    let entries = options.entries().filter(|(key, value)| !value.is_nil() && !NOT_AGAIN.contains(&key.as_str()));
+    for (key, value) in entries {
+        let key: Arc<str> = Arc::from(key.as_str());
+        match to_data(value) {
+            Ok(value) => data.push((key, value)),
+            Err(_) => needs.push(key),
+        }
+    }
+    let folder = (!cx.isolate.is_denied(Capability::FsWrite)).then(|| SNAPSHOTS.into());
+    Recipe { options: Data::dict(data), needs, folder }
 }
 
 /// For whom it works: the session that is named, else the one at hand.
@@ -74,7 +101,7 @@ fn parent(cx: &Cx<'_>, world: &World, options: &Reader<'_>) -> Result<Option<Rc<
 }
 
 /// What it inherits: the list that the caller gives, else what the parent hands over.
-fn handed(world: &World, options: &Reader<'_>, parent: Option<&Rc<Session>>) -> Result<Vec<Arc<Reminder>>, Box<Raise>> {
+pub(crate) fn handed(world: &World, options: &Reader<'_>, parent: Option<&Rc<Session>>) -> Result<Vec<Arc<Reminder>>, Box<Raise>> {
     let given = options.value("reminder_propagation");
     if given.is_nil() {
         return Ok(parent.map_or_else(Vec::new, |parent| propagation::hand_over(parent)));

@@ -83,6 +83,16 @@ impl Queue {
         }))
     }
 
+    /// A queue that was stored, with what waited in it.
+    pub(crate) fn restored(ids: IdStream, items: Vec<Injection>) -> SharedQueue {
+        Arc::new(Mutex::new(Queue { items: items.into(), fates: VecDeque::new(), ids, closed: false }))
+    }
+
+    /// Where its ids have come to.
+    pub(crate) fn ids(&self) -> &IdStream {
+        &self.ids
+    }
+
     /// Puts a reminder in. It takes the place of a queued one with the same dedupe key.
     pub fn push_reminder(&mut self, spec: ReminderSpec, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
         let same_key = |item: &Injection| match &item.payload {

@@ -1,0 +1,120 @@
+//! A suspended worker as a file: everything that its loop needs to go on, as plain data, and the names of what is no data
+//! (tools, functions), which whoever resumes it puts in again.
+//!
+//! A snapshot is resumed once: who resumes it claims the file by renaming it, and of two only one can.
+
+use std::sync::Arc;
+
+use crate::agent_loop::LoopState;
+use crate::data::Data;
+use crate::message::ToolSpec;
+
+use super::{Suspension, Worker, WorkerMode};
+
+mod error;
+mod file;
+mod session;
+
+pub use error::SnapshotError;
+pub use file::{claim, discard, read, unclaim, write, write_new};
+pub use session::{StoredSession, unknown_to_log};
+
+/// What the field `format` of a snapshot says.
+const FORMAT: &str = "harn.worker.snapshot";
+
+/// A suspended worker.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    format: String,
+    version: u32,
+    /// Its id.
+    pub id: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its task.
+    pub task: Arc<str>,
+    /// How it was started.
+    pub mode: WorkerMode,
+    /// Why and when it was suspended.
+    pub suspension: Suspension,
+    /// What its loop remembers.
+    pub state: LoopState,
+    /// Its options, as far as they are data.
+    pub options: Data,
+    /// Options that are no data: functions.
+    pub needs: Vec<Arc<str>>,
+    /// The names of its tools.
+    pub tools: Vec<Arc<str>>,
+    /// Its session.
+    pub session: StoredSession,
+}
+
+impl Snapshot {
+    /// The newest version that is known.
+    pub const VERSION: u32 = 1;
+
+    /// A worker that has just been suspended.
+    #[must_use]
+    pub fn of(worker: &Worker, suspension: Suspension, state: LoopState) -> Snapshot {
+        let name = |spec: &ToolSpec| spec.name.clone();
+        Snapshot {
+            format: FORMAT.to_owned(),
+            version: Self::VERSION,
+            id: worker.id.clone(),
+            name: worker.name.clone(),
+            task: worker.task.clone(),
+            mode: worker.mode,
+            suspension,
+            state,
+            options: worker.recipe.options.clone(),
+            needs: worker.recipe.needs.clone(),
+            tools: worker.parts.tools.iter().map(|tool| name(tool.spec())).collect(),
+            session: StoredSession::of(&worker.session),
+        }
+    }
+
+    /// As text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Strings as keys and no floats that are no numbers: nothing in it can fail to be written.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Reads a text; why it is none.
+    pub fn from_json(text: &str) -> Result<Snapshot, SnapshotError> {
+        let broken = |why: String| SnapshotError::Broken(why);
+        let head: Head = serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
+        if head.format.as_deref() != Some(FORMAT) {
+            return Err(broken("it does not say that it is one".to_owned()));
+        }
+        match head.version {
+            Some(version) if version <= u64::from(Self::VERSION) => {}
+            Some(version) => return Err(SnapshotError::Newer(version)),
+            None => return Err(broken("it has no version".to_owned())),
+        }
+        serde_json::from_str(text).map_err(|error| broken(error.to_string()))
+    }
+}
+
+/// What is read first, so that a newer version is told apart from a broken file.
+#[derive(serde::Deserialize)]
+struct Head {
+    format: Option<String>,
+    version: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_snapshot_says_why() {
+        let why = |text: &str| Snapshot::from_json(text).unwrap_err().to_string();
+        assert!(why("{\"format\": \"harn.wor").contains("EOF"));
+        assert!(why("{}").contains("does not say"));
+        assert!(why(r#"{"format":"harn.worker.snapshot"}"#).contains("no version"));
+        assert!(why(r#"{"format":"harn.worker.snapshot","version":99}"#).contains("version 99"));
+        assert!(why(r#"{"format":"harn.worker.snapshot","version":1,"colour":"red"}"#).contains("unknown field `colour`"));
+    }
+}

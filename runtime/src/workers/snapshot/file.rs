@@ -1,0 +1,103 @@
+//! Snapshots on disk: written whole or not at all, claimed by one.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Snapshot, SnapshotError};
+
+/// Names that are tried beside one that is taken.
+const TRIES: u32 = 10_000;
+
+/// Writes a snapshot in place of what is there.
+pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    let written = write_beside(path, snapshot).and_then(|draft| fs::rename(&draft, path));
+    written.map_err(|error| io_error(path, &error))
+}
+
+/// Writes a snapshot to `folder/stem.json`, or to a name beside it where that is taken. Where it is.
+pub fn write_new(folder: &Path, stem: &str, snapshot: &Snapshot) -> Result<PathBuf, SnapshotError> {
+    let first = folder.join(format!("{stem}.json"));
+    let draft = write_beside(&first, snapshot).map_err(|error| io_error(&first, &error))?;
+    let placed = (1..TRIES).find_map(|n| {
+        let path = if n == 1 { first.clone() } else { folder.join(format!("{stem}-{n}.json")) };
+        // A link is made only where nothing is: of two processes one gets the name.
+        match fs::hard_link(&draft, &path) {
+            Ok(()) => Some(Ok(path)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
+            Err(error) => Some(Err(error)),
+        }
+    });
+    let _ = fs::remove_file(&draft);
+    match placed {
+        Some(placed) => placed.map_err(|error| io_error(&first, &error)),
+        None => Err(SnapshotError::Io { path: shown(&first), why: "too many snapshots stand beside it".to_owned() }),
+    }
+}
+
+/// The draft that a snapshot is written to first.
+fn write_beside(path: &Path, snapshot: &Snapshot) -> io::Result<PathBuf> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    let draft = with_suffix(path, &format!(".draft-{}-{}", std::process::id(), snapshot.id));
+    let written = File::create(&draft).and_then(|mut file| {
+        file.write_all(snapshot.to_json().as_bytes())?;
+        file.sync_all()
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written.map(|()| draft)
+}
+
+/// Reads a snapshot and leaves it where it is.
+pub fn read(path: &Path) -> Result<Snapshot, SnapshotError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Snapshot::from_json(&text),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(absent(path)),
+        Err(error) => Err(io_error(path, &error)),
+    }
+}
+
+/// Takes a snapshot for oneself. Of several who try, one succeeds.
+pub fn claim(path: &Path) -> Result<(), SnapshotError> {
+    match fs::rename(path, claimed(path)) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(absent(path)),
+        Err(error) => Err(io_error(path, &error)),
+    }
+}
+
+/// Gives a claimed snapshot back: it could not be resumed after all.
+pub fn unclaim(path: &Path) {
+    let _ = fs::rename(claimed(path), path);
+}
+
+/// Takes away a snapshot that nobody shall resume, claimed or not.
+pub fn discard(path: &Path) {
+    let _ = fs::remove_file(path);
+    let _ = fs::remove_file(claimed(path));
+}
+
+fn claimed(path: &Path) -> PathBuf {
+    with_suffix(path, ".resumed")
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn absent(path: &Path) -> SnapshotError {
+    if claimed(path).exists() { SnapshotError::Claimed(shown(path)) } else { SnapshotError::Missing(shown(path)) }
+}
+
+fn io_error(path: &Path, error: &io::Error) -> SnapshotError {
+    SnapshotError::Io { path: shown(path), why: error.to_string() }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

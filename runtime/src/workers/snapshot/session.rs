@@ -1,0 +1,208 @@
+//! A session as plain data, its pending reminders and its queue included.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::{Arc, PoisonError};
+
+use crate::data::Data;
+use crate::event_log::Filter;
+use crate::ids::IdStream;
+use crate::message::Message;
+use crate::reminder::Reminder;
+use crate::reminder::bridge::{Injection, Mode, Payload, Queue};
+use crate::reminder::lifecycle::TOPIC;
+use crate::seam::{Outcome, Scope};
+use crate::session::{Session, State};
+use crate::transcript::{Detail, Event, Transcript};
+
+use super::SnapshotError;
+
+/// A session as plain data.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoredSession {
+    /// Its id.
+    pub id: Arc<str>,
+    created_at_ms: u64,
+    parent_id: Option<Arc<str>>,
+    child_ids: Vec<Arc<str>>,
+    branched_at_event_index: Option<usize>,
+    workspace_anchor: Data,
+    turns: u32,
+    provider_memory: BTreeMap<Arc<str>, Data>,
+    ids: IdStream,
+    queue_ids: IdStream,
+    queue: Vec<StoredItem>,
+    transcript: StoredTranscript,
+}
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredTranscript {
+    id: Arc<str>,
+    summary: Option<Arc<str>>,
+    metadata: Data,
+    assets: Data,
+    messages: Vec<Data>,
+    events: Vec<StoredEvent>,
+}
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredEvent {
+    id: Arc<str>,
+    kind: Arc<str>,
+    at_message: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pending: Option<Reminder>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audited: Option<Reminder>,
+    #[serde(default, skip_serializing_if = "Data::is_nil")]
+    fields: Data,
+}
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredItem {
+    id: Arc<str>,
+    mode: Mode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reminder: Option<Reminder>,
+    #[serde(default, skip_serializing_if = "Data::is_nil")]
+    message: Data,
+}
+
+impl StoredSession {
+    /// A session as it is now, between two turns.
+    #[must_use]
+    pub fn of(session: &Session) -> StoredSession {
+        let (queue, queue_ids) = {
+            let queue = session.queue().lock().unwrap_or_else(PoisonError::into_inner);
+            (queue.pending().map(StoredItem::of).collect(), queue.ids().clone())
+        };
+        let ids = session.id_stream();
+        session.with(|state| StoredSession {
+            id: session.id().clone(),
+            created_at_ms: state.created_at_ms,
+            parent_id: state.parent_id.clone(),
+            child_ids: state.child_ids.clone(),
+            branched_at_event_index: state.branched_at_event_index,
+            workspace_anchor: state.workspace_anchor.clone(),
+            turns: state.turns,
+            provider_memory: state.provider_memory.clone(),
+            ids,
+            queue_ids,
+            queue,
+            transcript: StoredTranscript::of(&state.transcript),
+        })
+    }
+
+    /// The session again. Its ids go on where they were.
+    pub fn restore(self) -> Result<Rc<Session>, SnapshotError> {
+        let items = self.queue.into_iter().map(StoredItem::restore).collect::<Result<Vec<_>, _>>()?;
+        let queue = Queue::restored(self.queue_ids, items);
+        let transcript = self.transcript.restore()?;
+        let mut state = State::default();
+        state.transcript = transcript;
+        state.created_at_ms = self.created_at_ms;
+        state.parent_id = self.parent_id;
+        state.child_ids = self.child_ids;
+        state.branched_at_event_index = self.branched_at_event_index;
+        state.workspace_anchor = self.workspace_anchor;
+        state.turns = self.turns;
+        state.provider_memory = self.provider_memory;
+        Ok(Session::restored(self.id, self.ids, queue, state))
+    }
+}
+
+impl StoredTranscript {
+    fn of(transcript: &Transcript) -> StoredTranscript {
+        StoredTranscript {
+            id: transcript.id().clone(),
+            summary: transcript.summary.clone(),
+            metadata: transcript.metadata.clone(),
+            assets: transcript.assets.clone(),
+            messages: transcript.messages().iter().map(|message| message.to_data()).collect(),
+            events: transcript.events().map(|event| StoredEvent::of(transcript, event)).collect(),
+        }
+    }
+
+    /// Events come back between the messages between which they stood.
+    fn restore(self) -> Result<Transcript, SnapshotError> {
+        let mut transcript = Transcript::new(self.id);
+        (transcript.summary, transcript.metadata, transcript.assets) = (self.summary, self.metadata, self.assets);
+        let mut messages = self.messages.iter();
+        for event in self.events {
+            let before = event.at_message.saturating_sub(transcript.messages().len());
+            for message in messages.by_ref().take(before) {
+                transcript.push_message(read_message(message)?);
+            }
+            match (event.pending, event.audited) {
+                (Some(reminder), None) => transcript.push_pending(event.id, Arc::new(reminder)),
+                (None, Some(reminder)) => transcript.push_audited(event.id, Arc::new(reminder)),
+                (None, None) => transcript.push_event(event.id, event.kind, event.fields),
+                (Some(_), Some(_)) => {
+                    return Err(SnapshotError::Broken("an event is pending and for the record only".to_owned()));
+                }
+            }
+        }
+        for message in messages {
+            transcript.push_message(read_message(message)?);
+        }
+        Ok(transcript)
+    }
+}
+
+impl StoredEvent {
+    fn of(transcript: &Transcript, event: &Event) -> StoredEvent {
+        let (pending, audited, fields) = match &event.detail {
+            // Its account begins anew: what it has left is what the record says.
+            Detail::Pending(pending) => (Some(transcript.present(pending).as_ref().clone()), None, Data::Nil),
+            Detail::Audited(reminder) => (None, Some(reminder.as_ref().clone()), Data::Nil),
+            Detail::Other(fields) => (None, None, fields.clone()),
+        };
+        let Event { id, kind, at_message, .. } = event;
+        StoredEvent { id: id.clone(), kind: kind.clone(), at_message: *at_message, pending, audited, fields }
+    }
+}
+
+impl StoredItem {
+    fn of(item: &Injection) -> StoredItem {
+        let (reminder, message) = match &item.payload {
+            Payload::Reminder(reminder) => (Some(reminder.as_ref().clone()), Data::Nil),
+            Payload::Message(message) => (None, message.to_data()),
+        };
+        StoredItem { id: item.id.clone(), mode: item.mode, reminder, message }
+    }
+
+    fn restore(self) -> Result<Injection, SnapshotError> {
+        let payload = match self.reminder {
+            Some(reminder) => Payload::Reminder(Arc::new(reminder)),
+            None => Payload::Message(read_message(&self.message)?),
+        };
+        Ok(Injection { id: self.id, mode: self.mode, payload })
+    }
+}
+
+fn read_message(data: &Data) -> Result<Arc<Message>, SnapshotError> {
+    Message::from_data(data).map(Arc::new).map_err(|error| SnapshotError::Broken(error.to_string()))
+}
+
+/// The pending reminders that the log at hand does not know: another one tells how they came to be.
+pub fn unknown_to_log(session: &Session, scope: &Scope) -> Outcome<Vec<Arc<Reminder>>> {
+    let pending: Vec<Arc<Reminder>> = session.with(|state| {
+        let transcript = &state.transcript;
+        transcript.pending().map(|pending| transcript.present(pending)).collect()
+    });
+    if pending.is_empty() {
+        return Ok(pending);
+    }
+    let mut known: BTreeSet<Arc<str>> = BTreeSet::new();
+    for record in scope.log.read(&Filter::topic(TOPIC), usize::MAX)? {
+        let admits = ["injected", "inherited", "forked"].iter().any(|word| record.kind.ends_with(word));
+        if admits && record.payload.get("session_id").as_str() == Some(session.id().as_ref()) {
+            known.extend(record.payload.get("reminder_id").as_shared_str());
+        }
+    }
+    Ok(pending.into_iter().filter(|reminder| !known.contains(&reminder.id)).collect())
+}

@@ -1,0 +1,91 @@
+//! Handing a task over.
+
+use crate::convert::to_value;
+use crate::fault::{of_session, to_raise};
+use crate::here;
+use crate::options::Reader;
+use crate::workers::handed;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait};
+use runtime::clock::Clock;
+use runtime::data::Data;
+use runtime::hooks::{EventKind, HookEvent, fire};
+use runtime::ids::Ids;
+use runtime::reminder::lifecycle::{DiscardReason, discard};
+use runtime::seam::Turn;
+use runtime::workers::propagation;
+use std::sync::Arc;
+
+lang::builtins! { "" =>
+    /// Makes the envelope by which a persona hands a task to another, or to a person: what it was given, with `id`,
+    /// `session_id` and `reminder_propagation`, the reminders that whoever takes the task inherits.
+    waits "handoff(handoff: Handoff) -> dict" hand_off;
+}
+
+fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let world = here::world(cx)?;
+    let options = Reader::handoff(args, 0)?;
+    let persona = required(&options, "source_persona")?;
+    let reason = required(&options, "reason")?;
+    let target = options.data("target_persona_or_human")?;
+    let task = options.data("task")?;
+    for (name, value) in [("target_persona_or_human", &target), ("task", &task)] {
+        if value.is_nil() {
+            return Err(missing(&options, name));
+        }
+    }
+    let session = match options.text("session_id")? {
+        Some(id) => {
+            let found = world.sessions.get(&id);
+            Some(found.map_err(|e| of_session(&e).about(0, "`session_id` is at fault"))?)
+        }
+        None => here::session(cx),
+    };
+    let handed = handed(&world, &options, session.as_ref())?;
+    let now_ms = world.clock.now_ms();
+    let id = session.as_ref().map_or_else(|| world.ids.next_text(now_ms), |session| session.ids().next_text(now_ms));
+    let mut envelope = Data::dict([
+        ("_type", Data::from("handoff")),
+        ("id", (&id).into()),
+        ("source_persona", (&persona).into()),
+        ("target_persona_or_human", target),
+        ("task", task),
+        ("reason", reason.into()),
+        ("session_id", session.as_ref().map(|session| session.id().clone()).into()),
+        ("created_at_ms", now_ms.into()),
+        ("reminder_propagation", propagation::to_data(&handed)),
+    ]);
+    let metadata = options.data("metadata")?;
+    if !metadata.is_nil() {
+        envelope.set("metadata", metadata);
+    }
+    let scope = here::own_scope(cx, &world);
+    let cancel = scope.cancel.clone();
+    Ok(Wait::new(async move {
+        // Outside a session its handlers still see it; what they would remind of has nobody to read it.
+        let alone = session.is_none();
+        let session = session.unwrap_or_else(|| world.sessions.detached(&id, now_ms));
+        let payload = Data::dict([("persona", Data::from(&persona)), ("handoff", envelope.clone())]);
+        let event = HookEvent::Raw { kind: EventKind::OnHandoffEmitted, payload: &payload };
+        let turn = Turn { session: &session, number: session.with(|state| state.turns), scope: &scope };
+        let fired = fire::fire(&world.hooks, turn, &event, false).await;
+        if alone {
+            session.apply(&scope, |transcript, _| discard(transcript, DiscardReason::Close), |records| records);
+        }
+        fired.map_err(|e| to_raise(&e))?;
+        for note in scope.notes.borrow().iter() {
+            world.show(note);
+        }
+        Ok(to_value(&envelope))
+    })
+    .stopped_by(move |reason| cancel.cancel(reason)))
+}
+
+fn required(options: &Reader<'_>, name: &str) -> Result<Arc<str>, Box<Raise>> {
+    options.text(name)?.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing(options, name))
+}
+
+fn missing(options: &Reader<'_>, name: &str) -> Box<Raise> {
+    let raise = Raise::error(lang::check::codes::KEY, format!("a handoff needs `{name}`"));
+    raise.about(options.arg(), format!("`{name}` is missing"))
+}

@@ -1,0 +1,99 @@
+//! A worker that another process has suspended, taken up from its snapshot.
+
+use crate::convert::to_value;
+use crate::fault::{of_session, of_snapshot};
+use crate::here;
+use crate::loops::{Prepared, prepare};
+use crate::options::Reader;
+use crate::world::World;
+use lang::value::{Dict, Str, Value};
+use lang::vm::{Cx, Raise};
+use runtime::reminder::lifecycle::LifecycleRecord;
+use runtime::seam::Scope;
+use runtime::session::Session;
+use runtime::workers::snapshot::{self, unknown_to_log};
+use runtime::workers::worker::{Made, Recipe};
+use runtime::workers::{Snapshot, SnapshotError, Worker};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Makes the worker of a snapshot, suspended as it was, and claims the file. `given` are the options that a file cannot hold:
+/// tools and functions.
+pub(crate) fn restore(
+    cx: &Cx<'_>,
+    world: &Rc<World>,
+    path: &str,
+    given: Option<&Dict>,
+    arg: usize,
+) -> Result<Rc<Worker>, Box<Raise>> {
+    let file = Path::new(path);
+    let refuse = |error: SnapshotError| of_snapshot(&error).about(0, "this snapshot");
+    let snapshot = snapshot::read(file).map_err(refuse)?;
+    let prepared = prepared(cx, world, &snapshot, given, arg)?;
+    complete(&snapshot, given, &prepared).map_err(refuse)?;
+    let session = snapshot.session.clone().restore().map_err(refuse)?;
+    if world.sessions.exists(session.id()) {
+        let error = runtime::session::SessionError::Exists(session.id().clone());
+        return Err(of_session(&error).about(0, "this snapshot"));
+    }
+    snapshot::claim(file).map_err(refuse)?;
+    let entered = enter(cx, world, &session);
+    let scope = entered.inspect_err(|_| snapshot::unclaim(file))?;
+    let Snapshot { id, name, mode, state, suspension, options, needs, .. } = snapshot;
+    let recipe = Recipe { options, needs, folder: None };
+    let made = Made { id, name, mode, handed: Vec::new(), recipe };
+    let worker = Worker::new(made, session, prepared.parts, prepared.options);
+    worker.set_scope(scope);
+    worker.restore(Box::new(state), suspension);
+    worker.set_snapshot_path(Some(path.into()));
+    world.workers.add(&worker);
+    Ok(worker)
+}
+
+/// The options as they were, and what is no data as it is given now.
+fn prepared(
+    cx: &Cx<'_>,
+    world: &Rc<World>,
+    snapshot: &Snapshot,
+    given: Option<&Dict>,
+    arg: usize,
+) -> Result<Prepared, Box<Raise>> {
+    let mut all = to_value(&snapshot.options).as_dict().cloned().unwrap_or_default();
+    all.insert(Str::new("task"), Value::str(&snapshot.task));
+    for (key, value) in given.into_iter().flat_map(|given| given.iter()) {
+        all.insert(key.clone(), value.clone());
+    }
+    let mut args = vec![Value::Nil; arg];
+    args.push(Value::dict(all));
+    let options = Reader::worker(&args, arg)?;
+    let system = options.text("system")?;
+    let mut prepared = prepare(cx, world, &options, snapshot.task.to_string(), system.as_deref())?;
+    if options.value("persona").is_nil() {
+        prepared.options.persona = snapshot.name.clone();
+    }
+    Ok(prepared)
+}
+
+/// Whether everything is there that the worker had.
+fn complete(snapshot: &Snapshot, given: Option<&Dict>, prepared: &Prepared) -> Result<(), SnapshotError> {
+    let has = |name: &Arc<str>| prepared.parts.tools.iter().any(|tool| tool.spec().name == *name);
+    let tools = snapshot.tools.iter().filter(|name| !has(name)).map(|name| format!("the tool `{name}`"));
+    let is_given = |need: &Arc<str>| given.is_some_and(|given| given.get_str(need).is_some());
+    let needs = snapshot.needs.iter().filter(|need| !is_given(need)).map(|need| format!("`{need}`"));
+    let missing: Vec<String> = tools.chain(needs).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let missing = missing.join(", ");
+    Err(SnapshotError::Unfit(format!("the worker `{}` of this snapshot needs {missing}", snapshot.name)))
+}
+
+/// Enters its session. Reminders that the log at hand does not know came along from elsewhere: it says so.
+fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>) -> Result<Scope, Box<Raise>> {
+    let scope = Scope { task_id: None, agent_id: None, notes: Rc::default(), ..here::own_scope(cx, world) };
+    let unknown = unknown_to_log(session, &scope).map_err(|e| crate::fault::to_raise(&e))?;
+    world.sessions.enter(session).map_err(|e| of_session(&e).about(0, ""))?;
+    session.log_lifecycle(&scope, unknown.into_iter().map(LifecycleRecord::Forked));
+    Ok(scope)
+}
