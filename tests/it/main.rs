@@ -11,6 +11,7 @@
 //! - [`facts`]: processes that share facts, and files that were tampered with.
 //! - [`docs`]: what the documents show and link to.
 //! - [`aimock`]: the quick start against a model server from npm.
+//! - [`snapshots`]: workers that one process suspends and another resumes.
 //! - [`system`]: standard input, servers, processes.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`trace`]: the life of reminders, read from logs of real runs.
@@ -41,6 +42,7 @@ mod properties;
 mod reminder_rows;
 mod repl;
 mod scripts;
+mod snapshots;
 mod system;
 mod trace;
 mod wire_shapes;

@@ -51,9 +51,9 @@ pub static CODES: &[Code] = &[
         severity: Error,
         title: "not supported yet",
         meaning: "The language has this, and this version of harn does not yet. Nothing is run.",
-        fails: "println(handoff({target_persona_or_human: \"a person\"}))
+        fails: "println(shell_tool({root: \".\"}))
 ",
-        mended: "println(\"ask a person\")
+        mended: "println(exec(\"echo\", \"hello\").stdout)
 ",
     },
     Code {

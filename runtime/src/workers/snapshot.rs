@@ -16,7 +16,7 @@ mod file;
 mod session;
 
 pub use error::SnapshotError;
-pub use file::{claim, discard, read, unclaim, write, write_new};
+pub use file::{claim, discard, read, unclaim, write, write_new, write_over};
 pub use session::{StoredSession, unknown_to_log};
 
 /// What the field `format` of a snapshot says.

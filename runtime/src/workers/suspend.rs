@@ -9,7 +9,7 @@ use crate::hooks::EventKind;
 use crate::note::Note;
 use crate::seam::{Outcome, Scope, fault};
 
-use super::snapshot::{self, Snapshot};
+use super::snapshot::{self, Snapshot, SnapshotError};
 use super::{Suspension, Worker, WorkerStatus};
 
 impl Worker {
@@ -41,6 +41,15 @@ impl Worker {
         let written = self.store(scope, suspension);
         self.rest();
         before.and(waiting).and(told).and(paused).and(after).and(written)
+    }
+
+    /// Writes the snapshot of a suspended worker anew, for something in it has changed. Refused where somebody has resumed it
+    /// meanwhile.
+    pub fn store_again(&self) -> Result<(), SnapshotError> {
+        let (Some(path), Some(suspension), Some(left)) = (self.snapshot_path(), self.suspension(), self.left()) else {
+            return Ok(());
+        };
+        snapshot::write_over(Path::new(path.as_ref()), &Snapshot::of(self, suspension, left))
     }
 
     /// Writes the snapshot, last: what those who were told have added is in it. A file that somebody asked for and that

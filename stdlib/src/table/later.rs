@@ -2,10 +2,7 @@
 
 /// Their names, as scripts write them.
 pub(crate) static LATER: &[&str] = &[
-    // Transcripts.
-    // Sessions.
     // Models and loops.
     "llm_stream",
     "shell_tool",
-    // Sub-agents and workers.
 ];

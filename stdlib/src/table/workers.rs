@@ -1,7 +1,7 @@
 //! Sub-agents and workers.
 
 use crate::convert::to_data;
-use crate::fault::{SNAPSHOT, of_worker, to_raise};
+use crate::fault::{SNAPSHOT, of_snapshot, of_worker, to_raise};
 use crate::here;
 use crate::lint;
 use crate::options::Reader;
@@ -131,6 +131,9 @@ fn send_input(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         GiveError::Queue(error) => of_queue(&error).about(0, ""),
     })?;
     if given == Given::Queued {
+        if worker.status() == WorkerStatus::Suspended {
+            worker.store_again().map_err(|error| of_snapshot(&error).about(0, "its snapshot"))?;
+        }
         return Ok(Wait::ready(Ok(handle(&worker))));
     }
     let scope = resumed_scope(cx, &world, &worker);

@@ -15,6 +15,17 @@ pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
     written.map_err(|error| io_error(path, &error))
 }
 
+/// Writes a snapshot in place of one that nobody has claimed.
+pub fn write_over(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    claim(path)?;
+    let written = write(path, snapshot);
+    match written {
+        Ok(()) => drop(fs::remove_file(claimed(path))),
+        Err(_) => unclaim(path),
+    }
+    written
+}
+
 /// Writes a snapshot to `folder/stem.json`, or to a name beside it where that is taken. Where it is.
 pub fn write_new(folder: &Path, stem: &str, snapshot: &Snapshot) -> Result<PathBuf, SnapshotError> {
     let first = folder.join(format!("{stem}.json"));

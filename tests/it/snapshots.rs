@@ -1,0 +1,126 @@
+//! A worker that one process suspends and another, which runs the same script, resumes.
+
+use crate::harn::{Outcome, harn, scratch};
+use std::path::Path;
+
+/// `suspend PATH` or `resume PATH`.
+const SCRIPT: &str = r#"
+let path = args()[1]
+let dig = tool_define(tool_registry(), "dig", "Digs.", {parameters: {}, handler: { a ->
+  sleep(10)
+  return "deeper"
+}})
+let behaviour = {tools: dig, llm_caller: { asked ->
+  println("turn ${asked.turn}: ${asked.messages.map({ m -> return "${m.role} ${m.content}" })}")
+  println(asked.system)
+  return asked.turn < 2 ? {tool_calls: [{id: "c${asked.turn}", name: "dig", arguments: {}}]} : "found it"
+}}
+register_session_hook("pre_suspend", { e -> return {reminder: {body: "Check the walls.", ttl_turns: 2}} })
+
+if args()[0] == "suspend" {
+  let worker = spawn_agent({
+    name: "digger", task: "dig", ...behaviour,
+    reminder_propagation: [{id: "r1", body: "Mind the roots.", propagate: "all", ttl_turns: 3}],
+  })
+  sleep(1)
+  println(suspend_agent(worker, "lunch", {snapshot_path: path}).status)
+  send_input(worker, "Bring a lamp.")
+} else {
+  let worker = resume_agent(path, "Go on.", true, behaviour)
+  let done = wait_agent(worker)
+  println("${done.status} ${done.result.text} ${done.result.llm.iterations}")
+  for r in transcript.reminders(done.transcript) {
+    println("${r.body} ${r.ttl_turns} ${r.source} ${r.propagate}")
+  }
+  let admitted = event_log.read({topic: "transcript.reminder.lifecycle"})
+    .filter({ r -> return r.payload.session_id == done.session_id })
+    .map({ r -> return r.kind.split(".").last() })
+    .filter({ k -> return ["injected", "inherited", "forked"].contains(k) })
+  println(admitted)
+}
+"#;
+
+fn run(dir: &Path, what: &str, log: &str) -> Outcome {
+    let (script, snapshot) = (dir.join("dig.harn"), dir.join("digger.json"));
+    // Two runs may begin at one time.
+    if !script.exists() {
+        std::fs::write(&script, SCRIPT).unwrap();
+    }
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let log = log.to_owned();
+    harn(&["run".into(), "--seed".into(), "1".into(), "--event-log".into(), log, path(&script), "--".into(), what.into(), path(&snapshot)])
+}
+
+#[test]
+fn another_process_resumes_a_worker_where_it_was() {
+    let dir = scratch("snapshot-two-runs");
+    let first = run(&dir, "suspend", "memory");
+    assert_eq!(first.code, Some(0), "{first:?}");
+    assert_eq!(first.out, "turn 1: [user dig]\nSystem reminder:\nMind the roots.\nsuspended\n");
+    let second = run(&dir, "resume", "memory");
+    assert_eq!(second.code, Some(0), "{second:?}");
+    let expected = "turn 2: [user dig, assistant , tool deeper, user Go on., user Bring a lamp.]\n\
+                    System reminder:\nMind the roots.\n\nSystem reminder:\nCheck the walls.\n\nSystem reminder:\n\
+                    You were suspended at turn 1. Reason: lunch\nYou have been resumed by the operator.\n\
+                    The resumer provided input: Go on.\n\
+                    completed found it 2\n\
+                    Mind the roots. 1 inherited all\nCheck the walls. 1 hook session\n\
+                    [forked, forked, injected]\n";
+    assert_eq!(second.out, expected);
+}
+
+#[test]
+fn what_two_processes_write_to_one_log_adds_up() {
+    let dir = scratch("snapshot-one-log");
+    let log = format!("sqlite:{}", dir.join("log.db").display());
+    assert_eq!(run(&dir, "suspend", &log).code, Some(0));
+    let second = run(&dir, "resume", &log);
+    assert_eq!(second.code, Some(0), "{second:?}");
+    // Inherited and reminded of by the first process, reminded of by the second: none twice.
+    assert!(second.out.ends_with("[inherited, injected, injected]\n"), "{}", second.out);
+}
+
+#[test]
+fn of_two_resumes_of_one_snapshot_one_is_refused() {
+    let dir = scratch("snapshot-twice");
+    run(&dir, "suspend", "memory");
+    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+        let both = [(); 2].map(|()| scope.spawn(|| run(&dir, "resume", "memory")));
+        both.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let done = outcomes.iter().filter(|outcome| outcome.code == Some(0)).count();
+    assert_eq!(done, 1, "{outcomes:?}");
+    let refused = outcomes.iter().find(|outcome| outcome.code != Some(0)).unwrap();
+    assert!(refused.err.contains("HARN-WRK-003") && refused.err.contains("was resumed already"), "{refused:?}");
+}
+
+#[test]
+fn a_snapshot_cut_anywhere_is_refused_and_left() {
+    let dir = scratch("snapshot-cut");
+    run(&dir, "suspend", "memory");
+    let snapshot = dir.join("digger.json");
+    let whole = std::fs::read(&snapshot).unwrap();
+    for part in 1..8 {
+        let cut = &whole[..whole.len() * part / 8];
+        std::fs::write(&snapshot, cut).unwrap();
+        let refused = run(&dir, "resume", "memory");
+        assert_eq!((refused.code, refused.drawn("error")), (Some(1), 1), "{refused:?}");
+        assert!(refused.err.contains("HARN-WRK-003"), "{refused:?}");
+        assert_eq!(std::fs::read(&snapshot).unwrap(), cut);
+    }
+    std::fs::write(&snapshot, whole).unwrap();
+    assert_eq!(run(&dir, "resume", "memory").code, Some(0));
+}
+
+#[test]
+fn what_a_file_cannot_hold_must_be_given() {
+    let dir = scratch("snapshot-needs");
+    run(&dir, "suspend", "memory");
+    let script = dir.join("bare.harn");
+    std::fs::write(&script, "resume_agent(args()[0])\n").unwrap();
+    let snapshot = dir.join("digger.json");
+    let refused = harn(&["run", script.to_str().unwrap(), "--", snapshot.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("needs the tool `dig`, `llm_caller`"), "{refused:?}");
+    assert!(snapshot.exists());
+}
