@@ -48,7 +48,17 @@ fn run(dir: &Path, what: &str, log: &str) -> Outcome {
     }
     let path = |path: &Path| path.to_str().unwrap().to_owned();
     let log = log.to_owned();
-    harn(&["run".into(), "--seed".into(), "1".into(), "--event-log".into(), log, path(&script), "--".into(), what.into(), path(&snapshot)])
+    harn(&[
+        "run".into(),
+        "--seed".into(),
+        "1".into(),
+        "--event-log".into(),
+        log,
+        path(&script),
+        "--".into(),
+        what.into(),
+        path(&snapshot),
+    ])
 }
 
 #[test]

@@ -115,6 +115,8 @@ mod tests {
         assert!(why("{}").contains("does not say"));
         assert!(why(r#"{"format":"harn.worker.snapshot"}"#).contains("no version"));
         assert!(why(r#"{"format":"harn.worker.snapshot","version":99}"#).contains("version 99"));
-        assert!(why(r#"{"format":"harn.worker.snapshot","version":1,"colour":"red"}"#).contains("unknown field `colour`"));
+        assert!(
+            why(r#"{"format":"harn.worker.snapshot","version":1,"colour":"red"}"#).contains("unknown field `colour`")
+        );
     }
 }

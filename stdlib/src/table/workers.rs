@@ -9,8 +9,8 @@ use crate::table::bridge::of_queue;
 use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
 use crate::workers::{
-    Abandoned, Crew, Making, PauseTool, Reach, ResumeTool, envelope, handle, is_inside, make, not_inside, one_cycle, restore,
-    resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
+    Abandoned, Crew, Making, PauseTool, Reach, ResumeTool, envelope, handle, is_inside, make, not_inside, one_cycle,
+    restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
 };
 use crate::world::World;
 use lang::builtins::{Capability, args};
@@ -193,7 +193,8 @@ fn snapshot_path(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<Option<Arc<str
         }
         let text = value.as_str().filter(|path| !path.trim().is_empty());
         let text = text.ok_or_else(|| {
-            Raise::error(lang::check::codes::TYPE, "`snapshot_path` must be a path").about(i, "`snapshot_path` is at fault")
+            Raise::error(lang::check::codes::TYPE, "`snapshot_path` must be a path")
+                .about(i, "`snapshot_path` is at fault")
         })?;
         if cx.isolate.is_denied(Capability::FsWrite) {
             let message = "this run may not write files, so it has no snapshots";

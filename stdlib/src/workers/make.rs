@@ -101,7 +101,11 @@ fn parent(cx: &Cx<'_>, world: &World, options: &Reader<'_>) -> Result<Option<Rc<
 }
 
 /// What it inherits: the list that the caller gives, else what the parent hands over.
-pub(crate) fn handed(world: &World, options: &Reader<'_>, parent: Option<&Rc<Session>>) -> Result<Vec<Arc<Reminder>>, Box<Raise>> {
+pub(crate) fn handed(
+    world: &World,
+    options: &Reader<'_>,
+    parent: Option<&Rc<Session>>,
+) -> Result<Vec<Arc<Reminder>>, Box<Raise>> {
     let given = options.value("reminder_propagation");
     if given.is_nil() {
         return Ok(parent.map_or_else(Vec::new, |parent| propagation::hand_over(parent)));
