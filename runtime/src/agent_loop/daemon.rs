@@ -46,7 +46,8 @@ impl Run<'_> {
         let mut sleep = self.scope.clock.sleep_until(self.scope.clock.now_ms().saturating_add(ms));
         poll_fn(|cx| {
             let mut queue = self.session.queue().lock().unwrap_or_else(PoisonError::into_inner);
-            if queue.has_news(cx.waker()) {
+            // One that is to be suspended goes to the border of its next iteration.
+            if queue.has_news(cx.waker()) || self.parking.has_request(cx.waker()) {
                 return Poll::Ready(true);
             }
             drop(queue);

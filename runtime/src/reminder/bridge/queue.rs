@@ -74,18 +74,13 @@ impl Queue {
     /// An empty queue whose ids come from `ids`.
     #[must_use]
     pub fn shared(ids: IdStream) -> SharedQueue {
-        Arc::new(Mutex::new(Queue {
-            items: VecDeque::new(),
-            fates: VecDeque::new(),
-            ids,
-            closed: false,
-            sleeper: None,
-        }))
+        Queue::restored(ids, Vec::new())
     }
 
     /// A queue that was stored, with what waited in it.
     pub(crate) fn restored(ids: IdStream, items: Vec<Injection>) -> SharedQueue {
-        Arc::new(Mutex::new(Queue { items: items.into(), fates: VecDeque::new(), ids, closed: false }))
+        let (items, fates) = (items.into(), VecDeque::new());
+        Arc::new(Mutex::new(Queue { items, fates, ids, closed: false, sleeper: None }))
     }
 
     /// Where its ids have come to.
