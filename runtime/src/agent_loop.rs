@@ -102,7 +102,10 @@ pub async fn agent_loop(
         return Err(fault(TooDeep));
     }
     let providers = options.reminders.select(&parts.providers).map_err(fault)?;
+    let own_deadline = options.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
     let scope = Scope {
+        // The nearer of two deadlines counts.
+        deadline_ms: [own_deadline, scope.deadline_ms].into_iter().flatten().min(),
         depth: scope.depth + 1,
         persona: Some(options.persona.clone()),
         options: options.written.clone(),

@@ -48,8 +48,9 @@ pub(crate) static CODES: &[Code] = &[
     Code {
         code: NOTE,
         severity: Warning,
-        title: "something a model route noticed",
-        meaning: "The call went on; the message says what was odd about it, for instance arguments of a tool that are no JSON.",
+        title: "something worth knowing that ended nothing",
+        meaning: "The work went on; the message says what was odd: a tool's arguments that are no JSON, a handler that changed \
+                  what it cannot.",
         fails: "",
         mended: "",
     },

@@ -93,6 +93,7 @@ fn loop_options(
     if let Some(persona) = options.text("persona")? {
         out.persona = persona;
     }
+    out.deadline_ms = options.count("deadline")?;
     out.hook_timeout_ms = options.count("hook_timeout_ms")?;
     if options.flag("daemon")?.unwrap_or(false) {
         out.wake_interval_ms = Some(options.count("wake_interval_ms")?.unwrap_or(30_000));

@@ -40,6 +40,8 @@ pub struct LoopOptions {
     /// A daemon does not end when the model has nothing more to do: it sleeps so many milliseconds, or until a host puts
     /// something in, and goes on where there is something new.
     pub wake_interval_ms: Option<u64>,
+    /// How long the loop may take, in milliseconds from its start; nothing means as the scope says.
+    pub deadline_ms: Option<u64>,
     /// How long one handler or provider may take, in milliseconds; nothing means as the scope says.
     pub hook_timeout_ms: Option<u64>,
     /// The reminders.
@@ -71,6 +73,7 @@ impl LoopOptions {
             max_tool_output_chars: None,
             compaction: None,
             wake_interval_ms: None,
+            deadline_ms: None,
             hook_timeout_ms: None,
             reminders: ReminderOptions::default(),
             permissions: None,

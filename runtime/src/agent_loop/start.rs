@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::data::Data;
+use crate::hooks::fire::new_prompt;
 use crate::hooks::{Decision, HookEvent};
 use crate::message::Message;
 use crate::seam::Outcome;
@@ -34,8 +35,7 @@ impl Run<'_> {
         match self.emit(&HookEvent::UserPromptSubmit { prompt: &prompt, system }).await? {
             Decision::Allow => {}
             Decision::Modify(changed) => {
-                let text = if changed.as_dict().is_some() { changed.get("prompt") } else { &changed };
-                if let Some(text) = text.as_shared_str() {
+                if let Some(text) = new_prompt(&changed) {
                     state.task = text;
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::data::Data;
 use crate::note::Note;
 use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
@@ -11,17 +12,38 @@ use crate::seam::{Outcome, Scope, Sort, Turn};
 use super::{Decision, Hook, HookEvent, Hooks, Verdict};
 
 /// Tells all handlers of an event of a session, a seam, a worker or a persona, in the order of registration. The first that blocks ends
-/// it; of several changes the last one counts. Reminders are admitted at once.
+/// it; of several changes the last one counts, and of a prompt each handler sees what the one before made of it. Reminders are admitted at once.
 pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
     let mut decision = Decision::Allow;
+    let mut prompt: Option<Arc<str>> = None;
     for hook in hooks.wanting(event) {
+        let changed = changed_prompt(event, prompt.as_ref());
+        let event = changed.as_ref().unwrap_or(event);
         match ask(hook.as_ref(), turn, event, strict).await? {
             block @ Decision::Block { .. } if event.kind().can_be_vetoed() => return Ok(block),
             Decision::Allow | Decision::Block { .. } => {}
-            modify @ Decision::Modify(_) => decision = modify,
+            Decision::Modify(payload) => {
+                prompt = new_prompt(&payload).or(prompt);
+                decision = Decision::Modify(payload);
+            }
         }
     }
     Ok(decision)
+}
+
+/// The prompt in an answer to `user_prompt_submit`: a text, or a payload that holds it.
+pub(crate) fn new_prompt(payload: &Data) -> Option<Arc<str>> {
+    if payload.as_dict().is_some() { payload.get("prompt").as_shared_str() } else { payload.as_shared_str() }
+}
+
+/// The event as the next handler sees it, where one before it has changed the prompt.
+fn changed_prompt<'a>(event: &'a HookEvent<'a>, prompt: Option<&'a Arc<str>>) -> Option<HookEvent<'a>> {
+    match (event, prompt) {
+        (HookEvent::UserPromptSubmit { system, .. }, Some(prompt)) => {
+            Some(HookEvent::UserPromptSubmit { prompt, system: *system })
+        }
+        _ => None,
+    }
 }
 
 /// Asks one handler and admits its reminders. What it threw is noted and does not end the work, unless `strict` says so or

@@ -4,7 +4,7 @@ use super::*;
 use crate::clock::ManualClock;
 use crate::event_log::MemoryLog;
 use crate::message::Message;
-use crate::reminder::bridge::{Mode, QueueError};
+use crate::reminder::bridge::{Mode, QueueError, RemindPayload, Seam};
 use crate::reminder::{ReminderSpec, Source};
 use crate::seam::Scope;
 
@@ -122,4 +122,34 @@ fn a_reminder_handed_in_as_a_message_never_becomes_one() {
     assert_eq!((transcript.messages().len(), transcript.pending_count()), (1, 1));
     assert_eq!(told(&log), ["s:injected"]);
     assert!(matches!(sessions.inject("s", &Data::from(1), &scope), Err(SessionError::Message(_))));
+}
+
+#[test]
+fn a_bad_notification_is_on_the_log_and_in_the_notes() {
+    let (sessions, scope, log) = bench();
+    let session = sessions.open(Some("s"), 5);
+    let error = RemindPayload::from_data(&Data::from_json(r#"{"body":"b","mode":"now"}"#).unwrap()).unwrap_err();
+    session.refuse_notification(&scope, &error);
+    let record = &log.records()[0];
+    assert_eq!(
+        (record.kind.as_ref(), record.payload.get("reason").as_str()),
+        ("transcript.reminder.dropped", Some("invalid"))
+    );
+    let note = scope.notes.borrow()[0].clone();
+    assert_eq!(note.code, Some("HARN-RMD-002"));
+    assert_eq!(note.message, "a host's reminder for the session `s` was dropped: unknown `mode` \"now\"");
+    assert_eq!(session.queue().lock().unwrap().pending().len(), 0);
+}
+
+#[test]
+fn what_a_host_put_in_tells_what_it_replaces() {
+    let (sessions, scope, _) = bench();
+    let session = sessions.open(Some("s"), 5);
+    let keyed = || ReminderSpec { dedupe_key: Some("k".into()), ..ReminderSpec::new("b") };
+    session.inject_reminder(&scope, keyed(), Source::InPipeline, None);
+    let put = || RemindPayload { spec: keyed(), mode: Mode::FinishStep, meta: Data::Nil };
+    let count = || session.accept_reminder(&scope, put()).unwrap().deduped_count;
+    assert_eq!((count(), count()), (1, 2), "the pending one, then the queued one too");
+    assert_eq!(session.deliver(&scope, Seam::IterationStart).len(), 1);
+    assert_eq!(session.transcript().pending_count(), 1);
 }
