@@ -29,8 +29,10 @@ impl Fault for TookTooLong {
     }
 }
 
-/// How long it may take to clean up once it was told to stop.
-const GRACE: Duration = Duration::from_millis(500);
+/// How long it may wait to clean up once it was told to stop.
+const GRACE_MS: u64 = 500;
+/// How long it may compute then.
+const BUSY_GRACE: Duration = Duration::from_millis(50);
 
 /// Waits for an answer, but no longer than the scope allows: then `cancel` is thrown, and after a short grace the work is
 /// dropped.
@@ -58,9 +60,8 @@ pub async fn patiently<T>(scope: &Scope, cancel: &Cancel, answer: Answer<'_, Out
             return Poll::Ready(None);
         }
         told = true;
-        limit = busy + GRACE;
-        let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
-        alarm = scope.clock.alarm(scope.clock.now_ms().saturating_add(grace));
+        limit = busy + BUSY_GRACE;
+        alarm = scope.clock.alarm(scope.clock.now_ms().saturating_add(GRACE_MS));
         cancel.cancel("it took too long");
         cx.waker().wake_by_ref();
         Poll::Pending

@@ -69,10 +69,10 @@ pub(crate) static CODES: &[Code] = &[
         meaning: "One call of a handler or of a provider's `evaluate` may take 30 seconds, unless `hook_timeout_ms` of the loop \
                   or `timeout_ms` under `[hooks]` in harn.toml says otherwise. One that takes longer is given up, and the \
                   loop goes on; where it could have refused a call or a prompt, it counts as a refusal.",
-        fails: "register_session_hook(\"session_start\", { event ->\n  while true {\n  }\n})\nagent_loop(\"go\", nil, \
-                {provider: \"mock\", hook_timeout_ms: 20})\n",
+        fails: "register_session_hook(\"session_start\", { event -> sleep(60000) })\nagent_loop(\"go\", nil, \
+                {provider: \"mock\", hook_timeout_ms: 1000, reminders: {strict: true}})\n",
         mended: "register_session_hook(\"session_start\", { event -> println(event.task) })\nagent_loop(\"go\", nil, \
-                 {provider: \"mock\", hook_timeout_ms: 20})\n",
+                 {provider: \"mock\", hook_timeout_ms: 1000, reminders: {strict: true}})\n",
     },
     Code {
         code: QUEUE,
