@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::note::Note;
+use crate::note::{Note, Severity};
 use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, Source};
 use crate::seam::{Outcome, Scope, Sort, Turn};
 
-use super::{Decision, Hook, HookEvent, Hooks, Verdict};
+use super::verdict::default_reason;
+use super::{Decision, EventKind, Hook, HookEvent, Hooks, Verdict};
 
 /// Tells all handlers of an event of a session, a seam, a worker or a persona, in the order of registration. The first that blocks ends
 /// it; of several changes the last one counts, and of a prompt each handler sees what the one before made of it. Reminders are admitted at once.
@@ -21,6 +22,9 @@ pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: 
         let event = changed.as_ref().unwrap_or(event);
         match ask(hook.as_ref(), turn, event, strict).await? {
             block @ Decision::Block { .. } if event.kind().can_be_vetoed() => return Ok(block),
+            ignored @ (Decision::Block { .. } | Decision::Modify(_)) if !event.kind().can_be_vetoed() => {
+                note_ignored(turn, hook.name(), event.kind(), &ignored);
+            }
             Decision::Allow | Decision::Block { .. } => {}
             Decision::Modify(payload) => {
                 prompt = new_prompt(&payload).or(prompt);
@@ -29,6 +33,18 @@ pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: 
         }
     }
     Ok(decision)
+}
+
+/// Nothing can be refused or changed here. Who only returned `false` may not have meant to.
+fn note_ignored(turn: Turn<'_>, name: &str, kind: EventKind, ignored: &Decision) {
+    let what = match ignored {
+        Decision::Block { reason } if *reason != default_reason(kind) => "refuse",
+        Decision::Modify(_) => "change",
+        _ => return,
+    };
+    let message = format!("a `{kind}` hook cannot {what} anything; its answer was ignored");
+    let about = Some(name.into());
+    turn.scope.note(Note { code: None, severity: Severity::Warning, message, about, fault: None });
 }
 
 /// The prompt in an answer to `user_prompt_submit`: a text, or a payload that holds it.

@@ -308,7 +308,8 @@ fn looks_like_spec(kind: EventKind, entries: &Entries) -> bool {
     !decides && (names_one || !(kind.is_worker() || kind.can_be_vetoed() || entries.is_empty()))
 }
 
-fn default_reason(kind: EventKind) -> Arc<str> {
+/// What is said where a handler refuses and does not say why.
+pub(super) fn default_reason(kind: EventKind) -> Arc<str> {
     format!("a {kind} hook refused it").into()
 }
 

@@ -149,9 +149,10 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
     if !custom && (count <= keep_last || options.target_tokens.is_some_and(|target| tokens_before <= target)) {
         return None;
     }
-    let wanted = count.saturating_sub(keep_last);
+    let answered = answered(&transcript.messages);
+    let wanted = count.saturating_sub(keep_last).min(answered);
     let masks = options.strategy == Strategy::ObservationMask;
-    let cut = if masks { wanted } else { cut_point(&transcript.messages, wanted) };
+    let cut = if masks { wanted } else { cut_point(&transcript.messages, wanted).min(answered) };
     if cut == 0 && !custom {
         return None;
     }
@@ -267,6 +268,16 @@ fn masked(message: &Message) -> Option<Arc<Message>> {
     let mask = format!("{MASK}: {} characters]", text.chars().count());
     let shorter = mask.len() < text.len();
     shorter.then(|| Arc::new(Message { content: mask.as_str().into(), ..message.clone() }))
+}
+
+/// How many messages may go: a call of tools that is not answered yet (a tool at work compacts its own session) stays, for its
+/// results are still to come.
+fn answered(messages: &Vector<Arc<Message>>) -> usize {
+    let count = messages.len();
+    let Some(back) = messages.iter().rev().position(|message| !message.tool_calls.is_empty()) else { return count };
+    let at = count - 1 - back;
+    let has_answer = |id: &Arc<str>| messages.iter().skip(at + 1).any(|message| message.tool_call_id.as_ref() == Some(id));
+    if messages[at].tool_calls.iter().all(|call| has_answer(&call.id)) { count } else { at }
 }
 
 /// Where to cut so that no tool result loses its call: at a user message at or behind the wanted place, else at an assistant

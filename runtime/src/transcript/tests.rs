@@ -360,3 +360,17 @@ fn handlers_change_what_may_be_changed() {
         assert!(changed(json).unwrap_err().contains(part), "{json}: {:?}", changed(json));
     }
 }
+
+#[test]
+fn a_call_that_waits_for_its_result_is_not_compacted_away() {
+    let call = ToolCall::new("open", "read", Data::empty_dict());
+    let mut t = conversation();
+    t.push_message(Arc::new(Message::assistant("", vec![call.clone()])));
+    for strategy in [Strategy::Truncate, Strategy::Custom] {
+        let options = CompactOptions { strategy, keep_last: Some(0), ..CompactOptions::default() };
+        assert_eq!(begin(&t, options).unwrap().archived.len(), 20, "{strategy}");
+    }
+    t.push_message(Arc::new(Message::tool_result(&call, "text", true)));
+    let options = CompactOptions { keep_last: Some(0), ..CompactOptions::default() };
+    assert_eq!(begin(&t, options).unwrap().archived.len(), 22);
+}
