@@ -276,7 +276,8 @@ fn answered(messages: &Vector<Arc<Message>>) -> usize {
     let count = messages.len();
     let Some(back) = messages.iter().rev().position(|message| !message.tool_calls.is_empty()) else { return count };
     let at = count - 1 - back;
-    let has_answer = |id: &Arc<str>| messages.iter().skip(at + 1).any(|message| message.tool_call_id.as_ref() == Some(id));
+    let has_answer =
+        |id: &Arc<str>| messages.iter().skip(at + 1).any(|message| message.tool_call_id.as_ref() == Some(id));
     if messages[at].tool_calls.iter().all(|call| has_answer(&call.id)) { count } else { at }
 }
 
