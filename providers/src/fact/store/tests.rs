@@ -170,6 +170,26 @@ fn threads_that_append_at_once_lose_nothing() {
 }
 
 #[test]
+fn who_appends_waits_for_the_one_who_is_writing() {
+    let (facts, place) = setting("fact-lock");
+    store(&facts, &place, 0, "first");
+    let line = line::stored(&Fact::new("1".into(), draft("second"), 1)).unwrap() + "\n";
+    let (half, rest) = line.split_at(line.len() / 2);
+    let mut file = fs::OpenOptions::new().append(true).open(place.file()).unwrap();
+    file.lock().unwrap();
+    file.write_all(half.as_bytes()).unwrap();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| store(&Facts::new(None), &place, 2, "third"));
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(!waits.is_finished());
+        file.write_all(rest.as_bytes()).unwrap();
+        file.unlock().unwrap();
+    });
+    let read = facts.read(&place).unwrap();
+    assert_eq!((read.facts.len(), read.oddities.len()), (3, 0), "the half line was not taken for a torn one");
+}
+
+#[test]
 fn what_cannot_be_written_or_is_too_large_is_an_error_that_says_so() {
     let facts = Facts::new(None);
     let place = Place::new("/dev/null", "a").unwrap();
