@@ -1,6 +1,6 @@
 //! Where things stand in the picture of a session: turns from left to right, and one lane for each reminder.
 
-use super::names::{Names, grouped};
+use super::names::Names;
 use super::page::escape;
 use super::text::bytes;
 use runtime::reminder::lifecycle::rebuild::{Biography, BornBy, Carried, How, Prompt, SessionLife};
@@ -115,6 +115,13 @@ impl Places {
         out + "</svg>"
     }
 
+    /// The marks of requests that carried a reminder.
+    fn marks(&self, run: &Run<'_>) -> String {
+        let forms: String = run.all.iter().map(|carried| form(carried.slot, self.of_carried(carried))).collect();
+        let class = if run.all.iter().any(|carried| carried.void) { "mark void" } else { "mark" };
+        format!("<path d=\"{forms}\" class=\"{class}\"><title>{}</title></path>", run.words())
+    }
+
     /// The lane of a reminder.
     pub(super) fn lane(&self, life: &Biography, names: &Names) -> String {
         let (class, word) = ending(life, names);
@@ -123,15 +130,15 @@ impl Places {
         let mut out = open(self.width(), HEIGHT, &format!("{}, {word}", life_in_words(life)));
         if life.birth.by == BornBy::Audited {
             let _ = write!(out, r#"<path d="M{from:.1} 7l6 6-6 6-6-6z" class="audited"/>"#);
-            let _ = write!(out, r#"<text x="{:.1}" y="17" class="word">{word}</text></svg>"#, from + 11.0);
+            let _ = write!(out, r#"<text x="{:.1}" y="17" class="word">{}</text></svg>"#, from + 11.0, escape(&word));
             return out;
         }
         let _ =
             write!(out, r#"<rect x="{from:.1}" y="8" width="{:.1}" height="10" rx="5" class="{class}"/>"#, to - from);
-        for carried in &life.carried {
-            out.push_str(&mark(self.of_carried(carried), carried));
+        for run in runs(life) {
+            out.push_str(&self.marks(&run));
         }
-        let _ = write!(out, r#"<text x="{:.1}" y="17" class="word">{word}</text></svg>"#, to + 7.0);
+        let _ = write!(out, r#"<text x="{:.1}" y="17" class="word">{}</text></svg>"#, to + 7.0, escape(&word));
         out
     }
 }
@@ -143,20 +150,50 @@ fn open(width: f64, height: f64, label: &str) -> String {
     )
 }
 
-/// A request that carried the reminder; its form tells the slot.
-fn mark(x: f64, carried: &Carried) -> String {
-    let class = if carried.void { "mark void" } else { "mark" };
-    let form = match carried.slot {
-        RenderedRole::System => format!(r#"<circle cx="{x:.1}" cy="13" r="3.4" class="{class}"/>"#),
-        RenderedRole::Developer => {
-            format!(r#"<rect x="{:.1}" y="9.8" width="6.4" height="6.4" class="{class}"/>"#, x - 3.2)
+/// Requests in a row that showed a reminder in the same way.
+pub(super) struct Run<'a> {
+    all: Vec<&'a Carried>,
+}
+
+/// Requests that carried a reminder, those alike together: hundreds of turns are one run.
+pub(super) fn runs(life: &Biography) -> Vec<Run<'_>> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for carried in &life.carried {
+        let alike = |last: &&Carried| {
+            (last.slot, last.void, last.charges) == (carried.slot, carried.void, carried.charges)
+                && carried.turn.saturating_sub(last.turn) <= 1
+        };
+        match runs.last_mut() {
+            Some(run) if run.all.last().is_some_and(alike) => run.all.push(carried),
+            _ => runs.push(Run { all: vec![carried] }),
         }
-        RenderedRole::UserBlock => format!(r#"<path d="M{x:.1} 8.6l4.4 4.4-4.4 4.4-4.4-4.4z" class="{class}"/>"#),
-        RenderedRole::EphemeralCache => format!(r#"<path d="M{x:.1} 8.8l4.2 7.4h-8.4z" class="{class}"/>"#),
-    };
-    let void = if carried.void { ", seen by nobody" } else { "" };
-    let bare = if carried.charges { "" } else { ", a bare call" };
-    format!("<g>{form}<title>turn {}: {}{bare}{void}</title></g>", carried.turn, carried.slot)
+    }
+    runs
+}
+
+impl Run<'_> {
+    /// The run in words: `turns 2–7 system`.
+    pub(super) fn words(&self) -> String {
+        let (Some(first), Some(last)) = (self.all.first(), self.all.last()) else { return String::new() };
+        let turns = if first.turn == last.turn {
+            format!("turn {}", first.turn)
+        } else {
+            format!("turns {}–{}", first.turn, last.turn)
+        };
+        let bare = if first.charges { "" } else { ", a bare call" };
+        let void = if first.void { ", seen by nobody" } else { "" };
+        format!("{turns} {}{bare}{void}", first.slot)
+    }
+}
+
+/// The form of a mark tells the slot.
+fn form(slot: RenderedRole, x: f64) -> String {
+    match slot {
+        RenderedRole::System => format!("M{:.1} 13a3.4 3.4 0 1 1 6.8 0a3.4 3.4 0 1 1-6.8 0z", x - 3.4),
+        RenderedRole::Developer => format!("M{:.1} 9.8h6.4v6.4h-6.4z", x - 3.2),
+        RenderedRole::UserBlock => format!("M{x:.1} 8.6l4.4 4.4-4.4 4.4-4.4-4.4z"),
+        RenderedRole::EphemeralCache => format!("M{x:.1} 8.8l4.2 7.4h-8.4z"),
+    }
 }
 
 /// How a life ended: the class of its colour, and the words beside it.
@@ -167,13 +204,13 @@ pub(super) fn ending(life: &Biography, names: &Names) -> (&'static str, String) 
             let left = life.ttl_left.map(|left| format!(", {left} left")).unwrap_or_default();
             ("pending", format!("pending{left}"))
         }
-        Some(How::Deduped { by }) => ("deduped", format!("→ {}", escape(&names.short(by)))),
+        Some(How::Deduped { by }) => ("deduped", format!("→ {}", names.short(by))),
         Some(how) => (how.word(), how.word().to_owned()),
     }
 }
 
 fn life_in_words(life: &Biography) -> String {
-    let turns = life.carried.iter().map(|carried| grouped(u64::from(carried.turn))).collect::<Vec<_>>().join(", ");
-    let seen = if turns.is_empty() { "in no request".to_owned() } else { format!("in requests of turns {turns}") };
+    let seen = runs(life).iter().map(Run::words).collect::<Vec<_>>().join("; ");
+    let seen = if seen.is_empty() { "shown to nobody".to_owned() } else { format!("shown in {seen}") };
     format!("made in turn {}, {seen}", life.birth.turn)
 }

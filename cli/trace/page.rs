@@ -1,7 +1,7 @@
 //! The trace as one HTML page that needs nothing else: no script, no font, no network. Whatever a log holds is text there.
 
 use super::Trace;
-use super::lane::{Places, ending};
+use super::lane::{Places, Run, ending, runs};
 use super::names::{Names, clean, count, first_line, is_obeyed};
 use super::text::{conservation, is_forgettable, nothing, seen};
 use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
@@ -223,11 +223,7 @@ fn ending_in_words(life: &Biography, names: &Names) -> String {
 }
 
 fn carried(life: &Biography) -> String {
-    let each = life.carried.iter().map(|carried| {
-        let void = if carried.void { " (seen by nobody)" } else { "" };
-        format!("turn {} {}{void}", carried.turn, carried.slot)
-    });
-    each.collect::<Vec<_>>().join(", ")
+    runs(life).iter().map(Run::words).collect::<Vec<_>>().join("; ")
 }
 
 /// The picture in words, for those who cannot see it and for copying.

@@ -14,6 +14,9 @@ const SQLITE: &[u8] = b"SQLite format 3\0";
 /// A line longer than this is no record: the log takes none that large.
 const LONGEST_LINE: u64 = 80 << 20;
 
+/// How deep a record nests around its payload.
+const FRAME: usize = 1;
+
 /// How many records of a SQLite file are held at once.
 const PAGE: usize = 4096;
 
@@ -114,7 +117,7 @@ fn record_of(line: &[u8], cursor: u64) -> Result<Option<Record>, String> {
     if text.is_empty() {
         return Ok(None);
     }
-    let data = Data::from_json(text).map_err(|e| format!("not valid JSON: {} in column {}", e.message, e.column))?;
+    let data = Data::from_nested_json(text, Data::MAX_DEPTH + FRAME).map_err(|e| format!("not valid JSON: {} in column {}", e.message, e.column))?;
     Record::from_data(&data, cursor).map(Some)
 }
 

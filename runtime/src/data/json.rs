@@ -34,14 +34,46 @@ impl Data {
         serde_json::to_string_pretty(self).unwrap_or_else(|_| "null".to_owned())
     }
 
+    /// Reads JSON text that nests up to `levels`, for what scripts may have built and a log holds. At most a few hundred: the
+    /// value is built, compared and dropped without a work list.
+    pub fn from_nested_json(text: &str, levels: usize) -> Result<Data, DataError> {
+        if nesting(text) > levels {
+            return Err(DataError { message: "a value is nested too deep".to_owned(), line: 1, column: 1 });
+        }
+        let mut reader = serde_json::Deserializer::from_str(text);
+        reader.disable_recursion_limit();
+        let data = Data::deserialize(&mut reader).and_then(|data| reader.end().map(|()| data));
+        data.map_err(|error| why(&error))
+    }
+
     /// Reads JSON text (nesting up to 127 levels).
     pub fn from_json(text: &str) -> Result<Data, DataError> {
-        serde_json::from_str(text).map_err(|error| DataError {
-            message: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
-            line: error.line(),
-            column: error.column(),
-        })
+        serde_json::from_str(text).map_err(|error| why(&error))
     }
+}
+
+fn why(error: &serde_json::Error) -> DataError {
+    let message = error.to_string().split(" at line ").next().unwrap_or_default().to_owned();
+    DataError { message, line: error.line(), column: error.column() }
+}
+
+/// How deep brackets nest, outside of strings.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut most, mut in_string, mut escaped) = (0_usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                most = most.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
 }
 
 impl From<serde_json::Value> for Data {
@@ -191,5 +223,8 @@ mod tests {
     #[test]
     fn a_text_too_deep_is_an_error_and_no_overflow() {
         assert!(Data::from_json(&"[".repeat(100_000)).is_err());
+        assert!(Data::from_nested_json(&"[".repeat(100_000), Data::MAX_DEPTH).is_err());
+        let deep = "[".repeat(400) + &"]".repeat(400);
+        assert_eq!(Data::from_nested_json(&deep, Data::MAX_DEPTH).unwrap().to_json(), deep);
     }
 }

@@ -17,6 +17,9 @@ use crate::message::{Block, Content, Message, Role, ToolSpec};
 
 use super::{Request, System};
 
+#[cfg(test)]
+mod tests;
+
 const BEFORE_SYSTEM: &str = r#"{"system":""#;
 const BEFORE_TOOLS: &str = r#"","tools":"#;
 const BEFORE_MESSAGES: &str = r#","messages":["#;
@@ -104,8 +107,10 @@ impl Sent {
             Some(last) if Arc::ptr_eq(&last.tools, &tools) => last.tools_bytes,
             _ => tools_json(&tools).len() as u64,
         };
-        for message in request.messages.iter().skip(ends.len()) {
-            ends.push(ends.last().copied().unwrap_or(0) + json(message).len() as u64 + 1);
+        // By index: an iterator would walk over all that is known.
+        for index in ends.len()..request.messages.len() {
+            let before = ends.last().copied().unwrap_or(0);
+            ends.push(before + json(&request.messages[index]).len() as u64 + 1);
         }
         let mut sent = Sent {
             system,
@@ -314,127 +319,5 @@ fn common_messages(a: &Vector<Arc<Message>>, b: &Vector<Arc<Message>>) -> usize 
         common += length;
         left = &left[length..];
         right = &right[length..];
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::message::ToolCall;
-    use crate::render::{Rendered, UserBlock};
-
-    /// The document as it is described above.
-    fn document(request: &Request) -> String {
-        let system = Data::from(request.system_text().unwrap_or_default()).to_json();
-        let messages: Vec<String> = request.conversation().iter().map(|message| json(message)).collect();
-        let tools = tools_json(&request.tools);
-        format!(r#"{{"system":{system},"tools":{tools},"messages":[{}]}}"#, messages.join(","))
-    }
-
-    fn naive(last: Option<&String>, request: &Request) -> (Measured, String) {
-        let now = document(request);
-        let shared = last.map(|last| common_bytes(last, &now));
-        (Measured { total: now.len() as u64, shared }, now)
-    }
-
-    #[derive(Debug, Clone)]
-    enum Step {
-        Say(bool, u8),
-        Rewrite(u8),
-        Drop,
-        Send { tail: bool, slot: u8, texts: Vec<u8>, system: u8, tools: bool },
-    }
-
-    fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![
-            3 => (any::<bool>(), 0..4u8).prop_map(|(user, text)| Step::Say(user, text)),
-            1 => (0..4u8).prop_map(Step::Rewrite),
-            1 => Just(Step::Drop),
-            6 => (any::<bool>(), 0..3u8, prop::collection::vec(0..3u8, 0..3), 0..4u8, any::<bool>())
-                .prop_map(|(tail, slot, texts, system, tools)| Step::Send { tail, slot, texts, system, tools }),
-        ]
-    }
-
-    const TEXTS: [&str; 4] = ["", "one\n\n\"two\"", "one", "öñe two"];
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
-
-        #[test]
-        fn it_measures_what_comparing_whole_documents_would(steps in prop::collection::vec(step(), 1..60)) {
-            let (mut meter, mut last) = (PrefixMeter::default(), None);
-            let mut messages: Vector<Arc<Message>> = Vector::new();
-            let tools = Arc::new(vec![ToolSpec::new("look", "Looks.", Data::Nil)]);
-            for step in steps {
-                match step {
-                    Step::Say(true, text) => messages.push_back(Arc::new(Message::user(TEXTS[text as usize]))),
-                    Step::Say(false, text) => {
-                        let call = ToolCall::new("1", "look", Data::Nil);
-                        messages.push_back(Arc::new(Message::assistant(TEXTS[text as usize], vec![call])));
-                    }
-                    Step::Rewrite(text) if !messages.is_empty() => {
-                        let middle = messages.len() / 2;
-                        messages.set(middle, Arc::new(Message::user(TEXTS[text as usize])));
-                    }
-                    Step::Drop => { messages.pop_front(); }
-                    Step::Rewrite(_) => {}
-                    Step::Send { tail, slot, texts, system, tools: with_tools } => {
-                        let texts: Vec<Arc<str>> = texts.iter().map(|text| Arc::from(TEXTS[*text as usize])).collect();
-                        let mut rendered = Rendered { placement: if tail { Placement::Tail } else { Placement::Head }, ..Rendered::default() };
-                        match slot {
-                            0 => rendered.system_sections = texts,
-                            1 => rendered.developer_messages = texts,
-                            _ => rendered.user_blocks = texts.into_iter().map(|text| UserBlock { text, cache_control: tail }).collect(),
-                        }
-                        let request = Request {
-                            system: System { suffix: Some("end".into()), ..System::primary(TEXTS[system as usize]) },
-                            messages: messages.clone(),
-                            reminders: Arc::new(rendered),
-                            tools: if with_tools { tools.clone() } else { Arc::default() },
-                            ..Request::default()
-                        };
-                        let (expected, now) = naive(last.as_ref(), &request);
-                        prop_assert_eq!(meter.measure(&request), expected);
-                        last = Some(now);
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_tail_shares_the_conversation_where_system_text_shares_nothing_of_it() {
-        let shared = |tail: bool| {
-            let (mut meter, mut request) = (PrefixMeter::default(), Request::default());
-            request.messages.push_back(Arc::new(Message::user("x".repeat(1_000))));
-            let mut send = |body: &str, request: &mut Request| {
-                let mut rendered = Rendered::default();
-                if tail {
-                    rendered.placement = Placement::Tail;
-                    rendered.user_blocks = vec![UserBlock { text: body.into(), cache_control: false }];
-                } else {
-                    rendered.system_sections = vec![body.into()];
-                }
-                request.reminders = Arc::new(rendered);
-                meter.measure(request)
-            };
-            send("first", &mut request);
-            request.messages.push_back(Arc::new(Message::assistant("yes", Vec::new())));
-            send("second", &mut request).shared.unwrap()
-        };
-        assert!(shared(true) > 1_000 && shared(false) < 100, "{} {}", shared(true), shared(false));
-    }
-
-    #[test]
-    fn a_long_history_is_not_looked_through() {
-        let mut messages: Vector<Arc<Message>> = (0..10_000).map(|n| Arc::new(Message::user(n.to_string()))).collect();
-        let before = messages.clone();
-        messages.push_back(Arc::new(Message::user("new")));
-        let same = before.leaves().zip(messages.leaves()).filter(|(a, b)| std::ptr::eq(a.as_ptr(), b.as_ptr())).count();
-        let chunks = before.leaves().count();
-        assert!(same + 2 >= chunks, "{same} of {chunks} chunks are shared");
-        assert_eq!(common_messages(&before, &messages), 10_000);
     }
 }

@@ -1,7 +1,6 @@
 //! Records as rows: payload and headers are JSON.
 
 use rusqlite::Row;
-use serde::Deserialize;
 
 use crate::data::Data;
 
@@ -18,33 +17,7 @@ pub(super) fn encode<'a>(data: &Data, buffer: &'a mut Vec<u8>) -> &'a str {
 
 /// Reads what [`encode`] wrote. A log may hold whatever depth a script may build, and no more.
 pub(super) fn decode(text: &str) -> Result<Data, String> {
-    if nesting(text) > Data::MAX_DEPTH {
-        return Err("a value is nested too deep".to_owned());
-    }
-    let mut reader = serde_json::Deserializer::from_str(text);
-    reader.disable_recursion_limit();
-    let data = Data::deserialize(&mut reader).map_err(|error| error.to_string())?;
-    reader.end().map_err(|error| error.to_string())?;
-    Ok(data)
-}
-
-/// How deep brackets nest, outside of strings.
-fn nesting(text: &str) -> usize {
-    let (mut depth, mut most, mut in_string, mut escaped) = (0_usize, 0, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                most = most.max(depth);
-            }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    most
+    Data::from_nested_json(text, Data::MAX_DEPTH).map_err(|error| error.message)
 }
 
 /// A number of the file, which is never below 0.

@@ -22,10 +22,12 @@ mod session;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod told;
 
 pub use biography::{Biography, Birth, BornBy, Carried, End, How};
-pub use session::{Evaluation, Passage, Prompt, Refusal, SessionLife};
+pub use session::SessionLife;
 pub use tally::Tally;
+pub use told::{Evaluation, Passage, Prompt, Refusal};
 
 use entry::Reading;
 

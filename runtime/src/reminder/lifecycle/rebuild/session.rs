@@ -6,103 +6,10 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::event_log::Record;
 use crate::reminder::Reminder;
-use crate::render::RenderedRole;
 
-use super::super::{Charge, DropReason, ExpireReason, Pass};
-use super::entry::{self, Entry, number, text, turn};
-use super::{Biography, Birth, BornBy, Carried, End, How, Tally};
-
-/// A request that was sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
-    /// The record.
-    pub cursor: u64,
-    /// When, in milliseconds since 1970-01-01 UTC.
-    pub at_ms: u64,
-    /// The turn; 0 for a bare call before any loop.
-    pub turn: u32,
-    /// Whether it charges what it carries: a loop's does, a bare call's does not.
-    pub charges: bool,
-    /// Whether nobody saw it in the end.
-    pub void: bool,
-    /// The provider, where it is known.
-    pub provider: Option<Arc<str>>,
-    /// The model, where it is known.
-    pub model: Option<Arc<str>>,
-    /// How many messages it holds.
-    pub message_count: usize,
-    /// The reminders in it with their slots, oldest first.
-    pub carried: Vec<(Arc<str>, RenderedRole)>,
-    /// How many bytes it has, in the neutral order.
-    pub total_bytes: Option<u64>,
-    /// How many of these it shares, from the first, with the session's request before it.
-    pub shared_prefix_bytes: Option<u64>,
-}
-
-impl Prompt {
-    pub(super) fn read(record: &Record) -> Result<Prompt, String> {
-        let payload = &record.payload;
-        let bytes = |field: &str| payload.get(field).as_int().and_then(|bytes| u64::try_from(bytes).ok());
-        let carried = payload.get("carried").as_list().unwrap_or_default().iter().map(|item| {
-            let slot = text(item, "slot")?.parse().map_err(|error| format!("`slot`: {error}"))?;
-            Ok((text(item, "reminder_id")?, slot))
-        });
-        Ok(Prompt {
-            cursor: record.cursor,
-            at_ms: record.occurred_at_ms,
-            turn: turn(payload),
-            charges: payload.get("charges").as_bool().ok_or("`charges` is missing")?,
-            void: false,
-            provider: payload.get("provider").as_shared_str(),
-            model: payload.get("model").as_shared_str(),
-            message_count: number(payload, "message_count")? as usize,
-            carried: carried.collect::<Result<_, String>>()?,
-            total_bytes: bytes("total_bytes"),
-            shared_prefix_bytes: bytes("shared_prefix_bytes"),
-        })
-    }
-}
-
-/// A provider looked at an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evaluation {
-    /// The record.
-    pub cursor: u64,
-    /// In which turn.
-    pub turn: u32,
-    /// The provider.
-    pub provider_id: Arc<str>,
-    /// The event, in PascalCase.
-    pub event: Arc<str>,
-    /// Whether it added a reminder.
-    pub fired: bool,
-    /// What it threw.
-    pub error: Option<Arc<str>>,
-}
-
-/// Something that never became a reminder.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// The record.
-    pub cursor: u64,
-    /// In which turn.
-    pub turn: u32,
-    /// Why.
-    pub reason: DropReason,
-    /// What was wrong with it.
-    pub detail: Option<Arc<str>>,
-}
-
-/// A pass over the pending reminders.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage {
-    /// The record.
-    pub cursor: u64,
-    /// In which turn.
-    pub turn: u32,
-    /// What it was.
-    pub pass: Pass,
-}
+use super::super::{Charge, ExpireReason, Pass};
+use super::entry::{self, Entry, turn};
+use super::{Biography, Birth, BornBy, Carried, End, Evaluation, How, Passage, Prompt, Refusal, Tally};
 
 /// One session, or one bare transcript, as its records tell it.
 #[derive(Debug, Clone, Default)]

@@ -198,3 +198,47 @@ fn what_cannot_be_read_is_told_and_skipped() {
     assert!(rebuilt.notes[2].message.contains("does not hold its beginning"), "{:?}", rebuilt.notes[2]);
     assert!(rebuilt.session("s").unwrap().tally().holds());
 }
+
+#[test]
+fn what_is_done_to_a_copy_is_no_part_of_the_life() {
+    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    bench.inject(&mut t, 0, "mine", None, Some(2));
+    let before = bench.records.len();
+    let mut copy = t.clone();
+    bench.inject(&mut copy, 0, "in the copy", None, None);
+    bench.apply(&mut copy, 0, Command::Discard(DiscardReason::Reset));
+    for record in &mut bench.records[before..] {
+        record.payload.set("detached", true.into());
+    }
+    assert_eq!(bench.pending("s"), [("mine".to_owned(), Some(2))]);
+    let rebuilt = bench.rebuilt();
+    let life = rebuilt.session("s").unwrap();
+    assert_eq!((life.detached, life.branched, life.tally().holds()), (3, false, true));
+}
+
+#[test]
+fn a_void_prompt_is_marked_and_one_that_was_charged_is_not() {
+    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    let prompt = |turn: i64| NewRecord {
+        topic: TURN_TOPIC.into(),
+        kind: "transcript.turn.prompt".into(),
+        payload: Data::dict([
+            ("session_id", Data::from("s")),
+            ("turn", turn.into()),
+            ("charges", true.into()),
+            ("message_count", 1.into()),
+        ]),
+        headers: Data::Nil,
+        occurred_at_ms: 7,
+    };
+    bench.inject(&mut t, 0, "a", None, Some(5));
+    for turn in [1, 2] {
+        bench.fire(&mut t, turn, true);
+        bench.push(prompt(turn.into()));
+        bench.apply(&mut t, turn, if turn == 1 { Command::PostTurn } else { Command::Void });
+    }
+    bench.apply(&mut t, 2, Command::Void);
+    let rebuilt = bench.rebuilt();
+    let voids: Vec<bool> = rebuilt.session("s").unwrap().prompts.iter().map(|prompt| prompt.void).collect();
+    assert_eq!((voids, bench.pending("s")[0].1), (vec![false, true], Some(4)));
+}
