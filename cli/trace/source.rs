@@ -117,7 +117,8 @@ fn record_of(line: &[u8], cursor: u64) -> Result<Option<Record>, String> {
     if text.is_empty() {
         return Ok(None);
     }
-    let data = Data::from_nested_json(text, Data::MAX_DEPTH + FRAME).map_err(|e| format!("not valid JSON: {} in column {}", e.message, e.column))?;
+    let data = Data::from_nested_json(text, Data::MAX_DEPTH + FRAME)
+        .map_err(|e| format!("not valid JSON: {} in column {}", e.message, e.column))?;
     Record::from_data(&data, cursor).map(Some)
 }
 
