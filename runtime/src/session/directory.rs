@@ -69,7 +69,7 @@ impl Sessions {
             }
         };
         if let Some(parent) = parent {
-            self.adopt(parent, &child);
+            adopt(parent, &child);
         }
         (child, worker_id)
     }
@@ -83,23 +83,6 @@ impl Sessions {
         Ok(())
     }
 
-    /// Notes whose child a session is, unless it is somebody's already.
-    fn adopt(&self, parent: &Rc<Session>, child: &Rc<Session>) {
-        if child.with(|state| state.parent_id.is_some()) {
-            return;
-        }
-        let anchor = parent.with(|state| {
-            state.child_ids.push(child.id().clone());
-            state.workspace_anchor.clone()
-        });
-        child.with(|state| {
-            state.parent_id = Some(parent.id().clone());
-            if state.workspace_anchor.is_nil() {
-                state.workspace_anchor = anchor;
-            }
-        });
-    }
-
     /// Whether `id` is this session or stands above it.
     #[must_use]
     pub fn is_at_or_above(&self, id: &str, session: &Session) -> bool {
@@ -109,7 +92,7 @@ impl Sessions {
             match at {
                 Some(here) if here.as_ref() == id => return true,
                 Some(here) => {
-                    at = self.get(&here).ok().and_then(|session| session.with(|state| state.parent_id.clone()))
+                    at = self.get(&here).ok().and_then(|session| session.with(|state| state.parent_id.clone()));
                 }
                 None => return false,
             }
@@ -283,6 +266,23 @@ impl Sessions {
         }
         Ok(())
     }
+}
+
+/// Notes whose child a session is, unless it is somebody's already.
+fn adopt(parent: &Rc<Session>, child: &Rc<Session>) {
+    if child.with(|state| state.parent_id.is_some()) {
+        return;
+    }
+    let anchor = parent.with(|state| {
+        state.child_ids.push(child.id().clone());
+        state.workspace_anchor.clone()
+    });
+    child.with(|state| {
+        state.parent_id = Some(parent.id().clone());
+        if state.workspace_anchor.is_nil() {
+            state.workspace_anchor = anchor;
+        }
+    });
 }
 
 fn check_anchor(anchor: &Data) -> Result<(), String> {

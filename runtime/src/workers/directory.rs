@@ -10,8 +10,11 @@ use super::{Worker, WorkerError};
 /// All workers of a run.
 #[derive(Default)]
 pub struct Workers {
-    known: RefCell<BTreeMap<Arc<str>, (usize, Rc<Worker>)>>,
+    known: RefCell<BTreeMap<Arc<str>, Placed>>,
 }
+
+/// A worker and which of all it was.
+type Placed = (usize, Rc<Worker>);
 
 impl Workers {
     /// Enters a worker.

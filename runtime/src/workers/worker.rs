@@ -66,12 +66,15 @@ pub struct Worker {
     state: RefCell<State>,
 }
 
+/// What stops a worker, told why.
+pub type Stopper = Rc<dyn Fn(&str)>;
+
 /// What changes.
 #[derive(Default)]
 struct State {
     status: Option<WorkerStatus>,
     scope: Option<Scope>,
-    stopper: Option<Rc<dyn Fn(&str)>>,
+    stopper: Option<Stopper>,
     resuming: bool,
     /// It came from a snapshot, which is claimed.
     claimed: bool,
@@ -180,7 +183,7 @@ impl Worker {
     }
 
     /// Where its work is a task of its own: what cancels that task, and with it whatever runs inside it.
-    pub fn set_stopper(&self, stopper: Rc<dyn Fn(&str)>) {
+    pub fn set_stopper(&self, stopper: Stopper) {
         self.state.borrow_mut().stopper = Some(stopper);
     }
 

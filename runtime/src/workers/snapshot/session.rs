@@ -102,15 +102,17 @@ impl StoredSession {
         let items = self.queue.into_iter().map(StoredItem::restore).collect::<Result<Vec<_>, _>>()?;
         let queue = Queue::restored(self.queue_ids, items);
         let transcript = self.transcript.restore()?;
-        let mut state = State::default();
-        state.transcript = transcript;
-        state.created_at_ms = self.created_at_ms;
-        state.parent_id = self.parent_id;
-        state.child_ids = self.child_ids;
-        state.branched_at_event_index = self.branched_at_event_index;
-        state.workspace_anchor = self.workspace_anchor;
-        state.turns = self.turns;
-        state.provider_memory = self.provider_memory;
+        let state = State {
+            transcript,
+            created_at_ms: self.created_at_ms,
+            parent_id: self.parent_id,
+            child_ids: self.child_ids,
+            branched_at_event_index: self.branched_at_event_index,
+            workspace_anchor: self.workspace_anchor,
+            turns: self.turns,
+            provider_memory: self.provider_memory,
+            ..State::default()
+        };
         Ok(Session::restored(self.id, self.ids, queue, state))
     }
 }
