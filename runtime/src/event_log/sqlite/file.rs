@@ -83,10 +83,7 @@ impl LogFile {
 
     /// The cursor in front of the oldest record that is kept.
     pub(super) fn oldest(&self) -> Result<u64, LogError> {
-        let find = || {
-            let snapshot = self.connection.unchecked_transaction()?;
-            self.kept_behind(&snapshot)
-        };
+        let find = || Ok(kept_behind(&*self.connection.unchecked_transaction()?)?);
         find().map_err(|error| self.failed(error))
     }
 
@@ -98,23 +95,10 @@ impl LogFile {
         read().map_err(|error| self.failed(error))
     }
 
-    fn kept_behind(&self, snapshot: &Connection) -> Result<u64, Failed> {
-        let mut first = snapshot.prepare_cached("SELECT min(cursor) FROM records")?;
-        match first.query_row([], |row| row.get::<_, Option<i64>>(0))? {
-            Some(first) => Ok(u64::try_from(first).unwrap_or(0).saturating_sub(1)),
-            None => self.last(snapshot),
-        }
-    }
-
-    fn last(&self, snapshot: &Connection) -> Result<u64, Failed> {
-        let mut last = snapshot.prepare_cached("SELECT last_cursor FROM head")?;
-        last.query_row([], |row| number(row, 0)).map_err(Failed::from)
-    }
-
     fn try_page(&self, filter: &Filter, limit: usize, exact: bool) -> Result<Page, Failed> {
         let snapshot = self.connection.unchecked_transaction()?;
         if exact {
-            let kept = self.kept_behind(&snapshot)?;
+            let kept = kept_behind(&snapshot)?;
             if kept > filter.after {
                 return Err(Failed::Log(LogError::Lagged { lost: kept - filter.after, resume_from: kept }));
             }
@@ -128,8 +112,8 @@ impl LogFile {
                 select.query([after])?
             }
             Some(topic) => {
-                let Some(key) = self.topic_key(&snapshot, topic)? else {
-                    return Ok(Page { records: Vec::new(), upto: self.last(&snapshot)?.max(filter.after) });
+                let Some(key) = topic_key(&snapshot, topic)? else {
+                    return Ok(Page { records: Vec::new(), upto: last(&snapshot)?.max(filter.after) });
                 };
                 let by_topic = format!("{columns} WHERE topic = ? AND cursor > ? ORDER BY cursor");
                 select = snapshot.prepare_cached(&by_topic)?;
@@ -139,7 +123,7 @@ impl LogFile {
         let mut page = Page { records: Vec::new(), upto: filter.after };
         while page.records.len() < limit {
             let Some(row) = rows.next()? else {
-                page.upto = self.last(&snapshot)?.max(page.upto);
+                page.upto = last(&snapshot)?.max(page.upto);
                 break;
             };
             page.upto = number(row, 0)?;
@@ -148,11 +132,6 @@ impl LogFile {
             }
         }
         Ok(page)
-    }
-
-    fn topic_key(&self, snapshot: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
-        let mut find = snapshot.prepare_cached("SELECT key FROM topics WHERE name = ?")?;
-        find.query_row([name], |row| row.get(0)).optional()
     }
 
     fn topic_name(&self, snapshot: &Connection, key: i64) -> Result<Arc<str>, Failed> {
@@ -194,4 +173,23 @@ impl LogFile {
             Failed::Sqlite(error) => failed(&self.path, &error, self.timeout),
         }
     }
+}
+
+/// The cursor in front of the oldest record that is kept.
+fn kept_behind(snapshot: &Connection) -> rusqlite::Result<u64> {
+    let mut first = snapshot.prepare_cached("SELECT min(cursor) FROM records")?;
+    match first.query_row([], |row| row.get::<_, Option<i64>>(0))? {
+        Some(first) => Ok(u64::try_from(first).unwrap_or(0).saturating_sub(1)),
+        None => last(snapshot),
+    }
+}
+
+/// The last cursor that was given.
+fn last(snapshot: &Connection) -> rusqlite::Result<u64> {
+    snapshot.prepare_cached("SELECT last_cursor FROM head")?.query_row([], |row| number(row, 0))
+}
+
+fn topic_key(snapshot: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
+    let mut find = snapshot.prepare_cached("SELECT key FROM topics WHERE name = ?")?;
+    find.query_row([name], |row| row.get(0)).optional()
 }

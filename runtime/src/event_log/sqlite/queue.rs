@@ -222,7 +222,8 @@ impl Shared {
                 return Step::End;
             }
             let rests = state.failing.is_some() && !state.urged && start.elapsed() < REST;
-            if !rests && !(pending.is_empty() && state.queue.is_empty()) {
+            let has_work = !pending.is_empty() || !state.queue.is_empty();
+            if has_work && !rests {
                 state.urged = false;
                 self.fill(&mut state, pending);
                 return Step::Write;
