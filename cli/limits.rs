@@ -41,7 +41,7 @@ impl Limits {
         let project = Project::of(script)?;
         let of_environment = std::env::var("HARN_EVENT_LOG").ok();
         let said = [self.event_log.as_deref(), of_environment.as_deref()];
-        let log = project.log.open(&said).map_err(|found| vec![found])?;
+        let log = project.log.open(&said)?;
         let said = RunLimits {
             fuel: self.fuel,
             depth: self.max_depth,

@@ -21,17 +21,17 @@ impl LogSettings {
     ///
     /// # Errors
     /// A name that names no home, or a file that cannot be opened.
-    pub fn open(&self, said: &[Option<&str>]) -> Result<Rc<dyn EventLog>, Diagnostic> {
+    pub fn open(&self, said: &[Option<&str>]) -> Result<Rc<dyn EventLog>, Vec<Diagnostic>> {
         let named = said.iter().flatten().find(|name| !name.is_empty()).map(|name| name.parse());
-        let home = named.transpose().map_err(|e| diagnostic(&e))?.or_else(|| self.home.clone());
+        let home = named.transpose().map_err(|e| vec![diagnostic(&e)])?.or_else(|| self.home.clone());
         Ok(match home.unwrap_or_default() {
             Home::Memory => Rc::new(MemoryLog::keeping(self.kept)),
-            Home::Sqlite(path) => Rc::new(SqliteLog::open(path, &self.sqlite).map_err(|e| diagnostic(&e))?),
+            Home::Sqlite(path) => Rc::new(SqliteLog::open(path, &self.sqlite).map_err(|e| vec![diagnostic(&e)])?),
         })
     }
 }
 
 /// An error of the log that belongs to no place in a script.
-pub(crate) fn diagnostic(error: &LogError) -> Diagnostic {
+fn diagnostic(error: &LogError) -> Diagnostic {
     Diagnostic::error(error.code(), error.to_string()).help(error.help())
 }
