@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::data::{Data, Entries};
 
+use super::limits::{MAX_ID, fault_of_name};
 use super::{Reminder, ReminderCode, ReminderError, ReminderSpec, Source};
 
 /// What a record has beside the keys of a spec.
@@ -59,8 +60,11 @@ fn handed(data: &Data, origin: Option<&Arc<str>>, fresh_id: &dyn Fn() -> Arc<str
 fn text(entries: &Entries, field: &str) -> Result<Option<Arc<str>>, ReminderError> {
     match entries.get(field) {
         None | Some(Data::Nil) => Ok(None),
-        Some(Data::Str(text)) if !text.trim().is_empty() => Ok(Some(text.clone())),
-        Some(Data::Str(_)) => Err(bad(field, format!("`{field}` is empty"))),
+        Some(Data::Str(text)) => match (text.trim(), fault_of_name(text.trim(), MAX_ID)) {
+            ("", _) => Err(bad(field, format!("`{field}` is empty"))),
+            (name, None) => Ok(Some(name.into())),
+            (_, Some(fault)) => Err(bad(field, format!("`{field}` {fault}"))),
+        },
         Some(other) => Err(bad(field, format!("`{field}` must be a string, got {}", other.type_name()))),
     }
 }
@@ -102,6 +106,8 @@ mod tests {
             (r#"[{"body":"x","propogate":"all"}]"#, "0.propogate"),
             (r#"[{"body":"x","source":"nowhere"}]"#, "0.source"),
             (r#"[{"body":"x","id":7}]"#, "0.id"),
+            (r#"[{"body":"x","id":"a\nb"}]"#, "0.id"),
+            (r#"[{"body":"x","dedupe_key":"a\u0000b"}]"#, "0.dedupe_key"),
             (r#"[{"body":"x","fired_at_turn":-1}]"#, "0.fired_at_turn"),
         ] {
             let error = read(json).unwrap_err();

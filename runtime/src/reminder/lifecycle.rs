@@ -18,6 +18,7 @@ use super::{Reminder, ReminderSpec, Source};
 
 mod command;
 mod compact;
+mod discard;
 mod inherit;
 mod log;
 pub mod rebuild;
@@ -29,6 +30,7 @@ mod ttl;
 
 pub use command::{Command, apply};
 pub use compact::{Charge, CompactPass, compact, preserve_only};
+pub use discard::{discard, reset, trim};
 pub use inherit::{fork, inherit, propagation};
 pub use record::{DiscardReason, DropReason, ExpireReason, LifecycleRecord, Pass, TOPIC, TURN_TOPIC};
 pub use selector::{Selector, clear};
@@ -196,13 +198,6 @@ fn left_out(transcript: &Transcript, rendered: &Rendered) -> Vec<u32> {
 pub fn void(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     transcript.prompt_void();
     vec![LifecycleRecord::Void]
-}
-
-/// Discards all pending reminders (the session is reset or closed).
-pub fn discard(transcript: &mut Transcript, reason: DiscardReason) -> Vec<LifecycleRecord> {
-    let all = transcript.pending_slots();
-    let record = |pending: Pending| LifecycleRecord::Discarded { reminder_id: pending.reminder.id.clone(), reason };
-    remove(transcript, all, record)
 }
 
 /// Takes out what stands in the slots, with a record for each.

@@ -9,7 +9,7 @@ use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
 use crate::message::{Message, MessageError};
 use crate::reminder::Reminder;
-use crate::reminder::lifecycle::{self, DiscardReason, LifecycleRecord, Road};
+use crate::reminder::lifecycle::{self, DiscardReason, Road};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
 
@@ -174,12 +174,7 @@ impl Sessions {
     /// Empties a session; its pending reminders are discarded.
     pub fn reset(&self, id: &str, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
-        let empty = |t: &mut Transcript| {
-            let records = lifecycle::discard(t, DiscardReason::Reset);
-            *t = Transcript::new(t.id().clone());
-            records
-        };
-        session.apply(scope, |t, _| empty(t), |records| records);
+        session.apply(scope, |t, _| lifecycle::reset(t), |records| records);
         Ok(())
     }
 
@@ -244,12 +239,7 @@ impl Sessions {
     /// Keeps the last `keep` messages and what came after the first of them.
     pub fn trim(&self, id: &str, keep: usize, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
-        let gone = session.with(|state| state.transcript.keep_last(keep));
-        let record = |reminder: Arc<Reminder>| LifecycleRecord::Discarded {
-            reminder_id: reminder.id.clone(),
-            reason: DiscardReason::Trim,
-        };
-        session.log_lifecycle(scope, gone.into_iter().map(record));
+        session.apply(scope, |t, _| lifecycle::trim(t, keep), |records| records);
         Ok(())
     }
 

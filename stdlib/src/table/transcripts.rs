@@ -9,7 +9,7 @@ use lang::value::Value;
 use lang::vm::{Cx, Raise};
 use runtime::clock::Clock;
 use runtime::ids::Ids;
-use runtime::reminder::lifecycle::{self, DiscardReason};
+use runtime::reminder::lifecycle;
 use runtime::transcript::{Event, Imported, Transcript, TranscriptError};
 
 lang::builtins! { "" =>
@@ -124,9 +124,9 @@ fn transcript_reset(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Ra
     let world = here::world(cx)?;
     let scope = here::scope(cx, &world);
     let mut transcript = TranscriptValue::take(args, 0, &world, &scope)?;
-    let records = lifecycle::discard(&mut transcript, DiscardReason::Reset);
+    let records = lifecycle::reset(&mut transcript);
     here::put_on_record(&records, &here::moment(transcript.id(), &scope, &world), &scope, &world);
-    Ok(TranscriptValue::value(Transcript::new(transcript.id().clone())))
+    Ok(TranscriptValue::value(transcript))
 }
 
 fn transcript_render_visible(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

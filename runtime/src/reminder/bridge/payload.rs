@@ -139,6 +139,8 @@ mod tests {
             (r#"{"body":"b","dedupKey":"k"}"#, ReminderCode::Shape),
             (r#"{"body":"b","propagate":"al"}"#, ReminderCode::Propagate),
             (r#"{"body":""}"#, ReminderCode::Bridge),
+            (r#"{"body":"b","tags":["a\nb"]}"#, ReminderCode::Bridge),
+            (r#"{"body":"b","dedupeKey":"a\u0000b"}"#, ReminderCode::Bridge),
             (r#"{"body":"b","mode":"now"}"#, ReminderCode::Bridge),
             (r#"{"body":"b","dedupe_key":"k","dedupeKey":"k"}"#, ReminderCode::Bridge),
             (r#"{"body":"b","ttlTurns":1,"ttl_turns":null}"#, ReminderCode::Bridge),

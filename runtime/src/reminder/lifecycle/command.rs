@@ -7,8 +7,9 @@ use crate::render::Rendered;
 use crate::transcript::Transcript;
 
 use super::{
-    Charge, DiscardReason, LifecycleRecord, Moment, Selector, audit, before_prompt, clear, compact, discard,
-    drop_unrenderable, fire, inherit, inject, post_turn, post_turn_by_hand, preserve_only, void,
+    Charge, DiscardReason, LifecycleRecord, Moment, Road, Selector, admit, audit, before_prompt, clear, compact,
+    discard, drop_unrenderable, fire, fork, inherit, inject, post_turn, post_turn_by_hand, preserve_only, reset, trim,
+    void,
 };
 
 /// A command.
@@ -16,6 +17,8 @@ use super::{
 pub enum Command {
     /// A producer adds a reminder.
     Inject(ReminderSpec, Source),
+    /// One that is made already is let in: of a host, of a script's event, of a parent.
+    Admit(Arc<Reminder>, Road),
     /// A parent hands reminders over.
     Inherit(Vec<Arc<Reminder>>),
     /// One is put down for the record only.
@@ -36,7 +39,13 @@ pub enum Command {
     PostTurnByHand(u32),
     /// The transcript is compacted.
     Compact(Charge),
-    /// The session is reset or closed.
+    /// The transcript was copied and goes on as one of its own.
+    Fork,
+    /// The last so many messages stay, with what came after the first of them.
+    Trim(usize),
+    /// The transcript is emptied.
+    Reset,
+    /// The session is closed.
     Discard(DiscardReason),
 }
 
@@ -46,6 +55,7 @@ pub fn apply(mut transcript: Transcript, command: Command, at: &Moment<'_>) -> (
     let t = &mut transcript;
     let records = match command {
         Command::Inject(spec, source) => inject(t, spec, source, None, at).records,
+        Command::Admit(reminder, road) => admit(t, reminder, road, at).records,
         Command::Inherit(handed) => inherit(t, handed, at).into_iter().flat_map(|admitted| admitted.records).collect(),
         Command::Audit(reminder) => vec![audit(t, reminder, at)],
         Command::Clear(selector) => clear(t, &selector),
@@ -60,6 +70,9 @@ pub fn apply(mut transcript: Transcript, command: Command, at: &Moment<'_>) -> (
             records.extend(preserve_only(t));
             records
         }
+        Command::Fork => fork(t),
+        Command::Trim(keep) => trim(t, keep),
+        Command::Reset => reset(t),
         Command::Discard(reason) => discard(t, reason),
     };
     (transcript, records)
