@@ -63,12 +63,10 @@ impl Default for Limits {
     }
 }
 
-/// What travels with a fiber and its children: the task they run in, how deep they are nested, and what the crate above
-/// wants to know of them (the session at hand, for instance).
+/// What travels with a fiber and its children: the task they run in, and what the crate above wants to know of
+/// them (the session at hand, for instance).
 #[derive(Clone, Default)]
 pub struct Context {
-    /// Fibers that wait for this one.
-    pub depth: u32,
     /// The task: cancellation and deadlines reach the fiber through it.
     pub task: Rc<Task>,
     /// The variables at the top of the file as this task has them; nothing means those of the run.

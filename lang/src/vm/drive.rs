@@ -1,7 +1,7 @@
 //! Fibers as futures, and script functions that the runtime may call.
 
 use super::tasks::wait_for;
-use super::{Called, Context, Exit, Fiber, Isolate, On, Outcome, Raise, Wait, codes};
+use super::{Called, Context, Exit, Fiber, Isolate, On, Outcome, Raise, Wait, codes, nesting};
 use crate::value::Value;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -56,9 +56,6 @@ pub async fn yield_once() {
     .await;
 }
 
-/// How deep fibers may wait for one another: each level costs the native stack a few kilobytes while it is polled.
-const NESTING: u32 = 32;
-
 /// A script's function with the run it belongs to.
 #[derive(Clone)]
 pub struct Function {
@@ -102,26 +99,30 @@ impl Function {
     /// made it, and is cancelled with the task that calls it.
     #[must_use]
     pub fn call(&self, args: impl IntoIterator<Item = Value>) -> Called {
+        let level = self.isolate.nesting().level() + 1;
+        if level > nesting::MOST {
+            return Called::Now(Err(too_deep()));
+        }
         let mut context = (*self.context).clone();
-        context.depth += 1;
         if let Some(task) = self.isolate.tasks().current() {
             context.task = task;
-        }
-        if context.depth > NESTING {
-            return Called::Now(Err(Raise::error(
-                codes::DEPTH,
-                format!("functions called by the runtime are nested more than {NESTING} deep"),
-            )
-            .help("a hook, tool or provider probably starts what calls it again")));
         }
         let mut fiber = match Fiber::new(&self.isolate, &Rc::new(context), self.value.clone(), args) {
             Ok(fiber) => fiber,
             Err(raise) => return Called::Now(Err(raise)),
         };
-        match fiber.run() {
+        match nesting::at(&self.isolate, level, || fiber.run()) {
             Exit::Done(value) => Called::Now(Ok(value)),
             Exit::Raised(raise) => Called::Now(Err(raise)),
-            exit => Called::Later(Wait::new(resume(fiber, exit)).on(On::Script)),
+            exit => {
+                let rest = nesting::polled_at(self.isolate.clone(), level, resume(fiber, exit));
+                Called::Later(Wait::new(rest).on(On::Script))
+            }
         }
     }
+}
+
+fn too_deep() -> Box<Raise> {
+    let message = format!("functions called by the runtime are nested more than {} deep", nesting::MOST);
+    Raise::error(codes::DEPTH, message).help("a hook, tool or provider probably starts what calls it again")
 }

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::memory::Account;
+use super::nesting::Nesting;
 use super::tasks::{Globals, Tasks};
 use super::watch::Watch;
 use super::{Host, Limits, Proto, Task};
@@ -45,6 +46,7 @@ pub struct Isolate {
     /// The keys of what `next` gives.
     step: OnceCell<[Str; 2]>,
     tasks: Tasks,
+    nesting: Nesting,
     /// The variables of the main task, while another's are in `globals`.
     own_globals: Rc<Globals>,
     /// Whose variables are in `globals`.
@@ -66,6 +68,7 @@ impl Isolate {
             plain_globals: RefCell::default(),
             global_count: Cell::new(0),
             tasks: Tasks::default(),
+            nesting: Nesting::default(),
             globals: UnsafeCell::default(),
             functions: UnsafeCell::default(),
             kept: RefCell::default(),
@@ -211,6 +214,11 @@ impl Isolate {
         // SAFETY: as above; the old value is dropped after the slot is written.
         let old = unsafe { (&mut *self.globals.get()).get_mut(slot as usize).map(|s| std::mem::replace(s, value)) };
         drop(old);
+    }
+
+    /// How deep the runtime's calls stand within one another.
+    pub(super) fn nesting(&self) -> &Nesting {
+        &self.nesting
     }
 
     /// The tasks of the run.

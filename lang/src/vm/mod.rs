@@ -24,6 +24,7 @@ mod isolate;
 mod iterate;
 mod memory;
 mod method;
+mod nesting;
 pub mod op;
 pub(crate) mod operate;
 mod pattern;

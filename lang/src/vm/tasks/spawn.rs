@@ -29,7 +29,7 @@ pub(crate) fn spawn(
     let function = crossing.value(function)?;
     let args = args.iter().map(|arg| crossing.value(arg)).collect::<Result<Vec<_>, _>>()?;
     let globals = Globals::copy(isolate, parent.globals.as_ref(), &mut crossing)?;
-    let context = Context { depth: 0, task: task.clone(), globals: Some(globals), ..(**parent).clone() };
+    let context = Context { task: task.clone(), globals: Some(globals), ..(**parent).clone() };
     let fiber = Fiber::new(isolate, &Rc::new(context), function, args)?;
     *task.group.borrow_mut() = group;
     parent.task.adopt(&task);
@@ -46,7 +46,7 @@ pub fn spawn_work(cx: &Cx<'_>, work: Wait) -> Result<Rc<Task>, Box<Raise>> {
     let (isolate, parent) = (cx.isolate.clone(), cx.context);
     check_room(&isolate)?;
     let task = Task::new(None);
-    let context = Context { depth: 0, task: task.clone(), ..(**parent).clone() };
+    let context = Context { task: task.clone(), ..(**parent).clone() };
     let mut fiber = Fiber::idle(&isolate, &Rc::new(context));
     parent.task.adopt(&task);
     let (run, own) = (isolate.clone(), task.clone());
