@@ -145,6 +145,25 @@ fn what_is_read_is_recorded_as_a_copy() {
 }
 
 #[test]
+fn no_cut_parts_a_call_from_its_result() {
+    let parted = |t: &Transcript| {
+        let messages: Vec<_> = t.messages().iter().collect();
+        let is_result = |n: usize| messages.get(n).is_some_and(|message: &&Arc<Message>| message.role == Role::Tool);
+        (0..messages.len()).any(|n| messages[n].tool_calls.is_empty() == is_result(n + 1)) || is_result(0)
+    };
+    let whole = conversation();
+    assert!(!parted(&whole));
+    for keep in 0..=20 {
+        let (mut last, mut first) = (whole.clone(), whole.clone());
+        last.keep_last(keep);
+        first.keep_first(keep);
+        assert!(!parted(&last) && last.messages().len() <= keep, "the last {keep}");
+        assert!(!parted(&first) && first.messages().len() <= keep, "the first {keep}");
+        assert!(keep - last.messages().len() <= 1 && keep - first.messages().len() <= 1, "no more is lost than a half");
+    }
+}
+
+#[test]
 fn after_a_compaction_events_stand_where_they_stood() {
     with_moment(|at| {
         let mut t = conversation();

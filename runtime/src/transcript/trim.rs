@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::message::Role;
 use crate::reminder::Reminder;
 
 use super::{Event, Transcript};
 
 impl Transcript {
     /// Keeps the last `keep` messages, and of the events those that came after the first of them. Gives the pending reminders
-    /// that went with the rest.
+    /// that went with the rest. Results whose calls went go with them: no route takes one alone.
     pub(crate) fn keep_last(&mut self, keep: usize) -> Vec<Arc<Reminder>> {
-        let cut = self.messages.len().saturating_sub(keep);
+        let wanted = self.messages.len().saturating_sub(keep);
+        let cut = wanted + if wanted == 0 { 0 } else { self.results_at(wanted) };
         if cut == 0 {
             return Vec::new();
         }
@@ -18,12 +20,24 @@ impl Transcript {
         self.place_events(|at_message| at_message.checked_sub(cut).filter(|place| *place > 0))
     }
 
-    /// Keeps the first `keep` messages, and the events that came before the next.
+    /// Keeps the first `keep` messages, and the events that came before the next. Calls whose results are cut off go with them.
     pub(crate) fn keep_first(&mut self, keep: usize) {
         if keep < self.messages.len() {
+            let keep = if self.results_at(keep) == 0 { keep } else { self.calls_before(keep) };
             self.messages.truncate(keep);
             self.place_events(|at_message| Some(at_message).filter(|place| *place <= keep));
         }
+    }
+
+    /// How many results of tools stand at a place, one behind the other.
+    fn results_at(&self, place: usize) -> usize {
+        self.messages.iter().skip(place).take_while(|message| message.role == Role::Tool).count()
+    }
+
+    /// Where the calls stand that the results at a place answer.
+    fn calls_before(&self, place: usize) -> usize {
+        let results = self.messages.iter().take(place).rev().take_while(|message| message.role == Role::Tool).count();
+        (place - results).saturating_sub(1)
     }
 
     /// The first `cut` messages were replaced by `head` others: events keep their place among those that are left.

@@ -9,7 +9,7 @@ use runtime::capabilities::Capabilities;
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::{EventLog, Filter, MemoryLog};
-use runtime::message::{Message, ToolCall};
+use runtime::message::{Message, Role, ToolCall};
 use runtime::reminder::bridge::{MessagePayload, QueueError, RemindPayload, Revoked};
 use runtime::reminder::lifecycle::{
     self, Charge, Moment, Road, Selector, before_prompt, drop_unrenderable, fire, post_turn, propagation, void,
@@ -210,7 +210,9 @@ impl World {
             }
             What::ForkAt(keep) => {
                 let child = self.sessions.fork_at(&id, keep.into(), Some(&self.name()), &self.scope).unwrap();
-                let model = self.pairs[at].model.fork(Some(keep.into()));
+                let kept = child.transcript().messages().len();
+                prop_assert!(kept <= keep.into(), "more than the first {}", keep);
+                let model = self.pairs[at].model.fork(Some(kept));
                 self.add(child, model);
             }
             What::Inherit if crowd >= 6 => {}
@@ -267,7 +269,9 @@ impl World {
             }
             What::Trim(keep) => {
                 self.sessions.trim(&id, keep.into(), &self.scope).unwrap();
-                self.pairs[at].model.trim(keep.into());
+                let kept = real.transcript().messages().len();
+                prop_assert!(kept <= keep.into(), "more than the last {}", keep);
+                self.pairs[at].model.trim(kept);
             }
             What::Reset => {
                 self.sessions.reset(&id, &self.scope).unwrap();
@@ -460,6 +464,11 @@ impl Pair {
         prop_assert_eq!(transcript.pending_count(), self.model.pending.len());
         prop_assert_eq!(transcript.messages().len(), self.model.messages);
         prop_assert_eq!(transcript.events().count(), transcript.event_count());
+        let results = |n: usize| transcript.messages().get(n).is_some_and(|message| message.role == Role::Tool);
+        for (n, message) in transcript.messages().iter().enumerate() {
+            prop_assert_eq!(!message.tool_calls.is_empty(), results(n + 1), "a call and its result are parted");
+        }
+        prop_assert!(!results(0), "a result without its call");
         for pending in transcript.pending() {
             let found = transcript.find(&pending.reminder.id);
             prop_assert!(
