@@ -90,7 +90,7 @@ impl Fault for TooDeep {
     }
 }
 
-/// Runs a loop in a session. It fails only where it must not start at all (unknown providers, nesting), where `strict`
+/// Runs a loop in a session. It fails only where it must not start at all (unknown providers, nesting, another loop at work there), where `strict`
 /// reminders say so, and where the event log cannot be written; everything else is a status of the result, and the transcript is kept.
 pub async fn agent_loop(
     session: &Rc<Session>,
@@ -102,6 +102,7 @@ pub async fn agent_loop(
         return Err(fault(TooDeep));
     }
     let providers = options.reminders.select(&parts.providers).map_err(fault)?;
+    let _occupied = session.occupy().map_err(fault)?;
     let own_deadline = options.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
     let scope = Scope {
         // The nearer of two deadlines counts.

@@ -54,6 +54,10 @@ pub struct State {
     pub prefix: PrefixMeter,
     /// What reminder providers remember between events (bands that have fired), by provider id.
     pub provider_memory: std::collections::BTreeMap<Arc<str>, Data>,
+    /// Somebody has closed it.
+    pub closed: bool,
+    /// A loop is at work in it.
+    pub busy: bool,
     /// It holds a copy of an open session's transcript: what is done to it does not touch that session, and its records say
     /// so.
     pub is_copy: bool,
@@ -98,6 +102,26 @@ impl Session {
         self.ids.child()
     }
 
+    /// Whether somebody has closed it.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.with(|state| state.closed)
+    }
+
+    /// Whether a loop is at work in it.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.with(|state| state.busy)
+    }
+
+    /// Takes it for one loop, until what is given is dropped. Two in one conversation would tear calls from their answers.
+    pub fn occupy(self: &Rc<Self>) -> Result<Occupied, SessionError> {
+        if self.with(|state| std::mem::replace(&mut state.busy, true)) {
+            return Err(SessionError::Busy(self.id.clone()));
+        }
+        Ok(Occupied(self.clone()))
+    }
+
     /// The queue of injections; a host on another thread holds the same.
     #[must_use]
     pub fn queue(&self) -> &SharedQueue {
@@ -113,6 +137,16 @@ impl Session {
     #[must_use]
     pub fn transcript(&self) -> Transcript {
         self.with(|state| state.transcript.clone())
+    }
+}
+
+/// A session that a loop is at work in.
+#[derive(Debug)]
+pub struct Occupied(Rc<Session>);
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        self.0.with(|state| state.busy = false);
     }
 }
 

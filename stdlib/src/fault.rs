@@ -8,6 +8,7 @@ use runtime::event_log::LogError;
 use runtime::model::ModelError;
 use runtime::reminder::ReminderError;
 use runtime::seam::{Fault, Sort};
+use runtime::session::SessionError;
 use runtime::workers::{SnapshotError, WorkerError};
 use std::any::Any;
 use std::cell::RefCell;
@@ -20,6 +21,8 @@ pub(crate) const MODEL: &str = "HARN-LLM-001";
 pub(crate) const NOTE: &str = "HARN-LLM-002";
 /// A session that is not there.
 pub(crate) const SESSION: &str = "HARN-SES-001";
+/// A session in which a loop is at work.
+pub(crate) const SESSION_BUSY: &str = "HARN-SES-002";
 
 /// A handler or provider that takes too long.
 pub(crate) const LATE: &str = "HARN-HOK-001";
@@ -91,6 +94,18 @@ pub(crate) static CODES: &[Code] = &[
         meaning: "No worker of this run has this id. `spawn_agent` gives a handle, and `list_agents()` the handles there are.",
         fails: "wait_agent(\"no-such-worker\")\n",
         mended: "let worker = spawn_agent({task: \"look\", provider: \"mock\"})\nwait_agent(worker)\n",
+    },
+    Code {
+        code: SESSION_BUSY,
+        severity: Error,
+        title: "a session in which a loop is at work",
+        meaning: "Two loops in one conversation would tear calls of tools from their answers, and no model server takes that. \
+                  The second waits for the first, or works in a session of its own; a tool that needs an agent starts it with \
+                  `sub_agent_run`.",
+        fails: "let slow = { asked ->\n  sleep(50)\n  return \"done\"\n}\nlet first = spawn { agent_loop(\"a\", nil, {session_id: \
+                \"s\", llm_caller: slow}) }\nsleep(1)\nagent_loop(\"b\", nil, {session_id: \"s\", llm_caller: slow})\n",
+        mended: "let slow = { asked ->\n  sleep(50)\n  return \"done\"\n}\nlet first = spawn { agent_loop(\"a\", nil, {session_id: \
+                 \"s\", llm_caller: slow}) }\nawait(first)\nagent_loop(\"b\", nil, {session_id: \"s\", llm_caller: slow})\n",
     },
     Code {
         code: SNAPSHOT,
@@ -190,6 +205,9 @@ pub(crate) fn to_raise(fault: &Rc<dyn Fault>) -> Box<Raise> {
     if let Some(error) = fault.as_any().downcast_ref::<LogError>() {
         return of_log(error);
     }
+    if let Some(error) = fault.as_any().downcast_ref::<SessionError>() {
+        return of_session(error);
+    }
     if let Some(error) = fault.as_any().downcast_ref::<SnapshotError>() {
         return of_snapshot(error);
     }
@@ -239,8 +257,12 @@ fn of_log(error: &LogError) -> Box<Raise> {
 }
 
 /// An error of sessions.
-pub(crate) fn of_session(error: &runtime::session::SessionError) -> Box<Raise> {
-    Raise::error(SESSION, error.to_string())
+pub(crate) fn of_session(error: &SessionError) -> Box<Raise> {
+    match error {
+        SessionError::Busy(_) => Raise::error(SESSION_BUSY, error.to_string())
+            .help("wait until that loop is over, or leave `session_id` out: then it gets a session of its own"),
+        _ => Raise::error(SESSION, error.to_string()),
+    }
 }
 
 /// An error of snapshots of workers.
@@ -267,6 +289,6 @@ pub(crate) fn of_worker(error: &WorkerError) -> Box<Raise> {
         }
         WorkerError::Itself(_) => Raise::error(WORKER_STATE, error.to_string())
             .help("a worker is waited for by those who started it, not from its own hooks and tools"),
-        WorkerError::State { .. } | WorkerError::OwnParent(_) => Raise::error(WORKER_STATE, error.to_string()),
+        WorkerError::State { .. } | WorkerError::OwnParent(_) | WorkerError::Busy(_) => Raise::error(WORKER_STATE, error.to_string()),
     }
 }

@@ -20,6 +20,10 @@ impl Run<'_> {
         if let Err(stopped) = self.scope.check() {
             return Ok(Some(Self::ended_by(&stopped)));
         }
+        // A handler, a tool or a host has closed it: nobody hears what more there would be to say.
+        if self.session.is_closed() {
+            return Ok(Some(Ended::new(LoopStatus::Cancelled, "session_closed")));
+        }
         if self.parking.requested().is_some() {
             return Ok(Some(Ended::new(LoopStatus::Suspended, "suspended")));
         }

@@ -43,7 +43,7 @@ impl Run<'_> {
         let call = self.parts.model.call(self.turn(), request, &*self.parts.live);
         let answered = until_stopped(&self.scope, 0, call.get()).await.map_err(fault).and_then(|outcome| outcome);
         let reply = match answered {
-            Ok(reply) => reply,
+            Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {
                 // No model saw this prompt, so it charges nothing.
                 self.session.apply(&self.scope, |t, _| void(t), |records| records);
@@ -53,6 +53,18 @@ impl Run<'_> {
         self.session.with(|s| s.transcript.push_message(Arc::new(as_message(&reply))));
         state.text = reply.text.clone();
         Ok(reply)
+    }
+
+    /// Every call has an id of its own: results name it. What a caller of the script's own left out, or gave twice, is drawn.
+    fn with_call_ids(&self, mut reply: Reply) -> Reply {
+        for index in 0..reply.tool_calls.len() {
+            let (before, rest) = reply.tool_calls.split_at_mut(index);
+            let Some(call) = rest.first_mut() else { break };
+            if call.id.trim().is_empty() || before.iter().any(|other| other.id == call.id) {
+                call.id = self.session.ids().next_text(self.scope.clock.now_ms());
+            }
+        }
+        reply
     }
 
     /// Counts the tokens and tells who watches the budget.

@@ -1,5 +1,6 @@
 //! The directory of sessions.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,7 +11,7 @@ use crate::ids::{IdStream, Ids, SharedIds};
 use crate::message::{Message, MessageError};
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{self, DiscardReason, Road};
-use crate::seam::Scope;
+use crate::seam::{Fault, Scope, Sort};
 use crate::transcript::Transcript;
 
 use super::Session;
@@ -24,12 +25,25 @@ pub enum SessionError {
     /// A session has this id already.
     #[error("a session with the id '{0}' exists already")]
     Exists(Arc<str>),
+    /// A loop is at work in it.
+    #[error("a loop is at work in the session '{0}' already")]
+    Busy(Arc<str>),
     /// It is no workspace anchor.
     #[error("a workspace anchor is {{primary, additional_roots?: [{{path, mount_mode?}}]}}; {0}")]
     Anchor(String),
     /// It is no message.
     #[error(transparent)]
     Message(#[from] MessageError),
+}
+
+impl Fault for SessionError {
+    fn sort(&self) -> Sort {
+        Sort::Invalid
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }
 
 /// All sessions of a worker.
@@ -182,6 +196,7 @@ impl Sessions {
     pub fn close(&self, id: &str, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
         self.open.borrow_mut().remove(id);
+        session.with(|state| state.closed = true);
         let queued = session.queue().lock().unwrap_or_else(PoisonError::into_inner).close();
         queued.into_iter().for_each(|item| session.audit(scope, item, session.with(|state| state.turns)));
         session.discard(scope, DiscardReason::Close);

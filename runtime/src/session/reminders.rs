@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::ids::Ids;
 use crate::reminder::bridge::{Injection, Payload};
-use crate::reminder::lifecycle::{self, Admitted, LifecycleRecord, Moment, Passed, Road, Selector};
+use crate::reminder::lifecycle::{self, Admitted, DropReason, LifecycleRecord, Moment, Passed, Road, Selector};
 use crate::reminder::{Reminder, ReminderSpec, Source};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
@@ -46,7 +46,8 @@ impl Session {
         source: Source,
         producer: Option<Arc<str>>,
     ) -> Admitted {
-        self.apply(scope, |t, at| lifecycle::inject(t, spec, source, producer, at), |admitted| &admitted.records)
+        let turn = self.with(|state| state.turns);
+        self.inject_reminder_at(scope, spec, source, producer, turn)
     }
 
     /// Makes a reminder with a turn of origin that the caller knows.
@@ -58,13 +59,33 @@ impl Session {
         producer: Option<Arc<str>>,
         fired_at_turn: u32,
     ) -> Admitted {
-        let change = |t: &mut Transcript, at: &Moment<'_>| lifecycle::inject(t, spec, source, producer, at);
-        self.apply_at(scope, fired_at_turn, change, |admitted| &admitted.records)
+        self.admit_with(scope, fired_at_turn, |t, at| lifecycle::inject(t, spec, source, producer, at))
     }
 
     /// Admits a reminder that exists already (from a bridge, a parent, an event that a script hands in).
     pub fn admit_reminder(&self, scope: &Scope, reminder: Arc<Reminder>, road: Road) -> Admitted {
-        self.apply(scope, |t, at| lifecycle::admit(t, reminder, road, at), |admitted| &admitted.records)
+        let turn = self.with(|state| state.turns);
+        self.admit_with(scope, turn, |t, at| lifecycle::admit(t, reminder, road, at))
+    }
+
+    /// A closed session admits nothing: what comes (from a handler that has just closed it) is put down as dropped, for
+    /// nobody would ever see it, or see it end.
+    fn admit_with(
+        &self,
+        scope: &Scope,
+        turn: u32,
+        change: impl FnOnce(&mut Transcript, &Moment<'_>) -> Admitted,
+    ) -> Admitted {
+        if !self.is_closed() {
+            return self.apply_at(scope, turn, change, |admitted| &admitted.records);
+        }
+        let moment = self.moment(scope, turn);
+        let mut nowhere = Transcript::new(self.id.clone());
+        let detail = Some("the session is closed".into());
+        let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
+        let admitted = Admitted { records: vec![dropped], ..change(&mut nowhere, &moment) };
+        self.write(scope, &moment, &admitted.records);
+        admitted
     }
 
     /// Puts an item of the queue on record that no model will see.

@@ -26,6 +26,9 @@ pub enum WorkerError {
     /// The call comes from the worker itself, or from below it, and would wait for itself.
     #[error("the worker `{0}` would wait for itself")]
     Itself(Arc<str>),
+    /// Another worker, or a loop, is at work in the session.
+    #[error("somebody is at work in the session '{0}' already")]
+    Busy(Arc<str>),
     /// The session that it should work in is its parent or stands above that.
     #[error("a sub-agent cannot work in the session '{0}', for which it works")]
     OwnParent(Arc<str>),

@@ -1,6 +1,6 @@
 //! `agent_loop`.
 
-use crate::fault::to_raise;
+use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
 use crate::loops::{prepare, put_messages, result_value};
@@ -9,6 +9,7 @@ use lang::builtins::{Capability, args};
 use lang::value::{Str, Value, display};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::clock::Clock;
+use runtime::session::SessionError;
 
 lang::builtins! { "" =>
     /// Lets a model work on a task with tools until it is done: `{status, stop_reason, text, llm, tools, transcript,
@@ -24,6 +25,10 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
     let scope = here::own_scope(cx, &world);
     let session = world.sessions.open(options.text("session_id")?.as_deref(), world.clock.now_ms());
+    if session.is_busy() {
+        let error = of_session(&SessionError::Busy(session.id().clone()));
+        return Err(error.about(2, "`session_id` is at fault"));
+    }
     put_messages(&world, &session, &options, &scope)?;
     let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {

@@ -57,6 +57,10 @@ pub(crate) fn make(
         let error = of_worker(&WorkerError::OwnParent(id.clone()));
         return Err(error.about(options.arg(), "`session_id` is at fault"));
     }
+    if let Some(id) = wanted.as_ref().filter(|id| is_busy(world, id)) {
+        let error = of_worker(&WorkerError::Busy(id.clone()));
+        return Err(error.about(options.arg(), "`session_id` is at fault"));
+    }
     let (session, id) = world.sessions.open_child(parent.as_ref(), wanted.as_deref(), now_ms);
     let scope = here::own_scope(cx, world);
     // The tool call at hand and the notes are the parent's.
@@ -71,6 +75,12 @@ pub(crate) fn make(
     let worker = Worker::new(made, session, prepared.parts, prepared.options);
     world.workers.add(&worker);
     Ok(Making { worker, scope })
+}
+
+/// Whether a loop is at work in a session, or a worker that will go on there.
+fn is_busy(world: &World, id: &str) -> bool {
+    let at_work = |worker: &Rc<Worker>| worker.session.id().as_ref() == id && !worker.status().is_over();
+    world.sessions.get(id).is_ok_and(|session| session.is_busy()) || world.workers.list().iter().any(at_work)
 }
 
 /// What a snapshot says of the options: those that are data, and the names of the others.
