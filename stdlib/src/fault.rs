@@ -289,6 +289,8 @@ pub(crate) fn of_worker(error: &WorkerError) -> Box<Raise> {
         }
         WorkerError::Itself(_) => Raise::error(WORKER_STATE, error.to_string())
             .help("a worker is waited for by those who started it, not from its own hooks and tools"),
-        WorkerError::State { .. } | WorkerError::OwnParent(_) | WorkerError::Busy(_) => Raise::error(WORKER_STATE, error.to_string()),
+        WorkerError::State { .. } | WorkerError::OwnParent(_) | WorkerError::Busy(_) => {
+            Raise::error(WORKER_STATE, error.to_string())
+        }
     }
 }
