@@ -1,11 +1,12 @@
 //! Hooks: handlers that are told what a loop does and may answer. [`event`] names the moments and their payloads,
 //! [`verdict`] what a handler may answer, [`registry`] who is registered, [`mod@fire`] how they are told.
 
+use std::any::Any;
 use std::rc::Rc;
 
 use crate::patience::TookTooLong;
 use crate::reminder::ReminderError;
-use crate::seam::{Answer, Fault, Outcome, Turn, fault};
+use crate::seam::{Answer, Fault, Outcome, Sort, Turn, fault};
 
 pub mod event;
 pub mod fire;
@@ -29,6 +30,11 @@ pub trait Hook {
         fault(error.clone())
     }
 
+    /// What is reported of an answer that cannot be used.
+    fn unusable(&self, why: &str) -> Rc<dyn Fault> {
+        fault(Unusable(why.to_owned()))
+    }
+
     /// What is reported where it took longer than so many milliseconds.
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
         fault(TookTooLong { ms })
@@ -37,5 +43,20 @@ pub trait Hook {
     /// Who it is, for diagnostics and for the `producer` of its reminders.
     fn name(&self) -> &str {
         "hook"
+    }
+}
+
+/// An answer that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unusable(pub String);
+
+impl Fault for Unusable {
+    fn sort(&self) -> Sort {
+        Sort::Invalid
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -7,7 +7,8 @@ use crate::capabilities::{Capabilities, Placement, Wire};
 use crate::data::Data;
 use crate::message::Block;
 use crate::note::{Note, Severity};
-use crate::reminder::{Reminder, ReminderCode, RoleHint};
+use crate::reminder::{Reminder, ReminderCode, ReminderError, RoleHint};
+use crate::seam::fault;
 use crate::words::words;
 
 #[cfg(test)]
@@ -183,17 +184,13 @@ fn visible(c: char) -> char {
     if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { char::REPLACEMENT_CHARACTER } else { c }
 }
 
-/// The warning that a route shows reminders elsewhere than they asked for.
+/// The warning that a route shows a reminder elsewhere than it asks for.
 #[must_use]
-pub fn demotion(route: Option<&str>) -> Note {
+pub fn demotion(reminder: &Reminder, route: Option<&str>) -> Note {
     let route = route.map_or_else(|| "this route".to_owned(), |name| format!("the route `{name}`"));
-    Note {
-        code: Some(ReminderCode::UserBlock.as_str()),
-        severity: Severity::Warning,
-        message: format!(
-            "a reminder asks for `user_block`, but {route} has no such blocks; it is shown in another slot"
-        ),
-        about: None,
-        fault: None,
-    }
+    let from = reminder.producer.as_deref().unwrap_or(reminder.source.as_str());
+    let message = format!("a reminder of `{from}` asks for `user_block`, but {route} has no such blocks; it is shown in another slot");
+    let error = ReminderError::new(ReminderCode::UserBlock, "role_hint", message)
+        .help("write `role_hint: \"system\"` or `\"developer\"`, which every route can show");
+    Note { severity: Severity::Warning, about: None, ..Note::of_fault(from, fault(error)) }
 }

@@ -26,6 +26,8 @@ pub(crate) const SESSION_BUSY: &str = "HARN-SES-002";
 
 /// A handler or provider that takes too long.
 pub(crate) const LATE: &str = "HARN-HOK-001";
+/// An answer of a handler that cannot be used.
+pub(crate) const UNUSABLE: &str = "HARN-HOK-002";
 /// The queue of a session that cannot do what is asked.
 pub(crate) const QUEUE: &str = "HARN-SES-002";
 /// A worker that is not there.
@@ -76,6 +78,18 @@ pub(crate) static CODES: &[Code] = &[
                 {provider: \"mock\", hook_timeout_ms: 1000, reminders: {strict: true}})\n",
         mended: "register_session_hook(\"session_start\", { event -> println(event.task) })\nagent_loop(\"go\", nil, \
                  {provider: \"mock\", hook_timeout_ms: 1000, reminders: {strict: true}})\n",
+    },
+    Code {
+        code: UNUSABLE,
+        severity: Error,
+        title: "an answer of a handler that cannot be used",
+        meaning: "`modify` of a prompt is a string or holds `prompt`; of a compaction it holds `strategy`, `keep_last`, \
+                  `target_tokens` or `summary`. A prompt whose change cannot be used is refused, a compaction goes on as it \
+                  would have. Where nothing can be refused or changed, such an answer is ignored with a warning.",
+        fails: "register_session_hook(\"user_prompt_submit\", { event -> return {modify: {promt: \"hi\"}} })\n\
+                agent_loop(\"hello\", nil, {provider: \"mock\", reminders: {strict: true}})\n",
+        mended: "register_session_hook(\"user_prompt_submit\", { event -> return {modify: {prompt: \"hi\"}} })\n\
+                 agent_loop(\"hello\", nil, {provider: \"mock\", reminders: {strict: true}})\n",
     },
     Code {
         code: QUEUE,

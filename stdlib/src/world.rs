@@ -134,7 +134,14 @@ fn as_diagnostic(note: &Note) -> Diagnostic {
     };
     d.severity = severity;
     if let Some(about) = &note.about {
-        d = d.note(format!("about `{about}`"));
+        // What nobody caught in a handler did not end the run.
+        d = match d.message.strip_prefix("uncaught error: ") {
+            Some(said) => {
+                d.message = format!("`{about}` failed: {said}");
+                d.note("the work went on without it")
+            }
+            None => d.note(format!("about `{about}`")),
+        };
     }
     d
 }

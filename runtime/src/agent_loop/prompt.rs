@@ -20,9 +20,12 @@ impl Run<'_> {
         let options = RenderOptions { placement: self.options.reminders.placement };
         let pending = transcript.pending().map(|pending| pending.reminder.as_ref());
         let rendered = render(pending, &self.options.capabilities, options);
-        if !rendered.demoted.is_empty() && !state.demotion_noted {
+        if !state.demotion_noted
+            && let Some(demoted) = rendered.demoted.first().and_then(|id| transcript.find(id))
+        {
             state.demotion_noted = true;
-            self.note(demotion(self.options.request.model.as_deref().or(self.options.request.provider.as_deref())));
+            let request = &self.options.request;
+            self.note(demotion(&demoted.reminder, request.model.as_deref().or(request.provider.as_deref())));
         }
         Request {
             messages: transcript.messages().clone(),

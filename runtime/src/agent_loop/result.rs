@@ -104,11 +104,23 @@ impl LoopResult {
             ("llm", llm),
             ("tools", tools),
             ("session_id", (&self.session_id).into()),
-            ("diagnostics", self.diagnostics.iter().map(Note::to_data).collect()),
+            ("diagnostics", counted(&self.diagnostics)),
         ]);
         if let Some(suspension) = suspension {
             data.set("suspension", suspension);
         }
         data
     }
+}
+
+/// Each diagnostic once; one that came again says how often.
+fn counted(notes: &[Note]) -> Data {
+    let mut rows: Vec<(Data, i64)> = Vec::new();
+    for row in notes.iter().map(Note::to_data) {
+        match rows.iter_mut().find(|(known, _)| *known == row) {
+            Some((_, count)) => *count += 1,
+            None => rows.push((row, 1)),
+        }
+    }
+    rows.into_iter().map(|(row, count)| if count > 1 { row.with("times", count.into()) } else { row }).collect()
 }

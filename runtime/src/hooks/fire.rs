@@ -23,7 +23,7 @@ pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: 
         match ask(hook.as_ref(), turn, event, strict).await? {
             block @ Decision::Block { .. } if event.kind().can_be_vetoed() => return Ok(block),
             ignored @ (Decision::Block { .. } | Decision::Modify(_)) if !event.kind().can_be_vetoed() => {
-                note_ignored(turn, hook.name(), event.kind(), &ignored);
+                note_ignored(turn, hook.as_ref(), event.kind(), &ignored);
             }
             Decision::Allow | Decision::Block { .. } => {}
             Decision::Modify(payload) => {
@@ -36,15 +36,15 @@ pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: 
 }
 
 /// Nothing can be refused or changed here. Who only returned `false` may not have meant to.
-fn note_ignored(turn: Turn<'_>, name: &str, kind: EventKind, ignored: &Decision) {
+fn note_ignored(turn: Turn<'_>, hook: &dyn Hook, kind: EventKind, ignored: &Decision) {
     let what = match ignored {
         Decision::Block { reason } if *reason != default_reason(kind) => "refuse",
         Decision::Modify(_) => "change",
         _ => return,
     };
     let message = format!("a `{kind}` hook cannot {what} anything; its answer was ignored");
-    let about = Some(name.into());
-    turn.scope.note(Note { code: None, severity: Severity::Warning, message, about, fault: None });
+    let note = Note::of_fault(hook.name(), hook.unusable(&message));
+    turn.scope.note(Note { severity: Severity::Warning, ..note });
 }
 
 /// The prompt in an answer to `user_prompt_submit`: a text, or a payload that holds it.
@@ -93,6 +93,13 @@ fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdi
     for spec in &verdict.effects {
         let admitted = turn.session.inject_reminder(turn.scope, spec.clone(), Source::Hook, Some(producer.clone()));
         turn.scope.report(event.kind(), &admitted);
+    }
+    for why in &verdict.unusable {
+        let fault = hook.unusable(&format!("the answer of a `{}` hook cannot be used: {why}", event.kind()));
+        if strict {
+            return Err(fault);
+        }
+        turn.scope.note(Note::of_fault(hook.name(), fault));
     }
     for error in &verdict.malformed {
         if strict {

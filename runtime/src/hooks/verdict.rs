@@ -10,7 +10,11 @@ use std::sync::Arc;
 use crate::data::{Data, Entries};
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
+use crate::transcript::compact::CompactOptions;
+use crate::words::nearest;
+
 use super::EventKind;
+use super::fire::new_prompt;
 
 /// What is to be done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,6 +40,8 @@ pub struct Verdict {
     pub effects: Vec<ReminderSpec>,
     /// Reminders that cannot be added, and why.
     pub malformed: Vec<ReminderError>,
+    /// Changes that cannot be made, in words for whoever wrote the handler.
+    pub unusable: Vec<String>,
     /// How many reminders were not even looked at, because there were too many.
     refused: usize,
 }
@@ -84,12 +90,13 @@ impl Verdict {
             Data::List(items) => self.read_list(kind, items, path),
             Data::Dict(entries) => self.read_dict(kind, entries, returned, path),
             other => {
+                let text = if kind == EventKind::PostToolUse { "a string, " } else { "" };
                 let message = format!(
-                    "a `{kind}` hook may return nil, a bool, a dict or a list of effects, got {}",
+                    "a `{kind}` hook may return nil, a bool, {text}a dict or a list of effects, got {}",
                     other.type_name()
                 );
                 self.unreadable(kind, &message);
-                self.malformed.push(ReminderError::new(ReminderCode::Shape, path, message));
+                self.blame(ReminderError::new(ReminderCode::Shape, path, message));
             }
         }
     }
@@ -99,14 +106,41 @@ impl Verdict {
         if self.refused == 0 {
             return;
         }
-        let all = self.refused + self.effects.len() + self.malformed.len();
-        let message = format!(
-            "{all} reminders in one answer, {} of them were refused unread: {} are the most, and {} malformed ones",
-            self.refused,
-            Self::MOST,
-            Self::MOST_MALFORMED
-        );
+        let refused = self.refused;
+        let message = if self.effects.len() >= Self::MOST {
+            format!("one answer holds at most {} reminders, {refused} more were left out", Self::MOST)
+        } else {
+            format!("after {} malformed reminders in one answer, {refused} more were not read", Self::MOST_MALFORMED)
+        };
         self.malformed.push(ReminderError::new(ReminderCode::Shape, "", message).help("return the few that matter"));
+    }
+
+    /// Something is malformed. So many that nobody would read them are only counted.
+    fn blame(&mut self, error: ReminderError) {
+        if self.malformed.len() >= Self::MOST_MALFORMED {
+            self.refused += 1;
+        } else {
+            self.malformed.push(error);
+        }
+    }
+
+    /// A change that cannot be made. Of a prompt it counts as a refusal, a compaction goes on as it would have.
+    fn check_change(&mut self, kind: EventKind, payload: &Data) -> bool {
+        let why = match kind {
+            EventKind::UserPromptSubmit if new_prompt(payload).is_none() => {
+                let given = payload.as_dict().into_iter().flatten().map(|(key, _)| key.as_ref());
+                let near = nearest("prompt", given).map_or_else(String::new, |near| format!(" (you wrote `{near}`)"));
+                format!("`modify` of a prompt must be a string or hold a string `prompt`{near}")
+            }
+            EventKind::PreCompact => match CompactOptions::default().modified(payload) {
+                Ok(_) => return true,
+                Err(why) => why,
+            },
+            _ => return true,
+        };
+        self.unreadable(kind, &why);
+        self.unusable.push(why);
+        false
     }
 
     /// The stricter of two decisions counts.
@@ -134,7 +168,7 @@ impl Verdict {
             let inner = join(path, "effects");
             match effects.as_list() {
                 Some(items) => self.read_list(kind, items, &inner),
-                None => self.malformed.push(ReminderError::new(
+                None => self.blame(ReminderError::new(
                     ReminderCode::Shape,
                     inner,
                     format!("`effects` must be a list, got {}", effects.type_name()),
@@ -148,15 +182,17 @@ impl Verdict {
             let message = format!("unknown `decision` {word:?}");
             self.unreadable(kind, &message);
             let error = ReminderError::new(ReminderCode::Shape, join(path, "decision"), message);
-            self.malformed.push(error.help("write \"allow\" or \"deny\""));
+            self.blame(error.help("write \"allow\" or \"deny\""));
         }
         let decision = read_decision(kind, entries);
         let decides = decision.is_some();
-        if let Some(decision) = decision {
-            self.decide(decision);
+        match decision {
+            Some(Decision::Modify(payload)) if !self.check_change(kind, &payload) => {}
+            Some(decision) => self.decide(decision),
+            None => {}
         }
         let holds_effects = ["reminder", "effects", "then"].iter().any(|key| entries.contains_key(*key));
-        let bare = !decides && !holds_effects && looks_like_spec(kind, entries);
+        let bare = !decides && !holds_effects && looks_like_spec(entries);
         if bare {
             self.read_spec(returned, path);
         }
@@ -176,7 +212,7 @@ impl Verdict {
             // What was read as a reminder has told of it already, and observers may answer anything.
             if !bare && !kind.is_worker() {
                 let near = crate::words::nearest(key, known().chain(ReminderSpec::KEYS.iter().copied()));
-                self.malformed.push(ReminderError::new(ReminderCode::Shape, join(path, key), message).suggest(near));
+                self.blame(ReminderError::new(ReminderCode::Shape, join(path, key), message).suggest(near));
             }
         }
         let alone = entries.contains_key("reason") && !decides && kind.can_be_vetoed();
@@ -184,7 +220,7 @@ impl Verdict {
             let message = format!("a `reason` without a decision in the answer of a `{kind}` hook");
             self.unreadable(kind, &message);
             let error = ReminderError::new(ReminderCode::Shape, join(path, "reason"), message);
-            self.malformed.push(error.help("write {block: true, reason: \"…\"} or {deny: \"…\"}"));
+            self.blame(error.help("write {block: true, reason: \"…\"} or {deny: \"…\"}"));
         }
     }
 
@@ -213,7 +249,7 @@ impl Verdict {
         self.read_spec(item.get("reminder"), &join(path, "reminder"));
         for key in entries.keys().filter(|key| key.as_ref() != "reminder") {
             let message = format!("unknown key `{key}` beside `reminder`");
-            self.malformed.push(ReminderError::new(ReminderCode::Shape, join(path, key), message));
+            self.blame(ReminderError::new(ReminderCode::Shape, join(path, key), message));
         }
     }
 
@@ -224,7 +260,7 @@ impl Verdict {
         }
         match ReminderSpec::from_data(data) {
             Ok(spec) => self.effects.push(spec),
-            Err(error) => self.malformed.push(error.under(path)),
+            Err(error) => self.blame(error.under(path)),
         }
     }
 }
@@ -300,12 +336,12 @@ fn read_decision(kind: EventKind, entries: &Entries) -> Option<Decision> {
     (allows || decided.into_iter().any(|key| entries.contains_key(key))).then_some(Decision::Allow)
 }
 
-/// A dict without any word of a decision is meant as a reminder: with a `body`, or with a key that only reminders have. For
-/// events whose handlers answer with an ordinary dict, and for those that can be refused, nothing else is guessed.
-fn looks_like_spec(kind: EventKind, entries: &Entries) -> bool {
+/// A dict without any word of a decision and with a key that only reminders have is meant as a reminder. Nothing else is
+/// guessed: it may as well be a decision, misspelt.
+fn looks_like_spec(entries: &Entries) -> bool {
     let decides = ["block", "deny", "decision", "modify", "reason"].iter().any(|key| entries.contains_key(*key));
     let names_one = entries.keys().any(|key| ReminderSpec::KEYS.contains(&key.as_ref()));
-    !decides && (names_one || !(kind.is_worker() || kind.can_be_vetoed() || entries.is_empty()))
+    !decides && names_one
 }
 
 /// What is said where a handler refuses and does not say why.

@@ -1,7 +1,7 @@
 //! A script's function as the core sees it: called in a turn, answering at once or later.
 
 use crate::convert::to_data;
-use crate::fault::{LATE, Thrown, of_reminder};
+use crate::fault::{LATE, Thrown, UNUSABLE, of_reminder};
 use crate::here::Here;
 use lang::builtins::args;
 use lang::source::{SourceRef, Span};
@@ -54,6 +54,15 @@ impl ScriptFn {
     /// The error of a reminder that it returned, at the place where it was written.
     pub(crate) fn blame(&self, error: &ReminderError) -> Rc<dyn Fault> {
         let raise = of_reminder(error);
+        Thrown::fault(match self.place() {
+            Some((source, span)) => raise.at(&source, span),
+            None => raise,
+        })
+    }
+
+    /// What is reported of an answer that cannot be used.
+    pub(crate) fn unusable(&self, why: &str) -> Rc<dyn Fault> {
+        let raise = Raise::error(UNUSABLE, why).labelled("returned from this function");
         Thrown::fault(match self.place() {
             Some((source, span)) => raise.at(&source, span),
             None => raise,

@@ -26,6 +26,10 @@ impl Hook for ScriptHook {
         self.function.blame(error)
     }
 
+    fn unusable(&self, why: &str) -> Rc<dyn Fault> {
+        self.function.unusable(why)
+    }
+
     fn late(&self, ms: u64) -> Rc<dyn Fault> {
         self.function.late(&format!("the handler of `{}`", self.name), ms)
     }

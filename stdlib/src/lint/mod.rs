@@ -4,6 +4,7 @@
 //! leads back to the key at fault. So a rule stands once, and what `check` says is what a run would say.
 
 mod effects;
+mod events;
 mod fact;
 mod literal;
 mod options;
@@ -15,6 +16,7 @@ pub(crate) use fact::{invalidate_facts, recall_facts, store_fact};
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
+use runtime::hooks::EventKind;
 
 /// `transcript.inject_reminder(t, spec)`
 pub(crate) fn inject_reminder(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
@@ -46,6 +48,9 @@ pub(crate) fn tool_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 
 /// `register_session_hook(event, [pattern,] handler)`
 pub(crate) fn session_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(name) = view.arg(0) {
+        events::event(view, name, EventKind::is_session, "session", found);
+    }
     let handler = view.arg(2).or_else(|| view.arg(1));
     if let Some(handler) = handler {
         closure_effects(view, handler, &Producer::Hook, found);
@@ -54,6 +59,12 @@ pub(crate) fn session_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 
 /// `register_step_hook(persona, step, event, handler)`
 pub(crate) fn step_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(name) = view.arg(1) {
+        events::step(view, name, found);
+    }
+    if let Some(name) = view.arg(2) {
+        events::of_step(view, name, found);
+    }
     if let Some(handler) = view.arg(3) {
         closure_effects(view, handler, &Producer::Hook, found);
     }
@@ -61,13 +72,29 @@ pub(crate) fn step_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 
 /// `register_persona_hook(persona, event, handler)`
 pub(crate) fn persona_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(name) = view.arg(1) {
+        events::event(view, name, EventKind::is_step, "persona", found);
+    }
     if let Some(handler) = view.arg(2) {
+        closure_effects(view, handler, &Producer::Hook, found);
+    }
+}
+
+/// `register_checkpoint_hook(kinds, handler)`
+pub(crate) fn checkpoint_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(kinds) = view.arg(0) {
+        events::seams(view, kinds, found);
+    }
+    if let Some(handler) = view.arg(1) {
         closure_effects(view, handler, &Producer::Hook, found);
     }
 }
 
 /// `register_worker_hook(event, handler)`
 pub(crate) fn worker_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(name) = view.arg(0) {
+        events::event(view, name, EventKind::is_worker, "worker", found);
+    }
     if let Some(handler) = view.arg(1) {
         closure_effects(view, handler, &Producer::Worker, found);
     }
@@ -77,6 +104,9 @@ pub(crate) fn worker_hook(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 pub(crate) fn provider(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     let Some(dict) = view.arg(0).and_then(|arg| view.dict(arg)) else { return };
     let id = dict.get("id").and_then(|e| view.text(e)).unwrap_or("?").to_owned();
+    if let Some(list) = dict.get("subscribes_to") {
+        events::events(view, list, EventKind::is_for_providers, "provider", found);
+    }
     if let Some(evaluate) = dict.get("evaluate") {
         closure_effects(view, evaluate, &Producer::Provider(id), found);
     }

@@ -58,8 +58,8 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let transcript = session.transcript();
         let pending = transcript.pending().map(|p| p.reminder.as_ref());
         let rendered = render(pending, &capabilities, RenderOptions { placement });
-        if !rendered.demoted.is_empty() {
-            scope.note(demotion(request.model.as_deref().or(request.provider.as_deref())));
+        if let Some(demoted) = rendered.demoted.first().and_then(|id| transcript.find(id)) {
+            scope.note(demotion(&demoted.reminder, request.model.as_deref().or(request.provider.as_deref())));
         }
         request.reminders = Arc::new(rendered);
         session.sent(&scope, &request, false, &*world.routes);
