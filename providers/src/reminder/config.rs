@@ -15,7 +15,10 @@ pub(super) fn known_keys(id: &str, config: &Data, known: &[&str]) -> Result<(), 
         Data::Dict(entries) => entries,
         other => {
             let message = format!("the configuration of `{id}` must be a dict, got {}", other.type_name());
-            return Err(config_error(id, message));
+            return Err(config_error(id, message).help(match known {
+                [] => format!("leave `{id}` out: it takes no configuration"),
+                [first, ..] => format!("write `{id}: {{{first}: …}}`"),
+            }));
         }
     };
     let Some(unknown) = entries.keys().find(|key| !known.contains(&key.as_ref())) else { return Ok(()) };
@@ -89,7 +92,37 @@ pub(super) fn either<T: PartialEq>(
     Ok(value.or(other))
 }
 
-/// The error for a value that does not fit.
+/// The error for a value that does not fit, with one that does.
 pub(super) fn wrong(id: &str, key: &str, expected: &str, got: &Data) -> ReminderError {
-    config_error(format!("{id}.{key}"), format!("`{key}` of `{id}` must be {expected}, got {} {got}", got.type_name()))
+    let message = format!("`{key}` of `{id}` must be {expected}, got {} {got}", got.type_name());
+    let error = config_error(format!("{id}.{key}"), message);
+    match example(key) {
+        Some(example) => error.help(example),
+        None => error,
+    }
 }
+
+/// How a key is written so that it fits.
+pub(super) fn example(key: &str) -> Option<String> {
+    let (_, example) = EXAMPLES.iter().find(|(known, _)| *known == key)?;
+    Some(format!("write `{key}: {example}`"))
+}
+
+/// What may stand behind each key, as a script writes it.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("context_window", "128000"),
+    ("idle_seconds", "120"),
+    ("seconds", "120"),
+    ("max_findings", "5"),
+    ("limit", "5"),
+    ("text_scan", "false"),
+    ("include_warnings", "true"),
+    ("namespace", "\"project/facts\""),
+    ("scope", "\"project\""),
+    ("root", "\".harn/memory\""),
+    ("max_facts", "8"),
+    ("min_confidence", "0.6"),
+    ("kind_filter", "[\"decision\", \"constraint\"]"),
+    ("relevance_query", "\"signals and cancellation\""),
+    ("refresh_ratio", "0.7"),
+];

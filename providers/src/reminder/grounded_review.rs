@@ -11,6 +11,7 @@
 //! - [`command`]: which verification command a shell line runs.
 //! - [`scan`]: the failure lines in the output of such a command.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ mod outcome;
 mod scan;
 mod structured;
 
-use finding::Finding;
+use finding::Findings;
 use outcome::ToolOutcome;
 
 /// Tells the model what a verifier or the runtime has found wrong with its work.
@@ -81,18 +82,12 @@ impl GroundedReview {
         if carries_nothing(event) {
             return Ok(Vec::new());
         }
-        let mut findings = Vec::new();
+        let mut findings = Findings::default();
         structured::collect(event, &config, &mut findings);
         for outcome in ToolOutcome::all(event) {
-            findings.extend(outcome.findings(&config));
+            outcome.findings(&config, &mut findings);
         }
-        let mut distinct: Vec<Finding> = Vec::with_capacity(findings.len());
-        for finding in findings {
-            if !distinct.contains(&finding) {
-                distinct.push(finding);
-            }
-        }
-        let fresh = fresh(turn, event.kind(), distinct);
+        let fresh = fresh(turn, event.kind(), findings);
         Ok(if fresh.is_empty() { Vec::new() } else { vec![review(&fresh, config.max_findings)] })
     }
 }
@@ -108,30 +103,30 @@ fn carries_nothing(event: &HookEvent<'_>) -> bool {
 }
 
 /// Findings that the model has not been told of in this turn: the end of a turn sees the results of its tools again.
-fn fresh(turn: Turn<'_>, kind: EventKind, findings: Vec<Finding>) -> Vec<Finding> {
+fn fresh(turn: Turn<'_>, kind: EventKind, mut findings: Findings) -> Findings {
     /// More findings of one turn are not remembered.
-    const MOST: usize = 256;
+    const MOST: usize = 4096;
     let number = Data::from(turn.number);
     turn.session.with(|state| {
         let told = state.provider_memory.get(GroundedReview::ID).filter(|told| *told.get("turn") == number);
-        let mut told: Vec<Data> = told.and_then(|told| told.get("told").as_list()).unwrap_or_default().to_vec();
-        let before = told.clone();
-        let is_new = |finding: &Finding| !before.contains(&Data::from(finding.to_string()));
+        let told = told.and_then(|told| told.get("told").as_list()).unwrap_or_default();
+        let mut told: BTreeSet<i64> = told.iter().filter_map(Data::as_int).collect();
         // A tool's own result is always news, and without a turn there is nothing to repeat.
-        let all = kind == EventKind::PostToolUse || turn.number == 0;
-        let fresh: Vec<Finding> = findings.into_iter().filter(|finding| all || is_new(finding)).collect();
-        told.extend(fresh.iter().map(|finding| Data::from(finding.to_string())));
-        told.truncate(MOST);
-        let memory = Data::dict([("turn", number.clone()), ("told", Data::from(told))]);
+        if kind != EventKind::PostToolUse && turn.number > 0 {
+            findings.forget(&told);
+        }
+        told.extend(findings.marks());
+        let told = Data::list(told.into_iter().take(MOST).map(Data::from));
+        let memory = Data::dict([("turn", number.clone()), ("told", told)]);
         state.provider_memory.insert(GroundedReview::ID.into(), memory);
-        fresh
+        findings
     })
 }
 
-fn review(findings: &[Finding], most: usize) -> ReminderSpec {
+fn review(findings: &Findings, most: usize) -> ReminderSpec {
     let mut body = "Verified problems. Fix each, or say why it stands, before calling the work done:".to_owned();
     // Writing to a string cannot fail.
-    for finding in findings.iter().take(most) {
+    for finding in findings.first().take(most) {
         let _ = write!(body, "\n- {finding}");
     }
     if findings.len() > most {

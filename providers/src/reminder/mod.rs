@@ -126,6 +126,16 @@ mod tests {
             let known = error.help.unwrap_or_default();
             if let Some(known) = known.strip_prefix("known keys: ") {
                 assert_eq!(known.split(", ").collect::<Vec<_>>(), quoted(cells[2]), "{}", provider.id());
+                // A value that never fits is answered with one that does.
+                for key in known.split(", ") {
+                    let wrong =
+                        check_config(provider.id(), &Data::dict([(key, Data::list([Data::list([])]))])).unwrap_err();
+                    assert!(
+                        wrong.help.is_some_and(|help| help.contains(&format!("`{key}: "))),
+                        "{} {key}",
+                        provider.id()
+                    );
+                }
             } else {
                 assert_eq!(cells[2], "none", "{}: {known}", provider.id());
             }

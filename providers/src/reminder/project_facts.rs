@@ -96,8 +96,11 @@ fn of_fact<T>(key: &str, result: Result<T, FactError>) -> Result<T, ReminderErro
     result.map_err(|error| {
         let field = if error.field.starts_with(key) { &error.field } else { key };
         let wrong = config_error(format!("{}.{field}", ProjectFacts::ID), error.message);
-        let wrong = error.help.map_or(wrong.clone(), |help| wrong.help(help));
-        wrong.suggest(error.suggestion.as_deref())
+        let wrong = wrong.suggest(error.suggestion.as_deref());
+        match error.help.or_else(|| config::example(key)) {
+            Some(help) => wrong.help(help),
+            None => wrong,
+        }
     })
 }
 

@@ -4,7 +4,7 @@ use super::literal;
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
-use runtime::reminder::providers::{ReminderOptions, ReminderProviders};
+use runtime::reminder::providers::{ProviderList, ReminderOptions, ReminderProviders};
 use runtime::reminder::{ReminderCode, ReminderError};
 use runtime::words::nearest;
 
@@ -17,10 +17,12 @@ pub(super) fn check(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>
         Ok(options) => {
             // Who is registered is known only at run time: each id that is named counts as known here.
             let named: Vec<&str> = options.providers.ids().collect();
-            if let Err(error) = options.providers.check(&named) {
-                found.push(report(view, reminders, &error));
+            let misspelt = listed(view, reminders, &options);
+            // How many there are is not known while it is not known which.
+            match options.providers.check(&named) {
+                Err(error) if misspelt.is_empty() => found.push(report(view, reminders, &error)),
+                _ => found.extend(misspelt),
             }
-            listed(view, reminders, &options, found);
             configuration(view, reminders, &options, found);
         }
     }
@@ -43,20 +45,23 @@ fn configuration<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &Reminde
 }
 
 /// Ids in the list that are almost a canonical one's.
-fn listed<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &ReminderOptions, found: &mut Vec<Diagnostic>) {
+fn listed<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &ReminderOptions) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
     let registered = registered(view);
     let prefix = if view.dict(reminders).is_some() { "providers." } else { "" };
-    for (index, id) in options.providers.ids().enumerate() {
+    for (index, (adds, id)) in options.providers.entries().enumerate() {
         if registered.contains(&id) || ReminderProviders::CANONICAL.contains(&id) {
             continue;
         }
-        let Some(near) = nearest(id, ReminderProviders::CANONICAL.iter().copied()) else { continue };
+        let meant = ProviderList::meant(adds, id, ReminderProviders::CANONICAL.iter().copied());
+        if meant.is_none() {
+            continue;
+        }
         let message = format!("no reminder provider has the id `{id}`");
         let error = ReminderError::new(ReminderCode::Shape, format!("{prefix}{index}"), message);
-        let mut d = report(view, reminders, &error);
-        d = d.help(format!("did you mean `{near}`?"));
-        found.push(d);
+        found.push(report(view, reminders, &error.suggest(meant.as_deref())));
     }
+    found
 }
 
 /// The ids of the providers that this file registers.
@@ -79,6 +84,7 @@ fn misspelt(id: &str) -> Option<ReminderError> {
 /// The error at the part of the literal that its field path leads to.
 fn report<'a>(view: &CallView<'a>, whole: &'a Expr, error: &ReminderError) -> Diagnostic {
     let mut at = whole.span;
+    let mut at_key = false;
     let mut e = whole;
     let mut parts = error.field.split('.').filter(|p| !p.is_empty()).peekable();
     while let Some(part) = parts.next() {
@@ -92,16 +98,18 @@ fn report<'a>(view: &CallView<'a>, whole: &'a Expr, error: &ReminderError) -> Di
         let Some(inner) = dict.get(part) else { break };
         at = inner.span;
         e = inner;
+        // The suggestion is for the key where it is near to it, else for the value.
         if parts.peek().is_none()
             && let Some(span) = dict.key_span(part)
-            && error.suggestion.is_some()
+            && error.suggestion.as_deref().is_some_and(|word| nearest(part, [word]).is_some())
         {
+            at_key = true;
             at = span;
         }
     }
     let mut d = Diagnostic::error(error.code.as_str(), error.message.clone()).label(view.source(), at, "here");
     if let Some(suggestion) = &error.suggestion {
-        d = d.fix(at, suggestion.clone());
+        d = d.fix(at, if at_key { suggestion.clone() } else { format!("\"{suggestion}\"") });
     }
     match &error.help {
         Some(help) => d.help(help.clone()),

@@ -2,6 +2,7 @@
 
 use super::effects::Producer;
 use super::{literal, route};
+use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
 use runtime::data::Data;
@@ -84,13 +85,22 @@ fn first(field: &str) -> &str {
     field.split('.').next().unwrap_or("")
 }
 
+/// The item of a list that a field path like `tags.1` ends in.
+fn item<'a>(view: &CallView<'a>, value: &'a Expr, field: &str) -> Option<&'a Expr> {
+    let ExprKind::List(items) = &view.follow(value).kind else { return None };
+    let index: usize = field.rsplit('.').next()?.parse().ok()?;
+    // Behind a spread the numbers are not those of the literal.
+    let before = items.get(..=index)?;
+    (!before.iter().any(|item| item.spread)).then(|| &before[index].value)
+}
+
 /// The error where it stands: an unknown key at the key, a wrong value at the value, a missing one at the dict.
 fn report<'a>(view: &CallView<'a>, dict: &DictView<'a>, keys: &[&str], error: &ReminderError) -> Diagnostic {
     let key = first(error.field.strip_prefix("reminder.").unwrap_or(&error.field));
     let unknown = !keys.contains(&key);
     let (span, label) = match (dict.get(key), dict.key_span(key)) {
         (Some(_), Some(span)) if unknown => (span, "unknown"),
-        (Some(value), _) => (value.span, "this value"),
+        (Some(value), _) => (item(view, value, &error.field).unwrap_or(value).span, "this value"),
         _ => (dict.span, "in this dict"),
     };
     let mut d = Diagnostic::error(error.code.as_str(), error.message.clone()).label(view.source(), span, label);

@@ -1,6 +1,8 @@
 //! [`Finding`]: one thing that a verifier or the runtime has found.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::reminder::text;
@@ -55,6 +57,58 @@ impl fmt::Display for Finding {
             Some(command) => write!(f, " (command={command})"),
             None => Ok(()),
         }
+    }
+}
+
+/// What was found, each thing once. All are counted, the first ones are kept.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    first: Vec<(i64, Finding)>,
+    seen: BTreeSet<i64>,
+}
+
+impl Findings {
+    /// How many are kept: more than one reminder lists.
+    const KEPT: usize = 64;
+
+    pub(super) fn push(&mut self, finding: Finding) {
+        let mut hasher = DefaultHasher::new();
+        finding.to_string().hash(&mut hasher);
+        let mark = hasher.finish().cast_signed();
+        if self.seen.insert(mark) && self.first.len() < Self::KEPT {
+            self.first.push((mark, finding));
+        }
+    }
+
+    /// How many there are, those that are not kept too.
+    pub(super) fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// The first ones.
+    pub(super) fn first(&self) -> impl Iterator<Item = &Finding> {
+        self.first.iter().map(|(_, finding)| finding)
+    }
+
+    /// By what each one is known again.
+    pub(super) fn marks(&self) -> impl Iterator<Item = i64> {
+        self.seen.iter().copied()
+    }
+
+    /// Leaves out those that are known.
+    pub(super) fn forget(&mut self, known: &BTreeSet<i64>) {
+        self.seen.retain(|mark| !known.contains(mark));
+        self.first.retain(|(mark, _)| !known.contains(mark));
+    }
+}
+
+impl Extend<Finding> for Findings {
+    fn extend<I: IntoIterator<Item = Finding>>(&mut self, findings: I) {
+        findings.into_iter().for_each(|finding| self.push(finding));
     }
 }
 

@@ -7,7 +7,7 @@ use runtime::hooks::{EventKind, HookEvent};
 
 use super::GroundedReviewConfig;
 use super::command::{self, Command};
-use super::finding::Finding;
+use super::finding::{Finding, Findings};
 use super::scan;
 
 /// What a tool was asked and what it gave.
@@ -84,15 +84,18 @@ impl ToolOutcome {
         }
     }
 
-    /// What the outcome proves.
-    pub(super) fn findings(&self, config: &GroundedReviewConfig) -> Vec<Finding> {
+    /// Adds what the outcome proves.
+    pub(super) fn findings(&self, config: &GroundedReviewConfig, findings: &mut Findings) {
         // What a file says is no evidence, and a file that is not there is no fault of the work.
         if is_display(&self.name) || self.text.starts_with("not run: ") {
-            return Vec::new();
+            return;
         }
         let found = if config.text_scan { self.scan(config) } else { Vec::new() };
         // The lines of a verification command say more than that it failed.
-        if found.is_empty() { self.tool_error().into_iter().collect() } else { found }
+        match found.is_empty() {
+            true => findings.extend(self.tool_error()),
+            false => findings.extend(found),
+        }
     }
 
     fn tool_error(&self) -> Option<Finding> {

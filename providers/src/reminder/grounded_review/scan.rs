@@ -21,9 +21,6 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a test makes every pattern")
 }
 
-/// More findings of one output are not collected.
-const MOST: usize = 200;
-
 /// The failure lines of the output of these commands.
 pub(super) fn scan(text: &str, commands: &[Command], warnings: bool) -> Vec<Finding> {
     static COLOUR: Pattern = LazyLock::new(|| pattern(r"\x1b\[[0-9;?]*[A-Za-z]"));
@@ -39,7 +36,7 @@ pub(super) fn scan(text: &str, commands: &[Command], warnings: bool) -> Vec<Find
         // `cargo check && cargo test`: a failing test is found by the one that runs tests.
         let of_family = || commands.iter().filter(|other| other.family == command.family);
         let tests = of_family().find(|other| other.tests).unwrap_or(command);
-        for finding in of(command.family, &lines, warnings).into_iter().take(MOST) {
+        for finding in of(command.family, &lines, warnings) {
             let by = if finding.kind.as_ref() == Finding::TEST_FAILURE { tests } else { command };
             found.push(finding.by(&by.text));
         }

@@ -4,7 +4,7 @@ use runtime::data::Data;
 use runtime::hooks::HookEvent;
 
 use super::GroundedReviewConfig;
-use super::finding::{Finding, kind_of};
+use super::finding::{Finding, Findings, kind_of};
 
 /// Signals by which a verifier lets the work pass.
 const ACCEPTED: &[&str] = &[
@@ -26,7 +26,7 @@ const ACCEPTED: &[&str] = &[
 const NO_VERDICT: &[&str] = &["", "none", "skip", "skipped", "abstain", "abstained", "pending", "unknown", "not_run"];
 
 /// Adds what the payload, its `result` and the rows of its `tool_results` say.
-pub(super) fn collect(event: &HookEvent<'_>, config: &GroundedReviewConfig, findings: &mut Vec<Finding>) {
+pub(super) fn collect(event: &HookEvent<'_>, config: &GroundedReviewConfig, findings: &mut Findings) {
     let mut look = |get: &dyn Fn(&str) -> Data| {
         each(&get("verifier_signals"), |item| findings.extend(signal(item)));
         each(&get("parse_errors"), |item| findings.extend(named(Finding::PARSE_ERROR, item)));
@@ -49,10 +49,8 @@ pub(super) fn collect(event: &HookEvent<'_>, config: &GroundedReviewConfig, find
 
 /// The items of a list; one that stands alone counts as a list of itself.
 fn each(data: &Data, mut look: impl FnMut(&Data)) {
-    /// Nobody reads more.
-    const MOST: usize = 1_000;
     match data {
-        Data::List(items) => items.iter().take(MOST).for_each(look),
+        Data::List(items) => items.iter().for_each(look),
         Data::Dict(_) | Data::Str(_) => look(data),
         _ => {}
     }

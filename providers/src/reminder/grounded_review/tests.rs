@@ -389,6 +389,24 @@ fn one_reminder_lists_so_many_findings_and_counts_the_rest() {
 }
 
 #[test]
+fn however_many_there_are_all_are_counted() {
+    let signals: Vec<Data> = (0..10_000)
+        .map(|i| {
+            Data::dict([("name", Data::from(i)), ("signal", "reject".into()), ("reason", Data::from(format!("{i}")))])
+        })
+        .collect();
+    let payload = Data::dict([("verifier_signals", Data::from(signals))]).to_json();
+    let body = fire_raw(&GroundedReview, EventKind::PostToolUse, &payload, &Data::Nil).unwrap().remove(0).body;
+    assert!(body.contains("\n9995 more are not listed"), "{body}");
+    let output: String = (0..3_000).map(|i| format!("a.ts({i},1): error TS1005: ';' expected.\n")).collect();
+    let call = ToolCall::new("c1", "bash", Data::dict([("command", Data::from("tsc"))]));
+    let result = ToolResult { text: output.into(), truncated: false, ok: true, value: Data::Nil };
+    let event = HookEvent::PostToolUse { call: &call, result: &result, iteration: 1 };
+    let body = fire(&GroundedReview, &event, &Data::Nil).unwrap().remove(0).body;
+    assert!(body.contains("\n2995 more are not listed"), "{body}");
+}
+
+#[test]
 fn what_the_end_of_a_turn_sees_again_is_not_told_again() {
     let place = Place::new();
     let look = |kind: EventKind, json: &str| {

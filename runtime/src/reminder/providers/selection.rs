@@ -57,7 +57,11 @@ impl ReminderOptions {
                 });
             }
             Data::Dict(entries) => entries,
-            other => return Err(wrong("", "`reminders` must be a bool, a list or a dict", other)),
+            other => {
+                return Err(wrong("", "`reminders` must be a bool, a list or a dict", other).help(
+                    "write `reminders: false` to turn all providers off, or `reminders: [\"-idle_nudge\"]` for one",
+                ));
+            }
         };
         if let Some(unknown) = entries.keys().find(|key| !KEYS.contains(&key.as_ref())) {
             let message = format!("unknown key `{unknown}` in `reminders`");
@@ -67,11 +71,15 @@ impl ReminderOptions {
         let flag = |key: &str, default: bool| match data.get(key) {
             Data::Nil => Ok(default),
             Data::Bool(value) => Ok(*value),
-            other => Err(wrong(key, &format!("`{key}` must be a bool"), other)),
+            other => Err(wrong(key, &format!("`{key}` must be a bool"), other)
+                .help(format!("write `{key}: true` or `{key}: false`"))),
         };
         let config = match data.get("config") {
             config @ (Data::Nil | Data::Dict(_)) => config.clone(),
-            other => return Err(wrong("config", "`config` must be a dict of provider ids", other)),
+            other => {
+                return Err(wrong("config", "`config` must be a dict of provider ids", other)
+                    .help("write `config: {idle_nudge: {idle_seconds: 120}}`"));
+            }
         };
         let placement = match data.get("placement") {
             Data::Nil => None,
@@ -79,7 +87,10 @@ impl ReminderOptions {
                 ReminderError::new(ReminderCode::Shape, "placement", format!("unknown `placement` {:?}", error.got))
                     .help(format!("use one of {}", error.expected))
             })?),
-            other => return Err(wrong("placement", "`placement` must be \"head\" or \"tail\"", other)),
+            other => {
+                return Err(wrong("placement", "`placement` must be \"head\" or \"tail\"", other)
+                    .help("write `placement: \"tail\"`"));
+            }
         };
         Ok(ReminderOptions {
             enabled: flag("enabled", true)?,
@@ -124,12 +135,16 @@ impl ProviderList {
         let items = match data {
             Data::Nil => return Ok(ProviderList::default()),
             Data::List(items) => items,
-            other => return Err(wrong(field, "`providers` must be a list of ids", other)),
+            other => {
+                return Err(wrong(field, "`providers` must be a list of ids", other)
+                    .help("write `providers: [\"-idle_nudge\"]`"));
+            }
         };
         let mut list = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             let Some(text) = item.as_str().map(str::trim) else {
-                return Err(wrong(&join(field, index), "a provider id must be a string", item));
+                return Err(wrong(&join(field, index), "a provider id must be a string", item)
+                    .help("write \"id\" to add a provider, \"-id\" to remove it"));
             };
             match text.strip_prefix('-') {
                 Some(id) => list.push((false, id.into())),
@@ -137,6 +152,17 @@ impl ProviderList {
             }
         }
         Ok(ProviderList(list))
+    }
+
+    /// What was probably meant by an entry with an unknown id. Who removes a misspelt one does not mean to add it.
+    pub fn meant<'a>(adds: bool, id: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+        let near = nearest(id.trim_start_matches('-'), known)?;
+        Some(if adds { near.to_owned() } else { format!("-{near}") })
+    }
+
+    /// Its entries: whether it adds, and the id.
+    pub fn entries(&self) -> impl Iterator<Item = (bool, &str)> {
+        self.0.iter().map(|(adds, id)| (*adds, id.as_ref()))
     }
 
     /// The ids it names, added and removed ones.
@@ -153,11 +179,12 @@ impl ProviderList {
     /// removed, plus those added. A registered provider that the list does not name does not count.
     pub fn check(&self, registered: &[&str]) -> Result<(), ReminderError> {
         let known = || ReminderProviders::CANONICAL.iter().copied().chain(registered.iter().copied());
-        for (index, (_, id)) in self.0.iter().enumerate() {
+        for (index, (adds, id)) in self.0.iter().enumerate() {
             if !known().any(|name| name == id.as_ref()) {
                 let message = format!("no reminder provider has the id `{id}`");
+                let near = Self::meant(*adds, id, known());
                 return Err(ReminderError::new(ReminderCode::Shape, join("providers", index), message)
-                    .suggest(nearest(id, known()))
+                    .suggest(near.as_deref())
                     .or_help("register it with register_reminder_provider, or remove it from the list"));
             }
         }
