@@ -79,7 +79,11 @@ impl Session {
     /// The newest of a key stays, and nothing stands twice.
     pub(crate) fn admit(&mut self, known: Known) {
         self.pending.retain(|old| old.number != known.number && (known.key.is_none() || old.key != known.key));
-        self.pending.push(Known { carried: false, twin: false, place: self.messages, ..known });
+        let (carried, twin, place) = (false, false, self.messages);
+        self.pending.push(known);
+        if let Some(new) = self.pending.last_mut() {
+            (new.carried, new.twin, new.place) = (carried, twin, place);
+        }
     }
 
     /// The turn is over: one less for those that its prompt carried.

@@ -50,10 +50,13 @@ pub(crate) struct Pair {
     pub(crate) is_closed: bool,
 }
 
+/// Ids, and how many turns each has left.
+pub(crate) type Left = Vec<(Arc<str>, Option<u32>)>;
+
 /// What was pending in every session when the log had so many records.
 pub(crate) struct Snapshot {
     pub(crate) cursor: u64,
-    pub(crate) pending: Vec<(Arc<str>, Vec<(Arc<str>, Option<u32>)>)>,
+    pub(crate) pending: Vec<(Arc<str>, Left)>,
 }
 
 pub(crate) struct World {
@@ -202,7 +205,7 @@ impl World {
                 };
                 self.compact(at, options, veto, messages.map(usize::from))?;
             }
-            What::Fork | What::ForkAt(_) if crowd >= 6 => {}
+            What::Fork | What::ForkAt(_) | What::Inherit | What::Import { .. } if crowd >= 6 => {}
             What::Fork => {
                 let child = self.sessions.fork(&id, Some(&self.name()), &self.scope).unwrap();
                 let model = self.pairs[at].model.fork(None);
@@ -215,7 +218,6 @@ impl World {
                 let model = self.pairs[at].model.fork(Some(kept));
                 self.add(child, model);
             }
-            What::Inherit if crowd >= 6 => {}
             What::Inherit => {
                 let child = self.open(model::Session::default());
                 self.hand_over(at, child);
@@ -286,7 +288,6 @@ impl World {
                 pair.model.queue.drain(..).for_each(|queued| pair.model.fates[queued.nth] = Fate::Delivered);
                 prop_assert_eq!(real.transcript().pending_count(), 0);
             }
-            What::Import { .. } if crowd >= 6 => {}
             What::Import { one_key } => self.import(at, one_key),
             What::Clock(by) => self.clock.0.set(self.clock.0.get() + i64::from(by)),
         }
