@@ -363,6 +363,10 @@ mod tests {
             "register_tool_hook({pattern: \"*\", pre: { c -> nil }})",
             "register_reminder_provider({id: \"mine\", subscribes_to: [\"post_turn\"], evaluate: { c -> nil }})",
             "var f = nil\nf = { -> f }\nregister_session_hook(\"session_end\", { e -> f() })",
+            "let w = spawn_agent({task: \"x\", reminders: false, llm_caller: { a -> \"done\" }})\nwait_agent(w)",
+            "let w = spawn_agent({task: \"x\", reminders: false, llm_caller: { a -> sleep(60000) }})\nlet t = \
+             agent_lifecycle_tools(tool_registry(), {subagents: [w]})",
+            "sub_agent_run(\"x\", {reminders: false, llm_caller: { a -> \"done\" }})",
             "fn g() { yield 1 }\nlet it = g()\nit.next()\nregister_session_hook(\"session_end\", { e -> it.next() })",
         ];
         for text in scripts {

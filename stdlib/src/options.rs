@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
 
     /// Everything as it was written.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'a Str, &'a Value)> {
-        self.dict.into_iter().flat_map(|dict| dict.iter())
+        self.dict.into_iter().flat_map(Dict::iter)
     }
 
     /// Which argument it is, from 0.

@@ -14,7 +14,7 @@ use crate::workers::{
 };
 use crate::world::World;
 use lang::builtins::{Capability, args};
-use lang::value::{Str, Value};
+use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, On, Raise, Wait, codes};
 use runtime::clock::Clock;
 use runtime::seam::{Scope, Tool};
@@ -186,7 +186,7 @@ fn suspend_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
 /// Where the snapshot is to be, as the option says.
 fn snapshot_path(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<Option<Arc<str>>, Box<Raise>> {
     let mut path = None;
-    for (key, value) in args::opt_dict(args, i)?.into_iter().flat_map(|dict| dict.iter()) {
+    for (key, value) in args::opt_dict(args, i)?.into_iter().flat_map(Dict::iter) {
         if key.as_str() != "snapshot_path" {
             let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`"));
             return Err(raise.about(i, format!("has `{key}`")).help("the option is `snapshot_path`"));

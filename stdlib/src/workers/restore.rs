@@ -61,7 +61,7 @@ fn prepared(
 ) -> Result<Prepared, Box<Raise>> {
     let mut all = to_value(&snapshot.options).as_dict().cloned().unwrap_or_default();
     all.insert(Str::new("task"), Value::str(&snapshot.task));
-    for (key, value) in given.into_iter().flat_map(|given| given.iter()) {
+    for (key, value) in given.into_iter().flat_map(Dict::iter) {
         all.insert(key.clone(), value.clone());
     }
     let mut args = vec![Value::Nil; arg];
