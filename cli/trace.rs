@@ -1,6 +1,6 @@
 //! `harn trace LOG`: what became of every reminder, from the event log alone.
 //!
-//! - `source`: reading a log, SQLite or JSON lines.
+//! - `source`: reading a log, SQLite or JSON lines; `output`: where the trace goes.
 //! - `names`: ids and texts as people see them.
 //! - `timeline`, `text`: the life of each session, turn by turn.
 //! - `pending`: what was pending at a point.
@@ -11,7 +11,7 @@ use crate::report::{Format, show, wants_color};
 use names::Names;
 use runtime::data::Data;
 use runtime::event_log::Record;
-use runtime::reminder::lifecycle::rebuild::Rebuilt;
+use runtime::reminder::lifecycle::rebuild::{RebuildNote, Rebuilt, SessionLife};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use stdlib::Diagnostic;
@@ -19,6 +19,7 @@ use stdlib::Diagnostic;
 mod document;
 mod lane;
 mod names;
+mod output;
 mod page;
 mod paint;
 mod pending;
@@ -82,13 +83,26 @@ struct Trace {
 
 impl Trace {
     /// The sessions that are wanted.
-    fn sessions(&self) -> impl Iterator<Item = &runtime::reminder::lifecycle::rebuild::SessionLife> {
+    fn sessions(&self) -> impl Iterator<Item = &SessionLife> {
         let wanted = |id: &str| self.only.as_deref().is_none_or(|only| only == id);
         self.rebuilt.sessions().filter(move |session| wanted(&session.id))
     }
 
+    /// Which of several runs a session belongs to, in words; nothing where there was one.
+    fn run_of(&self, session: &SessionLife) -> Option<String> {
+        let runs = self.rebuilt.runs(&session.id);
+        (runs > 1).then(|| format!("run {} of {runs}", session.run))
+    }
+
+    /// What a run that is not the last left behind: a session lives in memory.
+    fn left_of(&self, session: &SessionLife) -> Option<String> {
+        let left = session.pending().count();
+        (session.run < self.rebuilt.runs(&session.id) && left > 0)
+            .then(|| format!("{} pending at the last record of this run; a later run begins anew", names::grouped(left as u64)))
+    }
+
     /// Notes of the sessions that are wanted.
-    fn notes(&self) -> impl Iterator<Item = &runtime::reminder::lifecycle::rebuild::RebuildNote> {
+    fn notes(&self) -> impl Iterator<Item = &RebuildNote> {
         let wanted = |id: Option<&str>| self.only.is_none() || id == self.only.as_deref();
         self.rebuilt.notes.iter().filter(move |note| wanted(note.session_id.as_deref()))
     }
@@ -119,9 +133,12 @@ fn trace(args: &Args) -> Result<(), Failure> {
         Some(cursor) => pending::pending(&trace, cursor, paint::Paint::of(&std::io::stdout())),
         None => text::text(&trace, args.verbose, paint::Paint::of(&std::io::stdout())),
     };
-    // A reader who has gone away (`harn trace LOG | head`) is no error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(())
+    output::print(&text).map_err(|error| not_printed(&error))
+}
+
+fn not_printed(error: &std::io::Error) -> Failure {
+    let help = "what was asked for is not whole; make room, or write somewhere else";
+    Failure::Said(1, format!("standard output cannot be written: {error}"), help.to_owned())
 }
 
 fn check_cursor(args: &Args, last: u64) -> Result<(), Failure> {
@@ -137,7 +154,9 @@ fn check_cursor(args: &Args, last: u64) -> Result<(), Failure> {
 fn find_session(rebuilt: &Rebuilt, names: &Names, wanted: &str) -> Result<String, Failure> {
     let end = wanted.strip_prefix('#').unwrap_or(wanted);
     let exact = rebuilt.sessions().find(|session| session.id.as_ref() == wanted);
-    let mut ending = rebuilt.sessions().filter(|session| !end.is_empty() && session.id.ends_with(end));
+    // One that several runs had is one session here.
+    let ends_so = |session: &&SessionLife| session.run == 1 && !end.is_empty() && session.id.ends_with(end);
+    let mut ending = rebuilt.sessions().filter(ends_so);
     let found = exact.or_else(|| ending.next().filter(|_| ending.next().is_none()));
     found.map(|session| session.id.to_string()).ok_or_else(|| {
         let ids: Vec<String> = rebuilt.sessions().take(8).map(|session| names.short(&session.id)).collect();
@@ -155,14 +174,15 @@ fn find_session(rebuilt: &Rebuilt, names: &Names, wanted: &str) -> Result<String
 fn records(args: &Args) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let upto = args.at.unwrap_or(u64::MAX);
-    let mut is_open = true;
+    let mut written = Ok(());
     let told = source::read(&args.log, |record| {
-        if is_open && record.cursor <= upto && is_of(record, args.session.as_deref()) {
-            is_open = writeln!(out, "{}", record.to_data().to_json()).is_ok();
+        if written.is_ok() && record.cursor <= upto && is_of(record, args.session.as_deref()) {
+            written = writeln!(out, "{}", record.to_data().to_json());
         }
     })
     .map_err(Failure::Told)?;
-    let _ = out.flush();
+    let written = written.and_then(|()| out.flush());
+    output::forgive(written).map_err(|error| not_printed(&error))?;
     show(&told.warnings, Format::Text);
     check_cursor(args, told.last_cursor)
 }
@@ -178,7 +198,7 @@ fn is_of(record: &Record, session: Option<&str>) -> bool {
 
 fn write_page(trace: &Trace, args: &Args, file: &std::path::Path) -> Result<(), Failure> {
     let name = args.log.file_name().map_or_else(|| "log".to_owned(), |name| name.to_string_lossy().into_owned());
-    source::write_whole(file, &page::page(trace, &name)).map_err(|error| {
+    output::write_whole(file, &page::page(trace, &name), &args.log).map_err(|error| {
         let message = format!("`{}` cannot be written: {error}", file.display());
         let help = "name a file in a folder that is there and may be written to; what stood there is as it was";
         Failure::Said(1, message, help.to_owned())
@@ -186,8 +206,7 @@ fn write_page(trace: &Trace, args: &Args, file: &std::path::Path) -> Result<(), 
     let lives: usize = trace.sessions().map(|session| session.reminders.len()).sum();
     let sessions = names::count(trace.sessions().count(), "session");
     let written = format!("{} of {sessions} in {}\n", names::count(lives, "reminder"), file.display());
-    let _ = std::io::stdout().write_all(written.as_bytes());
-    Ok(())
+    output::print(&written).map_err(|error| not_printed(&error))
 }
 
 /// How wide text may be.

@@ -29,6 +29,8 @@ fn session(session: &SessionLife) -> Data {
         ("id", Data::from(&session.id)),
         ("parent_id", session.parent_id.as_ref().into()),
         ("agent_id", session.agent_id.as_ref().unwrap_or(&session.id).into()),
+        ("run_id", session.run_id.as_ref().into()),
+        ("run", session.run.into()),
         ("turns", session.turns.into()),
         ("first_ms", session.first_ms.into()),
         ("last_ms", session.last_ms.into()),

@@ -32,9 +32,8 @@ pub(super) fn page(trace: &Trace, log: &str) -> String {
     out.push_str(LEGEND);
     out.push_str("</header>\n<main>\n");
     contents(&mut out, trace);
-    let known: Vec<&str> = trace.sessions().map(|session| session.id.as_ref()).collect();
-    for session in trace.sessions() {
-        section(&mut out, session, &trace.names, &known);
+    for (place, session) in trace.sessions().enumerate() {
+        section(&mut out, trace, place, session);
     }
     if lives == 0 {
         let _ = writeln!(out, "<p>{}</p>", escape(nothing(trace).trim_end()));
@@ -97,8 +96,9 @@ fn contents(out: &mut String, trace: &Trace) {
         let tally = session.tally();
         let _ = writeln!(
             out,
-            "<li><a href=\"#s{place}\">{}</a> {} · {}, {} pending</li>",
+            "<li><a href=\"#s{place}\">{}</a> {}{} · {}, {} pending</li>",
             escape(&trace.names.short(&session.id)),
+            trace.run_of(session).map(|run| format!("{run} · ")).unwrap_or_default(),
             count(session.turns as usize, "turn"),
             count(session.reminders.len(), "reminder"),
             tally.pending
@@ -107,12 +107,14 @@ fn contents(out: &mut String, trace: &Trace) {
     out.push_str("</ol></nav>\n");
 }
 
-fn section(out: &mut String, session: &SessionLife, names: &Names, known: &[&str]) {
-    let place = |id: &str| known.iter().position(|known| *known == id);
-    let number = place(&session.id).unwrap_or_default();
+fn section(out: &mut String, trace: &Trace, number: usize, session: &SessionLife) {
+    let names = &trace.names;
+    // A parent is of the same run.
+    let place = |id: &str| trace.sessions().position(|other| other.id.as_ref() == id && other.run_id == session.run_id);
     let _ = writeln!(out, "<section id=\"s{number}\">\n<h2>{}</h2>", escape(&names.short(&session.id)));
     let is_cut = names.short(&session.id) != clean(&session.id);
     let mut facts: Vec<String> = is_cut.then(|| format!("<code>{}</code>", escape(&session.id))).into_iter().collect();
+    facts.extend(trace.run_of(session));
     if let Some(parent) = &session.parent_id {
         let name = escape(&names.short(parent));
         facts.push(match place(parent) {
@@ -126,6 +128,9 @@ fn section(out: &mut String, session: &SessionLife, names: &Names, known: &[&str
     let tally = session.tally();
     let class = if tally.holds() { "law" } else { "law broken" };
     let _ = writeln!(out, "<p class=\"{class}\">{}</p>", escape(&conservation(&tally)));
+    if let Some(left) = trace.left_of(session) {
+        let _ = writeln!(out, "<p class=\"facts\">{}</p>", escape(&left));
+    }
     if session.branched {
         out.push_str(
             "<p class=\"law broken\">Two lines of life under one id: a script went on from an older version.</p>\n",

@@ -14,13 +14,17 @@ pub(super) fn pending(trace: &Trace, cursor: u64, paint: Paint) -> String {
     let last = trace.told.last_cursor;
     let _ = writeln!(out, "after cursor {cursor} of {last}: {} pending", count(all, "reminder"));
     for session in sessions.into_iter().filter(|session| session.pending().next().is_some()) {
-        let _ = writeln!(out, "\n{}", paint.bold(&format!("session {}", clean(&session.id))));
+        let _ = writeln!(out, "\n{}", paint.bold(&format!("session {}{}", clean(&session.id), run(trace, session))));
         session.pending().for_each(|life| reminder(&mut out, life, paint));
     }
     for note in trace.notes() {
         let _ = writeln!(out, "{} at cursor {}: {}", paint.red("note"), note.cursor, clean(&note.message));
     }
     out
+}
+
+fn run(trace: &Trace, session: &SessionLife) -> String {
+    trace.run_of(session).map(|run| format!(" · {run}")).unwrap_or_default()
 }
 
 fn reminder(out: &mut String, life: &Biography, paint: Paint) {

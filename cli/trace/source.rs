@@ -145,21 +145,3 @@ pub(crate) fn of_log(error: &LogError) -> Box<Diagnostic> {
     };
     Box::new(Diagnostic::new(error.code(), Severity::Error, error.to_string()).help(help))
 }
-
-/// Writes a file whole or not at all: beside it first, then in its place.
-///
-/// # Errors
-/// The system refuses; what stood there is as it was.
-pub(crate) fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    if path.is_dir() {
-        return Err(std::io::Error::other("it is a folder"));
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written
-}

@@ -18,7 +18,7 @@ const INDENT: usize = 8;
 pub(super) fn text(trace: &Trace, verbose: bool, paint: Paint) -> String {
     let mut out = String::new();
     for session in trace.sessions() {
-        let writer = Writer { names: &trace.names, paint, columns: super::columns(), verbose };
+        let writer = Writer { trace, names: &trace.names, paint, columns: super::columns(), verbose };
         writer.session(&mut out, session);
     }
     if out.is_empty() {
@@ -64,6 +64,7 @@ pub(super) fn conservation(tally: &Tally) -> String {
 }
 
 struct Writer<'a> {
+    trace: &'a Trace,
     names: &'a Names,
     paint: Paint,
     columns: usize,
@@ -72,7 +73,8 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn session(&self, out: &mut String, session: &SessionLife) {
-        let mut facts = vec![count(session.turns as usize, "turn"), count(session.prompts.len(), "request")];
+        let mut facts: Vec<String> = self.trace.run_of(session).into_iter().collect();
+        facts.extend([count(session.turns as usize, "turn"), count(session.prompts.len(), "request")]);
         facts.extend(session.parent_id.iter().map(|parent| format!("parent {}", self.names.short(parent))));
         facts.extend(session.agent_id.iter().map(|agent| format!("agent {}", clean(agent))));
         let name = self.names.short(&session.id);
@@ -84,6 +86,9 @@ impl Writer<'_> {
         let tally = session.tally();
         let line = conservation(&tally);
         let _ = writeln!(out, "  {}", if tally.holds() { line } else { self.paint.red(&line) });
+        if let Some(left) = self.trace.left_of(session) {
+            let _ = writeln!(out, "  {left}");
+        }
         if session.branched {
             let _ = writeln!(
                 out,

@@ -7,6 +7,7 @@
 //!
 //! - [`Home`]: how a person names a home, `memory` or `sqlite:PATH`.
 //! - [`LogFile`]: a log in a file, read while others write it.
+//! - [`OfRun`]: a log in a file is written by many runs; each record of the runtime names its own.
 //! - [`LogError`]: what can go wrong; its rows are [`codes`].
 
 use std::sync::Arc;
@@ -18,12 +19,14 @@ pub mod codes;
 mod error;
 mod home;
 mod memory;
+mod of_run;
 mod read;
 mod sqlite;
 
 pub use error::LogError;
 pub use home::Home;
 pub use memory::{Kept, MemoryLog};
+pub use of_run::{OfRun, RUN_ID};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous};
 
 /// A record that is about to be written.

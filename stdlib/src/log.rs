@@ -2,8 +2,9 @@
 //! says (`[event_log]` in `harn.toml`).
 
 use lang::diagnostic::Diagnostic;
-use runtime::event_log::{EventLog, Home, Kept, LogError, MemoryLog, SqliteLog, SqliteOptions};
+use runtime::event_log::{EventLog, Home, Kept, LogError, MemoryLog, OfRun, SqliteLog, SqliteOptions};
 use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a project says about its event log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,9 +27,19 @@ impl LogSettings {
         let home = named.transpose().map_err(|e| vec![diagnostic(&e)])?.or_else(|| self.home.clone());
         Ok(match home.unwrap_or_default() {
             Home::Memory => Rc::new(MemoryLog::keeping(self.kept)),
-            Home::Sqlite(path) => Rc::new(SqliteLog::open(path, &self.sqlite).map_err(|e| vec![diagnostic(&e)])?),
+            Home::Sqlite(path) => {
+                let log = SqliteLog::open(path, &self.sqlite).map_err(|e| vec![diagnostic(&e)])?;
+                Rc::new(OfRun::new(log, &run_id()))
+            }
         })
     }
+}
+
+/// What tells this process from all others that write to the same file. It follows from no seed: a run that is repeated
+/// is another run.
+fn run_id() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{:x}-{:x}", now.as_micros(), std::process::id())
 }
 
 /// An error of the log that belongs to no place in a script.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::diff::diff;
 use crate::harn::{Outcome, harn, root, scratch};
@@ -71,7 +71,12 @@ fn any_cursor_shows_what_was_pending_then() {
 #[test]
 fn the_document_holds_all_of_it() {
     let (log, _) = log_of("day");
-    picture("day.json", &traced(&log, &["--json", "--session", "coder"]));
+    let text = traced(&log, &["--json", "--session", "coder"]);
+    // Each run has its own.
+    let (before, rest) = text.split_once("\"run_id\": \"").unwrap();
+    let (run_id, after) = rest.split_once('"').unwrap();
+    assert!(!run_id.is_empty());
+    picture("day.json", &format!("{before}\"run_id\": \"RUN\"{after}"));
 }
 
 #[test]
@@ -135,28 +140,131 @@ fn a_tail_shares_more_of_the_prefix() {
     assert!(head * 5 < of_head && tail * 10 > of_tail * 9, "{head} of {of_head}, {tail} of {of_tail}");
 }
 
+/// A run that has made a reminder in the session `s` and waits for a line.
+struct Waiting {
+    run: Child,
+    // Held, so that the run can still print.
+    _out: BufReader<ChildStdout>,
+}
+
+impl Waiting {
+    fn begin(log: &Path) -> Waiting {
+        let script = log.with_file_name("wait.harn");
+        let text = "agent_session_inject(agent_session_open(\"s\"), transcript_reminder_event({body: \"still running\", ttl_turns: 1}))\n\
+                    event_log.emit(\"mine\", \"ready\")\nprintln(\"ready\")\nread_line()\n\
+                    agent_session_close(\"s\")\n";
+        fs::write(&script, text).unwrap();
+        let mut run = Command::new(env!("CARGO_BIN_EXE_harn"))
+            .args(["run", "--seed", "1", "--event-log", &format!("sqlite:{}", log.display())])
+            .arg(&script)
+            .env("HARN_LLM_PROVIDER", "mock")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut line, mut out) = (String::new(), BufReader::new(run.stdout.take().unwrap()));
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        Waiting { run, _out: out }
+    }
+
+    fn end(mut self) {
+        self.run.stdin.take().unwrap().write_all(b"\n").unwrap();
+        assert!(self.run.wait().unwrap().success());
+    }
+}
+
 #[test]
 fn a_log_is_read_while_a_run_writes_it() {
-    let folder = scratch("trace-while-running");
-    let (log, script) = (folder.join("log.db"), folder.join("wait.harn"));
-    let text = "transcript.inject_reminder(transcript(), {body: \"still running\", ttl_turns: 1})\n\
-                event_log.emit(\"mine\", \"ready\")\nprintln(\"ready\")\nread_line()\n";
-    fs::write(&script, text).unwrap();
-    let mut run = Command::new(env!("CARGO_BIN_EXE_harn"))
-        .args(["run", "--event-log", &format!("sqlite:{}", log.display())])
-        .arg(&script)
-        .env("HARN_LLM_PROVIDER", "mock")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(run.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let log = scratch("trace-while-running").join("log.db");
+    let run = Waiting::begin(&log);
     let seen = trace(&log, &[]);
-    run.stdin.take().unwrap().write_all(b"\n").unwrap();
-    assert!(run.wait().unwrap().success());
-    assert_eq!(line, "ready\n");
+    run.end();
     assert!(seen.code == Some(0) && seen.out.contains("still running"), "{seen:?}");
+}
+
+#[test]
+fn processes_that_share_a_log_and_a_session_id_are_told_apart() {
+    let log = scratch("trace-two-at-once").join("log.db");
+    let (one, other) = (Waiting::begin(&log), Waiting::begin(&log));
+    let during = document(&log, &[]);
+    one.end();
+    other.end();
+    for (document, pending) in [(during, 1), (document(&log, &[]), 0)] {
+        let lives = document["sessions"].as_array().unwrap();
+        assert_eq!(lives.len(), 2, "{document}");
+        for life in lives {
+            assert_eq!((&life["id"], &life["branched"]), (&"s".into(), &false.into()));
+            assert_eq!((&life["conservation"]["pending"], &life["conservation"]["holds"]), (&pending.into(), &true.into()));
+        }
+        assert_ne!(lives[0]["run_id"], lives[1]["run_id"]);
+        assert_eq!(document["notes"], Value::Array(Vec::new()));
+    }
+}
+
+#[test]
+fn a_script_that_runs_again_begins_anew() {
+    let (log, _) = log_of("lives");
+    let home = format!("sqlite:{}", log.display());
+    assert_eq!(harn(&["run", "--seed", "1", "--event-log", &home, "tests/trace/lives.harn"]).code, Some(0));
+    let text = traced(&log, &["--session", "void"]);
+    assert!(text.contains("session void · run 1 of 2 ·") && text.contains("session void · run 2 of 2 ·"), "{text}");
+    assert!(text.contains("1 pending at the last record of this run; a later run begins anew"), "{text}");
+    assert!(!text.contains("two lines of life"), "{text}");
+    let document = document(&log, &[]);
+    for life in document["sessions"].as_array().unwrap() {
+        assert_eq!((&life["branched"], &life["conservation"]["holds"]), (&false.into(), &true.into()), "{}", life["id"]);
+    }
+}
+
+#[test]
+fn a_page_never_takes_the_place_of_the_log() {
+    let (log, _) = log_of("day");
+    let before = traced(&log, &["--records"]);
+    let (link, hard) = (log.with_file_name("link"), log.with_file_name("hard"));
+    std::os::unix::fs::symlink(&log, &link).unwrap();
+    fs::hard_link(&log, &hard).unwrap();
+    let wal = log.with_file_name("log.db-wal");
+    for target in [&log, &link, &hard, &wal] {
+        if target == &wal && !wal.exists() {
+            continue;
+        }
+        let outcome = trace(&log, &["--html", target.to_str().unwrap()]);
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(outcome.err.contains("it is the log that is read"), "{}", outcome.err);
+    }
+    assert_eq!(traced(&log, &["--records"]), before);
+}
+
+#[test]
+fn links_stay_links_rights_stay_and_devices_stay_devices() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (log, _) = log_of("day");
+    let folder = log.parent().unwrap();
+    let (file, link, dangling) = (folder.join("page.html"), folder.join("link.html"), folder.join("dangling.html"));
+    fs::write(&file, "old").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&file, &link).unwrap();
+    symlink(folder.join("made.html"), &dangling).unwrap();
+    for target in [link.as_path(), dangling.as_path(), Path::new("/dev/null")] {
+        traced(&log, &["--html", target.to_str().unwrap()]);
+    }
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink() && fs::symlink_metadata(&dangling).unwrap().is_symlink());
+    assert!(fs::read_to_string(&file).unwrap().contains("</html>") && folder.join("made.html").is_file());
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(!fs::symlink_metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn a_trace_that_cannot_be_printed_fails() {
+    let (log, _) = log_of("day");
+    for form in [&[][..], &["--json"], &["--records"], &["--at", "3"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let run = Command::new(env!("CARGO_BIN_EXE_harn")).arg("trace").arg(&log).args(form).stdout(full).output();
+        let run = run.unwrap();
+        let err = String::from_utf8(run.stderr).unwrap();
+        assert!(run.status.code() == Some(1) && err.contains("standard output cannot be written"), "{form:?}: {err}");
+    }
 }
 
 #[test]

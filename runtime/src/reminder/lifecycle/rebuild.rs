@@ -6,15 +6,19 @@
 //! A session is charged as its transcript is: a prompt that charges is counted for each reminder that it carried, a pass
 //! takes off what was counted, a void prompt is counted no more.
 //!
+//! **Runs.** A log in a file is written by many runs, one after the other or at once. Each has sessions of its own, whatever
+//! their names: a session lives in memory, so what was pending when its process ended is pending in no other.
+//!
 //! **Bare transcripts** are logged under their own id. They are values, so a script may go on from an old one, and the log
 //! then holds two lines of life under one id. What is given is the union: pending is what was born in any line and has
 //! ended in none. [`SessionLife::branched`] says that this was seen (a reminder ended twice, or a key stands twice). What a
 //! script does to a copy of an open session is marked `detached` on the log and no part of the session's life.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::event_log::Record;
+use crate::event_log::{RUN_ID, Record};
 
 mod biography;
 mod entry;
@@ -34,8 +38,11 @@ use entry::Reading;
 /// What the log told.
 #[derive(Debug, Clone, Default)]
 pub struct Rebuilt {
-    sessions: BTreeMap<Arc<str>, SessionLife>,
-    order: Vec<Arc<str>>,
+    lives: Vec<SessionLife>,
+    /// Where the life of a session in a run stands.
+    index: HashMap<(Arc<str>, Option<Arc<str>>), usize>,
+    /// Where the last life of a session stands, and how many there are.
+    last: HashMap<Arc<str>, (usize, u32)>,
     /// What could not be read or does not fit, in the order of the log.
     pub notes: Vec<RebuildNote>,
     /// How many records belong to other topics.
@@ -66,7 +73,7 @@ impl Rebuilt {
                 self.notes.push(RebuildNote { cursor: record.cursor, session_id, message });
             }
             Reading::Good(session_id, entry) => {
-                let notes = self.session_mut(&session_id).take(record, entry);
+                let notes = self.life_mut(&session_id, record).take(record, entry);
                 let note =
                     |message| RebuildNote { cursor: record.cursor, session_id: Some(session_id.clone()), message };
                 self.notes.extend(notes.into_iter().map(note));
@@ -74,22 +81,36 @@ impl Rebuilt {
         }
     }
 
-    fn session_mut(&mut self, id: &Arc<str>) -> &mut SessionLife {
-        if !self.sessions.contains_key(id) {
-            self.order.push(id.clone());
-        }
-        self.sessions.entry(id.clone()).or_insert_with(|| SessionLife::new(id.clone()))
+    fn life_mut(&mut self, id: &Arc<str>, record: &Record) -> &mut SessionLife {
+        let run_id = record.headers.get(RUN_ID).as_shared_str();
+        let place = match self.index.entry((id.clone(), run_id.clone())) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                let place = *new.insert(self.lives.len());
+                let last = self.last.entry(id.clone()).or_default();
+                *last = (place, last.1 + 1);
+                self.lives.push(SessionLife::new(id.clone(), run_id, last.1));
+                place
+            }
+        };
+        &mut self.lives[place]
     }
 
-    /// The sessions, in the order in which the log first names them.
+    /// The sessions, in the order in which the log first names them. One that several runs had is there for each.
     pub fn sessions(&self) -> impl Iterator<Item = &SessionLife> {
-        self.order.iter().filter_map(|id| self.sessions.get(id))
+        self.lives.iter()
     }
 
-    /// One session.
+    /// A session; of one that several runs had, the life in the run that began last.
     #[must_use]
     pub fn session(&self, id: &str) -> Option<&SessionLife> {
-        self.sessions.get(id)
+        self.last.get(id).and_then(|(place, _)| self.lives.get(*place))
+    }
+
+    /// In how many runs there was a session with this id.
+    #[must_use]
+    pub fn runs(&self, id: &str) -> u32 {
+        self.last.get(id).map_or(0, |(_, runs)| *runs)
     }
 }
 

@@ -16,6 +16,10 @@ use super::{Biography, Birth, BornBy, Carried, End, Evaluation, How, Passage, Pr
 pub struct SessionLife {
     /// Its id.
     pub id: Arc<str>,
+    /// The run it belongs to, where its records name one.
+    pub run_id: Option<Arc<str>>,
+    /// Which of the lives with this id it is, from 1.
+    pub run: u32,
     /// The session it was forked from or works for, where a record names it.
     pub parent_id: Option<Arc<str>>,
     /// The agent that was last at hand, where its name is not the session's.
@@ -56,8 +60,8 @@ pub struct SessionLife {
 }
 
 impl SessionLife {
-    pub(super) fn new(id: Arc<str>) -> SessionLife {
-        SessionLife { id, ..SessionLife::default() }
+    pub(super) fn new(id: Arc<str>, run_id: Option<Arc<str>>, run: u32) -> SessionLife {
+        SessionLife { id, run_id, run, ..SessionLife::default() }
     }
 
     /// The pending reminders, oldest first.

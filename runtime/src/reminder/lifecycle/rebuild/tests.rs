@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::capabilities::Capabilities;
 use crate::data::Data;
-use crate::event_log::NewRecord;
+use crate::event_log::{NewRecord, RUN_ID};
 use crate::ids::{IdStream, SharedIds};
 use crate::reminder::lifecycle::*;
 use crate::reminder::{ReminderSpec, Source};
@@ -241,4 +241,25 @@ fn a_void_prompt_is_marked_and_one_that_was_charged_is_not() {
     let rebuilt = bench.rebuilt();
     let voids: Vec<bool> = rebuilt.session("s").unwrap().prompts.iter().map(|prompt| prompt.void).collect();
     assert_eq!((voids, bench.pending("s")[0].1), (vec![false, true], Some(4)));
+}
+
+#[test]
+fn each_run_has_sessions_of_its_own() {
+    let mut bench = Bench::new();
+    for run in ["first", "second"] {
+        let (mut t, before) = (Transcript::new("s".into()), bench.records.len());
+        bench.inject(&mut t, 0, run, Some("k"), Some(2));
+        bench.fire(&mut t, 1, true);
+        bench.apply(&mut t, 1, Command::PostTurn);
+        for record in &mut bench.records[before..] {
+            record.headers = Data::dict([(RUN_ID, Data::from(run))]);
+        }
+    }
+    // Both write at once.
+    bench.records.sort_by_key(|record| record.kind.clone());
+    let rebuilt = bench.rebuilt();
+    let lives: Vec<_> = rebuilt.sessions().map(|life| (life.run, life.branched, life.pending_to_data().to_json())).collect();
+    assert_eq!((lives.len(), rebuilt.runs("s"), rebuilt.notes.len()), (2, 2, 0));
+    assert!(lives.iter().all(|(_, branched, pending)| !branched && pending.contains("\"ttl_turns\":1")), "{lives:?}");
+    assert_eq!(rebuilt.session("s").unwrap().run_id.as_deref(), Some("second"));
 }
