@@ -53,12 +53,12 @@ pub(super) enum Found {
 /// # Errors
 /// It is something else, or of a later version.
 pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration) -> Result<Found, LogError> {
-    let number = |sql: &str| {
-        connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| failed(path, &error, timeout))
-    };
-    let tables = number("SELECT count(*) FROM sqlite_master")?;
-    let application = number("PRAGMA application_id")?;
-    let layout = number("PRAGMA user_version")?;
+    // One statement sees one state of the file; another process may be making the tables at this moment.
+    let sql = "SELECT (SELECT count(*) FROM sqlite_master), (SELECT application_id FROM pragma_application_id), \
+               (SELECT user_version FROM pragma_user_version)";
+    let columns = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+    let (tables, application, layout) =
+        connection.query_row(sql, [], columns).map_err(|error| failed(path, &error, timeout))?;
     let foreign = |what: String| Err(LogError::Foreign { path: path.clone(), what });
     match (application, layout) {
         (APPLICATION, LAYOUT) if tables > 0 => Ok(Found::Log),
