@@ -97,8 +97,9 @@ impl Trace {
     /// What a run that is not the last left behind: a session lives in memory.
     fn left_of(&self, session: &SessionLife) -> Option<String> {
         let left = session.pending().count();
-        (session.run < self.rebuilt.runs(&session.id) && left > 0)
-            .then(|| format!("{} pending at the last record of this run; a later run begins anew", names::grouped(left as u64)))
+        (session.run < self.rebuilt.runs(&session.id) && left > 0).then(|| {
+            format!("{} pending at the last record of this run; a later run begins anew", names::grouped(left as u64))
+        })
     }
 
     /// Notes of the sessions that are wanted.

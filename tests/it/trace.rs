@@ -195,7 +195,10 @@ fn processes_that_share_a_log_and_a_session_id_are_told_apart() {
         assert_eq!(lives.len(), 2, "{document}");
         for life in lives {
             assert_eq!((&life["id"], &life["branched"]), (&"s".into(), &false.into()));
-            assert_eq!((&life["conservation"]["pending"], &life["conservation"]["holds"]), (&pending.into(), &true.into()));
+            assert_eq!(
+                (&life["conservation"]["pending"], &life["conservation"]["holds"]),
+                (&pending.into(), &true.into())
+            );
         }
         assert_ne!(lives[0]["run_id"], lives[1]["run_id"]);
         assert_eq!(document["notes"], Value::Array(Vec::new()));
@@ -213,7 +216,12 @@ fn a_script_that_runs_again_begins_anew() {
     assert!(!text.contains("two lines of life"), "{text}");
     let document = document(&log, &[]);
     for life in document["sessions"].as_array().unwrap() {
-        assert_eq!((&life["branched"], &life["conservation"]["holds"]), (&false.into(), &true.into()), "{}", life["id"]);
+        assert_eq!(
+            (&life["branched"], &life["conservation"]["holds"]),
+            (&false.into(), &true.into()),
+            "{}",
+            life["id"]
+        );
     }
 }
 

@@ -260,7 +260,8 @@ fn each_run_has_sessions_of_its_own() {
     let (one, other) = bench.records.split_at(half);
     bench.records = one.iter().zip(other).flat_map(|(one, other)| [one.clone(), other.clone()]).collect();
     let rebuilt = bench.rebuilt();
-    let lives: Vec<_> = rebuilt.sessions().map(|life| (life.run, life.branched, life.pending_to_data().to_json())).collect();
+    let lives: Vec<_> =
+        rebuilt.sessions().map(|life| (life.run, life.branched, life.pending_to_data().to_json())).collect();
     assert_eq!((lives.len(), rebuilt.runs("s"), rebuilt.notes.len()), (2, 2, 0));
     assert!(lives.iter().all(|(_, branched, pending)| !branched && pending.contains("\"ttl_turns\":1")), "{lives:?}");
     assert_eq!(rebuilt.session("s").unwrap().run_id.as_deref(), Some("second"));
