@@ -25,7 +25,7 @@ pub(super) enum Line {
 
 /// The line that stores a fact.
 pub(super) fn stored(fact: &Fact) -> Result<String, FactError> {
-    line(Data::dict([
+    line(&Data::dict([
         ("at", Data::from(fact.recorded_at_ms)),
         ("event", "stored".into()),
         ("record", fact.to_record()),
@@ -34,14 +34,14 @@ pub(super) fn stored(fact: &Fact) -> Result<String, FactError> {
 
 /// The line that invalidates facts.
 pub(super) fn forgotten<'a>(ids: impl Iterator<Item = &'a Arc<str>>, now_ms: u64) -> Result<String, FactError> {
-    line(Data::dict([
+    line(&Data::dict([
         ("at", Data::from(now_ms)),
         ("event", "forgotten".into()),
         ("ids", ids.map(Data::from).collect()),
     ]))
 }
 
-fn line(data: Data) -> Result<String, FactError> {
+fn line(data: &Data) -> Result<String, FactError> {
     let line = data.to_json();
     if line.len() < MAX_LINE {
         return Ok(line);

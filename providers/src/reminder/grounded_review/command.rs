@@ -39,9 +39,7 @@ const LONGEST: usize = 16 << 10;
 
 /// The line in a tool's arguments; nothing where they hold none.
 pub(super) fn line_of(args: &Data) -> Option<String> {
-    if args.as_dict().is_none() {
-        return None;
-    }
+    args.as_dict()?;
     let keys = ["command", "cmd", "commands", "command_line", "script", "argv", "program"];
     let given = keys.iter().map(|key| args.get(key)).find(|given| !given.is_nil())?;
     let mut line = match given {

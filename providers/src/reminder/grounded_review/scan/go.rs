@@ -9,9 +9,9 @@ use super::{Pattern, diagnostic, pattern};
 
 /// `--- FAIL: TestX (0.00s)`, indented for subtests
 static TEST: Pattern = LazyLock::new(|| pattern(r"^( *)--- FAIL: (\S+) \([\d.]+s\)$"));
-/// `FAIL	example.com/a	0.003s`, `FAIL	example.com/a [build failed]`
+/// `FAIL    example.com/a    0.003s`, `FAIL    example.com/a [build failed]`
 static PACKAGE: Pattern = LazyLock::new(|| pattern(r"^FAIL\t(\S+)(?: \[(build failed|setup failed)\]|\t[\d.]+s)?$"));
-/// `ok  	example.com/a	0.003s`
+/// `ok      example.com/a    0.003s`
 static OK: Pattern = LazyLock::new(|| pattern(r"^ok  \t\S+"));
 /// `./a.go:3:2: undefined: foo`
 static COMPILER: Pattern =
