@@ -22,7 +22,7 @@ mod reminders;
 mod tests;
 
 pub use directory::{SessionError, Sessions};
-pub use injections::Injected;
+pub use injections::{INJECTION_TOPIC, Injected};
 
 /// A session.
 pub struct Session {

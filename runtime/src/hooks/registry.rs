@@ -1,5 +1,5 @@
-//! Who is registered. A list is replaced as a whole on registration, so a handler that registers another while it runs
-//! changes nothing for the event at hand.
+//! Who is registered. An event at hand holds the list as it was, so a handler that registers another while it runs changes
+//! nothing for it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -82,8 +82,8 @@ impl PersonaHook {
     }
 }
 
-/// A list that is replaced as a whole.
-type Shared<T> = RefCell<Rc<[T]>>;
+/// A list that grows in place, unless an event holds it.
+type Shared<T> = RefCell<Rc<Vec<T>>>;
 
 /// All handlers of a program.
 #[derive(Default)]
@@ -94,6 +94,15 @@ pub struct Hooks {
 }
 
 impl Hooks {
+    /// The most handlers that a program should register; each event asks all of them.
+    pub const MOST: usize = 4096;
+
+    /// Whether there are as many as there should be.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.tool.borrow().len() + self.session.borrow().len() + self.persona.borrow().len() >= Hooks::MOST
+    }
+
     /// Nobody is registered.
     #[must_use]
     pub fn new() -> Hooks {
@@ -117,13 +126,13 @@ impl Hooks {
 
     /// The tool hooks, in the order of registration.
     #[must_use]
-    pub fn tool(&self) -> Rc<[ToolHook]> {
+    pub fn tool(&self) -> Rc<Vec<ToolHook>> {
         self.tool.borrow().clone()
     }
 
     /// The handlers of session events, seams and worker events, in the order of registration.
     #[must_use]
-    pub fn session(&self) -> Rc<[SessionHook]> {
+    pub fn session(&self) -> Rc<Vec<SessionHook>> {
         self.session.borrow().clone()
     }
 
@@ -140,7 +149,7 @@ impl Hooks {
 
     /// The handlers of personas and steps, in the order of registration.
     #[must_use]
-    pub fn persona(&self) -> Rc<[PersonaHook]> {
+    pub fn persona(&self) -> Rc<Vec<PersonaHook>> {
         self.persona.borrow().clone()
     }
 
@@ -161,7 +170,5 @@ impl Hooks {
 }
 
 fn append<T: Clone>(list: &Shared<T>, item: T) {
-    let mut all = list.borrow().to_vec();
-    all.push(item);
-    *list.borrow_mut() = all.into();
+    Rc::make_mut(&mut *list.borrow_mut()).push(item);
 }

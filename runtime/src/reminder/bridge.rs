@@ -91,7 +91,7 @@ impl Injection {
     pub fn to_data(&self) -> Data {
         let common = [("mode", Data::from(self.mode.as_str()))];
         match &self.payload {
-            Payload::Reminder(reminder) => Data::dict_of_present(common.into_iter().chain([
+            Payload::Reminder(reminder) => Data::dict(common.into_iter().chain([
                 ("kind", Data::from("reminder")),
                 ("reminderId", (&self.id).into()),
                 ("body", (&reminder.body).into()),

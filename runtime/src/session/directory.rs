@@ -198,7 +198,10 @@ impl Sessions {
         self.open.borrow_mut().remove(id);
         session.with(|state| state.closed = true);
         let queued = session.queue().lock().unwrap_or_else(PoisonError::into_inner).close();
-        queued.into_iter().for_each(|item| session.audit(scope, item, session.with(|state| state.turns)));
+        for item in queued {
+            session.audit(scope, item.clone(), session.with(|state| state.turns));
+            session.log_delivered(scope, &item, "session_close");
+        }
         session.discard(scope, DiscardReason::Close);
         Ok(())
     }

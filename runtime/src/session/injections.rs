@@ -2,13 +2,20 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use crate::data::Data;
+use crate::event_log::NewRecord;
 use crate::note::{Note, Severity};
-use crate::reminder::bridge::{Injection, MessagePayload, Payload, Queue, QueueError, RemindPayload, Seam};
+use crate::reminder::bridge::{
+    Accepted, Injection, MessagePayload, Payload, Queue, QueueError, RemindPayload, Revoked, Seam,
+};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord, Road};
 use crate::reminder::{Reminder, ReminderError};
 use crate::seam::Scope;
 
 use super::Session;
+
+/// The topic of what becomes of the items that hosts put in: `queued`, `replaced`, `revoked`, `delivered`.
+pub const INJECTION_TOPIC: &str = "session.injection";
 
 /// What was accepted from a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +34,7 @@ impl Session {
     pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<Injected, QueueError> {
         let key = payload.spec.dedupe_key.clone();
         let accepted = self.locked().push_reminder(payload.spec, payload.mode, scope.clock.now_ms())?;
+        self.log_accepted(scope, &accepted, payload.meta);
         let pending = key.map_or(0, |key| self.with(|state| state.transcript.slots_of_key(&key).len()));
         Ok(Injected { id: accepted.id, deduped_count: accepted.replaced.len() + pending })
     }
@@ -37,6 +45,7 @@ impl Session {
     /// The queue is full.
     pub fn accept_message(&self, scope: &Scope, payload: MessagePayload) -> Result<Injected, QueueError> {
         let accepted = self.locked().push_message(payload.message, payload.mode, scope.clock.now_ms())?;
+        self.log_accepted(scope, &accepted, payload.meta);
         Ok(Injected { id: accepted.id, deduped_count: 0 })
     }
 
@@ -55,11 +64,57 @@ impl Session {
         });
     }
 
+    /// Takes an item back before a seam delivers it.
+    ///
+    /// # Errors
+    /// It was delivered, or never was there.
+    pub fn revoke_injection(&self, scope: &Scope, id: &str) -> Result<Revoked, QueueError> {
+        let revoked = self.locked().revoke(id)?;
+        if revoked == Revoked::Now {
+            self.log_injection(scope, "revoked", [("id", Data::from(id))]);
+        }
+        Ok(revoked)
+    }
+
+    /// What was accepted is on the log before anybody is told so; the caller waits until that is durable.
+    fn log_accepted(&self, scope: &Scope, accepted: &Accepted, meta: Data) {
+        let item = self.locked().pending().find(|item| item.id == accepted.id).cloned();
+        for id in &accepted.replaced {
+            self.log_injection(scope, "replaced", [("id", Data::from(id)), ("replaced_by", (&accepted.id).into())]);
+        }
+        if let Some(item) = item {
+            let payload = match &item.payload {
+                Payload::Reminder(reminder) => ("reminder", reminder.to_data(reminder.ttl_turns)),
+                Payload::Message(message) => ("message", message.to_data()),
+            };
+            let mode = ("mode", Data::from(item.mode.as_str()));
+            self.log_injection(scope, "queued", [("id", Data::from(&item.id)), mode, payload, ("meta", meta)]);
+        }
+    }
+
+    /// An item has left the queue, at a seam or because its session ends.
+    pub(crate) fn log_delivered(&self, scope: &Scope, item: &Injection, at: &str) {
+        let mode = ("mode", Data::from(item.mode.as_str()));
+        self.log_injection(scope, "delivered", [("id", Data::from(&item.id)), mode, ("at", at.into())]);
+    }
+
+    fn log_injection<const N: usize>(&self, scope: &Scope, word: &str, fields: [(&'static str, Data); N]) {
+        let session = ("session_id", Data::from(self.id()));
+        scope.log.append(NewRecord {
+            topic: INJECTION_TOPIC.into(),
+            kind: format!("{INJECTION_TOPIC}.{word}").into(),
+            payload: Data::dict_of_present(std::iter::once(session).chain(fields)),
+            headers: Data::Nil,
+            occurred_at_ms: scope.clock.now_ms(),
+        });
+    }
+
     /// Delivers what is due at a seam, first in first. At `loop_exit` it is for the record only.
     pub fn deliver(&self, scope: &Scope, seam: Seam) -> Vec<Injection> {
         let items = self.locked().drain(seam);
         for item in &items {
             self.deliver_one(scope, item, seam == Seam::LoopExit);
+            self.log_delivered(scope, item, seam.as_str());
         }
         items
     }

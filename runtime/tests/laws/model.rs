@@ -43,6 +43,7 @@ pub(crate) enum Fate {
     Waiting,
     Delivered,
     Revoked,
+    Replaced,
 }
 
 /// A session as the model knows it.
@@ -177,7 +178,7 @@ impl Session {
         let queued = Queued { reminder, mode, nth: self.fates.len() };
         if let Some(new) = key(&queued) {
             let (gone, rest): (Vec<_>, Vec<_>) = self.queue.drain(..).partition(|old| key(old) == Some(new));
-            gone.iter().for_each(|old| self.fates[old.nth] = Fate::Revoked);
+            gone.iter().for_each(|old| self.fates[old.nth] = Fate::Replaced);
             self.queue = rest;
         }
         self.queue.push(queued);

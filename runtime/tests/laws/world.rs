@@ -394,6 +394,7 @@ impl World {
         let expected = match pair.model.fates[nth] {
             Fate::Waiting => Ok(Revoked::Now),
             Fate::Revoked => Ok(Revoked::Already),
+            Fate::Replaced => Ok(Revoked::Replaced),
             Fate::Delivered => Err(QueueError::AlreadyDelivered(id)),
         };
         prop_assert_eq!(told, expected);

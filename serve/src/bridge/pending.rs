@@ -31,11 +31,9 @@ pub enum PendingRow {
         body: Arc<str>,
         /// Its tags.
         tags: Vec<Arc<str>>,
-        /// Its dedupe key.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// Its dedupe key; null where it has none.
         dedupe_key: Option<Arc<str>>,
-        /// In how many prompts it will appear.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// In how many prompts it will appear; null where it has no end.
         ttl_turns: Option<u32>,
         /// The slot it would like.
         role_hint: RoleHint,
@@ -115,7 +113,7 @@ mod tests {
              "tags": ["workspace"], "dedupeKey": "deps", "ttlTurns": 2, "roleHint": "developer", "source": "bridge"},
             {"kind": "user_message", "injectionId": message.as_ref(), "mode": "interrupt_immediate", "content": "Stop."},
             {"kind": "reminder", "reminderId": bare.as_ref(), "mode": "audit_only", "body": "b", "tags": [],
-             "roleHint": "system", "source": "bridge"},
+             "dedupeKey": null, "ttlTurns": null, "roleHint": "system", "source": "bridge"},
         ]});
         assert_eq!(told, expected);
         assert_eq!(serde_json::from_value::<PendingInjections>(told).unwrap(), pending);

@@ -7,9 +7,10 @@ use crate::values::TranscriptValue;
 use lang::value::Value;
 use lang::value::article;
 use lang::vm::{Raise, codes};
-use runtime::message::Message;
+use runtime::message::{Message, Role};
 use runtime::reminder::Reminder;
 use runtime::seam::{Answer, Compactor, Outcome, Summary, Turn};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A compactor written in the language.
@@ -26,20 +27,45 @@ impl ScriptCompactor {
         ]
     }
 
-    /// What it may give: a string, `{summary}`, or a transcript.
+    /// What it may give: a string that says something, `{summary}`, or a transcript.
     pub(crate) fn read(value: &Value) -> Result<Summary, Box<Raise>> {
         if let Some(t) = value.as_host::<TranscriptValue>() {
-            return Ok(Summary::Messages(t.transcript.messages().iter().cloned().collect()));
+            let messages: Vec<Arc<Message>> = t.transcript.messages().iter().cloned().collect();
+            return match orphan(&messages) {
+                None => Ok(Summary::Messages(messages)),
+                Some(id) => Err(Raise::error(
+                    codes::VALUE,
+                    format!("a compactor's transcript answers the tool call `{id}`, which it does not hold"),
+                )
+                .help("keep the assistant's message with the call, or leave its result out")),
+            };
         }
-        match value {
-            Value::Str(s) => Ok(Summary::Text(Arc::from(s.as_str()))),
-            Value::Dict(d) => match d.dict.get_str("summary").and_then(Value::as_str) {
-                Some(text) => Ok(Summary::Text(Arc::from(text))),
-                None => Err(unusable(value)),
+        let text = match value {
+            Value::Str(s) => s.as_str(),
+            Value::Dict(d) => match (d.dict.get_str("summary").and_then(Value::as_str), d.dict.len()) {
+                (Some(text), 1) => text,
+                _ => return Err(unusable(value)),
             },
-            other => Err(unusable(other)),
+            other => return Err(unusable(other)),
+        };
+        if text.trim().is_empty() {
+            return Err(Raise::error(
+                codes::VALUE,
+                "a compactor's summary must not be blank: it takes the place of messages",
+            ));
         }
+        Ok(Summary::Text(Arc::from(text)))
     }
+}
+
+/// A result of a tool without the call that it answers: no model takes that.
+fn orphan(messages: &[Arc<Message>]) -> Option<&str> {
+    let mut asked = HashSet::new();
+    messages.iter().find_map(|message| {
+        asked.extend(message.tool_calls.iter().map(|call| call.id.as_ref()));
+        let answered = message.tool_call_id.as_deref().unwrap_or("");
+        (message.role == Role::Tool && !asked.contains(answered)).then_some(answered)
+    })
 }
 
 fn unusable(value: &Value) -> Box<Raise> {

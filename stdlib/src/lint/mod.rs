@@ -27,6 +27,13 @@ pub(crate) fn inject_reminder(view: &CallView<'_>, found: &mut Vec<Diagnostic>) 
     }
 }
 
+/// `agent_session_push_bridge_injection(id, params)`
+pub(crate) fn bridge_injection(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(dict) = view.arg(1).and_then(|arg| view.dict(arg)) {
+        spec::check_bridge(view, &dict, found);
+    }
+}
+
 /// `transcript.clear_reminders(t, selector)`
 pub(crate) fn clear_reminders(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     if let Some(arg) = view.arg(1)

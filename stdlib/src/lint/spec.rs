@@ -6,6 +6,7 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
 use runtime::data::Data;
+use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
@@ -19,6 +20,21 @@ pub(super) fn check<'a>(view: &CallView<'a>, dict: &DictView<'a>, producer: &Pro
     if sound {
         unbounded(view, dict, found);
         route::user_block(view, dict, found);
+    }
+}
+
+/// Checks what a host puts in: unknown keys and words. The rest is answered to the host, at run time.
+pub(super) fn check_bridge<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
+    let is_message = dict.get("body").is_none() && ["content", "text"].iter().any(|key| dict.get(key).is_some());
+    if is_message {
+        return;
+    }
+    for error in read(view, dict, |data| RemindPayload::from_data(data).err()) {
+        if matches!(error.code, ReminderCode::Shape | ReminderCode::Propagate) {
+            let key = first(&error.field).to_owned();
+            let known = RemindPayload::is_key(&key).then_some(key.as_str());
+            found.push(report(view, dict, known.as_slice(), &error));
+        }
     }
 }
 

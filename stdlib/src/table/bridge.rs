@@ -1,30 +1,35 @@
 //! What hosts do over a bridge, as builtins: for tests, and for hosts that embed the runtime.
 
 use crate::convert::{to_data, to_value};
-use crate::fault::{QUEUE, of_reminder};
+use crate::fault::{QUEUE, of_reminder, to_raise};
 use crate::here;
+use crate::lint;
 use crate::options::label_of;
 use crate::values::session_arg;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::data::Data;
+use runtime::event_log::Ticket;
 use runtime::reminder::bridge::{Injection, MessagePayload, Queue, QueueError, RemindPayload, Revoked, Seam};
+use runtime::seam::Scope;
 use std::sync::{MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 lang::builtins! { "" =>
     /// Puts in what a host would: the parameters of `session/remind`, or with `content` those of `session/inject`.
-    plain "agent_session_push_bridge_injection(id: any, params: dict) -> dict" push;
+    /// The answer comes once the log holds it. A queued reminder with the same `dedupe_key` gives way, whatever its mode.
+    waits "agent_session_push_bridge_injection(id: any, params: dict) -> dict" [lint = lint::bridge_injection] push;
     /// What waits in a session's queue, first in first: `{pendingCount, injections}`.
     plain "agent_session_pending_injections(id: any) -> dict" pending;
-    /// Takes a queued item back: `{status: "revoked" | "already_revoked"}`.
-    plain "agent_session_revoke_reminder(id: any, reminder_id: string) -> dict" revoke;
+    /// Takes a queued item back: `{status: "revoked" | "already_revoked" | "replaced"}`.
+    waits "agent_session_revoke_reminder(id: any, reminder_id: string) -> dict" revoke;
     /// Delivers what is due at a seam, as a loop that passes it would: `{delivered, injections}`.
     plain "agent_session_drain_bridge_injections(id: any, seam: string) -> dict" drain;
 }
 
-fn push(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn push(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_push_bridge_injection")?;
     let params = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
@@ -38,12 +43,15 @@ fn push(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         ("reminderId", payload.mode, session.accept_reminder(&scope, payload))
     };
     let accepted = accepted.map_err(|e| of_queue(&e).about(0, "this session"))?;
-    Ok(Value::record([
-        ("status", Value::str("accepted")),
-        (key, Value::str(&accepted.id)),
-        ("mode", Value::str(mode.as_str())),
-        ("dedupedCount", Value::from(accepted.deduped_count)),
-    ]))
+    Ok(once_durable(
+        &scope,
+        Value::record([
+            ("status", Value::str("accepted")),
+            (key, Value::str(&accepted.id)),
+            ("mode", Value::str(mode.as_str())),
+            ("dedupedCount", Value::from(accepted.deduped_count)),
+        ]),
+    ))
 }
 
 fn pending(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -54,16 +62,31 @@ fn pending(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(to_value(&Data::dict([("pendingCount", Data::from(count)), ("injections", rows)])))
 }
 
-fn revoke(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn revoke(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let session = session_arg(args, 0, &world, "agent_session_revoke_reminder")?;
     let id = args::str(args, 1)?;
-    let revoked = locked(session.queue()).revoke(id);
+    let scope = here::scope(cx, &world);
+    let revoked = session.revoke_injection(&scope, id);
     let status = match revoked.map_err(|e| of_queue(&e).about(1, ""))? {
         Revoked::Now => "revoked",
         Revoked::Already => "already_revoked",
+        Revoked::Replaced => "replaced",
     };
-    Ok(Value::record([("status", Value::str(status)), ("reminderId", Value::str(id))]))
+    Ok(once_durable(&scope, Value::record([("status", Value::str(status)), ("reminderId", Value::str(id))])))
+}
+
+/// An answer that a crash must not make untrue.
+fn once_durable(scope: &Scope, answer: Value) -> Wait {
+    let log = scope.log.clone();
+    let mut durable = log.durable(Ticket::ALL);
+    match durable.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(safe) => Wait::ready(safe.map(|()| answer).map_err(|e| to_raise(&e))),
+        Poll::Pending => {
+            drop(durable);
+            Wait::new(async move { log.durable(Ticket::ALL).await.map(|()| answer).map_err(|e| to_raise(&e)) })
+        }
+    }
 }
 
 fn drain(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

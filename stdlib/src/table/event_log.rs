@@ -25,7 +25,7 @@ lang::builtins! { "event_log" =>
 }
 
 /// How the topics begin that the runtime writes.
-const RESERVED: &str = "transcript.";
+const RESERVED: [&str; 2] = ["transcript.", "session."];
 
 fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
@@ -34,11 +34,17 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         return Err(Raise::error(codes::VALUE, "a record needs a topic").about(0, "blank"));
     }
     // What audit and replay read must come from the runtime alone.
-    if topic.starts_with(RESERVED) {
+    if let Some(reserved) = RESERVED.into_iter().find(|reserved| topic.starts_with(reserved)) {
         let message = format!("the topic `{topic}` is the runtime's own, scripts cannot write to it");
         return Err(Raise::error(codes::VALUE, message)
             .about(0, "reserved")
-            .help(format!("choose a topic that does not begin with `{RESERVED}`")));
+            .help(format!("choose a topic that does not begin with `{reserved}`")));
+    }
+    if args::str(args, 1)?.trim().is_empty() {
+        return Err(Raise::error(codes::VALUE, "a record needs a kind").about(1, "blank"));
+    }
+    if !args[3].is_nil() && args[3].as_dict().is_none() {
+        return Err(args::mismatch(args, 3, "a dict"));
     }
     let record = NewRecord {
         topic,

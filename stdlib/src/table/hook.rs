@@ -11,7 +11,7 @@ use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::data::Data;
-use runtime::hooks::{EventKind, Hook, HookEvent, Listeners, Pattern, SessionHook, ToolHook};
+use runtime::hooks::{EventKind, Hook, HookEvent, Hooks, Listeners, Pattern, SessionHook, ToolHook};
 use runtime::reminder::bridge::Seam;
 use runtime::seam::Turn;
 use std::rc::Rc;
@@ -94,8 +94,19 @@ fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
             }
         }
     }
+    room(&world.hooks)?;
     world.hooks.add_tool(hook);
     Ok(Value::Nil)
+}
+
+/// Refuses one handler too many: a registration in a loop is a mistake, and each event asks all of them.
+pub(super) fn room(hooks: &Hooks) -> Result<(), Box<Raise>> {
+    if !hooks.is_full() {
+        return Ok(());
+    }
+    let message = format!("{} handlers are registered, and no more are taken", Hooks::MOST);
+    Err(Raise::error(codes::VALUE, message)
+        .help("register handlers once, at the top of a script; `clear_session_hooks()` and the like forget them"))
 }
 
 fn register_session_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -106,6 +117,7 @@ fn register_session_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, B
     let function = ScriptFn::read(cx, args, handler)?;
     let mut hook = SessionHook::new(event, Rc::new(ScriptHook { function, name: event.to_string() }));
     hook.pattern = pattern.map(|p| pattern_of(&p, 1)).transpose()?;
+    room(&world.hooks)?;
     world.hooks.add_session(hook);
     Ok(Value::Nil)
 }
@@ -129,6 +141,7 @@ fn register_checkpoint_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value
     let kind = EventKind::LoopCheckpoint;
     let mut hook = SessionHook::new(kind, Rc::new(ScriptHook { function, name: kind.to_string() }));
     hook.seams = seams.map(Into::into);
+    room(&world.hooks)?;
     world.hooks.add_session(hook);
     Ok(Value::Nil)
 }
@@ -137,6 +150,7 @@ fn register_worker_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Bo
     let world = here::world(cx)?;
     let event = event_arg(args, 0, EventKind::is_worker, "worker")?;
     let function = ScriptFn::read(cx, args, 1)?;
+    room(&world.hooks)?;
     world.hooks.add_session(SessionHook::new(event, Rc::new(ScriptHook { function, name: event.to_string() })));
     Ok(Value::Nil)
 }

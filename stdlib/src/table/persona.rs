@@ -1,6 +1,6 @@
 //! Registering handlers of personas and of the steps of an iteration.
 
-use super::hook::{event_arg, pattern_of};
+use super::hook::{event_arg, pattern_of, room};
 use crate::bind::{ScriptFn, ScriptHook};
 use crate::here;
 use crate::lint;
@@ -49,6 +49,7 @@ fn register(
     let persona = pattern_of(args::str(args, 0)?, 0)?;
     let function = ScriptFn::read(cx, args, handler)?;
     let hook = Rc::new(ScriptHook { function, name: event.to_string() });
+    room(&world.hooks)?;
     world.hooks.add_persona(PersonaHook { persona, step, event, hook });
     Ok(Value::Nil)
 }

@@ -14,7 +14,7 @@ use lang::vm::{Cx, Raise, Wait, codes};
 use runtime::data::Data;
 use runtime::hooks::{EventKind, EventSet, HookEvent};
 use runtime::reminder::ReminderError;
-use runtime::reminder::providers::fire;
+use runtime::reminder::providers::{ReminderProviders, fire};
 use runtime::seam::Turn;
 use std::rc::Rc;
 
@@ -67,6 +67,13 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
         .collect();
     let evaluate =
         dict.get_str("evaluate").and_then(|v| ScriptFn::of(cx, v)).ok_or_else(|| wrong("evaluate", "a function"))?;
+    if world.providers.is_full() && !world.providers.is_custom(&id) {
+        let most = ReminderProviders::MOST;
+        let message = format!("{most} reminder providers are registered, and no more are taken");
+        return Err(Raise::error(codes::VALUE, message)
+            .about(0, "one too many")
+            .help("register each once, under its id"));
+    }
     world.providers.register(Rc::new(ScriptProvider { id, events, evaluate }));
     Ok(Value::Nil)
 }

@@ -6,7 +6,7 @@ use crate::here;
 use crate::values::session_arg;
 use lang::builtins::args;
 use lang::value::{Str, Value};
-use lang::vm::{Cx, Raise};
+use lang::vm::{Cx, Raise, codes};
 use runtime::clock::Clock;
 
 lang::builtins! { "" =>
@@ -45,6 +45,11 @@ lang::builtins! { "" =>
 fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let id = args::opt_str(args, 0)?;
+    if id.is_some_and(|id| id.trim().is_empty()) {
+        return Err(Raise::error(codes::VALUE, "a session's id must not be blank")
+            .about(0, "blank")
+            .help("leave it out, and the session gets an id of its own"));
+    }
     let session = world.sessions.open(id.map(Str::as_str), world.clock.now_ms());
     if let Some(anchor) = args::opt_dict(args, 1)?.and_then(|d| d.get_str("workspace_anchor")) {
         let anchor = to_data(anchor)?;

@@ -35,6 +35,13 @@ pub struct MessagePayload {
 const OTHER_KEYS: &[&str] = &["mode", "_meta", "session_id"];
 
 impl RemindPayload {
+    /// Whether a key is one of the parameters, in either case.
+    #[must_use]
+    pub fn is_key(key: &str) -> bool {
+        let snake = snake(key);
+        ReminderSpec::KEYS.iter().chain(OTHER_KEYS).any(|known| *known == snake)
+    }
+
     /// Reads the parameters. An unknown key is 001, a bad `propagate` 005, all else 002.
     pub fn from_data(params: &Data) -> Result<RemindPayload, ReminderError> {
         let Some(given) = params.as_dict() else {
@@ -57,7 +64,8 @@ impl RemindPayload {
             }
         }
         let spec = ReminderSpec::from_known(&entries).map_err(as_bridge)?;
-        Ok(RemindPayload { spec, mode: mode(&entries)?, meta: entries.remove("_meta").unwrap_or_default() })
+        let mode = mode(&entries)?;
+        Ok(RemindPayload { spec, mode, meta: meta(entries.remove("_meta").unwrap_or_default())? })
     }
 }
 
@@ -72,7 +80,7 @@ impl MessagePayload {
         }
         let mode = mode(params.as_dict().unwrap_or(&Entries::new()))?;
         debug_assert_eq!(message.role, Role::User);
-        Ok(MessagePayload { message: Arc::new(message), mode, meta: params.get("_meta").clone() })
+        Ok(MessagePayload { message: Arc::new(message), mode, meta: meta(params.get("_meta").clone())? })
     }
 }
 
@@ -87,6 +95,17 @@ fn mode(entries: &Entries) -> Result<Mode, ReminderError> {
         Some(other) => {
             let message = format!("`mode` must be a string, got {}", other.type_name());
             Err(ReminderError::new(ReminderCode::Bridge, "mode", message))
+        }
+    }
+}
+
+/// What only the host understands, in a dict.
+fn meta(given: Data) -> Result<Data, ReminderError> {
+    match given {
+        Data::Nil | Data::Dict(_) => Ok(given),
+        other => {
+            let message = format!("`_meta` must be an object, got {}", other.type_name());
+            Err(ReminderError::new(ReminderCode::Bridge, "_meta", message).help("write `_meta: {…}`, or leave it out"))
         }
     }
 }
@@ -142,6 +161,7 @@ mod tests {
             (r#"{"body":"b","tags":["a\nb"]}"#, ReminderCode::Bridge),
             (r#"{"body":"b","dedupeKey":"a\u0000b"}"#, ReminderCode::Bridge),
             (r#"{"body":"b","mode":"now"}"#, ReminderCode::Bridge),
+            (r#"{"body":"b","_meta":3}"#, ReminderCode::Bridge),
             (r#"{"body":"b","dedupe_key":"k","dedupeKey":"k"}"#, ReminderCode::Bridge),
             (r#"{"body":"b","ttlTurns":1,"ttl_turns":null}"#, ReminderCode::Bridge),
             (r"[]", ReminderCode::Bridge),

@@ -28,6 +28,7 @@ pub struct Queue {
 enum Fate {
     Delivered,
     Revoked,
+    Replaced,
 }
 
 /// An item was accepted.
@@ -46,6 +47,8 @@ pub enum Revoked {
     Now,
     /// Before.
     Already,
+    /// Not at all: one with the same dedupe key has taken its place.
+    Replaced,
 }
 
 /// Why the queue refuses.
@@ -98,7 +101,7 @@ impl Queue {
         self.room_for_one(replaced.len())?;
         self.items.retain(|item| !same_key(item));
         for id in &replaced {
-            self.remember(id.clone(), Fate::Revoked);
+            self.remember(id.clone(), Fate::Replaced);
         }
         let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
         let reminder = Arc::new(spec.into_reminder(id.clone(), Source::Bridge, 0));
@@ -145,6 +148,7 @@ impl Queue {
         }
         match self.fates.iter().rev().find(|(known, _)| known.as_ref() == id).map(|(_, fate)| *fate) {
             Some(Fate::Revoked) => Ok(Revoked::Already),
+            Some(Fate::Replaced) => Ok(Revoked::Replaced),
             Some(Fate::Delivered) => Err(QueueError::AlreadyDelivered(id.into())),
             None => Err(QueueError::Unknown(id.into())),
         }
@@ -223,7 +227,8 @@ mod tests {
             queue.push_reminder(keyed(&n.to_string()), Mode::FinishStep, 1).unwrap();
         }
         assert_eq!(queue.push_reminder(keyed("new"), Mode::FinishStep, 1), Err(QueueError::Full(256)));
-        assert_eq!(queue.push_reminder(keyed("k"), Mode::AuditOnly, 1).unwrap().replaced, [first.id]);
+        assert_eq!(queue.push_reminder(keyed("k"), Mode::AuditOnly, 1).unwrap().replaced, [first.id.clone()]);
+        assert_eq!(queue.revoke(&first.id), Ok(Revoked::Replaced));
         assert_eq!(queue.pending().len(), 256);
     }
 

@@ -9,7 +9,7 @@ use super::ReminderProvider;
 #[derive(Default)]
 pub struct ReminderProviders {
     canonical: Vec<Rc<dyn ReminderProvider>>,
-    custom: RefCell<Rc<[Rc<dyn ReminderProvider>]>>,
+    custom: RefCell<Rc<Vec<Rc<dyn ReminderProvider>>>>,
 }
 
 impl ReminderProviders {
@@ -25,6 +25,15 @@ impl ReminderProviders {
         "grounded_review",
     ];
 
+    /// The most providers that a program should register; each event asks all that subscribe to it.
+    pub const MOST: usize = 4096;
+
+    /// Whether there are as many of a script's own as there should be.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.custom.borrow().len() >= ReminderProviders::MOST
+    }
+
     /// A registry with these canonical providers.
     #[must_use]
     pub fn new(canonical: Vec<Rc<dyn ReminderProvider>>) -> ReminderProviders {
@@ -33,12 +42,12 @@ impl ReminderProviders {
 
     /// Registers a script's provider. One with an id that is known takes the place of that one.
     pub fn register(&self, provider: Rc<dyn ReminderProvider>) {
-        let mut all = self.custom.borrow().to_vec();
+        let mut custom = self.custom.borrow_mut();
+        let all = Rc::make_mut(&mut *custom);
         match all.iter_mut().find(|known| known.id() == provider.id()) {
             Some(known) => *known = provider,
             None => all.push(provider),
         }
-        *self.custom.borrow_mut() = all.into();
     }
 
     /// Forgets the scripts' own providers.
