@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use runtime::data::Data;
 use runtime::event_log::{Filter, LogError, LogFile, Record};
