@@ -75,11 +75,11 @@ pub(crate) fn own_scope(cx: &Cx<'_>, world: &World) -> Scope {
     Scope { cancel: scope.cancel.child(), ..scope }
 }
 
-/// The reminder options of the loop at hand, and the providers that it uses; outside of any loop none.
-pub(crate) fn reminders_of_loop(
-    scope: &Scope,
-    world: &World,
-) -> Result<(ReminderOptions, Vec<Rc<dyn ReminderProvider>>), Box<Raise>> {
+/// The reminder options of a loop, and the providers that it uses.
+type Reminders = (ReminderOptions, Vec<Rc<dyn ReminderProvider>>);
+
+/// Those of the loop at hand; outside of any loop no provider.
+pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<Reminders, Box<Raise>> {
     let options = match ReminderOptions::from_data(scope.options.get("reminders")) {
         Ok(options) if scope.depth > 0 => options,
         _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
