@@ -105,6 +105,19 @@ fn the_reference_of_hooks_has_the_table_of_the_code() {
 }
 
 #[test]
+fn payloads_of_workers_hold_what_the_table_says() {
+    let told = fs::read_to_string(root().join("tests/reminders/hooks/payloads-of-workers.out")).unwrap();
+    let lines: Vec<Vec<&str>> = told.lines().map(|line| line.split(' ').collect()).collect();
+    assert!(lines.len() >= 16, "{told}");
+    for line in lines {
+        let row = runtime::hooks::event::table::row(runtime::hooks::EventKind::parse(line[0]).unwrap());
+        let missing: Vec<_> = row.certain_fields().filter(|field| !line[1..].contains(field)).collect();
+        let unknown: Vec<_> = line[1..].iter().filter(|field| !row.all_fields().any(|known| known == **field)).collect();
+        assert!(missing.is_empty() && unknown.is_empty(), "{}: missing {missing:?}, unknown {unknown:?}", line[0]);
+    }
+}
+
+#[test]
 fn blocks_and_links_are_found() {
     let page = "See [a](a.md) and [b](https://b.example).\n\n```harn\nlog(1)\n```\n\n```sh\nls\n```\n";
     assert_eq!(scripts(page), ["log(1)\n"]);

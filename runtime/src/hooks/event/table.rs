@@ -17,6 +17,11 @@ pub struct EventRow {
 }
 
 impl EventRow {
+    /// The names of all its fields.
+    pub fn all_fields(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.split_whitespace().map(|field| field.trim_matches(['[', ']']))
+    }
+
     /// The names of its fields that are always there.
     pub fn certain_fields(&self) -> impl Iterator<Item = &'static str> {
         self.fields.split_whitespace().filter(|field| !field.starts_with('['))
@@ -127,7 +132,7 @@ pub static EVENTS: &[EventRow] = &[
         OBSERVES,
     ),
     told(EventKind::OnApprovalRequested, "with `permission_asked`", "persona step iteration tool reason", OBSERVES),
-    told(EventKind::OnHandoffEmitted, "by `handoff`", "[persona] […]", OBSERVES),
+    told(EventKind::OnHandoffEmitted, "by `handoff`", "persona handoff", OBSERVES),
     told(EventKind::OnPersonaPaused, "when a worker of the persona was suspended", "persona worker reason", OBSERVES),
     told(
         EventKind::OnPersonaResumed,
@@ -135,15 +140,15 @@ pub static EVENTS: &[EventRow] = &[
         "persona worker resume_input",
         OBSERVES,
     ),
-    told(EventKind::WorkerSpawned, "when a worker begins", "worker […]", NOTHING),
-    told(EventKind::WorkerProgressed, "after each of its turns", "worker […]", NOTHING),
-    told(EventKind::WorkerWaitingForInput, "when it has parked itself", "worker […]", NOTHING),
-    told(EventKind::WorkerSuspended, "when it was suspended", "worker […]", NOTHING),
-    told(EventKind::WorkerResumed, "when it is resumed", "worker […]", NOTHING),
-    told(EventKind::WorkerCompleted, "when it is done", "worker […]", NOTHING),
-    told(EventKind::WorkerFailed, "when it failed", "worker […]", NOTHING),
-    told(EventKind::WorkerStopped, "when its budget ran out, or it was blocked or stuck", "worker […]", NOTHING),
-    told(EventKind::WorkerCancelled, "when it was cancelled or closed", "worker […]", NOTHING),
+    told(EventKind::WorkerSpawned, "when a worker begins", "worker reminder_propagation again parent_id", NOTHING),
+    told(EventKind::WorkerProgressed, "after each of its turns", "worker iteration text has_tool_calls", NOTHING),
+    told(EventKind::WorkerWaitingForInput, "when it has parked itself", "worker reason suspension", NOTHING),
+    told(EventKind::WorkerSuspended, "when it was suspended", "worker reason suspension", NOTHING),
+    told(EventKind::WorkerResumed, "when it is resumed", "worker resume_input suspension resume", NOTHING),
+    told(EventKind::WorkerCompleted, "when it is done", "worker stop_reason text iteration", NOTHING),
+    told(EventKind::WorkerFailed, "when it failed", "worker error [stop_reason] [text] [iteration]", NOTHING),
+    told(EventKind::WorkerStopped, "when its budget ran out, or it was blocked or stuck", "worker error stop_reason text iteration", NOTHING),
+    told(EventKind::WorkerCancelled, "when it was cancelled or closed", "worker [reason] [error] [stop_reason] [text] [iteration]", NOTHING),
     told(
         EventKind::PreToolUse,
         "before a tool call",
@@ -181,7 +186,7 @@ pub fn to_markdown() -> String {
             "| `{}` | {} | {} | {}{providers} | {answer} |\n",
             row.kind,
             row.when,
-            fields.join(" ").replace("`[…]`", "…").replace("`[", "`").replace("]`", "`?"),
+            fields.join(" ").replace("`[", "`").replace("]`", "`?"),
             row.registered_by()
         ));
     }
