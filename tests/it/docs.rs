@@ -112,7 +112,8 @@ fn payloads_of_workers_hold_what_the_table_says() {
     for line in lines {
         let row = runtime::hooks::event::table::row(runtime::hooks::EventKind::parse(line[0]).unwrap());
         let missing: Vec<_> = row.certain_fields().filter(|field| !line[1..].contains(field)).collect();
-        let unknown: Vec<_> = line[1..].iter().filter(|field| !row.all_fields().any(|known| known == **field)).collect();
+        let unknown: Vec<_> =
+            line[1..].iter().filter(|field| !row.all_fields().any(|known| known == **field)).collect();
         assert!(missing.is_empty() && unknown.is_empty(), "{}: missing {missing:?}, unknown {unknown:?}", line[0]);
     }
 }

@@ -147,8 +147,18 @@ pub static EVENTS: &[EventRow] = &[
     told(EventKind::WorkerResumed, "when it is resumed", "worker resume_input suspension resume", NOTHING),
     told(EventKind::WorkerCompleted, "when it is done", "worker stop_reason text iteration", NOTHING),
     told(EventKind::WorkerFailed, "when it failed", "worker error [stop_reason] [text] [iteration]", NOTHING),
-    told(EventKind::WorkerStopped, "when its budget ran out, or it was blocked or stuck", "worker error stop_reason text iteration", NOTHING),
-    told(EventKind::WorkerCancelled, "when it was cancelled or closed", "worker [reason] [error] [stop_reason] [text] [iteration]", NOTHING),
+    told(
+        EventKind::WorkerStopped,
+        "when its budget ran out, or it was blocked or stuck",
+        "worker error stop_reason text iteration",
+        NOTHING,
+    ),
+    told(
+        EventKind::WorkerCancelled,
+        "when it was cancelled or closed",
+        "worker [reason] [error] [stop_reason] [text] [iteration]",
+        NOTHING,
+    ),
     told(
         EventKind::PreToolUse,
         "before a tool call",
