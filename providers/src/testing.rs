@@ -111,7 +111,8 @@ pub(crate) fn fire_raw(
 
 /// An empty folder of its own for a test.
 pub(crate) fn scratch(name: &str) -> std::path::PathBuf {
-    let folder = std::env::temp_dir().join(format!("harn-providers-{}-{name}", std::process::id()));
+    // Beside the test itself, so nothing is left outside the target folder.
+    let folder = std::env::current_exe().unwrap().with_extension("scratch").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
