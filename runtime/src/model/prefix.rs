@@ -2,11 +2,11 @@
 //!
 //! Counted is the request as a JSON document in the order in which wires send it, in no vendor's spelling:
 //! `{"system":"…","tools":[…],"messages":[…]}`. Reminders stand where they are rendered: in the system text, before or in
-//! the first messages, or behind the last. The content of messages is written as blocks. Settings (temperature, limits) are no part of what is cached and not counted.
+//! the first messages, or behind the last. The content of messages is written as blocks. Settings (temperature, limits) are
+//! no part of what is cached and not counted.
 //!
 //! A turn costs what is new in it: lengths of known messages are kept, and of the history only the addresses of its chunks (some
-//! 64 messages each) are looked at, since those that two histories share are one memory. Measured with three new messages a
-//! turn: 5 µs after 1,000 turns as after 10, 20 µs after 10,000.
+//! 64 messages each) are looked at, since those that two histories share are one memory.
 
 use std::sync::Arc;
 
