@@ -227,7 +227,8 @@ mod tests {
             queue.push_reminder(keyed(&n.to_string()), Mode::FinishStep, 1).unwrap();
         }
         assert_eq!(queue.push_reminder(keyed("new"), Mode::FinishStep, 1), Err(QueueError::Full(256)));
-        assert_eq!(queue.push_reminder(keyed("k"), Mode::AuditOnly, 1).unwrap().replaced, [first.id.clone()]);
+        let again = queue.push_reminder(keyed("k"), Mode::AuditOnly, 1).unwrap();
+        assert_eq!(again.replaced, std::slice::from_ref(&first.id));
         assert_eq!(queue.revoke(&first.id), Ok(Revoked::Replaced));
         assert_eq!(queue.pending().len(), 256);
     }
