@@ -13,6 +13,7 @@ mod handed;
 mod lenient;
 pub mod lifecycle;
 pub mod limits;
+mod misnomer;
 pub mod providers;
 mod spec;
 

@@ -5,9 +5,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::data::{Data, Entries};
-use crate::words::{UnknownWord, nearest};
+use crate::words::UnknownWord;
 
 use super::limits::{MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name, max_body};
+use super::misnomer::unknown_key;
 use super::{Propagate, Reminder, ReminderCode, ReminderError, RoleHint, Source};
 
 /// What a producer asks for.
@@ -54,9 +55,7 @@ impl ReminderSpec {
             return Err(ReminderError::new(ReminderCode::Shape, "", message).help("write {body: \"…\"}"));
         };
         if let Some(unknown) = entries.keys().find(|key| !Self::KEYS.contains(&key.as_ref())) {
-            let message = format!("unknown reminder option `{unknown}`");
-            return Err(ReminderError::new(ReminderCode::Shape, unknown.as_ref(), message)
-                .suggest(nearest(unknown, Self::KEYS.iter().copied())));
+            return Err(unknown_key(ReminderCode::Shape, unknown, Self::KEYS));
         }
         Self::from_known(entries)
     }
@@ -124,7 +123,7 @@ fn body(entries: &Entries) -> Result<Arc<str>, ReminderError> {
             ))
         }
         Some(Data::Str(text)) => Ok(text.clone()),
-        Some(other) => Err(wrong_type("body", "a string", other)),
+        Some(other) => Err(wrong_type("body", "a string", other).help("write {body: \"what the model should know\"}")),
     }
 }
 
@@ -137,10 +136,11 @@ fn tags(entries: &Entries) -> Result<Vec<Arc<str>>, ReminderError> {
     for (index, item) in items.iter().enumerate() {
         let field = format!("tags.{index}");
         let Some(text) = item.as_str() else {
-            return Err(shape(&field, format!("a tag of a reminder must be a string, got {}", item.type_name())));
+            let message = format!("a tag of a reminder must be a string, got {}", item.type_name());
+            return Err(shape(&field, message).help("write tags: [\"…\"]"));
         };
         match text.trim() {
-            "" => return Err(shape(&field, "a tag of a reminder is empty")),
+            "" => return Err(shape(&field, "a tag of a reminder is empty").help("name it, or leave it out")),
             tag if tags.iter().any(|known| known.as_ref() == tag) => {}
             _ if tags.len() == MAX_TAGS => {
                 return Err(
@@ -148,7 +148,9 @@ fn tags(entries: &Entries) -> Result<Vec<Arc<str>>, ReminderError> {
                 );
             }
             tag => match fault_of_name(tag, MAX_TAG) {
-                Some(fault) => return Err(shape(&field, format!("a tag of a reminder {fault}"))),
+                Some(fault) => {
+                    return Err(shape(&field, format!("a tag of a reminder {fault}")).help("a short word is enough"));
+                }
                 None => tags.push(tag.into()),
             },
         }
@@ -170,25 +172,29 @@ fn dedupe_key(entries: &Entries) -> Result<Option<Arc<str>>, ReminderError> {
                 None => Ok(Some(key.into())),
             },
         },
-        Some(other) => Err(wrong_type("dedupe_key", "a string or nil", other)),
+        Some(other) => Err(wrong_type("dedupe_key", "a string or nil", other).help("write dedupe_key: \"…\"")),
     }
 }
 
 fn ttl_turns(entries: &Entries) -> Result<Option<u32>, ReminderError> {
     let Some(value) = present(entries, "ttl_turns") else { return Ok(None) };
-    let Data::Int(turns) = value else { return Err(wrong_type("ttl_turns", "a positive int or nil", value)) };
-    match u32::try_from(*turns) {
-        Ok(turns) if turns > 0 => Ok(Some(turns)),
-        _ => Err(shape("ttl_turns", format!("`ttl_turns` of a reminder must be a positive int or nil, got {turns}"))
-            .help("leave it out for a reminder that stays until it is cleared")),
-    }
+    let Data::Int(turns) = value else {
+        let help = "write ttl_turns: 3, or leave it out for a reminder that stays until it is cleared";
+        return Err(wrong_type("ttl_turns", "a positive int or nil", value).help(help));
+    };
+    let message = match u32::try_from(*turns) {
+        Ok(turns) if turns > 0 => return Ok(Some(turns)),
+        Err(_) if *turns > 0 => format!("`ttl_turns` of a reminder is at most {}, got {turns}", u32::MAX),
+        _ => format!("`ttl_turns` of a reminder must be a positive int or nil, got {turns}"),
+    };
+    Err(shape("ttl_turns", message).help("leave it out for a reminder that stays until it is cleared"))
 }
 
 fn flag(entries: &Entries, field: &str) -> Result<bool, ReminderError> {
     match present(entries, field) {
         None => Ok(false),
         Some(Data::Bool(value)) => Ok(*value),
-        Some(other) => Err(wrong_type(field, "a bool", other)),
+        Some(other) => Err(wrong_type(field, "a bool", other).help(format!("write {field}: true, or leave it out"))),
     }
 }
 
@@ -208,7 +214,8 @@ fn word<T: FromStr<Err = UnknownWord>>(
         }),
         Some(other) => {
             let message = format!("`{field}` of a reminder must be a string, got {}", other.type_name());
-            Err(ReminderError::new(code, field, message))
+            let known = "".parse::<T>().err().map(|error| format!("use one of {}", error.expected));
+            Err(ReminderError::new(code, field, message).help(known.unwrap_or_default()))
         }
     }
 }
@@ -266,6 +273,39 @@ mod tests {
         }
         assert_eq!(read(r#"{"body":"x","propogate":"all"}"#).unwrap_err().suggestion.as_deref(), Some("propagate"));
         assert_eq!(read(r#"{"body":"x","propagate":"sesion"}"#).unwrap_err().suggestion.as_deref(), Some("session"));
+    }
+
+    #[test]
+    fn every_fault_has_a_help_with_the_mended_line() {
+        for (json, part) in [
+            (r#"{"body":3}"#, "write {body:"),
+            (r#"{"body":"x","ttl_turns":1.5}"#, "write ttl_turns: 3"),
+            (r#"{"body":"x","ttl_turns":"3"}"#, "write ttl_turns: 3"),
+            (r#"{"body":"x","ttl_turns":99999999999999}"#, "leave it out"),
+            (r#"{"body":"x","tags":["a",1]}"#, "write tags: ["),
+            (r#"{"body":"x","tags":[" "]}"#, "name it"),
+            (r#"{"body":"x","tags":["a\u0000"]}"#, "a short word"),
+            (r#"{"body":"x","dedupe_key":3}"#, "write dedupe_key:"),
+            (r#"{"body":"x","preserve_on_compact":"yes"}"#, "write preserve_on_compact: true"),
+            (r#"{"body":"x","propagate":1}"#, "use one of \"all\", \"session\", \"none\""),
+            (r#"{"body":"x","role_hint":1}"#, "use one of "),
+            (r#"{"body":"x","source":"hook"}"#, "`source` is set by the runtime; leave it out"),
+            (r#"{"body":"x","id":"r1"}"#, "`id` is set by the runtime"),
+            (r#"{"body":"x","fired_at_turn":1}"#, "`fired_at_turn` is set by the runtime"),
+            (r#"{"body":"x","originating_agent_id":"a"}"#, "`originating_agent_id` is set by the runtime"),
+            (r#"{"body":"x","mode":"audit_only"}"#, "only a host"),
+            (r#"{"body":"x","ttl":1}"#, "did you mean `ttl_turns`?"),
+            (r#"{"body":"x","key":"k"}"#, "did you mean `dedupe_key`?"),
+            (r#"{"text":"x"}"#, "did you mean `body`?"),
+            (r#"{"message":"x"}"#, "did you mean `body`?"),
+            (r#"{"content":"x"}"#, "did you mean `body`?"),
+            (r#"{"body":"x","colour":"red"}"#, "remove it: a reminder has `body`, `tags`, "),
+        ] {
+            let help = read(json).unwrap_err().help.unwrap_or_default();
+            assert!(help.contains(part), "{json}: {help}");
+        }
+        let error = read(r#"{"body":"x","ttl_turns":99999999999999}"#).unwrap_err();
+        assert_eq!(error.message, "`ttl_turns` of a reminder is at most 4294967295, got 99999999999999");
     }
 
     #[test]

@@ -78,6 +78,13 @@ fn read<'a>(
             data.set(hidden, Data::from("?"));
             continue;
         }
+        if !known && explained(&errors, &key) {
+            if key != "body" {
+                break;
+            }
+            data.set("body", Data::from("?"));
+            continue;
+        }
         let was_body = key == "body";
         errors.push(error);
         if was_body {
@@ -90,6 +97,15 @@ fn read<'a>(
         }
     }
     errors
+}
+
+/// Whether an error found before says already why something is missing: a misspelt key is the missing one, and a selector
+/// with a wrong part has no other.
+fn explained(before: &[ReminderError], missing: &str) -> bool {
+    match missing {
+        "" => !before.is_empty(),
+        key => before.iter().any(|error| error.suggestion.as_deref() == Some(key)),
+    }
 }
 
 fn without(data: &Data, key: &str) -> Data {

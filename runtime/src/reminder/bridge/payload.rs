@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::data::{Data, Entries};
 use crate::message::{Message, Role};
+use crate::reminder::misnomer::unknown_key;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
-use crate::words::nearest;
 
 use super::Mode;
 
@@ -46,16 +46,17 @@ impl RemindPayload {
     pub fn from_data(params: &Data) -> Result<RemindPayload, ReminderError> {
         let Some(given) = params.as_dict() else {
             let message = format!("a bridge reminder is an object with a `body`, got {}", params.type_name());
-            return Err(ReminderError::new(ReminderCode::Bridge, "", message));
+            return Err(ReminderError::new(ReminderCode::Bridge, "", message).help("push {body: \"…\", mode: \"finish_step\"}"));
         };
         let known = || ReminderSpec::KEYS.iter().chain(OTHER_KEYS).copied();
         let mut entries = Entries::new();
         for (key, value) in given {
             let snake = snake(key);
             if !known().any(|name| name == snake) {
-                let error =
-                    ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("unknown reminder option `{key}`"));
-                return Err(error.suggest(nearest(&snake, known())));
+                let keys: Vec<&str> = known().collect();
+                let error = unknown_key(ReminderCode::Shape, &snake, &keys);
+                let message = format!("unknown reminder option `{key}`");
+                return Err(ReminderError { field: key.to_string(), message, ..error });
             }
             let name: Arc<str> = snake.into();
             if entries.insert(name.clone(), value.clone()).is_some() {

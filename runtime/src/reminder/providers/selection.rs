@@ -66,7 +66,8 @@ impl ReminderOptions {
         if let Some(unknown) = entries.keys().find(|key| !KEYS.contains(&key.as_ref())) {
             let message = format!("unknown key `{unknown}` in `reminders`");
             return Err(ReminderError::new(ReminderCode::Shape, unknown.as_ref(), message)
-                .suggest(nearest(unknown, KEYS.iter().copied())));
+                .suggest(nearest(unknown, KEYS.iter().copied()))
+                .or_help("remove it: `reminders` has `enabled`, `providers`, `config`, `strict` and `placement`"));
         }
         let flag = |key: &str, default: bool| match data.get(key) {
             Data::Nil => Ok(default),

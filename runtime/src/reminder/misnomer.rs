@@ -1,0 +1,36 @@
+//! Keys that a reminder has not: what each was probably meant to be.
+
+use crate::words::nearest;
+
+use super::{ReminderCode, ReminderError};
+
+/// Words for a field of a reminder that no edit distance leads to.
+const OTHER_WORDS: &[(&str, &str)] =
+    &[("ttl", "ttl_turns"), ("key", "dedupe_key"), ("text", "body"), ("message", "body"), ("content", "body")];
+
+/// What the runtime says of a reminder, and its producer does not.
+const OF_THE_RUNTIME: &[&str] = &["id", "source", "fired_at_turn", "originating_agent_id"];
+
+/// The error for `unknown`, a key of a reminder that is none of `known`.
+pub(super) fn unknown_key(code: ReminderCode, unknown: &str, known: &[&str]) -> ReminderError {
+    let error = ReminderError::new(code, unknown, format!("unknown reminder option `{unknown}`"));
+    if OF_THE_RUNTIME.contains(&unknown) {
+        return error.help(format!("`{unknown}` is set by the runtime; leave it out"));
+    }
+    if unknown == "mode" {
+        return error.help("only a host says the `mode`, of what it pushes; leave it out");
+    }
+    let other = OTHER_WORDS.iter().find(|(word, _)| *word == unknown).map(|(_, meant)| *meant);
+    error
+        .suggest(other.or_else(|| nearest(unknown, known.iter().copied())))
+        .or_help(format!("remove it: a reminder has {}", list(known)))
+}
+
+/// `a`, `b` and `c`
+fn list(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => quoted.join(""),
+    }
+}
