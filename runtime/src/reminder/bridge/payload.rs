@@ -46,7 +46,9 @@ impl RemindPayload {
     pub fn from_data(params: &Data) -> Result<RemindPayload, ReminderError> {
         let Some(given) = params.as_dict() else {
             let message = format!("a bridge reminder is an object with a `body`, got {}", params.type_name());
-            return Err(ReminderError::new(ReminderCode::Bridge, "", message).help("push {body: \"…\", mode: \"finish_step\"}"));
+            return Err(
+                ReminderError::new(ReminderCode::Bridge, "", message).help("push {body: \"…\", mode: \"finish_step\"}")
+            );
         };
         let known = || ReminderSpec::KEYS.iter().chain(OTHER_KEYS).copied();
         let mut entries = Entries::new();

@@ -36,15 +36,17 @@ impl Selector {
                 .suggest(nearest(unknown, Self::KEYS.iter().copied()))
                 .or_help("select by `id`, `tag` or `dedupe_key`"));
         }
-        let text = |key: &str| match data.get(key) {
-            Data::Nil => Ok(None),
-            Data::Str(text) => match text.trim() {
-                "" => Err(error(key, format!("`{key}` of a selector is empty")).help("name what to clear, or leave it out")),
-                trimmed => Ok(Some(Arc::from(trimmed))),
-            },
-            other => Err(error(key, format!("`{key}` of a selector must be a string, got {}", other.type_name()))
-                .help(format!("write {key}: \"…\""))),
-        };
+        let text =
+            |key: &str| match data.get(key) {
+                Data::Nil => Ok(None),
+                Data::Str(text) => match text.trim() {
+                    "" => Err(error(key, format!("`{key}` of a selector is empty"))
+                        .help("name what to clear, or leave it out")),
+                    trimmed => Ok(Some(Arc::from(trimmed))),
+                },
+                other => Err(error(key, format!("`{key}` of a selector must be a string, got {}", other.type_name()))
+                    .help(format!("write {key}: \"…\""))),
+            };
         let selector = Selector { id: text("id")?, tag: text("tag")?, dedupe_key: text("dedupe_key")? };
         if selector == Selector::default() {
             return Err(error("", "a selector needs `id`, `tag` or `dedupe_key`".to_owned())
