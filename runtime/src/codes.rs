@@ -205,7 +205,7 @@ agent_loop("Review the change.", nil, {
         meaning: "Hooks on `worker_*` events only observe: when they run there is no transcript that could take a reminder. \
                   Return it from a session, tool, step or persona hook.",
         in_check: true,
-        at_run_time: false,
+        at_run_time: true,
         fails: r#"register_worker_hook("worker_completed", { event ->
   return {reminder: {body: "A worker is done; read its result.", ttl_turns: 1}}
 })

@@ -45,7 +45,7 @@ fn plain(text: &str) -> String {
         .join(" ")
 }
 
-fn names<'a>(rows: &'a [Row]) -> Vec<&'a str> {
+fn names(rows: &[Row]) -> Vec<&str> {
     rows.iter().map(|row| row.name.as_str()).collect()
 }
 
