@@ -8,6 +8,7 @@ use crate::data::Data;
 use crate::words::words;
 
 pub mod bridge;
+mod by_hand;
 mod error;
 mod handed;
 mod lenient;

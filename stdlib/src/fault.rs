@@ -275,6 +275,7 @@ pub(crate) fn of_session(error: &SessionError) -> Box<Raise> {
     match error {
         SessionError::Busy(_) => Raise::error(SESSION_BUSY, error.to_string())
             .help("wait until that loop is over, or leave `session_id` out: then it gets a session of its own"),
+        SessionError::Reminder(error) => of_reminder(error),
         _ => Raise::error(SESSION, error.to_string()),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
 use crate::message::{Message, MessageError};
-use crate::reminder::Reminder;
+use crate::reminder::{Reminder, ReminderError};
 use crate::reminder::lifecycle::{self, DiscardReason, Road};
 use crate::seam::{Fault, Scope, Sort};
 use crate::transcript::Transcript;
@@ -34,6 +34,9 @@ pub enum SessionError {
     /// It is no message.
     #[error(transparent)]
     Message(#[from] MessageError),
+    /// It is no reminder.
+    #[error("{}", .0.message)]
+    Reminder(#[from] ReminderError),
 }
 
 impl Fault for SessionError {
@@ -266,7 +269,7 @@ impl Sessions {
         let session = self.get(id)?;
         if Message::is_reminder_event(message) {
             let fresh = || session.ids().next_text(scope.clock.now_ms());
-            let reminder = Arc::new(Reminder::from_data_lenient(message, fresh));
+            let reminder = Arc::new(Reminder::from_event(message, fresh)?);
             session.admit_reminder(scope, reminder, Road::Injected);
         } else {
             let message = Arc::new(Message::from_data(message)?);

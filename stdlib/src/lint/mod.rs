@@ -34,6 +34,15 @@ pub(crate) fn bridge_injection(view: &CallView<'_>, found: &mut Vec<Diagnostic>)
     }
 }
 
+/// `agent_session_inject(id, event)`
+pub(crate) fn inject_event(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(arg) = view.arg(1)
+        && let Some(dict) = view.dict(arg)
+    {
+        spec::check_event(view, &dict, found);
+    }
+}
+
 /// `transcript.clear_reminders(t, selector)`
 pub(crate) fn clear_reminders(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     if let Some(arg) = view.arg(1)

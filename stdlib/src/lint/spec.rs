@@ -8,7 +8,7 @@ use lang::diagnostic::Diagnostic;
 use runtime::data::Data;
 use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::lifecycle::Selector;
-use runtime::reminder::{ReminderCode, ReminderError, ReminderSpec};
+use runtime::reminder::{Reminder, ReminderCode, ReminderError, ReminderSpec};
 
 /// Checks a literal reminder: its shape, its life, its route.
 pub(super) fn check<'a>(view: &CallView<'a>, dict: &DictView<'a>, producer: &Producer, found: &mut Vec<Diagnostic>) {
@@ -42,6 +42,29 @@ pub(super) fn check_bridge<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: 
 pub(super) fn check_selector<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
     for error in read(view, dict, |data| Selector::from_data(data).err()) {
         found.push(report(view, dict, Selector::KEYS, &error));
+    }
+}
+
+/// Checks a literal event of a reminder that is written by hand.
+pub(super) fn check_event<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
+    let is_reminder = dict.get("kind").and_then(|kind| view.text(kind)) == Some("system_reminder");
+    let slot = dict.get("reminder");
+    let inner = slot.and_then(|slot| view.dict(slot));
+    // What is known only at run time may be a whole event, which is read as it is.
+    if !is_reminder || !dict.complete || (slot.is_some() && !inner.as_ref().is_some_and(|inner| inner.complete)) {
+        return;
+    }
+    if dict.get("id").is_some() && inner.as_ref().is_some_and(|inner| inner.get("id").is_some()) {
+        return;
+    }
+    let names = |dict: &DictView<'a>| Data::dict(dict.entries().map(|(key, _)| (key.text.as_str(), "?".into())).collect::<Vec<_>>());
+    let mut event = names(dict);
+    if let Some(inner) = &inner {
+        event.set("reminder", names(inner));
+    }
+    for error in Reminder::faults_by_hand(&event) {
+        let at = inner.as_ref().filter(|_| error.field.starts_with("reminder.")).unwrap_or(dict);
+        found.push(report(view, at, ReminderSpec::KEYS, &error));
     }
 }
 

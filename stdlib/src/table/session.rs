@@ -3,6 +3,7 @@
 use crate::convert::{to_data, to_value};
 use crate::fault::of_session;
 use crate::here;
+use crate::lint;
 use crate::values::session_arg;
 use lang::builtins::args;
 use lang::value::{Str, Value};
@@ -35,7 +36,7 @@ lang::builtins! { "" =>
     /// Keeps the last messages of a session.
     plain "agent_session_trim(id: any, keep_last: int) -> nil" trim;
     /// Appends a message to a session.
-    plain "agent_session_inject(id: any, message: any) -> nil" inject;
+    plain "agent_session_inject(id: any, message: any) -> nil" [lint = lint::inject_event] inject;
     /// Says where a session works.
     plain "agent_session_set_workspace_anchor(id: any, anchor: any) -> nil" set_workspace_anchor;
     /// Charges the finite reminders made in `turn` or before by hand: `{expired_count, decremented_count, remaining_count}`.
