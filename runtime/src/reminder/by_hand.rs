@@ -24,8 +24,9 @@ const BARE: &[&str] = &[
     "kind",
 ];
 
-/// What stands beside a slot `reminder`.
-const BESIDE: &[&str] = &["reminder", "id", "kind", "role", "visibility", "text", "blocks", "metadata", "delivery"];
+/// What stands beside a slot `reminder`; `content` where it was meant as a message.
+const BESIDE: &[&str] =
+    &["reminder", "id", "kind", "role", "visibility", "text", "content", "blocks", "metadata", "delivery"];
 
 impl Reminder {
     /// Reads a reminder's event, `{kind: "system_reminder", …}`. One that has an id, and whose `reminder` has one, comes from a
