@@ -64,8 +64,10 @@ fn unknown(data: &Data, known: &[&str]) -> Vec<ReminderError> {
     let keys = data.as_dict().into_iter().flat_map(|entries| entries.keys());
     keys.filter(|key| !known.contains(&key.as_ref()))
         .map(|key| match ReminderSpec::KEYS.contains(&key.as_ref()) {
-            true => ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("`{key}` stands beside the reminder"))
-                .help("write it inside `reminder`"),
+            true => {
+                ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("`{key}` stands beside the reminder"))
+                    .help("write it inside `reminder`")
+            }
             false => unknown_key(ReminderCode::Shape, key, known),
         })
         .collect()
@@ -88,7 +90,11 @@ mod tests {
             (r#"{"kind":"system_reminder","reminder":{"bodi":"x"}}"#, "reminder.bodi", Some("body")),
             (r#"{"kind":"system_reminder","reminder":{}}"#, "reminder.body", None),
             (r#"{"kind":"system_reminder","reminder":{"body":"x"},"ttl_turns":2}"#, "ttl_turns", None),
-            (r#"{"kind":"system_reminder","id":"e","reminder":{"body":"x","ttl":2}}"#, "reminder.ttl", Some("ttl_turns")),
+            (
+                r#"{"kind":"system_reminder","id":"e","reminder":{"body":"x","ttl":2}}"#,
+                "reminder.ttl",
+                Some("ttl_turns"),
+            ),
         ] {
             let error = read(json).unwrap_err();
             assert_eq!((error.field.as_str(), error.suggestion.as_deref()), (field, suggestion), "{json}");

@@ -9,8 +9,8 @@ use std::sync::{Arc, PoisonError};
 use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
 use crate::message::{Message, MessageError};
-use crate::reminder::{Reminder, ReminderError};
 use crate::reminder::lifecycle::{self, DiscardReason, Road};
+use crate::reminder::{Reminder, ReminderError};
 use crate::seam::{Fault, Scope, Sort};
 use crate::transcript::Transcript;
 

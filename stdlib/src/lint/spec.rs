@@ -57,7 +57,9 @@ pub(super) fn check_event<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &
     if dict.get("id").is_some() && inner.as_ref().is_some_and(|inner| inner.get("id").is_some()) {
         return;
     }
-    let names = |dict: &DictView<'a>| Data::dict(dict.entries().map(|(key, _)| (key.text.as_str(), "?".into())).collect::<Vec<_>>());
+    let names = |dict: &DictView<'a>| {
+        Data::dict(dict.entries().map(|(key, _)| (key.text.as_str(), "?".into())).collect::<Vec<_>>())
+    };
     let mut event = names(dict);
     if let Some(inner) = &inner {
         event.set("reminder", names(inner));
