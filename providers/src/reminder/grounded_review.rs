@@ -16,11 +16,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::hooks::{EventKind, EventSet, HookEvent};
-use runtime::reminder::providers::ReminderProvider;
+use runtime::hooks::{EventKind, HookEvent};
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
-use runtime::seam::{Answer, Outcome, Turn, fault};
+use runtime::seam::Turn;
 
+use super::at_once::at_once;
 use super::config;
 
 mod command;
@@ -146,24 +146,7 @@ fn review(findings: &Findings, most: usize) -> ReminderSpec {
     }
 }
 
-impl ReminderProvider for GroundedReview {
-    fn id(&self) -> &str {
-        GroundedReview::ID
-    }
-
-    fn subscribes_to(&self) -> EventSet {
-        EventSet::of(&[EventKind::PostToolUse, EventKind::PostStep, EventKind::PostAgentTurn])
-    }
-
-    fn evaluate<'a>(
-        &'a self,
-        turn: Turn<'a>,
-        event: &'a HookEvent<'a>,
-        config: &'a Data,
-    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
-        Answer::Now(GroundedReview::look(turn, event, config).map_err(fault))
-    }
-}
+at_once!(GroundedReview on [PostToolUse, PostStep, PostAgentTurn], |_, turn, event, config| GroundedReview::look(turn, event, config));
 
 #[cfg(test)]
 mod tests;

@@ -5,11 +5,10 @@
 //! It reads `wake_interval_ms`. A threshold of 0 means every time; both keys with different values are refused.
 
 use runtime::data::Data;
-use runtime::hooks::{EventKind, EventSet, HookEvent};
-use runtime::reminder::providers::ReminderProvider;
+use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
-use runtime::seam::{Answer, Outcome, Turn, fault};
 
+use super::at_once::at_once;
 use super::config;
 
 /// Tells a session that wakes up how long it has been idle.
@@ -68,28 +67,13 @@ fn nudge(seconds: f64) -> ReminderSpec {
     }
 }
 
-impl ReminderProvider for IdleNudge {
-    fn id(&self) -> &str {
-        IdleNudge::ID
-    }
-
-    fn subscribes_to(&self) -> EventSet {
-        EventSet::of(&[EventKind::SessionIdle])
-    }
-
-    fn evaluate<'a>(
-        &'a self,
-        _turn: Turn<'a>,
-        event: &'a HookEvent<'a>,
-        config: &'a Data,
-    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
-        Answer::Now(IdleNudge::look(event, config).map_err(fault))
-    }
-}
+at_once!(IdleNudge on [SessionIdle], |_, _, event, config| IdleNudge::look(event, config));
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use runtime::hooks::{EventKind, HookEvent};
+
     use crate::testing::fire;
 
     fn at(wake_interval_ms: u64, config: &Data) -> Vec<ReminderSpec> {

@@ -14,6 +14,7 @@ use runtime::reminder::{ReminderCode, ReminderError};
 
 use crate::fact::Facts;
 
+mod at_once;
 mod config;
 mod grounded_review;
 mod idle_nudge;

@@ -5,11 +5,10 @@
 //! It reads `archived_messages`, a number or the list itself, and `summary`.
 
 use runtime::data::Data;
-use runtime::hooks::{EventKind, EventSet, HookEvent};
-use runtime::reminder::providers::ReminderProvider;
+use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
-use runtime::seam::{Answer, Outcome, Turn, fault};
 
+use super::at_once::at_once;
 use super::{config, text};
 
 /// Tells the model that older turns are gone and what stands in their place.
@@ -58,28 +57,13 @@ fn recap(archived: u64, summary: &str) -> ReminderSpec {
     }
 }
 
-impl ReminderProvider for PostCompactRecap {
-    fn id(&self) -> &str {
-        PostCompactRecap::ID
-    }
-
-    fn subscribes_to(&self) -> EventSet {
-        EventSet::of(&[EventKind::PostCompact])
-    }
-
-    fn evaluate<'a>(
-        &'a self,
-        _turn: Turn<'a>,
-        event: &'a HookEvent<'a>,
-        config: &'a Data,
-    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
-        Answer::Now(PostCompactRecap::look(event, config).map_err(fault))
-    }
-}
+at_once!(PostCompactRecap on [PostCompact], |_, _, event, config| PostCompactRecap::look(event, config));
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use runtime::hooks::EventKind;
+
     use crate::testing::fire_raw;
 
     fn after(json: &str) -> Vec<ReminderSpec> {

@@ -11,12 +11,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::hooks::{EventKind, EventSet, HookEvent};
+use runtime::hooks::{EventKind, HookEvent};
 use runtime::note::{Note, Severity};
-use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
-use runtime::seam::{Answer, Outcome, Turn, fault};
+use runtime::seam::Turn;
 
+use super::at_once::at_once;
 use super::{config, config_error, text};
 use crate::fact::{FactCode, FactError, FactKind, Facts, Place, Query, Recalled, kinds, recall};
 
@@ -192,24 +192,7 @@ fn reminder(found: &[Recalled]) -> ReminderSpec {
     }
 }
 
-impl ReminderProvider for ProjectFacts {
-    fn id(&self) -> &str {
-        ProjectFacts::ID
-    }
-
-    fn subscribes_to(&self) -> EventSet {
-        EventSet::of(&[EventKind::SessionStart, EventKind::OnBudgetThreshold])
-    }
-
-    fn evaluate<'a>(
-        &'a self,
-        turn: Turn<'a>,
-        event: &'a HookEvent<'a>,
-        config: &'a Data,
-    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
-        Answer::Now(self.look(turn, event, config).map_err(fault))
-    }
-}
+at_once!(ProjectFacts on [SessionStart, OnBudgetThreshold], |provider, turn, event, config| provider.look(turn, event, config));
 
 #[cfg(test)]
 mod tests;

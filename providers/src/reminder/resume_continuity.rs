@@ -9,11 +9,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::hooks::{EventKind, EventSet, HookEvent};
-use runtime::reminder::providers::ReminderProvider;
+use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
-use runtime::seam::{Answer, Outcome, Turn, fault};
 
+use super::at_once::at_once;
 use super::{config, text};
 
 /// Tells a resumed worker what happened while it was suspended.
@@ -92,28 +91,13 @@ fn continuity(body: String) -> ReminderSpec {
     }
 }
 
-impl ReminderProvider for ResumeContinuity {
-    fn id(&self) -> &str {
-        ResumeContinuity::ID
-    }
-
-    fn subscribes_to(&self) -> EventSet {
-        EventSet::of(&[EventKind::WorkerResumed])
-    }
-
-    fn evaluate<'a>(
-        &'a self,
-        _turn: Turn<'a>,
-        event: &'a HookEvent<'a>,
-        config: &'a Data,
-    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
-        Answer::Now(ResumeContinuity::look(event, config).map_err(fault))
-    }
-}
+at_once!(ResumeContinuity on [WorkerResumed], |_, _, event, config| ResumeContinuity::look(event, config));
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use runtime::hooks::EventKind;
+
     use crate::testing::fire_raw;
 
     fn resumed(json: &str) -> Vec<ReminderSpec> {

@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::hooks::{EventKind, EventSet, HookEvent};
-use runtime::reminder::providers::ReminderProvider;
+use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
-use runtime::seam::{Answer, Outcome, Turn, fault};
+use runtime::seam::Turn;
 
+use super::at_once::at_once;
 use super::config;
 
 /// Warns when the context fills up.
@@ -127,28 +127,14 @@ fn warning(band: Band, used: u64, window: u64) -> ReminderSpec {
     }
 }
 
-impl ReminderProvider for TokenPressure {
-    fn id(&self) -> &str {
-        TokenPressure::ID
-    }
-
-    fn subscribes_to(&self) -> EventSet {
-        EventSet::of(&[EventKind::OnBudgetThreshold])
-    }
-
-    fn evaluate<'a>(
-        &'a self,
-        turn: Turn<'a>,
-        event: &'a HookEvent<'a>,
-        config: &'a Data,
-    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
-        Answer::Now(TokenPressure::look(turn, event, config).map_err(fault))
-    }
-}
+at_once!(TokenPressure on [OnBudgetThreshold], |_, turn, event, config| TokenPressure::look(turn, event, config));
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use runtime::hooks::{EventKind, HookEvent};
+    use runtime::reminder::providers::ReminderProvider;
+
     use crate::testing::{Place, block_on};
 
     fn fire(place: &Place, used: u64, window: Option<u64>, config: &Data) -> Vec<ReminderSpec> {

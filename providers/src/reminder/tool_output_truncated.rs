@@ -5,11 +5,10 @@
 //! It reads `result.truncated` or `truncated`, and `tool.name` or `tool_name`.
 
 use runtime::data::Data;
-use runtime::hooks::{EventKind, EventSet, HookEvent};
-use runtime::reminder::providers::ReminderProvider;
+use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
-use runtime::seam::{Answer, Outcome, Turn, fault};
 
+use super::at_once::at_once;
 use super::config;
 
 /// Tells the model that a tool's output was cut.
@@ -49,24 +48,7 @@ fn notice(tool: &str) -> ReminderSpec {
     }
 }
 
-impl ReminderProvider for ToolOutputTruncated {
-    fn id(&self) -> &str {
-        ToolOutputTruncated::ID
-    }
-
-    fn subscribes_to(&self) -> EventSet {
-        EventSet::of(&[EventKind::PostToolUse])
-    }
-
-    fn evaluate<'a>(
-        &'a self,
-        _turn: Turn<'a>,
-        event: &'a HookEvent<'a>,
-        config: &'a Data,
-    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
-        Answer::Now(ToolOutputTruncated::look(event, config).map_err(fault))
-    }
-}
+at_once!(ToolOutputTruncated on [PostToolUse], |_, _, event, config| ToolOutputTruncated::look(event, config));
 
 #[cfg(test)]
 mod tests {
@@ -74,6 +56,9 @@ mod tests {
     use runtime::message::ToolCall;
 
     use super::*;
+    use runtime::hooks::{EventKind, HookEvent};
+    use runtime::reminder::providers::ReminderProvider;
+
     use crate::testing::{Place, block_on};
 
     fn fire(event: &HookEvent<'_>) -> Vec<ReminderSpec> {

@@ -8,11 +8,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::hooks::{EventKind, EventSet, HookEvent};
-use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
-use runtime::seam::{Answer, Outcome, Turn, fault};
+use runtime::seam::Turn;
 
+use super::at_once::at_once;
 use super::{config, text};
 
 /// Tells the model where the session works.
@@ -64,28 +63,14 @@ fn body(primary: &str, roots: &[Data]) -> String {
     body
 }
 
-impl ReminderProvider for WorkspaceAnchor {
-    fn id(&self) -> &str {
-        WorkspaceAnchor::ID
-    }
-
-    fn subscribes_to(&self) -> EventSet {
-        EventSet::of(&[EventKind::SessionStart, EventKind::OnBudgetThreshold])
-    }
-
-    fn evaluate<'a>(
-        &'a self,
-        turn: Turn<'a>,
-        _event: &'a HookEvent<'a>,
-        config: &'a Data,
-    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
-        Answer::Now(WorkspaceAnchor::look(turn, config).map_err(fault))
-    }
-}
+at_once!(WorkspaceAnchor on [SessionStart, OnBudgetThreshold], |_, turn, _, config| WorkspaceAnchor::look(turn, config));
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use runtime::hooks::{EventKind, HookEvent};
+    use runtime::reminder::providers::ReminderProvider;
+
     use crate::testing::{Place, block_on};
 
     fn at(anchor: &str, kind: EventKind) -> Vec<ReminderSpec> {

@@ -6,6 +6,8 @@ use runtime::message::ToolCall;
 
 use super::*;
 use crate::testing::{Place, block_on, fire, fire_raw};
+use runtime::hooks::{EventKind, HookEvent};
+use runtime::reminder::providers::ReminderProvider;
 
 macro_rules! output {
     ($name:literal) => {

@@ -1,6 +1,8 @@
 use super::*;
 use crate::fact::Draft;
 use crate::testing::{Place as Seat, block_on, fire_raw, scratch};
+use runtime::hooks::{EventKind, HookEvent};
+use runtime::reminder::providers::ReminderProvider;
 
 /// A provider over some facts, stored a second apart: `(kind, claim, confidence)`.
 fn over(name: &str, namespace: &str, facts: &[(&str, &str, f64)]) -> ProjectFacts {
