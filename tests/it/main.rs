@@ -1,6 +1,6 @@
 //! Behaviour seen from outside: through the built command, as a person or a tool would use it.
 //!
-//! - [`scripts`]: every script of `tests/lang`, `tests/diagnostics` and `tests/guide` prints what the file beside it says.
+//! - [`scripts`]: every script of `tests/lang`, `tests/agents`, `tests/reminders`, `tests/diagnostics` and `tests/guide` prints what the file beside it says.
 //! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
 //! - [`explain`]: every row of the catalogue fails and is mended as it claims.
 //! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.

@@ -6,7 +6,8 @@
 //! | `tests/lang` | what the language does | standard output in `.out`; standard error and exit code in `.err`, where there are such |
 //! | `tests/diagnostics` | one that is wrong | the drawn picture in `.txt`, and the exit code |
 //! | `tests/guide` | the guide's blocks | as in `tests/lang` |
-//! | `tests/reminders` | what reminders, hooks, providers, agents and logs do | as in `tests/lang` |
+//! | `tests/reminders` | what reminders, hooks, providers and logs do | as in `tests/lang` |
+//! | `tests/agents` | what agents do: loops, tools, workers, models | as in `tests/lang` |
 //!
 //! A folder named `modules` holds files for others to import; they are no cases.
 //!
@@ -36,6 +37,11 @@ fn guide() {
 #[test]
 fn reminders() {
     all("tests/reminders", as_output);
+}
+
+#[test]
+fn agents() {
+    all("tests/agents", as_output);
 }
 
 #[test]
