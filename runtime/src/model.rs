@@ -48,6 +48,8 @@ pub struct Request {
     pub timeout_ms: Option<u64>,
     /// How often a retryable failure is tried again.
     pub retries: Option<u32>,
+    /// Whether the vendor is asked for an answer in pieces, told as they come. The reply at the end is the same.
+    pub stream: bool,
     /// Fields handed to the vendor as they stand.
     pub extra: Entries,
 }
