@@ -6,6 +6,8 @@
 //!   scope names a script are answered from it alone, so what runs side by side does not mix.
 //! - Unscripted, the answer is `mock: ` and the first line of the prompt (cut at 200 characters), without tool calls.
 //! - Tokens that a reply does not give are estimated: one for four bytes.
+//! - A reply with a delay is taken when it is asked for and answers when the run's clock has moved so far, so the order of
+//!   the calls decides who gets which.
 //! - A scripted error ends the call at once. Only where the request itself asks for retries are transient ones tried again,
 //!   so that a script which queues one failure sees it.
 //!
@@ -16,7 +18,7 @@
 //! | [`MockCall`] | what was sent |
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use runtime::message::{Role, ToolCall};
@@ -24,6 +26,7 @@ use runtime::model::{ModelError, Reply, Request, Usage};
 use runtime::seam::{Answer, Outcome, Turn, fault};
 
 mod call;
+mod queue;
 mod reply;
 mod tally;
 
@@ -31,6 +34,7 @@ pub use call::MockCall;
 pub use reply::{MockError, MockReply};
 
 use super::http::retry;
+use queue::Queue;
 use tally::Tally;
 
 /// The mock model.
@@ -39,8 +43,8 @@ pub struct Mock(RefCell<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    queue: VecDeque<MockReply>,
-    scripts: BTreeMap<u64, VecDeque<MockReply>>,
+    queue: Queue,
+    scripts: BTreeMap<u64, Queue>,
     scripts_made: u64,
     calls: Vec<MockCall>,
     tally: Tally,
@@ -56,7 +60,7 @@ impl Mock {
 
     /// Queues a reply.
     pub fn push(&self, reply: MockReply) {
-        self.0.borrow_mut().queue.push_back(reply);
+        self.0.borrow_mut().queue.push(reply);
     }
 
     /// Makes a script; calls whose scope names it are answered from it alone.
@@ -69,7 +73,7 @@ impl Mock {
 
     /// Takes a script away and gives what was not used of it.
     pub fn remove_script(&self, id: u64) -> Vec<MockReply> {
-        self.0.borrow_mut().scripts.remove(&id).map(Vec::from).unwrap_or_default()
+        self.0.borrow_mut().scripts.remove(&id).map(Queue::into_rest).unwrap_or_default()
     }
 
     /// What was sent, oldest first.
@@ -81,7 +85,7 @@ impl Mock {
     /// Forgets queued replies and recorded calls. Scripts belong to those who put them there and stay.
     pub fn clear(&self) {
         let state = &mut *self.0.borrow_mut();
-        state.queue.clear();
+        state.queue = Queue::default();
         state.calls.clear();
         state.tally = Tally::default();
         state.ids_given = 0;
@@ -95,24 +99,26 @@ impl Mock {
         model: &Arc<str>,
     ) -> Answer<'a, Outcome<Reply>> {
         let first = self.answer_once(turn, request, model);
-        let Some(retries) = request.retries.filter(|retries| *retries > 0) else {
-            return Answer::Now(first.map_err(fault));
-        };
-        if first.is_ok() {
-            return Answer::Now(first.map_err(fault));
+        let retries = request.retries.unwrap_or(0);
+        // Nothing is waited for, as in most tests.
+        if first.delay_ms == 0 && (retries == 0 || first.outcome.is_ok()) {
+            return Answer::Now(first.outcome.map_err(fault));
         }
         let model = model.clone();
         Answer::later(async move {
+            if retries == 0 {
+                return first.waited(turn).await.map_err(fault);
+            }
             let mut first = Some(first);
-            retry::with_retries(turn.scope, retries, &|_| {}, async |_| match first.take() {
-                Some(first) => first,
-                None => self.answer_once(turn, request, &model),
+            retry::with_retries(turn.scope, retries, &|_| {}, async |_| {
+                let answer = first.take().unwrap_or_else(|| self.answer_once(turn, request, &model));
+                answer.waited(turn).await
             })
             .await
         })
     }
 
-    fn answer_once(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> Result<Reply, ModelError> {
+    fn answer_once(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> Answered {
         let state = &mut *self.0.borrow_mut();
         state.calls.push(MockCall {
             request: request.clone(),
@@ -123,15 +129,16 @@ impl Mock {
         let prompt = prompt(request);
         let script = turn.scope.script.and_then(|id| state.scripts.get_mut(&id));
         let queue = script.unwrap_or(&mut state.queue);
-        let scripted = take(queue, &prompt).unwrap_or_else(|| MockReply::text(unscripted(&prompt)));
+        let scripted = queue.take(&prompt).unwrap_or_else(|| MockReply::text(unscripted(&prompt)));
+        let delay_ms = scripted.delay_ms.unwrap_or(0);
         if let Some(error) = scripted.error {
-            return Err(ModelError { model: Some(model.clone()), ..error });
+            return Answered { delay_ms, outcome: Err(ModelError { model: Some(model.clone()), ..error }) };
         }
         let input_tokens = scripted.input_tokens.unwrap_or_else(|| state.tally.count(turn.session.id(), request));
         let tool_calls = with_ids(scripted.tool_calls, &mut state.ids_given);
         let text = scripted.text.unwrap_or_default();
         let output_tokens = scripted.output_tokens.unwrap_or_else(|| output_estimate(&text, &tool_calls));
-        Ok(Reply {
+        let reply = Reply {
             stop_reason: Some(if tool_calls.is_empty() { "end_turn" } else { "tool_use" }.into()),
             text,
             tool_calls,
@@ -139,19 +146,30 @@ impl Mock {
             model: scripted.model.unwrap_or_else(|| model.clone()),
             provider: "mock".into(),
             ..Reply::default()
-        })
+        };
+        Answered { delay_ms, outcome: Ok(reply) }
+    }
+}
+
+/// An answer that is known, and how long it is waited for.
+struct Answered {
+    delay_ms: u64,
+    outcome: Result<Reply, ModelError>,
+}
+
+impl Answered {
+    async fn waited(self, turn: Turn<'_>) -> Result<Reply, ModelError> {
+        if self.delay_ms > 0 {
+            let clock = &turn.scope.clock;
+            clock.sleep_until(clock.now_ms().saturating_add(self.delay_ms)).await;
+        }
+        self.outcome
     }
 }
 
 fn prompt(request: &Request) -> Arc<str> {
     let last = request.messages.iter().rev().find(|message| message.role == Role::User);
     last.map(|message| message.text()).unwrap_or_default()
-}
-
-fn take(queue: &mut VecDeque<MockReply>, prompt: &str) -> Option<MockReply> {
-    let fits = |reply: &MockReply| reply.matches.as_ref().is_some_and(|glob| glob.is_match(prompt));
-    let index = queue.iter().position(fits).or_else(|| queue.iter().position(|reply| reply.matches.is_none()))?;
-    queue.remove(index)
 }
 
 fn unscripted(prompt: &str) -> String {

@@ -63,12 +63,14 @@ pub struct MockReply {
     pub matches: Option<GlobMatcher>,
     /// The failure that takes the answer's place.
     pub error: Option<ModelError>,
+    /// How long the answer is waited for, in milliseconds on the run's clock.
+    pub delay_ms: Option<u64>,
 }
 
 impl MockReply {
     /// The keys of a scripted answer.
     pub const KEYS: &'static [&'static str] =
-        &["text", "tool_calls", "input_tokens", "output_tokens", "model", "match", "error"];
+        &["text", "tool_calls", "input_tokens", "output_tokens", "model", "match", "error", "delay_ms"];
     const ERROR_KEYS: &'static [&'static str] = &["category", "message", "status", "retry_after_ms"];
 
     /// An answer that only says something.
@@ -89,7 +91,7 @@ impl MockReply {
     }
 
     /// Reads an answer: `{text?, tool_calls?: [{id?, name, arguments?}], input_tokens?, output_tokens?, model?, match?: glob,
-    /// error?: {category, message?, status?, retry_after_ms?}}`, or a string for its text.
+    /// error?: {category, message?, status?, retry_after_ms?}, delay_ms?}`, or a string for its text.
     ///
     /// # Errors
     /// Whatever is not of that shape; the error names the field.
@@ -111,6 +113,7 @@ impl MockReply {
             model: text(data, "model")?,
             matches: text(data, "match")?.map(|glob| matcher(&glob)).transpose()?,
             error: error(data.get("error")).map_err(|error| error.under("error"))?,
+            delay_ms: count(data, "delay_ms")?,
         })
     }
 }

@@ -135,12 +135,30 @@ fn a_scripted_error_ends_the_call_unless_retries_are_asked_for() {
 }
 
 #[test]
+fn a_delayed_reply_is_taken_at_once_and_answers_on_the_clock() {
+    let (mock, place) = (Mock::new(), Place::new());
+    for json in [r#"{"text":"slow","delay_ms":700}"#, r#"{"text":"fast"}"#] {
+        mock.push(read(json).unwrap());
+    }
+    let (request, model) = (request("p"), "mock".into());
+    let slow = mock.call(place.turn(), &request, &model);
+    assert_eq!(ask(&mock, &place, "p").unwrap().text.as_ref(), "fast");
+    assert!(place.clock.slept.borrow().is_empty());
+    assert_eq!(block_on(slow.get()).unwrap().text.as_ref(), "slow");
+    assert_eq!(*place.clock.slept.borrow(), [700]);
+    mock.push(read(r#"{"error":{"category":"overloaded"},"delay_ms":50}"#).unwrap());
+    assert!(ask(&mock, &place, "p").is_err());
+    assert_eq!(*place.clock.slept.borrow(), [700, 50]);
+}
+
+#[test]
 fn replies_are_read_strictly() {
     assert_eq!(MockReply::from_data(&Data::from("hi")).unwrap().text.as_deref(), Some("hi"));
     for (json, field, part) in [
         (r#"{"txt":"x"}"#, "txt", "did you mean `text`?"),
         (r#"{"text":1}"#, "text", "must be a string, got int"),
         (r#"{"input_tokens":-1}"#, "input_tokens", "whole number from 0"),
+        (r#"{"delay_ms":"1s"}"#, "delay_ms", "whole number from 0"),
         (r#"{"tool_calls":{}}"#, "tool_calls", "got dict"),
         (r#"{"tool_calls":[{"id":"1"}]}"#, "tool_calls.0", "{id, name, arguments}"),
         (r#"{"match":"[a"}"#, "match", "no glob"),

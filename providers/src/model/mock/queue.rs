@@ -1,0 +1,45 @@
+//! [`Queue`]: scripted replies in the order in which they were given.
+
+use std::collections::VecDeque;
+
+use super::MockReply;
+
+/// Replies that wait for a call.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    replies: VecDeque<MockReply>,
+    /// How many of them have a `match`. Where none has, nobody need be looked at but the first.
+    matching: usize,
+}
+
+impl Queue {
+    pub(super) fn push(&mut self, reply: MockReply) {
+        self.matching += usize::from(reply.matches.is_some());
+        self.replies.push_back(reply);
+    }
+
+    /// The first whose `match` fits the prompt, else the first without one.
+    pub(super) fn take(&mut self, prompt: &str) -> Option<MockReply> {
+        if self.matching == 0 {
+            return self.replies.pop_front();
+        }
+        let fits = |reply: &MockReply| reply.matches.as_ref().is_some_and(|glob| glob.is_match(prompt));
+        let fitting = self.replies.iter().position(fits);
+        let index = fitting.or_else(|| self.replies.iter().position(|reply| reply.matches.is_none()))?;
+        self.matching -= usize::from(fitting.is_some());
+        self.replies.remove(index)
+    }
+
+    /// What nobody has taken.
+    pub(super) fn into_rest(self) -> Vec<MockReply> {
+        self.replies.into()
+    }
+}
+
+impl FromIterator<MockReply> for Queue {
+    fn from_iter<I: IntoIterator<Item = MockReply>>(replies: I) -> Queue {
+        let mut queue = Queue::default();
+        replies.into_iter().for_each(|reply| queue.push(reply));
+        queue
+    }
+}
