@@ -12,7 +12,7 @@ use crate::reminder::lifecycle::{self, Charge, LifecycleRecord, Moment};
 use crate::seam::Summary;
 use crate::words::{UnknownWord, nearest, words};
 
-use super::Transcript;
+use super::{Detail, Transcript};
 
 words! {
     /// How archived messages are summed up.
@@ -125,6 +125,8 @@ pub struct Begun {
     tokens_before: usize,
     expired: usize,
     deduped: usize,
+    /// How many messages stand behind the summary that goes, beside the summary itself.
+    summed_up: usize,
 }
 
 /// A finished compaction.
@@ -164,6 +166,7 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
     let pass = lifecycle::compact(&mut transcript.clone(), options.charge);
     Some(Begun {
         options,
+        summed_up: summed_up(transcript, &archived),
         archived,
         kept: count - cut,
         keep_last,
@@ -190,7 +193,7 @@ impl Begun {
     /// What `truncate` says in place of the archived messages.
     #[must_use]
     pub fn truncation_note(&self) -> Arc<str> {
-        let count = self.archived.len();
+        let count = self.archived.len() + self.summed_up;
         format!("[{count} earlier message{} removed to save context]", if count == 1 { "" } else { "s" }).into()
     }
 
@@ -254,6 +257,21 @@ impl Begun {
         transcript.push_event(at.ids.next_text(at.now_ms), "compaction", Data::dict_of_present(present));
         Some(Compacted { transcript, records, report })
     }
+}
+
+/// How many messages an earlier summary among the archived stands for, less one for itself, which is counted with them.
+fn summed_up(transcript: &Transcript, archived: &[Arc<Message>]) -> usize {
+    let is_summary = |message: &Arc<Message>| transcript.summary.as_ref() == Some(&message.text());
+    if !archived.first().is_some_and(is_summary) {
+        return 0;
+    }
+    let compactions = transcript.events().filter_map(|event| match &event.detail {
+        Detail::Other(fields) if event.kind.as_ref() == "compaction" && !fields.get("summary").is_nil() => {
+            fields.get("archived_messages").as_int().and_then(|count| usize::try_from(count).ok())
+        }
+        _ => None,
+    });
+    compactions.map(|count| count.saturating_sub(1)).sum()
 }
 
 /// How a masked result begins.
