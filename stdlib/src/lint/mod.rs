@@ -131,21 +131,25 @@ pub(crate) fn provider(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 /// `agent_loop(task, system, options)`
 pub(crate) fn agent_loop(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 2, found);
+    route::provider(view, 2, found);
 }
 
 /// `sub_agent_run(task, options)`
 pub(crate) fn sub_agent(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 1, found);
+    route::provider(view, 1, found);
 }
 
 /// `spawn_agent(spec)`
 pub(crate) fn worker(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 0, found);
+    route::provider(view, 0, found);
 }
 
 /// `llm_call(prompt, system, options)`
 pub(crate) fn llm_call(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 2, found);
+    route::provider(view, 2, found);
 }
 
 fn closure_effects<'a>(view: &CallView<'a>, handler: &'a Expr, producer: &Producer, found: &mut Vec<Diagnostic>) {

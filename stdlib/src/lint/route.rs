@@ -1,10 +1,11 @@
-//! `user_block` beside a route that has no such blocks.
+//! The route that a call names: a provider that there is not, and `user_block` beside a route that has no such blocks.
 
 use super::literal;
+use crate::fault::MODEL;
 use lang::ast::Expr;
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
-use providers::model::CapabilityTable;
+use providers::model::{CapabilityTable, Provider, RouteError};
 use runtime::capabilities::Wire;
 use runtime::data::Data;
 use runtime::reminder::ReminderCode;
@@ -28,6 +29,21 @@ pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &m
         );
         return;
     }
+}
+
+/// A literal provider that nobody knows: the call could only fail.
+pub(super) fn provider(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>) {
+    let Some(at) = view.arg(arg).and_then(|e| view.dict(e)).and_then(|d| d.get("provider")) else { return };
+    let Some(Err(RouteError::UnknownProvider { got, help, suggestion, .. })) = view.text(at).map(str::parse::<Provider>)
+    else {
+        return;
+    };
+    let error = Diagnostic::error(MODEL, format!("there is no provider {got:?}")).label(view.source(), at.span, "here");
+    let error = match suggestion {
+        Some(near) => error.fix(at.span, format!("{near:?}")),
+        None => error,
+    };
+    found.push(error.help(help));
 }
 
 /// The route that a call names in literals.
