@@ -34,7 +34,8 @@ pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &m
 /// A literal provider that nobody knows: the call could only fail.
 pub(super) fn provider(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>) {
     let Some(at) = view.arg(arg).and_then(|e| view.dict(e)).and_then(|d| d.get("provider")) else { return };
-    let Some(Err(RouteError::UnknownProvider { got, help, suggestion, .. })) = view.text(at).map(str::parse::<Provider>)
+    let Some(Err(RouteError::UnknownProvider { got, help, suggestion, .. })) =
+        view.text(at).map(str::parse::<Provider>)
     else {
         return;
     };
