@@ -22,7 +22,6 @@ use park::AwaitResumption;
 use crate::data::Data;
 use crate::hooks::{Decision, Hook, HookEvent, Hooks};
 use crate::message::ToolSpec;
-use crate::model::Delta;
 use crate::note::Note;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
 use crate::seam::{Fault, Model, Outcome, Scope, Sort, Tool, Turn, fault};
@@ -30,6 +29,7 @@ use crate::session::Session;
 
 mod compact;
 mod daemon;
+mod deltas;
 mod finish;
 mod iteration;
 mod options;
@@ -45,6 +45,7 @@ mod stop;
 mod tool_call;
 mod tools;
 mod validate;
+mod watch;
 
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ pub use park::{ParkRequest, Parking};
 pub use result::{LoopResult, LoopStatus, ToolCounts};
 pub use state::LoopState;
 pub use stop::until_stopped;
+pub use watch::{Seen, Sight};
 
 /// Everything with behaviour that a loop calls.
 #[derive(Clone)]
@@ -68,8 +70,8 @@ pub struct Parts {
     pub providers: Rc<ReminderProviders>,
     /// Told after each turn, after all handlers; one that blocks ends the loop.
     pub post_turn: Option<Rc<dyn Hook>>,
-    /// Shown the answer as it comes.
-    pub live: Rc<dyn Fn(Delta<'_>)>,
+    /// Shown what happens, each piece of an answer included, as it comes.
+    pub live: Rc<dyn Fn(Sight<'_>)>,
 }
 
 /// Loops nest deeper than allowed.
@@ -122,6 +124,7 @@ pub async fn agent_loop(
     let (left, now_ms) = (options.from.clone(), scope.clock.now_ms());
     let run = Run { session, scope, parts, options, providers, tools, specs, parking };
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
+    run.let_see(state.iteration, Seen::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
     let ended = Box::pin(run.steps(&mut state)).await?;
     Box::pin(run.finish(state, ended, first_note)).await

@@ -13,9 +13,11 @@ use crate::seam::{Fault, Sort};
 use crate::words::words;
 
 mod conversation;
+mod piece;
 mod prefix;
 mod system;
 
+pub use piece::Piece;
 pub use prefix::{Measured, PrefixMeter};
 pub use system::System;
 

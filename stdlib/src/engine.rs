@@ -3,7 +3,7 @@
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
 use crate::table::registry;
-use crate::world::World;
+use crate::world::{Live, World};
 use lang::builtins::{Builtin, Capability};
 use lang::compile::{Entry, Imported, Unit};
 use lang::diagnostic::{Diagnostic, Severity};
@@ -37,6 +37,8 @@ pub struct RunOptions {
     pub log: Option<Rc<dyn EventLog>>,
     /// Where it prints.
     pub output: Rc<dyn Output>,
+    /// Who watches its loops at work; their answers come in pieces then.
+    pub live: Option<Live>,
     /// Reads the files that it imports.
     pub loader: Rc<dyn Loader>,
 }
@@ -52,6 +54,7 @@ impl Default for RunOptions {
             models: None,
             log: None,
             output: Rc::new(Terminal),
+            live: None,
             loader: Rc::new(NoFiles),
         }
     }
@@ -99,8 +102,16 @@ impl Engine {
             runtime::reminder::limits::set_max_body(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
-        let world =
-            World::new(options.seed, options.output, options.args, options.task, options.models, log, &options.denied);
+        let world = World::new(
+            options.seed,
+            options.output,
+            options.live,
+            options.args,
+            options.task,
+            options.models,
+            log,
+            &options.denied,
+        );
         if let Some(time) = options.limits.hook {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         }

@@ -37,7 +37,7 @@ pub use log::LogSettings;
 pub use output::{Captured, Output};
 pub use project::Project;
 pub use read::{Files, read_source};
-pub use world::World;
+pub use world::{Live, World};
 
 pub use lang::builtins::Capability;
 pub use lang::diagnostic::code::Code;

@@ -66,7 +66,8 @@ fn parts(
         }
     };
     let (hooks, providers) = (world.hooks.clone(), world.providers.clone());
-    Ok(Parts { model, tools, hooks, providers, post_turn, live: Rc::new(|_| {}) })
+    let live = world.live.clone().unwrap_or_else(|| Rc::new(|_| {}));
+    Ok(Parts { model, tools, hooks, providers, post_turn, live })
 }
 
 fn loop_options(
@@ -79,7 +80,8 @@ fn loop_options(
     // A route that cannot be chosen fails the first call, and the result says so.
     let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
     out.capabilities = Arc::new(route.map_or_else(|_| Capabilities::default(), |route| route.capabilities));
-    out.request = request;
+    out.stream = options.flag("stream")?;
+    out.request = Request { stream: world.live.is_some(), ..request };
     if let Some(n) = options.count("max_iterations")? {
         out.max_iterations = n;
     }

@@ -52,7 +52,7 @@ const HTTP: &str = "{headers?: dict, timeout_ms?: int}";
 const LLM: &str = "{provider?: string, model?: string, session_id?: string, messages?: list<any>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
     max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-    thinking?: any, timeout_ms?: int, llm_retries?: int, reminders?: any}";
+    thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, reminders?: any}";
 
 /// The options of a loop, behind those that a caller has beside them.
 macro_rules! loop_options {
@@ -63,7 +63,7 @@ macro_rules! loop_options {
             "provider?: string, model?: string, session_id?: string, messages?: list<any>, \
              system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
              max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-             thinking?: any, timeout_ms?: int, llm_retries?: int, persona?: string, permissions?: any, deadline?: int, hook_timeout_ms?: int, daemon?: bool, wake_interval_ms?: int, max_iterations?: int, \
+             thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, persona?: string, permissions?: any, deadline?: int, hook_timeout_ms?: int, daemon?: bool, wake_interval_ms?: int, max_iterations?: int, \
              max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
              auto_compact?: bool, compact_threshold?: float, compact_keep_last?: int, \
              compact_strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", \
@@ -88,7 +88,7 @@ const WORKER: &str = loop_options!(
 );
 
 /// Options of the language's full list that this version does not have yet: refused, not ignored.
-const LATER: &[&str] = &["stream", "watch_paths", "persist_path", "resume_path", "consolidate_on_idle"];
+const LATER: &[&str] = &["watch_paths", "persist_path", "resume_path", "consolidate_on_idle"];
 
 /// The keys of a shape.
 fn keys_of(shape: &'static str) -> impl Iterator<Item = &'static str> {
@@ -251,6 +251,7 @@ impl<'a> Reader<'a> {
             thinking: self.data("thinking")?,
             timeout_ms: self.count("timeout_ms")?,
             retries: self.count("llm_retries")?,
+            stream: self.flag("stream")?.unwrap_or(false),
             ..Request::default()
         })
     }

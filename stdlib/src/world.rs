@@ -9,6 +9,7 @@ use lang::vm::Host;
 use providers::fact::Facts;
 use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
+use runtime::agent_loop::Sight;
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::EventLog;
@@ -25,10 +26,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 
+/// Shown what happens in loops, as it happens.
+pub type Live = Rc<dyn Fn(Sight<'_>)>;
+
 /// Sessions, hooks, providers, routes, log and clock of a run.
 pub struct World {
     this: Weak<World>,
     pub(crate) output: Rc<dyn Output>,
+    /// Who watches loops at work.
+    pub(crate) live: Option<Live>,
     pub(crate) clock: Rc<RunClock>,
     pub(crate) log: Rc<dyn EventLog>,
     pub(crate) sessions: Sessions,
@@ -51,9 +57,11 @@ pub struct World {
 
 impl World {
     /// A world; with a seed its ids, clock and randomness follow from it.
+    #[allow(clippy::too_many_arguments)] // one for each thing that a run may be given
     pub(crate) fn new(
         seed: Option<u64>,
         output: Rc<dyn Output>,
+        live: Option<Live>,
         args: Vec<String>,
         task: Option<String>,
         models: Option<CapabilityTable>,
@@ -71,6 +79,7 @@ impl World {
         Rc::new_cyclic(|this| World {
             this: this.clone(),
             output,
+            live,
             clock,
             log,
             sessions: Sessions::new(chosen),

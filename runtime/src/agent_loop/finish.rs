@@ -8,6 +8,7 @@ use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
 
+use super::watch::Seen;
 use super::{Ended, LoopResult, LoopState, LoopStatus, Run};
 
 impl Run<'_> {
@@ -29,6 +30,7 @@ impl Run<'_> {
             };
             run.emit(&event).await?;
         }
+        run.let_see(state.iteration, Seen::Ended(ended.status));
         run.scope.log.durable(Ticket::ALL).await?;
         let visible = state.text.replace(run.options.done_sentinel.as_ref(), "");
         let visible_text: Arc<str> =

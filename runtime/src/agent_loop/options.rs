@@ -19,6 +19,8 @@ pub struct LoopOptions {
     pub task: Arc<str>,
     /// What every request has in common: system text, route, limits. History, reminders and tools are filled in.
     pub request: Request,
+    /// Whether answers come in pieces; where nothing is said, they do where somebody watches or a handler wants them.
+    pub stream: Option<bool>,
     /// What the route can take.
     pub capabilities: Arc<Capabilities>,
     /// Who works: handlers of steps and personas ask for it by name.
@@ -63,6 +65,7 @@ impl LoopOptions {
         LoopOptions {
             task: task.into(),
             request: Request::default(),
+            stream: None,
             capabilities: Arc::default(),
             persona: "agent".into(),
             max_iterations: 50,

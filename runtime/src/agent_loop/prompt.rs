@@ -5,12 +5,14 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::{Content, Message};
-use crate::model::{ModelError, Reply, Request};
+use crate::model::{Delta, ModelError, Reply, Request};
 use crate::reminder::lifecycle::{before_prompt, void};
 use crate::render::{RenderOptions, demotion, render};
-use crate::seam::{Fault, Outcome, fault};
+use crate::seam::{Fault, Outcome, Sort, fault};
 
-use super::{LoopState, Run, until_stopped};
+use super::deltas::Deltas;
+use super::watch::Seen;
+use super::{LoopState, Run};
 
 impl Run<'_> {
     /// Builds the request from the transcript as it is now. The history is shared, not copied.
@@ -31,6 +33,7 @@ impl Run<'_> {
             messages: transcript.messages().clone(),
             reminders: Arc::new(rendered),
             tools: self.specs.clone(),
+            stream: self.options.stream.unwrap_or_else(|| self.options.request.stream || self.tells_deltas()),
             ..self.options.request.clone()
         }
     }
@@ -43,16 +46,30 @@ impl Run<'_> {
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;
         self.session.sent(&self.scope, request, true, self.parts.model.as_ref());
-        let call = self.parts.model.call(self.turn(), request, &*self.parts.live);
-        let answered = until_stopped(&self.scope, 0, call.get()).await.map_err(fault).and_then(|outcome| outcome);
-        let reply = match answered {
+        let iteration = state.iteration;
+        self.let_see(iteration, Seen::Asked);
+        let deltas = Deltas::new(self.tells_deltas(), request.stream);
+        let show = |delta: Delta<'_>| {
+            deltas.take_in(delta);
+            self.let_see(iteration, Seen::Piece(delta));
+        };
+        let call = self.parts.model.call(self.turn(), request, &show);
+        let reply = match self.let_come(iteration, &deltas, call.get()).await {
             Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {
+                self.let_see(iteration, Seen::Unanswered);
+                if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline)
+                    && let Some(text) = deltas.text()
+                {
+                    // What was said until then is the result; no transcript holds half an answer.
+                    state.text = text.into();
+                }
                 // No model saw this prompt, so it charges nothing.
                 self.session.apply(&self.scope, |t, _| void(t), |records| records);
                 return Err(thrown);
             }
         };
+        self.let_see(iteration, Seen::Answered(reply.usage));
         self.session.with(|s| s.transcript.push_message(Arc::new(as_message(&reply))));
         state.text = reply.text.clone();
         Ok(reply)

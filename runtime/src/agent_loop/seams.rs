@@ -5,11 +5,15 @@ use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
 use crate::seam::Outcome;
 
+use super::watch::Seen;
 use super::{LoopState, Run};
 
 impl Run<'_> {
     /// Passes a seam. Gives how many items were delivered that the model should see.
     pub(super) async fn pass(&self, seam: Seam, state: &mut LoopState) -> Outcome<usize> {
+        if seam == Seam::DaemonIdlePre {
+            self.let_see(state.iteration, Seen::Idle);
+        }
         let delivered = self.session.deliver(&self.scope, seam).len();
         if delivered > 0 {
             // Nobody is told that an item was delivered while a crash could take the record of it.

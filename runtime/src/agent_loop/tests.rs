@@ -11,7 +11,7 @@ use crate::event_log::{EventLog, Filter, MemoryLog};
 use crate::hooks::{EventKind, EventSet, Pattern, SessionHook, ToolHook, Verdict};
 use crate::ids::IdStream;
 use crate::message::{Message, Role, ToolCall};
-use crate::model::{ModelError, ModelErrorKind, Reply, Request, Usage};
+use crate::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};
 use crate::reminder::bridge::{Mode, Seam};
 use crate::reminder::providers::{ReminderOptions, fire};
 use crate::reminder::{ReminderError, ReminderSpec, Source};

@@ -14,6 +14,7 @@ use crate::words::nearest;
 
 use super::tools::not_run;
 use super::validate::fits;
+use super::watch::Seen;
 use super::{LoopState, Run, until_stopped};
 
 /// How long a tool may take to notice that it is being stopped.
@@ -44,7 +45,10 @@ impl Run<'_> {
             state.tools.rejected += 1;
             return Ok(not_run(&reason));
         }
-        let output = self.run_tool(turn, &tool, &call).await?;
+        self.let_see(state.iteration, Seen::ToolBegan(&call));
+        let output = self.run_tool(turn, &tool, &call).await;
+        self.let_see(state.iteration, Seen::ToolEnded(&call));
+        let output = output?;
         if output.ok {
             state.tools.successful += 1;
         }

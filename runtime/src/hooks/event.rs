@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::data::{Data, Entries};
 use crate::message::ToolCall;
+use crate::model::Delta;
 
 mod kind;
 pub mod table;
@@ -81,6 +82,8 @@ pub enum HookEvent<'a> {
     SessionError { error: &'a Data },
     /// A daemon has nothing to do.
     SessionIdle { iteration: u32, wake_interval_ms: u64 },
+    /// A piece of an answer has come.
+    ModelDelta { iteration: u32, delta: Delta<'a> },
     /// A seam is passed.
     LoopCheckpoint {
         session_id: &'a Arc<str>,
@@ -114,6 +117,7 @@ impl HookEvent<'_> {
             HookEvent::FileEdited { .. } => EventKind::FileEdited,
             HookEvent::SessionError { .. } => EventKind::SessionError,
             HookEvent::SessionIdle { .. } => EventKind::SessionIdle,
+            HookEvent::ModelDelta { .. } => EventKind::ModelDelta,
             HookEvent::LoopCheckpoint { .. } => EventKind::LoopCheckpoint,
             HookEvent::Raw { kind, .. } => *kind,
         }
@@ -244,6 +248,10 @@ impl HookEvent<'_> {
                 put("iteration", (*iteration).into());
                 put("wake_interval_ms", (*wake_interval_ms).into());
             }
+            HookEvent::ModelDelta { iteration, delta } => {
+                put("iteration", (*iteration).into());
+                piece_fields(*delta, put);
+            }
             HookEvent::LoopCheckpoint { session_id, iteration, kind, delivered, dispatch_skipped } => {
                 put("session_id", (*session_id).into());
                 put("iteration", (*iteration).into());
@@ -257,6 +265,33 @@ impl HookEvent<'_> {
                 }
             }
         }
+    }
+}
+
+/// The fields of a piece of an answer.
+fn piece_fields(delta: Delta<'_>, put: &mut dyn FnMut(&str, Data)) {
+    let place = |index: usize| Data::from(i64::try_from(index).unwrap_or(i64::MAX));
+    match delta {
+        Delta::Text(text) => {
+            put("kind", "text".into());
+            put("text", text.into());
+        }
+        Delta::Reasoning(text) => {
+            put("kind", "reasoning".into());
+            put("text", text.into());
+        }
+        Delta::ToolCallStart { index, id, name } => {
+            put("kind", "tool_call_start".into());
+            put("index", place(index));
+            put("id", id.into());
+            put("name", name.into());
+        }
+        Delta::ToolCallArguments { index, json } => {
+            put("kind", "tool_call_arguments".into());
+            put("index", place(index));
+            put("json", json.into());
+        }
+        Delta::Restart => put("kind", "restart".into()),
     }
 }
 

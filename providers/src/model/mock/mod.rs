@@ -8,6 +8,7 @@
 //! - Tokens that a reply does not give are estimated: one for four bytes.
 //! - A reply with a delay is taken when it is asked for and answers when the run's clock has moved so far, so the order of
 //!   the calls decides who gets which.
+//! - A streamed answer comes in pieces that end at words.
 //! - A scripted error ends the call at once. Only where the request itself asks for retries are transient ones tried again,
 //!   so that a script which queues one failure sees it.
 //!
@@ -26,11 +27,13 @@ use runtime::model::{ModelError, Reply, Request, Usage};
 use runtime::seam::{Answer, Outcome, Turn, fault};
 
 mod call;
+mod pieces;
 mod queue;
 mod reply;
 mod tally;
 
 pub use call::MockCall;
+pub(super) use pieces::tell_in_pieces;
 pub use reply::{MockError, MockReply};
 
 use super::http::retry;

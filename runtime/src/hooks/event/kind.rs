@@ -37,6 +37,8 @@ words! {
         PreResume = "pre_resume",
         /// After a worker was resumed.
         PostResume = "post_resume",
+        /// A piece of an answer has come.
+        ModelDelta = "model_delta",
         /// A seam of the loop is passed.
         LoopCheckpoint = "loop_checkpoint",
         /// Before a step of a persona.

@@ -113,6 +113,13 @@ pub static EVENTS: &[EventRow] = &[
     told(EventKind::PreResume, "before a worker is resumed", "worker resume_input", OBSERVES),
     told(EventKind::PostResume, "after a worker was resumed, before its first turn", "worker resume_input", OBSERVES),
     told(
+        EventKind::ModelDelta,
+        "for each piece of an answer, while the request is in flight; `kind` is `text`, `reasoning`, `tool_call_start`, \
+         `tool_call_arguments` or `restart` (what came so far is void)",
+        "iteration kind [text] [index] [id] [name] [json]",
+        OBSERVES,
+    ),
+    told(
         EventKind::LoopCheckpoint,
         "at every seam, after its delivery",
         "session_id iteration kind delivered dispatch_skipped",
@@ -211,6 +218,7 @@ mod tests {
     use crate::data::Data;
     use crate::hooks::event::{HookEvent, Step, ToolResult};
     use crate::message::ToolCall;
+    use crate::model::Delta;
 
     #[test]
     fn every_event_has_its_row_in_its_place() {
@@ -251,6 +259,7 @@ mod tests {
             HookEvent::FileEdited { path: &text, metadata: &data },
             HookEvent::SessionError { error: &data },
             HookEvent::SessionIdle { iteration, wake_interval_ms: 1 },
+            HookEvent::ModelDelta { iteration, delta: Delta::Restart },
             HookEvent::LoopCheckpoint {
                 session_id: &text,
                 iteration,

@@ -1,0 +1,63 @@
+//! An answer of the mock that is told in pieces, so that whatever reads streams can be tried without a server.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use runtime::model::{Delta, Reply};
+
+/// Tells an answer: its text at the borders of words, then each call with its arguments. Whoever runs beside it has a turn
+/// between any two pieces.
+pub(in crate::model) async fn tell_in_pieces(reply: &Reply, live: &dyn Fn(Delta<'_>)) {
+    if let Some(reasoning) = &reply.reasoning {
+        live(Delta::Reasoning(reasoning));
+        breathe().await;
+    }
+    for piece in words(&reply.text) {
+        live(Delta::Text(piece));
+        breathe().await;
+    }
+    for (index, call) in reply.tool_calls.iter().enumerate() {
+        live(Delta::ToolCallStart { index, id: &call.id, name: &call.name });
+        breathe().await;
+        live(Delta::ToolCallArguments { index, json: &call.arguments.to_json() });
+        breathe().await;
+    }
+}
+
+/// A word with the blanks behind it, again and again.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let word = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let end = rest[word..].find(|c: char| !c.is_whitespace()).map_or(rest.len(), |blanks| word + blanks);
+        let (piece, left) = rest.split_at(end);
+        rest = left;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// Lets the others go on.
+async fn breathe() {
+    let mut waited = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_end_at_words_and_make_the_text() {
+        for text in ["", "one", "one two\n three ", "  led by blanks", "ein Wört\u{2003}mehr"] {
+            assert_eq!(words(text).collect::<String>(), text);
+        }
+        assert_eq!(words("one two\n three ").collect::<Vec<_>>(), ["one ", "two\n ", "three "]);
+    }
+}

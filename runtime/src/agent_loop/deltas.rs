@@ -1,0 +1,144 @@
+//! An answer on its way: each piece is shown to those who watch and told to the handlers of `model_delta`, in order, while
+//! the request is in flight.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use crate::hooks::{EventKind, HookEvent};
+use crate::model::{Delta, Piece};
+use crate::seam::{Outcome, fault};
+
+use super::{Run, until_stopped};
+
+/// So many pieces may wait for handlers; then the model waits for them.
+const MOST: usize = 64;
+
+/// How long the handler at work may take to notice that the loop is being stopped.
+const GRACE_MS: u64 = 2_000;
+
+/// The pieces of one answer.
+pub(super) struct Deltas {
+    /// Those that no handler has been told of. Nothing is put in where nobody wants them.
+    waiting: RefCell<VecDeque<Piece>>,
+    /// Whether handlers want them.
+    told: bool,
+    /// The text so far, where the answer comes in pieces.
+    text: Option<RefCell<String>>,
+    over: Cell<bool>,
+}
+
+impl Deltas {
+    /// For an answer that comes in pieces or not.
+    pub(super) fn new(told: bool, streamed: bool) -> Deltas {
+        Deltas { waiting: RefCell::default(), told, text: streamed.then(RefCell::default), over: Cell::new(false) }
+    }
+
+    /// The text so far.
+    pub(super) fn text(&self) -> Option<String> {
+        self.text.as_ref().map(RefCell::take).filter(|text| !text.is_empty())
+    }
+
+    /// Takes a piece in.
+    pub(super) fn take_in(&self, delta: Delta<'_>) {
+        if let Some(text) = &self.text {
+            match delta {
+                Delta::Text(piece) => text.borrow_mut().push_str(piece),
+                Delta::Restart => text.borrow_mut().clear(),
+                _ => {}
+            }
+        }
+        if self.told {
+            self.waiting.borrow_mut().push_back(Piece::of(delta));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.waiting.borrow().len() >= MOST
+    }
+
+    /// Nothing more comes; what waits is told, unless the loop was stopped.
+    fn end(&self, stopped: bool) {
+        self.over.set(true);
+        if stopped {
+            self.waiting.borrow_mut().clear();
+        }
+    }
+
+    /// The next piece for handlers; nothing once all were told. Whoever puts one in polls this next.
+    async fn next(&self) -> Option<Piece> {
+        poll_fn(|_| match self.waiting.borrow_mut().pop_front() {
+            Some(piece) => Poll::Ready(Some(piece)),
+            None if self.over.get() => Poll::Ready(None),
+            None => Poll::Pending,
+        })
+        .await
+    }
+}
+
+impl Run<'_> {
+    /// Whether a handler or a provider wants to know of pieces.
+    pub(super) fn tells_deltas(&self) -> bool {
+        let hooks = self.parts.hooks.session();
+        hooks.iter().any(|hook| hook.event == EventKind::ModelDelta)
+            || self.providers.iter().any(|provider| provider.subscribes_to().contains(EventKind::ModelDelta))
+    }
+
+    /// Waits for an answer whose pieces go to `deltas`, and tells handlers of each. A handler that is behind holds the model up.
+    pub(super) async fn let_come<T>(
+        &self,
+        iteration: u32,
+        deltas: &Deltas,
+        call: impl Future<Output = Outcome<T>>,
+    ) -> Outcome<T> {
+        let call = async { until_stopped(&self.scope, 0, call).await.map_err(fault).and_then(|outcome| outcome) };
+        if !deltas.told {
+            return call.await;
+        }
+        let told = until_stopped(&self.scope, GRACE_MS, self.tell_while(iteration, deltas, call)).await;
+        told.map_err(fault).and_then(|outcome| outcome)
+    }
+
+    async fn tell_while<T>(
+        &self,
+        iteration: u32,
+        deltas: &Deltas,
+        call: impl Future<Output = Outcome<T>>,
+    ) -> Outcome<T> {
+        let mut call = pin!(call);
+        let mut telling = pin!(async {
+            while let Some(piece) = deltas.next().await {
+                self.emit(&HookEvent::ModelDelta { iteration, delta: piece.as_delta() }).await?;
+            }
+            Ok(())
+        });
+        let mut answered = None;
+        poll_fn(|cx| {
+            loop {
+                if answered.is_none()
+                    && !deltas.is_full()
+                    && let Poll::Ready(answer) = call.as_mut().poll(cx)
+                {
+                    deltas.end(self.scope.check().is_err());
+                    answered = Some(answer);
+                }
+                let was_full = deltas.is_full();
+                match telling.as_mut().poll(cx) {
+                    Poll::Ready(Err(thrown)) => return Poll::Ready(Err(thrown)),
+                    Poll::Ready(Ok(())) => {
+                        // It ends only when nothing more comes.
+                        return answered.take().map_or(Poll::Pending, Poll::Ready);
+                    }
+                    Poll::Pending => {}
+                }
+                // Room was made: the model may go on.
+                if answered.is_some() || !was_full || deltas.is_full() {
+                    return Poll::Pending;
+                }
+            }
+        })
+        .await
+    }
+}
