@@ -35,3 +35,21 @@ fn of_core(row: &runtime::codes::Code) -> Code {
         mended: row.mended,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_means_one_thing() {
+        for pair in catalogue().windows(2) {
+            assert!(
+                pair[0].code < pair[1].code,
+                "{} stands twice: {:?} and {:?}",
+                pair[0].code,
+                pair[0].title,
+                pair[1].title
+            );
+        }
+    }
+}

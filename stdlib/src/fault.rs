@@ -23,13 +23,12 @@ pub(crate) const NOTE: &str = "HARN-LLM-002";
 pub(crate) const SESSION: &str = "HARN-SES-001";
 /// A session in which a loop is at work.
 pub(crate) const SESSION_BUSY: &str = "HARN-SES-002";
-
+/// The queue of a session that cannot do what is asked.
+pub(crate) const QUEUE: &str = "HARN-SES-003";
 /// A handler or provider that takes too long.
 pub(crate) const LATE: &str = "HARN-HOK-001";
 /// An answer of a handler that cannot be used.
 pub(crate) const UNUSABLE: &str = "HARN-HOK-002";
-/// The queue of a session that cannot do what is asked.
-pub(crate) const QUEUE: &str = "HARN-SES-002";
 /// A worker that is not there.
 pub(crate) const WORKER: &str = "HARN-WRK-001";
 /// A worker that cannot do what is asked of it.
