@@ -12,12 +12,14 @@ use runtime::data::Data;
 use runtime::event_log::MemoryLog;
 use runtime::hooks::{EventKind, HookEvent};
 use runtime::ids::IdStream;
-use runtime::model::Request;
+use runtime::model::{Delta, Request};
 use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{Reminder, ReminderSpec, RoleHint, Source};
 use runtime::render::{RenderOptions, render};
 use runtime::seam::{Local, Scope, Turn};
 use runtime::session::Session;
+
+use crate::model::http::{Assembly, Progress};
 
 /// Runs a future that never really waits for anything outside.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -116,4 +118,33 @@ pub(crate) fn scratch(name: &str) -> std::path::PathBuf {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// Feeds events to an assembly. Gives the document and what was told of it, pieces of one kind joined.
+pub(crate) fn assemble(
+    mut assembly: Box<dyn Assembly>,
+    events: &[serde_json::Value],
+) -> (serde_json::Value, Vec<String>) {
+    let told = RefCell::new(Vec::<(String, String)>::new());
+    let live = |delta: Delta<'_>| {
+        let (kind, piece) = match delta {
+            Delta::Text(piece) => ("text".to_owned(), piece.to_owned()),
+            Delta::Reasoning(piece) => ("reasoning".to_owned(), piece.to_owned()),
+            Delta::ToolCallStart { index, id, name } => (format!("call {index}"), format!("{id} {name}")),
+            Delta::ToolCallArguments { index, json } => (format!("arguments {index}"), json.to_owned()),
+            Delta::Restart => ("restart".to_owned(), String::new()),
+        };
+        let mut told = told.borrow_mut();
+        match told.last_mut() {
+            Some(last) if last.0 == kind => last.1.push_str(&piece),
+            _ => told.push((kind, piece)),
+        }
+    };
+    for event in events {
+        if assembly.add(event.clone(), &live).unwrap() == Progress::Over {
+            break;
+        }
+    }
+    let told = told.into_inner().into_iter().map(|(kind, piece)| format!("{kind}: {piece}")).collect();
+    (assembly.document(), told)
 }

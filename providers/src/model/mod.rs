@@ -19,6 +19,7 @@ pub(crate) mod http;
 mod openai;
 mod provider;
 mod route;
+mod stream;
 
 pub use capabilities::{CapabilityError, CapabilityTable};
 pub use mock::{Mock, MockCall, MockError, MockReply};

@@ -15,7 +15,7 @@ use super::capabilities::Known;
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::mock::tell_in_pieces;
 use super::provider::{Env, Provider, RouteError, set};
-use super::{CapabilityTable, Mock, anthropic, openai};
+use super::{CapabilityTable, Mock, anthropic, openai, stream};
 
 /// Where a call goes.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct Route {
     pub capabilities: Capabilities,
     /// Nobody named a provider and no key is set, so it is the mock. Whoever runs scripts says so once, on stderr.
     pub fell_back_to_mock: bool,
-    endpoint: Option<Endpoint>,
+    pub(super) endpoint: Option<Endpoint>,
 }
 
 impl Route {
@@ -60,7 +60,7 @@ pub struct Routes {
     table: LazyCell<CapabilityTable, Box<dyn FnOnce() -> CapabilityTable>>,
     known: RefCell<Known>,
     mock: Rc<Mock>,
-    client: Client,
+    pub(super) client: Client,
 }
 
 impl Routes {
@@ -125,11 +125,19 @@ impl Routes {
             Provider::Anthropic => anthropic::body(request, &route.model),
             _ => openai::body(request, &route.model, &route.capabilities),
         };
-        let body = body.map_err(|error| fault(route.named(error)))?;
+        let mut body = body.map_err(|error| fault(route.named(error)))?;
+        let wire = match route.provider {
+            Provider::Anthropic => Wire::Anthropic,
+            _ => Wire::OpenaiChat,
+        };
+        let pieces = if request.stream { stream::ask_for_pieces(wire, &mut body) } else { None };
+        let timeout_ms = request.timeout_ms.unwrap_or(http::DEFAULT_TIMEOUT_MS);
         let post = Post {
             endpoint,
             body: body.to_string().into_bytes(),
-            timeout_ms: request.timeout_ms.unwrap_or(http::DEFAULT_TIMEOUT_MS),
+            pieces,
+            timeout_ms,
+            stall: http::stall(timeout_ms),
             retries: request.retries.unwrap_or(http::DEFAULT_RETRIES),
         };
         let answer = http::post(&self.client, turn, &post, live).await.map_err(|failure| {
@@ -139,11 +147,14 @@ impl Routes {
             }
         })?;
         let reply = match route.provider {
-            Provider::Anthropic => anthropic::reply(answer, &route.model),
-            _ => openai::reply(answer, &route.model),
+            Provider::Anthropic => anthropic::reply(answer.document, &route.model),
+            _ => openai::reply(answer.document, &route.model),
         };
         let reply = reply.map_err(|problem| fault(route.named(http::failure::wrong_shape(endpoint, &problem))))?;
         report_unreadable(turn, route, &reply);
+        if !answer.was_told {
+            show(&reply, live);
+        }
         Ok(reply)
     }
 }
@@ -186,14 +197,12 @@ impl Model for Routes {
                     Answer::later(async move { outcome.await.inspect(|reply| show(reply, live)) })
                 }
             },
-            Some(endpoint) => Answer::later(async move {
-                self.ask(turn, request, &route, &endpoint, live).await.inspect(|reply| show(reply, live))
-            }),
+            Some(endpoint) => Answer::later(async move { self.ask(turn, request, &route, &endpoint, live).await }),
         }
     }
 }
 
-/// These routes answer in one piece, and so it is shown.
+/// An answer that came in one piece is shown in one.
 fn show(reply: &Reply, live: &dyn Fn(Delta<'_>)) {
     if let Some(reasoning) = &reply.reasoning {
         live(Delta::Reasoning(reasoning));

@@ -1,16 +1,21 @@
 //! Anthropic's Messages API (`POST /v1/messages`), one answer at a time.
 //!
-//! `encode` turns a request into a body: system text, messages of alternating roles, tools. `decode` reads a reply. Blocks that
+//! `encode` turns a request into a body: system text, messages of alternating roles, tools. `decode` reads a reply, `stream` one
+//! that comes in pieces. Blocks that
 //! we have no name for (signed thinking, images, server tools) go through as they are.
 
 mod decode;
 mod encode;
+mod stream;
 
 pub(super) use decode::reply;
 pub(super) use encode::body;
+pub(super) use stream::Streamed;
 
 /// The version of the API, as its header says.
 pub(super) const VERSION: &str = "2023-06-01";
 
+#[cfg(test)]
+mod stream_tests;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,9 @@
 //! Errors out of what a server or the network did. Each message says which server, what it did, and what to do.
 
+use std::time::{Duration, SystemTime};
+
 use reqwest::StatusCode;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use runtime::model::{ModelError, ModelErrorKind};
 
 use super::client::ClientError;
@@ -58,6 +60,63 @@ pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
     cause.to_string()
 }
 
+/// The stream ended before the answer did.
+pub(crate) fn unfinished(endpoint: &Endpoint) -> ModelError {
+    let message =
+        format!("{} ended its stream before its answer was whole; check the server, or try again", who(endpoint));
+    error(endpoint, ModelErrorKind::Connection, message)
+}
+
+/// The stream went silent.
+pub(crate) fn stalled(endpoint: &Endpoint, silence: Duration) -> ModelError {
+    let message = format!(
+        "{} fell silent for {} s in the middle of its answer; check the server, or give it longer with `timeout_ms`",
+        who(endpoint),
+        silence.as_secs()
+    );
+    error(endpoint, ModelErrorKind::Timeout, message)
+}
+
+/// One event of a stream is longer than is read.
+pub(crate) fn event_too_long(endpoint: &Endpoint, limit: usize) -> ModelError {
+    let (limit, variable) = (limit >> 20, endpoint.base_variable);
+    let message = format!("{} streamed more than {limit} MiB in one event; check {variable}", who(endpoint));
+    ModelError { retryable: false, ..error(endpoint, ModelErrorKind::BadResponse, message) }
+}
+
+/// The bytes of a stream are no text.
+pub(crate) fn not_utf8(endpoint: &Endpoint) -> ModelError {
+    let variable = endpoint.base_variable;
+    let message = format!("{} streamed bytes that are no UTF-8; check the server and {variable}", who(endpoint));
+    error(endpoint, ModelErrorKind::BadResponse, message)
+}
+
+/// An event of a stream is no JSON.
+pub(crate) fn bad_event(endpoint: &Endpoint, data: &[u8], cause: &serde_json::Error) -> ModelError {
+    let (who, variable) = (who(endpoint), endpoint.base_variable);
+    let shown = endpoint.redact(&body_excerpt(data));
+    let message = if data.trim_ascii_start().first() == Some(&b'<') {
+        format!("{who} streamed a web page instead of JSON: {shown}; check {variable}")
+    } else if cause.is_eof() {
+        format!("{who} streamed an event whose JSON ends in the middle: {shown}; check the server, or try again")
+    } else {
+        format!("{who} streamed an event that is no JSON: {shown}; check the server, or try again")
+    };
+    error(endpoint, ModelErrorKind::BadResponse, message)
+}
+
+/// The server said in the middle of its stream that it failed. The status was sent long before, so its words must do.
+pub(crate) fn of_event(endpoint: &Endpoint, event: &serde_json::Value) -> ModelError {
+    let said = Said::of(event).unwrap_or_else(|| Said::plain(excerpt(&event.to_string())));
+    let kind = kind_of_words(&said);
+    let text = endpoint.redact(&said.message);
+    let mut message = format!("{} broke off its answer with an error: {}", who(endpoint), text.trim_end_matches('.'));
+    if let Some(hint) = hint(endpoint, kind, 0) {
+        message.push_str(&format!("; {hint}"));
+    }
+    error(endpoint, kind, message)
+}
+
 /// The server answered with an error.
 pub(crate) fn of_status(endpoint: &Endpoint, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ModelError {
     let code = status.as_u16();
@@ -110,23 +169,69 @@ fn hint(endpoint: &Endpoint, kind: ModelErrorKind, code: u16) -> Option<String> 
     })
 }
 
+/// The category of an error that has no status.
+fn kind_of_words(said: &Said) -> ModelErrorKind {
+    use ModelErrorKind as K;
+    if said.is_about_the_context() {
+        return K::ContextWindow;
+    }
+    // A status may stand in the event itself.
+    if let Ok(status @ 400..=599) = said.code.parse() {
+        return kind_of(status, said);
+    }
+    let has = |words: &[&str]| words.iter().any(|word| said.code.contains(word) || said.sort.contains(word));
+    if has(&["overloaded", "unavailable", "UNAVAILABLE"]) {
+        K::Overloaded
+    } else if has(&["rate_limit", "quota", "RESOURCE_EXHAUSTED"]) {
+        K::RateLimit
+    } else if has(&["authentication", "permission", "invalid_api_key", "UNAUTHENTICATED", "PERMISSION_DENIED"]) {
+        K::Auth
+    } else if has(&["invalid_request", "invalid_prompt", "not_found", "INVALID_ARGUMENT", "NOT_FOUND"]) {
+        K::BadRequest
+    } else {
+        K::Server
+    }
+}
+
 /// What the body of an error says.
 struct Said {
     message: String,
+    /// A word or a number, as text.
     code: String,
+    /// The vendor's word for this sort of error.
+    sort: String,
 }
 
 impl Said {
-    /// `{"error": {"message", "type", "code"}}` of both vendors, `{"error": "…"}`, `{"message": "…"}`, else the body itself.
     fn read(body: &[u8]) -> Said {
         let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-        let text = |path: &str| json.pointer(path).and_then(serde_json::Value::as_str).map(str::to_owned);
-        let message = ["/error/message", "/error", "/message", "/detail"].iter().find_map(|path| text(path));
+        let plain = || Said::plain(body_excerpt(body));
+        Said::of(&json).unwrap_or_else(|| Said { message: plain().message, ..Said::codes(&json) })
+    }
+
+    fn plain(message: String) -> Said {
+        Said { message, code: String::new(), sort: String::new() }
+    }
+
+    /// `{"error": {"message", "type", "code"}}` of most vendors, `{"error": "…"}`, `{"message": "…"}`; nothing where none of
+    /// them says anything.
+    fn of(json: &serde_json::Value) -> Option<Said> {
+        let texts = ["/error/message", "/error", "/response/error/message", "/message", "/detail"];
+        let message = texts.iter().find_map(|path| json.pointer(path).and_then(serde_json::Value::as_str));
+        let message = message.filter(|message| !message.trim().is_empty())?;
+        Some(Said { message: excerpt(message), ..Said::codes(json) })
+    }
+
+    fn codes(json: &serde_json::Value) -> Said {
+        let word = |paths: &[&str]| {
+            let found =
+                paths.iter().find_map(|path| json.pointer(path).filter(|word| word.is_string() || word.is_number()));
+            found.map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned)).unwrap_or_default()
+        };
         Said {
-            message: message
-                .filter(|message| !message.trim().is_empty())
-                .map_or_else(|| body_excerpt(body), |message| excerpt(&message)),
-            code: text("/error/code").unwrap_or_default(),
+            message: String::new(),
+            code: word(&["/error/code", "/response/error/code", "/code"]),
+            sort: word(&["/error/type", "/error/status"]),
         }
     }
 
@@ -139,15 +244,24 @@ impl Said {
     }
 }
 
-/// How long the server asks to wait: `retry-after-ms`, else `retry-after` in seconds.
+/// How long the server asks to wait: `retry-after-ms`, else `retry-after` in seconds or as a date.
 pub(crate) fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
     let number = |name: &str| {
         let text = headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok()?;
         (text.is_finite() && text >= 0.0).then_some(text)
     };
-    let ms = number("retry-after-ms").or_else(|| number("retry-after").map(|seconds| seconds * 1000.0))?;
+    let ms = number("retry-after-ms").or_else(|| number("retry-after").map(|seconds| seconds * 1000.0));
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // finite, not negative, and `as` saturates
-    Some(ms.ceil() as u64)
+    ms.map(|ms| ms.ceil() as u64).or_else(|| until_date_ms(headers))
+}
+
+/// The time from now until the date in `retry-after`, in milliseconds. Now is what the server says it is, where it does:
+/// its clock and ours may differ.
+fn until_date_ms(headers: &HeaderMap) -> Option<u64> {
+    let date = |name| httpdate::parse_http_date(headers.get(name)?.to_str().ok()?.trim()).ok();
+    let now = date(DATE).unwrap_or_else(SystemTime::now);
+    let wait = date(RETRY_AFTER)?.duration_since(now).unwrap_or_default();
+    u64::try_from(wait.as_millis()).ok()
 }
 
 /// The answer is longer than is read.

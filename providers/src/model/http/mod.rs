@@ -1,10 +1,13 @@
-//! Asking a server: one JSON document out, one JSON document back, and every way in which that can fail told in one
-//! sentence that names the server, what it did, and what to do.
+//! Asking a server: one JSON document out, one JSON document back, whole or in pieces, and every way in which that can fail
+//! told in one sentence that names the server, what it did, and what to do.
 //!
 //! | file | offers |
 //! |---|---|
 //! | `client` | the connection pool of a worker, with TLS that needs no CA files for plain http |
 //! | `endpoint` | where a route lives: URL, headers, the names of its variables |
+//! | `chunks` | the bytes of a streamed answer, within their limits |
+//! | `events` | events out of bytes |
+//! | `assembly` | a document out of events, each of them told as it comes |
 //! | `failure` | errors out of what a server or the network did |
 //! | `retry` | when to try again, and how a wait is cut short |
 
@@ -13,14 +16,20 @@ use std::time::Duration;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use runtime::model::{Delta, ModelError};
 use runtime::seam::{Outcome, Turn};
+use serde_json::Value;
 
+mod assembly;
+mod chunks;
 pub(crate) mod client;
 pub(crate) mod endpoint;
+mod events;
 pub(crate) mod failure;
 pub(crate) mod retry;
 
+pub(crate) use assembly::{Assembly, Problem, Progress};
 pub(crate) use client::Client;
 pub(crate) use endpoint::Endpoint;
+pub(crate) use events::Framing;
 
 /// How long one attempt may take where the request does not say.
 pub(crate) const DEFAULT_TIMEOUT_MS: u64 = 300_000;
@@ -28,6 +37,14 @@ pub(crate) const DEFAULT_TIMEOUT_MS: u64 = 300_000;
 pub(crate) const DEFAULT_RETRIES: u32 = 2;
 /// The largest body that is read.
 pub(crate) const MAX_BODY: usize = 32 << 20;
+/// The shortest silence in the middle of a stream that counts as its end, in milliseconds.
+const SHORTEST_STALL_MS: u64 = 60_000;
+
+/// How long a server may say nothing in the middle of a stream that may take so long: two fifths of that, and at least a
+/// minute, for models think between their words.
+pub(crate) fn stall(timeout_ms: u64) -> Duration {
+    Duration::from_millis((timeout_ms / 5 * 2).max(SHORTEST_STALL_MS))
+}
 
 /// One question to a server.
 pub(crate) struct Post<'a> {
@@ -36,6 +53,26 @@ pub(crate) struct Post<'a> {
     pub(crate) body: Vec<u8>,
     pub(crate) timeout_ms: u64,
     pub(crate) retries: u32,
+    /// The longest silence in the middle of a stream: [`stall`] of the time.
+    pub(crate) stall: Duration,
+    /// How the answer is read that was asked for in pieces; nothing where it comes whole.
+    pub(crate) pieces: Option<Pieces>,
+}
+
+/// How an answer in pieces is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Pieces {
+    pub(crate) framing: Framing,
+    /// Begins a new answer.
+    pub(crate) assembly: fn() -> Box<dyn Assembly>,
+}
+
+/// What a server answered.
+pub(crate) struct Answered {
+    /// The vendor's document.
+    pub(crate) document: Value,
+    /// Whether its pieces were told as they came.
+    pub(crate) was_told: bool,
 }
 
 /// Asks, and asks again where that may help.
@@ -44,13 +81,12 @@ pub(crate) async fn post(
     turn: Turn<'_>,
     post: &Post<'_>,
     live: &dyn Fn(Delta<'_>),
-) -> Outcome<serde_json::Value> {
-    retry::with_retries(turn.scope, post.retries, live, async |_| attempt(client, post).await).await
+) -> Outcome<Answered> {
+    retry::with_retries(turn.scope, post.retries, live, async |_| attempt(client, post, live).await).await
 }
 
-async fn attempt(client: &Client, post: &Post<'_>) -> Result<serde_json::Value, ModelError> {
+async fn attempt(client: &Client, post: &Post<'_>, live: &dyn Fn(Delta<'_>)) -> Result<Answered, ModelError> {
     let endpoint = post.endpoint;
-    let failed = |error: reqwest::Error| failure::of_network(endpoint, &error, post.timeout_ms);
     let mut request = client
         .get(&endpoint.url)
         .map_err(|error| failure::of_client(endpoint, &error))?
@@ -60,7 +96,17 @@ async fn attempt(client: &Client, post: &Post<'_>) -> Result<serde_json::Value, 
     for (name, value) in &endpoint.headers {
         request = request.header(*name, value.clone());
     }
-    let mut response = request.body(post.body.clone()).send().await.map_err(failed)?;
+    let sent = request.body(post.body.clone()).send().await;
+    let response = sent.map_err(|error| failure::of_network(endpoint, &error, post.timeout_ms))?;
+    match post.pieces {
+        Some(pieces) if response.status().is_success() => in_pieces(post, pieces, response, live).await,
+        _ => Ok(Answered { document: whole(post, response).await?, was_told: false }),
+    }
+}
+
+async fn whole(post: &Post<'_>, mut response: reqwest::Response) -> Result<Value, ModelError> {
+    let endpoint = post.endpoint;
+    let failed = |error: reqwest::Error| failure::of_network(endpoint, &error, post.timeout_ms);
     let status = response.status();
     let headers = response.headers().clone();
     let mut body = Vec::new();
@@ -76,13 +122,35 @@ async fn attempt(client: &Client, post: &Post<'_>) -> Result<serde_json::Value, 
     read(endpoint, &headers, &body)
 }
 
-fn read(endpoint: &Endpoint, headers: &HeaderMap, body: &[u8]) -> Result<serde_json::Value, ModelError> {
+async fn in_pieces(
+    post: &Post<'_>,
+    pieces: Pieces,
+    response: reqwest::Response,
+    live: &dyn Fn(Delta<'_>),
+) -> Result<Answered, ModelError> {
+    let headers = response.headers().clone();
+    let (chunks, meter) = chunks::chunks(response, post.stall);
+    let mut events = events::Events::new(pieces.framing, chunks, meter.clone());
+    let mut assembly = (pieces.assembly)();
+    match assembly::assemble(post.endpoint, &mut events, assembly.as_mut(), post.timeout_ms, live).await? {
+        assembly::End::Whole => Ok(Answered { document: assembly.document(), was_told: true }),
+        // Some servers answer in one piece whatever they are asked for; others with a web page.
+        assembly::End::NoEvents => {
+            let body = meter.body_without_events().unwrap_or_default();
+            Ok(Answered { document: read(post.endpoint, &headers, &body)?, was_told: false })
+        }
+    }
+}
+
+fn read(endpoint: &Endpoint, headers: &HeaderMap, body: &[u8]) -> Result<Value, ModelError> {
     match serde_json::from_slice(body) {
-        Ok(value @ serde_json::Value::Object(_)) => Ok(value),
+        Ok(value @ Value::Object(_)) => Ok(value),
         Ok(other) => Err(failure::not_an_object(endpoint, &other)),
         Err(error) => Err(failure::not_json(endpoint, headers, body, &error)),
     }
 }
 
+#[cfg(test)]
+mod stream_tests;
 #[cfg(test)]
 mod tests;

@@ -16,40 +16,51 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::model::{CapabilityTable, Routes};
 use crate::testing::Place;
 
-const GOOD: &str = r#"{"id":"c1","model":"gpt-4o","choices":[{"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#;
+pub(super) const GOOD: &str = r#"{"id":"c1","model":"gpt-4o","choices":[{"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#;
 
 /// What the server does with one connection.
 #[derive(Clone)]
-enum Act {
+pub(super) enum Act {
     /// Answers in full.
     Say(String),
     /// Says this and closes.
     SayAndClose(String),
+    /// Says this, keeps the connection, and tells when the other side has closed it.
+    SayAndWait(String),
     /// Reads the request and never answers.
     Hang,
 }
 
-fn answer(status: &str, headers: &str, body: &str) -> Act {
+pub(super) fn answer(status: &str, headers: &str, body: &str) -> Act {
     Act::Say(format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n{body}", body.len()))
 }
 
-fn json(status: &str, body: &str) -> Act {
+pub(super) fn json(status: &str, body: &str) -> Act {
     answer(status, "content-type: application/json\r\n", body)
 }
 
 /// Starts a server that does these acts, one for each connection; gives its address and the requests it read.
-async fn server(acts: Vec<Act>) -> (String, mpsc::Receiver<String>) {
+pub(super) async fn server(acts: Vec<Act>) -> (String, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let (sender, requests) = mpsc::channel();
     tokio::spawn(async move {
         for act in acts {
             let (mut stream, _) = listener.accept().await.unwrap();
+            let sender = sender.clone();
             let _ = sender.send(read_request(&mut stream).await);
             match act {
                 Act::Say(text) | Act::SayAndClose(text) => {
                     stream.write_all(text.as_bytes()).await.unwrap();
                     let _ = stream.shutdown().await;
+                }
+                Act::SayAndWait(text) => {
+                    stream.write_all(text.as_bytes()).await.unwrap();
+                    tokio::spawn(async move {
+                        // The other side says no more: its end is all that can come.
+                        let _ = stream.read(&mut [0; 16]).await;
+                        let _ = sender.send("closed".to_owned());
+                    });
                 }
                 Act::Hang => {
                     tokio::spawn(async move {
@@ -80,7 +91,7 @@ async fn read_request(stream: &mut TcpStream) -> String {
     }
 }
 
-fn routes(base: &str, more: &[(&str, &str)]) -> Routes {
+pub(super) fn routes(base: &str, more: &[(&str, &str)]) -> Routes {
     let mut env: HashMap<String, String> =
         more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     env.insert("HARN_LLM_PROVIDER".into(), "openai".into());
@@ -89,7 +100,7 @@ fn routes(base: &str, more: &[(&str, &str)]) -> Routes {
     Routes::new(|| CapabilityTable::built_in().unwrap(), move |name| env.get(name).cloned())
 }
 
-fn request() -> Request {
+pub(super) fn request() -> Request {
     Request { messages: [Arc::new(Message::user("hi"))].into_iter().collect(), ..Request::default() }
 }
 

@@ -82,7 +82,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
 }
 
 /// Text as the wire writes it: a string, or a list of parts.
-fn text(json: &Value) -> Arc<str> {
+pub(super) fn text(json: &Value) -> Arc<str> {
     match json {
         Value::String(text) => text.as_str().into(),
         Value::Array(parts) => {
@@ -101,8 +101,13 @@ fn tool_call(index: usize, call: Call) -> ToolCall {
         Some(Value::String(json)) => Data::from_json(&json).unwrap_or(Data::Str(json.into())),
         Some(other) => Data::from(other),
     };
-    let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{index}"));
+    let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| call_id(index));
     ToolCall::new(id, call.function.name, arguments)
+}
+
+/// The id of a call that has none.
+pub(super) fn call_id(index: usize) -> String {
+    format!("call_{index}")
 }
 
 fn usage(tokens: &Tokens) -> Usage {

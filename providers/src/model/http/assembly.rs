@@ -1,0 +1,127 @@
+//! Reading a streamed answer: each event is told as it comes, and all of them together become the document that the vendor
+//! would have sent in one piece. So what a reply holds is decided in one place, however it came.
+
+use std::time::Duration;
+
+use runtime::model::{Delta, ModelError};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::Endpoint;
+use super::events::{Event, EventError, Events};
+use super::failure;
+
+/// How long a server may take to close a stream, or to say how many tokens were used, once the answer is whole.
+const LINGER: Duration = Duration::from_secs(3);
+
+/// What a wire makes of its events.
+pub(crate) trait Assembly {
+    /// Takes the next event and tells what it adds. Events that mean nothing here are passed over.
+    fn add(&mut self, event: Value, live: &dyn Fn(Delta<'_>)) -> Result<Progress, Problem>;
+
+    /// Whether the mark `[DONE]` alone ends an answer.
+    fn ends_with_mark(&self) -> bool {
+        false
+    }
+
+    /// The vendor's document.
+    fn document(self: Box<Self>) -> Value;
+}
+
+/// How far an answer has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It is not whole.
+    More,
+    /// It is whole, but something about it may follow.
+    Whole,
+    /// Nothing follows.
+    Over,
+}
+
+/// Why an event ends the answer before it is whole.
+#[derive(Debug)]
+pub(crate) enum Problem {
+    /// The server says that it failed: the event with the error in it.
+    Failed(Value),
+    /// The event is not what the wire says it is.
+    Shape(String),
+}
+
+/// How the read of a stream ended.
+pub(super) enum End {
+    /// The answer is whole.
+    Whole,
+    /// There was no event in it at all.
+    NoEvents,
+}
+
+/// Reads to the end of the answer.
+pub(super) async fn assemble(
+    endpoint: &Endpoint,
+    events: &mut Events,
+    assembly: &mut dyn Assembly,
+    timeout_ms: u64,
+    live: &dyn Fn(Delta<'_>),
+) -> Result<End, ModelError> {
+    let (mut whole, mut any) = (false, false);
+    loop {
+        let next = if whole {
+            // Whatever becomes of the connection now, the answer is there.
+            timeout(LINGER, events.next()).await.ok().and_then(Result::ok).flatten()
+        } else {
+            events.next().await.map_err(|error| broken(endpoint, &error, timeout_ms))?
+        };
+        let Some(event) = next else {
+            return match (whole, any) {
+                (true, _) => Ok(End::Whole),
+                (false, false) => Ok(End::NoEvents),
+                (false, true) => Err(failure::unfinished(endpoint)),
+            };
+        };
+        if event.data.trim() == "[DONE]" {
+            if whole || assembly.ends_with_mark() {
+                drain(events).await;
+                return Ok(End::Whole);
+            }
+            continue;
+        }
+        any = true;
+        match assembly.add(read(endpoint, &event)?, live) {
+            Ok(Progress::More) => {}
+            Ok(Progress::Whole) => whole = true,
+            Ok(Progress::Over) => {
+                drain(events).await;
+                return Ok(End::Whole);
+            }
+            Err(Problem::Failed(event)) => return Err(failure::of_event(endpoint, &event)),
+            Err(Problem::Shape(problem)) => return Err(failure::wrong_shape(endpoint, &problem)),
+        }
+    }
+}
+
+/// The JSON of an event, unless it tells of an error; vendors agree on little but on that.
+fn read(endpoint: &Endpoint, event: &Event) -> Result<Value, ModelError> {
+    let json: Value = serde_json::from_str(&event.data)
+        .map_err(|error| failure::bad_event(endpoint, event.data.as_bytes(), &error))?;
+    let is_error = event.name.as_deref() == Some("error")
+        || json.get("type").is_some_and(|kind| kind == "error")
+        || json.get("error").is_some_and(|error| !error.is_null());
+    if is_error { Err(failure::of_event(endpoint, &json)) } else { Ok(json) }
+}
+
+/// Takes what has come with the last event, so that the connection can be used again; waits for nothing.
+async fn drain(events: &mut Events) {
+    let _ = timeout(Duration::ZERO, events.next()).await;
+}
+
+fn broken(endpoint: &Endpoint, error: &EventError, timeout_ms: u64) -> ModelError {
+    use super::chunks::ChunkError as C;
+    match error {
+        EventError::Utf8 => failure::not_utf8(endpoint),
+        EventError::Chunk(C::Network(cause)) => failure::of_network(endpoint, cause, timeout_ms),
+        EventError::Chunk(C::Stalled(silence)) => failure::stalled(endpoint, *silence),
+        EventError::Chunk(C::AnswerTooLong) => failure::too_long(endpoint, super::MAX_BODY),
+        EventError::Chunk(C::EventTooLong) => failure::event_too_long(endpoint, super::chunks::MAX_EVENT),
+    }
+}
