@@ -4,12 +4,14 @@
 //! |---|---|
 //! | [`reminder`] | the canonical reminder providers and the list of their ids |
 //! | [`fact`] | typed facts: storing, recalling, invalidating |
+//! | [`watch`] | watching files for a daemon |
 //! | [`web`] | questions of scripts to servers of any kind |
 //! | [`model`] | the mock, Anthropic's Messages API, OpenAI's Chat Completions, and what each route can take |
 
 pub mod fact;
 pub mod model;
 pub mod reminder;
+pub mod watch;
 pub mod web;
 
 #[cfg(test)]

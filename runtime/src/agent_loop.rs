@@ -7,7 +7,8 @@
 //!     → post_agent_turn → post_turn → reminders' post-turn pass → iteration_end → … again
 //! → loop_exit → session_end
 //! ```
-//! A daemon that has nothing more to do passes `daemon_idle_pre → session_idle → (sleeps) → daemon_idle_post` before it goes on.
+//! A daemon that has nothing more to do passes `daemon_idle_pre → session_idle → [consolidates] → (sleeps) → [file_edited] →
+//! daemon_idle_post` before it goes on.
 //!
 //! `prompt`, `model` and `tools` are the steps; `pre_step` and `post_step` tell of each.
 //!
@@ -50,6 +51,7 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+pub use daemon::{DaemonState, WakeCause};
 pub use options::LoopOptions;
 pub use park::{ParkRequest, Parking};
 pub use result::{LoopResult, LoopStatus, ToolCounts};
@@ -163,6 +165,7 @@ impl Run<'_> {
 
     /// From the first step to the last iteration.
     async fn steps(&self, state: &mut LoopState) -> Outcome<Ended> {
+        self.begin_to_watch().await;
         // One that goes on has begun already.
         if self.options.from.is_none()
             && let Some(ended) = self.start(state).await?

@@ -18,6 +18,7 @@
 //! | [`session`] | sessions and their directory |
 //! | [`compaction`] | shortening a session's transcript: who is told, who sums up |
 //! | [`agent_loop`] | the loop, one function for each seam |
+//! | [`watch`] | watching files for a daemon |
 //! | [`workers`] | loops that work for another: propagation, events, suspension |
 //! | [`codes`] | the catalogue of this crate's diagnostics |
 //! | [`words`] | enums of words, suggestions |
@@ -42,6 +43,7 @@ pub mod render;
 pub mod seam;
 pub mod session;
 pub mod transcript;
+pub mod watch;
 pub mod words;
 pub mod workers;
 

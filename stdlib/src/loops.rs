@@ -3,7 +3,7 @@
 use crate::bind::{ScriptHook, ScriptModel, ScriptPermissions};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
-use crate::options::{Reader, compaction, label_of};
+use crate::options::{Reader, compaction, daemon, label_of};
 use crate::table::{announce, tools_from};
 use crate::values::TranscriptValue;
 use crate::world::World;
@@ -39,6 +39,7 @@ pub(crate) fn prepare(
     let request = options.request(system)?;
     let mut loop_options = loop_options(world, options, task, request)?;
     loop_options.compaction = compaction::auto(cx, options)?;
+    daemon::read(cx, options, &mut loop_options)?;
     loop_options.permissions = ScriptPermissions::read(cx, &options.value("permissions"))
         .map_err(|raise| raise.about(arg, "`permissions` is at fault"))?
         .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>);
@@ -97,9 +98,6 @@ fn loop_options(
     }
     out.deadline_ms = options.count("deadline")?;
     out.hook_timeout_ms = options.count("hook_timeout_ms")?;
-    if options.flag("daemon")?.unwrap_or(false) {
-        out.wake_interval_ms = Some(options.count("wake_interval_ms")?.unwrap_or(30_000));
-    }
     out.token_budget = options.count("token_budget")?;
     out.max_tool_output_chars = options.count("max_tool_output_chars")?;
     out.reminders = options.reminders(world)?;

@@ -4,6 +4,7 @@
 //! run time the same names decide which key is unknown.
 
 pub(crate) mod compaction;
+pub(crate) mod daemon;
 
 use crate::bind::ScriptFn;
 use crate::convert::{to_data, to_data_lossy};
@@ -63,7 +64,8 @@ macro_rules! loop_options {
             "provider?: string, model?: string, session_id?: string, messages?: list<any>, \
              system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
              max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-             thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, persona?: string, permissions?: any, deadline?: int, hook_timeout_ms?: int, daemon?: bool, wake_interval_ms?: int, max_iterations?: int, \
+             thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, persona?: string, permissions?: any, deadline?: int, hook_timeout_ms?: int, daemon?: bool, wake_interval_ms?: int, \
+             watch_paths?: string | list<string>, consolidate_on_idle?: any, max_iterations?: int, \
              max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
              auto_compact?: bool, compact_threshold?: float, compact_keep_last?: int, \
              compact_strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", \
@@ -88,7 +90,7 @@ const WORKER: &str = loop_options!(
 );
 
 /// Options of the language's full list that this version does not have yet: refused, not ignored.
-const LATER: &[&str] = &["watch_paths", "persist_path", "resume_path", "consolidate_on_idle"];
+const LATER: &[&str] = &["persist_path", "resume_path"];
 
 /// The keys of a shape.
 fn keys_of(shape: &'static str) -> impl Iterator<Item = &'static str> {

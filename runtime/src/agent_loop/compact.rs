@@ -1,6 +1,6 @@
 //! The loop's own compaction, between two iterations.
 
-use crate::compaction::{ByModel, Compaction, Summarisers};
+use crate::compaction::{AutoCompact, ByModel, Compaction, Summarisers};
 use crate::hooks::Listeners;
 use crate::note::Note;
 use crate::seam::{Outcome, Sort};
@@ -17,6 +17,12 @@ impl Run<'_> {
         if state.compaction_failed || !auto.threshold.is_reached(tokens, self.options.capabilities.context_window) {
             return Ok(());
         }
+        self.compact(state, auto).await?;
+        Ok(())
+    }
+
+    /// Compacts the transcript where there is something to compact; whether there was.
+    pub(super) async fn compact(&self, state: &mut LoopState, auto: &AutoCompact) -> Outcome<bool> {
         let by_model = ByModel::new(&*self.parts.model, &self.options.request, auto.summarize_prompt.clone());
         let task = state.task.clone();
         let compaction = Compaction {
@@ -33,7 +39,10 @@ impl Run<'_> {
         let done = compaction.run(auto.options.clone()).await;
         state.usage.add(by_model.usage.get());
         match done {
-            Ok(Some(_)) => state.context_tokens = 0,
+            Ok(Some(_)) => {
+                state.context_tokens = 0;
+                return Ok(true);
+            }
             Ok(None) => {}
             // The step that follows sees it, and ends the loop as it should.
             Err(_) if self.scope.check().is_err() => {}
@@ -45,7 +54,7 @@ impl Run<'_> {
                 self.note(Note::of_fault("compaction", thrown));
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     pub(super) fn listeners(&self) -> Listeners<'_> {

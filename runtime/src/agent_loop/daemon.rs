@@ -1,14 +1,40 @@
-//! A daemon's idling: it sleeps until its interval is over or a host puts something in.
+//! A daemon's idling: it sleeps until its interval is over, a host puts something in, or a file that it watches changes.
 
 use std::future::poll_fn;
-use std::sync::PoisonError;
-use std::task::Poll;
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll};
 
 use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
 use crate::seam::Outcome;
+use crate::watch::Change;
 
 use super::{Ended, LoopState, LoopStatus, Run, until_stopped};
+
+mod consolidate;
+mod files;
+mod state;
+
+pub use state::{DaemonState, WakeCause};
+
+/// A burst of changes is over once nothing has changed for so long, in milliseconds.
+const QUIET_MS: u64 = 50;
+/// So long a burst is waited for, in milliseconds.
+const BURST_MS: u64 = 1_000;
+
+/// How a nap ended.
+enum Woken {
+    /// The interval was over.
+    Interval,
+    /// A host has put something in.
+    Queue,
+    /// The loop is to be suspended.
+    Suspension,
+    /// Files changed.
+    Files(Vec<Change>),
+    /// Whoever watches says that it is worth looking.
+    Signal,
+}
 
 impl Run<'_> {
     /// Whether the loop idles instead of ending.
@@ -23,45 +49,119 @@ impl Run<'_> {
             if self.out_of_budget(state).is_some() {
                 return Ok(Some(done));
             }
+            self.consolidate(state).await?;
             let known = self.newest();
             if self.pass(Seam::DaemonIdlePre, state).await? > 0 {
+                self.wakes(state, WakeCause::Queue, 0);
                 return Ok(None);
             }
             let wake_interval_ms = self.options.wake_interval_ms.unwrap_or_default();
             self.emit(&HookEvent::SessionIdle { iteration: state.iteration, wake_interval_ms }).await?;
             state.naps += 1;
             let woken = until_stopped(&self.scope, 0, self.nap(wake_interval_ms)).await;
+            let (cause, changed) = match woken {
+                Err(stopped) => {
+                    self.pass(Seam::DaemonIdlePost, state).await?;
+                    return Ok(Some(Self::ended_by(&stopped)));
+                }
+                Ok(Woken::Files(changes)) => {
+                    self.tell_of_files(state, &changes).await?;
+                    (Some(WakeCause::Files), changes.len())
+                }
+                Ok(Woken::Queue) => (Some(WakeCause::Queue), 0),
+                Ok(Woken::Suspension) => (Some(WakeCause::Suspension), 0),
+                Ok(Woken::Interval | Woken::Signal) => (None, 0),
+            };
             let delivered = self.pass(Seam::DaemonIdlePost, state).await?;
-            match woken {
-                Err(stopped) => return Ok(Some(Self::ended_by(&stopped))),
-                // What is queued for `iteration_start` is delivered there; the rest is in the transcript.
-                Ok(queued) if queued || delivered > 0 || self.newest() != known => return Ok(None),
-                Ok(_) => {}
+            // What is queued for `iteration_start` is delivered there; the rest is in the transcript.
+            let cause = cause.or_else(|| (delivered > 0).then_some(WakeCause::Queue));
+            if let Some(cause) = cause.or_else(|| self.newer_than(&known)) {
+                self.wakes(state, cause, changed);
+                return Ok(None);
             }
         }
     }
 
-    /// Sleeps; whether a host has put something in.
-    async fn nap(&self, ms: u64) -> bool {
-        let mut sleep = self.scope.clock.sleep_until(self.scope.clock.now_ms().saturating_add(ms));
+    fn wakes(&self, state: &mut LoopState, cause: WakeCause, files: usize) {
+        state.daemon.wakes(cause, files, self.scope.clock.now_ms());
+    }
+
+    /// Sleeps; how that ended.
+    async fn nap(&self, ms: u64) -> Woken {
+        let until = self.scope.clock.now_ms().saturating_add(ms);
+        loop {
+            // Files may have changed while the loop worked.
+            let changes = self.look().await;
+            if !changes.is_empty() {
+                return Woken::Files(changes);
+            }
+            match self.sleep(until).await {
+                Woken::Signal => self.until_quiet().await,
+                Woken::Interval => {
+                    // Not every file system gives signals.
+                    let changes = self.look().await;
+                    return if changes.is_empty() { Woken::Interval } else { Woken::Files(changes) };
+                }
+                woken => return woken,
+            }
+        }
+    }
+
+    /// Lets a burst of changes pass, but not for ever.
+    async fn until_quiet(&self) {
+        let began = self.scope.clock.now_ms();
+        loop {
+            let now = self.scope.clock.now_ms();
+            self.scope.clock.sleep_until(now.saturating_add(QUIET_MS)).await;
+            let more = poll_fn(|cx| Poll::Ready(self.is_signalled(cx))).await;
+            if !more || now.saturating_sub(began) >= BURST_MS {
+                return;
+            }
+        }
+    }
+
+    fn is_signalled(&self, cx: &mut Context<'_>) -> bool {
+        self.options.watch.as_ref().is_some_and(|watch| watch.poll_signal(cx).is_ready())
+    }
+
+    async fn sleep(&self, until: u64) -> Woken {
+        let mut sleep = self.scope.clock.sleep_until(until);
         poll_fn(|cx| {
             let mut queue = self.session.queue().lock().unwrap_or_else(PoisonError::into_inner);
-            // One that is to be suspended goes to the border of its next iteration.
-            if queue.has_news(cx.waker()) || self.parking.has_request(cx.waker()) {
-                return Poll::Ready(true);
+            if queue.has_news(cx.waker()) {
+                return Poll::Ready(Woken::Queue);
             }
             drop(queue);
-            sleep.as_mut().poll(cx).map(|()| false)
+            // One that is to be suspended goes to the border of its next iteration.
+            if self.parking.has_request(cx.waker()) {
+                return Poll::Ready(Woken::Suspension);
+            }
+            if self.is_signalled(cx) {
+                return Poll::Ready(Woken::Signal);
+            }
+            sleep.as_mut().poll(cx).map(|()| Woken::Interval)
         })
         .await
     }
 
     /// What tells whether somebody added something that a model should see: how many messages there are, and the reminder
     /// that came last.
-    fn newest(&self) -> (usize, Option<std::sync::Arc<str>>) {
+    fn newest(&self) -> Newest {
         self.session.with(|s| {
             let last = s.transcript.pending().next_back().map(|pending| pending.reminder.id.clone());
             (s.transcript.messages().len(), last)
         })
     }
+
+    /// What somebody added since.
+    fn newer_than(&self, known: &Newest) -> Option<WakeCause> {
+        let now = self.newest();
+        match now.0 == known.0 {
+            false => Some(WakeCause::Message),
+            true => (now.1 != known.1).then_some(WakeCause::Reminder),
+        }
+    }
 }
+
+/// How many messages there are, and the reminder that came last.
+type Newest = (usize, Option<Arc<str>>);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::cancel::Cancel;
+use crate::data::Data;
 use crate::event_log::Ticket;
 use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
@@ -36,10 +37,16 @@ impl Run<'_> {
         let visible_text: Arc<str> =
             if visible.len() == state.text.len() { state.text.clone() } else { visible.trim().into() };
         let diagnostics = run.scope.notes.borrow().get(first_note..).unwrap_or_default().to_vec();
+        let is_daemon = run.options.wake_interval_ms.is_some();
+        let daemon_state = match is_daemon {
+            true => state.daemon.to_data(state.naps, run.options.watch.is_some()),
+            false => Data::Nil,
+        };
         let left = stays.then(|| Box::new(state.clone()));
         Ok(LoopResult {
             suspension,
             left,
+            daemon_state,
             status: ended.status,
             stop_reason: ended.stop_reason,
             text: state.text,

@@ -9,6 +9,7 @@ use crate::data::Data;
 use crate::model::Request;
 use crate::reminder::providers::ReminderOptions;
 use crate::seam::Permissions;
+use crate::watch::Watch;
 
 use super::{LoopState, Parking};
 
@@ -42,6 +43,11 @@ pub struct LoopOptions {
     /// A daemon does not end when the model has nothing more to do: it sleeps so many milliseconds, or until a host puts
     /// something in, and goes on where there is something new.
     pub wake_interval_ms: Option<u64>,
+    /// Whoever watches files for a daemon: it goes on when some change.
+    pub watch: Option<Rc<dyn Watch>>,
+    /// How a daemon compacts its transcript before it sleeps, once for what has come since the last time; nothing means it
+    /// does not. Its threshold does not count.
+    pub consolidate: Option<AutoCompact>,
     /// How long the loop may take, in milliseconds from its start; nothing means as the scope says.
     pub deadline_ms: Option<u64>,
     /// How long one handler or provider may take, in milliseconds; nothing means as the scope says.
@@ -76,6 +82,8 @@ impl LoopOptions {
             max_tool_output_chars: None,
             compaction: None,
             wake_interval_ms: None,
+            watch: None,
+            consolidate: None,
             deadline_ms: None,
             hook_timeout_ms: None,
             reminders: ReminderOptions::default(),

@@ -72,6 +72,8 @@ pub struct LoopResult {
     pub diagnostics: Vec<Note>,
     /// Why it was suspended, where it was.
     pub suspension: Option<Arc<str>>,
+    /// A daemon's naps: a dict as scripts see it; nil of any other loop.
+    pub daemon_state: Data,
     /// What it needs to go on, where it was suspended and somebody may resume it.
     pub left: Option<Box<LoopState>>,
 }
@@ -108,6 +110,9 @@ impl LoopResult {
         ]);
         if let Some(suspension) = suspension {
             data.set("suspension", suspension);
+        }
+        if !self.daemon_state.is_nil() {
+            data.set("daemon_state", self.daemon_state.clone());
         }
         data
     }

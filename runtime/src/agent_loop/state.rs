@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::Usage;
 
-use super::ToolCounts;
+use super::{DaemonState, ToolCounts};
 
 /// What a loop remembers.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -29,6 +29,9 @@ pub struct LoopState {
     /// How often a daemon has slept.
     #[serde(default)]
     pub naps: u32,
+    /// What a daemon remembers besides.
+    #[serde(default)]
+    pub daemon: DaemonState,
     /// Whether the loop's own compaction failed; then it is not tried again.
     #[serde(default)]
     pub compaction_failed: bool,

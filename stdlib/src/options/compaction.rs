@@ -65,6 +65,22 @@ impl Asked {
         Ok(asked)
     }
 
+    /// What a loop does where nobody says more.
+    fn usual() -> Self {
+        Self { options: AutoCompact::default().options, custom: None, prompt: None, threshold: None }
+    }
+
+    fn into_auto(mut self) -> AutoCompact {
+        // Without it everything would be archived each time.
+        self.options.keep_last.get_or_insert(12);
+        AutoCompact {
+            options: self.options,
+            threshold: self.threshold.unwrap_or(AutoCompact::default().threshold),
+            compactor: self.custom.map(|custom| Rc::new(custom) as Rc<dyn Compactor>),
+            summarize_prompt: self.prompt,
+        }
+    }
+
     fn set_strategy(&mut self, key: &str, value: &Value) -> Result<(), Box<Raise>> {
         let word = value.as_str().and_then(|s| s.parse::<Strategy>().ok());
         self.options.strategy =
@@ -146,12 +162,30 @@ pub(crate) fn auto(cx: &Cx<'_>, reader: &Reader<'_>) -> Result<Option<AutoCompac
         return Ok(None);
     }
     asked.check(cx).map_err(|raise| at(raise, "compaction"))?;
-    // Without it everything would be archived each time.
-    asked.options.keep_last.get_or_insert(12);
-    Ok(Some(AutoCompact {
-        options: asked.options,
-        threshold: asked.threshold.unwrap_or(usual.threshold),
-        compactor: asked.custom.map(|custom| Rc::new(custom) as Rc<dyn Compactor>),
-        summarize_prompt: asked.prompt,
-    }))
+    Ok(Some(asked.into_auto()))
+}
+
+/// How a daemon compacts while it has nothing to do: `consolidate_on_idle`, a bool or a dict as for `transcript_compact`. `true`
+/// means as the loop's own compaction does, whether it is on or not.
+pub(crate) fn on_idle(
+    cx: &Cx<'_>,
+    reader: &Reader<'_>,
+    own: Option<&AutoCompact>,
+) -> Result<Option<AutoCompact>, Box<Raise>> {
+    let key = "consolidate_on_idle";
+    let at = |raise: Box<Raise>| raise.about(reader.arg, format!("`{key}` is at fault"));
+    match &reader.value(key) {
+        Value::Nil | Value::Bool(false) => Ok(None),
+        Value::Bool(true) => Ok(Some(own.cloned().unwrap_or_else(|| Asked::usual().into_auto()))),
+        Value::Dict(dict) => {
+            let mut asked =
+                Asked::read_keys(cx, Some(&dict.dict), AutoCompact::default().options, false).map_err(at)?;
+            if asked.custom.is_some() && dict.dict.get_str("strategy").is_none() {
+                asked.options.strategy = Strategy::Custom;
+            }
+            asked.check(cx).map_err(at)?;
+            Ok(Some(asked.into_auto()))
+        }
+        _ => Err(at(wrong(key, "a bool or a dict"))),
+    }
 }

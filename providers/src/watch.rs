@@ -1,0 +1,112 @@
+//! Watching files for a daemon. The system's signals say that it is worth looking; what changed is found by comparing two
+//! censuses, so that neither a burst, nor a queue of the system that overflows, nor a file system without signals loses a change.
+//!
+//! - [`pattern`]: what is watched, of what a script writes.
+//! - [`census`]: what is there.
+//! - [`signals`]: being told by the system.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use runtime::seam::Answer;
+use runtime::watch::{Change, Seen, Watch};
+
+mod census;
+mod pattern;
+mod signals;
+
+pub use pattern::PatternError;
+
+use census::{Census, take};
+use pattern::Patterns;
+use signals::Signals;
+
+/// Watches files below folders, or those that globs mean.
+pub struct FileWatch {
+    written: Vec<Arc<str>>,
+    state: RefCell<Option<State>>,
+}
+
+struct State {
+    patterns: Arc<Patterns>,
+    known: Census,
+    signals: Signals,
+    /// What was remarked already.
+    remarked: Vec<String>,
+}
+
+impl FileWatch {
+    /// A watch that has not begun.
+    ///
+    /// # Errors
+    /// A pattern that is blank or no glob; nothing but exclusions.
+    pub fn new(patterns: Vec<Arc<str>>) -> Result<FileWatch, PatternError> {
+        Patterns::read(&patterns, Path::new("."))?;
+        Ok(FileWatch { written: patterns, state: RefCell::default() })
+    }
+
+    async fn start(&self, anchor: Option<&str>) -> Seen {
+        let base = anchor.map_or_else(|| std::env::current_dir().unwrap_or_default(), PathBuf::from);
+        let base = base.canonicalize().unwrap_or(base);
+        let Ok(patterns) = Patterns::read(&self.written, &base) else { return Seen::default() };
+        let patterns = Arc::new(patterns);
+        let mut signals = Signals::new();
+        // Armed first: what changes while the census is taken is looked at once more.
+        let mut remarks = signals.arm(patterns.roots());
+        let census = take(&patterns).await;
+        remarks.extend(census.remarks());
+        remarks.extend(patterns.roots().filter(|root| !root.exists()).map(|root| {
+            format!("there is no `{}` to watch yet; it is waited for", patterns.shown(root))
+        }));
+        let state = State { patterns, known: census, signals, remarked: remarks.clone() };
+        *self.state.borrow_mut() = Some(state);
+        Seen { changes: Vec::new(), remarks }
+    }
+
+    async fn compare(&self) -> Seen {
+        let Some(patterns) = self.with(|state| state.patterns.clone()) else { return Seen::default() };
+        let armed = self.with(|state| state.signals.arm(patterns.roots())).unwrap_or_default();
+        let now = take(&patterns).await;
+        let compared = self.with(|state| {
+            let mut seen = Seen { changes: now.since(&state.known, &patterns), remarks: armed };
+            seen.remarks.extend(now.remarks());
+            seen.remarks.retain(|remark| !state.remarked.contains(remark));
+            state.remarked.extend(seen.remarks.iter().cloned());
+            state.known = now;
+            seen
+        });
+        compared.unwrap_or_default()
+    }
+
+    fn with<R>(&self, look: impl FnOnce(&mut State) -> R) -> Option<R> {
+        self.state.borrow_mut().as_mut().map(look)
+    }
+}
+
+impl Watch for FileWatch {
+    fn patterns(&self) -> &[Arc<str>] {
+        &self.written
+    }
+
+    fn begin<'a>(&'a self, anchor: Option<&'a str>) -> Answer<'a, Seen> {
+        Answer::later(self.start(anchor))
+    }
+
+    fn poll_signal(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.with(|state| state.signals.poll(cx)).unwrap_or(Poll::Pending)
+    }
+
+    fn look(&self) -> Answer<'_, Seen> {
+        Answer::later(self.compare())
+    }
+}
+
+/// A change as it is told.
+fn change(patterns: &Patterns, path: &Path, kind: runtime::watch::ChangeKind) -> Change {
+    Change { path: patterns.shown(path).into(), kind }
+}
+
+#[cfg(test)]
+mod tests;

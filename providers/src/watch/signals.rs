@@ -1,0 +1,140 @@
+//! Being told by the system that something changes. The crate `notify` has a thread of its own for that; here arrives only
+//! that it is worth looking.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::SystemTime;
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{Config, ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+
+/// The watches that are set.
+pub(super) struct Signals {
+    flag: Arc<Flag>,
+    /// Nothing where the system gives none.
+    watcher: Option<RecommendedWatcher>,
+    /// Why there is none, until somebody was told.
+    why_not: Option<String>,
+    /// What is watched: a folder or file, and which one it was.
+    armed: BTreeMap<PathBuf, Armed>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Armed {
+    recursive: bool,
+    inode: u64,
+    /// Inodes are used again.
+    born: Option<SystemTime>,
+}
+
+impl Armed {
+    fn of(meta: &Metadata, recursive: bool) -> Armed {
+        Armed { recursive, inode: meta.ino(), born: meta.created().ok() }
+    }
+}
+
+#[derive(Default)]
+struct Flag {
+    raised: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Flag {
+    fn raise(&self) {
+        self.raised.store(true, Ordering::Release);
+        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Signals {
+    pub(super) fn new() -> Signals {
+        let flag = Arc::new(Flag::default());
+        let raised = flag.clone();
+        let handler = move |event: notify::Result<Event>| {
+            // An error too is worth a look: events may be lost.
+            if event.as_ref().map_or(true, is_change) {
+                raised.raise();
+            }
+        };
+        let watcher = RecommendedWatcher::new(handler, Config::default());
+        let why_not = watcher.as_ref().err().map(explain);
+        Signals { flag, watcher: watcher.ok(), why_not, armed: BTreeMap::new() }
+    }
+
+    /// Ready once the system has told of something.
+    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+        *self.flag.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
+        if self.flag.raised.swap(false, Ordering::AcqRel) { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Watches these folders and files; of one that is not there the nearest folder above it, where it will come. What was
+    /// removed and has come back is watched anew. Gives what somebody should know.
+    pub(super) fn arm<'a>(&mut self, roots: impl Iterator<Item = &'a Path>) -> Vec<String> {
+        // What is signalled up to here the next look sees.
+        self.flag.raised.store(false, Ordering::Release);
+        let mut remarks: Vec<String> = self.why_not.take().into_iter().collect();
+        let Some(watcher) = &mut self.watcher else { return remarks };
+        let mut wanted = BTreeMap::new();
+        for root in roots {
+            if let Some((path, armed)) = place(root) {
+                let known: &mut Armed = wanted.entry(path).or_insert(armed);
+                known.recursive |= armed.recursive;
+            }
+        }
+        let stale = self.armed.iter().filter(|(path, armed)| wanted.get(*path) != Some(armed));
+        for path in stale.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            // One that is gone has taken its watch along.
+            let _ = watcher.unwatch(&path);
+            self.armed.remove(&path);
+        }
+        for (path, armed) in wanted {
+            if self.armed.contains_key(&path) {
+                continue;
+            }
+            let mode = if armed.recursive { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+            match watcher.watch(&path, mode) {
+                Ok(()) => {
+                    self.armed.insert(path, armed);
+                }
+                Err(error) => remarks.push(explain(&error)),
+            }
+        }
+        remarks
+    }
+}
+
+/// Where to watch for a root: itself, else the nearest folder above it that there is.
+fn place(root: &Path) -> Option<(PathBuf, Armed)> {
+    let (path, meta) = root.ancestors().find_map(|path| Some((path, std::fs::metadata(path).ok()?)))?;
+    // A file is watched by its folder: programs replace files by others of the same name.
+    if path == root && !meta.is_dir() {
+        let folder = path.parent()?;
+        return Some((folder.to_path_buf(), Armed::of(&std::fs::metadata(folder).ok()?, false)));
+    }
+    Some((path.to_path_buf(), Armed::of(&meta, path == root)))
+}
+
+/// Reading is no change; the end of writing is.
+pub(super) fn is_change(event: &Event) -> bool {
+    match event.kind {
+        EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
+        _ => true,
+    }
+}
+
+fn explain(error: &notify::Error) -> String {
+    let why = match &error.kind {
+        ErrorKind::MaxFilesWatch => "the system's limit of watched folders is reached".to_owned(),
+        ErrorKind::Io(error) => error.to_string(),
+        other => format!("{other:?}"),
+    };
+    format!("the system does not tell of every change ({why}); files are looked at when the daemon wakes, too")
+}

@@ -1,0 +1,61 @@
+//! What a daemon is told: how long it sleeps, what it watches.
+
+use super::Reader;
+use lang::builtins::Capability;
+use lang::value::{Value, article};
+use lang::vm::{Cx, Raise, codes};
+use providers::watch::FileWatch;
+use runtime::agent_loop::LoopOptions;
+use runtime::watch::Watch;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How long a daemon sleeps where nobody says otherwise, in milliseconds.
+const WAKE_INTERVAL_MS: u64 = 30_000;
+
+/// Options that only a daemon has a use for.
+const OF_DAEMONS: [&str; 2] = ["watch_paths", "consolidate_on_idle"];
+
+/// Reads the options of a daemon into those of a loop, whose compaction has been read.
+pub(crate) fn read(cx: &Cx<'_>, options: &Reader<'_>, out: &mut LoopOptions) -> Result<(), Box<Raise>> {
+    if !options.flag("daemon")?.unwrap_or(false) {
+        let idle = OF_DAEMONS.into_iter().find(|key| !matches!(options.value(key), Value::Nil | Value::Bool(false)));
+        return match idle {
+            None => Ok(()),
+            Some(key) => Err(Raise::error(codes::VALUE, format!("`{key}` is an option of daemons, and this loop is none"))
+                .about(options.arg(), format!("`{key}` is at fault"))
+                .help("add `daemon: true`")),
+        };
+    }
+    out.wake_interval_ms = Some(options.count("wake_interval_ms")?.unwrap_or(WAKE_INTERVAL_MS));
+    out.consolidate = super::compaction::on_idle(cx, options, out.compaction.as_ref())?;
+    out.watch = watch(cx, options)?;
+    Ok(())
+}
+
+fn watch(cx: &Cx<'_>, options: &Reader<'_>) -> Result<Option<Rc<dyn Watch>>, Box<Raise>> {
+    let key = "watch_paths";
+    let at = |raise: Box<Raise>| raise.about(options.arg(), format!("`{key}` is at fault"));
+    let wrong = |found: &Value| {
+        let message = format!("`{key}` must be a path or a list of paths, found {}", article(found.type_name()));
+        at(Raise::error(lang::check::codes::TYPE, message))
+    };
+    let patterns: Vec<Arc<str>> = match &options.value(key) {
+        Value::Nil => return Ok(None),
+        Value::Str(one) => vec![Arc::from(one.as_str())],
+        Value::List(many) => {
+            let each = many.items.iter().map(|value| value.as_str().map(Arc::from).ok_or_else(|| wrong(value)));
+            each.collect::<Result<_, _>>()?
+        }
+        other => return Err(wrong(other)),
+    };
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    if cx.isolate.is_denied(Capability::FsRead) {
+        let message = "`watch_paths` needs the capability `fs.read`, which this run does not have";
+        return Err(at(Raise::error(codes::DENIED, message)).help("run without `--deny` for it, or watch nothing"));
+    }
+    let watch = FileWatch::new(patterns).map_err(|error| at(Raise::error(codes::VALUE, error.to_string())))?;
+    Ok(Some(Rc::new(watch)))
+}
