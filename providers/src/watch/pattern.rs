@@ -177,7 +177,9 @@ mod tests {
     #[test]
     fn own_affairs_are_left_out_unless_they_are_named() {
         let all = patterns(&["."]).unwrap();
-        assert!(!all.enters(Path::new("/w/.git")) && !all.enters(Path::new("/w/a/.harn")) && all.enters(Path::new("/w/a")));
+        assert!(
+            !all.enters(Path::new("/w/.git")) && !all.enters(Path::new("/w/a/.harn")) && all.enters(Path::new("/w/a"))
+        );
         assert!(patterns(&[".harn/memory"]).unwrap().enters(Path::new("/w/.harn")));
     }
 

@@ -22,9 +22,11 @@ pub(crate) fn read(cx: &Cx<'_>, options: &Reader<'_>, out: &mut LoopOptions) -> 
         let idle = OF_DAEMONS.into_iter().find(|key| !matches!(options.value(key), Value::Nil | Value::Bool(false)));
         return match idle {
             None => Ok(()),
-            Some(key) => Err(Raise::error(codes::VALUE, format!("`{key}` is an option of daemons, and this loop is none"))
-                .about(options.arg(), format!("`{key}` is at fault"))
-                .help("add `daemon: true`")),
+            Some(key) => {
+                Err(Raise::error(codes::VALUE, format!("`{key}` is an option of daemons, and this loop is none"))
+                    .about(options.arg(), format!("`{key}` is at fault"))
+                    .help("add `daemon: true`"))
+            }
         };
     }
     out.wake_interval_ms = Some(options.count("wake_interval_ms")?.unwrap_or(WAKE_INTERVAL_MS));

@@ -100,7 +100,12 @@ pub static EVENTS: &[EventRow] = &[
         OBSERVES,
     ),
     told(EventKind::PermissionReplied, "once that was decided", "tool reason decision", OBSERVES),
-    told(EventKind::FileEdited, "by `notify_file_edited`; when a file changes that a daemon watches", "path metadata", OBSERVES),
+    told(
+        EventKind::FileEdited,
+        "by `notify_file_edited`; when a file changes that a daemon watches",
+        "path metadata",
+        OBSERVES,
+    ),
     told(EventKind::SessionError, "when the model cannot be asked", "error", OBSERVES),
     told(
         EventKind::SessionIdle,
