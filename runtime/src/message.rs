@@ -48,6 +48,16 @@ impl Block {
         Block::Text { text: text.into(), cache_control: Data::Nil }
     }
 
+    /// The text of a text block, whatever a vendor has added to it (citations, a signature).
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Block::Text { text, .. } => Some(text),
+            Block::Other(data) if data.get("type").as_str() == Some("text") => data.get("text").as_str(),
+            Block::Other(_) => None,
+        }
+    }
+
     /// As scripts see it: `{type, text, cache_control?}`, or as it came.
     #[must_use]
     pub fn to_data(&self) -> Data {
@@ -81,16 +91,13 @@ impl Content {
         }
     }
 
-    /// The text: of blocks, that of the text blocks, a line break between.
+    /// The text: of blocks, that of the text blocks that say anything, a line break between.
     #[must_use]
     pub fn to_text(&self) -> Arc<str> {
         match self {
             Content::Text(text) => text.clone(),
             Content::Blocks(blocks) => {
-                let texts = blocks.iter().filter_map(|block| match block {
-                    Block::Text { text, .. } => Some(text.as_ref()),
-                    Block::Other(_) => None,
-                });
+                let texts = blocks.iter().filter_map(Block::as_text).filter(|text| !text.is_empty());
                 texts.collect::<Vec<_>>().join("\n").into()
             }
         }

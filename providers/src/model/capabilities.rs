@@ -242,7 +242,8 @@ mod tests {
         ] {
             let found = built_in().lookup("openai", model);
             assert_eq!(found.prefers_role_developer, developer, "{model}");
-            assert_eq!(found.wire, Wire::OpenaiChat, "{model}");
+            let wire = if model.contains("codex") { Wire::OpenaiResponses } else { Wire::OpenaiChat };
+            assert_eq!(found.wire, wire, "{model}");
             assert!(!found.prefers_xml_scaffolding && !found.prompt_caching, "{model}");
         }
     }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use runtime::data::{Data, Entries};
+use runtime::message::{Message, Role, ToolSpec};
 use runtime::model::{ModelError, ModelErrorKind};
 use runtime::words::nearest;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-fn bad(message: String) -> ModelError {
+/// The request cannot be put into the wire's terms.
+pub(super) fn bad(message: String) -> ModelError {
     ModelError::new(ModelErrorKind::BadRequest, message)
 }
 
@@ -163,4 +165,85 @@ pub(super) fn object_schema(parameters: &Data) -> Value {
         }
         _ => json!({"type": "object", "properties": {}}),
     }
+}
+
+/// A tool as Chat Completions and Ollama write it.
+pub(super) fn function_tool(spec: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "function": {
+            "name": spec.name.as_ref(),
+            "description": spec.description.as_ref(),
+            "parameters": object_schema(&spec.parameters),
+        },
+    })
+}
+
+/// Whether a schema keeps the rules of strict mode: every object closed, and all of its properties required. Others are
+/// refused there, so they are sent without the promise.
+pub(super) fn is_strict(schema: &Data) -> bool {
+    let closed = match schema.get("properties").as_dict() {
+        None => schema.get("type").as_str() != Some("object"),
+        Some(properties) => {
+            let required = schema.get("required").as_list().unwrap_or_default();
+            schema.get("additionalProperties").as_bool() == Some(false)
+                && properties.keys().all(|key| required.iter().any(|name| name.as_str() == Some(key)))
+        }
+    };
+    let below = |key: &str| schema.get(key).as_dict().into_iter().flat_map(|entries| entries.values());
+    let listed = |key: &str| schema.get(key).as_list().unwrap_or_default().iter();
+    closed
+        && below("properties").chain(below("$defs")).chain(listed("anyOf")).all(is_strict)
+        && (schema.get("items").is_nil() || is_strict(schema.get("items")))
+}
+
+/// Arguments of a call that come as JSON text or as an object. What cannot be read stays as it is, so the loop can tell the
+/// model.
+pub(super) fn arguments(json: Option<Value>) -> Data {
+    match json {
+        None | Some(Value::Null) => Data::empty_dict(),
+        Some(Value::String(json)) if json.trim().is_empty() => Data::empty_dict(),
+        Some(Value::String(json)) => Data::from_json(&json).unwrap_or(Data::Str(json.into())),
+        Some(other) => Data::from(other),
+    }
+}
+
+/// The id of a call that came without one.
+pub(super) fn call_id(index: usize) -> String {
+    format!("call_{index}")
+}
+
+/// Arguments of a call as JSON text. What could not be read goes back as it came.
+pub(super) fn arguments_json(arguments: &Data) -> String {
+    match arguments {
+        Data::Str(raw) => raw.to_string(),
+        Data::Nil => "{}".to_owned(),
+        other => other.to_json(),
+    }
+}
+
+/// Fields handed to the vendor as they stand. Those of a dict that the body has already are laid over its own.
+pub(super) fn lay_over(body: &mut Map<String, Value>, extra: &Entries) {
+    for (key, value) in extra {
+        match (body.get_mut(key.as_ref()), Value::from(value)) {
+            (Some(Value::Object(below)), Value::Object(above)) => below.extend(above),
+            (_, value) => {
+                body.insert(key.to_string(), value);
+            }
+        }
+    }
+}
+
+/// The instructions that a history begins with, as texts that say something, and the messages behind them.
+pub(super) fn leading_instructions(messages: &[Arc<Message>]) -> (Vec<Arc<str>>, &[Arc<Message>]) {
+    let instructs = |message: &&Arc<Message>| matches!(message.role, Role::System | Role::Developer);
+    let (leading, rest) = messages.split_at(messages.iter().take_while(instructs).count());
+    let texts = leading.iter().map(|message| message.text()).filter(|text| !text.trim().is_empty());
+    (texts.collect(), rest)
+}
+
+/// An instruction that stands among the messages of a wire that has no role for it.
+pub(super) fn system_message(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    format!("<system-message>\n{text}\n</system-message>")
 }

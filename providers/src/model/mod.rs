@@ -15,9 +15,14 @@ pub mod mock;
 mod anthropic;
 mod capabilities;
 mod choice;
+mod content;
+mod gemini;
 pub(crate) mod http;
+mod ollama;
 mod openai;
+mod place;
 mod provider;
+mod responses;
 mod route;
 mod stream;
 

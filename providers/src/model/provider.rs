@@ -1,16 +1,12 @@
-//! [`Provider`]: who can be asked, and where each lives according to the environment.
+//! [`Provider`]: who can be asked, and why a call can go nowhere.
 
 use std::fmt;
 use std::str::FromStr;
 
-use reqwest::Url;
-use reqwest::header::HeaderValue;
 use runtime::model::{ModelError, ModelErrorKind};
 use runtime::words::nearest;
 
-use super::anthropic;
-use super::http::Endpoint;
-use super::http::endpoint::{is_local, shown};
+use super::place::Place;
 
 /// Who can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,15 +15,18 @@ pub enum Provider {
     Mock,
     /// Anthropic's Messages API.
     Anthropic,
-    /// OpenAI's Chat Completions.
+    /// OpenAI's Chat Completions or Responses, whichever the model takes.
     Openai,
+    /// Google's Gemini API.
+    Gemini,
+    /// A server of Ollama.
+    Ollama,
+    /// Any server that speaks Chat Completions.
+    OpenaiCompatible,
 }
 
 /// How a variable of the environment is looked up.
 pub(super) type Env = dyn Fn(&str) -> Option<String>;
-
-/// Names that will be providers, but are none yet.
-const PLANNED: &[&str] = &["gemini", "ollama", "openai_compatible"];
 
 /// Why a call can go nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,14 +43,6 @@ pub enum RouteError {
         /// The nearest known name.
         suggestion: Option<&'static str>,
     },
-    /// The provider has no route yet.
-    #[error("the provider {name:?}{from} is not supported yet; use {}", Provider::listed())]
-    NotYet {
-        /// The provider.
-        name: String,
-        /// Where it was given, as a phrase; empty for the call's own option.
-        from: &'static str,
-    },
     /// The provider wants a key.
     #[error(
         "no key for {provider}; set {variable}, or point {base_variable} to a local server (http://127.0.0.1:PORT)"
@@ -63,6 +54,16 @@ pub enum RouteError {
         variable: &'static str,
         /// The variable that holds the base URL.
         base_variable: &'static str,
+    },
+    /// Nobody says where the provider lives.
+    #[error("no server for {provider}; set {base_variable}, for example {example}")]
+    NoBase {
+        /// The provider.
+        provider: Provider,
+        /// The variable that should hold the base URL.
+        base_variable: &'static str,
+        /// How it could look.
+        example: &'static str,
     },
     /// A base URL cannot be used.
     #[error("{variable} is no URL of a server: {reason}; write for example {example}")]
@@ -92,41 +93,20 @@ impl From<RouteError> for ModelError {
     }
 }
 
-/// Where a vendor's server is found.
-struct Place {
-    base_variable: &'static str,
-    default_base: &'static str,
-    key_variable: &'static str,
-    /// What the base URL gets behind it.
-    path: fn(&mut Url),
-}
-
-const ANTHROPIC: Place = Place {
-    base_variable: "ANTHROPIC_BASE_URL",
-    default_base: "https://api.anthropic.com",
-    key_variable: "ANTHROPIC_API_KEY",
-    path: |url| {
-        // By convention the base URL ends before the version; those who write it mean the same.
-        let base = url.path().trim_end_matches('/').trim_end_matches("/v1").trim_end_matches('/').to_owned();
-        url.set_path(&format!("{base}/v1/messages"));
-    },
-};
-
-const OPENAI: Place = Place {
-    base_variable: "OPENAI_BASE_URL",
-    default_base: "https://api.openai.com/v1",
-    key_variable: "OPENAI_API_KEY",
-    path: |url| {
-        // By convention the base URL holds the version, whatever it is called; only a bare host lacks it.
-        let base = url.path().trim_end_matches('/').to_owned();
-        let base = if base.is_empty() { "/v1" } else { &base };
-        url.set_path(&format!("{base}/chat/completions"));
-    },
-};
-
 impl Provider {
     /// All of them.
-    pub const ALL: [Provider; 3] = [Provider::Anthropic, Provider::Openai, Provider::Mock];
+    pub const ALL: [Provider; 6] = [
+        Provider::Anthropic,
+        Provider::Openai,
+        Provider::Gemini,
+        Provider::Ollama,
+        Provider::OpenaiCompatible,
+        Provider::Mock,
+    ];
+
+    /// Those that are chosen where nobody names one and their key is set, the first of them.
+    const BY_KEY: [Provider; 4] =
+        [Provider::Anthropic, Provider::Openai, Provider::Gemini, Provider::OpenaiCompatible];
 
     /// As it is written.
     #[must_use]
@@ -135,6 +115,9 @@ impl Provider {
             Provider::Mock => "mock",
             Provider::Anthropic => "anthropic",
             Provider::Openai => "openai",
+            Provider::Gemini => "gemini",
+            Provider::Ollama => "ollama",
+            Provider::OpenaiCompatible => "openai_compatible",
         }
     }
 
@@ -145,6 +128,10 @@ impl Provider {
             Provider::Mock => "mock",
             Provider::Anthropic => "claude-sonnet-4-5",
             Provider::Openai => "gpt-5-mini",
+            Provider::Gemini => "gemini-2.5-flash",
+            Provider::Ollama => "llama3.2",
+            // What servers of one model answer to, whatever it is called.
+            Provider::OpenaiCompatible => "default",
         }
     }
 
@@ -158,9 +145,6 @@ impl Provider {
         if let Some(provider) = found {
             return Ok(provider);
         }
-        if PLANNED.contains(&name) {
-            return Err(RouteError::NotYet { name: name.to_owned(), from });
-        }
         let suggestion = nearest(name, Provider::ALL.map(Provider::as_str));
         let help = match suggestion {
             Some(near) => format!("did you mean {near:?}? Known are {}", Provider::listed()),
@@ -171,85 +155,13 @@ impl Provider {
 
     /// The provider whose key is set.
     pub(super) fn with_key(env: &Env) -> Option<Provider> {
-        let has = |variable| set(env, variable).is_some();
-        if has("ANTHROPIC_API_KEY") || has("ANTHROPIC_AUTH_TOKEN") {
-            Some(Provider::Anthropic)
-        } else {
-            has("OPENAI_API_KEY").then_some(Provider::Openai)
-        }
-    }
-
-    /// Where it lives; the mock lives nowhere.
-    pub(super) fn endpoint(self, env: &Env) -> Result<Option<Endpoint>, RouteError> {
-        let place = match self {
-            Provider::Mock => return Ok(None),
-            Provider::Anthropic => ANTHROPIC,
-            Provider::Openai => OPENAI,
-        };
-        let base = base_url(&place, env)?;
-        let mut headers = Vec::new();
-        let mut secret = None;
-        match self.key_header(env) {
-            Some((variable, name, key, value)) => {
-                let mut value = HeaderValue::from_str(&value).map_err(|_| RouteError::BadKey { variable })?;
-                value.set_sensitive(true);
-                headers.push((name, value));
-                secret = Some(key);
-            }
-            None if is_local(&base) => {}
-            None => {
-                return Err(RouteError::NoKey {
-                    provider: self,
-                    variable: place.key_variable,
-                    base_variable: place.base_variable,
-                });
-            }
-        }
-        if self == Provider::Anthropic {
-            headers.push(("anthropic-version", HeaderValue::from_static(anthropic::VERSION)));
-        }
-        let mut url = base.clone();
-        (place.path)(&mut url);
-        Ok(Some(Endpoint {
-            provider: self.as_str(),
-            base_variable: place.base_variable,
-            key_variable: place.key_variable,
-            shown: shown(&base),
-            url,
-            headers,
-            secret,
-        }))
-    }
-
-    /// The variable, the header, the key, and the header's value.
-    fn key_header(self, env: &Env) -> Option<(&'static str, &'static str, String, String)> {
-        let read = |variable, header, prefix: &str| {
-            set(env, variable).map(|key| (variable, header, key.clone(), format!("{prefix}{key}")))
-        };
-        match self {
-            Provider::Mock => None,
-            Provider::Anthropic => read("ANTHROPIC_API_KEY", "x-api-key", "")
-                .or_else(|| read("ANTHROPIC_AUTH_TOKEN", "authorization", "Bearer ")),
-            Provider::Openai => read("OPENAI_API_KEY", "authorization", "Bearer "),
-        }
+        Provider::BY_KEY.into_iter().find(|provider| Place::of(*provider).is_some_and(|place| place.has_key(env)))
     }
 }
 
 /// A variable that says something, without the blanks that copying leaves.
 pub(super) fn set(env: &Env, variable: &str) -> Option<String> {
     env(variable).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
-}
-
-fn base_url(place: &Place, env: &Env) -> Result<Url, RouteError> {
-    let text = set(env, place.base_variable).unwrap_or_else(|| place.default_base.to_owned());
-    let bad =
-        |reason: String| RouteError::BadUrl { variable: place.base_variable, reason, example: place.default_base };
-    let mut url = Url::parse(&text).map_err(|error| bad(error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad(format!("its scheme is {:?}, not http or https", url.scheme())));
-    }
-    url.set_fragment(None);
-    Ok(url)
 }
 
 impl fmt::Display for Provider {

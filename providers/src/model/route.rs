@@ -15,7 +15,8 @@ use super::capabilities::Known;
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::mock::tell_in_pieces;
 use super::provider::{Env, Provider, RouteError, set};
-use super::{CapabilityTable, Mock, anthropic, openai, stream};
+use super::place::Place;
+use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream};
 
 /// Where a call goes.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct Route {
     pub model: Arc<str>,
     /// What it can take.
     pub capabilities: Capabilities,
+    /// What is spoken there: what its capabilities say, as far as the provider speaks it at all.
+    pub wire: Wire,
     /// Nobody named a provider and no key is set, so it is the mock. Whoever runs scripts says so once, on stderr.
     pub fell_back_to_mock: bool,
     pub(super) endpoint: Option<Endpoint>,
@@ -37,11 +40,39 @@ impl Route {
     /// # Errors
     /// An option that the wire cannot express, or no message at all.
     pub fn body(&self, request: &Request) -> Result<Value, ModelError> {
-        let body = match self.capabilities.wire {
+        self.question(request).map(|(body, _)| body)
+    }
+
+    /// The same, and how its answer is read where it comes in pieces.
+    fn question(&self, request: &Request) -> Result<(Value, Option<http::Pieces>), ModelError> {
+        let body = match self.wire {
             Wire::Anthropic => anthropic::body(request, &self.model),
-            _ => openai::body(request, &self.model, &self.capabilities),
+            Wire::OpenaiChat => openai::body(request, &self.model, &self.capabilities),
+            Wire::OpenaiResponses => responses::body(request, &self.model, &self.capabilities),
+            Wire::Gemini => gemini::body(request, &self.model),
+            Wire::Ollama => ollama::body(request, &self.model, &self.capabilities),
         };
-        body.map_err(|error| self.named(error))
+        let mut body = body.map_err(|error| self.named(error))?;
+        let pieces = if request.stream { stream::ask_for_pieces(self.wire, &mut body) } else { None };
+        Ok((body, pieces))
+    }
+
+    /// The answer that a body holds.
+    fn reply(&self, answer: Value, endpoint: &Endpoint) -> Result<Reply, ModelError> {
+        if self.wire == Wire::OpenaiResponses
+            && let Some(failure) = responses::failure(&answer)
+        {
+            return Err(self.named(failure));
+        }
+        let reply = match self.wire {
+            Wire::Anthropic => anthropic::reply(answer, &self.model),
+            Wire::OpenaiChat => openai::reply(answer, &self.model),
+            Wire::OpenaiResponses => responses::reply(answer, &self.model),
+            Wire::Gemini => gemini::reply(answer, &self.model),
+            Wire::Ollama => ollama::reply(answer, &self.model),
+        };
+        let reply = reply.map_err(|problem| self.named(http::failure::wrong_shape(endpoint, &problem)))?;
+        Ok(Reply { provider: self.provider.as_str().into(), ..reply })
     }
 
     fn named(&self, error: ModelError) -> ModelError {
@@ -83,7 +114,7 @@ impl Routes {
     /// Chooses the route of a call. Ask before rendering: the slots of reminders depend on what the route can take.
     ///
     /// # Errors
-    /// The provider is unknown or not supported yet, its key is missing, or its base URL is none.
+    /// The provider is unknown, its key is missing, or its base URL is none.
     pub fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<Route, RouteError> {
         let named = provider.map(str::parse::<Provider>).transpose()?;
         let of_environment = match set(&self.env, "HARN_LLM_PROVIDER") {
@@ -103,13 +134,11 @@ impl Routes {
             Some(model) => model.into(),
             None => usual_model().map_or_else(|| provider.default_model().into(), Into::into),
         };
-        Ok(Route {
-            provider,
-            capabilities: self.known.borrow_mut().get(&self.table, provider.as_str(), &model),
-            model,
-            fell_back_to_mock,
-            endpoint: provider.endpoint(&self.env)?,
-        })
+        let capabilities = self.known.borrow_mut().get(&self.table, provider.as_str(), &model);
+        let wire = spoken(provider, &capabilities);
+        let place = Place::of(provider);
+        let endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env)).transpose()?;
+        Ok(Route { provider, model, capabilities, wire, fell_back_to_mock, endpoint })
     }
 
     async fn ask(
@@ -120,17 +149,7 @@ impl Routes {
         endpoint: &Endpoint,
         live: &dyn Fn(Delta<'_>),
     ) -> Outcome<Reply> {
-        // Not by `capabilities.wire`: a project's table may err, but the server speaks what it speaks.
-        let body = match route.provider {
-            Provider::Anthropic => anthropic::body(request, &route.model),
-            _ => openai::body(request, &route.model, &route.capabilities),
-        };
-        let mut body = body.map_err(|error| fault(route.named(error)))?;
-        let wire = match route.provider {
-            Provider::Anthropic => Wire::Anthropic,
-            _ => Wire::OpenaiChat,
-        };
-        let pieces = if request.stream { stream::ask_for_pieces(wire, &mut body) } else { None };
+        let (body, pieces) = route.question(request).map_err(fault)?;
         let timeout_ms = request.timeout_ms.unwrap_or(http::DEFAULT_TIMEOUT_MS);
         let post = Post {
             endpoint,
@@ -146,11 +165,7 @@ impl Routes {
                 None => failure,
             }
         })?;
-        let reply = match route.provider {
-            Provider::Anthropic => anthropic::reply(answer.document, &route.model),
-            _ => openai::reply(answer.document, &route.model),
-        };
-        let reply = reply.map_err(|problem| fault(route.named(http::failure::wrong_shape(endpoint, &problem))))?;
+        let reply = route.reply(answer.document, endpoint).map_err(fault)?;
         report_unreadable(turn, route, &reply);
         if !answer.was_told {
             show(&reply, live);
@@ -199,6 +214,18 @@ impl Model for Routes {
             },
             Some(endpoint) => Answer::later(async move { self.ask(turn, request, &route, &endpoint, live).await }),
         }
+    }
+}
+
+/// The wire of a route. A project's table may err, but a server speaks what it speaks.
+fn spoken(provider: Provider, capabilities: &Capabilities) -> Wire {
+    match (provider, capabilities.wire) {
+        (Provider::Mock, wire) => wire,
+        (Provider::Anthropic, _) => Wire::Anthropic,
+        (Provider::Gemini, _) => Wire::Gemini,
+        (Provider::Ollama, _) => Wire::Ollama,
+        (Provider::Openai | Provider::OpenaiCompatible, Wire::OpenaiResponses) => Wire::OpenaiResponses,
+        (Provider::Openai | Provider::OpenaiCompatible, _) => Wire::OpenaiChat,
     }
 }
 

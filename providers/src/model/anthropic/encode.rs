@@ -7,7 +7,8 @@ use runtime::message::{Block, Content, Message, Role, ToolCall};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
-use crate::model::choice::{Thinking, ToolChoice, object_schema};
+use crate::model::choice::{Thinking, ToolChoice, lay_over, leading_instructions, object_schema, system_message};
+use crate::model::content::{GEMINI_PART, Media, OPENAI_ITEM, Piece, Source};
 
 /// The API demands a limit. This one fits every model that is still served.
 const MAX_TOKENS: u64 = 8192;
@@ -40,9 +41,7 @@ pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, Mo
     if !request.output_schema.is_nil() {
         put("output_config", json!({"format": {"type": "json_schema", "schema": Value::from(&request.output_schema)}}));
     }
-    for (key, value) in &request.extra {
-        put(key, value.into());
-    }
+    lay_over(&mut body, &request.extra);
     Ok(Value::Object(body))
 }
 
@@ -104,14 +103,11 @@ impl Turn {
 ///
 /// A later cut can keep each message's JSON beside it, for a message never changes: [`push`] is the only place that makes any.
 fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<Turn>) {
-    let mut leading = Vec::new();
+    let conversation: Vec<Arc<Message>> = request.conversation().into_iter().collect();
+    let (leading, rest) = leading_instructions(&conversation);
     let mut turns: Vec<Turn> = Vec::new();
-    for message in &request.conversation() {
-        if turns.is_empty() && matches!(message.role, Role::System | Role::Developer) {
-            leading.extend(Some(message.text()).filter(|text| !text.trim().is_empty()));
-        } else {
-            push(&mut turns, message);
-        }
+    for message in rest {
+        push(&mut turns, message);
     }
     if turns.first().is_some_and(|turn| turn.role == "assistant") {
         turns.insert(0, Turn { role: "user", blocks: vec![text_block("(Earlier messages are not shown.)")] });
@@ -133,7 +129,7 @@ fn push(turns: &mut Vec<Turn>, message: &Message) {
         Role::Tool => ("user", vec![tool_result(message)]),
         Role::User => ("user", content(&message.content)),
         // The API has no such role among the messages, and moving the text to the top would tell it out of order.
-        Role::System | Role::Developer => ("user", vec![system_message(&message.text())]),
+        Role::System | Role::Developer => ("user", vec![text_block(&system_message(&message.text()))]),
     };
     match turns.last_mut() {
         Some(last) if last.role == role => last.blocks.extend(blocks),
@@ -146,38 +142,67 @@ fn text_block(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn system_message(text: &str) -> Value {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text_block(&format!("<system-message>\n{text}\n</system-message>"))
-}
-
 /// The blocks of a content. The API refuses text blocks that say nothing.
 fn content(content: &Content) -> Vec<Value> {
     let blocks = content.to_blocks();
     blocks
         .iter()
-        .filter(|block| !matches!(block, Block::Text { text, .. } if text.trim().is_empty()))
+        .filter(|block| !matches!(Piece::of(block), Piece::Text(text, _) if text.trim().is_empty()))
         .map(block)
         .collect()
 }
 
 fn block(block: &Block) -> Value {
-    match block {
+    let data = match block {
         Block::Text { text, cache_control } => {
             let mut json = text_block(text);
             if !cache_control.is_nil() {
                 json["cache_control"] = cache_control.into();
             }
-            json
+            return json;
         }
-        Block::Other(data) => data.into(),
+        Block::Other(data) => data,
+    };
+    match Piece::of(block) {
+        Piece::Text(text, _) if is_foreign(data) => text_block(text),
+        Piece::Media(media) if data.get("source").is_nil() => media_block(&media),
+        // In the wire's own spelling there may be more in it.
+        _ => data.into(),
+    }
+}
+
+fn media_block(media: &Media<'_>) -> Value {
+    let kind = if media.is_image { "image" } else { "document" };
+    let source = match media.source {
+        Source::Base64 { media_type, data } => json!({"type": "base64", "media_type": media_type, "data": data}),
+        Source::Url { url, .. } => json!({"type": "url", "url": url}),
+    };
+    let mut json = json!({"type": kind, "source": source});
+    if let (false, Some(name)) = (media.is_image, media.name) {
+        json["title"] = name.into();
+    }
+    json
+}
+
+/// Whether an answer of another vendor left this block behind. Unsigned thinking is never this vendor's.
+fn is_foreign(data: &Data) -> bool {
+    match data.get("type").as_str() {
+        Some("text") => !(data.get(OPENAI_ITEM).is_nil() && data.get(GEMINI_PART).is_nil()),
+        Some("thinking") => data.get("signature").is_nil(),
+        Some(kind) => kind == OPENAI_ITEM || kind == GEMINI_PART,
+        None => false,
     }
 }
 
 /// What the model said, in the order in which it did. Calls that its blocks tell already stand there, with the arguments of
 /// `tool_calls` (a hook may have changed them); the others follow.
 fn assistant(message: &Message) -> Vec<Value> {
-    let mut blocks = content(&message.content);
+    let blocks = message.content.to_blocks().into_iter();
+    let own = |block: &Block| match block {
+        Block::Text { .. } => true,
+        Block::Other(data) => data.get("type").as_str() == Some("text") || !is_foreign(data),
+    };
+    let mut blocks = content(&Content::Blocks(Arc::new(blocks.filter(own).collect())));
     let mut told = Vec::new();
     for block in &mut blocks {
         if block.get("type").is_some_and(|kind| kind == "tool_use")

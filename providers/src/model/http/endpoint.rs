@@ -14,6 +14,8 @@ pub(crate) struct Endpoint {
     pub(crate) key_variable: &'static str,
     /// Where to post.
     pub(crate) url: Url,
+    /// Where to post for a streamed answer; the same on most wires.
+    pub(crate) stream_url: Url,
     /// The base URL as it may be shown: without user, password, query.
     pub(crate) shown: String,
     /// The headers, the key among them.

@@ -8,6 +8,8 @@ use runtime::model::{Reply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::model::choice::{arguments, call_id};
+
 #[derive(Deserialize)]
 struct Body {
     choices: Vec<Choice>,
@@ -55,6 +57,7 @@ struct Tokens {
 #[derive(Deserialize)]
 struct Details {
     cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
 }
 
 /// The reply that a body holds; otherwise what it lacks.
@@ -93,28 +96,17 @@ pub(super) fn text(json: &Value) -> Arc<str> {
     }
 }
 
-/// The arguments come as JSON text. What cannot be read stays as it is, so the loop can tell the model.
 fn tool_call(index: usize, call: Call) -> ToolCall {
-    let arguments = match call.function.arguments {
-        None | Some(Value::Null) => Data::empty_dict(),
-        Some(Value::String(json)) if json.trim().is_empty() => Data::empty_dict(),
-        Some(Value::String(json)) => Data::from_json(&json).unwrap_or(Data::Str(json.into())),
-        Some(other) => Data::from(other),
-    };
     let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| call_id(index));
-    ToolCall::new(id, call.function.name, arguments)
-}
-
-/// The id of a call that has none.
-pub(super) fn call_id(index: usize) -> String {
-    format!("call_{index}")
+    ToolCall::new(id, call.function.name, arguments(call.function.arguments))
 }
 
 fn usage(tokens: &Tokens) -> Usage {
+    let details = tokens.prompt_tokens_details.as_ref();
     Usage {
         input_tokens: tokens.prompt_tokens.unwrap_or(0),
         output_tokens: tokens.completion_tokens.unwrap_or(0),
-        cache_read_tokens: tokens.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens).unwrap_or(0),
-        cache_write_tokens: 0,
+        cache_read_tokens: details.and_then(|details| details.cached_tokens).unwrap_or(0),
+        cache_write_tokens: details.and_then(|details| details.cache_write_tokens).unwrap_or(0),
     }
 }

@@ -2,20 +2,20 @@
 
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
-use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
+use runtime::message::{Block, Content, Message, Role, ToolCall};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
-use crate::model::choice::{Thinking, ToolChoice, no_messages, object_schema};
-
-/// Block types of another vendor's replies that a session may carry along and that mean nothing here.
-const FOREIGN: &[&str] = &["thinking", "redacted_thinking", "tool_use", "server_tool_use", "tool_result"];
+use crate::model::choice::{
+    Thinking, ToolChoice, arguments_json, bad, function_tool, is_strict, lay_over, no_messages,
+};
+use crate::model::content::{Media, Piece, Source, not_shown};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
     let choice = ToolChoice::read(&request.tool_choice)?;
     let thinking = Thinking::read(&request.thinking)?;
-    let messages = messages(request, capabilities);
+    let messages = messages(request, capabilities)?;
     if messages.is_empty() {
         return Err(no_messages());
     }
@@ -28,7 +28,7 @@ pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capa
     put("model", model.into());
     put("messages", messages.into());
     if !request.tools.is_empty() {
-        put("tools", request.tools.iter().map(tool).collect());
+        put("tools", request.tools.iter().map(function_tool).collect());
         put("tool_choice", tool_choice(&choice));
     }
     put("temperature", json!(request.temperature));
@@ -39,21 +39,8 @@ pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capa
     if !request.output_schema.is_nil() {
         put("response_format", response_format(&request.output_schema));
     }
-    for (key, value) in &request.extra {
-        put(key, value.into());
-    }
+    lay_over(&mut body, &request.extra);
     Ok(Value::Object(body))
-}
-
-fn tool(spec: &ToolSpec) -> Value {
-    json!({
-        "type": "function",
-        "function": {
-            "name": spec.name.as_ref(),
-            "description": spec.description.as_ref(),
-            "parameters": object_schema(&spec.parameters),
-        },
-    })
 }
 
 fn tool_choice(choice: &ToolChoice) -> Value {
@@ -74,54 +61,49 @@ fn response_format(schema: &Data) -> Value {
     })
 }
 
-/// Whether a schema keeps the rules of strict mode: every object closed, and all of its properties required. Others are
-/// refused there, so they are sent without the promise.
-fn is_strict(schema: &Data) -> bool {
-    let closed = match schema.get("properties").as_dict() {
-        None => schema.get("type").as_str() != Some("object"),
-        Some(properties) => {
-            let required = schema.get("required").as_list().unwrap_or_default();
-            schema.get("additionalProperties").as_bool() == Some(false)
-                && properties.keys().all(|key| required.iter().any(|name| name.as_str() == Some(key)))
-        }
-    };
-    let below = |key: &str| schema.get(key).as_dict().into_iter().flat_map(|entries| entries.values());
-    let listed = |key: &str| schema.get(key).as_list().unwrap_or_default().iter();
-    closed
-        && below("properties").chain(below("$defs")).chain(listed("anyOf")).all(is_strict)
-        && (schema.get("items").is_nil() || is_strict(schema.get("items")))
-}
-
 /// The system text and the conversation.
 ///
 /// A later cut can keep each message's JSON beside it, for a message never changes: [`message`] is the only place that makes
 /// any.
-fn messages(request: &Request, capabilities: &Capabilities) -> Vec<Value> {
+fn messages(request: &Request, capabilities: &Capabilities) -> Result<Vec<Value>, ModelError> {
     let instructing = if capabilities.prefers_role_developer { "developer" } else { "system" };
-    let system = request.system_text().map(|text| json!({"role": instructing, "content": text}));
-    let conversation = request.conversation();
-    system.into_iter().chain(conversation.iter().filter_map(|entry| message(entry, instructing))).collect()
+    let mut out = Vec::new();
+    out.extend(request.system_text().map(|text| json!({"role": instructing, "content": text})));
+    for entry in &request.conversation() {
+        out.extend(message(entry, instructing)?);
+    }
+    Ok(out)
 }
 
-fn message(message: &Message, instructing: &str) -> Option<Value> {
+fn message(message: &Message, instructing: &str) -> Result<Option<Value>, ModelError> {
     let role = match message.role {
         Role::System => instructing,
         Role::Developer => "developer",
         Role::User => "user",
-        Role::Assistant => return assistant(message),
-        Role::Tool => {
-            let id = message.tool_call_id.as_deref().unwrap_or_default();
-            return Some(json!({"role": "tool", "tool_call_id": id, "content": message.text().as_ref()}));
-        }
+        Role::Assistant => return Ok(assistant(message)),
+        Role::Tool => return Ok(Some(tool_result(message))),
     };
-    let content = content(&message.content)?;
+    let Some(content) = content(&message.content)? else { return Ok(None) };
     let mut json = json!({"role": role, "content": content});
     if let Some(name) = &message.name {
         json["name"] = name.as_ref().into();
     }
-    Some(json)
+    Ok(Some(json))
 }
 
+/// The wire takes only text here.
+fn tool_result(message: &Message) -> Value {
+    let blocks = message.content.to_blocks();
+    let texts = blocks.iter().filter_map(|block| match Piece::of(block) {
+        Piece::Text(text, _) => Some(text.to_owned()),
+        Piece::Media(media) => Some(not_shown(&media)),
+        Piece::Other(..) => None,
+    });
+    let text = texts.collect::<Vec<_>>().join("\n");
+    json!({"role": "tool", "tool_call_id": message.tool_call_id.as_deref().unwrap_or_default(), "content": text})
+}
+
+/// What the model said. Of blocks only the text: all else is another vendor's.
 fn assistant(message: &Message) -> Option<Value> {
     let text = message.text();
     if text.is_empty() && message.tool_calls.is_empty() {
@@ -136,32 +118,46 @@ fn assistant(message: &Message) -> Option<Value> {
 }
 
 fn tool_call(call: &ToolCall) -> Value {
-    let arguments = match &call.arguments {
-        // What could not be read goes back as it came.
-        Data::Str(raw) => raw.to_string(),
-        Data::Nil => "{}".to_owned(),
-        other => other.to_json(),
-    };
     json!({
         "id": call.id.as_ref(),
         "type": "function",
-        "function": {"name": call.name.as_ref(), "arguments": arguments},
+        "function": {"name": call.name.as_ref(), "arguments": arguments_json(&call.arguments)},
     })
 }
 
-fn content(content: &Content) -> Option<Value> {
+fn content(content: &Content) -> Result<Option<Value>, ModelError> {
     let blocks = match content {
-        Content::Text(text) => return Some(text.as_ref().into()),
+        Content::Text(text) => return Ok(Some(text.as_ref().into())),
         Content::Blocks(blocks) => blocks,
     };
-    let is_foreign = |data: &Data| data.get("type").as_str().is_some_and(|kind| FOREIGN.contains(&kind));
-    let parts: Vec<Value> = blocks
-        .iter()
-        .filter_map(|block| match block {
-            // The wire has no cache marks.
-            Block::Text { text, .. } => Some(json!({"type": "text", "text": text.as_ref()})),
-            Block::Other(data) => (!is_foreign(data)).then(|| data.into()),
-        })
-        .collect();
-    (!parts.is_empty()).then_some(Value::Array(parts))
+    let parts = blocks.iter().map(part).collect::<Result<Vec<_>, _>>()?;
+    Ok((!parts.is_empty()).then_some(Value::Array(parts)))
+}
+
+fn part(block: &Block) -> Result<Value, ModelError> {
+    Ok(match Piece::of(block) {
+        // The wire has no cache marks.
+        Piece::Text(text, _) => json!({"type": "text", "text": text}),
+        Piece::Media(media) => match block {
+            // In the wire's own spelling there may be more in it.
+            Block::Other(data) if matches!(data.get("type").as_str(), Some("image_url" | "file")) => data.into(),
+            _ => media_part(&media)?,
+        },
+        Piece::Other(_, data) => data.into(),
+    })
+}
+
+fn media_part(media: &Media<'_>) -> Result<Value, ModelError> {
+    if media.is_image {
+        return Ok(json!({"type": "image_url", "image_url": {"url": media.url()}}));
+    }
+    match media.source {
+        Source::Base64 { .. } => {
+            let name = media.name.unwrap_or("document");
+            Ok(json!({"type": "file", "file": {"filename": name, "file_data": media.url()}}))
+        }
+        Source::Url { .. } => Err(bad(
+            "Chat Completions fetches no documents; give the document itself, as base64, in place of its URL".to_owned(),
+        )),
+    }
 }

@@ -62,8 +62,19 @@ fn base_urls_may_or_may_not_hold_the_version() {
         ("OPENAI_BASE_URL", "http://localhost:1/v1", "http://localhost:1/v1/chat/completions"),
         ("OPENAI_BASE_URL", "http://[::1]:1/v1/", "http://[::1]:1/v1/chat/completions"),
         ("OPENAI_BASE_URL", "http://127.0.0.2/api/v4", "http://127.0.0.2/api/v4/chat/completions"),
+        ("OPENAI_COMPATIBLE_BASE_URL", "http://10.0.0.1:8000", "http://10.0.0.1:8000/v1/chat/completions"),
+        ("GEMINI_BASE_URL", "http://localhost:1", "http://localhost:1/v1beta/models/gemini-2.5-flash:generateContent"),
+        ("GOOGLE_GEMINI_BASE_URL", "http://[::1]/p/v1/", "http://[::1]/p/v1/models/gemini-2.5-flash:generateContent"),
+        ("OLLAMA_BASE_URL", "http://10.0.0.1/api", "http://10.0.0.1/api/chat"),
+        ("OLLAMA_HOST", "gpu", "http://gpu:11434/api/chat"),
     ] {
-        let provider = if variable.starts_with('A') { "anthropic" } else { "openai" };
+        let provider = match variable.split('_').next().unwrap() {
+            "ANTHROPIC" => "anthropic",
+            "GEMINI" | "GOOGLE" => "gemini",
+            "OLLAMA" => "ollama",
+            _ if variable.contains("COMPATIBLE") => "openai_compatible",
+            _ => "openai",
+        };
         let route = routes(&[(variable, base)]).choose(Some(provider), None).unwrap();
         assert_eq!(route.endpoint.unwrap().url.as_str(), url, "{base}");
     }
@@ -71,6 +82,24 @@ fn base_urls_may_or_may_not_hold_the_version() {
     assert_eq!(route.endpoint.unwrap().url.as_str(), "https://api.anthropic.com/v1/messages");
     let route = routes(&[OPENAI]).choose(None, None).unwrap();
     assert_eq!(route.endpoint.unwrap().url.as_str(), "https://api.openai.com/v1/chat/completions");
+    let route = routes(&[]).choose(Some("ollama"), None).unwrap();
+    assert_eq!(route.endpoint.unwrap().url.as_str(), "http://127.0.0.1:11434/api/chat");
+}
+
+#[test]
+fn models_of_the_responses_api_are_asked_there() {
+    for (provider, model, path) in [
+        ("openai", "gpt-5", "chat/completions"),
+        ("openai", "gpt-5-pro", "responses"),
+        ("openai", "o3-pro-2025-06-10", "responses"),
+        ("openai", "gpt-5.1-codex-max", "responses"),
+        ("openai", "o4-mini-deep-research", "responses"),
+        ("openai_compatible", "gpt-5-pro", "chat/completions"),
+    ] {
+        let env = [OPENAI, ("OPENAI_COMPATIBLE_BASE_URL", "https://api.openai.com")];
+        let route = routes(&env).choose(Some(provider), Some(model)).unwrap();
+        assert_eq!(route.endpoint.unwrap().url.as_str(), format!("https://api.openai.com/v1/{path}"), "{model}");
+    }
 }
 
 #[test]
@@ -79,6 +108,13 @@ fn headers_are_those_of_the_vendor() {
         ((&[ANTHROPIC][..]), &[("x-api-key", "a"), ("anthropic-version", "2023-06-01")][..]),
         (&[("ANTHROPIC_AUTH_TOKEN", "t")], &[("authorization", "Bearer t"), ("anthropic-version", "2023-06-01")]),
         (&[OPENAI], &[("authorization", "Bearer o")]),
+        (&[("GEMINI_API_KEY", "g"), ("GOOGLE_API_KEY", "h")], &[("x-goog-api-key", "g")]),
+        (&[("GOOGLE_API_KEY", "h")], &[("x-goog-api-key", "h")]),
+        (&[("HARN_LLM_PROVIDER", "ollama"), ("OLLAMA_API_KEY", "k")], &[("authorization", "Bearer k")]),
+        (
+            &[("OPENAI_COMPATIBLE_BASE_URL", "https://x"), ("OPENAI_COMPATIBLE_API_KEY", "c")],
+            &[("authorization", "Bearer c")],
+        ),
         (
             &[("HARN_LLM_PROVIDER", "anthropic"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")],
             &[("anthropic-version", "2023-06-01")],
@@ -96,8 +132,10 @@ fn headers_are_those_of_the_vendor() {
 fn a_call_that_can_go_nowhere_says_why() {
     for (env, named, kind, parts) in [
         (&[][..], Some("antropic"), ModelErrorKind::BadRequest, &["\"antropic\"", "did you mean \"anthropic\"?"][..]),
-        (&[], Some("xyz"), ModelErrorKind::BadRequest, &["known are \"anthropic\", \"openai\", \"mock\""]),
-        (&[], Some("gemini"), ModelErrorKind::BadRequest, &["not supported yet", "\"anthropic\""]),
+        (&[], Some("xyz"), ModelErrorKind::BadRequest, &["known are \"anthropic\", \"openai\", \"gemini\", \"ollama\""]),
+        (&[], Some("gemini"), ModelErrorKind::Auth, &["no key for gemini", "GEMINI_API_KEY", "GEMINI_BASE_URL"]),
+        (&[], Some("openai_compatible"), ModelErrorKind::BadRequest, &["OPENAI_COMPATIBLE_BASE_URL", "8000/v1"]),
+        (&[("OLLAMA_HOST", "a b")], Some("ollama"), ModelErrorKind::BadRequest, &["OLLAMA_HOST is no URL"]),
         (&[("HARN_LLM_PROVIDER", "olama")], None, ModelErrorKind::BadRequest, &["in HARN_LLM_PROVIDER"]),
         (&[], Some("openai"), ModelErrorKind::Auth, &["no key for openai", "OPENAI_API_KEY", "OPENAI_BASE_URL"]),
         (&[("OPENAI_BASE_URL", "http://10.0.0.1/v1")], Some("openai"), ModelErrorKind::Auth, &["no key"]),

@@ -1,0 +1,186 @@
+//! Reading a reply.
+
+use runtime::data::Data;
+use runtime::message::{Block, ToolCall};
+use runtime::model::{Reply, Usage};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::model::choice::call_id;
+use crate::model::content::GEMINI_PART;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Body {
+    #[serde(default)]
+    candidates: Option<Vec<Candidate>>,
+    prompt_feedback: Option<Feedback>,
+    model_version: Option<String>,
+    response_id: Option<String>,
+    usage_metadata: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Candidate {
+    content: Option<Content>,
+    finish_reason: Option<String>,
+    finish_message: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    #[serde(default)]
+    parts: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Feedback {
+    block_reason: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Tokens {
+    prompt_token_count: Option<u64>,
+    candidates_token_count: Option<u64>,
+    thoughts_token_count: Option<u64>,
+    tool_use_prompt_token_count: Option<u64>,
+    cached_content_token_count: Option<u64>,
+}
+
+/// The reply that a body holds; otherwise what it lacks.
+///
+/// A stream is a row of such bodies: their parts joined into one list, and the last values of all other fields, are one.
+pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String> {
+    let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    let candidate = body.candidates.unwrap_or_default().into_iter().next();
+    let blocked = body.prompt_feedback.and_then(|feedback| feedback.block_reason);
+    let (parts, finish, message) = match candidate {
+        Some(candidate) => {
+            let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
+            (parts, candidate.finish_reason, candidate.finish_message)
+        }
+        // The vendor refused to pass the prompt on to the model, and said so.
+        None if blocked.is_some() => (Vec::new(), None, None),
+        None => return Err("`candidates` is empty".to_owned()),
+    };
+    let mut said = Said::default();
+    for part in joined(parts) {
+        said.part(part)?;
+    }
+    Ok(Reply {
+        text: said.text.into(),
+        tool_calls: said.tool_calls,
+        // Text and calls say it all, unless there is something that must go back as it came.
+        blocks: if said.signed { said.blocks } else { Vec::new() },
+        reasoning: (!said.reasoning.is_empty()).then(|| said.reasoning.into()),
+        usage: usage(&body.usage_metadata.unwrap_or_default()),
+        stop_reason: finish.or(blocked).map(Into::into),
+        model: body.model_version.map_or_else(|| model.into(), Into::into),
+        provider: "gemini".into(),
+        extra: [("id", body.response_id), ("finish_message", message)]
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.into(), Data::from(value?))))
+            .collect(),
+    })
+}
+
+/// Pieces of one text, or of one thought, joined: a stream cuts them anywhere. A signature ends its piece.
+fn joined(parts: Vec<Value>) -> Vec<Value> {
+    let mut out: Vec<Value> = Vec::new();
+    for part in parts {
+        let grows = out.last().is_some_and(|last| {
+            is_text(last)
+                && is_text(&part)
+                && last.get("thoughtSignature").is_none()
+                && is_thought(last) == is_thought(&part)
+        });
+        match (out.last_mut(), grows) {
+            (Some(last), true) => {
+                let text = [last, &part].map(|part| part["text"].as_str().unwrap_or_default().to_owned()).concat();
+                if let Some(last) = out.last_mut() {
+                    last["text"] = text.into();
+                    if let Some(signature) = part.get("thoughtSignature") {
+                        last["thoughtSignature"] = signature.clone();
+                    }
+                }
+            }
+            _ => out.push(part),
+        }
+    }
+    out
+}
+
+fn is_text(part: &Value) -> bool {
+    part.as_object().is_some_and(|part| {
+        part.get("text").is_some_and(Value::is_string)
+            && part.keys().all(|key| matches!(key.as_str(), "text" | "thought" | "thoughtSignature"))
+    })
+}
+
+fn is_thought(part: &Value) -> bool {
+    part["thought"] == true
+}
+
+/// What the parts said so far.
+#[derive(Default)]
+struct Said {
+    text: String,
+    reasoning: String,
+    tool_calls: Vec<ToolCall>,
+    blocks: Vec<Block>,
+    /// Something must go back as it came.
+    signed: bool,
+}
+
+impl Said {
+    fn part(&mut self, mut part: Value) -> Result<(), String> {
+        self.signed |= part.get("thoughtSignature").is_some();
+        if is_thought(&part) {
+            // A summary for people. The vendor does not want it back, unless it is signed.
+            self.reasoning.push_str(part["text"].as_str().unwrap_or_default());
+            if part.get("thoughtSignature").is_some() {
+                self.block([("part", Data::from(part))]);
+            }
+        } else if let Some(call) = part.get("functionCall") {
+            let name = call["name"].as_str().ok_or("a functionCall without `name`")?;
+            let args = call.get("args").filter(|args| !args.is_null()).cloned().unwrap_or_else(|| json!({}));
+            let id = call["id"].as_str().filter(|id| !id.is_empty());
+            let index = self.tool_calls.len();
+            let id = id.map_or_else(|| call_id(index), str::to_owned);
+            self.tool_calls.push(ToolCall::new(id, name, Data::from(args)));
+            self.block([("part", Data::from(part)), ("call", index.into())]);
+        } else if is_text(&part) {
+            let text = part["text"].as_str().unwrap_or_default().to_owned();
+            if let Some(part) = part.as_object_mut() {
+                part.remove("text");
+            }
+            self.text.push_str(&text);
+            let data = [("type", "text".into()), ("text", text.into()), (GEMINI_PART, Data::from(part))];
+            self.blocks.push(Block::Other(Data::dict(data)));
+        } else {
+            self.signed = true;
+            self.block([("part", Data::from(part))]);
+        }
+        Ok(())
+    }
+
+    fn block<const N: usize>(&mut self, fields: [(&'static str, Data); N]) {
+        let kind = [("type", GEMINI_PART.into())];
+        self.blocks.push(Block::Other(Data::dict(kind.into_iter().chain(fields))));
+    }
+}
+
+/// The vendor counts thoughts apart, and cached tokens within those of the prompt.
+fn usage(tokens: &Tokens) -> Usage {
+    let (answer, thoughts) = (tokens.candidates_token_count.unwrap_or(0), tokens.thoughts_token_count.unwrap_or(0));
+    let (prompt, of_tools) = (tokens.prompt_token_count.unwrap_or(0), tokens.tool_use_prompt_token_count.unwrap_or(0));
+    Usage {
+        input_tokens: prompt.saturating_add(of_tools),
+        output_tokens: answer.saturating_add(thoughts),
+        cache_read_tokens: tokens.cached_content_token_count.unwrap_or(0),
+        cache_write_tokens: 0,
+    }
+}

@@ -1,0 +1,274 @@
+//! The body of a request. The model's name stands in the URL.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
+use runtime::model::{ModelError, Request};
+use serde_json::{Map, Value, json};
+
+use crate::model::choice::{
+    Effort, Thinking, ToolChoice, bad, lay_over, leading_instructions, no_messages, object_schema, system_message,
+};
+use crate::model::content::{GEMINI_PART, Media, Piece, Source};
+
+/// The body that asks `model`.
+pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, ModelError> {
+    let choice = ToolChoice::read(&request.tool_choice)?;
+    let thinking = Thinking::read(&request.thinking)?;
+    let conversation: Vec<Arc<Message>> = request.conversation().into_iter().collect();
+    let (leading, rest) = leading_instructions(&conversation);
+    let contents = Contents::of(rest)?;
+    if contents.turns.is_empty() {
+        return Err(no_messages());
+    }
+    let mut body = Map::new();
+    let system: Vec<Arc<str>> = request.system_text().map(Arc::from).into_iter().chain(leading).collect();
+    if !system.is_empty() {
+        body.insert("systemInstruction".to_owned(), json!({"parts": [{"text": system.join("\n\n")}]}));
+    }
+    body.insert("contents".to_owned(), contents.turns.into_iter().map(Turn::into_json).collect());
+    if !request.tools.is_empty() {
+        let declarations: Vec<Value> = request.tools.iter().map(declaration).collect();
+        body.insert("tools".to_owned(), json!([{"functionDeclarations": declarations}]));
+        if let Some(config) = function_calling(&choice) {
+            body.insert("toolConfig".to_owned(), config);
+        }
+    }
+    let config = generation_config(request, &thinking, model);
+    if !config.is_empty() {
+        body.insert("generationConfig".to_owned(), Value::Object(config));
+    }
+    lay_over(&mut body, &request.extra);
+    Ok(Value::Object(body))
+}
+
+fn declaration(spec: &ToolSpec) -> Value {
+    json!({
+        "name": spec.name.as_ref(),
+        "description": spec.description.as_ref(),
+        "parametersJsonSchema": object_schema(&spec.parameters),
+    })
+}
+
+fn function_calling(choice: &ToolChoice) -> Option<Value> {
+    let config = match choice {
+        ToolChoice::Unsaid => return None,
+        ToolChoice::Auto => json!({"mode": "AUTO"}),
+        ToolChoice::None => json!({"mode": "NONE"}),
+        ToolChoice::Required => json!({"mode": "ANY"}),
+        ToolChoice::Tool(name) => json!({"mode": "ANY", "allowedFunctionNames": [name.as_ref()]}),
+        ToolChoice::AsGiven(given) => given.into(),
+    };
+    Some(json!({"functionCallingConfig": config}))
+}
+
+fn generation_config(request: &Request, thinking: &Thinking, model: &str) -> Map<String, Value> {
+    let mut config = Map::new();
+    let mut put = |key: &str, value: Value| {
+        if !value.is_null() {
+            config.insert(key.to_owned(), value);
+        }
+    };
+    put("temperature", json!(request.temperature));
+    put("maxOutputTokens", json!(request.max_tokens));
+    if !request.output_schema.is_nil() {
+        put("responseMimeType", "application/json".into());
+        put("responseJsonSchema", (&request.output_schema).into());
+    }
+    put("thinkingConfig", thinking_config(thinking, model));
+    config
+}
+
+/// Models up to 2.5 take a number of tokens, later ones a word.
+fn thinking_config(thinking: &Thinking, model: &str) -> Value {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let counts_tokens = name.starts_with("gemini-1") || name.starts_with("gemini-2");
+    match thinking {
+        Thinking::Unsaid => Value::Null,
+        Thinking::Off => json!({"thinkingBudget": 0}),
+        Thinking::AsGiven(given) => given.into(),
+        Thinking::Effort(effort) if !counts_tokens => {
+            let level = match effort {
+                Effort::Minimal => "MINIMAL",
+                Effort::Low => "LOW",
+                Effort::Medium => "MEDIUM",
+                Effort::High => "HIGH",
+            };
+            json!({"thinkingLevel": level, "includeThoughts": true})
+        }
+        Thinking::Effort(_) | Thinking::Budget(_) => {
+            json!({"thinkingBudget": thinking.budget_tokens(), "includeThoughts": true})
+        }
+    }
+}
+
+/// One entry of `contents`.
+struct Turn {
+    role: &'static str,
+    parts: Vec<Value>,
+}
+
+impl Turn {
+    fn into_json(self) -> Value {
+        json!({"role": self.role, "parts": self.parts})
+    }
+}
+
+/// The conversation as turns of alternating roles that begin with the user's.
+#[derive(Default)]
+struct Contents {
+    turns: Vec<Turn>,
+    /// The tool of each call, and whether the vendor gave its id; results name both.
+    calls: BTreeMap<Arc<str>, (Arc<str>, bool)>,
+}
+
+impl Contents {
+    fn of(messages: &[Arc<Message>]) -> Result<Contents, ModelError> {
+        let mut contents = Contents::default();
+        for message in messages {
+            contents.push(message)?;
+        }
+        if contents.turns.first().is_some_and(|turn| turn.role == "model") {
+            let parts = vec![json!({"text": "(Earlier messages are not shown.)"})];
+            contents.turns.insert(0, Turn { role: "user", parts });
+        }
+        for turn in contents.turns.iter_mut().filter(|turn| turn.role == "user") {
+            // Results must stand before everything else of their turn.
+            turn.parts.sort_by_key(|part| part.get("functionResponse").is_none());
+        }
+        Ok(contents)
+    }
+
+    /// Adds a message; neighbours of one role become one turn.
+    fn push(&mut self, message: &Message) -> Result<(), ModelError> {
+        let (role, parts) = match message.role {
+            Role::Assistant => ("model", self.model(message)),
+            Role::Tool => ("user", vec![self.function_response(message)]),
+            Role::User => ("user", content(&message.content)?),
+            // The API has no such role among the contents, and moving the text to the top would tell it out of order.
+            Role::System | Role::Developer => ("user", vec![json!({"text": system_message(&message.text())})]),
+        };
+        match self.turns.last_mut() {
+            Some(last) if last.role == role => last.parts.extend(parts),
+            _ if parts.is_empty() => {}
+            _ => self.turns.push(Turn { role, parts }),
+        }
+        Ok(())
+    }
+
+    /// What the model said, part by part in the order in which it did. Calls that its parts tell stand there already, with the
+    /// arguments of `tool_calls` (a hook may have changed them); the others follow.
+    fn model(&mut self, message: &Message) -> Vec<Value> {
+        let mut parts = Vec::new();
+        let mut told = Vec::new();
+        for block in &message.content.to_blocks() {
+            match Piece::of(block) {
+                Piece::Text(text, more) => match more.map(|data| data.get(GEMINI_PART)) {
+                    Some(part) if part.as_dict().is_some() => {
+                        let mut part = Value::from(part);
+                        part["text"] = text.into();
+                        parts.push(part);
+                    }
+                    _ if text.is_empty() => {}
+                    _ => parts.push(json!({"text": text})),
+                },
+                Piece::Other(GEMINI_PART, data) => {
+                    let mut part = Value::from(data.get("part"));
+                    if let Some(index) = data.get("call").as_int() {
+                        let Some(call) = usize::try_from(index).ok().and_then(|index| message.tool_calls.get(index))
+                        else {
+                            continue;
+                        };
+                        if part["functionCall"]["name"] != call.name.as_ref() {
+                            continue;
+                        }
+                        told.push(call.id.clone());
+                        let has_id = part["functionCall"].get("id").is_some_and(|id| !id.is_null());
+                        self.calls.insert(call.id.clone(), (call.name.clone(), has_id));
+                        part["functionCall"]["args"] = args(call);
+                    }
+                    parts.push(part);
+                }
+                // Another vendor's.
+                Piece::Media(_) | Piece::Other(..) => {}
+            }
+        }
+        for call in message.tool_calls.iter().filter(|call| !told.contains(&call.id)) {
+            self.calls.insert(call.id.clone(), (call.name.clone(), true));
+            parts.push(json!({
+                "functionCall": {"id": call.id.as_ref(), "name": call.name.as_ref(), "args": args(call)},
+            }));
+        }
+        parts
+    }
+
+    fn function_response(&self, message: &Message) -> Value {
+        let id = message.tool_call_id.clone().unwrap_or_default();
+        let known = self.calls.get(&id);
+        let name = known.map(|(name, _)| name.clone()).or_else(|| message.name.clone()).unwrap_or_default();
+        let key = if message.is_error { "error" } else { "output" };
+        let mut response = json!({"name": name.as_ref(), "response": {key: message.text().as_ref()}});
+        if known.is_none_or(|(_, has_id)| *has_id) {
+            response["id"] = id.as_ref().into();
+        }
+        let media: Vec<Value> = match &message.content {
+            Content::Text(_) => Vec::new(),
+            Content::Blocks(blocks) => blocks
+                .iter()
+                .filter_map(|block| match Piece::of(block) {
+                    Piece::Media(media) => Some(media_part(&media)),
+                    _ => None,
+                })
+                .collect(),
+        };
+        if !media.is_empty() {
+            response["parts"] = media.into();
+        }
+        json!({"functionResponse": response})
+    }
+}
+
+fn args(call: &ToolCall) -> Value {
+    match &call.arguments {
+        Data::Dict(_) => Value::from(&call.arguments),
+        Data::Nil => json!({}),
+        // `args` must be an object; the model sees what it wrote.
+        other => json!({"arguments": Value::from(other)}),
+    }
+}
+
+fn content(content: &Content) -> Result<Vec<Value>, ModelError> {
+    let blocks = content.to_blocks();
+    // The API refuses parts that say nothing.
+    let says = |block: &&Block| !matches!(block, Block::Text { text, .. } if text.is_empty());
+    blocks.iter().filter(says).map(part).collect()
+}
+
+/// Parts of the vendor's that a script may write.
+const OWN_PARTS: &[&str] = &["text", "inlineData", "fileData", "videoMetadata", "executableCode", "codeExecutionResult"];
+
+fn part(block: &Block) -> Result<Value, ModelError> {
+    match Piece::of(block) {
+        Piece::Text(text, _) => Ok(json!({"text": text})),
+        Piece::Media(media) => Ok(match block {
+            // In the wire's own spelling there may be more in it.
+            Block::Other(data) if data.get("type").is_nil() => data.into(),
+            _ => media_part(&media),
+        }),
+        Piece::Other("", data) if OWN_PARTS.iter().any(|key| !data.get(key).is_nil()) => Ok(data.into()),
+        Piece::Other(kind, _) => Err(bad(format!(
+            "gemini takes no content block of type {kind:?}; it takes text, images, documents, and its own parts such as \
+             {{inlineData}}"
+        ))),
+    }
+}
+
+fn media_part(media: &Media<'_>) -> Value {
+    match media.source {
+        Source::Base64 { media_type, data } => json!({"inlineData": {"mimeType": media_type, "data": data}}),
+        Source::Url { url, media_type: None } => json!({"fileData": {"fileUri": url}}),
+        Source::Url { url, media_type: Some(kind) } => json!({"fileData": {"fileUri": url, "mimeType": kind}}),
+    }
+}

@@ -1,0 +1,252 @@
+//! [`Place`]: where each provider lives and how it is addressed, by the variables that its own SDK reads.
+
+use reqwest::Url;
+use reqwest::header::HeaderValue;
+use runtime::capabilities::Wire;
+
+use super::anthropic;
+use super::http::Endpoint;
+use super::http::endpoint::{is_local, shown};
+use super::provider::{Env, Provider, RouteError, set};
+
+/// Where a provider's server is found.
+pub(super) struct Place {
+    /// The variables that may hold the base URL; the first that is set counts.
+    bases: &'static [&'static str],
+    /// Where the vendor's own server is.
+    default_base: Option<&'static str>,
+    /// How a base URL could look.
+    example: &'static str,
+    /// The variables that may hold the key; the first that is set counts.
+    keys: &'static [Key],
+    /// Whether a server elsewhere than on this machine wants a key.
+    wants_key: bool,
+    /// The text of the base URL, as its variable says it, into a URL.
+    read: fn(&str) -> String,
+}
+
+/// A variable that holds a key, and the header that carries it.
+struct Key {
+    variable: &'static str,
+    header: &'static str,
+    prefix: &'static str,
+}
+
+const fn bearer(variable: &'static str) -> Key {
+    Key { variable, header: "authorization", prefix: "Bearer " }
+}
+
+const ANTHROPIC: Place = Place {
+    bases: &["ANTHROPIC_BASE_URL"],
+    default_base: Some("https://api.anthropic.com"),
+    example: "https://api.anthropic.com",
+    keys: &[Key { variable: "ANTHROPIC_API_KEY", header: "x-api-key", prefix: "" }, bearer("ANTHROPIC_AUTH_TOKEN")],
+    wants_key: true,
+    read: str::to_owned,
+};
+
+const OPENAI: Place = Place {
+    bases: &["OPENAI_BASE_URL"],
+    default_base: Some("https://api.openai.com/v1"),
+    example: "https://api.openai.com/v1",
+    keys: &[bearer("OPENAI_API_KEY")],
+    wants_key: true,
+    read: str::to_owned,
+};
+
+const GEMINI: Place = Place {
+    bases: &["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
+    default_base: Some("https://generativelanguage.googleapis.com"),
+    example: "https://generativelanguage.googleapis.com",
+    keys: &[google("GEMINI_API_KEY"), google("GOOGLE_API_KEY")],
+    wants_key: true,
+    read: str::to_owned,
+};
+
+const fn google(variable: &'static str) -> Key {
+    Key { variable, header: "x-goog-api-key", prefix: "" }
+}
+
+const OLLAMA: Place = Place {
+    bases: &["OLLAMA_BASE_URL", "OLLAMA_HOST"],
+    default_base: Some("http://127.0.0.1:11434"),
+    example: "http://127.0.0.1:11434",
+    keys: &[bearer("OLLAMA_API_KEY")],
+    wants_key: false,
+    read: ollama_host,
+};
+
+const OPENAI_COMPATIBLE: Place = Place {
+    bases: &["OPENAI_COMPATIBLE_BASE_URL"],
+    default_base: None,
+    example: "http://127.0.0.1:8000/v1",
+    keys: &[bearer("OPENAI_COMPATIBLE_API_KEY")],
+    wants_key: false,
+    read: str::to_owned,
+};
+
+impl Place {
+    /// The place of a provider; the mock lives nowhere.
+    pub(super) fn of(provider: Provider) -> Option<&'static Place> {
+        match provider {
+            Provider::Mock => None,
+            Provider::Anthropic => Some(&ANTHROPIC),
+            Provider::Openai => Some(&OPENAI),
+            Provider::Gemini => Some(&GEMINI),
+            Provider::Ollama => Some(&OLLAMA),
+            Provider::OpenaiCompatible => Some(&OPENAI_COMPATIBLE),
+        }
+    }
+
+    /// Whether one of its keys is set.
+    pub(super) fn has_key(&self, env: &Env) -> bool {
+        self.keys.iter().any(|key| set(env, key.variable).is_some())
+    }
+
+    /// How `model` is asked on this place's `wire`.
+    pub(super) fn endpoint(
+        &self,
+        provider: Provider,
+        wire: Wire,
+        model: &str,
+        env: &Env,
+    ) -> Result<Endpoint, RouteError> {
+        let (base_variable, base) = self.base(provider, env)?;
+        let key = self.keys.iter().find_map(|key| Some((key, set(env, key.variable)?)));
+        let first = self.keys.first().map_or("", |key| key.variable);
+        let mut headers = Vec::new();
+        if let Some((key, secret)) = &key {
+            let value = HeaderValue::from_str(&format!("{}{secret}", key.prefix));
+            let mut value = value.map_err(|_| RouteError::BadKey { variable: key.variable })?;
+            value.set_sensitive(true);
+            headers.push((key.header, value));
+        } else if self.wants_key && !is_local(&base) {
+            return Err(RouteError::NoKey { provider, variable: first, base_variable });
+        }
+        if wire == Wire::Anthropic {
+            headers.push(("anthropic-version", HeaderValue::from_static(anthropic::VERSION)));
+        }
+        Ok(Endpoint {
+            provider: provider.as_str(),
+            base_variable,
+            key_variable: key.as_ref().map_or(first, |(key, _)| key.variable),
+            shown: shown(&base),
+            url: asked(&base, wire, model, false),
+            stream_url: asked(&base, wire, model, true),
+            headers,
+            secret: key.map(|(_, secret)| secret),
+        })
+    }
+
+    /// The base URL, and the variable that says or could say it.
+    fn base(&self, provider: Provider, env: &Env) -> Result<(&'static str, Url), RouteError> {
+        let first = self.bases.first().copied().unwrap_or_default();
+        let said = self.bases.iter().find_map(|variable| Some((*variable, (self.read)(&set(env, variable)?))));
+        let Some((variable, text)) = said.or_else(|| Some((first, self.default_base?.to_owned()))) else {
+            return Err(RouteError::NoBase { provider, base_variable: first, example: self.example });
+        };
+        let bad = |reason: String| RouteError::BadUrl { variable, reason, example: self.example };
+        let mut url = Url::parse(&text).map_err(|error| bad(error.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(bad(format!("its scheme is {:?}, not http or https", url.scheme())));
+        }
+        url.set_fragment(None);
+        Ok((variable, url))
+    }
+}
+
+/// `OLLAMA_HOST` as Ollama itself reads it: the scheme may be missing, and so may host or port. The address on which a server
+/// listens everywhere (`0.0.0.0`) is asked on this machine.
+fn ollama_host(text: &str) -> String {
+    let text = text.trim_end_matches('/');
+    let (scheme, rest, port) = match text.split_once("://") {
+        Some((scheme, rest)) => (scheme, rest, None),
+        None => ("http", text, Some("11434")),
+    };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let end = host.rfind(']').map_or(0, |end| end + 1);
+    let (name, given) = match host[end..].rfind(':') {
+        Some(colon) => (&host[..end + colon], Some(&host[end + colon + 1..])),
+        None => (host, None),
+    };
+    let name = if name.is_empty() || name == "0.0.0.0" { "127.0.0.1" } else { name };
+    match given.filter(|port| !port.is_empty()).or(port) {
+        Some(port) => format!("{scheme}://{name}:{port}{path}"),
+        None => format!("{scheme}://{name}{path}"),
+    }
+}
+
+/// Where a question goes, below a base URL. Each vendor's base ends at another point, and many write a part more or less.
+fn asked(base: &Url, wire: Wire, model: &str, streamed: bool) -> Url {
+    let mut url = base.clone();
+    let path = base.path().trim_end_matches('/').to_owned();
+    let without = |ends: &[&str]| {
+        let end = ends.iter().find_map(|end| path.strip_suffix(end));
+        end.unwrap_or(&path).trim_end_matches('/').to_owned()
+    };
+    match wire {
+        Wire::Anthropic => url.set_path(&format!("{}/v1/messages", without(&["/v1"]))),
+        Wire::OpenaiChat | Wire::OpenaiResponses => {
+            // By convention the base URL holds the version, whatever it is called; only a bare host lacks it.
+            let base = if path.is_empty() { "/v1" } else { &path };
+            let end = if wire == Wire::OpenaiChat { "chat/completions" } else { "responses" };
+            url.set_path(&format!("{base}/{end}"));
+        }
+        Wire::Ollama => url.set_path(&format!("{}/api/chat", without(&["/api", "/v1"]))),
+        Wire::Gemini => {
+            let has_version = ["/v1", "/v1beta", "/v1alpha"].iter().any(|version| path.ends_with(version));
+            url.set_path(&if has_version { path } else { format!("{path}/v1beta") });
+            let method = if streamed { "streamGenerateContent" } else { "generateContent" };
+            if let Ok(mut segments) = url.path_segments_mut() {
+                let (kind, name) = match model.split_once('/') {
+                    Some((kind @ ("models" | "tunedModels"), name)) => (kind, name),
+                    _ => ("models", model),
+                };
+                segments.push(kind).push(&format!("{name}:{method}"));
+            }
+            if streamed {
+                url.query_pairs_mut().append_pair("alt", "sse");
+            }
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_of_ollama_is_read_as_ollama_reads_it() {
+        for (text, url) in [
+            ("1.2.3.4", "http://1.2.3.4:11434"),
+            (":56789", "http://127.0.0.1:56789"),
+            ("1.2.3.4:56789", "http://1.2.3.4:56789"),
+            ("http://1.2.3.4", "http://1.2.3.4"),
+            ("https://example.com:56789/path/", "https://example.com:56789/path"),
+            ("example.com", "http://example.com:11434"),
+            ("example.com/path", "http://example.com:11434/path"),
+            ("[0001:002:003:0004::1]", "http://[0001:002:003:0004::1]:11434"),
+            ("[0001:002:003:0004::1]:56789/path", "http://[0001:002:003:0004::1]:56789/path"),
+            ("0.0.0.0", "http://127.0.0.1:11434"),
+            ("http://0.0.0.0:11434", "http://127.0.0.1:11434"),
+        ] {
+            assert_eq!(ollama_host(text), url, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_models_name_is_one_part_of_the_path() {
+        let base = Url::parse("http://localhost:1").unwrap();
+        for (model, streamed, url) in [
+            ("gemini-2.5-pro", false, "/v1beta/models/gemini-2.5-pro:generateContent"),
+            ("gemini-2.5-pro", true, "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse"),
+            ("models/gemini-x", false, "/v1beta/models/gemini-x:generateContent"),
+            ("tunedModels/mine", false, "/v1beta/tunedModels/mine:generateContent"),
+            ("../../x?y#z", false, "/v1beta/models/..%2F..%2Fx%3Fy%23z:generateContent"),
+        ] {
+            let found = asked(&base, Wire::Gemini, model, streamed);
+            assert_eq!(found.as_str(), format!("http://localhost:1{url}"), "{model}");
+        }
+    }
+}
