@@ -105,8 +105,7 @@ impl Provider {
     ];
 
     /// Those that are chosen where nobody names one and their key is set, the first of them.
-    const BY_KEY: [Provider; 4] =
-        [Provider::Anthropic, Provider::Openai, Provider::Gemini, Provider::OpenaiCompatible];
+    const BY_KEY: [Provider; 4] = [Provider::Anthropic, Provider::Openai, Provider::Gemini, Provider::OpenaiCompatible];
 
     /// As it is written.
     #[must_use]

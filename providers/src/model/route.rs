@@ -14,8 +14,9 @@ use serde_json::Value;
 use super::capabilities::Known;
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::mock::tell_in_pieces;
-use super::provider::{Env, Provider, RouteError, set};
 use super::place::Place;
+use super::place::Place;
+use super::provider::{Env, Provider, RouteError, set};
 use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream};
 
 /// Where a call goes.

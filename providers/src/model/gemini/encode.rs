@@ -247,7 +247,8 @@ fn content(content: &Content) -> Result<Vec<Value>, ModelError> {
 }
 
 /// Parts of the vendor's that a script may write.
-const OWN_PARTS: &[&str] = &["text", "inlineData", "fileData", "videoMetadata", "executableCode", "codeExecutionResult"];
+const OWN_PARTS: &[&str] =
+    &["text", "inlineData", "fileData", "videoMetadata", "executableCode", "codeExecutionResult"];
 
 fn part(block: &Block) -> Result<Value, ModelError> {
     match Piece::of(block) {

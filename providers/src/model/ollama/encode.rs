@@ -98,7 +98,8 @@ fn messages(request: &Request) -> Result<Vec<Value>, ModelError> {
             Role::Tool => {
                 let id = message.tool_call_id.clone().unwrap_or_default();
                 let name = tools.get(&id).or(message.name.as_ref());
-                let mut json = said("tool", &message.content)?.unwrap_or_else(|| json!({"role": "tool", "content": ""}));
+                let mut json =
+                    said("tool", &message.content)?.unwrap_or_else(|| json!({"role": "tool", "content": ""}));
                 json["tool_name"] = json!(name.map_or("", AsRef::as_ref));
                 out.push(json);
             }
@@ -118,7 +119,7 @@ fn said(role: &str, content: &Content) -> Result<Option<Value>, ModelError> {
                 _ if role == "tool" => texts.push(not_shown(&media)),
                 Source::Url { .. } if media.is_image => {
                     return Err(bad(
-                        "ollama fetches no images; give the image itself, as base64, in place of its URL".to_owned(),
+                        "ollama fetches no images; give the image itself, as base64, in place of its URL".to_owned()
                     ));
                 }
                 _ => return Err(bad("ollama takes text and images, but no documents".to_owned())),

@@ -6,6 +6,7 @@ use runtime::model::Delta;
 use serde_json::{Map, Value, json};
 
 use super::decode::text;
+use crate::model::choice::call_id;
 use crate::model::http::{Assembly, Problem, Progress};
 
 /// The completion so far.
@@ -161,7 +162,7 @@ impl Call {
         if !self.was_told && !self.name.is_empty() {
             self.was_told = true;
             if self.id.is_empty() {
-                self.id = super::decode::call_id(index);
+                self.id = call_id(index);
             }
             live(Delta::ToolCallStart { index, id: &self.id, name: &self.name });
         }

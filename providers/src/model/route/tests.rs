@@ -132,7 +132,12 @@ fn headers_are_those_of_the_vendor() {
 fn a_call_that_can_go_nowhere_says_why() {
     for (env, named, kind, parts) in [
         (&[][..], Some("antropic"), ModelErrorKind::BadRequest, &["\"antropic\"", "did you mean \"anthropic\"?"][..]),
-        (&[], Some("xyz"), ModelErrorKind::BadRequest, &["known are \"anthropic\", \"openai\", \"gemini\", \"ollama\""]),
+        (
+            &[],
+            Some("xyz"),
+            ModelErrorKind::BadRequest,
+            &["known are \"anthropic\", \"openai\", \"gemini\", \"ollama\""],
+        ),
         (&[], Some("gemini"), ModelErrorKind::Auth, &["no key for gemini", "GEMINI_API_KEY", "GEMINI_BASE_URL"]),
         (&[], Some("openai_compatible"), ModelErrorKind::BadRequest, &["OPENAI_COMPATIBLE_BASE_URL", "8000/v1"]),
         (&[("OLLAMA_HOST", "a b")], Some("ollama"), ModelErrorKind::BadRequest, &["OLLAMA_HOST is no URL"]),
