@@ -15,7 +15,6 @@ use super::capabilities::Known;
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::mock::tell_in_pieces;
 use super::place::Place;
-use super::place::Place;
 use super::provider::{Env, Provider, RouteError, set};
 use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream};
 

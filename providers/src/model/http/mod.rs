@@ -87,10 +87,11 @@ pub(crate) async fn post(
 
 async fn attempt(client: &Client, post: &Post<'_>, live: &dyn Fn(Delta<'_>)) -> Result<Answered, ModelError> {
     let endpoint = post.endpoint;
+    let url = if post.pieces.is_some() { &endpoint.stream_url } else { &endpoint.url };
     let mut request = client
-        .get(&endpoint.url)
+        .get(url)
         .map_err(|error| failure::of_client(endpoint, &error))?
-        .post(endpoint.url.clone())
+        .post(url.clone())
         .timeout(Duration::from_millis(post.timeout_ms))
         .header(CONTENT_TYPE, "application/json");
     for (name, value) in &endpoint.headers {
