@@ -14,6 +14,7 @@ mod here;
 mod inputs;
 mod lua;
 mod measure;
+#[path = "../common/options.rs"]
 mod options;
 mod peer;
 mod python;

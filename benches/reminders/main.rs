@@ -6,13 +6,14 @@
 //!
 //! - [`lifecycle`]: what is measured; [`pending`]: the transcripts it is done to; [`bars`]: what is promised.
 //! - [`appends`]: the event log in a file beside a bare loop.
-//! - [`measure`]: runs in turn; [`count`]: instructions; [`options`]: the command line; [`table`]: prints.
+//! - [`measure`]: runs in turn; [`count`]: instructions; [`options`]: the command line, shared by the benches; [`table`]: prints.
 
 mod appends;
 mod bars;
 mod count;
 mod lifecycle;
 mod measure;
+#[path = "../common/options.rs"]
 mod options;
 mod pending;
 mod table;

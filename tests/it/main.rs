@@ -18,12 +18,14 @@
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
 //! - [`properties`]: what is fuzzed holds of every script.
+//! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still give their answers.
 //!
 //! [`harn`] starts the command, [`diff`] shows how two texts differ.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
+mod agent_bench;
 mod aimock;
 mod bad_input;
 mod borders;

@@ -1,13 +1,17 @@
-//! What is asked for on the command line.
+//! What is asked for on the command line of a bench.
 
-/// A run of the bench.
+#![allow(dead_code, reason = "no bench takes every option")]
+
+/// A run of a bench.
 pub(crate) struct Options {
     /// Runs of each row.
     pub(crate) runs: usize,
     /// Only these parts; all when there are none.
     only: Vec<String>,
     /// Only rows whose title has one of these words; all when there are none.
-    rows: Vec<String>,
+    pub(crate) rows: Vec<String>,
+    /// Only these beside harn; all when there are none.
+    peers: Vec<String>,
     /// Whether instructions are counted.
     pub(crate) count: bool,
 }
@@ -15,7 +19,7 @@ pub(crate) struct Options {
 impl Options {
     /// Reads the arguments; what is wrong, in a sentence.
     pub(crate) fn read(args: &[String]) -> Result<Self, String> {
-        let mut options = Self { runs: 11, only: Vec::new(), rows: Vec::new(), count: true };
+        let mut options = Self { runs: 11, only: Vec::new(), rows: Vec::new(), peers: Vec::new(), count: true };
         // Cargo passes `--bench`.
         let mut args = args.iter().filter(|arg| *arg != "--bench");
         while let Some(flag) = args.next() {
@@ -29,6 +33,7 @@ impl Options {
                 }
                 "--only" => options.only = list(value()?),
                 "--rows" => options.rows = list(value()?),
+                "--peers" => options.peers = list(value()?),
                 "--no-count" => options.count = false,
                 _ => return Err(format!("there is no option `{flag}`")),
             }
@@ -44,5 +49,10 @@ impl Options {
     /// Whether a row is asked for.
     pub(crate) fn wants_row(&self, title: &str) -> bool {
         self.rows.is_empty() || self.rows.iter().any(|word| title.contains(word.as_str()))
+    }
+
+    /// Whether a peer is asked for, by the beginning of its name.
+    pub(crate) fn wants_peer(&self, name: &str) -> bool {
+        name.starts_with("harn") || self.peers.is_empty() || self.peers.iter().any(|peer| name.starts_with(peer.as_str()))
     }
 }

@@ -1,0 +1,54 @@
+//! What a turn of an agent loop costs, beside other libraries for agents, and what a loop takes that waits.
+//!
+//! `cargo bench --bench agent [-- --only turns,waiting --runs 11 --peers langgraph --no-count]`. A turn is one answer of a
+//! model in the process and one tool call, with the eight canonical providers on and a hook that adds a reminder each turn.
+//! Times are medians of runs in turn, each in a process of its own; instructions are counted by `valgrind --tool=callgrind`
+//! where it is installed. The peers are installed under the target folder. It fails where a bar is missed.
+//!
+//! - [`ways`]: who does the job: [`script`] and [`core`] here, [`python`] for the peers.
+//! - [`marks`]: when each turn passed; [`measure`]: runs in turn; [`count`]: instructions; [`bars`]: what is promised.
+//! - [`waiting`]: ten thousand loops that wait.
+//! - [`options`]: the command line, shared by the benches; [`table`]: prints.
+
+mod bars;
+mod core;
+mod count;
+mod marks;
+mod measure;
+#[path = "../common/options.rs"]
+mod options;
+mod python;
+mod script;
+mod table;
+mod waiting;
+mod ways;
+
+use options::Options;
+use std::process::ExitCode;
+
+/// As in the command.
+#[global_allocator]
+static ALLOCATOR: stdlib::Counted = stdlib::Counted;
+
+/// A part of the bench: whether it holds its bars.
+type Part = fn(&Options) -> bool;
+
+/// The parts, by the name that `--only` takes.
+const PARTS: &[(&str, Part)] = &[("turns", measure::run), ("waiting", waiting::run)];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(code) = ways::child(&args) {
+        return code;
+    }
+    let options = match Options::read(&args) {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    let asked = PARTS.iter().filter(|(name, _)| options.wants(name));
+    let held = asked.fold(true, |held, (_, part)| part(&options) && held);
+    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
