@@ -115,7 +115,9 @@ impl Hook for Reminds {
     fn on<'a>(&'a self, turn: Turn<'a>, _: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
         let body = format!("Turn {} is over; keep the goal in mind.", turn.number);
         let spec = ReminderSpec { ttl_turns: Some(1), ..ReminderSpec::new(Arc::<str>::from(body)) };
-        Answer::Now(Ok(Verdict { effects: vec![spec], ..Verdict::allow() }))
+        let mut verdict = Verdict::allow();
+        verdict.effects.push(spec);
+        Answer::Now(Ok(verdict))
     }
 }
 

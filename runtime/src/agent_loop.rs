@@ -18,6 +18,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use open_calls::OpenCalls;
 use park::AwaitResumption;
 
 use crate::data::Data;
@@ -33,6 +34,7 @@ mod daemon;
 mod deltas;
 mod finish;
 mod iteration;
+mod open_calls;
 mod options;
 mod park;
 mod permission;
@@ -107,6 +109,7 @@ pub async fn agent_loop(
     }
     let providers = options.reminders.select(&parts.providers).map_err(fault)?;
     let _occupied = session.occupy().map_err(fault)?;
+    let _open_calls = OpenCalls(session);
     let own_deadline = options.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
     let scope = Scope {
         // The nearer of two deadlines counts.
@@ -128,7 +131,13 @@ pub async fn agent_loop(
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
     run.let_see(state.iteration, Seen::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
-    let ended = Box::pin(run.steps(&mut state)).await?;
+    let ended = match Box::pin(run.steps(&mut state)).await {
+        // Whoever was waited for when the loop was stopped was stopped with it; the end is told all the same.
+        Err(thrown) if run.scope.check().is_err() && matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) => {
+            Run::ended_by(thrown.as_ref())
+        }
+        ended => ended?,
+    };
     Box::pin(run.finish(state, ended, first_note)).await
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use runtime::data::Data;
-use runtime::event_log::Record;
+use runtime::event_log::{MemoryLog, Record};
 use runtime::reminder::lifecycle::rebuild::{Biography, rebuild, rebuild_until};
 
 use crate::model::Fate;
@@ -21,8 +21,18 @@ fn text(record: &Record, field: &str) -> Arc<str> {
 
 /// Injected + inherited + forked = pending + deduped + expired + dropped + discarded, for each session.
 pub(crate) fn conservation(world: &World) -> Result<(), TestCaseError> {
+    let balance = balances(&world.log);
+    for pair in &world.pairs {
+        let left = balance.get(pair.real.id()).copied().unwrap_or(0);
+        prop_assert_eq!(left, pair.real.transcript().pending_count() as i64, "in {}", pair.real.id());
+    }
+    Ok(())
+}
+
+/// How many reminders of each session must be pending, by the log alone.
+pub(crate) fn balances(log: &MemoryLog) -> BTreeMap<Arc<str>, i64> {
     let mut balance: BTreeMap<Arc<str>, i64> = BTreeMap::new();
-    for record in world.log.records() {
+    for record in log.records() {
         *balance.entry(text(&record, "session_id")).or_default() += match word(&record) {
             "injected" | "inherited" | "forked" => 1,
             "expired" | "dropped" | "discarded" => -1,
@@ -30,11 +40,7 @@ pub(crate) fn conservation(world: &World) -> Result<(), TestCaseError> {
             _ => 0,
         };
     }
-    for pair in &world.pairs {
-        let left = balance.get(pair.real.id()).copied().unwrap_or(0);
-        prop_assert_eq!(left, pair.real.transcript().pending_count() as i64, "in {}", pair.real.id());
-    }
-    Ok(())
+    balance
 }
 
 /// The log rebuilds what was pending, with its TTL, at a moment of the run.

@@ -3,12 +3,15 @@
 //! A naive model does the same commands by counting down ([`model`]); sessions, queue and log are the real ones ([`world`]).
 //! After each command both must agree; at the end the log alone is judged ([`judge`]). `HARN_CASES` says how many sequences
 //! are tried (docs/testing.md); a failure prints the shortest that fails.
+//!
+//! One more law is about the loop: it may be stopped after any of its polls ([`stopped`]).
 
 #![allow(clippy::unwrap_used)]
 
 mod judge;
 mod model;
 mod step;
+mod stopped;
 mod tree;
 mod world;
 

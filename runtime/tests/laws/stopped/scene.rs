@@ -1,0 +1,295 @@
+//! A loop in which everything waits: model, tools, handlers, providers, compaction, a sub-agent, a daemon's nap, and a host that
+//! puts things in meanwhile.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+
+use runtime::agent_loop::{LoopOptions, Parts};
+use runtime::clock::ManualClock;
+use runtime::compaction::{AutoCompact, Threshold};
+use runtime::data::Data;
+use runtime::event_log::MemoryLog;
+use runtime::hooks::{EventKind, EventSet, Hook, HookEvent, Hooks, Pattern, SessionHook, ToolHook, Verdict};
+use runtime::message::{Message, ToolCall, ToolSpec};
+use runtime::model::{Delta, Reply, Request, Usage};
+use runtime::reminder::bridge::{MessagePayload, Mode, RemindPayload};
+use runtime::reminder::providers::{ReminderProvider, ReminderProviders};
+use runtime::reminder::{Propagate, ReminderSpec, Source};
+use runtime::seam::{Answer, Compactor, Model, Outcome, Output, Scope, Summary, Tool, Turn};
+use runtime::session::{Session, Sessions};
+use runtime::transcript::compact::{CompactOptions, Strategy};
+use runtime::workers::propagation::hand_over;
+use runtime::workers::worker::{Made, Recipe};
+use runtime::workers::{Worker, WorkerMode, begin, work};
+
+/// A session with its surroundings, ready for the loop.
+pub(crate) struct Scene {
+    pub(crate) log: MemoryLog,
+    pub(crate) clock: ManualClock,
+    pub(crate) scope: Scope,
+    pub(crate) sessions: Rc<Sessions>,
+    pub(crate) session: Rc<Session>,
+    pub(crate) parts: Parts,
+    pub(crate) options: LoopOptions,
+    /// How often the end was told: `loop_exit`, `session_end`.
+    pub(crate) ends: Rc<[Cell<u32>; 2]>,
+}
+
+/// Comes back once, so that there is a poll more at which the loop can be stopped.
+async fn come_back() {
+    let mut came = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut came, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+fn reminder(body: &str, ttl: u32) -> ReminderSpec {
+    ReminderSpec { ttl_turns: Some(ttl), propagate: Propagate::All, ..ReminderSpec::new(body) }
+}
+
+fn spec(name: &str) -> ToolSpec {
+    let parameters = Data::dict([("type", Data::from("object")), ("properties", Data::empty_dict())]);
+    ToolSpec::new(name, "A tool.", parameters)
+}
+
+impl Scene {
+    pub(crate) fn new() -> Scene {
+        let (log, clock, sessions) = (MemoryLog::new(), ManualClock::new(1_000), Rc::new(Sessions::new(7)));
+        let scope = Scope::new(Rc::new(clock.clone()), Rc::new(log.clone()));
+        let session = sessions.open(Some("main"), 1_000);
+        session.inject_reminder(&scope, reminder("from before", 2), Source::InPipeline, None);
+        let ends: Rc<[Cell<u32>; 2]> = Rc::default();
+        let parts = Parts {
+            model: Rc::new(Slow::default()),
+            tools: vec![Rc::new(Look(spec("look"))), Rc::new(Delegate(spec("delegate"), sessions.clone()))],
+            hooks: Rc::new(hooks(&ends)),
+            providers: Rc::new(ReminderProviders::new(vec![Rc::new(Provides)])),
+            post_turn: None,
+            live: Rc::new(|_| {}),
+        };
+        let mut options = LoopOptions::new("Do it.");
+        options.max_iterations = 9;
+        options.wake_interval_ms = Some(1_000);
+        options.compaction = Some(AutoCompact {
+            options: CompactOptions {
+                strategy: Strategy::Custom,
+                keep_last: Some(2),
+                ..AutoCompact::default().options
+            },
+            threshold: Threshold::Tokens(1_000),
+            compactor: Some(Rc::new(SumsUp)),
+            ..AutoCompact::default()
+        });
+        Scene { log, clock, scope, sessions, session, parts, options, ends }
+    }
+
+    /// Every session that there is.
+    pub(crate) fn all(&self) -> Vec<Rc<Session>> {
+        self.sessions.list().iter().map(|id| self.sessions.get(id).unwrap()).collect()
+    }
+}
+
+/// Handlers that wait. One of an idle daemon has something for it, once.
+fn hooks(ends: &Rc<[Cell<u32>; 2]>) -> Hooks {
+    let hooks = Hooks::new();
+    for kind in [EventKind::UserPromptSubmit, EventKind::SessionStart, EventKind::PostTurn, EventKind::PreCompact] {
+        hooks.add_session(SessionHook::new(kind, Rc::new(Waits { says: kind == EventKind::PostTurn })));
+    }
+    let guard: Rc<dyn Hook> = Rc::new(Waits { says: true });
+    let tool = ToolHook { pattern: Pattern::all(), pre: Some(guard.clone()), post: Some(guard), deny: None, max_output: None };
+    hooks.add_tool(tool);
+    hooks.add_session(SessionHook::new(EventKind::SessionIdle, Rc::new(Wakes(Cell::new(false)))));
+    for kind in [EventKind::LoopCheckpoint, EventKind::SessionEnd] {
+        hooks.add_session(SessionHook::new(kind, Rc::new(Counts(ends.clone()))));
+    }
+    hooks
+}
+
+/// Waits, and may remind of something.
+struct Waits {
+    says: bool,
+}
+
+impl Hook for Waits {
+    fn on<'a>(&'a self, turn: Turn<'a>, _: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
+        Answer::later(async move {
+            come_back().await;
+            // A script's handler is unwound when its task is cancelled.
+            turn.scope.check().map_err(runtime::seam::fault)?;
+            let mut verdict = Verdict::allow();
+            verdict.effects.extend(self.says.then(|| reminder("a handler's", 1)));
+            Ok(verdict)
+        })
+    }
+}
+
+/// Puts something in for a daemon that sleeps, once.
+struct Wakes(Cell<bool>);
+
+impl Hook for Wakes {
+    fn on<'a>(&'a self, turn: Turn<'a>, _: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
+        if turn.session.id().as_ref() == "main" && !self.0.replace(true) {
+            let message = Arc::new(Message::user("One more thing."));
+            let payload = MessagePayload { message, mode: Mode::FinishStep, meta: Data::Nil };
+            turn.session.accept_message(turn.scope, payload).unwrap();
+        }
+        Answer::Now(Ok(Verdict::allow()))
+    }
+}
+
+/// Counts how often the end of the main loop is told.
+struct Counts(Rc<[Cell<u32>; 2]>);
+
+impl Hook for Counts {
+    fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
+        if turn.session.id().as_ref() == "main" {
+            let exit = matches!(event, HookEvent::LoopCheckpoint { kind: "loop_exit", .. });
+            let end = matches!(event, HookEvent::SessionEnd { .. });
+            self.0[0].set(self.0[0].get() + u32::from(exit));
+            self.0[1].set(self.0[1].get() + u32::from(end));
+        }
+        Answer::Now(Ok(Verdict::allow()))
+    }
+}
+
+/// Waits, then has something to add.
+struct Provides;
+
+impl ReminderProvider for Provides {
+    fn id(&self) -> &'static str {
+        "provides"
+    }
+
+    fn subscribes_to(&self) -> EventSet {
+        EventSet::of(&[EventKind::PostAgentTurn, EventKind::PostToolUse])
+    }
+
+    fn evaluate<'a>(&'a self, _: Turn<'a>, _: &'a HookEvent<'a>, _: &'a Data) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
+        Answer::later(async {
+            come_back().await;
+            let key = Some("provided".into());
+            Ok(vec![ReminderSpec { dedupe_key: key, ..reminder("a provider's", 3) }])
+        })
+    }
+}
+
+/// A model that takes its time. A host puts something in while it thinks.
+#[derive(Default)]
+struct Slow(Cell<usize>);
+
+impl Model for Slow {
+    fn call<'a>(&'a self, turn: Turn<'a>, _: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+        Answer::later(async move {
+            let nth = self.0.replace(self.0.get() + 1);
+            come_back().await;
+            let mode = [Mode::FinishStep, Mode::AuditOnly, Mode::InterruptImmediate, Mode::FinishStep][nth % 4];
+            let key = (nth % 2 == 0).then(|| "host".into());
+            let spec = ReminderSpec { dedupe_key: key, ..reminder("a host's", 2) };
+            if nth < 5 {
+                turn.session.accept_reminder(turn.scope, RemindPayload { spec, mode, meta: Data::Nil }).unwrap();
+            }
+            turn.scope.clock.sleep_until(turn.scope.clock.now_ms() + 100).await;
+            // The context is too large once, after the second answer.
+            let input_tokens = if nth == 1 { 2_000 } else { 10 };
+            let usage = Usage { input_tokens, output_tokens: 5, ..Usage::default() };
+            let call = |n: usize, name: &str| ToolCall::new(format!("call_{nth}_{n}"), name, Data::empty_dict());
+            let tool_calls = match nth {
+                0 => vec![call(0, "look"), call(1, "delegate"), call(2, "look")],
+                1..=3 => vec![call(0, "look"), call(1, "nobody"), call(2, "look")],
+                _ => Vec::new(),
+            };
+            Ok(Reply { text: "So.".into(), tool_calls, usage, ..Reply::default() })
+        })
+    }
+}
+
+/// A model that calls a tool once, then answers.
+#[derive(Default)]
+struct Brief(Cell<usize>);
+
+impl Model for Brief {
+    fn call<'a>(&'a self, _: Turn<'a>, _: &'a Request, _: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+        Answer::later(async move {
+            come_back().await;
+            let first = self.0.replace(self.0.get() + 1) == 0;
+            let tool_calls = first.then(|| ToolCall::new("inner", "look", Data::empty_dict())).into_iter().collect();
+            Ok(Reply { text: "Found.".into(), tool_calls, ..Reply::default() })
+        })
+    }
+}
+
+/// A tool that sleeps.
+struct Look(ToolSpec);
+
+impl Tool for Look {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call<'a>(&'a self, turn: Turn<'a>, _: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        Answer::later(async move {
+            come_back().await;
+            turn.scope.clock.sleep_until(turn.scope.clock.now_ms() + 50).await;
+            Ok(Output::of("Nothing.".into()))
+        })
+    }
+}
+
+/// A tool that lets a sub-agent work.
+struct Delegate(ToolSpec, Rc<Sessions>);
+
+impl Tool for Delegate {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call<'a>(&'a self, turn: Turn<'a>, _: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        Answer::later(async move {
+            let (child, id) = self.1.open_child(Some(turn.session), None, turn.scope.clock.now_ms());
+            let made = Made {
+                id,
+                name: "scout".into(),
+                mode: WorkerMode::SubAgent,
+                handed: hand_over(turn.session),
+                recipe: Recipe::default(),
+            };
+            let parts = Parts {
+                model: Rc::new(Brief::default()),
+                tools: vec![Rc::new(Look(spec("look")))],
+                hooks: Rc::new(hooks(&Rc::default())),
+                providers: Rc::default(),
+                post_turn: None,
+                live: Rc::new(|_| {}),
+            };
+            let worker = Worker::new(made, child, parts, LoopOptions::new("Look into it."));
+            begin(&worker, turn.scope).await?;
+            work(&worker, turn.scope).await?;
+            Ok(Output::of(worker.status().as_str().into()))
+        })
+    }
+}
+
+/// Takes its time over a summary.
+struct SumsUp;
+
+impl Compactor for SumsUp {
+    fn compact<'a>(
+        &'a self,
+        _: Turn<'a>,
+        _: &'a [Arc<Message>],
+        _: &'a [Arc<runtime::reminder::Reminder>],
+    ) -> Answer<'a, Outcome<Summary>> {
+        Answer::later(async {
+            come_back().await;
+            Ok(Summary::Text("They looked around.".into()))
+        })
+    }
+}
