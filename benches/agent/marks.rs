@@ -34,10 +34,7 @@ impl Marks {
 
     /// For whoever started this process.
     pub(crate) fn print(&self) {
-        println!(
-            "{}",
-            json!({"marks_ns": self.at_ns, "before_kib": self.before_kib, "peak_kib": status_kib("VmHWM")})
-        );
+        println!("{}", json!({"marks_ns": self.at_ns, "before_kib": self.before_kib, "peak_kib": status_kib("VmHWM")}));
     }
 
     /// Reads what a process printed.

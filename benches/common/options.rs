@@ -53,6 +53,8 @@ impl Options {
 
     /// Whether a peer is asked for, by the beginning of its name.
     pub(crate) fn wants_peer(&self, name: &str) -> bool {
-        name.starts_with("harn") || self.peers.is_empty() || self.peers.iter().any(|peer| name.starts_with(peer.as_str()))
+        name.starts_with("harn")
+            || self.peers.is_empty()
+            || self.peers.iter().any(|peer| name.starts_with(peer.as_str()))
     }
 }

@@ -104,7 +104,8 @@ fn hooks(ends: &Rc<[Cell<u32>; 2]>) -> Hooks {
         hooks.add_session(SessionHook::new(kind, Rc::new(Waits { says: kind == EventKind::PostTurn })));
     }
     let guard: Rc<dyn Hook> = Rc::new(Waits { says: true });
-    let tool = ToolHook { pattern: Pattern::all(), pre: Some(guard.clone()), post: Some(guard), deny: None, max_output: None };
+    let tool =
+        ToolHook { pattern: Pattern::all(), pre: Some(guard.clone()), post: Some(guard), deny: None, max_output: None };
     hooks.add_tool(tool);
     hooks.add_session(SessionHook::new(EventKind::SessionIdle, Rc::new(Wakes(Cell::new(false)))));
     for kind in [EventKind::LoopCheckpoint, EventKind::SessionEnd] {
@@ -172,7 +173,12 @@ impl ReminderProvider for Provides {
         EventSet::of(&[EventKind::PostAgentTurn, EventKind::PostToolUse])
     }
 
-    fn evaluate<'a>(&'a self, _: Turn<'a>, _: &'a HookEvent<'a>, _: &'a Data) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
+    fn evaluate<'a>(
+        &'a self,
+        _: Turn<'a>,
+        _: &'a HookEvent<'a>,
+        _: &'a Data,
+    ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
         Answer::later(async {
             come_back().await;
             let key = Some("provided".into());
