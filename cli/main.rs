@@ -5,7 +5,9 @@
 
 mod check;
 mod explain;
+mod interrupt;
 mod limits;
+mod live;
 mod repl;
 mod report;
 mod run;

@@ -7,13 +7,13 @@
 mod history;
 mod lines;
 
-use crate::explain;
 use crate::limits::Limits;
 use crate::report::{Format, show, wants_color};
+use crate::{explain, interrupt};
 use lines::{Line, Lines};
 use std::io::Write;
 use std::path::Path;
-use stdlib::{Engine, Piece, Source};
+use stdlib::{Engine, Interrupt, Piece, RunOptions, Source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -28,7 +28,7 @@ An unfinished statement goes on in the next line.
   :explain CODE   what a diagnostic code means; without a code, the list
   :help           this text
   :quit           leave; so does Ctrl-D
-  Ctrl-C          forgets what has been typed
+  Ctrl-C          stops what runs, or forgets what has been typed
 ";
 
 /// The exit code is that of `exit(n)`, else 0: errors are a normal part of trying things out.
@@ -41,12 +41,13 @@ pub(crate) fn run(args: Args) -> i32 {
             return 1;
         }
     };
-    let engine = Engine::new(options);
+    let interrupt = interrupt::listen();
+    let engine = Engine::new(RunOptions { interrupt: Some(interrupt.clone()), ..options });
     let mut lines = Lines::open();
     if lines.interactive() {
         say(&format!("harn {}. :help lists the commands, Ctrl-D leaves.\n", env!("CARGO_PKG_VERSION")));
     }
-    let mut session = Session { engine, typed: String::new(), pieces: 0 };
+    let mut session = Session { engine, interrupt, typed: String::new(), pieces: 0 };
     loop {
         lines.offer(session.engine.names());
         let line = lines.next(if session.typed.is_empty() { "harn> " } else { "  ... " });
@@ -58,6 +59,8 @@ pub(crate) fn run(args: Args) -> i32 {
 
 struct Session {
     engine: Engine,
+    /// By which Ctrl-C reaches the piece that runs.
+    interrupt: Interrupt,
     /// What has been typed of an unfinished piece.
     typed: String,
     /// How many pieces there were: each has a name of its own in diagnostics.
@@ -93,12 +96,17 @@ impl Session {
     /// Runs what has been typed, unless more is to come.
     fn evaluate(&mut self, last: bool) -> Option<i32> {
         let source = Source::new(format!("repl[{}]", self.pieces + 1), self.typed.as_str());
-        let Piece { value, diagnostics, incomplete, exit } = self.engine.piece(&source);
+        // What came while nothing ran is no business of this piece.
+        self.interrupt.reset();
+        let Piece { value, diagnostics, incomplete, exit, interrupted } = self.engine.piece(&source);
         if incomplete && !last {
             return None;
         }
         self.pieces += 1;
         self.typed.clear();
+        if let Some(loops) = interrupted {
+            interrupt::report(&loops, Format::Text);
+        }
         show(&diagnostics, Format::Text);
         if let Some(value) = value {
             say(&format!("{value}\n"));

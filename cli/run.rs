@@ -1,6 +1,8 @@
 //! `harn run FILE`: runs a script.
 
+use crate::interrupt;
 use crate::limits::Limits;
+use crate::live::{Watcher, When};
 use crate::report::{Format, show};
 use std::path::PathBuf;
 use stdlib::{Diagnostic, Engine, RunOptions, read_source};
@@ -17,6 +19,9 @@ pub(crate) struct Args {
     /// How diagnostics are printed, on standard error
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// When loops are shown at work, on standard error
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    live: When,
     /// What the script sees as `args`
     #[arg(last = true)]
     args: Vec<String>,
@@ -35,7 +40,19 @@ pub(crate) fn run(args: Args) -> i32 {
         Ok(options) => options,
         Err(found) => return refuse(&found),
     };
-    let ran = Engine::new(RunOptions { task: args.task, args: args.args, ..options }).run(&source);
+    let watcher = Watcher::new(args.live, args.format);
+    let options = RunOptions { task: args.task, args: args.args, interrupt: Some(interrupt::listen()), ..options };
+    let options = match &watcher {
+        Some(watcher) => RunOptions { live: Some(watcher.live()), output: watcher.output(), ..options },
+        None => options,
+    };
+    let ran = Engine::new(options).run(&source);
+    if let Some(watcher) = &watcher {
+        watcher.end();
+    }
+    if let Some(loops) = &ran.interrupted {
+        interrupt::report(loops, args.format);
+    }
     show(&ran.diagnostics, args.format);
     ran.exit_code
 }

@@ -58,7 +58,7 @@ pub use options::LoopOptions;
 pub use park::{ParkRequest, Parking};
 pub use result::{LoopResult, LoopStatus, ToolCounts};
 pub use state::LoopState;
-pub use stop::until_stopped;
+pub use stop::{GRACE_MS, stopped, until_stopped};
 pub use watch::{Seen, Sight};
 
 /// Everything with behaviour that a loop calls.

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::hooks::{Decision, EventKind, HookEvent, Listeners};
 use crate::note::{Note, Severity};
+use crate::patience::{is_late, patiently};
 use crate::reminder::bridge::Seam;
-use crate::seam::{Compactor, Outcome, Summary, Turn};
+use crate::seam::{Compactor, Outcome, Scope, Summary, Turn};
 use crate::session::Session;
 use crate::transcript::compact::{Begun, CompactOptions, Strategy, begin};
 
@@ -115,7 +116,14 @@ impl Compaction<'_> {
             (Strategy::ObservationMask, _) => return Ok(Summary::Messages(begun.masked())),
             (Strategy::Custom, _) => {
                 if let Some(custom) = self.summarisers.custom {
-                    return custom.compact(self.told, &begun.archived, &begun.survivors).get().await;
+                    // It may take as long as a handler.
+                    let cancel = self.told.scope.cancel.child();
+                    let scope = Scope { cancel: cancel.clone(), ..self.told.scope.clone() };
+                    let told = Turn { scope: &scope, ..self.told };
+                    let summary = custom.compact(told, &begun.archived, &begun.survivors);
+                    let ms = scope.hook_timeout_ms;
+                    let summed_up = patiently(self.told.scope, &cancel, summary).await;
+                    return summed_up.map_err(|thrown| if is_late(&thrown) { custom.late(ms) } else { thrown });
                 }
                 begun.truncation_note()
             }

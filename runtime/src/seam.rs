@@ -20,6 +20,7 @@ use crate::hooks::EventKind;
 use crate::message::{Message, ToolCall, ToolSpec};
 use crate::model::{Delta, Reply, Request};
 use crate::note::Note;
+use crate::patience::TookTooLong;
 use crate::receipt::{AuditLog, ReminderReport, Reports};
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::Admitted;
@@ -271,6 +272,10 @@ pub trait Tool {
 pub trait Permissions: fmt::Debug {
     /// Why a call needs a permission; nothing where it needs none.
     fn wanted(&self, call: &ToolCall) -> Option<Arc<str>>;
+    /// What is reported where the answer takes longer than a handler may.
+    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+        fault(TookTooLong { ms })
+    }
     /// Asks for it. Who cannot tell refuses; a fault counts as a refusal.
     fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<Permit>>;
 }
@@ -318,6 +323,11 @@ pub trait Model {
         Destination { provider: request.provider.clone(), model: request.model.clone() }
     }
 
+    /// How long a call may take to clean up once it was given up, in milliseconds; what only waits for a server is dropped.
+    fn grace_ms(&self) -> u64 {
+        0
+    }
+
     /// Asks once. Pieces of the answer may be shown to `live` as they come.
     fn call<'a>(
         &'a self,
@@ -338,6 +348,10 @@ pub enum Summary {
 
 /// Shortens a transcript.
 pub trait Compactor {
+    /// What is reported where it takes longer than a handler may.
+    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+        fault(TookTooLong { ms })
+    }
     /// Gets the messages to be archived and the reminders that survived TTL and dedupe.
     fn compact<'a>(
         &'a self,

@@ -1,7 +1,9 @@
 //! Checking and running scripts.
 
+use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
+use crate::progress::CutShort;
 use crate::table::registry;
 use crate::world::{Live, World};
 use lang::builtins::{Builtin, Capability};
@@ -12,12 +14,17 @@ use lang::resolve::{Outer, Role};
 use lang::script::{Loaded, Options, load};
 use lang::source::SourceRef;
 use lang::value::{Closure, Value, display, inspect};
-use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, Why, close, codes, resume, run, watch_time};
+use lang::vm::{
+    Context, Exit, Fiber, Isolate, Proto, Raise, Why, begin_anew, close, codes, end_grace, resume, run, watch_time,
+};
 use providers::model::CapabilityTable;
 use runtime::event_log::{EventLog, MemoryLog, Ticket};
 use std::cell::{OnceCell, RefCell};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
+use std::time::Duration;
 
 /// How a run is set up.
 pub struct RunOptions {
@@ -39,6 +46,8 @@ pub struct RunOptions {
     pub output: Rc<dyn Output>,
     /// Who watches its loops at work; their answers come in pieces then.
     pub live: Option<Live>,
+    /// Who may tell it from outside to stop.
+    pub interrupt: Option<Interrupt>,
     /// Reads the files that it imports.
     pub loader: Rc<dyn Loader>,
 }
@@ -55,10 +64,14 @@ impl Default for RunOptions {
             log: None,
             output: Rc::new(Terminal),
             live: None,
+            interrupt: None,
             loader: Rc::new(NoFiles),
         }
     }
 }
+
+/// How long a run that was told to stop may clean up.
+const GRACE: Duration = Duration::from_millis(runtime::agent_loop::GRACE_MS);
 
 /// The exit code of a run that used up its fuel, memory or time.
 const USED_UP: i32 = 3;
@@ -69,6 +82,8 @@ pub struct Ran {
     pub exit_code: i32,
     /// What kept it from running, or ended the run.
     pub diagnostics: Vec<Diagnostic>,
+    /// Where somebody told it from outside to stop: the loops that were cut short. The exit code is that of the signal then.
+    pub interrupted: Option<Vec<CutShort>>,
 }
 
 /// What a piece of a REPL session came to.
@@ -81,13 +96,16 @@ pub struct Piece {
     pub incomplete: bool,
     /// It called `exit`.
     pub exit: Option<i32>,
+    /// Where somebody told it to stop: the loops that were cut short.
+    pub interrupted: Option<Vec<CutShort>>,
 }
 
 /// One run, or one REPL session: an isolate and its world.
 pub struct Engine {
     isolate: Rc<Isolate>,
     world: Rc<World>,
-    context: Rc<Context>,
+    /// Another one after a piece that was interrupted.
+    context: RefCell<Rc<Context>>,
     names: RefCell<Vec<Outer>>,
     modules: Modules,
     /// Made on the first wait: a script that never waits pays nothing for it.
@@ -106,6 +124,7 @@ impl Engine {
             options.seed,
             options.output,
             options.live,
+            options.interrupt,
             options.args,
             options.task,
             options.models,
@@ -137,7 +156,7 @@ impl Engine {
     pub fn run(&self, source: &SourceRef) -> Ran {
         let loaded = self.load(source, Options::default());
         let mut diagnostics = errors(loaded.diagnostics);
-        let Some(unit) = loaded.unit else { return Ran { exit_code: 1, diagnostics } };
+        let Some(unit) = loaded.unit else { return Ran { exit_code: 1, diagnostics, interrupted: None } };
         let result = self.execute(&unit);
         match &result {
             // Nothing is left to clean up with.
@@ -149,6 +168,8 @@ impl Engine {
             Ok(value) => self.exit_code(&value),
             Err(raise) => match raise.why {
                 Why::Exit(code) => code,
+                // That is no error of the script, and its exit code is known below.
+                Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => 1,
                 why => {
                     diagnostics.push(raise.to_diagnostic());
                     if why == Why::Exhausted { USED_UP } else { 1 }
@@ -159,7 +180,20 @@ impl Engine {
             exit_code = exit_code.max(1);
             diagnostics.push(unwritten);
         }
-        Ran { exit_code, diagnostics }
+        let interrupted = self.interrupted();
+        if let (Some(_), Some(interrupt)) = (&interrupted, &self.world.interrupt) {
+            exit_code = interrupt.exit_code().unwrap_or(exit_code);
+        }
+        Ran { exit_code, diagnostics, interrupted }
+    }
+
+    /// What was cut short, where somebody told the run to stop.
+    fn interrupted(&self) -> Option<Vec<CutShort>> {
+        self.world.is_interrupted().then(|| self.world.cut_short.take())
+    }
+
+    fn context(&self) -> Rc<Context> {
+        self.context.borrow().clone()
     }
 
     /// Waits until the log would survive, however the run has ended; what it lacks, where it cannot.
@@ -174,7 +208,7 @@ impl Engine {
 
     fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
         self.isolate.start_watch();
-        watch_time(&self.isolate, &self.context.task, |time| Box::pin(tokio::time::sleep(time)));
+        watch_time(&self.isolate, &self.context().task, |time| Box::pin(tokio::time::sleep(time)));
         self.evaluate(&unit.before)?;
         let returned = self.call(closure(&unit.main), Vec::new())?;
         // A `return` or a failed `?` at the top ends the run, the pipeline included.
@@ -242,12 +276,20 @@ impl Engine {
     pub fn piece(&self, source: &SourceRef) -> Piece {
         let parsed = lang::parse::parse(source);
         if parsed.incomplete {
-            return Piece { value: None, diagnostics: parsed.diagnostics, incomplete: true, exit: None };
+            return Piece {
+                value: None,
+                diagnostics: parsed.diagnostics,
+                incomplete: true,
+                exit: None,
+                interrupted: None,
+            };
         }
         let outer = self.names.borrow().clone();
         let loaded = self.load(source, Options { outer: &outer, role: Role::Piece, ..Options::default() });
         let mut diagnostics = errors(loaded.diagnostics);
-        let Some(unit) = loaded.unit else { return Piece { value: None, diagnostics, incomplete: false, exit: None } };
+        let Some(unit) = loaded.unit else {
+            return Piece { value: None, diagnostics, incomplete: false, exit: None, interrupted: None };
+        };
         self.isolate.start_watch();
         let result = self.evaluate(&unit.before).and_then(|()| self.call(closure(&unit.main), Vec::new()));
         // Also after an error: what was bound before it stays.
@@ -258,11 +300,26 @@ impl Engine {
             Ok(v) => value = Some(inspect(&v)),
             Err(raise) => match raise.why {
                 Why::Exit(code) => exit = Some(code),
+                Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => {}
                 _ => diagnostics.push(raise.to_diagnostic()),
             },
         }
         diagnostics.extend(self.settle_log());
-        Piece { value, diagnostics, incomplete: false, exit }
+        let interrupted = self.interrupted();
+        if interrupted.is_some() {
+            self.begin_anew();
+        }
+        Piece { value, diagnostics, incomplete: false, exit, interrupted }
+    }
+
+    /// What was interrupted is over; the next piece is not.
+    fn begin_anew(&self) {
+        let context = Rc::<Context>::default();
+        begin_anew(&self.isolate, &context.task);
+        *self.context.borrow_mut() = context;
+        if let Some(interrupt) = &self.world.interrupt {
+            interrupt.reset();
+        }
     }
 
     fn remember(&self, globals: Vec<Outer>) {
@@ -283,7 +340,8 @@ impl Engine {
     }
 
     fn call(&self, function: Value, args: Vec<Value>) -> Result<Value, Box<Raise>> {
-        let mut fiber = Fiber::new(&self.isolate, &self.context, function, args)?;
+        let context = self.context();
+        let mut fiber = Fiber::new(&self.isolate, &context, function, args)?;
         loop {
             match fiber.run() {
                 Exit::Done(value) => return Ok(value),
@@ -291,7 +349,7 @@ impl Engine {
                 // Nobody else wants to run.
                 Exit::Yield if !self.isolate.is_busy() => {}
                 exit => {
-                    let main = run(&self.isolate, &self.context.task, resume(fiber, exit));
+                    let main = run(&self.isolate, &context.task, resume(fiber, exit));
                     return self.block_on(main).unwrap_or_else(|| Err(no_runtime()));
                 }
             }
@@ -301,7 +359,8 @@ impl Engine {
     /// Cancels the tasks that are left, and waits until they have cleaned up.
     fn close(&self) {
         if self.isolate.is_busy() {
-            let _ = self.block_on(close(&self.isolate, &self.context.task));
+            let context = self.context();
+            let _ = self.block_on(close(&self.isolate, &context.task));
             self.isolate.abandon_tasks();
         }
     }
@@ -326,7 +385,31 @@ impl Engine {
                 .build_local(Default::default())
                 .ok()
         });
-        runtime.as_ref().map(|runtime| runtime.block_on(future))
+        let runtime = runtime.as_ref()?;
+        Some(match &self.world.interrupt {
+            Some(interrupt) => runtime.block_on(self.interruptibly(interrupt, future)),
+            None => runtime.block_on(future),
+        })
+    }
+
+    /// Waits, and tells the run to stop once somebody wants that. Its grace is then one of real time.
+    async fn interruptibly<T>(&self, interrupt: &Interrupt, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        let mut thrown = Some(interrupt.thrown());
+        let mut grace: Option<Pin<Box<tokio::time::Sleep>>> = None;
+        poll_fn(|cx| {
+            if thrown.as_mut().is_some_and(|thrown| thrown.as_mut().poll(cx).is_ready()) {
+                thrown = None;
+                lang::vm::interrupt(&self.isolate, &self.context().task, "interrupted");
+                grace = Some(Box::pin(tokio::time::sleep(GRACE)));
+            }
+            if grace.as_mut().is_some_and(|grace| grace.as_mut().poll(cx).is_ready()) {
+                grace = None;
+                end_grace(&self.isolate, &self.context().task);
+            }
+            future.as_mut().poll(cx)
+        })
+        .await
     }
 }
 

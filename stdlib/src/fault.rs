@@ -70,7 +70,8 @@ pub(crate) static CODES: &[Code] = &[
         code: LATE,
         severity: Error,
         title: "a handler or provider that takes too long",
-        meaning: "One call of a handler or of a provider's `evaluate` may take 30 seconds, unless `hook_timeout_ms` of the loop \
+        meaning: "One call of a handler, of a provider's `evaluate`, of a compactor or of `decide` among the permissions may \
+                  take 30 seconds, unless `hook_timeout_ms` of the loop \
                   or `timeout_ms` under `[hooks]` in harn.toml says otherwise. One that takes longer is given up, and the \
                   loop goes on; where it could have refused a call or a prompt, it counts as a refusal.",
         fails: "register_session_hook(\"session_start\", { event -> sleep(60000) })\nagent_loop(\"go\", nil, \

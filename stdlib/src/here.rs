@@ -26,14 +26,9 @@ pub(crate) struct Here {
 
 impl Here {
     /// A context for a call out of a turn.
-    pub(crate) fn context(base: &Rc<Context>, turn: Turn<'_>) -> Rc<Context> {
+    pub(crate) fn context(base: &Rc<Context>, turn: Turn<'_>) -> Context {
         let (session, scope) = (Some(turn.session.clone()), Some(turn.scope.clone()));
-        Rc::new(base.with_data(Rc::new(Self {
-            session,
-            scope,
-            script: turn.scope.script,
-            audit: turn.scope.audit.clone(),
-        })))
+        base.with_data(Rc::new(Self { session, scope, script: turn.scope.script, audit: turn.scope.audit.clone() }))
     }
 
     /// A context in which receipts of tool calls are filed, with the place for them.

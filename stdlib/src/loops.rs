@@ -4,6 +4,7 @@ use crate::bind::{ScriptHook, ScriptModel, ScriptPermissions};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
 use crate::options::{Reader, compaction, daemon, label_of};
+use crate::progress::watch;
 use crate::table::{announce, tools_from};
 use crate::values::TranscriptValue;
 use crate::world::World;
@@ -67,8 +68,7 @@ fn parts(
         }
     };
     let (hooks, providers) = (world.hooks.clone(), world.providers.clone());
-    let live = world.live.clone().unwrap_or_else(|| Rc::new(|_| {}));
-    Ok(Parts { model, tools, hooks, providers, post_turn, live })
+    Ok(Parts { model, tools, hooks, providers, post_turn, live: watch(world) })
 }
 
 fn loop_options(

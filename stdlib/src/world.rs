@@ -1,7 +1,9 @@
 //! What one run holds of the core.
 
 use crate::clock::RunClock;
+use crate::interrupt::Interrupt;
 use crate::output::Output;
+use crate::progress::CutShort;
 use crate::table::input::Input;
 use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
@@ -35,6 +37,10 @@ pub struct World {
     pub(crate) output: Rc<dyn Output>,
     /// Who watches loops at work.
     pub(crate) live: Option<Live>,
+    /// Who may tell the run to stop.
+    pub(crate) interrupt: Option<Interrupt>,
+    /// The loops that were cut short by that.
+    pub(crate) cut_short: RefCell<Vec<CutShort>>,
     pub(crate) clock: Rc<RunClock>,
     pub(crate) log: Rc<dyn EventLog>,
     pub(crate) sessions: Sessions,
@@ -62,6 +68,7 @@ impl World {
         seed: Option<u64>,
         output: Rc<dyn Output>,
         live: Option<Live>,
+        interrupt: Option<Interrupt>,
         args: Vec<String>,
         task: Option<String>,
         models: Option<CapabilityTable>,
@@ -80,6 +87,8 @@ impl World {
             this: this.clone(),
             output,
             live,
+            interrupt,
+            cut_short: RefCell::default(),
             clock,
             log,
             sessions: Sessions::new(chosen),
@@ -102,6 +111,11 @@ impl World {
     /// The world again, for what outlives a call.
     pub(crate) fn rc(&self) -> Option<Rc<World>> {
         self.this.upgrade()
+    }
+
+    /// Whether somebody has told the run to stop.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|interrupt| interrupt.exit_code().is_some())
     }
 
     /// A scope that nothing cancels.
@@ -181,6 +195,10 @@ impl Host for World {
 
     fn idle(&self, outside: bool) -> lang::vm::Idle {
         self.clock.idle(outside)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        World::is_interrupted(self)
     }
 
     fn random(&self) -> u64 {

@@ -4,6 +4,7 @@
 //! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
 //! - [`explain`]: every row of the catalogue fails and is mended as it claims.
 //! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.
+//! - [`interrupt`]: signals that end a run, and what is left in good order.
 //! - [`limits`]: runs that want more than they may have.
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
 //! - [`reminder_rows`]: the reference of reminders, its scripts and the code say the same.
@@ -36,6 +37,7 @@ mod explain;
 mod facts;
 mod guide;
 mod harn;
+mod interrupt;
 mod limits;
 mod model_server;
 mod oracle;

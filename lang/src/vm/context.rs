@@ -1,7 +1,7 @@
 //! What a fiber carries with it, and what a builtin is given.
 
 use super::tasks::{Globals, Open, Task};
-use super::{Isolate, Local, Raise};
+use super::{Halt, Isolate, Local, Raise};
 use std::any::Any;
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,6 +24,10 @@ pub trait Host {
     /// fiber that sleeps, because what comes from outside may still make the alarms needless.
     fn idle(&self, _outside: bool) -> Idle {
         Idle::Never
+    }
+    /// Whether somebody outside wants the run to end. Asked now and then while a fiber runs.
+    fn is_interrupted(&self) -> bool {
+        false
     }
     /// For the crate that implements it.
     fn as_any(&self) -> &dyn Any;
@@ -73,6 +77,8 @@ pub struct Context {
     pub(super) globals: Option<Rc<Globals>>,
     /// What the fiber must close behind it; a clone starts with nothing.
     pub(crate) open: Open,
+    /// What stops this call of a function, and nothing beside it.
+    pub halt: Option<Halt>,
     /// Whatever the crate above put there.
     pub data: Option<Rc<dyn Any>>,
 }
@@ -82,6 +88,12 @@ impl Context {
     #[must_use]
     pub fn with_data(&self, data: Rc<dyn Any>) -> Self {
         Self { data: Some(data), ..self.clone() }
+    }
+
+    /// The same for a call that is stopped by itself.
+    #[must_use]
+    pub fn halted_by(&self, halt: Halt) -> Self {
+        Self { halt: Some(halt), ..self.clone() }
     }
 
     /// The data as the type it was made from.

@@ -85,6 +85,8 @@ pub struct Fiber {
     pub(super) caught: Vec<Caught>,
     /// What it knows of its task's signals.
     pub(super) noticed: Noticed,
+    /// How often it was interrupted by its call's own switch.
+    pub(super) halted: u16,
 }
 
 /// Instructions in a slice: about 100 µs.
@@ -122,6 +124,7 @@ impl Fiber {
             root: Value::Nil,
             caught: Vec::new(),
             noticed: context.task.noticed(),
+            halted: 0,
         }
     }
 
@@ -155,7 +158,12 @@ impl Fiber {
 
     /// What interrupts it now.
     pub(super) fn interrupt(&mut self) -> Option<Box<Raise>> {
-        self.context.task.interrupt(&mut self.noticed)
+        if let Some(raise) = self.context.task.interrupt(&mut self.noticed) {
+            return Some(raise);
+        }
+        let halt = self.context.halt.as_ref()?;
+        // What interrupts the whole task has interrupted this call already.
+        if self.context.task.is_ending() { None } else { halt.interrupt(&mut self.halted) }
     }
 
     /// Where it is.

@@ -20,6 +20,7 @@ mod dispatch;
 mod drive;
 mod fast;
 mod fiber;
+mod halt;
 mod isolate;
 mod iterate;
 mod memory;
@@ -42,6 +43,7 @@ pub(crate) use access::walkable;
 pub use context::{Context, Cx, Host, Idle, Limits};
 pub use drive::{Function, drive, resume, yield_once};
 pub use fiber::{Exit, Fiber};
+pub use halt::Halt;
 pub(crate) use isolate::Holder;
 pub use isolate::Isolate;
 pub use memory::Counted;
@@ -53,7 +55,7 @@ pub use proto::{
     Test,
 };
 pub use raise::{About, Raise, Why};
-pub use tasks::{Deadline, Task, close, run, run_by, spawn_work};
+pub use tasks::{Deadline, Task, begin_anew, close, end_grace, end_run, interrupt, run, run_by, spawn_work};
 pub use type_test::TypeTest;
 pub(crate) use unwind::{held, held_why};
 pub use wait::{Called, Local, On, Outcome, Wait};

@@ -4,7 +4,7 @@
 use super::call::Entered;
 use super::fiber::{Exit, Fiber, Frame, Pending, SLICE};
 use super::op::Op;
-use super::tasks::Globals;
+use super::tasks::{self, Globals};
 use super::{Raise, codes};
 use crate::builtins::Step;
 use crate::value::Value;
@@ -130,6 +130,9 @@ impl Fiber {
             return Err(raise.help(
                 "give it more with `--fuel N`, or `fuel` under `[limits]` in harn.toml, or look for a loop without an end",
             ));
+        }
+        if self.isolate.host().is_interrupted() {
+            tasks::interrupt(&self.isolate, &self.context.task, "interrupted");
         }
         self.check_memory()?;
         self.isolate.check_time()?;

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::capabilities::Known;
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
-use super::mock::tell_in_pieces;
 use super::place::Place;
 use super::provider::{Env, Provider, RouteError, set};
 use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream};
@@ -198,15 +197,8 @@ impl Model for Routes {
             Err(error) => return Answer::Now(Err(fault(ModelError::from(error)))),
         };
         match route.endpoint.clone() {
-            None if request.stream => {
-                let answer = self.mock.call(turn, request, &route.model);
-                Answer::later(async move {
-                    let reply = answer.get().await?;
-                    tell_in_pieces(&reply, live).await;
-                    Ok(reply)
-                })
-            }
-            None => match self.mock.call(turn, request, &route.model) {
+            None if request.stream => self.mock.call(turn, request, &route.model, live),
+            None => match self.mock.call(turn, request, &route.model, live) {
                 Answer::Now(outcome) => Answer::Now(outcome.inspect(|reply| show(reply, live))),
                 Answer::Later(outcome) => {
                     Answer::later(async move { outcome.await.inspect(|reply| show(reply, live)) })

@@ -11,13 +11,10 @@ use crate::hooks::{EventKind, HookEvent};
 use crate::model::{Delta, Piece};
 use crate::seam::{Outcome, fault};
 
-use super::{Run, until_stopped};
+use super::{GRACE_MS, Run, until_stopped};
 
 /// So many pieces may wait for handlers; then the model waits for them.
 const MOST: usize = 64;
-
-/// How long the handler at work may take to notice that the loop is being stopped.
-const GRACE_MS: u64 = 2_000;
 
 /// The pieces of one answer.
 pub(super) struct Deltas {
@@ -93,7 +90,9 @@ impl Run<'_> {
         deltas: &Deltas,
         call: impl Future<Output = Outcome<T>>,
     ) -> Outcome<T> {
-        let call = async { until_stopped(&self.scope, 0, call).await.map_err(fault).and_then(|outcome| outcome) };
+        let grace_ms = self.parts.model.grace_ms();
+        let call =
+            async { until_stopped(&self.scope, grace_ms, call).await.map_err(fault).and_then(|outcome| outcome) };
         if !deltas.told {
             return call.await;
         }

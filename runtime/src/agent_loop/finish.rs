@@ -31,7 +31,6 @@ impl Run<'_> {
             };
             run.emit(&event).await?;
         }
-        run.let_see(state.iteration, Seen::Ended(ended.status));
         run.scope.log.durable(Ticket::ALL).await?;
         let visible = state.text.replace(run.options.done_sentinel.as_ref(), "");
         let visible_text: Arc<str> =
@@ -43,7 +42,8 @@ impl Run<'_> {
             false => Data::Nil,
         };
         let left = stays.then(|| Box::new(state.clone()));
-        Ok(LoopResult {
+        let iteration = state.iteration;
+        let result = LoopResult {
             suspension,
             left,
             daemon_state,
@@ -59,6 +59,8 @@ impl Run<'_> {
             session_id: run.session.id().clone(),
             transcript: run.session.transcript(),
             diagnostics,
-        })
+        };
+        run.let_see(iteration, Seen::Ended(&result));
+        Ok(result)
     }
 }

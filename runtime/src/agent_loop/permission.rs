@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::hooks::HookEvent;
 use crate::message::ToolCall;
 use crate::note::Note;
-use crate::seam::{Outcome, Permissions, Permit, Sort, Turn};
+use crate::patience::{is_late, patiently};
+use crate::seam::{Outcome, Permissions, Permit, Scope, Sort, Turn};
 
-use super::{LoopState, Run, until_stopped};
+use super::{GRACE_MS, LoopState, Run, until_stopped};
 
 impl Run<'_> {
     /// Asks for a permission where one is wanted; why it was refused.
@@ -37,9 +38,14 @@ impl Run<'_> {
         call: &ToolCall,
         reason: &Arc<str>,
     ) -> Permit {
-        match until_stopped(turn.scope, 0, permissions.ask(turn, call, reason).get()).await {
+        // Whoever decides may take as long as a handler.
+        let cancel = turn.scope.cancel.child();
+        let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
+        let asked = permissions.ask(Turn { scope: &scope, ..turn }, call, reason);
+        match until_stopped(turn.scope, GRACE_MS, patiently(turn.scope, &cancel, asked)).await {
             Ok(Ok(permit)) => permit,
             Ok(Err(thrown)) => {
+                let thrown = if is_late(&thrown) { permissions.late(scope.hook_timeout_ms) } else { thrown };
                 let why = format!("the decision failed: {thrown}");
                 if !matches!(thrown.sort(), Sort::Cancelled) {
                     turn.scope.note(Note::of_fault("permissions", thrown));

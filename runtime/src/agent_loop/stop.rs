@@ -6,6 +6,9 @@ use std::task::Poll;
 
 use crate::seam::{Scope, Stopped};
 
+/// How long work may take to notice that it is being stopped, and to clean up.
+pub const GRACE_MS: u64 = 2_000;
+
 /// Waits for `work`, but not beyond cancellation or deadline plus `grace_ms`. What is ready at the same time as the signal
 /// counts as done.
 pub async fn until_stopped<T>(scope: &Scope, grace_ms: u64, work: impl Future<Output = T>) -> Result<T, Stopped> {
@@ -31,7 +34,7 @@ pub async fn until_stopped<T>(scope: &Scope, grace_ms: u64, work: impl Future<Ou
 }
 
 /// Ready once the work is to be stopped.
-async fn stopped(scope: &Scope) -> Stopped {
+pub async fn stopped(scope: &Scope) -> Stopped {
     let mut cancelled = pin!(scope.cancel.cancelled());
     let mut deadline = scope.deadline_ms.map(|at| scope.clock.alarm(at));
     poll_fn(|cx| {

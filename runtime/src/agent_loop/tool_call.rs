@@ -15,10 +15,7 @@ use crate::words::nearest;
 use super::tools::not_run;
 use super::validate::fits;
 use super::watch::Seen;
-use super::{LoopState, Run, until_stopped};
-
-/// How long a tool may take to notice that it is being stopped.
-const GRACE_MS: u64 = 2_000;
+use super::{GRACE_MS, LoopState, Run, until_stopped};
 
 impl Run<'_> {
     /// Answers one call. Only what stops the loop is a failure; all else is an answer for the model.

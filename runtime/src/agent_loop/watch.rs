@@ -5,7 +5,7 @@ use crate::message::ToolCall;
 use crate::model::{Delta, Usage};
 use crate::seam::Turn;
 
-use super::{LoopStatus, Run};
+use super::{LoopResult, Run};
 
 /// Something that can be seen of a loop.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ pub enum Seen<'a> {
     /// It has nothing to do and sleeps.
     Idle,
     /// It is over.
-    Ended(LoopStatus),
+    Ended(&'a LoopResult),
 }
 
 impl Run<'_> {

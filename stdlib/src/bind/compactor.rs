@@ -9,8 +9,9 @@ use lang::value::article;
 use lang::vm::{Raise, codes};
 use runtime::message::{Message, Role};
 use runtime::reminder::Reminder;
-use runtime::seam::{Answer, Compactor, Outcome, Summary, Turn};
+use runtime::seam::{Answer, Compactor, Fault, Outcome, Summary, Turn};
 use std::collections::HashSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A compactor written in the language.
@@ -76,6 +77,10 @@ fn unusable(value: &Value) -> Box<Raise> {
 }
 
 impl Compactor for ScriptCompactor {
+    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+        self.function.late("the compactor", ms)
+    }
+
     fn compact<'a>(
         &'a self,
         turn: Turn<'a>,

@@ -6,11 +6,13 @@ use crate::here::Here;
 use lang::builtins::args;
 use lang::source::{SourceRef, Span};
 use lang::value::Value;
-use lang::vm::{Called, Cx, Function, Raise};
+use lang::vm::{Called, Cx, Function, Halt, Raise, Why, end_run};
+use runtime::agent_loop::{GRACE_MS, stopped};
 use runtime::data::Data;
 use runtime::receipt::AuditLog;
 use runtime::reminder::ReminderError;
-use runtime::seam::{Answer, Fault, Outcome, Turn};
+use runtime::seam::{Answer, Fault, Outcome, Scope, Stopped, Turn};
+use std::pin::pin;
 use std::rc::Rc;
 
 /// A script's function.
@@ -38,17 +40,28 @@ impl ScriptFn {
         args: Vec<Value>,
         read: impl FnOnce(Value) -> Outcome<T> + 'a,
     ) -> Answer<'a, Outcome<T>> {
-        let function = self.function.with_context(Here::context(self.function.context(), turn));
+        let halt = Halt::default();
+        let context = Here::context(self.function.context(), turn).halted_by(halt.clone());
+        let function = self.function.with_context(Rc::new(context));
+        let outcome = move |outcome: lang::vm::Outcome| match outcome {
+            Ok(value) => read(value),
+            Err(raise) => Err(self.thrown(turn, raise)),
+        };
         match function.call(args) {
-            Called::Now(Ok(value)) => Answer::Now(read(value)),
-            Called::Now(Err(raise)) => Answer::Now(Err(Thrown::fault(raise))),
-            Called::Later(wait) => Answer::later(async move {
-                match wait.get().await {
-                    Ok(value) => read(value),
-                    Err(raise) => Err(Thrown::fault(raise)),
-                }
-            }),
+            Called::Now(done) => Answer::Now(outcome(done)),
+            Called::Later(wait) => {
+                Answer::later(async move { outcome(until_halted(turn.scope, &halt, wait.get()).await) })
+            }
         }
+    }
+
+    /// `exit` ends the run, and the loop at hand at once; it is no failure of a tool or a handler.
+    fn thrown(&self, turn: Turn<'_>, raise: Box<Raise>) -> Rc<dyn Fault> {
+        if let Why::Exit(_) = raise.why {
+            turn.scope.cancel.cancel(raise.message.as_str());
+            end_run(self.function.isolate(), &raise);
+        }
+        Thrown::fault(raise)
     }
 
     /// The error of a reminder that it returned, at the place where it was written.
@@ -97,6 +110,27 @@ impl ScriptFn {
     pub(crate) fn with_script(&self, script: u64) -> Called {
         self.function.with_context(Here::with_script(self.function.context(), script)).call([])
     }
+}
+
+/// Waits for a call. Once the scope is stopped the function is told, and cleans up within the grace.
+async fn until_halted<T>(scope: &Scope, halt: &Halt, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    let why = tokio::select! {
+        biased;
+        done = &mut work => return done,
+        why = stopped(scope) => why,
+    };
+    halt.halt(&match &why {
+        Stopped::Cancelled(reason) => reason.to_string(),
+        Stopped::Deadline => why.to_string(),
+    });
+    let over = scope.clock.alarm(scope.clock.now_ms().saturating_add(GRACE_MS));
+    tokio::select! {
+        biased;
+        done = &mut work => return done,
+        () = over => halt.end_grace(),
+    }
+    work.await
 }
 
 /// A function's result as data.

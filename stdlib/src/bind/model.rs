@@ -20,6 +20,10 @@ impl Model for ScriptModel {
         Destination { provider: Some("llm_caller".into()), model: request.model.clone() }
     }
 
+    fn grace_ms(&self) -> u64 {
+        runtime::agent_loop::GRACE_MS
+    }
+
     fn call<'a>(
         &'a self,
         turn: Turn<'a>,
@@ -39,6 +43,10 @@ impl Model for ScriptModel {
             let reply = answer(&value).map_err(fault)?;
             if !reply.text.is_empty() {
                 live(Delta::Text(&reply.text));
+            }
+            for (index, call) in reply.tool_calls.iter().enumerate() {
+                live(Delta::ToolCallStart { index, id: &call.id, name: &call.name });
+                live(Delta::ToolCallArguments { index, json: &call.arguments.to_json() });
             }
             Ok(reply)
         })

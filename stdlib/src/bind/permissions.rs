@@ -13,8 +13,10 @@ use lang::vm::{Cx, Raise, codes};
 use runtime::data::Data;
 use runtime::hooks::Pattern;
 use runtime::message::ToolCall;
-use runtime::seam::{Answer, Outcome, Permissions, Permit, Turn};
+use runtime::patience::TookTooLong;
+use runtime::seam::{Answer, Fault, Outcome, Permissions, Permit, Turn, fault};
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Who may run which tool, as a script says.
@@ -80,6 +82,13 @@ impl Permissions for ScriptPermissions {
             return Some(format!("`{}` is denied by the pattern `{pattern}`", call.name).into());
         }
         fits(&self.ask).map(|_| format!("`{}` needs a permission", call.name).into())
+    }
+
+    fn late(&self, ms: u64) -> Rc<dyn Fault> {
+        match &self.decide {
+            Some(decide) => decide.late("the decision about a permission", ms),
+            None => fault(TookTooLong { ms }),
+        }
     }
 
     fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<Permit>> {

@@ -6,17 +6,19 @@ use crate::here;
 use crate::lint;
 use crate::options::Reader;
 use crate::table::tool::tools_from;
-use crate::values::find_session;
+use crate::values::{Pieces, TextStream, find_session};
 use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
+use runtime::capabilities::Placement;
 use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
-use runtime::model::{ModelError, Reply, Request};
+use runtime::model::{Delta, ModelError, Reply, Request};
 use runtime::reminder::lifecycle::drop_unrenderable;
 use runtime::render::{RenderOptions, demotion, render};
-use runtime::seam::{Model, Turn, fault};
+use runtime::seam::{Model, Scope, Turn, fault};
+use runtime::session::Session;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,9 +26,38 @@ lang::builtins! { "" =>
     /// Asks a model once: `{text, tool_calls, model, provider, input_tokens, output_tokens, stop_reason, …}`. Shows it the
     /// session's pending reminders; evaluates no provider, charges nothing, and writes nothing into the session.
     waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> dict" [caps = &[Capability::Llm], lint = lint::llm_call] llm_call;
+    /// The same, its text piece by piece as it comes: `for piece in llm_stream(…)`. It is asked when the first piece is wanted,
+    /// and cancelled when the stream is let go of. What fails is raised where the next piece is wanted.
+    plain "llm_stream(prompt: string, system: string? = nil, options: LlmOptions = nil) -> stream" [caps = &[Capability::Llm], lint = lint::llm_call] llm_stream;
+}
+
+/// A question to a model, before it is rendered.
+struct Asking {
+    world: Rc<World>,
+    session: Rc<Session>,
+    scope: Scope,
+    request: Request,
+    placement: Option<Placement>,
 }
 
 fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let asking = asking(cx, args, "llm_call")?;
+    Ok(Wait::new(async move { asking.ask(&|_| {}).await.map(|reply| reply_value(&reply)) }))
+}
+
+fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut asking = asking(cx, args, "llm_stream")?;
+    if Reader::llm(args, 2)?.flag("stream")?.is_none() {
+        asking.request.stream = true;
+    }
+    let pieces = Pieces::default();
+    let coming = pieces.clone();
+    let request = async move { asking.ask(&|delta| coming.take_in(delta)).await.map(drop) };
+    Ok(TextStream::value(pieces, request))
+}
+
+/// Reads what the call wants to know, and from whom.
+fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, Box<Raise>> {
     let world = here::world(cx)?;
     let prompt: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
     let options = Reader::llm(args, 2)?;
@@ -34,12 +65,8 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let placement = options.reminders(&world)?.placement;
     let scope = here::scope(cx, &world);
     let session = match options.text("session_id")? {
-        Some(id) => {
-            find_session(&id, &world, "llm_call").map_err(|raise| raise.about(2, "`session_id` is at fault"))?
-        }
-        None => {
-            here::session(cx).unwrap_or_else(|| world.sessions.detached(&Arc::from("llm_call"), scope.clock.now_ms()))
-        }
+        Some(id) => find_session(&id, &world, caller).map_err(|raise| raise.about(2, "`session_id` is at fault"))?,
+        None => here::session(cx).unwrap_or_else(|| world.sessions.detached(&Arc::from(caller), scope.clock.now_ms())),
     };
     let mut tools = Vec::new();
     tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "`tools` is at fault"))?;
@@ -50,7 +77,13 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     if !prompt.is_empty() {
         request.messages.push_back(Arc::new(Message::user(prompt)));
     }
-    Ok(Wait::new(async move {
+    Ok(Asking { world, session, scope, request, placement })
+}
+
+impl Asking {
+    /// Renders the pending reminders and asks; pieces of the answer go to `live`.
+    async fn ask(self, live: &dyn Fn(Delta<'_>)) -> Result<Reply, Box<Raise>> {
+        let Asking { world, session, scope, mut request, placement } = self;
         announce(&world, &request);
         let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
         let capabilities = route.map_err(|e| to_raise(&fault(ModelError::from(e))))?.capabilities;
@@ -64,12 +97,12 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         request.reminders = Arc::new(rendered);
         session.sent(&scope, &request, false, &*world.routes);
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
-        let reply = world.routes.call(turn, &request, &|_| {}).get().await.map_err(|e| to_raise(&e))?;
+        let reply = world.routes.call(turn, &request, live).get().await.map_err(|e| to_raise(&e))?;
         for note in scope.notes.borrow().iter() {
             world.show(note);
         }
-        Ok(reply_value(&reply))
-    }))
+        Ok(reply)
+    }
 }
 
 fn read_messages(value: &Value) -> Result<imbl::Vector<Arc<Message>>, Box<Raise>> {

@@ -1,7 +1,9 @@
 //! What the core hands out, as values of the language.
 
 mod stream;
+mod text_stream;
 mod transcript;
 
 pub(crate) use stream::EventStream;
+pub(crate) use text_stream::{Pieces, TextStream};
 pub(crate) use transcript::{TranscriptValue, find_session, of_transcript, on_record, session_arg};

@@ -5,6 +5,7 @@
 //!   calls; a waiting fiber is woken.
 //! - `waiting`: how a fiber waits and is interrupted while it does.
 //! - `set`: the tasks of a run; polls those that were woken, beside the main fiber. `stuck`: when nobody can be.
+//! - `interrupt`: a run that is told from outside to stop.
 //! - `spawn`: how a task begins and ends. `group`: `parallel`.
 //! - `deadline`, `lock`: what stands behind `deadline` and `mutex` blocks.
 //! - `cross`: the one place where values are copied for another task. [`Globals`]: a task's own variables of the file.
@@ -16,6 +17,7 @@ mod cross;
 mod deadline;
 mod globals;
 mod group;
+mod interrupt;
 mod lock;
 mod open;
 mod set;
@@ -31,6 +33,7 @@ pub(crate) use cross::cross;
 pub use deadline::Deadline;
 pub(super) use globals::Globals;
 pub(crate) use group::{Items, Work, parallel};
+pub use interrupt::{begin_anew, end_grace, end_run, interrupt};
 pub(crate) use lock::Lock;
 pub(crate) use open::Open;
 use set::Key;

@@ -93,6 +93,12 @@ impl Tasks {
         self.slots.borrow().len() > self.free.borrow().len()
     }
 
+    /// Another main task takes the place of the one before.
+    pub(super) fn take_over(&self, main: &Rc<Task>) {
+        *self.root.borrow_mut() = Some(main.clone());
+        *self.current.borrow_mut() = Some(main.clone());
+    }
+
     pub(super) fn waits_outside(&self, more: bool) {
         let count = self.outside.get();
         self.outside.set(if more { count + 1 } else { count.saturating_sub(1) });

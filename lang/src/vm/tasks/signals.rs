@@ -96,6 +96,11 @@ impl Signals {
         self.state.borrow().stop.is_some()
     }
 
+    pub(super) fn is_ending(&self) -> bool {
+        let state = self.state.borrow();
+        state.stop.is_some() || state.deadlines.iter().any(|deadline| deadline.passed.is_some())
+    }
+
     /// The task must end; false when it must already.
     pub(super) fn stop(&self, raise: Box<Raise>) -> bool {
         let mut state = self.state.borrow_mut();

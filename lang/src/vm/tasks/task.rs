@@ -6,7 +6,7 @@ use super::signals::{Noticed, Signals};
 use super::waiting::Noted;
 use crate::source::{SourceRef, Span};
 use crate::value::release;
-use crate::vm::{Outcome, Raise};
+use crate::vm::{Outcome, Raise, Why};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::task::Waker;
@@ -49,6 +49,16 @@ impl Task {
     /// Whether somebody gave it up.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.signals.is_stopped()
+    }
+
+    /// Whether it is being interrupted: it was given up, or a deadline that is still open has passed.
+    pub(in crate::vm) fn is_ending(&self) -> bool {
+        self.signals.is_ending()
+    }
+
+    /// Whether `exit` somewhere ends it.
+    pub(super) fn is_exiting(&self) -> bool {
+        self.signals.stopped_by().is_some_and(|raise| matches!(raise.why, Why::Exit(_)))
     }
 
     /// What it came to; nothing while it runs. It counts as seen then.

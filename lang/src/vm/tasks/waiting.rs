@@ -3,10 +3,13 @@
 use super::Task;
 use crate::source::{SourceRef, Span};
 use crate::vm::wait::State;
-use crate::vm::{Fiber, Isolate, On, Outcome, Wait};
+use crate::vm::{Fiber, Isolate, Local, On, Outcome, Wait};
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Poll, Waker};
+
+/// How long work that was told to end may go on once the grace is over for what it waits for.
+const FAREWELL_MS: u64 = 500;
 
 /// What a fiber waits for, and where: for the message when nothing can go on.
 #[derive(Debug)]
@@ -31,6 +34,7 @@ pub(in crate::vm) async fn wait_for(fiber: &mut Fiber, wait: Wait) -> Outcome {
     let task = fiber.context().task.clone();
     let _note = Note::new(fiber, &task, on);
     let mut interrupted = None;
+    let mut farewell: Option<Local<()>> = None;
     poll_fn(|cx| {
         let mut signal = if takes || stop.is_some() { fiber.interrupt() } else { None };
         loop {
@@ -38,20 +42,44 @@ pub(in crate::vm) async fn wait_for(fiber: &mut Fiber, wait: Wait) -> Outcome {
             if signal.is_none()
                 && let Poll::Ready(outcome) = future.as_mut().poll(cx)
             {
-                return Poll::Ready(interrupted.take().map_or(outcome, Err));
+                // But `exit` somewhere in it has ended the run.
+                let ends = if interrupted.is_none() && task.is_exiting() { fiber.interrupt() } else { None };
+                return Poll::Ready(interrupted.take().or(ends).map_or(outcome, Err));
             }
             let Some(raise) = signal.take().or_else(|| fiber.interrupt()) else {
-                task.watch(cx.waker());
+                watch(fiber, &task, cx.waker());
                 return Poll::Pending;
             };
-            let Some(stop) = stop.take() else {
-                return Poll::Ready(Err(interrupted.take().unwrap_or(raise)));
+            if let Some(stop) = stop.take() {
+                stop(&raise.message);
+                interrupted = Some(raise);
+                continue;
+            }
+            if interrupted.is_none() {
+                return Poll::Ready(Err(raise));
+            }
+            // The grace is over for what the work waits for in its turn. It has a moment to come to its own end.
+            let Some(over) = &mut farewell else {
+                let host = fiber.isolate.host();
+                farewell = Some(host.alarm(host.now_ms().saturating_add(FAREWELL_MS)));
+                continue;
             };
-            stop(&raise.message);
-            interrupted = Some(raise);
+            if over.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Err(interrupted.take().unwrap_or(raise)));
+            }
+            watch(fiber, &task, cx.waker());
+            return Poll::Pending;
         }
     })
     .await
+}
+
+/// Wakes with whatever may interrupt the fiber.
+fn watch(fiber: &Fiber, task: &Task, waker: &Waker) {
+    task.watch(waker);
+    if let Some(halt) = &fiber.context().halt {
+        halt.watch(waker);
+    }
 }
 
 /// Takes the note off when the wait is over, however it ends.

@@ -8,7 +8,8 @@
 //! - Tokens that a reply does not give are estimated: one for four bytes.
 //! - A reply with a delay is taken when it is asked for and answers when the run's clock has moved so far, so the order of
 //!   the calls decides who gets which.
-//! - A streamed answer comes in pieces that end at words.
+//! - A streamed answer comes in pieces that end at words, its delay spread over them. One with text and an error says the text
+//!   and then breaks off.
 //! - A scripted error ends the call at once. Only where the request itself asks for retries are transient ones tried again,
 //!   so that a script which queues one failure sees it.
 //!
@@ -23,7 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use runtime::message::{Role, ToolCall};
-use runtime::model::{ModelError, Reply, Request, Usage};
+use runtime::model::{Delta, ModelError, Reply, Request, Usage};
 use runtime::seam::{Answer, Outcome, Turn, fault};
 
 mod call;
@@ -33,10 +34,10 @@ mod reply;
 mod tally;
 
 pub use call::MockCall;
-pub(super) use pieces::tell_in_pieces;
 pub use reply::{MockError, MockReply};
 
 use super::http::retry;
+use pieces::tell_in_pieces;
 use queue::Queue;
 use tally::Tally;
 
@@ -100,22 +101,24 @@ impl Mock {
         turn: Turn<'a>,
         request: &'a Request,
         model: &Arc<str>,
+        live: &'a dyn Fn(Delta<'_>),
     ) -> Answer<'a, Outcome<Reply>> {
+        let streams = request.stream.then_some(live);
         let first = self.answer_once(turn, request, model);
         let retries = request.retries.unwrap_or(0);
         // Nothing is waited for, as in most tests.
-        if first.delay_ms == 0 && (retries == 0 || first.outcome.is_ok()) {
+        if streams.is_none() && first.delay_ms == 0 && (retries == 0 || first.outcome.is_ok()) {
             return Answer::Now(first.outcome.map_err(fault));
         }
         let model = model.clone();
         Answer::later(async move {
             if retries == 0 {
-                return first.waited(turn).await.map_err(fault);
+                return first.come(turn, streams).await.map_err(fault);
             }
             let mut first = Some(first);
-            retry::with_retries(turn.scope, retries, &|_| {}, async |_| {
+            retry::with_retries(turn.scope, retries, streams.unwrap_or(&|_| {}), async |_| {
                 let answer = first.take().unwrap_or_else(|| self.answer_once(turn, request, &model));
-                answer.waited(turn).await
+                answer.come(turn, streams).await
             })
             .await
         })
@@ -135,7 +138,8 @@ impl Mock {
         let scripted = queue.take(&prompt).unwrap_or_else(|| MockReply::text(unscripted(&prompt)));
         let delay_ms = scripted.delay_ms.unwrap_or(0);
         if let Some(error) = scripted.error {
-            return Answered { delay_ms, outcome: Err(ModelError { model: Some(model.clone()), ..error }) };
+            let said = scripted.text.map(|text| Reply { text, ..Reply::default() });
+            return Answered { delay_ms, said, outcome: Err(ModelError { model: Some(model.clone()), ..error }) };
         }
         let input_tokens = scripted.input_tokens.unwrap_or_else(|| state.tally.count(turn.session.id(), request));
         let tool_calls = with_ids(scripted.tool_calls, &mut state.ids_given);
@@ -150,21 +154,28 @@ impl Mock {
             provider: "mock".into(),
             ..Reply::default()
         };
-        Answered { delay_ms, outcome: Ok(reply) }
+        Answered { delay_ms, said: None, outcome: Ok(reply) }
     }
 }
 
 /// An answer that is known, and how long it is waited for.
 struct Answered {
     delay_ms: u64,
+    /// What is said before it fails.
+    said: Option<Reply>,
     outcome: Result<Reply, ModelError>,
 }
 
 impl Answered {
-    async fn waited(self, turn: Turn<'_>) -> Result<Reply, ModelError> {
-        if self.delay_ms > 0 {
-            let clock = &turn.scope.clock;
-            clock.sleep_until(clock.now_ms().saturating_add(self.delay_ms)).await;
+    /// In pieces, where somebody wants them.
+    async fn come(self, turn: Turn<'_>, live: Option<&dyn Fn(Delta<'_>)>) -> Result<Reply, ModelError> {
+        match (live, self.outcome.as_ref().ok().or(self.said.as_ref())) {
+            (Some(live), Some(reply)) => tell_in_pieces(turn.scope, self.delay_ms, reply, live).await,
+            _ if self.delay_ms > 0 => {
+                let clock = &turn.scope.clock;
+                clock.sleep_until(clock.now_ms().saturating_add(self.delay_ms)).await;
+            }
+            _ => {}
         }
         self.outcome
     }

@@ -4,24 +4,33 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use runtime::model::{Delta, Reply};
+use runtime::seam::Scope;
 
-/// Tells an answer: its text at the borders of words, then each call with its arguments. Whoever runs beside it has a turn
-/// between any two pieces.
-pub(in crate::model) async fn tell_in_pieces(reply: &Reply, live: &dyn Fn(Delta<'_>)) {
-    if let Some(reasoning) = &reply.reasoning {
-        live(Delta::Reasoning(reasoning));
-        breathe().await;
-    }
+/// Tells an answer: its text at the borders of words, then each call with its arguments. `delay_ms` is spread over the
+/// pieces, and whoever runs beside it has a turn before each.
+pub(super) async fn tell_in_pieces(scope: &Scope, delay_ms: u64, reply: &Reply, live: &dyn Fn(Delta<'_>)) {
+    let count = u64::try_from(words(&reply.text).count() + 2 * reply.tool_calls.len()).unwrap_or(u64::MAX).max(1);
+    let began = scope.clock.now_ms();
+    let mut told = 0_u64;
+    let mut pause = async || {
+        told += 1;
+        if delay_ms == 0 {
+            return breathe().await;
+        }
+        let share = delay_ms.saturating_mul(told) / count;
+        scope.clock.sleep_until(began.saturating_add(share)).await;
+    };
     for piece in words(&reply.text) {
+        pause().await;
         live(Delta::Text(piece));
-        breathe().await;
     }
     for (index, call) in reply.tool_calls.iter().enumerate() {
+        pause().await;
         live(Delta::ToolCallStart { index, id: &call.id, name: &call.name });
-        breathe().await;
+        pause().await;
         live(Delta::ToolCallArguments { index, json: &call.arguments.to_json() });
-        breathe().await;
     }
+    breathe().await;
 }
 
 /// A word with the blanks behind it, again and again.

@@ -12,7 +12,7 @@ fn request(prompt: &str) -> Request {
 }
 
 fn ask(mock: &Mock, place: &Place, prompt: &str) -> Outcome<Reply> {
-    block_on(mock.call(place.turn(), &request(prompt), &"mock".into()).get())
+    block_on(mock.call(place.turn(), &request(prompt), &"mock".into(), &|_| {}).get())
 }
 
 fn text(mock: &Mock, prompt: &str) -> String {
@@ -56,7 +56,7 @@ fn unscripted_it_answers_the_same_each_time() {
     assert_eq!(text(&mock, "\n  hello\nworld"), "mock: hello");
     assert_eq!(text(&mock, &"é".repeat(300)), format!("mock: {}", "é".repeat(200)));
     let place = Place::new();
-    let reply = block_on(mock.call(place.turn(), &Request::default(), &"mock".into()).get()).unwrap();
+    let reply = block_on(mock.call(place.turn(), &Request::default(), &"mock".into(), &|_| {}).get()).unwrap();
     assert_eq!(reply.text.as_ref(), "mock: (no prompt)");
 }
 
@@ -84,7 +84,7 @@ fn a_script_answers_only_those_that_name_it() {
 fn calls_are_recorded_and_share_the_history() {
     let (mock, place) = (Mock::new(), Place::new());
     let sent = Request { system: runtime::model::System::primary("be brief"), ..request("hi") };
-    block_on(mock.call(place.turn(), &sent, &"claude-x".into()).get()).unwrap();
+    block_on(mock.call(place.turn(), &sent, &"claude-x".into(), &|_| {}).get()).unwrap();
     let calls = mock.calls();
     assert!(Arc::ptr_eq(&calls[0].request.messages[0], &sent.messages[0]));
     let data = calls[0].to_data();
@@ -128,7 +128,7 @@ fn a_scripted_error_ends_the_call_unless_retries_are_asked_for() {
     mock.push(read(json).unwrap());
     mock.push(MockReply::text("at last"));
     let again = Request { retries: Some(1), ..request("p") };
-    let reply = block_on(mock.call(place.turn(), &again, &"mock".into()).get()).unwrap();
+    let reply = block_on(mock.call(place.turn(), &again, &"mock".into(), &|_| {}).get()).unwrap();
     assert_eq!(reply.text.as_ref(), "at last");
     assert_eq!(*place.clock.slept.borrow(), [1500]);
     assert_eq!(mock.calls().len(), 3);
@@ -141,7 +141,7 @@ fn a_delayed_reply_is_taken_at_once_and_answers_on_the_clock() {
         mock.push(read(json).unwrap());
     }
     let (request, model) = (request("p"), "mock".into());
-    let slow = mock.call(place.turn(), &request, &model);
+    let slow = mock.call(place.turn(), &request, &model, &|_| {});
     assert_eq!(ask(&mock, &place, "p").unwrap().text.as_ref(), "fast");
     assert!(place.clock.slept.borrow().is_empty());
     assert_eq!(block_on(slow.get()).unwrap().text.as_ref(), "slow");
@@ -172,4 +172,24 @@ fn replies_are_read_strictly() {
         assert_eq!(error.field, field, "{json}");
         assert!(error.message.contains(part), "{json}: {error}");
     }
+}
+
+#[test]
+fn a_streamed_answer_comes_in_pieces_over_its_delay_and_may_break_off() {
+    let (mock, place) = (Mock::new(), Place::new());
+    mock.push(read(r#"{"text":"one two three","delay_ms":300}"#).unwrap());
+    mock.push(read(r#"{"text":"half of","error":{"category":"connection"}}"#).unwrap());
+    let (request, model) = (Request { stream: true, ..request("p") }, "mock".into());
+    let pieces = RefCell::new(Vec::new());
+    let live = |delta: Delta<'_>| {
+        if let Delta::Text(text) = delta {
+            pieces.borrow_mut().push(text.to_owned());
+        }
+    };
+    let reply = block_on(mock.call(place.turn(), &request, &model, &live).get()).unwrap();
+    assert_eq!(reply.text.as_ref(), "one two three");
+    assert_eq!(pieces.take(), ["one ", "two ", "three"]);
+    assert_eq!(place.clock.slept.borrow().iter().sum::<u64>(), 300);
+    assert!(block_on(mock.call(place.turn(), &request, &model, &live).get()).is_err());
+    assert_eq!(pieces.take(), ["half ", "of"]);
 }

@@ -1,0 +1,156 @@
+//! What `harn run` shows while loops are at work: their text as it comes and a row of status, on standard error, never among
+//! what the script prints.
+//!
+//! - `view`: what is seen of the loops. `screen`: the rows at the foot of the terminal. `clean`: text that a terminal does
+//!   not obey.
+
+mod clean;
+mod screen;
+mod view;
+
+use crate::report::{Format, wants_color};
+use clap::ValueEnum;
+use screen::Able;
+use std::io::{IsTerminal, Write};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use stdlib::output::Terminal;
+use stdlib::{Diagnostic, Live, Output};
+use view::View;
+
+pub(crate) use clean::shown;
+
+/// When loops are shown at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// Where standard error is a terminal
+    Auto,
+    /// Also elsewhere, in whole lines without a status
+    Always,
+    /// Never
+    Never,
+}
+
+/// How often the status is looked at.
+const TICK: Duration = Duration::from_millis(250);
+/// The width where nobody knows it.
+const WIDTH: usize = 80;
+
+/// Shows loops at work.
+pub(crate) struct Watcher {
+    view: Arc<Mutex<View>>,
+    /// What the script prints goes to the same terminal.
+    shared: bool,
+}
+
+impl Watcher {
+    /// One where people want it.
+    pub(crate) fn new(when: When, format: Format) -> Option<Self> {
+        let error = std::io::stderr();
+        let is_terminal = error.is_terminal();
+        let wanted = match when {
+            When::Auto => is_terminal,
+            When::Always => true,
+            When::Never => false,
+        };
+        if !wanted || format == Format::Json {
+            return None;
+        }
+        let cursor = is_terminal && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
+        let able = Able { cursor, color: cursor && wants_color(&error) };
+        let view = Arc::new(Mutex::new(View::new(able)));
+        Some(Self { view, shared: is_terminal && std::io::stdout().is_terminal() })
+    }
+
+    /// What loops are shown to.
+    pub(crate) fn live(&self) -> Live {
+        let view = self.view.clone();
+        let mut ticking = false;
+        let ticker = std::cell::RefCell::new(move |view: &Arc<Mutex<View>>| {
+            if !std::mem::replace(&mut ticking, true) {
+                let view = Arc::downgrade(view);
+                // Without a thread the status stands still between two pieces.
+                let _ = std::thread::Builder::new().name("status".to_owned()).spawn(move || tick(&view));
+            }
+        });
+        Rc::new(move |sight| {
+            let written = lock(&view).see(&sight, columns());
+            write(&written);
+            (ticker.borrow_mut())(&view);
+        })
+    }
+
+    /// Where the script prints.
+    pub(crate) fn output(&self) -> Rc<dyn Output> {
+        Rc::new(Beside { view: self.view.clone(), shared: self.shared })
+    }
+
+    /// Takes the rows away; what was left of a line is printed.
+    pub(crate) fn end(&self) {
+        let mut view = lock(&self.view);
+        write(&view.end());
+    }
+}
+
+/// Redraws the status while somebody is at work.
+fn tick(view: &Weak<Mutex<View>>) {
+    loop {
+        std::thread::sleep(TICK);
+        let Some(view) = view.upgrade() else { return };
+        let mut view = lock(&view);
+        if view.is_live() {
+            write(&view.tick(columns()));
+        }
+    }
+}
+
+fn columns() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0).max(20))
+}
+
+/// Nobody is left to be told when standard error is gone.
+fn write(text: &str) {
+    if !text.is_empty() {
+        let mut error = std::io::stderr().lock();
+        let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());
+    }
+}
+
+/// Nothing panics while it holds the view.
+fn lock(view: &Mutex<View>) -> MutexGuard<'_, View> {
+    view.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prints what the script prints between the rows.
+struct Beside {
+    view: Arc<Mutex<View>>,
+    shared: bool,
+}
+
+impl Beside {
+    /// `on_screen` says whether it goes where the rows are.
+    fn print(&self, on_screen: bool, text: &str, print: impl FnOnce(&Terminal)) {
+        let mut view = lock(&self.view);
+        if !on_screen {
+            return print(&Terminal);
+        }
+        write(&view.before_print());
+        print(&Terminal);
+        write(&view.after_print(text, columns()));
+    }
+}
+
+impl Output for Beside {
+    fn out(&self, text: &str) {
+        self.print(self.shared, text, |terminal| terminal.out(text));
+    }
+
+    fn err(&self, text: &str) {
+        self.print(true, text, |terminal| terminal.err(text));
+    }
+
+    fn diagnostic(&self, diagnostic: &Diagnostic) {
+        self.print(true, "\n", |terminal| terminal.diagnostic(diagnostic));
+    }
+}

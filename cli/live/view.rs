@@ -1,0 +1,228 @@
+//! What is seen of the loops at work, as lines and a status.
+
+use super::clean::{Lines, one_line};
+use super::screen::{Able, Screen};
+use runtime::agent_loop::{Seen, Sight};
+use runtime::model::Delta;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Instant;
+
+/// A loop at work.
+#[derive(Default)]
+struct Looping {
+    name: String,
+    iteration: u32,
+    pending: usize,
+    lines: Lines,
+    tools: Vec<String>,
+    doing: &'static str,
+}
+
+/// The loops at work and the screen that shows them.
+pub(super) struct View {
+    screen: Screen,
+    /// By session: there is one loop at work in each.
+    loops: BTreeMap<String, Looping>,
+    /// How many have begun in all; those without a name are called by it.
+    begun: u32,
+    /// Several were at work at once: until the last has ended each line says whose it is.
+    several: bool,
+    tokens: (u64, u64),
+    since: Option<Instant>,
+}
+
+impl View {
+    pub(super) fn new(able: Able) -> Self {
+        Self {
+            screen: Screen::new(able),
+            loops: BTreeMap::new(),
+            begun: 0,
+            several: false,
+            tokens: (0, 0),
+            since: None,
+        }
+    }
+
+    /// Takes in what is seen; what is to be written for it.
+    pub(super) fn see(&mut self, sight: &Sight<'_>, columns: usize) -> String {
+        let id = sight.turn.session.id().as_ref();
+        if let Seen::Began = sight.seen {
+            self.begin(id, sight);
+        }
+        let Some(looping) = self.loops.get_mut(id) else { return String::new() };
+        looping.iteration = sight.iteration;
+        let mut done = Vec::new();
+        match sight.seen {
+            Seen::Began => {}
+            Seen::Asked => {
+                looping.pending = sight.turn.session.with(|s| s.transcript.pending().count());
+                looping.doing = "asking";
+            }
+            Seen::Piece(Delta::Text(text)) => {
+                let prefix = if self.several { super::clean::columns(&looping.name) + 3 } else { 0 };
+                looping.doing = "";
+                done = looping.lines.take(text, columns.saturating_sub(prefix + 1).max(1));
+            }
+            Seen::Piece(Delta::Reasoning(_)) => looping.doing = "thinking",
+            Seen::Piece(Delta::Restart) => {
+                done.extend(looping.lines.end());
+                done.push("(the answer broke off, the model is asked again)".to_owned());
+            }
+            Seen::Piece(_) => {}
+            Seen::Answered(usage) => {
+                self.tokens.0 += usage.input_tokens;
+                self.tokens.1 += usage.output_tokens;
+                done.extend(looping.lines.end());
+                looping.doing = "";
+            }
+            Seen::ToolBegan(call) => looping.tools.push(one_line(&call.name)),
+            Seen::ToolEnded(call) => {
+                let name = one_line(&call.name);
+                if let Some(at) = looping.tools.iter().position(|tool| *tool == name) {
+                    looping.tools.remove(at);
+                }
+            }
+            Seen::Idle => looping.doing = "idle",
+            Seen::Unanswered | Seen::Ended(_) => done.extend(looping.lines.end()),
+        }
+        let name = if self.several { looping.name.clone() } else { String::new() };
+        if let Seen::Ended(_) = sight.seen {
+            self.loops.remove(id);
+            if self.loops.is_empty() {
+                self.several = false;
+            }
+        }
+        self.redraw(columns, |screen, out| done.iter().for_each(|line| screen.line(&name, line, out)), !done.is_empty())
+    }
+
+    fn begin(&mut self, id: &str, sight: &Sight<'_>) {
+        self.begun += 1;
+        self.since.get_or_insert_with(Instant::now);
+        let scope = sight.turn.scope;
+        let given = scope.agent_id.as_deref().or_else(|| scope.persona.as_deref().filter(|name| *name != "agent"));
+        let is_drawn = id.len() == 36 && id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+        let name = match given {
+            Some(name) => one_line(name),
+            None if is_drawn => format!("loop {}", self.begun),
+            None => one_line(id),
+        };
+        self.loops.insert(id.to_owned(), Looping { name, ..Looping::default() });
+        self.several |= self.loops.len() > 1;
+    }
+
+    /// The script prints; what is to be written before it.
+    pub(super) fn before_print(&mut self) -> String {
+        let mut out = String::new();
+        self.screen.wipe(&mut out);
+        out
+    }
+
+    /// The script has printed; what is to be written behind it.
+    pub(super) fn after_print(&mut self, text: &str, columns: usize) -> String {
+        self.screen.printed(text);
+        self.redraw(columns, |_, _| {}, true)
+    }
+
+    /// Time has passed; what is to be written.
+    pub(super) fn tick(&mut self, columns: usize) -> String {
+        self.redraw(columns, |_, _| {}, false)
+    }
+
+    /// Nothing more comes: what is to be written so that nothing is left of the rows.
+    pub(super) fn end(&mut self) -> String {
+        let mut out = self.before_print();
+        let several = self.several;
+        for looping in self.loops.values_mut() {
+            let name = if several { looping.name.as_str() } else { "" };
+            if let Some(line) = looping.lines.end() {
+                self.screen.line(name, &line, &mut out);
+            }
+        }
+        self.loops.clear();
+        self.screen.set("", "");
+        out
+    }
+
+    /// Whether anything moves.
+    pub(super) fn is_live(&self) -> bool {
+        !self.loops.is_empty()
+    }
+
+    fn redraw(&mut self, columns: usize, print: impl FnOnce(&mut Screen, &mut String), printed: bool) -> String {
+        let coming = match self.loops.values().next() {
+            Some(only) if !self.several => only.lines.rest().to_owned(),
+            _ => String::new(),
+        };
+        let status = self.status();
+        let mut out = String::new();
+        if !self.screen.set(&coming, &status) && !printed {
+            return out;
+        }
+        self.screen.wipe(&mut out);
+        print(&mut self.screen, &mut out);
+        self.screen.draw(columns, &mut out);
+        out
+    }
+
+    fn status(&self) -> String {
+        let mut parts = Vec::new();
+        let mut loops = self.loops.values();
+        match (loops.next(), loops.next()) {
+            (None, _) => return String::new(),
+            (Some(only), None) => {
+                let mut turn = format!("turn {}", only.iteration);
+                if self.several {
+                    turn = format!("{} {turn}", only.name);
+                }
+                parts.push(turn);
+            }
+            _ => parts.push(format!("{} loops", self.loops.len())),
+        }
+        parts.push(format!("{} in, {} out", short(self.tokens.0), short(self.tokens.1)));
+        match self.loops.values().map(|looping| looping.pending).sum::<usize>() {
+            0 => {}
+            1 => parts.push("1 reminder".to_owned()),
+            n => parts.push(format!("{n} reminders")),
+        }
+        let tools: Vec<&str> = self.loops.values().flat_map(|looping| &looping.tools).map(String::as_str).collect();
+        match (tools.as_slice(), self.loops.values().next().map(|only| only.doing)) {
+            ([], Some(doing)) if !doing.is_empty() && self.loops.len() == 1 => parts.push(doing.to_owned()),
+            ([], _) => {}
+            (tools, _) => parts.push(tools.join(", ")),
+        }
+        if let Some(since) = self.since {
+            parts.push(elapsed(since.elapsed().as_secs()));
+        }
+        parts.join(" · ")
+    }
+}
+
+/// A number in few signs.
+fn short(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
+        _ => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
+    }
+}
+
+fn elapsed(seconds: u64) -> String {
+    let mut out = String::new();
+    if seconds >= 60 {
+        let _ = write!(out, "{}m ", seconds / 60);
+    }
+    let _ = write!(out, "{}s", seconds % 60);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([0, 999, 1_234, 56_789, 2_500_000].map(short), ["0", "999", "1.2k", "56.7k", "2.5M"]);
+        assert_eq!([5, 65].map(elapsed), ["5s", "1m 5s"]);
+    }
+}

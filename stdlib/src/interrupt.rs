@@ -1,0 +1,58 @@
+//! Telling a run from outside to stop.
+
+use lang::vm::Local;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A switch that the handlers of signals throw. Clones are the same switch.
+///
+/// Whoever throws it stores the exit code first; a run that only computes looks at it now and then, one that waits is woken
+/// by the signal itself.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt {
+    /// The exit code; 0 while nobody wants anything.
+    pub code: Arc<AtomicUsize>,
+    /// It was thrown: who throws it again does not want to wait.
+    pub thrown: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    /// The exit code of the run, once somebody has told it to stop.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<i32> {
+        match self.code.load(Ordering::Acquire) {
+            0 => None,
+            code => i32::try_from(code).ok(),
+        }
+    }
+
+    /// Forgets that it was thrown.
+    pub fn reset(&self) {
+        self.code.store(0, Ordering::Release);
+        self.thrown.store(false, Ordering::Release);
+    }
+
+    /// Ready once it was thrown. It looks whenever a signal comes, so it must be waited for where signals are heard.
+    pub(crate) fn thrown(&self) -> Local<()> {
+        let this = self.clone();
+        Box::pin(async move {
+            #[cfg(unix)]
+            {
+                use tokio::signal::unix::{SignalKind, signal};
+                let heard = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+                if let (Ok(mut interrupts), Ok(mut terminations)) = heard {
+                    while this.exit_code().is_none() {
+                        tokio::select! {
+                            biased;
+                            _ = interrupts.recv() => {}
+                            _ = terminations.recv() => {}
+                        }
+                    }
+                    return;
+                }
+            }
+            let _ = this;
+            std::future::pending().await
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! What loops were at when the run was interrupted, for the person who did it.
+
+use crate::world::{Live, World};
+use runtime::agent_loop::{LoopResult, LoopStatus, Seen, Sight};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A loop that was cut short by whoever interrupted the run.
+#[derive(Debug, Clone)]
+pub struct CutShort {
+    /// Who worked.
+    pub name: String,
+    /// The session.
+    pub session_id: String,
+    /// The status of its result.
+    pub status: LoopStatus,
+    /// How many iterations it had begun.
+    pub iterations: u32,
+    /// What it was at.
+    pub doing: String,
+    /// The model's text so far.
+    pub text: String,
+}
+
+/// What a loop is at.
+#[derive(Default)]
+struct Progress {
+    asking: bool,
+    idle: bool,
+    tools: Vec<String>,
+    /// What it was at when it was cancelled.
+    cut: Option<String>,
+}
+
+impl Progress {
+    fn describe(&self) -> String {
+        match self.tools.as_slice() {
+            [] if self.asking => "while the model answered".to_owned(),
+            [] if self.idle => "while it slept".to_owned(),
+            [] => "between two steps".to_owned(),
+            [tool] => format!("while the tool `{tool}` ran"),
+            tools => format!("while the tools {} ran", tools.join(", ")),
+        }
+    }
+
+    fn see(&mut self, sight: &Sight<'_>) {
+        if self.cut.is_none() && sight.turn.scope.cancel.is_cancelled() {
+            self.cut = Some(self.describe());
+        }
+        match sight.seen {
+            Seen::Asked => (self.asking, self.idle) = (true, false),
+            Seen::Answered(_) | Seen::Unanswered => self.asking = false,
+            Seen::ToolBegan(call) => self.tools.push(call.name.to_string()),
+            Seen::ToolEnded(call) => {
+                if let Some(at) = self.tools.iter().position(|tool| **tool == *call.name) {
+                    self.tools.remove(at);
+                }
+            }
+            Seen::Idle => self.idle = true,
+            Seen::Began | Seen::Piece(_) | Seen::Ended(_) => {}
+        }
+    }
+}
+
+/// Shows a loop to those who watch the run, and remembers what it was at.
+pub(crate) fn watch(world: &Rc<World>) -> Live {
+    let live = world.live.clone();
+    if world.interrupt.is_none() {
+        return live.unwrap_or_else(|| Rc::new(|_| {}));
+    }
+    let (world, progress) = (Rc::downgrade(world), RefCell::new(Progress::default()));
+    Rc::new(move |sight| {
+        progress.borrow_mut().see(&sight);
+        if let Seen::Ended(result) = sight.seen
+            && let Some(world) = world.upgrade()
+            && result.status == LoopStatus::Cancelled
+            && world.is_interrupted()
+        {
+            let doing = progress.borrow().cut.clone().unwrap_or_else(|| progress.borrow().describe());
+            world.cut_short.borrow_mut().push(cut_short(&sight, result, doing));
+        }
+        if let Some(live) = &live {
+            live(sight);
+        }
+    })
+}
+
+fn cut_short(sight: &Sight<'_>, result: &LoopResult, doing: String) -> CutShort {
+    let scope = sight.turn.scope;
+    let name = scope.agent_id.as_ref().or(scope.persona.as_ref());
+    CutShort {
+        name: name.map_or_else(|| "agent".to_owned(), ToString::to_string),
+        session_id: result.session_id.to_string(),
+        status: result.status,
+        iterations: result.iterations,
+        doing,
+        text: result.text.to_string(),
+    }
+}

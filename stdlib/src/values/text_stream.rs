@@ -1,0 +1,158 @@
+//! An answer of a model, read piece by piece. Nothing is asked before somebody reads, nothing is read ahead of whoever
+//! reads, and what is let go of is cancelled.
+
+use crate::fault::MODEL;
+use lang::value::{HostBox, HostObject, Next, Value};
+use lang::vm::{Cx, Local, Raise, Wait};
+use runtime::model::Delta;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// Where pieces of text are put as they come.
+#[derive(Clone, Default)]
+pub(crate) struct Pieces(Rc<Coming>);
+
+#[derive(Default)]
+struct Coming {
+    waiting: RefCell<VecDeque<String>>,
+    /// The reader has had some.
+    read: Cell<bool>,
+    /// The answer has begun anew after the reader had some of it.
+    broken: Cell<bool>,
+}
+
+impl Pieces {
+    /// Takes a piece of the answer in.
+    pub(crate) fn take_in(&self, delta: Delta<'_>) {
+        match delta {
+            Delta::Text(text) if !text.is_empty() => self.0.waiting.borrow_mut().push_back(text.to_owned()),
+            Delta::Restart if self.0.read.get() => self.0.broken.set(true),
+            Delta::Restart => self.0.waiting.borrow_mut().clear(),
+            _ => {}
+        }
+    }
+
+    fn pop(&self) -> Option<String> {
+        let piece = self.0.waiting.borrow_mut().pop_front()?;
+        self.0.read.set(true);
+        Some(piece)
+    }
+}
+
+/// A request and what has come of its answer.
+struct Source {
+    pieces: Pieces,
+    /// Until it is over.
+    request: Option<Local<Result<(), Box<Raise>>>>,
+    /// Why it failed, for after the pieces that came before that.
+    failed: Option<Box<Raise>>,
+}
+
+impl Source {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<String>, Box<Raise>>> {
+        loop {
+            if self.pieces.0.broken.get() {
+                (self.request, self.failed) = (None, None);
+                self.pieces.0.broken.set(false);
+                self.pieces.0.waiting.borrow_mut().clear();
+                return Poll::Ready(Err(broken()));
+            }
+            if let Some(piece) = self.pieces.pop() {
+                return Poll::Ready(Ok(Some(piece)));
+            }
+            let Some(request) = &mut self.request else {
+                return Poll::Ready(self.failed.take().map_or(Ok(None), Err));
+            };
+            match request.as_mut().poll(cx) {
+                Poll::Ready(ended) => (self.request, self.failed) = (None, ended.err()),
+                Poll::Pending if self.pieces.0.waiting.borrow().is_empty() && !self.pieces.0.broken.get() => {
+                    return Poll::Pending;
+                }
+                Poll::Pending => {}
+            }
+        }
+    }
+}
+
+/// Half an answer was read, and another one begins.
+fn broken() -> Box<Raise> {
+    Raise::error(MODEL, "the answer broke off after pieces of it had been read")
+        .field("category", "connection")
+        .help("ask again and forget what was read, or use `llm_call`, which tries again by itself")
+}
+
+/// Taken out while somebody waits on it.
+type Shared = Rc<RefCell<Option<Source>>>;
+
+/// A stream of pieces of text.
+pub(crate) struct TextStream {
+    source: Shared,
+}
+
+impl TextStream {
+    /// As a value; `request` puts what comes into `pieces`.
+    pub(crate) fn value(pieces: Pieces, request: impl Future<Output = Result<(), Box<Raise>>> + 'static) -> Value {
+        let source = Source { pieces, request: Some(Box::pin(request)), failed: None };
+        HostBox::value(Self { source: Rc::new(RefCell::new(Some(source))) })
+    }
+
+    fn wait(&self) -> Wait {
+        let shared = self.source.clone();
+        let mut taken: Option<Taken> = None;
+        Wait::new(poll_fn(move |cx| {
+            let taken =
+                taken.get_or_insert_with(|| Taken { source: shared.borrow_mut().take(), shared: shared.clone() });
+            let Some(source) = &mut taken.source else { return Poll::Ready(Err(taken_already())) };
+            source.poll_next(cx).map(|next| {
+                next.map(|piece| piece.map_or(Value::Nil, |piece| Value::pair(Value::from(piece), Value::Bool(true))))
+            })
+        }))
+    }
+}
+
+fn taken_already() -> Box<Raise> {
+    Raise::error(lang::vm::codes::VALUE, "somebody else waits on this stream already")
+}
+
+/// Puts the request back when the wait is over, also one that was given up.
+struct Taken {
+    shared: Shared,
+    source: Option<Source>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if let Some(source) = self.source.take() {
+            *self.shared.borrow_mut() = Some(source);
+        }
+    }
+}
+
+impl HostObject for TextStream {
+    fn type_name(&self) -> &'static str {
+        "stream"
+    }
+
+    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
+        let mut shared = self.source.borrow_mut();
+        let Some(source) = &mut *shared else { return Some(Next::Ready(Err(taken_already()))) };
+        if let Some(piece) = source.pieces.pop() {
+            return Some(Next::Ready(Ok(Some(Value::from(piece)))));
+        }
+        // A look at what has come, so that `try_next` gets it. Sockets can be looked at only where a runtime is.
+        if tokio::runtime::Handle::try_current().is_ok()
+            && let Poll::Ready(next) = source.poll_next(&mut Context::from_waker(Waker::noop()))
+        {
+            return Some(Next::Ready(next.map(|piece| piece.map(Value::from))));
+        }
+        Some(Next::Later(self.wait()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
