@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use open_calls::OpenCalls;
 use park::AwaitResumption;
+use toolbox::Toolbox;
 
 use crate::data::Data;
 use crate::hooks::{Decision, Hook, HookEvent, Hooks};
@@ -46,6 +47,7 @@ mod state;
 mod steps;
 mod stop;
 mod tool_call;
+mod toolbox;
 mod tools;
 mod validate;
 mod watch;
@@ -124,8 +126,8 @@ pub async fn agent_loop(
     };
     let first_note = scope.notes.borrow().len();
     let parking = options.parking.clone().unwrap_or_default();
-    let tools = AwaitResumption::beside(&parts.tools, &parking);
-    let specs = Arc::new(tools.iter().map(|tool| tool.spec().clone()).collect());
+    let tools = Toolbox::new(AwaitResumption::beside(&parts.tools, &parking));
+    let specs = Arc::new(tools.specs());
     let (left, now_ms) = (options.from.clone(), scope.clock.now_ms());
     let run = Run { session, scope, parts, options, providers, tools, specs, parking };
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
@@ -148,7 +150,7 @@ struct Run<'a> {
     parts: &'a Parts,
     options: LoopOptions,
     providers: Vec<Rc<dyn ReminderProvider>>,
-    tools: Vec<Rc<dyn Tool>>,
+    tools: Toolbox,
     specs: Arc<Vec<ToolSpec>>,
     parking: Rc<Parking>,
 }

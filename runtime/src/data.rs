@@ -173,6 +173,16 @@ impl Data {
         }
     }
 
+    /// How many lists and dicts stand in one another; 0 for what is neither.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        match self {
+            Data::List(items) => 1 + items.iter().map(Data::depth).max().unwrap_or(0),
+            Data::Dict(entries) => 1 + entries.values().map(Data::depth).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// Roughly the bytes it takes: texts, and a little for each value.
     #[must_use]
     pub fn weight(&self) -> usize {

@@ -15,6 +15,7 @@
 //! | [`hooks`] | events, verdicts, who is registered |
 //! | [`receipt`] | receipts of tool calls |
 //! | [`patience`] | how long a handler may take |
+//! | [`schema`] | JSON Schema, with what does not fit in words |
 //! | [`session`] | sessions and their directory |
 //! | [`compaction`] | shortening a session's transcript: who is told, who sums up |
 //! | [`agent_loop`] | the loop, one function for each seam |
@@ -40,6 +41,7 @@ pub mod patience;
 pub mod receipt;
 pub mod reminder;
 pub mod render;
+pub mod schema;
 pub mod seam;
 pub mod session;
 pub mod transcript;

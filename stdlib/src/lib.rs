@@ -27,6 +27,7 @@ pub mod output;
 mod progress;
 mod project;
 mod read;
+mod schema;
 mod system;
 mod table;
 mod values;

@@ -6,7 +6,7 @@
 //!   file per part of the language.
 //! - `types`: written types that are asked while running.
 //! - `tasks`: `spawn`, `parallel`, `deadline`, `mutex`, `select`.
-//! - `tool`: what a `tool` declaration builds, JSON Schema included.
+//! - `tool`, `schema`: what a `tool` declaration builds, and the JSON Schemas of its types.
 
 mod assign;
 mod call;
@@ -18,10 +18,13 @@ mod loops;
 mod pattern;
 mod pipeline;
 mod record;
+mod schema;
 mod statement;
 mod tasks;
 mod tool;
 mod types;
+
+pub use schema::type_schema;
 
 use crate::ast::{FnDecl, Item, ItemKind, Module, Stmt, StmtKind};
 use crate::diagnostic::Severity::Error;

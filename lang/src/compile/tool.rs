@@ -1,104 +1,118 @@
-//! What a `tool` declaration builds: a dict with the closure and the JSON Schema of its parameters.
+//! What a `tool` declaration builds: a dict with the closure and the JSON Schemas of its parameters and its result.
 
 use super::Compiler;
+use super::schema::Writer;
 use crate::ast::*;
+use crate::resolve::constant;
 use crate::value::{Dict, Str, Value};
 use crate::vm::{Op, op::Reg};
 
 impl<'a> Compiler<'a> {
-    /// Wraps the closure in `reg` as `{_type, name, description, parameters, positional, handler}`.
+    /// Wraps the closure in `reg` as `{_type, name, description, parameters, returns?, positional, handler}`.
     pub(super) fn tool_value(&mut self, decl: &FnDecl, description: Option<&'a Expr>, doc: Option<&str>, reg: Reg) {
         let span = decl.name.span;
-        let base = self.temps(6);
+        let returns = decl.returns.as_ref().and_then(|ty| Writer::new(self.names, self.source).result(ty));
+        let base = self.temps(7);
         let positional: Vec<Value> =
             decl.params.iter().map(|p| Value::str(&super::pattern::bound_name(&p.pattern))).collect();
+        let doc = Doc::read(doc.unwrap_or(""), &decl.params);
         self.load(Value::str("tool"), base, span);
         self.load(Value::str(&decl.name.text), base + 1, span);
         match description {
             Some(e) => self.expr(e, base + 2),
-            None => self.load(Value::str(doc.unwrap_or("").trim()), base + 2, span),
+            None => self.load(Value::str(doc.description.trim()), base + 2, span),
         }
-        self.load(parameters(&decl.params), base + 3, span);
+        let parameters = self.tool_parameters(&decl.params, &doc);
+        self.load(parameters, base + 3, span);
         self.load(Value::list(positional), base + 4, span);
         self.emit(Op::Move { dst: base + 5, src: reg }, span);
-        let keys = ["_type", "name", "description", "parameters", "positional", "handler"];
+        let mut keys = vec!["_type", "name", "description", "parameters", "positional", "handler"];
+        if let Some(returns) = returns {
+            self.load(returns, base + 6, span);
+            keys.push("returns");
+        }
         let keys = keys.iter().map(|k| self.name_value(k)).collect();
         let shape = self.shape(keys, span);
         self.emit(Op::DictOf { dst: reg, base, shape }, span);
         self.free_to(base);
     }
-}
 
-fn parameters(params: &[Param]) -> Value {
-    let mut properties = Dict::new();
-    let mut required = Vec::new();
-    for param in params.iter().filter(|p| !p.rest) {
-        let name = super::pattern::bound_name(&param.pattern);
-        let optional = matches!(param.ty, Some(TypeExpr { kind: TypeKind::Optional(_), .. }));
-        if param.default.is_none() && !optional {
-            required.push(Value::str(&name));
+    /// The object that the arguments are.
+    fn tool_parameters(&self, params: &[Param], doc: &Doc) -> Value {
+        let mut writer = Writer::new(self.names, self.source);
+        let mut properties = Dict::new();
+        let mut required = Vec::new();
+        for param in params.iter().filter(|p| !p.rest) {
+            let name = super::pattern::bound_name(&param.pattern);
+            let (ty, optional) = match &param.ty {
+                Some(TypeExpr { kind: TypeKind::Optional(inner), .. }) => (Some(&**inner), true),
+                ty => (ty.as_ref(), param.default.is_some()),
+            };
+            if !optional {
+                required.push(Value::str(&name));
+            }
+            let mut property = ty.map_or_else(Dict::new, |ty| writer.schema(ty));
+            if let Some(default) = param.default.as_ref().and_then(constant).filter(|value| !value.is_nil()) {
+                property.insert(Str::new("default"), default);
+            }
+            if let Some(text) = doc.of(&name) {
+                property.insert(Str::new("description"), Value::str(text));
+            }
+            properties.insert(Str::new(&name), Value::dict(property));
         }
-        properties.insert(Str::new(&name), param.ty.as_ref().map_or_else(any, schema));
-    }
-    Value::record([
-        ("type", Value::str("object")),
-        ("properties", Value::dict(properties)),
-        ("required", Value::list(required)),
-    ])
-}
-
-fn any() -> Value {
-    Value::dict(Dict::new())
-}
-
-fn plain(name: &str) -> Value {
-    Value::record([("type", Value::str(name))])
-}
-
-/// The JSON Schema of a written type; what has none allows anything.
-fn schema(ty: &TypeExpr) -> Value {
-    match &ty.kind {
-        TypeKind::Name { name, args } => match name.as_str() {
-            "int" => plain("integer"),
-            "float" => plain("number"),
-            "string" => plain("string"),
-            "bool" => plain("boolean"),
-            "nil" => plain("null"),
-            "list" | "set" => match args.first() {
-                Some(item) => Value::record([("type", Value::str("array")), ("items", schema(item))]),
-                None => plain("array"),
-            },
-            "dict" => match args.get(1) {
-                Some(value) => Value::record([("type", Value::str("object")), ("additionalProperties", schema(value))]),
-                None => plain("object"),
-            },
-            _ => any(),
-        },
-        TypeKind::Literal(text) => {
-            Value::record([("type", Value::str("string")), ("enum", Value::list(vec![Value::str(text)]))])
-        }
-        TypeKind::Optional(inner) => schema(inner),
-        TypeKind::Union(parts) => union(parts),
-        TypeKind::Shape { fields, open } => {
-            let required = fields.iter().filter(|(_, optional, _)| !optional);
-            Value::record([
-                ("type", Value::str("object")),
-                ("properties", Value::dict(fields.iter().map(|(n, _, t)| (Str::new(&n.text), schema(t))).collect())),
-                ("required", Value::list(required.map(|(n, _, _)| Value::str(&n.text)).collect())),
-                ("additionalProperties", Value::Bool(*open)),
-            ])
-        }
-        TypeKind::Fn { .. } | TypeKind::Error => any(),
+        writer.object(properties, required)
     }
 }
 
-fn union(parts: &[TypeExpr]) -> Value {
-    let words: Vec<Value> = parts
-        .iter()
-        .filter_map(|p| if let TypeKind::Literal(text) = &p.kind { Some(Value::str(text)) } else { None })
-        .collect();
-    if words.len() == parts.len() {
-        return Value::record([("type", Value::str("string")), ("enum", Value::list(words))]);
+/// A documentation comment: what the tool does, and a line for each parameter that one is written for: `@param name …`, or
+/// `- name: …`.
+struct Doc {
+    description: String,
+    params: Vec<(String, String)>,
+}
+
+impl Doc {
+    fn read(text: &str, params: &[Param]) -> Doc {
+        let names: Vec<String> =
+            params.iter().map(|p| super::pattern::bound_name(&p.pattern).to_string()).collect();
+        let mut doc = Doc { description: String::new(), params: Vec::new() };
+        // A line that is indented goes on with what the parameter before it says.
+        let mut inside = false;
+        for line in text.lines() {
+            match param_line(line).filter(|(name, _)| names.iter().any(|known| known == name)) {
+                Some((name, said)) => {
+                    doc.params.push((name.to_owned(), said.to_owned()));
+                    inside = true;
+                }
+                None if inside && line.starts_with([' ', '\t']) && !line.trim().is_empty() => {
+                    if let Some((_, said)) = doc.params.last_mut() {
+                        said.push(' ');
+                        said.push_str(line.trim());
+                    }
+                }
+                None => {
+                    inside = false;
+                    doc.description.push_str(line);
+                    doc.description.push('\n');
+                }
+            }
+        }
+        doc
     }
-    Value::record([("anyOf", Value::list(parts.iter().map(schema).collect()))])
+
+    fn of(&self, name: &str) -> Option<&str> {
+        self.params.iter().find(|(known, _)| known == name).map(|(_, said)| said.as_str())
+    }
+}
+
+/// The name and the text of a line about a parameter.
+fn param_line(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let (name, said) = match line.strip_prefix("@param ") {
+        Some(rest) => rest.trim_start().split_once(char::is_whitespace)?,
+        None => line.strip_prefix("- ")?.split_once(':')?,
+    };
+    let name = name.trim().trim_matches('`').trim_end_matches(':');
+    let said = said.trim_start_matches([' ', '-', ':']).trim();
+    (!said.is_empty()).then_some((name, said))
 }

@@ -18,6 +18,7 @@ mod walk;
 mod yields;
 
 pub use codes::CODES;
+pub(crate) use types::constant;
 pub use scope::{Binding, BindingId, BindingKind, Positions, Resolution, Target};
 
 use crate::ast::Module;

@@ -329,7 +329,7 @@ fn field(field: &Field) -> FieldDef {
 }
 
 /// The value of an expression that is always the same.
-fn constant(e: &Expr) -> Option<Value> {
+pub(crate) fn constant(e: &Expr) -> Option<Value> {
     Some(match &e.kind {
         ExprKind::Nil => Value::Nil,
         ExprKind::Bool(b) => Value::Bool(*b),

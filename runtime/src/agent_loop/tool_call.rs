@@ -10,10 +10,8 @@ use crate::hooks::fire::ask;
 use crate::hooks::{Decision, HookEvent, ToolHook};
 use crate::message::ToolCall;
 use crate::seam::{Fault, Outcome, Output, Scope, Sort, Tool, Turn};
-use crate::words::nearest;
 
 use super::tools::not_run;
-use super::validate::fits;
 use super::watch::Seen;
 use super::{GRACE_MS, LoopState, Run, until_stopped};
 
@@ -31,7 +29,7 @@ impl Run<'_> {
                 return Ok(not_run(&reason));
             }
         };
-        let tool = match self.find(&call) {
+        let tool = match self.tools.find(&call) {
             Ok(tool) => tool,
             Err(reason) => {
                 state.tools.rejected += 1;
@@ -84,21 +82,13 @@ impl Run<'_> {
         let event = HookEvent::PreToolUse { call: &call, iteration: state.iteration };
         match crate::hooks::fire::fire(&self.parts.hooks, turn, &event, self.strict()).await? {
             Decision::Block { reason } => Ok(Err(reason)),
-            _ => Ok(Ok(call)),
+            _ => {
+                if call.arguments.is_nil() {
+                    call.arguments = Data::empty_dict();
+                }
+                Ok(Ok(call))
+            }
         }
-    }
-
-    fn find(&self, call: &ToolCall) -> Result<Rc<dyn Tool>, String> {
-        let Some(tool) = self.tools.iter().rev().find(|tool| tool.spec().name == call.name) else {
-            let names = self.tools.iter().map(|tool| tool.spec().name.as_ref());
-            let hint = match nearest(&call.name, names.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the tools are: {}", names.collect::<Vec<_>>().join(", ")),
-            };
-            return Err(format!("there is no tool `{}`; {hint}", call.name));
-        };
-        fits(&call.arguments, &tool.spec().parameters)?;
-        Ok(tool.clone())
     }
 
     async fn run_tool(&self, turn: Turn<'_>, tool: &Rc<dyn Tool>, call: &ToolCall) -> Outcome<Output> {

@@ -1,48 +1,44 @@
-//! A first look at a call's arguments: what a tool's schema demands plainly. It spares a tool the obvious mistakes of a
-//! model; it is no JSON Schema validator.
+//! Whether a call's arguments are what its tool takes.
 
-use crate::data::Data;
-use crate::words::nearest;
+use crate::data::{Data, Entries};
+use crate::schema::{Misfits, Schema};
 
 /// Whether arguments fit a tool's parameters; why not, in words for the model.
-pub(super) fn fits(arguments: &Data, schema: &Data) -> Result<(), String> {
+pub(super) fn fits(arguments: &Data, schema: &Schema, parameters: &Data) -> Result<(), String> {
     let entries = match arguments {
         Data::Dict(entries) => entries,
-        Data::Str(_) => return Err("the arguments are not valid JSON; send one JSON object".to_owned()),
+        Data::Str(text) => return Err(not_json(text)),
         other => return Err(format!("the arguments must be a JSON object, got {}", other.type_name())),
     };
-    let properties = schema.get("properties");
-    for required in schema.get("required").as_list().unwrap_or_default().iter().filter_map(Data::as_str) {
-        if !entries.contains_key(required) {
-            let given = entries.keys().map(AsRef::as_ref).filter(|key| properties.get(key).is_nil());
-            let hint = nearest(required, given).map_or_else(String::new, |near| format!(" (you sent `{near}`)"));
-            return Err(format!("the argument `{required}` is missing{hint}"));
-        }
+    let Err(misfits) = check(schema, arguments) else { return Ok(()) };
+    // Models write `null` for what they leave out.
+    match without_left_out(entries, parameters) {
+        Some(given) => check(schema, &given).map_err(|misfits| misfits.to_string()),
+        None => Err(misfits.to_string()),
     }
-    for (name, value) in entries.iter() {
-        let wanted = properties.get(name).get("type");
-        if !is_of(value, wanted) {
-            return Err(format!("the argument `{name}` must be {}, got {}", wanted.to_text(), value.type_name()));
-        }
-    }
-    Ok(())
 }
 
-/// Whether a value is of a schema's `type`: a word or a list of words. What is not a type we know is let through.
-fn is_of(value: &Data, wanted: &Data) -> bool {
-    match wanted {
-        Data::List(any) => any.iter().any(|one| is_of(value, one)),
-        Data::Str(word) => match word.as_ref() {
-            "string" => matches!(value, Data::Str(_)),
-            "integer" => value.as_int().is_some(),
-            "number" => value.as_float().is_some(),
-            "boolean" => matches!(value, Data::Bool(_)),
-            "array" => matches!(value, Data::List(_)),
-            "object" => matches!(value, Data::Dict(_)),
-            "null" => value.is_nil(),
-            _ => true,
-        },
-        _ => true,
+fn check(schema: &Schema, arguments: &Data) -> Result<(), Misfits> {
+    schema.check(arguments, "the arguments")
+}
+
+/// The arguments without those that are `null` and may be left out; nothing where there are none.
+fn without_left_out(entries: &Entries, parameters: &Data) -> Option<Data> {
+    let required = parameters.get("required").as_list().unwrap_or_default();
+    let stays = |name: &str, value: &Data| {
+        let known = !parameters.get("properties").get(name).is_nil();
+        !value.is_nil() || !known || required.iter().any(|needed| needed.as_str() == Some(name))
+    };
+    let given: Entries =
+        entries.iter().filter(|(name, value)| stays(name, value)).map(|(n, v)| (n.clone(), v.clone())).collect();
+    (given.len() < entries.len()).then(|| Data::from(given))
+}
+
+/// Says where the text that a model wrote stops being JSON.
+fn not_json(text: &str) -> String {
+    match Data::from_json(text) {
+        Err(error) => format!("the arguments are {error}; send one JSON object"),
+        Ok(_) => "the arguments must be a JSON object, got a string".to_owned(),
     }
 }
 
@@ -50,18 +46,30 @@ fn is_of(value: &Data, wanted: &Data) -> bool {
 mod tests {
     use super::*;
 
+    fn said(arguments: &str, parameters: &str) -> String {
+        let (arguments, parameters) = (Data::from_json(arguments).unwrap(), Data::from_json(parameters).unwrap());
+        let schema = Schema::compile(&parameters).unwrap();
+        fits(&arguments, &schema, &parameters).err().unwrap_or_else(|| "fits".to_owned())
+    }
+
     #[test]
-    fn plain_mistakes_are_told_in_plain_words() {
-        let schema = r#"{"type":"object","properties":{"path":{"type":"string"},"n":{"type":["integer","null"]}},"required":["path"]}"#;
-        let schema = Data::from_json(schema).unwrap();
-        let check = |json: &str| fits(&Data::from_json(json).unwrap(), &schema);
-        assert_eq!(check(r#"{"path":"a","n":null,"extra":1}"#), Ok(()));
-        assert_eq!(check(r#"{"pth":"a"}"#).unwrap_err(), "the argument `path` is missing (you sent `pth`)");
-        assert_eq!(check(r#"{"path":1}"#).unwrap_err(), "the argument `path` must be string, got int");
-        assert_eq!(
-            check(r#"{"path":"a","n":1.5}"#).unwrap_err(),
-            r#"the argument `n` must be ["integer","null"], got float"#
-        );
-        assert!(check(r#""{oops""#).unwrap_err().contains("not valid JSON"));
+    fn arguments_are_one_object() {
+        let any = r#"{"type":"object"}"#;
+        assert_eq!(said("{}", any), "fits");
+        assert_eq!(said("[]", any), "the arguments must be a JSON object, got list");
+        assert!(said(r#""{\"a\": 1,""#, any).starts_with("the arguments are not valid JSON: EOF"), "{}", said(r#""{\"a\": 1,""#, any));
+        assert_eq!(said(r#""7""#, any), "the arguments must be a JSON object, got a string");
+    }
+
+    #[test]
+    fn null_is_left_out_where_it_may_be() {
+        let schema = r#"{"properties":{"path":{"type":"string"},"n":{"type":"integer"}},"required":["path"],"additionalProperties":false}"#;
+        assert_eq!(said(r#"{"path":"a","n":null}"#, schema), "fits");
+        assert_eq!(said(r#"{"path":null,"n":null}"#, schema), "`path` must be string, got null");
+        assert_eq!(said(r#"{"path":"a","m":null}"#, schema), "there is no `m`; did you mean `n`?");
+        let all = said(r#"{"pth":"a","n":"x"}"#, schema);
+        for part in ["`path` is missing (you sent `pth`)", "there is no `pth`", "`n` must be integer, got \"x\""] {
+            assert!(all.contains(part), "{all}");
+        }
     }
 }

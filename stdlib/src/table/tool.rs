@@ -2,6 +2,7 @@
 
 use crate::bind::{ScriptFn, ScriptTool};
 use crate::convert::to_data;
+use crate::schema;
 use crate::table::file_tools::NativeTool;
 use lang::builtins::args;
 use lang::value::article;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 lang::builtins! { "" =>
     /// An empty registry of tools.
     plain "tool_registry() -> dict" tool_registry;
-    /// The registry with one more tool. `handler` gets the arguments as a dict; `parameters` is a JSON Schema, or a dict of names and types.
+    /// The registry with one more tool. `handler` gets the arguments as a dict; `parameters` is a JSON Schema, or a dict of names and types: `{path: "string", line: "int?"}`.
     plain "tool_define(registry: dict, name: string, description: string, definition: {handler: fn(any) -> any, parameters?: any, returns?: any, annotations?: any}) -> dict" tool_define;
     /// The tool of that name, else nil.
     plain "tool_find(registry: dict, name: string) -> any" tool_find;
@@ -56,11 +57,15 @@ fn tool_define(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     tool.insert(Str::new("name"), Value::Str(name.clone()));
     tool.insert(Str::new("description"), Value::Str(description));
     tool.insert(Str::new("handler"), handler);
-    tool.insert(Str::new("parameters"), schema(definition.get_str("parameters")));
-    for key in ["returns", "annotations"] {
-        if let Some(value) = definition.get_str(key).filter(|v| !v.is_nil()) {
-            tool.insert(Str::new(key), value.clone());
-        }
+    let at_fault = |key: &'static str| move |raise: Box<Raise>| raise.about(3, format!("`{key}` is at fault"));
+    let parameters = schema::of_parameters(definition.get_str("parameters")).map_err(at_fault("parameters"))?;
+    tool.insert(Str::new("parameters"), parameters);
+    if let Some(returns) = definition.get_str("returns").filter(|v| !v.is_nil()) {
+        tool.insert(Str::new("returns"), schema::of_returns(returns).map_err(at_fault("returns"))?);
+    }
+    if let Some(annotations) = definition.get_str("annotations").filter(|v| !v.is_nil()) {
+        check_annotations(annotations).map_err(at_fault("annotations"))?;
+        tool.insert(Str::new("annotations"), annotations.clone());
     }
     tools.insert(name, Value::dict(tool));
     Ok(registry_of(tools))
@@ -80,56 +85,21 @@ fn check_name(name: &str) -> Result<(), Box<Raise>> {
     Err(Raise::error(codes::VALUE, why).help("a tool's name is 1 to 64 letters, digits, `_` and `-`"))
 }
 
-/// A JSON Schema as it stands; `{path: "string", n?: "int"}`-like dicts become one.
-fn schema(parameters: Option<&Value>) -> Value {
-    let Some(Value::Dict(d)) = parameters else {
-        return Value::record([("type", Value::str("object")), ("properties", Value::dict(Dict::new()))]);
+/// They are hints and may hold what one likes; but those that the loop reads must be what it expects.
+fn check_annotations(annotations: &Value) -> Result<(), Box<Raise>> {
+    let Some(dict) = annotations.as_dict() else {
+        let message = format!("`annotations` must be a dict, found {}", article(annotations.type_name()));
+        return Err(Raise::error(lang::check::codes::TYPE, message));
     };
-    if d.dict.get_str("type").and_then(Value::as_str) == Some("object") || d.dict.get_str("properties").is_some() {
-        return Value::Dict(d.clone());
-    }
-    let mut properties = Dict::new();
-    let mut required = Vec::new();
-    for (name, ty) in d.dict.iter() {
-        let property = match ty {
-            Value::Str(word) => {
-                let (word, optional) = match word.strip_suffix('?') {
-                    Some(word) => (word, true),
-                    None => (word.as_str(), false),
-                };
-                if !optional {
-                    required.push(Value::Str(name.clone()));
-                }
-                Value::record([("type", Value::str(json_type(word)))])
-            }
-            Value::Dict(property) => {
-                if property.dict.get_str("required").is_none_or(Value::truthy) {
-                    required.push(Value::Str(name.clone()));
-                }
-                let mut property = property.dict.clone();
-                property.remove(&Str::new("required"));
-                Value::dict(property)
-            }
-            _ => Value::dict(Dict::new()),
-        };
-        properties.insert(name.clone(), property);
-    }
-    Value::record([
-        ("type", Value::str("object")),
-        ("properties", Value::dict(properties)),
-        ("required", Value::list(required)),
-    ])
-}
-
-fn json_type(word: &str) -> &str {
-    match word {
-        "int" => "integer",
-        "float" => "number",
-        "bool" => "boolean",
-        "list" => "array",
-        "dict" => "object",
-        "nil" => "null",
-        other => other,
+    let wrong = |key: &str, expected: &str| {
+        Err(Raise::error(lang::check::codes::TYPE, format!("`annotations.{key}` must be {expected}")))
+    };
+    match (dict.get_str("sequential"), dict.get_str("timeout_ms")) {
+        (Some(value), _) if !matches!(value, Value::Bool(_) | Value::Nil) => wrong("sequential", "a bool"),
+        (_, Some(value)) if !value.is_nil() && value.as_int().is_none_or(|ms| ms < 1) => {
+            wrong("timeout_ms", "a number of at least 1")
+        }
+        _ => Ok(()),
     }
 }
 
@@ -181,6 +151,8 @@ fn tool_from(cx: &Cx<'_>, dict: &Dict) -> Result<Rc<dyn Tool>, Box<Raise>> {
     }
     check_name(name)?;
     let data = |key: &str| dict.get_str(key).map_or(Ok(Data::Nil), to_data);
+    let parameters = dict.get_str("parameters").filter(|p| !p.is_nil());
+    parameters.map_or(Ok(()), schema::check).map_err(|raise| raise.help(format!("it is in the tool `{name}`")))?;
     let mut spec = ToolSpec::new(name, text("description"), data("parameters")?);
     spec.returns = data("returns")?;
     spec.annotations = data("annotations")?;

@@ -1,0 +1,262 @@
+//! JSON Schema of written types, for models: what stands in a `tool` declaration, the types it names included.
+//!
+//! A named type is written out where it is used first. Where it is used again, or inside itself, stands a `$ref` to
+//! `$defs`, so a schema grows with the declarations and not with their combinations.
+
+use crate::ast::{Param, TypeExpr, TypeKind};
+use crate::resolve::Resolution;
+use crate::source::SourceRef;
+use crate::value::{AliasDef, Dict, EnumDef, FieldDefault, Site, Str, StructDef, TypeDef, Value};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The schema of a type as it is written in a script (`list<string>`, `"a" | "b"`, `{line: int, ...}`) and as far as it is
+/// known without declarations; nothing where the text is no such type. The flag says whether it ends in `?`: such a value may
+/// be left out.
+#[must_use]
+pub fn type_schema(written: &str) -> Option<(Value, bool)> {
+    let decl = crate::check::signature(&format!("named(value: {written})"))?;
+    let [Param { ty: Some(ty), rest: false, default: None, .. }] = decl.params.as_slice() else { return None };
+    let (ty, optional) = match &ty.kind {
+        TypeKind::Optional(inner) => (&**inner, true),
+        _ => (ty, false),
+    };
+    let mut known = true;
+    ty.each_name(&mut |name, _| known &= crate::check::is_known_type(name));
+    let source = crate::source::Source::new("<type>", "");
+    let names = Resolution::default();
+    known.then(|| (Value::dict(Writer::new(&names, &source).schema(ty)), optional))
+}
+
+/// Writes the schemas of one tool.
+pub(super) struct Writer<'a> {
+    names: &'a Resolution,
+    source: &'a SourceRef,
+    /// The named types met so far.
+    met: Vec<Met>,
+    /// The declaration whose own types are being written.
+    inside: Option<TypeDef>,
+}
+
+struct Met {
+    site: Option<Site>,
+    name: String,
+    /// Nothing while it is being written.
+    schema: Option<Value>,
+    /// Whether a `$ref` names it.
+    referred: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(names: &'a Resolution, source: &'a SourceRef) -> Self {
+        Self { names, source, met: Vec::new(), inside: None }
+    }
+
+    /// An object with these properties and no others, and the definitions that they name.
+    pub(super) fn object(self, properties: Dict, required: Vec<Value>) -> Value {
+        let mut out = closed(properties, required);
+        self.define(&mut out);
+        Value::dict(out)
+    }
+
+    /// The schema of a result; nothing where it could be anything.
+    pub(super) fn result(mut self, ty: &TypeExpr) -> Option<Value> {
+        let mut out = self.schema(ty);
+        self.define(&mut out);
+        (!out.is_empty()).then(|| Value::dict(out))
+    }
+
+    fn define(self, out: &mut Dict) {
+        let defs: Dict = self.met.into_iter().filter(|met| met.referred).filter_map(|met| {
+            Some((Str::new(&met.name), met.schema?))
+        }).collect();
+        if !defs.is_empty() {
+            out.insert(Str::new("$defs"), Value::dict(defs));
+        }
+    }
+
+    /// The schema of a written type; what has none allows anything.
+    pub(super) fn schema(&mut self, ty: &TypeExpr) -> Dict {
+        match &ty.kind {
+            TypeKind::Name { name, args } => self.named(name, args, ty),
+            TypeKind::Literal(text) => enumeration(vec![Value::str(text)]),
+            TypeKind::Optional(inner) => {
+                let inner = self.schema(inner);
+                or_null(inner)
+            }
+            TypeKind::Union(parts) => self.union(parts),
+            TypeKind::Shape { fields, open } => {
+                let mut properties = Dict::new();
+                let mut required = Vec::new();
+                for (name, optional, ty) in fields {
+                    if !optional {
+                        required.push(Value::str(&name.text));
+                    }
+                    properties.insert(Str::new(&name.text), Value::dict(self.schema(ty)));
+                }
+                let mut out = closed(properties, required);
+                if *open {
+                    out.remove(&Str::new("additionalProperties"));
+                }
+                out
+            }
+            TypeKind::Fn { .. } | TypeKind::Error => Dict::new(),
+        }
+    }
+
+    fn named(&mut self, name: &str, args: &[TypeExpr], ty: &TypeExpr) -> Dict {
+        match self.find(name, ty) {
+            Some(TypeDef::Struct(def)) => {
+                return self.once(&TypeDef::Struct(def.clone()), |writer| writer.structure(&def));
+            }
+            Some(TypeDef::Enum(def)) => return enum_schema(&def),
+            Some(TypeDef::Alias(def)) if def.generics.is_empty() => {
+                return self.once(&TypeDef::Alias(def.clone()), |writer| writer.alias(&def));
+            }
+            Some(TypeDef::Interface(_) | TypeDef::Alias(_)) => return Dict::new(),
+            None => {}
+        }
+        match name {
+            "int" => plain("integer"),
+            "float" => plain("number"),
+            "string" => plain("string"),
+            "bool" => plain("boolean"),
+            "nil" => plain("null"),
+            "list" | "set" => {
+                let mut out = plain("array");
+                if let Some(item) = args.first().map(|item| self.schema(item)).filter(|item| !item.is_empty()) {
+                    out.insert(Str::new("items"), Value::dict(item));
+                }
+                if name == "set" {
+                    out.insert(Str::new("uniqueItems"), Value::Bool(true));
+                }
+                out
+            }
+            "dict" => {
+                let mut out = plain("object");
+                if let Some(value) = args.get(1).map(|value| self.schema(value)).filter(|value| !value.is_empty()) {
+                    out.insert(Str::new("additionalProperties"), Value::dict(value));
+                }
+                out
+            }
+            _ => Dict::new(),
+        }
+    }
+
+    /// What a name stands for, where it is a declared type.
+    fn find(&self, name: &str, ty: &TypeExpr) -> Option<TypeDef> {
+        match &self.inside {
+            Some(TypeDef::Alias(alias)) => alias.named(name),
+            // Of a struct of another file only the plain types of its fields are known here.
+            Some(def) if !def.site().is_some_and(|site| Arc::ptr_eq(&site.source, self.source)) => None,
+            _ => self.names.type_at(ty.span).cloned(),
+        }
+    }
+
+    /// Writes a declared type out, or refers to it where that was done already.
+    fn once(&mut self, def: &TypeDef, write: impl FnOnce(&mut Self) -> Dict) -> Dict {
+        let site = def.site();
+        let same = |met: &Met| match (&met.site, site) {
+            (Some(a), Some(b)) => Arc::ptr_eq(&a.source, &b.source) && a.span == b.span,
+            _ => false,
+        };
+        if let Some(met) = self.met.iter_mut().find(|met| same(met)) {
+            met.referred = true;
+            let mut out = Dict::new();
+            out.insert(Str::new("$ref"), Value::from(format!("#/$defs/{}", met.name)));
+            return out;
+        }
+        let at = self.met.len();
+        let mut name = def.name().to_string();
+        if self.met.iter().any(|met| met.name == name) {
+            name = format!("{name}{at}");
+        }
+        self.met.push(Met { site: site.cloned(), name, schema: None, referred: false });
+        let outer = self.inside.replace(def.clone());
+        let schema = write(self);
+        self.inside = outer;
+        self.met[at].schema = Some(Value::dict(schema.clone()));
+        schema
+    }
+
+    fn structure(&mut self, def: &Rc<StructDef>) -> Dict {
+        let mut properties = Dict::new();
+        let mut required = Vec::new();
+        for field in &def.fields {
+            let mut property = field.ty.as_ref().map_or_else(Dict::new, |ty| self.schema(ty));
+            match &field.default {
+                FieldDefault::None => required.push(Value::Str(field.name.clone())),
+                FieldDefault::Constant(value) if !value.is_nil() => {
+                    property.insert(Str::new("default"), value.clone());
+                }
+                FieldDefault::Constant(_) | FieldDefault::Computed(_) => {}
+            }
+            properties.insert(field.name.clone(), Value::dict(property));
+        }
+        closed(properties, required)
+    }
+
+    fn alias(&mut self, def: &Rc<AliasDef>) -> Dict {
+        self.schema(&def.ty)
+    }
+
+    fn union(&mut self, parts: &[TypeExpr]) -> Dict {
+        let is_nil = |part: &&TypeExpr| matches!(&part.kind, TypeKind::Name { name, .. } if name == "nil");
+        let word = |part: &&TypeExpr| match &part.kind {
+            TypeKind::Literal(text) => Some(Value::str(text)),
+            _ => None,
+        };
+        let words: Vec<Value> = parts.iter().filter_map(|part| word(&part)).collect();
+        let others: Vec<&TypeExpr> = parts.iter().filter(|part| word(part).is_none() && !is_nil(part)).collect();
+        let mut alternatives: Vec<Dict> = others.into_iter().map(|part| self.schema(part)).collect();
+        if !words.is_empty() {
+            alternatives.insert(0, enumeration(words));
+        }
+        if alternatives.iter().any(Dict::is_empty) {
+            return Dict::new();
+        }
+        if parts.iter().any(|part| is_nil(&part)) {
+            alternatives.push(plain("null"));
+        }
+        if alternatives.len() == 1 { alternatives.remove(0) } else { any_of(alternatives) }
+    }
+}
+
+/// The variants' names, where none of them holds values; else anything.
+fn enum_schema(def: &Rc<EnumDef>) -> Dict {
+    if def.variants.iter().any(|variant| variant.arity > 0) {
+        return Dict::new();
+    }
+    enumeration(def.variants.iter().map(|variant| Value::Str(variant.name.clone())).collect())
+}
+
+fn enumeration(words: Vec<Value>) -> Dict {
+    let mut out = plain("string");
+    out.insert(Str::new("enum"), Value::list(words));
+    out
+}
+
+fn plain(name: &str) -> Dict {
+    let mut out = Dict::new();
+    out.insert(Str::new("type"), Value::str(name));
+    out
+}
+
+fn closed(properties: Dict, required: Vec<Value>) -> Dict {
+    let mut out = plain("object");
+    out.insert(Str::new("properties"), Value::dict(properties));
+    out.insert(Str::new("required"), Value::list(required));
+    out.insert(Str::new("additionalProperties"), Value::Bool(false));
+    out
+}
+
+fn any_of(alternatives: Vec<Dict>) -> Dict {
+    let mut out = Dict::new();
+    out.insert(Str::new("anyOf"), Value::list(alternatives.into_iter().map(Value::dict).collect()));
+    out
+}
+
+/// The same, or `null`.
+fn or_null(schema: Dict) -> Dict {
+    if schema.is_empty() { schema } else { any_of(vec![schema, plain("null")]) }
+}

@@ -1,0 +1,63 @@
+//! The tools that a loop offers, each with its compiled schema.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use crate::message::{ToolCall, ToolSpec};
+use crate::schema::{Schema, SchemaError, compiled};
+use crate::seam::Tool;
+use crate::words::nearest;
+
+use super::validate::fits;
+
+/// How many tools are named to a model that called one that is not there.
+const NAMED: usize = 32;
+
+/// The tools. Of two with one name the later counts.
+pub(super) struct Toolbox {
+    tools: Vec<Offered>,
+}
+
+struct Offered {
+    tool: Rc<dyn Tool>,
+    /// Compiled at the first call: most loops call few of their tools.
+    schema: OnceCell<Result<Rc<Schema>, SchemaError>>,
+}
+
+impl Toolbox {
+    pub(super) fn new(tools: Vec<Rc<dyn Tool>>) -> Toolbox {
+        let offered = |tool| Offered { tool, schema: OnceCell::new() };
+        Toolbox { tools: tools.into_iter().map(offered).collect() }
+    }
+
+    pub(super) fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|offered| offered.tool.spec().clone()).collect()
+    }
+
+    /// The tool for a call whose arguments it takes; else why not, in words for the model.
+    pub(super) fn find(&self, call: &ToolCall) -> Result<Rc<dyn Tool>, String> {
+        let Some(offered) = self.offered(&call.name) else { return Err(self.unknown(&call.name)) };
+        let parameters = &offered.tool.spec().parameters;
+        match offered.schema.get_or_init(|| compiled(parameters)) {
+            Ok(schema) => fits(&call.arguments, schema, parameters)?,
+            Err(error) => return Err(format!("the tool's own `parameters` cannot be used: {error}")),
+        }
+        Ok(offered.tool.clone())
+    }
+
+    fn offered(&self, name: &str) -> Option<&Offered> {
+        self.tools.iter().rev().find(|offered| offered.tool.spec().name.as_ref() == name)
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let names = self.tools.iter().map(|offered| offered.tool.spec().name.as_ref());
+        let hint = match nearest(name, names.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                let more = if self.tools.len() > NAMED { ", …" } else { "" };
+                format!("the tools are: {}{more}", names.take(NAMED).collect::<Vec<_>>().join(", "))
+            }
+        };
+        format!("there is no tool `{name}`; {hint}")
+    }
+}

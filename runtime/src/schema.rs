@@ -1,0 +1,119 @@
+//! JSON Schema: what a tool's arguments, its result or a model's answer must look like. A schema is compiled once and then
+//! asked; what does not fit is told in words that a model can act on: where, what was expected, what was found, and what
+//! was probably meant. All that is wrong is told at once, up to a bound.
+//!
+//! Nothing is fetched: a `$ref` leads into the schema itself. Patterns are those of the `regex` crate, so their time is
+//! linear in the text.
+
+use std::error::Error;
+use std::fmt;
+
+use boon::{CompileError, Compiler, SchemaIndex, Schemas, UrlLoader};
+
+use crate::data::Data;
+
+mod misfit;
+mod pointer;
+mod shared;
+#[cfg(test)]
+mod tests;
+
+pub use misfit::{Misfit, Misfits};
+pub use shared::compiled;
+
+/// The name under which a schema is compiled; nobody sees it.
+const HERE: &str = "mem:///schema.json";
+
+/// How deep a schema and a value may nest. The validator calls itself for each level of either.
+const DEEPEST_SCHEMA: usize = 128;
+const DEEPEST_VALUE: usize = 128;
+/// From so many levels of both together on it gets a stack of its own, and how large that is, in bytes.
+const OWN_STACK_FROM: usize = 64;
+const OWN_STACK: usize = 256 << 20;
+
+/// A schema that has been read and found good.
+pub struct Schema {
+    all: Schemas,
+    root: SchemaIndex,
+    source: Data,
+    depth: usize,
+}
+
+/// Why something is no schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("this is no valid JSON Schema: {0}")]
+pub struct SchemaError(pub String);
+
+/// A `$ref` leads nowhere but into the schema itself.
+struct Nowhere;
+
+impl UrlLoader for Nowhere {
+    fn load(&self, _: &str) -> Result<serde_json::Value, Box<dyn Error>> {
+        Err("references to other documents are not followed; put what it names under `$defs`".into())
+    }
+}
+
+impl Schema {
+    /// Compiles a schema (draft 2020-12, unless its `$schema` names another).
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence.
+    pub fn compile(source: &Data) -> Result<Schema, SchemaError> {
+        let depth = source.depth();
+        if depth > DEEPEST_SCHEMA {
+            return Err(SchemaError(format!("it is nested more than {DEEPEST_SCHEMA} levels deep")));
+        }
+        with_stack_for(depth * 2, || Schema::compiled(source, depth))
+    }
+
+    fn compiled(source: &Data, depth: usize) -> Result<Schema, SchemaError> {
+        let mut compiler = Compiler::new();
+        compiler.use_loader(Box::new(Nowhere));
+        let mut all = Schemas::new();
+        let added = compiler.add_resource(HERE, serde_json::Value::from(source));
+        let root = added.and_then(|()| compiler.compile(HERE, &mut all)).map_err(|e| SchemaError(why(&e)))?;
+        Ok(Schema { all, root, source: source.clone(), depth })
+    }
+
+    /// Whether a value fits; `what` names the whole of it in the sentences (`the arguments`).
+    ///
+    /// # Errors
+    /// Everything that does not fit, the first eight in words.
+    pub fn check(&self, value: &Data, what: &str) -> Result<(), Misfits> {
+        let depth = value.depth();
+        if depth > DEEPEST_VALUE {
+            return Err(Misfits::one(format!("{what} may not be nested more than {DEEPEST_VALUE} levels deep")));
+        }
+        with_stack_for((depth + 1) * (self.depth + 1), || {
+            let json = serde_json::Value::from(value);
+            let found = self.all.validate(&json, self.root);
+            found.map_err(|error| Misfits::of(&error, &self.source, value, what))
+        })
+    }
+}
+
+/// Runs what may call itself so many times.
+fn with_stack_for<T>(levels: usize, run: impl FnOnce() -> T) -> T {
+    if levels < OWN_STACK_FROM { run() } else { stacker::grow(OWN_STACK, run) }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Schema").field(&self.source).finish()
+    }
+}
+
+/// What is wrong with a schema, without the name under which it was compiled.
+fn why(error: &CompileError) -> String {
+    let said = match error {
+        CompileError::ValidationError { src, .. } => return pointer::first_leaf(src),
+        CompileError::InvalidRegex { regex, .. } => {
+            return format!("`pattern` holds {regex:?}, which is no regular expression that is understood");
+        }
+        CompileError::LoadUrlError { url, src } => format!("`{url}` cannot be loaded: {src}"),
+        CompileError::JsonPointerNotFound(at) => format!("a `$ref` names `{at}`, and nothing is there"),
+        CompileError::UnsupportedDraft { url } => format!("`$schema` names `{url}`, which is not known"),
+        other => other.to_string(),
+    };
+    said.replace(HERE, "")
+}

@@ -1,0 +1,38 @@
+//! Compiled schemas that are kept, so that a tool which many loops offer is compiled once.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::data::Data;
+
+use super::{Schema, SchemaError};
+
+/// How many are kept. A program has fewer tools; one that makes schemas as it runs shall not grow by them.
+const MOST: usize = 256;
+
+thread_local! {
+    /// By the schema's JSON. What is in it depends on nothing else, so it does not matter who asks.
+    static KEPT: RefCell<HashMap<String, Rc<Schema>>> = RefCell::default();
+}
+
+/// The schema, compiled unless that was done before on this thread. Nil allows anything.
+///
+/// # Errors
+/// As [`Schema::compile`].
+pub fn compiled(source: &Data) -> Result<Rc<Schema>, SchemaError> {
+    let empty = Data::empty_dict();
+    let source = if source.is_nil() { &empty } else { source };
+    let key = source.to_json();
+    if let Some(known) = KEPT.with_borrow(|kept| kept.get(&key).cloned()) {
+        return Ok(known);
+    }
+    let schema = Rc::new(Schema::compile(source)?);
+    KEPT.with_borrow_mut(|kept| {
+        if kept.len() >= MOST {
+            kept.clear();
+        }
+        kept.insert(key, schema.clone());
+    });
+    Ok(schema)
+}

@@ -1,0 +1,166 @@
+//! JSON Schemas that scripts write, in full or in the short form: a dict of names and types.
+
+use crate::convert::to_data;
+use lang::compile::type_schema;
+use lang::diagnostic::Severity::Error;
+use lang::diagnostic::code::Code;
+use lang::diagnostic::nearest;
+use lang::value::{Dict, Str, Value, article};
+use lang::vm::Raise;
+use runtime::schema::compiled;
+
+/// A schema that is none.
+pub(crate) const SCHEMA: &str = "HARN-TOL-001";
+
+/// The rows.
+pub(crate) static CODES: &[Code] = &[Code {
+    code: SCHEMA,
+    severity: Error,
+    title: "a schema that is none",
+    meaning: "`parameters` and `returns` of a tool, and `output_schema`, are JSON Schema, or a dict of names and types as the \
+              language writes them: `{path: \"string\", lines: \"list<int>?\"}`. The schema is read when the tool is defined, \
+              so that a slip in it is found before a model is asked.",
+    fails: "tool_define(tool_registry(), \"look\", \"Looks at a file.\", {\n  handler: { args -> args.path },\n  parameters: \
+            {path: \"strng\"},\n})\n",
+    mended: "tool_define(tool_registry(), \"look\", \"Looks at a file.\", {\n  handler: { args -> args.path },\n  parameters: \
+             {path: \"string\"},\n})\n",
+}];
+
+/// Words of JSON Schema that make a dict one; without any of them it is a dict of names and types.
+const KEYWORDS: [&str; 8] = ["properties", "$ref", "$defs", "$schema", "anyOf", "oneOf", "allOf", "additionalProperties"];
+/// What JSON Schema calls the types.
+const JSON_TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
+/// What the language calls them.
+const TYPES: [&str; 9] = ["string", "int", "float", "bool", "list", "dict", "set", "nil", "any"];
+
+/// The schema of a tool's arguments: one as it stands, or what a dict of names and types says. Nil and an empty dict let
+/// anything through.
+pub(crate) fn of_parameters(written: Option<&Value>) -> Result<Value, Box<Raise>> {
+    let schema = match written {
+        None | Some(Value::Nil) => Value::dict(Dict::new()),
+        Some(Value::Dict(d)) if is_schema(&d.dict) => Value::Dict(d.clone()),
+        Some(Value::Dict(d)) => short(&d.dict)?,
+        Some(other) => {
+            let message = format!("a schema is a dict, found {}", article(other.type_name()));
+            return Err(Raise::error(SCHEMA, message).help("write names and types: `{path: \"string\", line: \"int?\"}`"));
+        }
+    };
+    let schema = object(schema);
+    check(&schema)?;
+    Ok(schema)
+}
+
+/// The schema of a result: a type, a schema, or a dict of names and types.
+pub(crate) fn of_returns(written: &Value) -> Result<Value, Box<Raise>> {
+    let schema = match written {
+        Value::Str(text) => of_type("returns", text)?.0,
+        Value::Dict(d) if d.dict.is_empty() || is_schema(&d.dict) || is_plain(&d.dict) => written.clone(),
+        Value::Dict(d) => short(&d.dict)?,
+        other => return Err(Raise::error(SCHEMA, format!("`returns` is a type or a schema, found {}", article(other.type_name())))),
+    };
+    check(&schema)?;
+    Ok(schema)
+}
+
+/// Refuses what is no schema.
+pub(crate) fn check(schema: &Value) -> Result<(), Box<Raise>> {
+    compiled(&to_data(schema)?).map(drop).map_err(|e| Raise::error(SCHEMA, e.to_string()))
+}
+
+fn is_schema(dict: &Dict) -> bool {
+    dict.get_str("type").and_then(Value::as_str) == Some("object")
+        || KEYWORDS.iter().any(|word| dict.get_str(word).is_some_and(|v| !matches!(v, Value::Str(_)) || word.starts_with('$')))
+}
+
+/// `{type: "array", …}` is a schema; `{type: "string"}` might be one or a field of that name, and a result is rather the first.
+fn is_plain(dict: &Dict) -> bool {
+    dict.get_str("type").and_then(Value::as_str).is_some_and(|word| JSON_TYPES.contains(&word))
+        || dict.get_str("enum").is_some_and(|v| v.as_list().is_some())
+}
+
+/// Arguments are always an object; model servers want to read so.
+fn object(schema: Value) -> Value {
+    let Value::Dict(d) = &schema else { return schema };
+    let has = |key: &str| d.dict.get_str(key).is_some();
+    if has("type") || has("$ref") || has("anyOf") || has("oneOf") || has("allOf") {
+        return schema;
+    }
+    let mut dict = d.dict.clone();
+    dict.insert(Str::new("type"), Value::str("object"));
+    if !has("properties") {
+        dict.insert(Str::new("properties"), Value::dict(Dict::new()));
+    }
+    Value::dict(dict)
+}
+
+/// `{path: "string", lines: "list<int>?", mode: {type: "string", enum: […], required: false}}` as a schema that allows no other
+/// names; an empty dict allows any.
+fn short(written: &Dict) -> Result<Value, Box<Raise>> {
+    if written.is_empty() {
+        return Ok(Value::dict(Dict::new()));
+    }
+    let mut properties = Dict::new();
+    let mut required = Vec::new();
+    for (name, ty) in written.iter() {
+        let (property, optional) = match ty {
+            Value::Str(text) => of_type(name, text)?,
+            Value::Dict(d) => of_property(name, &d.dict)?,
+            other => {
+                let message = format!("`{name}` must be a type or a schema, found {}", article(other.type_name()));
+                return Err(Raise::error(SCHEMA, message).help(format!("for example `{name}: \"string\"`")));
+            }
+        };
+        if !optional {
+            required.push(Value::Str(name.clone()));
+        }
+        properties.insert(name.clone(), property);
+    }
+    Ok(Value::record([
+        ("type", Value::str("object")),
+        ("properties", Value::dict(properties)),
+        ("required", Value::list(required)),
+        ("additionalProperties", Value::Bool(false)),
+    ]))
+}
+
+/// A property's schema, whose `type` may be one of the language's, and whose `required: false` makes it optional.
+fn of_property(name: &str, written: &Dict) -> Result<(Value, bool), Box<Raise>> {
+    let mut out = written.clone();
+    let marked = match written.get_str("required") {
+        Some(Value::Bool(required)) => {
+            out.remove(&Str::new("required"));
+            Some(!required)
+        }
+        _ => None,
+    };
+    let mut optional = marked.unwrap_or_else(|| written.get_str("default").is_some());
+    if let Some(text) = written.get_str("type").and_then(Value::as_str).filter(|text| !JSON_TYPES.contains(text)) {
+        let (schema, may_miss) = of_type(name, text)?;
+        optional = marked.unwrap_or(optional || may_miss);
+        out.remove(&Str::new("type"));
+        for (key, value) in schema.as_dict().into_iter().flat_map(Dict::iter) {
+            if !out.contains(key) {
+                out.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    Ok((Value::dict(out), optional))
+}
+
+/// The schema of a type in the language's words, or in those of JSON Schema; whether it may be left out.
+fn of_type(name: &str, written: &str) -> Result<(Value, bool), Box<Raise>> {
+    let (word, optional) = match written.strip_suffix('?') {
+        Some(word) => (word, true),
+        None => (written, false),
+    };
+    if JSON_TYPES.contains(&word) {
+        return Ok((Value::record([("type", Value::str(word))]), optional));
+    }
+    type_schema(written).ok_or_else(|| {
+        let raise = Raise::error(SCHEMA, format!("`{name}` has the type {written:?}, which is none"));
+        match nearest(word, TYPES.into_iter().chain(JSON_TYPES)) {
+            Some(near) => raise.help(format!("did you mean `{near}`?")),
+            None => raise.help("write a type as the language does: `int`, `list<string>`, `\"a\" | \"b\"`, `{line: int}`"),
+        }
+    })
+}
