@@ -11,10 +11,16 @@ use std::sync::OnceLock;
 pub fn catalogue() -> Vec<&'static Code> {
     static CORE_CODES: OnceLock<Vec<Code>> = OnceLock::new();
     let of_core = CORE_CODES.get_or_init(|| REMINDERS.iter().chain(LOGS).map(of_core).collect());
-    let own =
-        [crate::read::CODES, crate::fact::CODES, crate::fault::CODES, crate::project::CODES, crate::schema::CODES, crate::system::CODES]
-            .into_iter()
-            .flatten();
+    let own = [
+        crate::read::CODES,
+        crate::fact::CODES,
+        crate::fault::CODES,
+        crate::project::CODES,
+        crate::schema::CODES,
+        crate::system::CODES,
+    ]
+    .into_iter()
+    .flatten();
     let mut all: Vec<&Code> = lang::CODES.iter().copied().flatten().chain(of_core).chain(own).collect();
     all.sort_by_key(|code| code.code);
     all

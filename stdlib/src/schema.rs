@@ -27,7 +27,8 @@ pub(crate) static CODES: &[Code] = &[Code {
 }];
 
 /// Words of JSON Schema that make a dict one; without any of them it is a dict of names and types.
-const KEYWORDS: [&str; 8] = ["properties", "$ref", "$defs", "$schema", "anyOf", "oneOf", "allOf", "additionalProperties"];
+const KEYWORDS: [&str; 8] =
+    ["properties", "$ref", "$defs", "$schema", "anyOf", "oneOf", "allOf", "additionalProperties"];
 /// What JSON Schema calls the types.
 const JSON_TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 /// What the language calls them.
@@ -42,7 +43,9 @@ pub(crate) fn of_parameters(written: Option<&Value>) -> Result<Value, Box<Raise>
         Some(Value::Dict(d)) => short(&d.dict)?,
         Some(other) => {
             let message = format!("a schema is a dict, found {}", article(other.type_name()));
-            return Err(Raise::error(SCHEMA, message).help("write names and types: `{path: \"string\", line: \"int?\"}`"));
+            return Err(
+                Raise::error(SCHEMA, message).help("write names and types: `{path: \"string\", line: \"int?\"}`")
+            );
         }
     };
     let schema = object(schema);
@@ -56,7 +59,12 @@ pub(crate) fn of_returns(written: &Value) -> Result<Value, Box<Raise>> {
         Value::Str(text) => of_type("returns", text)?.0,
         Value::Dict(d) if d.dict.is_empty() || is_schema(&d.dict) || is_plain(&d.dict) => written.clone(),
         Value::Dict(d) => short(&d.dict)?,
-        other => return Err(Raise::error(SCHEMA, format!("`returns` is a type or a schema, found {}", article(other.type_name())))),
+        other => {
+            return Err(Raise::error(
+                SCHEMA,
+                format!("`returns` is a type or a schema, found {}", article(other.type_name())),
+            ));
+        }
     };
     check(&schema)?;
     Ok(schema)
@@ -69,7 +77,9 @@ pub(crate) fn check(schema: &Value) -> Result<(), Box<Raise>> {
 
 fn is_schema(dict: &Dict) -> bool {
     dict.get_str("type").and_then(Value::as_str) == Some("object")
-        || KEYWORDS.iter().any(|word| dict.get_str(word).is_some_and(|v| !matches!(v, Value::Str(_)) || word.starts_with('$')))
+        || KEYWORDS
+            .iter()
+            .any(|word| dict.get_str(word).is_some_and(|v| !matches!(v, Value::Str(_)) || word.starts_with('$')))
 }
 
 /// `{type: "array", …}` is a schema; `{type: "string"}` might be one or a field of that name, and a result is rather the first.
@@ -160,7 +170,9 @@ fn of_type(name: &str, written: &str) -> Result<(Value, bool), Box<Raise>> {
         let raise = Raise::error(SCHEMA, format!("`{name}` has the type {written:?}, which is none"));
         match nearest(word, TYPES.into_iter().chain(JSON_TYPES)) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
-            None => raise.help("write a type as the language does: `int`, `list<string>`, `\"a\" | \"b\"`, `{line: int}`"),
+            None => {
+                raise.help("write a type as the language does: `int`, `list<string>`, `\"a\" | \"b\"`, `{line: int}`")
+            }
         }
     })
 }

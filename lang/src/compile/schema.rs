@@ -67,9 +67,12 @@ impl<'a> Writer<'a> {
     }
 
     fn define(self, out: &mut Dict) {
-        let defs: Dict = self.met.into_iter().filter(|met| met.referred).filter_map(|met| {
-            Some((Str::new(&met.name), met.schema?))
-        }).collect();
+        let defs: Dict = self
+            .met
+            .into_iter()
+            .filter(|met| met.referred)
+            .filter_map(|met| Some((Str::new(&met.name), met.schema?)))
+            .collect();
         if !defs.is_empty() {
             out.insert(Str::new("$defs"), Value::dict(defs));
         }

@@ -73,8 +73,7 @@ struct Doc {
 
 impl Doc {
     fn read(text: &str, params: &[Param]) -> Doc {
-        let names: Vec<String> =
-            params.iter().map(|p| super::pattern::bound_name(&p.pattern).to_string()).collect();
+        let names: Vec<String> = params.iter().map(|p| super::pattern::bound_name(&p.pattern).to_string()).collect();
         let mut doc = Doc { description: String::new(), params: Vec::new() };
         // A line that is indented goes on with what the parameter before it says.
         let mut inside = false;

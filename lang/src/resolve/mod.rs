@@ -18,8 +18,8 @@ mod walk;
 mod yields;
 
 pub use codes::CODES;
-pub(crate) use types::constant;
 pub use scope::{Binding, BindingId, BindingKind, Positions, Resolution, Target};
+pub(crate) use types::constant;
 
 use crate::ast::Module;
 use crate::builtins::{Builtin, Registry};

@@ -57,7 +57,11 @@ mod tests {
         let any = r#"{"type":"object"}"#;
         assert_eq!(said("{}", any), "fits");
         assert_eq!(said("[]", any), "the arguments must be a JSON object, got list");
-        assert!(said(r#""{\"a\": 1,""#, any).starts_with("the arguments are not valid JSON: EOF"), "{}", said(r#""{\"a\": 1,""#, any));
+        assert!(
+            said(r#""{\"a\": 1,""#, any).starts_with("the arguments are not valid JSON: EOF"),
+            "{}",
+            said(r#""{\"a\": 1,""#, any)
+        );
         assert_eq!(said(r#""7""#, any), "the arguments must be a JSON object, got a string");
     }
 

@@ -130,10 +130,18 @@ impl Teller<'_> {
                 format!("{subject} must be one of {words}{more}, got {}{near}", shown(got))
             }
             ErrorKind::Const { want } => format!("{subject} must be {want}, got {}", shown(got)),
-            ErrorKind::MinLength { want, got } => format!("{subject} must have at least {}, has {got}", count(*want, "character")),
-            ErrorKind::MaxLength { want, got } => format!("{subject} must have at most {}, has {got}", count(*want, "character")),
-            ErrorKind::MinItems { want, got } => format!("{subject} must have at least {}, has {got}", count(*want, "item")),
-            ErrorKind::MaxItems { want, got } => format!("{subject} must have at most {}, has {got}", count(*want, "item")),
+            ErrorKind::MinLength { want, got } => {
+                format!("{subject} must have at least {}, has {got}", count(*want, "character"))
+            }
+            ErrorKind::MaxLength { want, got } => {
+                format!("{subject} must have at most {}, has {got}", count(*want, "character"))
+            }
+            ErrorKind::MinItems { want, got } => {
+                format!("{subject} must have at least {}, has {got}", count(*want, "item"))
+            }
+            ErrorKind::MaxItems { want, got } => {
+                format!("{subject} must have at most {}, has {got}", count(*want, "item"))
+            }
             ErrorKind::MinProperties { want, got } => format!("{subject} must have at least {want} entries, has {got}"),
             ErrorKind::MaxProperties { want, got } => format!("{subject} must have at most {want} entries, has {got}"),
             ErrorKind::UniqueItems { got: [a, b] } => format!("the items {a} and {b} of {subject} are equal"),
@@ -142,8 +150,12 @@ impl Teller<'_> {
             ErrorKind::Format { want, .. } => format!("{subject} must be of the format `{want}`, got {}", shown(got)),
             ErrorKind::Minimum { want, .. } => format!("{subject} must be at least {want}, got {}", shown(got)),
             ErrorKind::Maximum { want, .. } => format!("{subject} must be at most {want}, got {}", shown(got)),
-            ErrorKind::ExclusiveMinimum { want, .. } => format!("{subject} must be more than {want}, got {}", shown(got)),
-            ErrorKind::ExclusiveMaximum { want, .. } => format!("{subject} must be less than {want}, got {}", shown(got)),
+            ErrorKind::ExclusiveMinimum { want, .. } => {
+                format!("{subject} must be more than {want}, got {}", shown(got))
+            }
+            ErrorKind::ExclusiveMaximum { want, .. } => {
+                format!("{subject} must be less than {want}, got {}", shown(got))
+            }
             ErrorKind::MultipleOf { want, .. } => format!("{subject} must be a multiple of {want}, got {}", shown(got)),
             ErrorKind::PropertyName { prop } => format!("{subject} must not have a key `{prop}`"),
             ErrorKind::DependentRequired { prop, missing } | ErrorKind::Dependency { prop, missing } => {

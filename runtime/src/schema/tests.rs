@@ -16,7 +16,11 @@ fn each_keyword_is_told_in_words() {
         (r#"{"type":"string"}"#, "3", "`v` must be string, got 3"),
         (r#"{"type":["integer","null"]}"#, "1.5", "`v` must be null or integer, got 1.5"),
         (r#"{"type":"integer"}"#, "3.0", "fits"),
-        (r#"{"enum":["read","write"]}"#, r#""reed""#, r#"`v` must be one of "read", "write", got "reed"; did you mean "read"?"#),
+        (
+            r#"{"enum":["read","write"]}"#,
+            r#""reed""#,
+            r#"`v` must be one of "read", "write", got "reed"; did you mean "read"?"#,
+        ),
         (r#"{"const":1}"#, "2", "`v` must be 1, got 2"),
         (r#"{"minLength":2}"#, r#""a""#, "`v` must have at least 2 characters, has 1"),
         (r#"{"maxLength":1}"#, r#""abc""#, "`v` must have at most 1 character, has 3"),
@@ -28,13 +32,29 @@ fn each_keyword_is_told_in_words() {
         (r#"{"minItems":1}"#, "[]", "`v` must have at least 1 item, has 0"),
         (r#"{"uniqueItems":true}"#, "[1,2,1]", "the items 0 and 2 of `v` are equal"),
         (r#"{"required":["a"]}"#, "{}", "`v.a` is missing"),
-        (r#"{"properties":{"line":{}},"additionalProperties":false}"#, r#"{"lnie":1}"#, "there is no `v.lnie`; did you mean `line`?"),
+        (
+            r#"{"properties":{"line":{}},"additionalProperties":false}"#,
+            r#"{"lnie":1}"#,
+            "there is no `v.lnie`; did you mean `line`?",
+        ),
         (r#"{"additionalProperties":{"type":"integer"}}"#, r#"{"a":"x"}"#, "`v.a` must be integer, got \"x\""),
-        (r#"{"anyOf":[{"type":"string"},{"type":"integer"}]}"#, "[]", "`v` must be string or integer, got an array of 0"),
+        (
+            r#"{"anyOf":[{"type":"string"},{"type":"integer"}]}"#,
+            "[]",
+            "`v` must be string or integer, got an array of 0",
+        ),
         (r#"{"anyOf":[{"type":"null"},{"type":"object","required":["a"]}]}"#, "{}", "`v.a` is missing"),
-        (r#"{"anyOf":[{"minimum":5},{"multipleOf":2}]}"#, "3", "`v` fits none of its alternatives (`v` must be at least 5, got 3 | `v` must be a multiple of 2, got 3)"),
+        (
+            r#"{"anyOf":[{"minimum":5},{"multipleOf":2}]}"#,
+            "3",
+            "`v` fits none of its alternatives (`v` must be at least 5, got 3 | `v` must be a multiple of 2, got 3)",
+        ),
         (r#"{"oneOf":[{"minimum":1},{"multipleOf":2}]}"#, "4", "`v` fits more than one of its alternatives"),
-        (r#"{"allOf":[{"minimum":5},{"multipleOf":2}]}"#, "3", "`v` must be at least 5, got 3; `v` must be a multiple of 2, got 3"),
+        (
+            r#"{"allOf":[{"minimum":5},{"multipleOf":2}]}"#,
+            "3",
+            "`v` must be at least 5, got 3; `v` must be a multiple of 2, got 3",
+        ),
         (r#"{"not":{"const":3}}"#, "3", "`v` must not be 3"),
         (r#"false"#, "3", "`v` must not be there"),
     ] {
@@ -95,7 +115,8 @@ fn depth_and_size_are_no_danger() {
     let items = |levels: usize| (0..levels).fold(Data::empty_dict(), |inner, _| Data::dict([("items", inner)]));
     assert!(Schema::compile(&items(DEEPEST_SCHEMA - 1)).is_ok());
     assert!(Schema::compile(&items(DEEPEST_SCHEMA)).is_err());
-    let both = (0..60).fold(Data::dict([("$ref", Data::from("#"))]), |inner, _| Data::dict([("allOf", Data::list([inner]))]));
+    let both =
+        (0..60).fold(Data::dict([("$ref", Data::from("#"))]), |inner, _| Data::dict([("allOf", Data::list([inner]))]));
     let both = Data::dict([("items", both)]);
     assert_eq!(Schema::compile(&both).unwrap().check(&nested(DEEPEST_VALUE), "it"), Ok(()));
 }
