@@ -39,6 +39,7 @@ mod open_calls;
 mod options;
 mod park;
 mod permission;
+mod persist;
 mod prompt;
 mod result;
 mod seams;
@@ -58,6 +59,7 @@ mod tests;
 pub use daemon::{DaemonState, WakeCause};
 pub use options::LoopOptions;
 pub use park::{ParkRequest, Parking};
+pub use persist::{Persist, Resumed};
 pub use result::{LoopResult, LoopStatus, ToolCounts};
 pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};
@@ -164,6 +166,9 @@ struct Ended {
 }
 
 impl Ended {
+    /// Why a loop ended that `post_turn_callback` has ended.
+    const BY_CALLBACK: &'static str = "post_turn_callback";
+
     fn new(status: LoopStatus, stop_reason: impl Into<Arc<str>>) -> Ended {
         Ended { status, stop_reason: stop_reason.into(), error: Data::Nil }
     }
@@ -177,10 +182,13 @@ impl Run<'_> {
     /// From the first step to the last iteration.
     async fn steps(&self, state: &mut LoopState) -> Outcome<Ended> {
         self.begin_to_watch().await;
+        self.remark_on_resumption();
         // One that goes on has begun already.
-        if self.options.from.is_none()
-            && let Some(ended) = self.start(state).await?
-        {
+        let begun = match &self.options.from {
+            Some(_) => self.go_on(state).await?,
+            None => self.start(state).await?,
+        };
+        if let Some(ended) = begun {
             return Ok(ended);
         }
         loop {

@@ -87,6 +87,11 @@ impl SharedIds {
         self.0.borrow().clone()
     }
 
+    /// Draws from another stream from now on.
+    pub(crate) fn go_on_with(&self, stream: IdStream) {
+        *self.0.borrow_mut() = stream;
+    }
+
     /// The stream of the next child.
     #[must_use]
     pub fn child(&self) -> IdStream {

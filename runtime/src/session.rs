@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
@@ -77,6 +77,32 @@ impl Session {
     /// A session that was stored.
     pub(crate) fn restored(id: Arc<str>, stream: IdStream, queue: SharedQueue, state: State) -> Rc<Session> {
         Rc::new(Session { id, ids: SharedIds::new(stream), queue, state: RefCell::new(state) })
+    }
+
+    /// Whether nothing has happened in it yet.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        let is_empty = |state: &mut State| {
+            state.turns == 0 && state.transcript.messages().is_empty() && state.transcript.event_count() == 0
+        };
+        let queued = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pending().len();
+        queued == 0 && self.with(is_empty)
+    }
+
+    /// Takes over what a stored session of the same id holds: it goes on where that one was. Where it works is what it says
+    /// itself, if it does.
+    pub fn take_over(&self, stored: &Session) {
+        self.ids.go_on_with(stored.id_stream());
+        let theirs = stored.queue.lock().unwrap_or_else(PoisonError::into_inner).clone_content();
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take_over(theirs);
+        let state = stored.with(|state| state.clone());
+        self.with(|own| {
+            let anchor = std::mem::take(&mut own.workspace_anchor);
+            *own = state;
+            if !anchor.is_nil() {
+                own.workspace_anchor = anchor;
+            }
+        });
     }
 
     /// Where its ids have come to.

@@ -4,6 +4,7 @@
 //! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
+//! - `persist`: loops that outlive their process.
 //! - `table`: the builtins, one file per namespace.
 //! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
@@ -25,6 +26,7 @@ mod loops;
 mod options;
 pub mod output;
 mod progress;
+mod persist;
 mod project;
 mod read;
 mod schema;

@@ -74,7 +74,7 @@ macro_rules! loop_options {
     };
 }
 
-const LOOP: &str = loop_options!("");
+const LOOP: &str = loop_options!("persist_path?: string, resume_path?: string, ");
 
 const SUB_AGENT: &str = loop_options!(
     "name?: string, system?: string, background?: bool, parent_session_id?: string, reminder_propagation?: list<any>, "
@@ -88,9 +88,6 @@ const BEHAVIOUR: &str = loop_options!("name?: string, system?: string, ");
 const WORKER: &str = loop_options!(
     "name?: string, task: any, system?: string, parent_session_id?: string, reminder_propagation?: list<any>, "
 );
-
-/// Options of the language's full list that this version does not have yet: refused, not ignored.
-const LATER: &[&str] = &["persist_path", "resume_path"];
 
 /// The keys of a shape.
 fn keys_of(shape: &'static str) -> impl Iterator<Item = &'static str> {
@@ -164,10 +161,6 @@ impl<'a> Reader<'a> {
         for (key, _) in dict.iter().flat_map(|d| d.iter()) {
             if keys_of(shape).any(|known| known == key.as_str()) {
                 continue;
-            }
-            if LATER.contains(&key.as_str()) {
-                return Err(Raise::error(lang::check::codes::KEY, format!("the option `{key}` is not supported yet"))
-                    .about(arg, format!("has `{key}`")));
             }
             let mut raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`"));
             if key.as_str() == "transcript" {

@@ -10,9 +10,11 @@
 //! - [`reminder_rows`]: the reference of reminders, its scripts and the code say the same.
 //! - [`repl`]: a session through a pipe.
 //! - [`facts`]: processes that share facts, and files that were tampered with.
+//! - [`examples`]: the guide's programs print what its pages show.
 //! - [`docs`]: what the documents show and link to.
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
+//! - [`persist`]: loops that outlive their process.
 //! - [`system`]: standard input, servers, processes.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`trace`]: the life of reminders, read from logs of real runs.
@@ -33,6 +35,7 @@ mod borders;
 mod diff;
 mod docs;
 mod event_log;
+mod examples;
 mod explain;
 mod facts;
 mod guide;
@@ -42,6 +45,7 @@ mod limits;
 mod model_server;
 mod oracle;
 mod peers;
+mod persist;
 mod properties;
 mod reminder_rows;
 mod repl;

@@ -1,7 +1,9 @@
 //! A worker that one process suspends and another, which runs the same script, resumes.
 
 use crate::harn::{Outcome, harn, scratch};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// `suspend PATH` or `resume PATH`.
 const SCRIPT: &str = r#"
@@ -102,6 +104,61 @@ fn of_two_resumes_of_one_snapshot_one_is_refused() {
     assert_eq!(done, 1, "{outcomes:?}");
     let refused = outcomes.iter().find(|outcome| outcome.code != Some(0)).unwrap();
     assert!(refused.err.contains("HARN-WRK-003") && refused.err.contains("was resumed already"), "{refused:?}");
+}
+
+/// `suspend PATH`, `again PATH` or `finish PATH`: three processes, one worker. The first two are killed after their suspension.
+const THREE: &str = r#"
+let path = args()[1]
+let behaviour = {llm_caller: { asked ->
+  if args()[0] == "finish" {
+    println(asked.messages.filter({ m -> return m.role == "user" }).map({ m -> return m.content }))
+    return "done"
+  }
+  sleep(20)
+  return {tool_calls: [{id: "c${asked.turn}", name: "no_such_tool", arguments: {}}]}
+}}
+fn rest(worker) {
+  suspend_agent(worker, "night", {snapshot_path: path})
+  println("suspended")
+  sleep(3600000)
+}
+match args()[0] {
+  "suspend" -> {
+    let worker = spawn_agent({name: "w", task: "work", reminders: false, ...behaviour})
+    sleep(10)
+    rest(worker)
+  }
+  "again" -> {
+    let worker = resume_agent(path, "Second day.", true, behaviour)
+    sleep(10)
+    rest(worker)
+  }
+  _ -> println(wait_agent(resume_agent(path, "Third day.", true, behaviour)).status)
+}
+"#;
+
+/// Starts a process and kills it once it says that its worker is suspended.
+fn killed_when_suspended(script: &Path, what: &str, snapshot: &Path) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+    let args = ["run", script.to_str().unwrap(), "--", what, snapshot.to_str().unwrap()];
+    command.args(args).env_clear().env("HARN_LLM_PROVIDER", "mock");
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let said = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok).next();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(said.as_deref(), Some("suspended"), "{what}");
+}
+
+#[test]
+fn a_worker_outlives_two_processes_that_are_killed() {
+    let dir = scratch("snapshot-three");
+    let (script, snapshot) = (dir.join("three.harn"), dir.join("worker.json"));
+    std::fs::write(&script, THREE).unwrap();
+    killed_when_suspended(&script, "suspend", &snapshot);
+    killed_when_suspended(&script, "again", &snapshot);
+    let last = harn(&["run", script.to_str().unwrap(), "--", "finish", snapshot.to_str().unwrap()]);
+    assert_eq!((last.code, last.err.as_str()), (Some(0), ""), "{last:?}");
+    assert_eq!(last.out, "[work, Second day., Third day.]\ncompleted\n");
 }
 
 #[test]

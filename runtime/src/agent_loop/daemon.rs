@@ -9,6 +9,7 @@ use crate::reminder::bridge::Seam;
 use crate::seam::Outcome;
 use crate::watch::Change;
 
+use super::persist::Stand;
 use super::{Ended, LoopState, LoopStatus, Run, until_stopped};
 
 mod consolidate;
@@ -39,7 +40,10 @@ enum Woken {
 impl Run<'_> {
     /// Whether the loop idles instead of ending.
     pub(super) fn sleeps_after(&self, ended: &Ended) -> bool {
-        self.options.wake_interval_ms.is_some() && matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck)
+        // A callback that ends the loop means it.
+        let is_over = ended.stop_reason.as_ref() == Ended::BY_CALLBACK;
+        let may = matches!(ended.status, LoopStatus::Done | LoopStatus::Stuck) && !is_over;
+        may && self.options.wake_interval_ms.is_some()
     }
 
     /// Sleeps, again and again, until there is something new, which is nothing here; else how the loop ended. Each nap counts
@@ -58,6 +62,7 @@ impl Run<'_> {
             let wake_interval_ms = self.options.wake_interval_ms.unwrap_or_default();
             self.emit(&HookEvent::SessionIdle { iteration: state.iteration, wake_interval_ms }).await?;
             state.naps += 1;
+            self.persist(state, Stand::Idle)?;
             let woken = until_stopped(&self.scope, 0, self.nap(wake_interval_ms)).await;
             let (cause, changed) = match woken {
                 Err(stopped) => {

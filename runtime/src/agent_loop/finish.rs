@@ -10,6 +10,7 @@ use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
 
 use super::watch::Seen;
+use super::persist::Stand;
 use super::{Ended, LoopResult, LoopState, LoopStatus, Run};
 
 impl Run<'_> {
@@ -31,6 +32,7 @@ impl Run<'_> {
             };
             run.emit(&event).await?;
         }
+        run.persist(&state, Stand::Over(&ended))?;
         run.scope.log.durable(Ticket::ALL).await?;
         let visible = state.text.replace(run.options.done_sentinel.as_ref(), "");
         let visible_text: Arc<str> =

@@ -12,6 +12,7 @@ use crate::reminder::bridge::Seam;
 use crate::reminder::lifecycle::post_turn;
 use crate::seam::{Fault, Outcome, Sort};
 
+use super::persist::Stand;
 use super::{Ended, LoopState, LoopStatus, Run};
 
 impl Run<'_> {
@@ -30,6 +31,7 @@ impl Run<'_> {
         if let Some(ended) = self.out_of_budget(state) {
             return Ok(Some(ended));
         }
+        self.persist(state, Stand::Working)?;
         state.iteration += 1;
         self.session.with(|s| s.turns += 1);
         self.compact_if_due(state).await?;
@@ -70,7 +72,7 @@ impl Run<'_> {
             return Ok(Some(Self::ended_by(&stopped)));
         }
         if matches!(wish, Decision::Block { .. }) {
-            return Ok(Some(Ended::new(LoopStatus::Done, "post_turn_callback")));
+            return Ok(Some(Ended::new(LoopStatus::Done, Ended::BY_CALLBACK)));
         }
         Ok(self.is_done(state, reply))
     }

@@ -11,7 +11,7 @@ use crate::reminder::providers::ReminderOptions;
 use crate::seam::Permissions;
 use crate::watch::Watch;
 
-use super::{LoopState, Parking};
+use super::{LoopState, Parking, Persist, Resumed};
 
 /// What a loop is told.
 #[derive(Debug, Clone)]
@@ -61,6 +61,10 @@ pub struct LoopOptions {
     pub parking: Option<Rc<Parking>>,
     /// What an earlier part of this loop left: it goes on from there.
     pub from: Option<Box<LoopState>>,
+    /// Where it writes what it needs to go on in another process; nothing means nowhere.
+    pub persist: Option<Rc<Persist>>,
+    /// What is known of another process that has left this loop, or its conversation.
+    pub resumed: Option<Resumed>,
     /// The options as they were written, for handlers that want to see them.
     pub written: Data,
 }
@@ -90,6 +94,8 @@ impl LoopOptions {
             permissions: None,
             parking: None,
             from: None,
+            persist: None,
+            resumed: None,
             written: Data::Nil,
         }
     }

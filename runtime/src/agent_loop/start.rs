@@ -29,7 +29,7 @@ impl Run<'_> {
         Ok(None)
     }
 
-    async fn user_prompt_submit(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
+    pub(super) async fn user_prompt_submit(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
         let prompt = state.task.clone();
         let system = self.options.request.system.primary.as_ref();
         match self.emit(&HookEvent::UserPromptSubmit { prompt: &prompt, system }).await? {

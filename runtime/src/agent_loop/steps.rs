@@ -7,6 +7,7 @@ use crate::hooks::{HookEvent, Step};
 use crate::model::{Reply, Request};
 use crate::seam::{Fault, Outcome};
 
+use super::persist::Stand;
 use super::{LoopState, Run};
 
 impl Run<'_> {
@@ -41,6 +42,8 @@ impl Run<'_> {
             return Ok(Data::list([]));
         }
         self.pre_step(state, Step::Tools).await?;
+        // A tool may do what cannot be done twice: whoever goes on from here learns that it may have run.
+        self.persist(state, Stand::Working)?;
         let results = self.dispatch(state, reply).await?;
         let ok = results.as_list().unwrap_or_default().iter().all(|row| row.get("ok").truthy());
         let mut event = self.post_step(state, Step::Tools, ok);

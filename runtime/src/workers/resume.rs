@@ -13,7 +13,7 @@ use crate::reminder::lifecycle::{Charge, compact, preserve_only};
 use crate::seam::{Outcome, Scope, fault};
 use crate::session::Session;
 
-use super::snapshot;
+use super::snapshot::{self, SnapshotError};
 use super::{Suspension, Worker, WorkerError, WorkerStatus};
 
 /// How many of the last messages a digest tells of.
@@ -47,7 +47,9 @@ pub async fn resume(worker: &Rc<Worker>, scope: &Scope, how: &Resumption) -> Out
     let path = worker.snapshot_path();
     let path = path.as_deref().map(Path::new);
     let from_file = worker.has_claimed();
-    if let Some(Err(error)) = path.filter(|_| !from_file).map(snapshot::claim) {
+    // One that somebody has taken away nobody else can resume.
+    let claimed = path.filter(|_| !from_file).map(snapshot::claim);
+    if let Some(Err(error)) = claimed.filter(|claimed| !matches!(claimed, Err(SnapshotError::Missing(_)))) {
         worker.end_resuming();
         return Err(fault(error));
     }

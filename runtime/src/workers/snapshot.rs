@@ -1,7 +1,8 @@
-//! A suspended worker as a file: everything that its loop needs to go on, as plain data, and the names of what is no data
+//! A suspended worker, or a loop that outlives its process, as a file: everything that its loop needs to go on, as plain data, and the names of what is no data
 //! (tools, functions), which whoever resumes it puts in again.
 //!
-//! A snapshot is resumed once: who resumes it claims the file by renaming it, and of two only one can.
+//! A snapshot is resumed once: who resumes it claims the file by renaming it, and of two only one can. A loop that writes its own
+//! file anew and anew holds a [`Lock`] instead, for as long as it is at work.
 
 use std::sync::Arc;
 
@@ -13,9 +14,13 @@ use super::{Suspension, Worker, WorkerMode};
 
 mod error;
 mod file;
+mod lock;
+mod of_loop;
 mod session;
 
 pub use error::SnapshotError;
+pub use lock::Lock;
+pub use of_loop::{StoredEnd, answer_open_calls};
 pub use file::{claim, discard, read, unclaim, write, write_new, write_over};
 pub use session::{StoredSession, unknown_to_log};
 
@@ -40,6 +45,9 @@ pub struct Snapshot {
     pub suspension: Suspension,
     /// What its loop remembers.
     pub state: LoopState,
+    /// How it ended, where a loop did that nobody leads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<StoredEnd>,
     /// Its options, as far as they are data.
     pub options: Data,
     /// Options that are no data: functions.
@@ -52,7 +60,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// The newest version that is known.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// A worker that has just been suspended.
     #[must_use]
@@ -67,6 +75,7 @@ impl Snapshot {
             mode: worker.mode,
             suspension,
             state,
+            ended: None,
             options: worker.recipe.options.clone(),
             needs: worker.recipe.needs.clone(),
             tools: worker.parts.tools.iter().map(|tool| name(tool.spec())).collect(),

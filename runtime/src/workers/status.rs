@@ -45,5 +45,7 @@ words! {
         SubAgent = "sub_agent",
         /// By `spawn_agent`.
         Agent = "agent",
+        /// It is no worker but a loop that outlives its process.
+        Loop = "loop",
     }
 }

@@ -5,6 +5,7 @@ use crate::here;
 use crate::lint;
 use crate::loops::{prepare, put_messages, result_value};
 use crate::options::Reader;
+use crate::persist;
 use lang::builtins::{Capability, args};
 use lang::value::{Str, Value, display};
 use lang::vm::{Cx, Raise, Wait};
@@ -22,14 +23,22 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let system = args::opt_str(args, 1)?.cloned();
     let options = Reader::agent_loop(args, 2)?;
     let task = if args[0].is_nil() { String::new() } else { display(&args[0]) };
-    let prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
+    let mut prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
+    let plan = persist::plan(cx, &options, system.as_ref().map(Str::as_str))?;
     let scope = here::own_scope(cx, &world);
-    let session = world.sessions.open(options.text("session_id")?.as_deref(), world.clock.now_ms());
+    let session = match plan.session(&world)? {
+        Some(session) => session,
+        None => world.sessions.open(options.text("session_id")?.as_deref(), world.clock.now_ms()),
+    };
     if session.is_busy() {
         let error = of_session(&SessionError::Busy(session.id().clone()));
         return Err(error.about(2, "`session_id` is at fault"));
     }
-    put_messages(&world, &session, &options, &scope)?;
+    // A loop that goes on has them already.
+    if !plan.resumes() {
+        put_messages(&world, &session, &options, &scope)?;
+    }
+    plan.apply(&session, &scope, &prepared.parts, &mut prepared.options)?;
     let cancel = scope.cancel.clone();
     Ok(Wait::new(async move {
         let result = runtime::agent_loop::agent_loop(&session, &scope, &prepared.parts, prepared.options).await;

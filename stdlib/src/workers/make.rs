@@ -84,7 +84,7 @@ fn is_busy(world: &World, id: &str) -> bool {
 }
 
 /// What a snapshot says of the options: those that are data, and the names of the others.
-fn recipe(cx: &Cx<'_>, options: &Reader<'_>) -> Recipe {
+pub(crate) fn recipe_of(options: &Reader<'_>) -> (Data, Vec<Arc<str>>) {
     let mut data = Vec::new();
     let mut needs = Vec::new();
     let entries = options.entries().filter(|(key, value)| !value.is_nil() && !NOT_AGAIN.contains(&key.as_str()));
@@ -95,8 +95,13 @@ fn recipe(cx: &Cx<'_>, options: &Reader<'_>) -> Recipe {
             Err(_) => needs.push(key),
         }
     }
+    (Data::dict(data), needs)
+}
+
+fn recipe(cx: &Cx<'_>, options: &Reader<'_>) -> Recipe {
+    let (options, needs) = recipe_of(options);
     let folder = (!cx.isolate.is_denied(Capability::FsWrite)).then(|| SNAPSHOTS.into());
-    Recipe { options: Data::dict(data), needs, folder }
+    Recipe { options, needs, folder }
 }
 
 /// For whom it works: the session that is named, else the one at hand.

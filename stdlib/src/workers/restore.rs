@@ -13,7 +13,7 @@ use runtime::seam::Scope;
 use runtime::session::Session;
 use runtime::workers::snapshot::{self, unknown_to_log};
 use runtime::workers::worker::{Made, Recipe};
-use runtime::workers::{Snapshot, SnapshotError, Worker};
+use runtime::workers::{Snapshot, SnapshotError, Worker, WorkerMode};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,6 +30,10 @@ pub(crate) fn restore(
     let file = Path::new(path);
     let refuse = |error: SnapshotError| of_snapshot(&error).about(0, "this snapshot");
     let snapshot = snapshot::read(file).map_err(refuse)?;
+    if snapshot.mode == WorkerMode::Loop {
+        let why = "this is the state of a loop, not of a worker; `agent_loop(task, system, {resume_path: …})` goes on with it";
+        return Err(refuse(SnapshotError::Unfit(why.to_owned())));
+    }
     let prepared = prepared(cx, world, &snapshot, given, arg)?;
     complete(&snapshot, given, &prepared).map_err(refuse)?;
     let session = snapshot.session.clone().restore().map_err(refuse)?;

@@ -86,6 +86,17 @@ impl Queue {
         Arc::new(Mutex::new(Queue { items, fates, ids, closed: false, sleeper: None }))
     }
 
+    /// What waits in it, and where its ids have come to.
+    pub(crate) fn clone_content(&self) -> (IdStream, VecDeque<Injection>) {
+        (self.ids.clone(), self.items.clone())
+    }
+
+    /// Goes on with what waited in another.
+    pub(crate) fn take_over(&mut self, (ids, items): (IdStream, VecDeque<Injection>)) {
+        (self.ids, self.items) = (ids, items);
+        self.wake();
+    }
+
     /// Where its ids have come to.
     pub(crate) fn ids(&self) -> &IdStream {
         &self.ids

@@ -8,13 +8,16 @@ use crate::seam::{Fault, Sort};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// There is none.
-    #[error("there is no snapshot of a worker at `{0}`")]
+    #[error("there is no snapshot at `{0}`")]
     Missing(String),
     /// Somebody has resumed it.
     #[error("the snapshot `{0}` was resumed already")]
     Claimed(String),
+    /// Somebody works with it.
+    #[error("a loop is at work with `{0}`, here or in another process")]
+    Held(String),
     /// It cannot be read as one.
-    #[error("this is no whole snapshot of a worker: {0}")]
+    #[error("this is no whole snapshot: {0}")]
     Broken(String),
     /// A newer program wrote it.
     #[error("this snapshot has version {0}, the newest known is {known}", known = super::Snapshot::VERSION)]

@@ -11,13 +11,22 @@ const TRIES: u32 = 10_000;
 
 /// Writes a snapshot in place of what is there.
 pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
-    let written = write_beside(path, snapshot).and_then(|draft| fs::rename(&draft, path));
+    let written = write_beside(path, snapshot).and_then(|draft| {
+        fs::rename(&draft, path)?;
+        // The name is durable once its folder is.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(folder)?.sync_all()
+    });
     written.map_err(|error| io_error(path, &error))
 }
 
 /// Writes a snapshot in place of one that nobody has claimed.
 pub fn write_over(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
-    claim(path)?;
+    match claim(path) {
+        // Somebody has taken it away: nobody has it.
+        Ok(()) | Err(SnapshotError::Missing(_)) => {}
+        Err(error) => return Err(error),
+    }
     let written = write(path, snapshot);
     match written {
         Ok(()) => drop(fs::remove_file(claimed(path))),
@@ -95,7 +104,7 @@ fn claimed(path: &Path) -> PathBuf {
     with_suffix(path, ".resumed")
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -105,10 +114,10 @@ fn absent(path: &Path) -> SnapshotError {
     if claimed(path).exists() { SnapshotError::Claimed(shown(path)) } else { SnapshotError::Missing(shown(path)) }
 }
 
-fn io_error(path: &Path, error: &io::Error) -> SnapshotError {
+pub(super) fn io_error(path: &Path, error: &io::Error) -> SnapshotError {
     SnapshotError::Io { path: shown(path), why: error.to_string() }
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     path.display().to_string()
 }

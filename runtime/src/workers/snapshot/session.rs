@@ -190,7 +190,8 @@ fn read_message(data: &Data) -> Result<Arc<Message>, SnapshotError> {
     Message::from_data(data).map(Arc::new).map_err(|error| SnapshotError::Broken(error.to_string()))
 }
 
-/// The pending reminders that the log at hand does not know: another one tells how they came to be.
+/// The pending reminders that are not pending by the log at hand: another one tells how they came to be, or it tells how they
+/// ended after the session was stored.
 pub fn unknown_to_log(session: &Session, scope: &Scope) -> Outcome<Vec<Arc<Reminder>>> {
     let pending: Vec<Arc<Reminder>> = session.with(|state| {
         let transcript = &state.transcript;
@@ -201,9 +202,22 @@ pub fn unknown_to_log(session: &Session, scope: &Scope) -> Outcome<Vec<Arc<Remin
     }
     let mut known: BTreeSet<Arc<str>> = BTreeSet::new();
     for record in scope.log.read(&Filter::topic(TOPIC), usize::MAX)? {
-        let admits = ["injected", "inherited", "forked"].iter().any(|word| record.kind.ends_with(word));
-        if admits && record.payload.get("session_id").as_str() == Some(session.id().as_ref()) {
-            known.extend(record.payload.get("reminder_id").as_shared_str());
+        if record.payload.get("session_id").as_str() != Some(session.id().as_ref()) {
+            continue;
+        }
+        let id = record.payload.get("reminder_id").as_shared_str();
+        match record.kind.rsplit('.').next().unwrap_or_default() {
+            "injected" | "inherited" | "forked" => known.extend(id),
+            "expired" | "dropped" | "discarded" => {
+                id.map(|id| known.remove(&id));
+            }
+            "deduped" => {
+                let replaced = record.payload.get("replaced_ids").as_list().unwrap_or_default();
+                for id in replaced.iter().filter_map(Data::as_shared_str) {
+                    known.remove(&id);
+                }
+            }
+            _ => {}
         }
     }
     Ok(pending.into_iter().filter(|reminder| !known.contains(&reminder.id)).collect())

@@ -1,0 +1,153 @@
+//! A loop that outlives its process: it writes what it needs to go on, whole or not at all, wherever nothing is half done:
+//!
+//! - at the border of each iteration and before its tools run, so that a process that is killed loses at most the step at hand;
+//! - before each nap of a daemon;
+//! - at its end.
+//!
+//! Another process takes it up from there. What a file cannot hold (tools, functions) the script gives again.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::hooks::{EventKind, HookEvent};
+use crate::message::Message;
+use crate::note::{Note, Severity};
+use crate::seam::{Outcome, fault};
+use crate::workers::snapshot::{self, Lock, StoredEnd};
+use crate::workers::worker::Recipe;
+use crate::workers::{Snapshot, Suspension};
+
+use super::{Ended, LoopState, LoopStatus, Run};
+
+/// Where a loop writes its state.
+#[derive(Debug)]
+pub struct Persist {
+    path: Arc<str>,
+    recipe: Recipe,
+    /// Nobody else writes there meanwhile, nor goes on from it.
+    _lock: Lock,
+    /// It has been written once; what fails later does not end the loop.
+    works: Cell<bool>,
+}
+
+impl Persist {
+    /// The state goes to this path, whose lock is held; the recipe says how the loop was described.
+    #[must_use]
+    pub fn new(path: Arc<str>, recipe: Recipe, lock: Lock) -> Persist {
+        Persist { path, recipe, _lock: lock, works: Cell::new(false) }
+    }
+}
+
+/// A loop that another process has left.
+#[derive(Debug, Clone)]
+pub struct Resumed {
+    /// Why and when it was left.
+    pub suspension: Suspension,
+    /// What is new for it to read.
+    pub input: Option<Arc<str>>,
+    /// What somebody should know: what is not as it was.
+    pub remarks: Vec<String>,
+}
+
+/// Where a loop is when its state is written.
+#[derive(Clone, Copy)]
+pub(super) enum Stand<'a> {
+    Working,
+    Idle,
+    Over(&'a Ended),
+}
+
+impl Run<'_> {
+    /// Writes the state. Where it cannot be written the first time, nothing begins; later that is noted, for what the loop
+    /// does is worth more than its copy.
+    pub(super) fn persist(&self, state: &LoopState, stand: Stand<'_>) -> Outcome<()> {
+        let Some(persist) = &self.options.persist else { return Ok(()) };
+        let (reason, by_itself) = self.why_left(stand);
+        let suspension = Suspension {
+            reason,
+            by_itself,
+            suspended_at_turn: self.turn().number,
+            suspended_at_ms: self.scope.clock.now_ms(),
+        };
+        let ended = match stand {
+            Stand::Over(ended) if !may_go_on(ended.status) => {
+                Some(StoredEnd { status: ended.status, stop_reason: ended.stop_reason.clone() })
+            }
+            _ => None,
+        };
+        let (session, options, recipe) = (self.session, &self.options, &persist.recipe);
+        let tools: Vec<_> = self.parts.tools.iter().map(|tool| tool.spec().clone()).collect();
+        let snapshot = Snapshot::of_loop(session, options, recipe, &tools, suspension, state.clone(), ended);
+        match snapshot::write(Path::new(persist.path.as_ref()), &snapshot) {
+            Ok(()) => persist.works.set(true),
+            Err(error) if !persist.works.get() => return Err(fault(error)),
+            Err(error) => self.note(Note::of_fault("persist_path", fault(error))),
+        }
+        Ok(())
+    }
+
+    /// Why the loop will have been left, should this be the last that is written of it.
+    fn why_left(&self, stand: Stand<'_>) -> (Arc<str>, bool) {
+        match stand {
+            Stand::Working => ("the process ended while the loop was at work".into(), false),
+            Stand::Idle => ("the process ended while the loop was idle".into(), false),
+            Stand::Over(ended) => match self.parking.requested() {
+                Some(request) if ended.status == LoopStatus::Suspended => (request.reason, request.by_itself),
+                _ => (ended.stop_reason.clone(), false),
+            },
+        }
+    }
+
+    /// Says what is not as it was when the loop was left.
+    pub(super) fn remark_on_resumption(&self) {
+        let remarks = self.options.resumed.iter().flat_map(|resumed| &resumed.remarks);
+        for message in remarks.cloned() {
+            let (severity, about) = (Severity::Warning, Some("resume_path".into()));
+            self.note(Note { code: None, severity, message, about, fault: None });
+        }
+    }
+
+    /// Tells handlers and providers that the loop goes on, and hands in what is new.
+    pub(super) async fn go_on(&self, state: &mut LoopState) -> Outcome<Option<Ended>> {
+        let Some(resumed) = &self.options.resumed else { return Ok(None) };
+        let input: Data = resumed.input.as_ref().into();
+        let worker = Data::dict([
+            ("id", Data::from(self.session.id())),
+            ("name", (&self.options.persona).into()),
+            ("task", (&state.task).into()),
+            ("status", "running".into()),
+        ]);
+        let payload = Data::dict([("worker", worker), ("resume_input", input)]);
+        self.emit(&HookEvent::Raw { kind: EventKind::PreResume, payload: &payload }).await?;
+        if let Some(input) = &resumed.input {
+            let mut new = LoopState { task: input.clone(), ..LoopState::default() };
+            if let Some(blocked) = self.user_prompt_submit(&mut new).await? {
+                return Ok(Some(blocked));
+            }
+            let message = Arc::new(Message::user(new.task));
+            self.session.with(|s| s.transcript.push_message(message));
+        }
+        let told = payload.clone().with("suspension", resumed.suspension.to_data()).with("resume", cause(resumed));
+        self.evaluate(&HookEvent::Raw { kind: EventKind::WorkerResumed, payload: &told }).await?;
+        self.emit(&HookEvent::Raw { kind: EventKind::PostResume, payload: &payload }).await?;
+        Ok(None)
+    }
+}
+
+/// What the provider `resume_continuity` tells of.
+fn cause(resumed: &Resumed) -> Data {
+    Data::dict_of_present([
+        ("initiator", Data::from("operator")),
+        ("input_present", resumed.input.is_some().into()),
+        ("input_rendered", resumed.input.as_ref().into()),
+        ("continue_transcript", true.into()),
+    ])
+}
+
+/// Whether a loop that ended so goes on where it was. Any other is over: what comes next is a new loop in the same conversation.
+fn may_go_on(status: LoopStatus) -> bool {
+    matches!(status, LoopStatus::Suspended | LoopStatus::Cancelled)
+}
+

@@ -1,0 +1,192 @@
+//! Loops that outlive their process: `persist_path` and `resume_path` of `agent_loop`.
+//!
+//! Where both name one file it is the loop's own: it stands there all the time, one process at a time works with it, and the
+//! first run begins with none. A `resume_path` of another file is taken up once, as the snapshot of a worker is.
+
+use crate::fault::{of_session, of_snapshot, to_raise};
+use crate::options::Reader;
+use crate::workers::recipe_of;
+use crate::world::World;
+use lang::builtins::Capability;
+use lang::vm::{Cx, Raise, codes};
+use runtime::agent_loop::{LoopOptions, Parts, Persist, Resumed};
+use runtime::clock::Clock;
+use runtime::reminder::lifecycle::LifecycleRecord;
+use runtime::seam::Scope;
+use runtime::session::{Session, SessionError};
+use runtime::workers::snapshot::{self, Lock, answer_open_calls, unknown_to_log};
+use runtime::workers::worker::Recipe;
+use runtime::workers::{Snapshot, SnapshotError, WorkerMode};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What the two options ask for. Whatever is wrong has been found; nothing has changed yet but that the locks are held.
+pub(crate) struct Plan {
+    persist: Option<Persist>,
+    left: Option<Left>,
+    arg: usize,
+}
+
+/// A loop that another process has left.
+struct Left {
+    snapshot: Snapshot,
+    /// The file that is to be claimed, and its lock; nothing where the loop goes on writing to the same file.
+    claim: Option<(Arc<str>, Lock)>,
+}
+
+/// Reads the two options.
+pub(crate) fn plan(cx: &Cx<'_>, options: &Reader<'_>, system: Option<&str>) -> Result<Plan, Box<Raise>> {
+    let path = |key| -> Result<Option<Arc<str>>, Box<Raise>> {
+        let path = options.text(key)?;
+        if path.as_ref().is_some_and(|path| path.trim().is_empty()) {
+            let raise = Raise::error(codes::VALUE, format!("`{key}` is blank"));
+            return Err(raise.about(options.arg(), format!("`{key}` is at fault")));
+        }
+        Ok(path)
+    };
+    let (to, from) = (path("persist_path")?, path("resume_path")?);
+    permitted(cx, options, to.is_some(), from.is_some())?;
+    let at = |key: &'static str| {
+        move |error: SnapshotError| of_snapshot(&error).about(options.arg(), format!("`{key}` is at fault"))
+    };
+    let lock = to.as_deref().map(|to| Lock::take(Path::new(to))).transpose().map_err(at("persist_path"))?;
+    let left = match &from {
+        None => None,
+        Some(from) if to.as_ref().is_some_and(|to| is_same(to, from)) => match read(from) {
+            // The first run of all.
+            Err(SnapshotError::Missing(_)) => None,
+            read => Some(Left { snapshot: read.map_err(at("resume_path"))?, claim: None }),
+        },
+        Some(from) => {
+            // First the file: a mistyped path leaves no lock behind.
+            read(from).map_err(at("resume_path"))?;
+            let lock = Lock::take(Path::new(from.as_ref())).map_err(at("resume_path"))?;
+            let snapshot = read(from).map_err(at("resume_path"))?;
+            Some(Left { snapshot, claim: Some((from.clone(), lock)) })
+        }
+    };
+    if let Some(left) = &left {
+        fits(left, options).map_err(at("resume_path"))?;
+    }
+    let persist = to.zip(lock).map(|(to, lock)| Persist::new(to, recipe(options, system), lock));
+    Ok(Plan { persist, left, arg: options.arg() })
+}
+
+/// Two ways to write one path are one file.
+fn is_same(one: &str, other: &str) -> bool {
+    let whole = |path: &str| std::path::absolute(path).unwrap_or_else(|_| path.into());
+    one == other || whole(one) == whole(other)
+}
+
+fn read(path: &str) -> Result<Snapshot, SnapshotError> {
+    snapshot::read(Path::new(path))
+}
+
+fn permitted(cx: &Cx<'_>, options: &Reader<'_>, writes: bool, reads: bool) -> Result<(), Box<Raise>> {
+    let denied = |right| cx.isolate.is_denied(right);
+    // Whoever resumes a file claims it, and that is a change.
+    let (key, right) = match () {
+        () if reads && denied(Capability::FsRead) => ("resume_path", Capability::FsRead),
+        () if reads && denied(Capability::FsWrite) => ("resume_path", Capability::FsWrite),
+        () if writes && denied(Capability::FsWrite) => ("persist_path", Capability::FsWrite),
+        () => return Ok(()),
+    };
+    let message = format!("`{key}` needs the capability `{}`, which this run does not have", right.name());
+    let raise = Raise::error(codes::DENIED, message).about(options.arg(), format!("`{key}` is at fault"));
+    Err(raise.help("run without `--deny` for it"))
+}
+
+fn recipe(options: &Reader<'_>, system: Option<&str>) -> Recipe {
+    let (mut data, needs) = recipe_of(options);
+    if let Some(system) = system {
+        data.set("system", system.into());
+    }
+    Recipe { options: data, needs, folder: None }
+}
+
+/// Whether the file is what the call asks for.
+fn fits(left: &Left, options: &Reader<'_>) -> Result<(), SnapshotError> {
+    let snapshot = &left.snapshot;
+    if snapshot.mode != WorkerMode::Loop {
+        return Err(SnapshotError::Unfit(format!(
+            "this is the snapshot of the worker `{}`, not of a loop; `resume_agent(path)` resumes it",
+            snapshot.name
+        )));
+    }
+    let wanted = options.text("session_id").unwrap_or_default();
+    match wanted {
+        Some(wanted) if wanted != snapshot.session.id => Err(SnapshotError::Unfit(format!(
+            "this loop was at work in the session `{}`, not in `{wanted}`; leave `session_id` out, or name that one",
+            snapshot.session.id
+        ))),
+        _ => Ok(()),
+    }
+}
+
+impl Plan {
+    /// Whether a loop goes on that another process has left.
+    pub(crate) fn resumes(&self) -> bool {
+        self.left.is_some()
+    }
+
+    /// The session to work in, where another process has left one.
+    pub(crate) fn session(&self, world: &World) -> Result<Option<Rc<Session>>, Box<Raise>> {
+        let Some(left) = &self.left else { return Ok(None) };
+        let id = &left.snapshot.session.id;
+        let session = world.sessions.open(Some(id), world.clock.now_ms());
+        // A script may have opened it, to say where it works; but it has no conversation of its own yet.
+        if session.is_busy() || !session.is_fresh() {
+            let error = SessionError::Exists(id.clone());
+            return Err(of_session(&error).about(self.arg, "`resume_path` is at fault"));
+        }
+        Ok(Some(session))
+    }
+
+    /// Puts what was left in place: the session's content, what the loop remembers, what is new for it.
+    pub(crate) fn apply(
+        self,
+        session: &Rc<Session>,
+        scope: &Scope,
+        parts: &Parts,
+        options: &mut LoopOptions,
+    ) -> Result<(), Box<Raise>> {
+        options.persist = self.persist.map(Rc::new);
+        let Some(Left { snapshot, claim }) = self.left else { return Ok(()) };
+        let refuse = |error: SnapshotError| of_snapshot(&error).about(self.arg, "`resume_path` is at fault");
+        let restored = snapshot.session.clone().restore().map_err(refuse)?;
+        let unknown = unknown_to_log(&restored, scope).map_err(|error| to_raise(&error))?;
+        if let Some((path, _lock)) = &claim {
+            snapshot::claim(Path::new(path.as_ref())).map_err(refuse)?;
+        }
+        session.take_over(&restored);
+        session.log_lifecycle(scope, unknown.into_iter().map(LifecycleRecord::Forked));
+        let mut remarks = differences(&snapshot, parts, options);
+        match answer_open_calls(session) {
+            0 => {}
+            open => remarks.push(format!("the process that left this loop was running tools: {open} of its calls had no answer")),
+        }
+        // One that was over is not gone on with: what comes is a new loop in the same conversation.
+        let is_new = |task: &Arc<str>| !task.is_empty() && *task != snapshot.task && *task != snapshot.state.task;
+        let input = Some(options.task.clone()).filter(|task| snapshot.ended.is_none() && is_new(task));
+        if snapshot.ended.is_none() {
+            options.from = Some(Box::new(snapshot.state));
+        }
+        options.resumed = Some(Resumed { suspension: snapshot.suspension, input, remarks });
+        Ok(())
+    }
+}
+
+/// What the script has changed since. The script counts; but somebody may not have meant to.
+fn differences(snapshot: &Snapshot, parts: &Parts, options: &LoopOptions) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let before = snapshot.options.get("system").as_shared_str();
+    if before != options.request.system.primary {
+        remarks.push("the system text is not the one that this loop was left with; the new one counts".to_owned());
+    }
+    let has = |name: &Arc<str>| parts.tools.iter().any(|tool| tool.spec().name == *name);
+    for gone in snapshot.tools.iter().filter(|name| !has(name)) {
+        remarks.push(format!("the tool `{gone}`, which this loop had when it was left, is not offered any more"));
+    }
+    remarks
+}

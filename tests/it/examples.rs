@@ -1,0 +1,92 @@
+//! The pages of `docs/guide` show what their programs print: each `sh` block is run, and the `text` block behind it is what it
+//! printed.
+
+use crate::diff::diff;
+use crate::harn::{harn_with_input, root, scratch};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+/// The pages that show programs.
+fn pages() -> Vec<PathBuf> {
+    let folder = root().join("docs/guide");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> = files.filter(|path| !path.ends_with("README.md")).collect();
+    pages.sort();
+    pages
+}
+
+/// The fenced blocks of a page: language and text.
+fn blocks(page: &str) -> Vec<(&str, &str)> {
+    let mut blocks = Vec::new();
+    let mut rest = page;
+    while let Some((_, opened)) = rest.split_once("\n```") {
+        let (language, body) = opened.split_once('\n').unwrap();
+        let (text, after) = body.split_once("```").unwrap();
+        blocks.push((language, text));
+        rest = after;
+    }
+    blocks
+}
+
+/// The words of a command as a shell would part them; only double quotes are known.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (i, part) in command.split('"').enumerate() {
+        match i % 2 {
+            1 => words.push(part.to_owned()),
+            _ => words.extend(part.split_whitespace().map(str::to_owned)),
+        }
+    }
+    words
+}
+
+/// Runs the commands of a block; what they printed.
+fn run(commands: &str, state: &str) -> String {
+    let mut printed = String::new();
+    for command in commands.lines() {
+        let words = words(command.strip_prefix("harn ").unwrap_or_else(|| panic!("`{command}` does not begin with `harn`")));
+        let outcome = harn_with_input(&words, b"", &[("HARN_STATE", state), ("HARN_LLM_PROVIDER", "")]);
+        assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{command}\n{}", outcome.out);
+        printed.push_str(&outcome.out);
+    }
+    printed
+}
+
+#[test]
+fn each_page_of_the_guide_shows_what_its_program_prints() {
+    let state = scratch("guide-programs").join("state.json");
+    let mut programs = BTreeSet::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        let blocks = blocks(&text);
+        let mut shown = 0;
+        for pair in blocks.windows(2) {
+            let [("sh", commands), ("text", wanted)] = pair else { continue };
+            let found = run(commands, state.to_str().unwrap());
+            assert_eq!(diff(wanted, &found), None, "{}: {commands}", page.display());
+            programs.extend(commands.lines().flat_map(words).filter(|word| word.ends_with(".harn")));
+            shown += 1;
+        }
+        assert_eq!(blocks.iter().filter(|(language, _)| *language == "sh").count(), shown, "{}", page.display());
+        assert!(shown > 0, "{} shows no program", page.display());
+    }
+    let wanted = ["compaction.harn", "research.harn", "suspend/release.harn", "watcher/watch.harn"];
+    assert_eq!(programs, wanted.map(|name| format!("examples/{name}")).into());
+    assert!(!state.exists(), "what was suspended was resumed and is done");
+}
+
+#[test]
+fn each_program_checks_clean() {
+    for name in ["quickstart", "research", "compaction", "watcher/watch", "suspend/release"] {
+        let outcome = harn_with_input(&["check", &format!("examples/{name}.harn")], b"", &[]);
+        assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{name}");
+    }
+}
+
+#[test]
+fn blocks_and_words_are_found() {
+    let page = "# A\n\n```sh\nharn run a.harn -- \"b c\"\n```\n\n```text\n1\n```\n";
+    assert_eq!(blocks(page), [("sh", "harn run a.harn -- \"b c\"\n"), ("text", "1\n")]);
+    assert_eq!(words("run a.harn -- \"b c\""), ["run", "a.harn", "--", "b c"]);
+}
