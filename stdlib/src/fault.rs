@@ -292,7 +292,9 @@ pub(crate) fn of_snapshot(error: &SnapshotError) -> Box<Raise> {
         SnapshotError::Unfit(_) => {
             raise.help("give what a file cannot hold: `resume_agent(path, input, true, {tools: …, llm_caller: …})`")
         }
-        SnapshotError::Held(_) => raise.help("one loop at a time works with a file; end that one, or name another file"),
+        SnapshotError::Held(_) => {
+            raise.help("one loop at a time works with a file; end that one, or name another file")
+        }
         SnapshotError::Broken(_) | SnapshotError::Io { .. } => raise,
     }
 }

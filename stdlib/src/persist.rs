@@ -164,7 +164,8 @@ impl Plan {
         let mut remarks = differences(&snapshot, parts, options);
         match answer_open_calls(session) {
             0 => {}
-            open => remarks.push(format!("the process that left this loop was running tools: {open} of its calls had no answer")),
+            open => remarks
+                .push(format!("the process that left this loop was running tools: {open} of its calls had no answer")),
         }
         // One that was over is not gone on with: what comes is a new loop in the same conversation.
         let is_new = |task: &Arc<str>| !task.is_empty() && *task != snapshot.task && *task != snapshot.state.task;

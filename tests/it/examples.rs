@@ -45,7 +45,8 @@ fn words(command: &str) -> Vec<String> {
 fn run(commands: &str, state: &str) -> String {
     let mut printed = String::new();
     for command in commands.lines() {
-        let words = words(command.strip_prefix("harn ").unwrap_or_else(|| panic!("`{command}` does not begin with `harn`")));
+        let words =
+            words(command.strip_prefix("harn ").unwrap_or_else(|| panic!("`{command}` does not begin with `harn`")));
         let outcome = harn_with_input(&words, b"", &[("HARN_STATE", state), ("HARN_LLM_PROVIDER", "")]);
         assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{command}\n{}", outcome.out);
         printed.push_str(&outcome.out);

@@ -177,7 +177,8 @@ fn nothing_but_the_state_is_left_beside_it() {
     let case = Case::new("persist-tidy");
     case.killed_after("daemon", "idle", || until_written(&case.state, "was idle"));
     assert_eq!(case.run("daemon").code, Some(0));
-    let mut names: Vec<_> = fs::read_dir(case.state.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(case.state.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["dig.harn", "state.json"]);
 }

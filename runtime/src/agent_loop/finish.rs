@@ -9,8 +9,8 @@ use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
 use crate::seam::{Outcome, Scope};
 
-use super::watch::Seen;
 use super::persist::Stand;
+use super::watch::Seen;
 use super::{Ended, LoopResult, LoopState, LoopStatus, Run};
 
 impl Run<'_> {

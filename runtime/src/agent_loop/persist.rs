@@ -150,4 +150,3 @@ fn cause(resumed: &Resumed) -> Data {
 fn may_go_on(status: LoopStatus) -> bool {
     matches!(status, LoopStatus::Suspended | LoopStatus::Cancelled)
 }
-

@@ -19,9 +19,9 @@ mod of_loop;
 mod session;
 
 pub use error::SnapshotError;
+pub use file::{claim, discard, read, unclaim, write, write_new, write_over};
 pub use lock::Lock;
 pub use of_loop::{StoredEnd, answer_open_calls};
-pub use file::{claim, discard, read, unclaim, write, write_new, write_over};
 pub use session::{StoredSession, unknown_to_log};
 
 /// What the field `format` of a snapshot says.
