@@ -52,7 +52,7 @@ impl Route {
             Wire::Ollama => ollama::body(request, &self.model, &self.capabilities),
         };
         let mut body = body.map_err(|error| self.named(error))?;
-        let pieces = if request.stream { stream::ask_for_pieces(self.wire, &mut body) } else { None };
+        let pieces = request.stream.then(|| stream::ask_for_pieces(self.wire, &mut body));
         Ok((body, pieces))
     }
 

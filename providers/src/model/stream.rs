@@ -4,21 +4,25 @@ use runtime::capabilities::Wire;
 use serde_json::{Value, json};
 
 use super::http::{Framing, Pieces};
-use super::{anthropic, openai};
+use super::{anthropic, gemini, ollama, openai, responses};
 
-/// Writes into a body that the answer is wanted in pieces, and says how they are read; nothing where the wire has none.
-pub(super) fn ask_for_pieces(wire: Wire, body: &mut Value) -> Option<Pieces> {
-    let Value::Object(fields) = body else { return None };
-    let pieces = match wire {
-        Wire::Anthropic => {
-            Pieces { framing: Framing::ServerSentEvents, assembly: || Box::new(anthropic::Streamed::default()) }
-        }
-        Wire::OpenaiChat => {
-            fields.entry("stream_options").or_insert_with(|| json!({"include_usage": true}));
-            Pieces { framing: Framing::ServerSentEvents, assembly: || Box::new(openai::Streamed::default()) }
-        }
-        _ => return None,
-    };
-    fields.insert("stream".to_owned(), true.into());
-    Some(pieces)
+/// Writes into a body that the answer is wanted in pieces, and says how they are read.
+pub(super) fn ask_for_pieces(wire: Wire, body: &mut Value) -> Pieces {
+    if wire == Wire::OpenaiChat && body.get("stream_options").is_none() {
+        body["stream_options"] = json!({"include_usage": true});
+    }
+    // Gemini has a URL of its own for it.
+    if wire != Wire::Gemini {
+        body["stream"] = true.into();
+    }
+    Pieces {
+        framing: if wire == Wire::Ollama { Framing::Lines } else { Framing::ServerSentEvents },
+        assembly: match wire {
+            Wire::Anthropic => || Box::new(anthropic::Streamed::default()),
+            Wire::OpenaiChat => || Box::new(openai::Streamed::default()),
+            Wire::OpenaiResponses => || Box::new(responses::Streamed::default()),
+            Wire::Gemini => || Box::new(gemini::Streamed::default()),
+            Wire::Ollama => || Box::new(ollama::Streamed::default()),
+        },
+    }
 }

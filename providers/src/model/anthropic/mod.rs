@@ -1,4 +1,4 @@
-//! Anthropic's Messages API (`POST /v1/messages`), one answer at a time.
+//! Anthropic's Messages API (`POST /v1/messages`).
 //!
 //! `encode` turns a request into a body: system text, messages of alternating roles, tools. `decode` reads a reply, `stream` one
 //! that comes in pieces. Blocks that

@@ -4,7 +4,7 @@
 use runtime::model::Delta;
 use serde_json::{Map, Value};
 
-use super::decode::call_id;
+use crate::model::choice::call_id;
 use crate::model::http::{Assembly, Problem, Progress};
 
 /// The body so far.
@@ -25,7 +25,10 @@ impl Assembly for Streamed {
             self.candidate(candidate, live);
         }
         self.body.extend(event);
-        let finished = self.candidate.as_ref().is_some_and(|candidate| candidate.get("finishReason").is_some_and(Value::is_string));
+        let finished = self
+            .candidate
+            .as_ref()
+            .is_some_and(|candidate| candidate.get("finishReason").is_some_and(Value::is_string));
         let blocked = self.body.get("promptFeedback").is_some_and(|feedback| feedback["blockReason"].is_string());
         // The tokens may come behind the last word.
         Ok(if finished || blocked { Progress::Whole } else { Progress::More })

@@ -72,7 +72,10 @@ fn a_prompt_that_is_blocked_is_an_answer() {
 fn tokens_may_follow_the_last_word() {
     let mut assembly = Box::<Streamed>::default();
     assert_eq!(assembly.add(chunk(json!([{"text": "x"}])), &|_| {}).unwrap(), Progress::More);
-    assert_eq!(assembly.add(json!({"candidates": [{"finishReason": "MAX_TOKENS"}]}), &|_| {}).unwrap(), Progress::Whole);
+    assert_eq!(
+        assembly.add(json!({"candidates": [{"finishReason": "MAX_TOKENS"}]}), &|_| {}).unwrap(),
+        Progress::Whole
+    );
     assert_eq!(assembly.add(json!({"usageMetadata": usage()}), &|_| {}).unwrap(), Progress::Whole);
     let reply = reply(assembly.document(), "m").unwrap();
     assert_eq!((reply.text.as_ref(), reply.stop_reason.as_deref()), ("x", Some("MAX_TOKENS")));

@@ -4,7 +4,7 @@
 use runtime::model::Delta;
 use serde_json::{Map, Value};
 
-use super::decode::call_id;
+use crate::model::choice::call_id;
 use crate::model::http::{Assembly, Problem, Progress};
 
 /// The body so far.

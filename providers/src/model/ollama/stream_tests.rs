@@ -41,7 +41,9 @@ fn calls_come_whole() {
     let call = |path: &str| json!({"function": {"name": "read", "arguments": {"path": path}}});
     let events = [
         chunk(json!({"role": "assistant", "content": "", "tool_calls": [call("ä")]})),
-        chunk(json!({"role": "assistant", "content": "", "tool_calls": [call("b"), {"id": "c", "function": {"name": "stop"}}]})),
+        chunk(
+            json!({"role": "assistant", "content": "", "tool_calls": [call("b"), {"id": "c", "function": {"name": "stop"}}]}),
+        ),
         last(json!({"role": "assistant", "content": ""})),
     ];
     let calls = json!([call("ä"), call("b"), {"id": "c", "function": {"name": "stop"}}]);
@@ -49,8 +51,12 @@ fn calls_come_whole() {
     assert_eq!(
         told,
         [
-            "call 0: call_0 read", "arguments 0: {\"path\":\"ä\"}", "call 1: call_1 read", "arguments 1: {\"path\":\"b\"}",
-            "call 2: c stop", "arguments 2: {}",
+            "call 0: call_0 read",
+            "arguments 0: {\"path\":\"ä\"}",
+            "call 1: call_1 read",
+            "arguments 1: {\"path\":\"b\"}",
+            "call 2: c stop",
+            "arguments 2: {}",
         ]
     );
 }

@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions (`POST /v1/chat/completions`), one answer at a time.
+//! OpenAI's Chat Completions (`POST /v1/chat/completions`).
 //!
 //! `encode` turns a request into a body, `decode` reads a reply, `stream` one that comes in pieces. Models that prefer the role `developer` get the system text in
 //! that role too, since the vendor asks not to mix both.

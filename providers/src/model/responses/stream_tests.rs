@@ -41,9 +41,7 @@ fn text_reasoning_and_calls() {
     ]});
     let message = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
                          "content": [{"type": "output_text", "text": "Hello", "annotations": []}]});
-    let call = |id: &str, arguments: &str| {
-        json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "read", "arguments": arguments, "status": "completed"})
-    };
+    let call = |id: &str, arguments: &str| json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "read", "arguments": arguments, "status": "completed"});
     let piece = |kind: &str, index: u32, delta: &str| event(kind, json!({"output_index": index, "delta": delta}));
     let think = |part: u32, delta: &str| {
         event("reasoning_summary_text.delta", json!({"output_index": 0, "summary_index": part, "delta": delta}))
@@ -78,8 +76,15 @@ fn text_reasoning_and_calls() {
     assert_eq!(
         same(&events, output),
         [
-            "reasoning: First.\n\nSecond.", "text: Hello", "call 0: a read", "call 1: b read", "arguments 1: {\"path\"",
-            "arguments 0: {\"path\":\"\\u00e4\"}", "arguments 1: :2}", "call 2: c read", "arguments 2: {}",
+            "reasoning: First.\n\nSecond.",
+            "text: Hello",
+            "call 0: a read",
+            "call 1: b read",
+            "arguments 1: {\"path\"",
+            "arguments 0: {\"path\":\"\\u00e4\"}",
+            "arguments 1: :2}",
+            "call 2: c read",
+            "arguments 2: {}",
         ]
     );
 }
