@@ -44,8 +44,13 @@ const SERVERS: [(Server, &str); 8] = [
 ];
 
 /// Provider, variable of its base URL, variable of its key.
-const WIRES: [(&str, &str, &str); 2] =
-    [("anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_BASE_URL", "OPENAI_API_KEY")];
+const WIRES: [(&str, &str, &str); 5] = [
+    ("anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+    ("openai", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    ("gemini", "GEMINI_BASE_URL", "GEMINI_API_KEY"),
+    ("ollama", "OLLAMA_BASE_URL", "OLLAMA_API_KEY"),
+    ("openai_compatible", "OPENAI_COMPATIBLE_BASE_URL", "OPENAI_COMPATIBLE_API_KEY"),
+];
 
 const KEY: &str = "a-key-that-opens-nothing";
 
@@ -173,15 +178,18 @@ fn a_call_that_is_caught_tells_what_happened() {
 fn a_loop_ends_with_a_status_and_the_script_goes_on() {
     for (server, phrase) in SERVERS {
         let script = format!(
-            "println(\"before\")\nlet result = agent_loop(\"Say hello.\", nil, {})\n\
+            "println(\"before\")\nlet result = agent_loop(\"Say hello.\", nil, {{stream: STREAM, ...{}}})\n\
              println(\"status: ${{result.status}}\")\nprintln(\"error: ${{result.error.message}}\")\n\
              println(\"answer: <${{result.visible_text}}>\")\n",
             server.options()
         );
-        for wire in WIRES {
+        for (wire, stream) in WIRES.into_iter().flat_map(|wire| [(wire, false), (wire, true)]) {
             let (port, asked) = server.start();
-            let outcome = run("loop", &script, wire, port);
-            let place = format!("{server:?} on {}:\n{}{}", wire.0, outcome.out, outcome.err);
+            // Where each line is a piece of the answer, JSON that is no reply is a piece that says nothing.
+            let says_nothing = matches!(server, Server::OtherJson) && stream && wire.0 == "ollama";
+            let phrase = if says_nothing { "ended its stream before its answer was whole" } else { phrase };
+            let outcome = run("loop", &script.replace("STREAM", &stream.to_string()), wire, port);
+            let place = format!("{server:?} on {}, stream: {stream}:\n{}{}", wire.0, outcome.out, outcome.err);
             assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{place}");
             assert!(outcome.out.starts_with("before\nstatus: provider_error\nerror: "), "{place}");
             assert!(outcome.out.contains(phrase) && outcome.out.ends_with("answer: <>\n"), "{phrase:?} in {place}");

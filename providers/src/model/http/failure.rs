@@ -98,7 +98,7 @@ pub(crate) fn bad_event(endpoint: &Endpoint, data: &[u8], cause: &serde_json::Er
     let message = if data.trim_ascii_start().first() == Some(&b'<') {
         format!("{who} streamed a web page instead of JSON: {shown}; check {variable}")
     } else if cause.is_eof() {
-        format!("{who} streamed an event whose JSON ends in the middle: {shown}; check the server, or try again")
+        format!("{who} streamed an event with JSON that ends in the middle: {shown}; check the server, or try again")
     } else {
         format!("{who} streamed an event that is no JSON: {shown}; check the server, or try again")
     };

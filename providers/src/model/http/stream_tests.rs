@@ -138,7 +138,7 @@ async fn what_went_wrong_with_a_stream_is_told_in_a_sentence() {
         (
             stream(&events(&[HELLO, "{\"choices\": [{"])),
             K::BadResponse,
-            "an event whose JSON ends in the middle: {\"choices\"",
+            "an event with JSON that ends in the middle: {\"choices\"",
         ),
         (stream(&events(&["hello"])), K::BadResponse, "an event that is no JSON: hello; check the server"),
         (stream("data: \u{0}\n\n"), K::BadResponse, "an event that is no JSON"),

@@ -1,0 +1,125 @@
+//! A running `@copilotkit/aimock`, installed under `target/` when it is first needed.
+
+use crate::harn::scratch;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const VERSION: &str = "1.43.0";
+
+/// How long the server may take to answer for the first time.
+const START: Duration = Duration::from_secs(30);
+
+/// A running server. It ends with the test.
+pub(super) struct Server {
+    child: Child,
+    pub(super) port: u16,
+    log: PathBuf,
+}
+
+impl Server {
+    pub(super) fn start(fixtures: &Path, name: &str) -> Server {
+        let command = installed();
+        // Between asking for a free port and its use somebody else may take it.
+        for _ in 0..5 {
+            if let Some(server) = Server::try_start(&command, fixtures, name) {
+                return server;
+            }
+        }
+        panic!("aimock did not start; it said:\n{}", fs::read_to_string(log_of(name)).unwrap_or_default());
+    }
+
+    fn try_start(command: &Path, fixtures: &Path, name: &str) -> Option<Server> {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        scratch(name);
+        let log = log_of(name);
+        let (out, err) = (File::create(&log).unwrap(), File::options().append(true).open(&log).unwrap());
+        let child = Command::new(command)
+            .args(["-p", &port.to_string(), "-f", fixtures.to_str().unwrap()])
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(err)
+            .spawn()
+            .unwrap();
+        let mut server = Server { child, port, log };
+        let start = Instant::now();
+        while start.elapsed() < START {
+            if server.child.try_wait().unwrap().is_some() {
+                return None;
+            }
+            if server.get("/__aimock/journal").is_some() {
+                return Some(server);
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        None
+    }
+
+    /// Every request that it received, oldest first.
+    pub(super) fn journal(&self) -> Vec<Value> {
+        let said = || fs::read_to_string(&self.log).unwrap_or_default();
+        let journal = self.get("/__aimock/journal").unwrap_or_else(|| panic!("no journal; aimock said:\n{}", said()));
+        serde_json::from_str(&journal).unwrap_or_else(|error| panic!("{error} in the journal:\n{journal}"))
+    }
+
+    /// The body of an answer, if one came. HTTP/1.0, so that it comes in one piece.
+    fn get(&self, path: &str) -> Option<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+        write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        head.lines().next()?.contains(" 200 ").then(|| body.to_owned())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn log_of(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).join("aimock.log")
+}
+
+/// The server's command, installed if it is not there yet. Tests that want it at once wait for each other.
+fn installed() -> PathBuf {
+    for tool in ["node", "npm"] {
+        let there = Command::new(tool).arg("--version").stdin(Stdio::null()).output();
+        assert!(
+            there.is_ok_and(|output| output.status.success()),
+            "`{tool}` is missing: this test needs the npm package @copilotkit/aimock; \
+             install Node 20 or later with npm and run it again"
+        );
+    }
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("aimock");
+    fs::create_dir_all(&dir).unwrap();
+    let lock = File::create(dir.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let stamp = dir.join("installed");
+    if fs::read_to_string(&stamp).is_ok_and(|version| version == VERSION) {
+        return dir.join("node_modules/.bin/llmock");
+    }
+    let output = Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix"])
+        .arg(&dir)
+        .arg(format!("@copilotkit/aimock@{VERSION}"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "npm could not install @copilotkit/aimock {VERSION}; is the registry within reach?\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    fs::write(stamp, VERSION).unwrap();
+    dir.join("node_modules/.bin/llmock")
+}
