@@ -137,13 +137,16 @@ fn fixtures_of_all() -> Vec<Value> {
             "response": {"content": ANSWER, "usage": {"input_tokens": 70, "output_tokens": 30}},
         }),
     ];
-    for (how, chaos) in
-        [("drop", "dropRate"), ("malformed", "malformedRate"), ("rate limit", "rateLimitRate"), ("disconnect", "disconnectRate")]
-    {
+    for (how, chaos) in [
+        ("drop", "dropRate"),
+        ("malformed", "malformedRate"),
+        ("rate limit", "rateLimitRate"),
+        ("disconnect", "disconnectRate"),
+    ] {
         all.push(json!({"match": {"userMessage": format!("Fail: {how}")}, "chaos": {chaos: 1}, "response": {"content": "no"}}));
     }
     let long = json!({"content": "Nobody will ever read this sentence as a whole, for it ends."});
-    let cut = |matching: Value| json!({"match": matching, "truncateAfterChunks": 4, "chunkSize": 6, "latency": 5, "response": long});
+    let cut = |matching: Value| json!({"match": matching, "truncateAfterChunks": 8, "chunkSize": 6, "latency": 5, "response": long});
     all.push(cut(json!({"userMessage": "Fail: break off"})));
     for route in &ROUTES {
         let of = |mode: &str, index: u32| json!({"userMessage": format!("Fail: {} at first, {mode}", route.name), "sequenceIndex": index});
@@ -196,7 +199,9 @@ fn answers(route: &Route, server: &Server) {
         let results = messages.iter().filter(|message| message["role"] == "tool");
         let results: Vec<_> = results.map(|message| message["content"].as_str().unwrap_or_default()).collect();
         let expected: &[&str] = if index % 2 == 0 { &[] } else { &["the text of ä.txt", "the text of b.txt"] };
-        assert_eq!(results, expected, "{place}");
+        assert_eq!(results.len(), expected.len(), "{place}");
+        // Gemini takes results as objects only.
+        assert!(results.iter().zip(expected).all(|(result, text)| result.contains(text)), "{place}");
     }
 }
 
