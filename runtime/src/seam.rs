@@ -118,6 +118,33 @@ impl Fault for Stopped {
     }
 }
 
+/// Where a line of work stands among all of a run. Names are the same in every run of a script, whoever comes first.
+pub trait Path {
+    /// The name: letters, digits, dots and tildes.
+    fn name(&self) -> Rc<str>;
+    /// What is started here next; `kind` is a word of letters.
+    fn child(&self, kind: &str) -> Rc<dyn Path>;
+    /// The concrete path.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// The path where nobody tells lines of work apart.
+struct OnlyLine;
+
+impl Path for OnlyLine {
+    fn name(&self) -> Rc<str> {
+        "main".into()
+    }
+
+    fn child(&self, _kind: &str) -> Rc<dyn Path> {
+        Rc::new(OnlyLine)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// Where a call happens: the session, its turn, and what surrounds it.
 #[derive(Clone, Copy)]
 pub struct Turn<'a> {
@@ -146,6 +173,8 @@ pub struct Scope {
     pub clock: Rc<dyn Clock>,
     /// Where events are written.
     pub log: Rc<dyn EventLog>,
+    /// Which line of work it is; the same in every run of a script.
+    pub path: Rc<dyn Path>,
     /// The tool call at hand, if one is.
     pub task_id: Option<Arc<str>>,
     /// The agent at hand: the session's id, unless a worker or persona has a name of its own.
@@ -182,6 +211,7 @@ impl Scope {
             deadline_ms: None,
             clock,
             log,
+            path: Rc::new(OnlyLine),
             task_id: None,
             agent_id: None,
             persona: None,
@@ -199,7 +229,7 @@ impl Scope {
     #[must_use]
     pub fn for_call(&self, tool_call_id: Arc<str>) -> Scope {
         let reports = self.audit.as_ref().map(|_| Reports::default());
-        Scope { task_id: Some(tool_call_id), reports, ..self.clone() }
+        Scope { task_id: Some(tool_call_id), reports, path: self.path.child("tool"), ..self.clone() }
     }
 
     /// Notes a reminder that a handler or a provider made around the tool call at hand.

@@ -1,7 +1,17 @@
-//! The clock of a run: the system's, or one that stands still but for sleeping.
+//! The clock of a run, in one of three gaits: it follows the system, it stands still but for waiting, or it follows the
+//! system in steps.
 //!
-//! Mocked time moves when nobody can do anything else: to the next moment that somebody sleeps to, with every alarm before
-//! it going off in its turn. So tasks that sleep side by side wake in the order of their times, as they would in real time.
+//! | run | gait | begins |
+//! |---|---|---|
+//! | plain | the system's | now |
+//! | with a seed | stands still; who waits is there at once | 2025-01-01 |
+//! | recorded | steps: stands still while anything computes, and waits as long as it says | now, as recorded |
+//! | replayed | stands still; who waits is there at once | as recorded |
+//!
+//! Time that stands still moves when nobody can do anything else: to the next moment that somebody waits for, with every
+//! alarm before it going off in its turn. So tasks that sleep side by side wake in the order of their times, as they would in
+//! real time. What comes from outside gets a place in the same order by its [`Gate`]: a recorded run lets it in only when
+//! everything before it has happened, so the same can be done again from the record alone.
 
 use lang::vm::Idle;
 use runtime::clock::Clock;
@@ -10,116 +20,227 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+mod gate;
+
+pub(crate) use gate::Gate;
 
 /// When a seeded run begins: 2025-01-01T00:00:00Z.
 const SEEDED_START_MS: u64 = 1_735_689_600_000;
 
+/// How time goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gait {
+    /// As the system's.
+    System,
+    /// It jumps to the next moment that somebody waits for.
+    Jumps,
+    /// The same, but not before the wait was as long as it says.
+    Steps,
+}
+
 /// A clock that can be mocked while it runs.
-#[derive(Default)]
 pub(crate) struct RunClock {
-    /// The mocked time.
+    /// How time goes unless a script mocks it.
+    own: Gait,
+    /// A script may move it although it has not mocked it.
+    seeded: bool,
+    /// The time of the run itself, where it does not follow the system.
+    now: Cell<u64>,
+    /// The time that a script has put in its place.
     mocked: Cell<Option<u64>>,
-    /// Who waits, by time and the order of coming.
-    timers: RefCell<BTreeMap<(u64, u64), Timer>>,
+    /// Who waits, in the order of coming.
+    timers: RefCell<BTreeMap<Key, Timer>>,
     last: Cell<u64>,
+    /// The last that was let go.
+    passed: Cell<Option<Key>>,
+}
+
+/// A place in the order of what happens: by time, at one time sleepers before gates, then by the order of coming.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    at_ms: u64,
+    is_gate: bool,
+    number: u64,
 }
 
 struct Timer {
     waker: Waker,
     /// It moves mocked time; an alarm only goes off when time has come to it.
     sleeps: bool,
+    /// The wait was as long as it says.
+    is_due: bool,
+    /// Told that it is let go, where the time alone does not say so.
+    let_go: Option<Rc<Cell<bool>>>,
 }
 
 impl RunClock {
+    fn new(own: Gait, start_ms: u64, seeded: bool) -> Self {
+        Self {
+            own,
+            seeded,
+            now: Cell::new(start_ms),
+            mocked: Cell::default(),
+            timers: RefCell::default(),
+            last: Cell::default(),
+            passed: Cell::default(),
+        }
+    }
+
     /// The system's clock.
     pub(crate) fn system() -> Self {
-        Self::default()
+        Self::new(Gait::System, 0, false)
     }
 
     /// A clock that stands still but for sleeping.
     pub(crate) fn fixed() -> Self {
-        Self { mocked: Cell::new(Some(SEEDED_START_MS)), ..Self::default() }
+        Self::new(Gait::Jumps, SEEDED_START_MS, true)
+    }
+
+    /// A clock that follows the system in steps.
+    pub(crate) fn stepped() -> Self {
+        Self::new(Gait::Steps, system_ms(), false)
+    }
+
+    /// The clock of a run that is run again.
+    pub(crate) fn replayed(start_ms: u64, seeded: bool) -> Self {
+        Self::new(Gait::Jumps, start_ms, seeded)
+    }
+
+    fn gait(&self) -> Gait {
+        if self.mocked.get().is_some() { Gait::Jumps } else { self.own }
+    }
+
+    fn set(&self, now_ms: u64) {
+        match self.mocked.get() {
+            Some(_) => self.mocked.set(Some(now_ms)),
+            None => self.now.set(now_ms),
+        }
     }
 
     /// Stands still from now on.
     pub(crate) fn mock(&self, now_ms: u64) {
         self.mocked.set(Some(now_ms));
-        self.wake(u64::MAX);
+        self.look_again();
     }
 
-    /// Follows the system again.
+    /// Goes on as it did before it was mocked.
     pub(crate) fn unmock(&self) {
         self.mocked.set(None);
-        self.wake(u64::MAX);
+        self.look_again();
     }
 
     /// Moves mocked time; false where time is not mocked.
     pub(crate) fn advance(&self, ms: u64) -> bool {
-        let Some(now) = self.mocked.get() else { return false };
-        let now = now.saturating_add(ms);
-        self.mocked.set(Some(now));
-        self.wake(now);
+        if self.mocked.get().is_none() && !self.seeded {
+            return false;
+        }
+        self.set(self.now_ms().saturating_add(ms));
+        self.let_sleepers_go();
         true
     }
 
-    /// Nothing can go on by itself: mocked time moves to the next timer.
+    /// Nothing can go on by itself: time that stands still moves to the next timer.
     pub(crate) fn idle(&self, outside: bool) -> Idle {
         let next = {
             let timers = self.timers.borrow();
             let Some(first) = timers.keys().next().copied() else { return Idle::Never };
-            if self.mocked.get().is_none() || (outside && !timers.values().any(|timer| timer.sleeps)) {
+            let may_move = match self.gait() {
+                Gait::System => false,
+                Gait::Jumps => !outside || timers.values().any(|timer| timer.sleeps),
+                Gait::Steps => timers.values().any(|timer| timer.is_due),
+            };
+            if !may_move {
                 return Idle::Later;
             }
-            first.0
+            first
         };
-        self.mocked.set(self.mocked.get().map(|now| now.max(next)));
-        self.wake(next);
+        self.set(self.now_ms().max(next.at_ms));
+        if next.is_gate {
+            self.let_go(next);
+        } else {
+            self.let_sleepers_go();
+        }
         Idle::Moved
     }
 
-    /// Wakes those who wait for a time up to this one, the earliest first.
-    fn wake(&self, up_to: u64) {
-        let later = match up_to.checked_add(1) {
-            Some(after) => self.timers.borrow_mut().split_off(&(after, 0)),
-            None => BTreeMap::new(),
+    /// Lets those go whose time has come, the earliest first. Gates go one by one, when all before them has settled.
+    fn let_sleepers_go(&self) {
+        let now = self.now_ms();
+        let due: Vec<Key> = {
+            let timers = self.timers.borrow();
+            timers.keys().take_while(|key| key.at_ms <= now).filter(|key| !key.is_gate).copied().collect()
         };
-        let due = std::mem::replace(&mut *self.timers.borrow_mut(), later);
-        due.into_values().for_each(|timer| timer.waker.wake());
+        due.into_iter().for_each(|key| self.let_go(key));
+    }
+
+    fn let_go(&self, key: Key) {
+        let timer = self.timers.borrow_mut().remove(&key);
+        self.passed.set(self.passed.get().max(Some(key)));
+        if let Some(timer) = timer {
+            if let Some(let_go) = timer.let_go {
+                let_go.set(true);
+            }
+            timer.waker.wake();
+        }
+    }
+
+    /// Time is another: everybody who waits reckons anew.
+    fn look_again(&self) {
+        self.passed.set(None);
+        let timers = std::mem::take(&mut *self.timers.borrow_mut());
+        timers.into_values().for_each(|timer| timer.waker.wake());
+    }
+
+    fn number(&self) -> u64 {
+        self.last.set(self.last.get() + 1);
+        self.last.get()
     }
 
     /// Ready once the time has come, whoever it is that moves it.
     async fn until(&self, at_ms: u64, sleeps: bool) {
-        self.last.set(self.last.get() + 1);
-        let entry = Entry { clock: self, key: (at_ms, self.last.get()) };
+        let key = Key { at_ms, is_gate: false, number: self.number() };
+        let entry = Entry { clock: self, key };
         let mut real: Option<Pin<Box<tokio::time::Sleep>>> = None;
         poll_fn(move |cx| {
-            let now = entry.clock.now_ms();
+            let clock = entry.clock;
+            let now = clock.now_ms();
             if now >= at_ms {
                 return Poll::Ready(());
             }
-            if entry.clock.mocked.get().is_some() {
+            let gait = clock.gait();
+            let mut is_due = false;
+            if gait == Gait::Jumps {
                 real = None;
             } else {
                 let left = Duration::from_millis(at_ms - now);
                 let timer = real.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));
-                if timer.as_mut().poll(cx).is_ready() {
+                is_due = timer.is_elapsed() || timer.as_mut().poll(cx).is_ready();
+                if is_due && gait == Gait::System {
                     return Poll::Ready(());
                 }
             }
-            let timer = Timer { waker: cx.waker().clone(), sleeps };
-            entry.clock.timers.borrow_mut().insert(entry.key, timer);
+            let timer = Timer { waker: cx.waker().clone(), sleeps, is_due, let_go: None };
+            clock.timers.borrow_mut().insert(key, timer);
             Poll::Pending
         })
         .await;
     }
 }
 
+/// Milliseconds since 1970, by the system's clock.
+fn system_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Takes its timer out when the wait is over, so that what was dropped moves no time.
 struct Entry<'a> {
     clock: &'a RunClock,
-    key: (u64, u64),
+    key: Key,
 }
 
 impl Drop for Entry<'_> {
@@ -130,12 +251,10 @@ impl Drop for Entry<'_> {
 
 impl Clock for RunClock {
     fn now_ms(&self) -> u64 {
-        match self.mocked.get() {
-            Some(now) => now,
-            None => {
-                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-            }
+        match (self.mocked.get(), self.own) {
+            (Some(now), _) => now,
+            (None, Gait::System) => system_ms(),
+            (None, _) => self.now.get(),
         }
     }
 
@@ -147,3 +266,6 @@ impl Clock for RunClock {
         Box::pin(self.until(at_ms, false))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,9 @@ use lang::vm::{Context, Cx, Raise, codes};
 use runtime::receipt::AuditLog;
 use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
 use runtime::reminder::providers::{ReminderOptions, ReminderProvider};
-use runtime::seam::{Scope, Turn};
+use runtime::seam::{Path, Scope, Turn};
 use runtime::session::Session;
+use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -28,7 +29,13 @@ impl Here {
     /// A context for a call out of a turn.
     pub(crate) fn context(base: &Rc<Context>, turn: Turn<'_>) -> Context {
         let (session, scope) = (Some(turn.session.clone()), Some(turn.scope.clone()));
-        base.with_data(Rc::new(Self { session, scope, script: turn.scope.script, audit: turn.scope.audit.clone() }))
+        let here = Self { session, scope, script: turn.scope.script, audit: turn.scope.audit.clone() };
+        let mut context = base.with_data(Rc::new(here));
+        // It works in the line of those who call it, not of those who registered it.
+        if let Some(line) = turn.scope.path.as_any().downcast_ref::<Line>() {
+            context.path = line.0.clone();
+        }
+        context
     }
 
     /// A context in which receipts of tool calls are filed, with the place for them.
@@ -42,6 +49,23 @@ impl Here {
     pub(crate) fn with_script(base: &Rc<Context>, script: u64) -> Rc<Context> {
         let here = base.data::<Self>().cloned().unwrap_or_default();
         Rc::new(base.with_data(Rc::new(Self { script: Some(script), ..here })))
+    }
+}
+
+/// A line of work of the language, as the core sees it.
+pub(crate) struct Line(pub(crate) lang::vm::Path);
+
+impl Path for Line {
+    fn name(&self) -> Rc<str> {
+        self.0.name().clone()
+    }
+
+    fn child(&self, kind: &str) -> Rc<dyn Path> {
+        Rc::new(Self(self.0.child(kind)))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 
@@ -59,9 +83,10 @@ pub(crate) fn session(cx: &Cx<'_>) -> Option<Rc<Session>> {
 
 /// The scope at hand, or one that nothing cancels.
 pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
-    let Some(here) = cx.context.data::<Here>() else { return world.scope() };
+    let path: Rc<dyn Path> = Rc::new(Line(cx.context.path.clone()));
+    let Some(here) = cx.context.data::<Here>() else { return Scope { path, ..world.scope() } };
     let scope = here.scope.clone().unwrap_or_else(|| world.scope());
-    Scope { script: here.script, audit: here.audit.clone(), ..scope }
+    Scope { script: here.script, audit: here.audit.clone(), path, ..scope }
 }
 
 /// As [`scope`], for work that is told to stop when its task is: the switch is the work's own.

@@ -1,7 +1,7 @@
 //! What a fiber carries with it, and what a builtin is given.
 
 use super::tasks::{Globals, Open, Task};
-use super::{Halt, Isolate, Local, Raise};
+use super::{Halt, Isolate, Local, Path, Raise};
 use std::any::Any;
 use std::rc::Rc;
 use std::time::Duration;
@@ -81,6 +81,8 @@ pub struct Context {
     pub halt: Option<Halt>,
     /// Whatever the crate above put there.
     pub data: Option<Rc<dyn Any>>,
+    /// Where its line of work stands among all of the run.
+    pub path: Path,
 }
 
 impl Context {

@@ -9,7 +9,7 @@
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace, `caught` throws again.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call; [`Wait`]: what a
 //!   builtin that must wait hands back.
-//! - [`tasks`]: fibers beside one another.
+//! - [`tasks`]: fibers beside one another. [`Path`]: their names.
 
 mod access;
 mod call;
@@ -28,6 +28,7 @@ mod method;
 mod nesting;
 pub mod op;
 pub(crate) mod operate;
+mod path;
 mod pattern;
 mod proto;
 mod raise;
@@ -50,6 +51,7 @@ pub use memory::Counted;
 pub use op::Op;
 #[cfg(test)]
 pub(crate) use operate::binary;
+pub use path::Path;
 pub use proto::{
     CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Rebuild, Str0,
     Test,

@@ -64,7 +64,8 @@ pub(crate) fn make(
     let (session, id) = world.sessions.open_child(parent.as_ref(), wanted.as_deref(), now_ms);
     let scope = here::own_scope(cx, world);
     // The tool call at hand and the notes are the parent's.
-    let scope = Scope { task_id: None, agent_id: given_name.clone(), notes: Rc::default(), ..scope };
+    let path = scope.path.child("worker");
+    let scope = Scope { task_id: None, agent_id: given_name.clone(), notes: Rc::default(), path, ..scope };
     put_messages(world, &session, options, &scope)?;
     let name = given_name.unwrap_or_else(|| name_of(&prepared.options.task));
     if options.value("persona").is_nil() {

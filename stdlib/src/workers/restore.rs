@@ -95,7 +95,9 @@ fn complete(snapshot: &Snapshot, given: Option<&Dict>, prepared: &Prepared) -> R
 
 /// Enters its session. Reminders that the log at hand does not know came along from elsewhere: it says so.
 fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>) -> Result<Scope, Box<Raise>> {
-    let scope = Scope { task_id: None, agent_id: None, notes: Rc::default(), ..here::own_scope(cx, world) };
+    let scope = here::own_scope(cx, world);
+    let path = scope.path.child("worker");
+    let scope = Scope { task_id: None, agent_id: None, notes: Rc::default(), path, ..scope };
     let unknown = unknown_to_log(session, &scope).map_err(|e| crate::fault::to_raise(&e))?;
     world.sessions.enter(session).map_err(|e| of_session(&e).about(0, ""))?;
     session.log_lifecycle(&scope, unknown.into_iter().map(LifecycleRecord::Forked));

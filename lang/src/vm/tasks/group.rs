@@ -74,7 +74,7 @@ struct State {
 pub(crate) fn parallel(cx: &Cx<'_>, work: Work) -> Wait {
     let group = Rc::new(Group {
         isolate: cx.isolate.clone(),
-        context: cx.context.clone(),
+        context: Rc::new(Context { path: cx.context.path.child("each"), ..(**cx.context).clone() }),
         state: RefCell::new(State { outcomes: vec![None; work.items.len()], ..State::default() }),
         work,
     });

@@ -29,7 +29,12 @@ pub(crate) fn spawn(
     let function = crossing.value(function)?;
     let args = args.iter().map(|arg| crossing.value(arg)).collect::<Result<Vec<_>, _>>()?;
     let globals = Globals::copy(isolate, parent.globals.as_ref(), &mut crossing)?;
-    let context = Context { task: task.clone(), globals: Some(globals), ..(**parent).clone() };
+    let path = match &group {
+        // The group was counted as a whole.
+        Some((_, index)) => parent.path.item(*index),
+        None => parent.path.child("task"),
+    };
+    let context = Context { task: task.clone(), globals: Some(globals), path, ..(**parent).clone() };
     let fiber = Fiber::new(isolate, &Rc::new(context), function, args)?;
     *task.group.borrow_mut() = group;
     parent.task.adopt(&task);

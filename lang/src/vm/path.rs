@@ -1,0 +1,79 @@
+//! Names of lines of work that are the same in every run.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// The longest name that is written out; what stands below a longer one is named by a digest of it.
+const LONGEST: usize = 96;
+
+/// Where a line of work stands in the tree of all of them: `main`, and below each what it started, by kind and in the order
+/// of starting (`main.task2`, `main.each1.0`). It says nothing of who came first, so two runs of one script give the same
+/// work the same name however their tasks interleave. Clones count on together.
+#[derive(Clone, Debug)]
+pub struct Path {
+    name: Rc<str>,
+    started: Rc<Cell<u64>>,
+}
+
+impl Path {
+    fn new(name: &str) -> Self {
+        Self { name: name.into(), started: Rc::default() }
+    }
+
+    /// The name: letters, digits, dots and tildes.
+    #[must_use]
+    pub fn name(&self) -> &Rc<str> {
+        &self.name
+    }
+
+    /// The next thing that is started here; `kind` is a word of letters.
+    #[must_use]
+    pub fn child(&self, kind: &str) -> Self {
+        self.started.set(self.started.get() + 1);
+        Self::new(&format!("{}.{kind}{}", self.short(), self.started.get()))
+    }
+
+    /// One of several that were started as one.
+    #[must_use]
+    pub fn item(&self, index: usize) -> Self {
+        Self::new(&format!("{}.{index}", self.short()))
+    }
+
+    /// A name of any depth, in bounds: tasks that start tasks have no end.
+    fn short(&self) -> String {
+        if self.name.len() <= LONGEST {
+            return self.name.to_string();
+        }
+        // FNV-1a: it must be the same for every build.
+        let digest = self
+            .name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        format!("deep~{digest:016x}")
+    }
+}
+
+impl Default for Path {
+    /// The main line.
+    fn default() -> Self {
+        Self::new("main")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_who_started_what_and_stay_short() {
+        let main = Path::default();
+        let (first, each) = (main.child("task"), main.clone().child("each"));
+        assert_eq!([&**first.name(), &**each.name(), &**each.item(7).name()], ["main.task1", "main.each2", "main.each2.7"]);
+        let mut deep = main;
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..1_000 {
+            deep = deep.child("task");
+            assert!(deep.name().len() < LONGEST + 32 && seen.insert(deep.name().clone()), "{}", deep.name());
+        }
+    }
+}
