@@ -16,6 +16,12 @@ pub(crate) struct Args {
     task: Option<String>,
     #[command(flatten)]
     limits: Limits,
+    /// Write each request to a model, and what came of it, into a folder that is new or empty
+    #[arg(long, value_name = "DIR", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Run again what `--record` wrote: no network, no key, no waiting, the same output
+    #[arg(long, value_name = "DIR", conflicts_with = "seed")]
+    replay: Option<PathBuf>,
     /// How diagnostics are printed, on standard error
     #[arg(long, value_enum, default_value = "text")]
     format: Format,

@@ -18,6 +18,7 @@ pub fn catalogue() -> Vec<&'static Code> {
         crate::project::CODES,
         crate::schema::CODES,
         crate::system::CODES,
+        crate::tape::CODES,
     ]
     .into_iter()
     .flatten();

@@ -28,9 +28,6 @@ mod gate;
 
 pub(crate) use gate::Gate;
 
-/// When a seeded run begins: 2025-01-01T00:00:00Z.
-const SEEDED_START_MS: u64 = 1_735_689_600_000;
-
 /// How time goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gait {
@@ -78,6 +75,9 @@ struct Timer {
 }
 
 impl RunClock {
+    /// When a seeded run begins: 2025-01-01T00:00:00Z.
+    pub(crate) const SEEDED_START_MS: u64 = 1_735_689_600_000;
+
     fn new(own: Gait, start_ms: u64, seeded: bool) -> Self {
         Self {
             own,
@@ -97,12 +97,12 @@ impl RunClock {
 
     /// A clock that stands still but for sleeping.
     pub(crate) fn fixed() -> Self {
-        Self::new(Gait::Jumps, SEEDED_START_MS, true)
+        Self::new(Gait::Jumps, Self::SEEDED_START_MS, true)
     }
 
     /// A clock that follows the system in steps.
-    pub(crate) fn stepped() -> Self {
-        Self::new(Gait::Steps, system_ms(), false)
+    pub(crate) fn stepped(start_ms: u64) -> Self {
+        Self::new(Gait::Steps, start_ms, false)
     }
 
     /// The clock of a run that is run again.
@@ -232,7 +232,7 @@ impl RunClock {
 }
 
 /// Milliseconds since 1970, by the system's clock.
-fn system_ms() -> u64 {
+pub(crate) fn system_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -5,6 +5,7 @@ use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
 use crate::progress::CutShort;
 use crate::table::registry;
+use crate::tape::{Beginning, Tape};
 use crate::world::{Live, World};
 use lang::builtins::{Builtin, Capability};
 use lang::compile::{Entry, Imported, Unit};
@@ -42,6 +43,8 @@ pub struct RunOptions {
     pub models: Option<CapabilityTable>,
     /// Where its events are written; in memory, where nothing is said.
     pub log: Option<Rc<dyn EventLog>>,
+    /// What it writes down of its models, or is run again from; its seed and clock are those on it.
+    pub tape: Option<Tape>,
     /// Where it prints.
     pub output: Rc<dyn Output>,
     /// Who watches its loops at work; their answers come in pieces then.
@@ -62,6 +65,7 @@ impl Default for RunOptions {
             limits: RunLimits::default(),
             models: None,
             log: None,
+            tape: None,
             output: Rc::new(Terminal),
             live: None,
             interrupt: None,
@@ -121,7 +125,7 @@ impl Engine {
         }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
         let world = World::new(
-            options.seed,
+            Beginning::of(options.seed, options.tape),
             options.output,
             options.live,
             options.interrupt,
@@ -136,6 +140,8 @@ impl Engine {
         }
         let limits = options.limits.machine();
         let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
+        let waiting = Rc::downgrade(&isolate);
+        world.routes.set_place(move || waiting.upgrade()?.waiting_place());
         let modules = Modules::new(options.loader);
         let (context, names, runtime) = Default::default();
         Self { isolate, world, context, names, modules, runtime }
@@ -159,11 +165,15 @@ impl Engine {
         let Some(unit) = loaded.unit else { return Ran { exit_code: 1, diagnostics, interrupted: None } };
         let result = self.execute(&unit);
         match &result {
-            // Nothing is left to clean up with.
+            // Nothing is left to clean up with, or no recorded answer.
             Err(raise) if raise.why == Why::Exhausted => self.isolate.abandon_tasks(),
+            _ if self.world.routes.broken().is_some() => self.isolate.abandon_tasks(),
             _ => self.close(),
         }
-        diagnostics.extend(self.unseen());
+        let broken = self.world.routes.broken();
+        if broken.is_none() {
+            diagnostics.extend(self.unseen());
+        }
         let mut exit_code = match result {
             Ok(value) => self.exit_code(&value),
             Err(raise) => match raise.why {
@@ -184,6 +194,14 @@ impl Engine {
         if let (Some(_), Some(interrupt)) = (&interrupted, &self.world.interrupt) {
             exit_code = interrupt.exit_code().unwrap_or(exit_code);
         }
+        let of_tape = match broken {
+            Some(broken) => vec![broken],
+            None => self.world.routes.finish(exit_code),
+        };
+        if of_tape.iter().any(|found| found.severity == Severity::Error) {
+            exit_code = exit_code.max(1);
+        }
+        diagnostics.extend(of_tape);
         Ran { exit_code, diagnostics, interrupted }
     }
 
@@ -350,6 +368,9 @@ impl Engine {
                 Exit::Yield if !self.isolate.is_busy() => {}
                 exit => {
                     let main = run(&self.isolate, &context.task, resume(fiber, exit));
+                    let main = self.world.routes.unless_broken(main);
+                    // Why it broke off is told at the end.
+                    let main = async { main.await.unwrap_or_else(|| Err(Raise::exit(1))) };
                     return self.block_on(main).unwrap_or_else(|| Err(no_runtime()));
                 }
             }

@@ -6,6 +6,7 @@
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `persist`: loops that outlive their process.
 //! - `table`: the builtins, one file per namespace.
+//! - `tape`: runs on record, and run again from it.
 //! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
 //! - [`catalogue`]: every diagnostic code.
@@ -32,6 +33,7 @@ mod read;
 mod schema;
 mod system;
 mod table;
+mod tape;
 mod values;
 mod workers;
 mod world;
@@ -43,6 +45,7 @@ pub use log::LogSettings;
 pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::Project;
+pub use tape::Tape;
 pub use read::{Files, read_source};
 pub use world::{Live, World};
 

@@ -5,6 +5,7 @@ use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::progress::CutShort;
 use crate::table::input::Input;
+use crate::tape::{Beginning, Models};
 use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
 use lang::vm::Host;
@@ -48,7 +49,7 @@ pub struct World {
     pub(crate) hooks: Rc<Hooks>,
     pub(crate) providers: Rc<ReminderProviders>,
     pub(crate) facts: Rc<Facts>,
-    pub(crate) routes: Rc<Routes>,
+    pub(crate) routes: Rc<Models>,
     pub(crate) web: Web,
     pub(crate) input: Input,
     pub(crate) ids: SharedIds,
@@ -62,10 +63,10 @@ pub struct World {
 }
 
 impl World {
-    /// A world; with a seed its ids, clock and randomness follow from it.
+    /// A world; its ids, clock and randomness follow from its beginning.
     #[allow(clippy::too_many_arguments)] // one for each thing that a run may be given
     pub(crate) fn new(
-        seed: Option<u64>,
+        beginning: Beginning,
         output: Rc<dyn Output>,
         live: Option<Live>,
         interrupt: Option<Interrupt>,
@@ -75,21 +76,22 @@ impl World {
         log: Rc<dyn EventLog>,
         denied: &[Capability],
     ) -> Rc<World> {
-        let chosen = seed.unwrap_or_else(entropy);
-        let clock = Rc::new(if seed.is_some() { RunClock::fixed() } else { RunClock::system() });
+        let Beginning { seed: chosen, clock, deck } = beginning;
+        let clock = Rc::new(clock);
         // The table is part of the program and has a test of its own.
         let table = || models.unwrap_or_else(|| CapabilityTable::built_in().unwrap_or_default());
         let facts =
             Rc::new(Facts::new(std::env::var_os("HARN_MEMORY_ROOT").filter(|r| !r.is_empty()).map(PathBuf::from)));
         // A provider asks nobody for a right.
         let readable = (!denied.contains(&Capability::FsRead)).then(|| facts.clone());
+        let routes = Routes::new(table, |name| std::env::var(name).ok());
         Rc::new_cyclic(|this| World {
             this: this.clone(),
             output,
             live,
             interrupt,
             cut_short: RefCell::default(),
-            clock,
+            clock: clock.clone(),
             log,
             sessions: Sessions::new(chosen),
             workers: Workers::default(),
@@ -98,7 +100,7 @@ impl World {
             facts,
             web: Web::new(|name| std::env::var(name).ok()),
             input: Input::default(),
-            routes: Rc::new(Routes::new(table, |name| std::env::var(name).ok())),
+            routes: Rc::new(Models::new(routes, clock.clone(), deck)),
             ids: SharedIds::new(IdStream::new(chosen, "run")),
             args,
             task,
@@ -170,7 +172,7 @@ fn as_diagnostic(note: &Note) -> Diagnostic {
 }
 
 /// A seed from the system, without a crate for it: hash maps are seeded from the same source.
-fn entropy() -> u64 {
+pub(crate) fn entropy() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(std::process::id())
 }

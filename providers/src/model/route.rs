@@ -140,6 +140,14 @@ impl Routes {
         Ok(Route { provider, model, capabilities, wire, fell_back_to_mock, endpoint })
     }
 
+    /// Asks the mock, whatever the environment would choose.
+    ///
+    /// # Errors
+    /// What was scripted.
+    pub async fn ask_mock(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> Outcome<Reply> {
+        self.mock.call(turn, request, model).get().await
+    }
+
     async fn ask(
         &self,
         turn: Turn<'_>,

@@ -48,7 +48,7 @@ fn pieces_of_one_answer_may_come_at_one_time() {
 
 #[test]
 fn a_stepped_clock_does_not_move_before_something_is_due() {
-    let clock = Rc::new(RunClock::stepped());
+    let clock = Rc::new(RunClock::stepped(5_000));
     let started = clock.now_ms();
     let gate = Gate::new(&clock);
     let mut came = Box::pin(gate.arrived());
@@ -68,5 +68,5 @@ fn unmocked_time_goes_on_where_it_stood() {
     clock.unmock();
     assert_eq!(clock.now_ms(), before);
     assert!(clock.advance(1), "a seeded run may be moved");
-    assert!(!RunClock::stepped().advance(1) && !RunClock::system().advance(1));
+    assert!(!RunClock::stepped(5_000).advance(1) && !RunClock::system().advance(1));
 }

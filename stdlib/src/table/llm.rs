@@ -14,7 +14,7 @@ use lang::vm::{Cx, Raise, Wait};
 use runtime::capabilities::Placement;
 use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
-use runtime::model::{Delta, ModelError, Reply, Request};
+use runtime::model::{Delta, Reply, Request};
 use runtime::reminder::lifecycle::drop_unrenderable;
 use runtime::render::{RenderOptions, demotion, render};
 use runtime::seam::{Model, Scope, Turn, fault};
@@ -86,7 +86,7 @@ impl Asking {
         let Asking { world, session, scope, mut request, placement } = self;
         announce(&world, &request);
         let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
-        let capabilities = route.map_err(|e| to_raise(&fault(ModelError::from(e))))?.capabilities;
+        let capabilities = route.map_err(|e| to_raise(&fault(e)))?.capabilities;
         session.apply(&scope, |t, _| drop_unrenderable(t), |records| records);
         let transcript = session.transcript();
         let pending = transcript.pending().map(|p| p.reminder.as_ref());

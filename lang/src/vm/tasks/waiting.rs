@@ -19,6 +19,16 @@ pub(in crate::vm) struct Noted {
     pub(super) place: Option<(SourceRef, Span)>,
 }
 
+impl Isolate {
+    /// Where in the script the task that runs now waits, for those who find something wrong while it does.
+    #[must_use]
+    pub fn waiting_place(&self) -> Option<(SourceRef, Span)> {
+        let task = self.tasks().current()?;
+        let waits = task.waits.borrow();
+        waits.last()?.place.clone()
+    }
+}
+
 /// Waits for what a builtin asked for. What is interrupted is dropped; work that must not be dropped half way is told to end
 /// and given the grace, and what it comes to no longer counts.
 pub(in crate::vm) async fn wait_for(fiber: &mut Fiber, wait: Wait) -> Outcome {

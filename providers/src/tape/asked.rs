@@ -1,0 +1,111 @@
+//! What was asked, in no vendor's shape, and what a line of work asked before it.
+
+use super::secrets::Secrets;
+use imbl::Vector;
+use runtime::data::Data;
+use runtime::message::{Message, ToolSpec};
+use runtime::model::Request;
+use runtime::seam::Destination;
+use std::sync::Arc;
+
+/// What was asked. How it was carried (streamed or not, how long one waits for it) is no part of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Asked {
+    /// The whole system text with its reminders, else nil.
+    pub system: Data,
+    /// The messages as they are sent, with their reminders.
+    pub messages: Vec<Data>,
+    /// The tools on offer.
+    pub tools: Data,
+    /// Temperature, schema and the like, those that were given.
+    pub options: Data,
+    /// Provider and model.
+    pub route: Data,
+}
+
+impl Asked {
+    /// The parts beside the messages, by name.
+    pub(super) fn parts(&self) -> [(&'static str, &Data); 4] {
+        [("system", &self.system), ("tools", &self.tools), ("options", &self.options), ("route", &self.route)]
+    }
+
+    pub(super) fn parts_mut(&mut self) -> [(&'static str, &mut Data); 4] {
+        [
+            ("system", &mut self.system),
+            ("tools", &mut self.tools),
+            ("options", &mut self.options),
+            ("route", &mut self.route),
+        ]
+    }
+}
+
+/// What a line of work asked last.
+#[derive(Debug, Default)]
+pub struct Line {
+    /// How many calls it has made.
+    pub number: u64,
+    /// The last request.
+    pub asked: Asked,
+    sent: Vector<Arc<Message>>,
+    /// How many messages of the request before it the last one began with.
+    pub kept: usize,
+}
+
+impl Line {
+    /// Takes the next request in. A long history is read once, not once a turn.
+    pub fn next(&mut self, request: &Request, to: &Destination, secrets: &Secrets) {
+        self.number += 1;
+        let conversation = request.conversation();
+        let known = self.sent.iter().zip(&conversation).take_while(|(one, other)| Arc::ptr_eq(one, other)).count();
+        let mut kept = known;
+        let mut is_same = true;
+        let mut messages = std::mem::take(&mut self.asked.messages);
+        for (index, message) in conversation.iter().enumerate().skip(known) {
+            let data = as_written(&message.to_data(), secrets);
+            is_same &= messages.get(index) == Some(&data);
+            kept += usize::from(is_same);
+            if index < messages.len() {
+                messages[index] = data;
+            } else {
+                messages.push(data);
+            }
+        }
+        messages.truncate(conversation.len());
+        self.kept = kept;
+        self.sent = conversation;
+        self.asked = Asked {
+            system: as_written(&request.system_text().into(), secrets),
+            messages,
+            tools: as_written(&request.tools.iter().map(tool).collect(), secrets),
+            options: as_written(&options(request), secrets),
+            route: Data::dict_of_present([("provider", to.provider.clone().into()), ("model", to.model.clone().into())]),
+        };
+    }
+}
+
+/// The part of a tool that a model is told.
+fn tool(spec: &ToolSpec) -> Data {
+    Data::dict([
+        ("name", Data::from(&spec.name)),
+        ("description", (&spec.description).into()),
+        ("parameters", spec.parameters.clone()),
+    ])
+}
+
+fn options(request: &Request) -> Data {
+    let extra = if request.extra.is_empty() { Data::Nil } else { Data::from(request.extra.clone()) };
+    Data::dict_of_present([
+        ("tool_choice", request.tool_choice.clone()),
+        ("temperature", request.temperature.into()),
+        ("max_tokens", request.max_tokens.into()),
+        ("output_schema", request.output_schema.clone()),
+        ("thinking", request.thinking.clone()),
+        ("extra", extra),
+    ])
+}
+
+/// As it will be read again: JSON knows no infinities, and secrets are hidden.
+fn as_written(data: &Data, secrets: &Secrets) -> Data {
+    let json = data.to_json();
+    Data::from_nested_json(&secrets.hide(&json), Data::MAX_DEPTH).unwrap_or_else(|_| Data::Str(json.into()))
+}

@@ -1,0 +1,145 @@
+//! One call: `calls/FIBER-NUMBER.json`.
+
+use super::asked::{Asked, Line};
+use super::document::{self, Entries};
+use super::piece::TimedPiece;
+use super::{Answered, TapeError};
+use runtime::data::Data;
+use runtime::note::{Note, Severity};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// A call as its file holds it: of the request what is not as in the call before it.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The line of work that made it.
+    pub fiber: String,
+    /// Its place among the calls of that line, from 1.
+    pub number: u64,
+    /// The session, for those who read it.
+    pub session: String,
+    /// The turn of the session.
+    pub turn: u64,
+    /// How long it took on the run's clock, in milliseconds.
+    pub took_ms: u64,
+    /// The answer was not there at once.
+    pub waited: bool,
+    /// What came while it was coming.
+    pub pieces: Vec<TimedPiece>,
+    /// What the route had to say besides: severity, message, what it is about.
+    pub notes: Vec<Note>,
+    /// What it came to.
+    pub answered: Answered,
+    kept: usize,
+    messages: Vec<Data>,
+    changed: Vec<(&'static str, Data)>,
+}
+
+/// The file of a call.
+pub(super) fn file_name(fiber: &str, number: u64) -> String {
+    format!("{fiber}-{number:04}.json")
+}
+
+/// What a call's file says of the request, before there is an answer.
+pub(super) fn request_of(line: &Line, before: Option<&Asked>) -> Map<String, Value> {
+    let mut request = Map::new();
+    let mut unchanged = Vec::new();
+    for (index, (name, part)) in line.asked.parts().into_iter().enumerate() {
+        if before.is_some_and(|before| before.parts()[index].1 == part) {
+            unchanged.push(Value::from(name));
+        } else {
+            request.insert(name.to_owned(), part.into());
+        }
+    }
+    let new = line.asked.messages.get(line.kept..).unwrap_or_default();
+    if before.is_some() {
+        request.insert("as_before".to_owned(), unchanged.into());
+        request.insert("messages_as_before".to_owned(), line.kept.into());
+    }
+    request.insert("messages".to_owned(), new.iter().map(Value::from).collect());
+    request
+}
+
+/// Notes as they are written. A route's have no code and no fault behind them.
+pub(super) fn notes_to_data(notes: &[Note]) -> Data {
+    let note = |note: &Note| {
+        Data::dict_of_present([
+            ("severity", Data::from(SEVERITIES.iter().find(|(known, _)| *known == note.severity).map(|(_, word)| *word))),
+            ("message", note.message.as_str().into()),
+            ("about", note.about.clone().into()),
+        ])
+    };
+    notes.iter().map(note).collect()
+}
+
+fn notes_from_data(data: &Data) -> Option<Vec<Note>> {
+    if data.is_nil() {
+        return Some(Vec::new());
+    }
+    let note = |note: &Data| {
+        let word = note.get("severity").as_str()?;
+        Some(Note {
+            code: None,
+            severity: SEVERITIES.iter().find(|(_, known)| *known == word)?.0,
+            message: note.get("message").as_str()?.to_owned(),
+            about: note.get("about").as_shared_str(),
+            fault: None,
+        })
+    };
+    data.as_list()?.iter().map(note).collect()
+}
+
+const SEVERITIES: [(Severity, &str); 3] =
+    [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
+
+impl Call {
+    /// Puts what the call says of its request in place of what the one before it said.
+    pub fn apply(&self, asked: &mut Asked) {
+        asked.messages.truncate(self.kept);
+        asked.messages.extend(self.messages.iter().cloned());
+        for ((_, part), (_, new)) in asked.parts_mut().into_iter().flat_map(|part| {
+            let change = self.changed.iter().find(|(name, _)| *name == part.0);
+            change.map(|change| (part, change))
+        }) {
+            *part = new.clone();
+        }
+    }
+
+    pub(super) fn read(path: &Path) -> Result<Call, TapeError> {
+        let data = document::read(path)?;
+        let entries = Entries { path, data: &data };
+        let (fiber, number) = (entries.text("fiber")?.to_owned(), entries.count("call")?);
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name != Some(&file_name(&fiber, number)) {
+            let why = format!("by its name it is another call than by what it says (call {number} of {fiber})");
+            return Err(TapeError::broken(path, why));
+        }
+        let request = Entries { path, data: entries.take("request", "a dict", |r| r.as_dict().map(|_| r))? };
+        let mut pieces = Vec::new();
+        for piece in entries.list("pieces")? {
+            pieces.push(TimedPiece::from_data(piece).ok_or_else(|| TapeError::broken(path, "a piece is none"))?);
+        }
+        let as_before = request.list("as_before")?;
+        let mut changed = Vec::new();
+        for name in ["system", "tools", "options", "route"] {
+            if !as_before.iter().any(|same| same.as_str() == Some(name)) {
+                changed.push((name, request.data.get(name).clone()));
+            }
+        }
+        let kept = if number == 1 { 0 } else { request.count("messages_as_before")? };
+        Ok(Call {
+            fiber,
+            number,
+            session: entries.text("session")?.to_owned(),
+            turn: entries.count("turn")?,
+            took_ms: entries.count("took_ms")?,
+            waited: entries.take("waited", "a bool", Data::as_bool)?,
+            pieces,
+            notes: entries.take("notes", "a list of notes", notes_from_data)?,
+            answered: entries.take("outcome", "what a call came to", Answered::from_data)?,
+            kept: usize::try_from(kept).unwrap_or(usize::MAX),
+            messages: request.list("messages")?.to_vec(),
+            changed,
+        })
+    }
+}

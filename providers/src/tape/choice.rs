@@ -1,0 +1,71 @@
+//! Which route a run found: it depends on the environment, which is another where the run is run again.
+
+use crate::model::Route;
+use runtime::capabilities::Capabilities;
+use runtime::data::Data;
+use runtime::model::ModelError;
+use std::sync::Arc;
+
+use super::answer;
+
+/// The route of a call, as far as anybody else than the routes wants to know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The provider.
+    pub provider: Arc<str>,
+    /// The model.
+    pub model: Arc<str>,
+    /// What it can take.
+    pub capabilities: Capabilities,
+    /// Nobody named a provider and no key is set, so it is the mock.
+    pub fell_back_to_mock: bool,
+}
+
+impl From<Route> for Choice {
+    fn from(route: Route) -> Choice {
+        Choice {
+            provider: route.provider.as_str().into(),
+            model: route.model,
+            capabilities: route.capabilities,
+            fell_back_to_mock: route.fell_back_to_mock,
+        }
+    }
+}
+
+/// What was asked for: provider and model, where they were named.
+pub(super) type Wish = (Option<Arc<str>>, Option<Arc<str>>);
+
+pub(super) fn to_data((provider, model): &Wish, chosen: &Result<Choice, ModelError>) -> Data {
+    let asked = Data::dict_of_present([("provider", provider.clone().into()), ("model", model.clone().into())]);
+    let found = match chosen {
+        Ok(choice) => {
+            let capabilities = serde_json::to_value(&choice.capabilities).unwrap_or_default();
+            let route = Data::dict([
+                ("provider", Data::from(&choice.provider)),
+                ("model", Data::from(&choice.model)),
+                ("capabilities", Data::from(capabilities)),
+                ("fell_back_to_mock", choice.fell_back_to_mock.into()),
+            ]);
+            ("route", route)
+        }
+        Err(error) => ("error", error.to_data()),
+    };
+    Data::dict([("asked", asked), found])
+}
+
+pub(super) fn from_data(data: &Data) -> Option<(Wish, Result<Choice, ModelError>)> {
+    data.get("asked").as_dict()?;
+    let name = |key: &str| data.get("asked").get(key).as_shared_str();
+    let wish = (name("provider"), name("model"));
+    let route = data.get("route");
+    if route.is_nil() {
+        return Some((wish, Err(answer::error_from_data(data.get("error"))?)));
+    }
+    let choice = Choice {
+        provider: route.get("provider").as_shared_str()?,
+        model: route.get("model").as_shared_str()?,
+        capabilities: serde_json::from_value(route.get("capabilities").into()).ok()?,
+        fell_back_to_mock: route.get("fell_back_to_mock").as_bool()?,
+    };
+    Some((wish, Ok(choice)))
+}

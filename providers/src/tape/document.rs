@@ -1,0 +1,85 @@
+//! A file of a tape: JSON for people, with a digest of what it says.
+
+use super::TapeError;
+use super::secrets::Secrets;
+use runtime::data::Data;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+/// The entry that holds the digest.
+const DIGEST: &str = "digest";
+
+/// The first 16 bytes of SHA-256, in hexadecimal digits.
+#[must_use]
+pub fn digest_of(bytes: &[u8]) -> String {
+    let hash: [u8; 32] = Sha256::digest(bytes).into();
+    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a document, whole or not at all.
+pub(super) fn write(path: &Path, document: Map<String, Value>, secrets: &Secrets) -> Result<(), TapeError> {
+    let unwritten = |error: std::io::Error| TapeError::unwritten(path, &error);
+    // What is hidden is hidden before the digest is taken.
+    let text = serde_json::to_string(&document).map_err(|error| unwritten(error.into()))?;
+    let mut document: Map<String, Value> =
+        serde_json::from_str(&secrets.hide(&text)).map_err(|error| unwritten(error.into()))?;
+    let digest = digest_of(Data::from(Value::Object(document.clone())).to_json().as_bytes());
+    document.insert(DIGEST.to_owned(), digest.into());
+    let mut text = serde_json::to_string_pretty(&document).map_err(|error| unwritten(error.into()))?;
+    text.push('\n');
+    let part = path.with_extension("part");
+    let mut file = fs::File::create(&part).map_err(unwritten)?;
+    file.write_all(text.as_bytes()).map_err(unwritten)?;
+    fs::rename(&part, path).map_err(unwritten)
+}
+
+/// Reads a document.
+pub(super) fn read(path: &Path) -> Result<Data, TapeError> {
+    let bytes = fs::read(path).map_err(|error| TapeError::broken(path, error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| TapeError::broken(path, "it is no text"))?;
+    let mut data = Data::from_nested_json(&text, Data::MAX_DEPTH)
+        .map_err(|error| TapeError::broken(path, format!("it is {error}")))?;
+    let Data::Dict(entries) = &mut data else {
+        return Err(TapeError::broken(path, "it holds no JSON object"));
+    };
+    match std::sync::Arc::make_mut(entries).remove(DIGEST) {
+        // Taken out on purpose.
+        None => Ok(data),
+        Some(digest) if digest.as_str() == Some(&digest_of(data.to_json().as_bytes())) => Ok(data),
+        Some(_) => Err(TapeError::Edited(path.to_owned())),
+    }
+}
+
+/// Reads entries of a document that must be there.
+pub(super) struct Entries<'a> {
+    pub(super) path: &'a Path,
+    pub(super) data: &'a Data,
+}
+
+impl<'a> Entries<'a> {
+    /// What `of` makes of the entry `key`.
+    pub(super) fn take<T>(&self, key: &str, expected: &str, of: impl FnOnce(&'a Data) -> Option<T>) -> Result<T, TapeError> {
+        let value = self.data.get(key);
+        of(value).ok_or_else(|| {
+            TapeError::broken(self.path, format!("`{key}` must be {expected}, found {}", value.type_name()))
+        })
+    }
+
+    /// A count.
+    pub(super) fn count(&self, key: &str) -> Result<u64, TapeError> {
+        self.take(key, "a count", |value| u64::try_from(value.as_int()?).ok())
+    }
+
+    /// A text.
+    pub(super) fn text(&self, key: &str) -> Result<&'a str, TapeError> {
+        self.take(key, "a string", Data::as_str)
+    }
+
+    /// A list; no entry is an empty one.
+    pub(super) fn list(&self, key: &str) -> Result<&'a [Data], TapeError> {
+        self.take(key, "a list", |value| if value.is_nil() { Some(&[][..]) } else { value.as_list() })
+    }
+}

@@ -1,0 +1,82 @@
+//! What is wrong with a tape.
+
+use super::VERSION;
+use std::path::{Path, PathBuf};
+
+/// Why a tape cannot be written or read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TapeError {
+    /// The folder for a new tape holds something.
+    #[error("cannot record into {}: the folder is not empty", .0.display())]
+    NotEmpty(PathBuf),
+    /// The same, and what it holds is a tape.
+    #[error("cannot record into {}: it holds a recording already", .0.display())]
+    Recorded(PathBuf),
+    /// A file or folder cannot be written.
+    #[error("cannot write {}: {why}", path.display())]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
+    /// There is no such folder, or it holds no tape.
+    #[error("{} is no recording: {why}", path.display())]
+    NoTape {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing.
+        why: String,
+    },
+    /// It was written by a later version.
+    #[error("the recording {} is of version {found}, and this harn reads up to {VERSION}", path.display())]
+    Newer {
+        /// The folder.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// A file of it cannot be read as what it should be.
+    #[error("the recording is damaged: {}: {why}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file of it was changed after it was written.
+    #[error("{} was changed after it was recorded", .0.display())]
+    Edited(PathBuf),
+}
+
+impl TapeError {
+    pub(super) fn unwritten(path: &Path, error: &std::io::Error) -> TapeError {
+        TapeError::Unwritten { path: path.to_owned(), why: error.to_string() }
+    }
+
+    pub(super) fn broken(path: &Path, why: impl Into<String>) -> TapeError {
+        TapeError::Broken { path: path.to_owned(), why: why.into() }
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            TapeError::NotEmpty(_) => "name a folder that is new or empty".to_owned(),
+            TapeError::Recorded(path) => {
+                let path = path.display();
+                format!("name another folder, remove this one first, or run it again: `harn run --replay {path} SCRIPT`")
+            }
+            TapeError::Unwritten { .. } => "look at the rights of the folder and at the room on the disk".to_owned(),
+            TapeError::NoTape { .. } => {
+                "a recording is a folder that `harn run --record DIR SCRIPT` has written".to_owned()
+            }
+            TapeError::Newer { .. } => "replay it with the version that wrote it, or record it again".to_owned(),
+            TapeError::Broken { .. } => "record it again with `--record`".to_owned(),
+            TapeError::Edited(_) => {
+                "record it again with `--record`; to replay it as it is now, take out the entry `digest` of that file"
+                    .to_owned()
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `tape.json`: which run it was.
+
+use super::document::{self, Entries};
+use super::{Secrets, TapeError, VERSION};
+use runtime::data::Data;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// The file.
+const FILE: &str = "tape.json";
+/// The entry that says what the folder is.
+const FORMAT: &str = "harn tape";
+
+/// Which run it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    /// The version of harn that wrote it.
+    pub harn: String,
+    /// The script, as it was named.
+    pub script: String,
+    /// A digest of the script's text.
+    pub digest: String,
+    /// What ids and randomness follow from.
+    pub seed: u64,
+    /// The seed was given, so the clock stood still but for sleeping.
+    pub seeded: bool,
+    /// When it began, in milliseconds since 1970.
+    pub started_at_ms: u64,
+    /// The script's arguments.
+    pub args: Vec<String>,
+    /// What the parameter `task` was.
+    pub task: Option<String>,
+}
+
+impl Manifest {
+    /// Whether a folder holds a tape.
+    pub(super) fn is_in(folder: &Path) -> bool {
+        folder.join(FILE).exists()
+    }
+
+    pub(super) fn write(&self, folder: &Path, secrets: &Secrets) -> Result<(), TapeError> {
+        let mut map = Map::new();
+        let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
+        put("format", FORMAT.into());
+        put("version", VERSION.into());
+        put("harn", self.harn.as_str().into());
+        put("script", self.script.as_str().into());
+        put("script_digest", self.digest.as_str().into());
+        // JSON's numbers end before a seed does.
+        put("seed", self.seed.to_string().into());
+        put("seeded", self.seeded.into());
+        put("started_at_ms", self.started_at_ms.into());
+        put("args", self.args.clone().into());
+        if let Some(task) = &self.task {
+            put("task", task.as_str().into());
+        }
+        document::write(&folder.join(FILE), map, secrets)
+    }
+
+    pub(super) fn read(folder: &Path) -> Result<Manifest, TapeError> {
+        let no_tape = |why: &str| TapeError::NoTape { path: folder.to_owned(), why: why.to_owned() };
+        if !folder.is_dir() {
+            return Err(no_tape("there is no such folder"));
+        }
+        let path = folder.join(FILE);
+        if !path.is_file() {
+            return Err(no_tape("it holds no tape.json"));
+        }
+        // The version first: what a later one holds, and how it is digested, is not ours to judge.
+        let text = std::fs::read_to_string(&path).map_err(|error| TapeError::broken(&path, error.to_string()))?;
+        let said = Data::from_nested_json(&text, Data::MAX_DEPTH)
+            .map_err(|error| TapeError::broken(&path, format!("it is {error}")))?;
+        if said.get("format").as_str() != Some(FORMAT) {
+            return Err(no_tape(&format!("its tape.json does not say `\"format\": \"{FORMAT}\"`")));
+        }
+        match said.get("version").as_int() {
+            Some(VERSION) => {}
+            Some(found) if found > VERSION => return Err(TapeError::Newer { path: folder.to_owned(), found }),
+            _ => return Err(TapeError::broken(&path, "`version` is none that there ever was")),
+        }
+        let data = document::read(&path)?;
+        let entries = Entries { path: &path, data: &data };
+        let texts = |data: &Data| data.as_str().map(str::to_owned);
+        Ok(Manifest {
+            harn: entries.text("harn")?.to_owned(),
+            script: entries.text("script")?.to_owned(),
+            digest: entries.text("script_digest")?.to_owned(),
+            seed: entries.take("seed", "a number in a string", |seed| seed.as_str()?.parse().ok())?,
+            seeded: entries.take("seeded", "a bool", Data::as_bool)?,
+            started_at_ms: entries.count("started_at_ms")?,
+            args: entries.take("args", "a list of strings", |args| args.as_list()?.iter().map(texts).collect())?,
+            task: entries.take("task", "a string", |task| if task.is_nil() { Some(None) } else { texts(task).map(Some) })?,
+        })
+    }
+}

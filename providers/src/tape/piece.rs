@@ -1,0 +1,97 @@
+//! The pieces of an answer that came while it was still coming.
+
+use runtime::data::Data;
+use runtime::model::Delta;
+use std::sync::Arc;
+
+/// A piece, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// More text.
+    Text(Arc<str>),
+    /// More reasoning.
+    Reasoning(Arc<str>),
+    /// A call has begun: its place among the calls, its id, its tool.
+    ToolCallStart(usize, Arc<str>, Arc<str>),
+    /// More of a call's arguments: its place among the calls, JSON text.
+    ToolCallArguments(usize, Arc<str>),
+    /// The answer so far is void.
+    Restart,
+}
+
+impl Piece {
+    /// A piece to keep.
+    #[must_use]
+    pub fn of(delta: Delta<'_>) -> Piece {
+        match delta {
+            Delta::Text(text) => Piece::Text(text.into()),
+            Delta::Reasoning(text) => Piece::Reasoning(text.into()),
+            Delta::ToolCallStart { index, id, name } => Piece::ToolCallStart(index, id.into(), name.into()),
+            Delta::ToolCallArguments { index, json } => Piece::ToolCallArguments(index, json.into()),
+            Delta::Restart => Piece::Restart,
+        }
+    }
+
+    /// The piece as it came.
+    #[must_use]
+    pub fn as_delta(&self) -> Delta<'_> {
+        match self {
+            Piece::Text(text) => Delta::Text(text),
+            Piece::Reasoning(text) => Delta::Reasoning(text),
+            Piece::ToolCallStart(index, id, name) => Delta::ToolCallStart { index: *index, id, name },
+            Piece::ToolCallArguments(index, json) => Delta::ToolCallArguments { index: *index, json },
+            Piece::Restart => Delta::Restart,
+        }
+    }
+}
+
+/// A piece and when it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimedPiece {
+    /// How long after the call, on the run's clock, in milliseconds; nothing where it was there at once.
+    pub after_ms: Option<u64>,
+    /// The piece.
+    pub piece: Piece,
+}
+
+impl TimedPiece {
+    pub(super) fn to_data(&self) -> Data {
+        let index = |index: &usize| Data::from(*index as u64);
+        let (kind, text, more) = match &self.piece {
+            Piece::Text(text) => ("text", Some(text), None),
+            Piece::Reasoning(text) => ("reasoning", Some(text), None),
+            Piece::ToolCallStart(at, id, name) => ("tool_call_start", None, Some((index(at), Some((id, name))))),
+            Piece::ToolCallArguments(at, json) => ("tool_call_arguments", Some(json), Some((index(at), None))),
+            Piece::Restart => ("restart", None, None),
+        };
+        let (at, start) = more.map_or((Data::Nil, None), |(at, start)| (at, start));
+        Data::dict_of_present([
+            ("after_ms", self.after_ms.into()),
+            ("kind", kind.into()),
+            ("text", text.into()),
+            ("index", at),
+            ("id", start.map(|(id, _)| id).into()),
+            ("name", start.map(|(_, name)| name).into()),
+        ])
+    }
+
+    pub(super) fn from_data(data: &Data) -> Option<TimedPiece> {
+        let text = || data.get("text").as_shared_str();
+        let index = || usize::try_from(data.get("index").as_int()?).ok();
+        let piece = match data.get("kind").as_str()? {
+            "text" => Piece::Text(text()?),
+            "reasoning" => Piece::Reasoning(text()?),
+            "tool_call_start" => {
+                Piece::ToolCallStart(index()?, data.get("id").as_shared_str()?, data.get("name").as_shared_str()?)
+            }
+            "tool_call_arguments" => Piece::ToolCallArguments(index()?, text()?),
+            "restart" => Piece::Restart,
+            _ => return None,
+        };
+        let after_ms = match data.get("after_ms") {
+            Data::Nil => None,
+            ms => Some(u64::try_from(ms.as_int()?).ok()?),
+        };
+        Some(TimedPiece { after_ms, piece })
+    }
+}

@@ -1,0 +1,152 @@
+//! Writing a tape.
+
+use super::answer::Answered;
+use super::asked::Line;
+use super::call::{file_name, notes_to_data, request_of};
+use super::choice::{self, Choice, Wish};
+use super::document;
+use super::manifest::Manifest;
+use super::piece::TimedPiece;
+use super::secrets::Secrets;
+use super::TapeError;
+use runtime::model::{ModelError, Request};
+use runtime::note::Note;
+use runtime::seam::{Destination, Turn};
+use serde_json::{Map, Value};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A tape that is being written.
+#[derive(Debug)]
+pub struct Recorder {
+    folder: PathBuf,
+    secrets: Secrets,
+    lines: RefCell<BTreeMap<String, Line>>,
+    routes: RefCell<Vec<(Wish, Value)>>,
+}
+
+/// A call that was begun.
+#[derive(Debug)]
+pub struct Begun {
+    fiber: String,
+    number: u64,
+    session: String,
+    turn: u32,
+    request: Map<String, Value>,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub struct Came {
+    /// The pieces, as they came.
+    pub pieces: Vec<TimedPiece>,
+    /// What the route had to say besides.
+    pub notes: Vec<Note>,
+    /// What it came to.
+    pub answered: Answered,
+    /// How long it took on the run's clock, in milliseconds.
+    pub took_ms: u64,
+    /// The answer was not there at once.
+    pub waited: bool,
+}
+
+impl Recorder {
+    /// Begins a tape in a folder that is new or empty.
+    ///
+    /// # Errors
+    /// The folder holds something, or cannot be written.
+    pub fn create(folder: &Path, manifest: &Manifest, secrets: Secrets) -> Result<Recorder, TapeError> {
+        let unwritten = |error: std::io::Error| TapeError::unwritten(folder, &error);
+        fs::create_dir_all(folder).map_err(unwritten)?;
+        if Manifest::is_in(folder) {
+            return Err(TapeError::Recorded(folder.to_owned()));
+        }
+        if fs::read_dir(folder).map_err(unwritten)?.next().is_some() {
+            return Err(TapeError::NotEmpty(folder.to_owned()));
+        }
+        fs::create_dir(folder.join("calls")).map_err(unwritten)?;
+        manifest.write(folder, &secrets)?;
+        Ok(Recorder { folder: folder.to_owned(), secrets, lines: RefCell::default(), routes: RefCell::default() })
+    }
+
+    /// Notes which route a choice came to.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn chosen(
+        &self,
+        provider: Option<&str>,
+        model: Option<&str>,
+        chosen: &Result<Choice, ModelError>,
+    ) -> Result<(), TapeError> {
+        let wish: Wish = (provider.map(Into::into), model.map(Into::into));
+        let routes = &mut *self.routes.borrow_mut();
+        if routes.iter().any(|(known, _)| *known == wish) {
+            return Ok(());
+        }
+        let row = Value::from(&choice::to_data(&wish, chosen));
+        routes.push((wish, row));
+        let rows: Vec<Value> = routes.iter().map(|(_, row)| row.clone()).collect();
+        let document = Map::from_iter([("routes".to_owned(), Value::from(rows))]);
+        document::write(&self.folder.join("routes.json"), document, &self.secrets)
+    }
+
+    /// A call begins.
+    pub fn begin(&self, turn: Turn<'_>, request: &Request, to: &Destination) -> Begun {
+        let fiber = turn.scope.path.name().to_string();
+        let lines = &mut *self.lines.borrow_mut();
+        let line = lines.entry(fiber.clone()).or_default();
+        let before = (line.number > 0).then(|| {
+            let mut before = line.asked.clone();
+            // Of those only the count of the first ones is told.
+            before.messages.clear();
+            before
+        });
+        line.next(request, to, &self.secrets);
+        Begun {
+            fiber,
+            number: line.number,
+            session: turn.session.id().to_string(),
+            turn: turn.number,
+            request: request_of(line, before.as_ref()),
+        }
+    }
+
+    /// A call is over.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn end(&self, begun: Begun, came: &Came) -> Result<(), TapeError> {
+        let path = self.folder.join("calls").join(file_name(&begun.fiber, begun.number));
+        let mut document = Map::new();
+        let mut put = |key: &str, value: Value| document.insert(key.to_owned(), value);
+        put("fiber", begun.fiber.into());
+        put("call", begun.number.into());
+        put("session", begun.session.into());
+        put("turn", begun.turn.into());
+        put("request", begun.request.into());
+        if !came.pieces.is_empty() {
+            put("pieces", came.pieces.iter().map(|piece| Value::from(&piece.to_data())).collect());
+        }
+        if !came.notes.is_empty() {
+            put("notes", Value::from(&notes_to_data(&came.notes)));
+        }
+        put("outcome", Value::from(&came.answered.to_data()));
+        put("took_ms", came.took_ms.into());
+        put("waited", came.waited.into());
+        document::write(&path, document, &self.secrets)
+    }
+
+    /// The run is over.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn close(&self, exit_code: i32) -> Result<(), TapeError> {
+        let lines = self.lines.borrow();
+        let calls: Map<String, Value> = lines.iter().map(|(name, line)| (name.clone(), line.number.into())).collect();
+        let document = Map::from_iter([("exit_code".to_owned(), exit_code.into()), ("calls".to_owned(), calls.into())]);
+        document::write(&self.folder.join("end.json"), document, &self.secrets)
+    }
+}

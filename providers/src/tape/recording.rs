@@ -1,0 +1,162 @@
+//! Reading a tape.
+
+use super::TapeError;
+use super::asked::Asked;
+use super::call::{Call, file_name};
+use super::choice::{self, Choice, Wish};
+use super::document::{self, Entries};
+use super::manifest::Manifest;
+use runtime::data::Data;
+use runtime::model::ModelError;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// A tape that was read.
+#[derive(Debug)]
+pub struct Recording {
+    folder: PathBuf,
+    /// Which run it was.
+    pub manifest: Manifest,
+    routes: Vec<(Wish, Result<Choice, ModelError>)>,
+    lines: RefCell<BTreeMap<String, Track>>,
+    is_whole: bool,
+}
+
+/// The calls of one line of work.
+#[derive(Debug, Default)]
+struct Track {
+    recorded: u64,
+    left: VecDeque<Rc<Call>>,
+    asked: Asked,
+}
+
+/// Why there is no answer to a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lost {
+    /// The recorded run made no such call: how many the line made, and the lines there are.
+    Unmade(u64, Vec<String>),
+    /// The recorded run did not come to its end, and this call was not over by then.
+    Unfinished(u64),
+}
+
+impl Recording {
+    /// Reads a tape.
+    ///
+    /// # Errors
+    /// It is none, of a later version, damaged, or changed by hand.
+    pub fn open(folder: &Path) -> Result<Recording, TapeError> {
+        let manifest = Manifest::read(folder)?;
+        let routes = read_routes(&folder.join("routes.json"))?;
+        let end = folder.join("end.json");
+        let is_whole = end.exists();
+        let lines = read_calls(&folder.join("calls"), is_whole)?;
+        if is_whole {
+            check_count(&end, &lines)?;
+        }
+        Ok(Recording { folder: folder.to_owned(), manifest, routes, lines: RefCell::new(lines), is_whole })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The route that a choice came to, where the recorded run chose so.
+    #[must_use]
+    pub fn chosen(&self, provider: Option<&str>, model: Option<&str>) -> Option<Result<Choice, ModelError>> {
+        let is_it = |wish: &Wish| wish.0.as_deref() == provider && wish.1.as_deref() == model;
+        self.routes.iter().find(|(wish, _)| is_it(wish)).map(|(_, chosen)| chosen.clone())
+    }
+
+    /// The next call of a line, and what was asked then.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn next(&self, fiber: &str) -> Result<(Rc<Call>, Asked), Lost> {
+        let lines = &mut *self.lines.borrow_mut();
+        let found = lines.get_mut(fiber).and_then(|track| {
+            let call = track.left.pop_front()?;
+            call.apply(&mut track.asked);
+            Some((call, track.asked.clone()))
+        });
+        found.ok_or_else(|| {
+            let recorded = lines.get(fiber).map_or(0, |track| track.recorded);
+            if self.is_whole {
+                Lost::Unmade(recorded, lines.keys().cloned().collect())
+            } else {
+                Lost::Unfinished(recorded)
+            }
+        })
+    }
+
+    /// Calls that nobody asked for: of each line the first, and how many.
+    #[must_use]
+    pub fn unused(&self) -> Vec<(String, u64, usize)> {
+        let lines = self.lines.borrow();
+        let left = lines.iter().filter_map(|(name, track)| Some((name, track.left.front()?.number, track.left.len())));
+        left.map(|(name, first, count)| (name.clone(), first, count)).collect()
+    }
+}
+
+fn read_routes(path: &Path) -> Result<Vec<(Wish, Result<Choice, ModelError>)>, TapeError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let data = document::read(path)?;
+    let rows = Entries { path, data: &data };
+    let row = |row| choice::from_data(row).ok_or_else(|| TapeError::broken(path, "a route is none"));
+    rows.list("routes")?.iter().map(row).collect()
+}
+
+fn read_calls(folder: &Path, is_whole: bool) -> Result<BTreeMap<String, Track>, TapeError> {
+    let unread = |error: std::io::Error| TapeError::broken(folder, error.to_string());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unread)? {
+        let path = entry.map_err(unread)?.path();
+        // What has another ending was not finished, or is somebody else's.
+        if path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+    }
+    let mut lines: BTreeMap<String, Vec<Call>> = BTreeMap::new();
+    for path in files {
+        let call = Call::read(&path)?;
+        lines.entry(call.fiber.clone()).or_default().push(call);
+    }
+    let mut tracks = BTreeMap::new();
+    for (fiber, mut calls) in lines {
+        calls.sort_by_key(|call| call.number);
+        if let Some((missing, _)) = (1_u64..).zip(&calls).find(|(number, call)| call.number != *number) {
+            if is_whole {
+                let path = folder.join(file_name(&fiber, missing));
+                return Err(TapeError::broken(&path, "this file is missing, and later calls of its line are there"));
+            }
+            // Two were in flight when the run broke off, and the later one was over first.
+            calls.retain(|call| call.number < missing);
+        }
+        let left: VecDeque<Rc<Call>> = calls.into_iter().map(Rc::new).collect();
+        tracks.insert(fiber, Track { recorded: left.len() as u64, left, asked: Asked::default() });
+    }
+    Ok(tracks)
+}
+
+/// A whole tape has as many calls as it says.
+fn check_count(path: &Path, lines: &BTreeMap<String, Track>) -> Result<(), TapeError> {
+    let data = document::read(path)?;
+    let said = Entries { path, data: &data }.take("calls", "a dict of counts", Data::as_dict)?;
+    let names = said.keys().map(AsRef::as_ref).chain(lines.keys().map(String::as_str));
+    for name in names {
+        let said = said.get(name).and_then(Data::as_int).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        let found = lines.get(name).map_or(0, |track| track.recorded);
+        if said != found {
+            let why = format!("the run made {said} calls in {name}, and the files of {found} are there");
+            return Err(TapeError::broken(path, why));
+        }
+    }
+    Ok(())
+}
+

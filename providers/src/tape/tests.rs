@@ -1,0 +1,194 @@
+use super::*;
+use runtime::data::Data;
+use runtime::message::{Message, ToolCall};
+use runtime::model::{ModelError, ModelErrorKind, Reply, Request, System, Usage};
+use runtime::note::{Note, Severity};
+use runtime::seam::{Destination, Turn};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::testing::{Place, scratch};
+
+fn folder(name: &str) -> PathBuf {
+    // Who records makes the folder.
+    scratch(&format!("tape-{name}")).join("tape")
+}
+
+fn manifest() -> Manifest {
+    Manifest {
+        harn: "0.1.0".into(),
+        script: "a.harn".into(),
+        digest: digest_of(b"a"),
+        seed: u64::MAX,
+        seeded: false,
+        started_at_ms: 5,
+        args: vec!["x".into()],
+        task: None,
+    }
+}
+
+fn request(system: &str, messages: &[&str]) -> Request {
+    Request {
+        system: System::primary(system),
+        messages: messages.iter().map(|text| Arc::new(Message::user(*text))).collect(),
+        ..Request::default()
+    }
+}
+
+fn reply() -> Reply {
+    Reply {
+        text: "hi".into(),
+        tool_calls: vec![ToolCall::new("c1", "look", Data::from("no json"))],
+        usage: Usage { input_tokens: 1, output_tokens: 2, cache_read_tokens: 3, cache_write_tokens: 4 },
+        stop_reason: Some("tool_use".into()),
+        reasoning: Some("hm".into()),
+        model: "m".into(),
+        provider: "p".into(),
+        ..Reply::default()
+    }
+}
+
+/// A tape of two calls, whole where `closed`.
+fn record(path: &PathBuf, closed: bool) {
+    let place = Place::new();
+    let turn = Turn { session: &place.session, number: 1, scope: &place.scope };
+    let to = Destination { provider: Some("p".into()), model: None };
+    let recorder = Recorder::create(path, &manifest(), Secrets::default()).unwrap();
+    let chosen = Err(ModelError::new(ModelErrorKind::Auth, "no key"));
+    recorder.chosen(Some("p"), None, &chosen).unwrap();
+    let first = recorder.begin(turn, &request("s", &["a"]), &to);
+    let pieces = [TimedPiece { after_ms: Some(3), piece: Piece::ToolCallArguments(1, "{".into()) }];
+    let note = Note { code: None, severity: Severity::Warning, message: "odd".into(), about: None, fault: None };
+    let answered = Answered::of(&Ok(reply()));
+    let came = Came { pieces: pieces.to_vec(), notes: vec![note], answered, took_ms: 7, waited: true };
+    recorder.end(first, &came).unwrap();
+    let second = recorder.begin(turn, &request("s", &["a", "b"]), &to);
+    let came = Came { pieces: vec![], notes: vec![], answered: Answered::GivenUp, took_ms: 0, waited: false };
+    recorder.end(second, &came).unwrap();
+    if closed {
+        recorder.close(0).unwrap();
+    }
+}
+
+#[test]
+fn what_was_written_is_read_again() {
+    let path = folder("again");
+    record(&path, true);
+    let second = fs::read_to_string(path.join("calls/main-0002.json")).unwrap();
+    assert!(second.contains("\"messages_as_before\": 1") && !second.contains("\"a\""), "{second}");
+    let tape = Recording::open(&path).unwrap();
+    assert_eq!(tape.manifest, manifest());
+    assert_eq!(tape.chosen(Some("p"), None).unwrap().unwrap_err().message, "no key");
+    assert!(tape.chosen(None, None).is_none());
+    assert_eq!(tape.unused(), [("main".to_owned(), 1, 2)]);
+    let (call, asked) = tape.next("main").unwrap();
+    assert_eq!((call.took_ms, call.waited, call.pieces[0].after_ms, asked.messages.len()), (7, true, Some(3), 1));
+    assert_eq!((call.notes.len(), call.notes[0].message.as_str()), (1, "odd"));
+    let Answered::Reply(got) = &call.answered else { panic!("{:?}", call.answered) };
+    assert_eq!(format!("{got:?}"), format!("{:?}", reply()));
+    let (call, asked) = tape.next("main").unwrap();
+    assert!(call.answered.outcome().is_none());
+    let mut line = Line::default();
+    let to = Destination { provider: Some("p".into()), model: None };
+    line.next(&request("s", &["a", "b"]), &to, &Secrets::default());
+    assert_eq!(difference(&asked, &line.asked), None);
+    assert_eq!(tape.next("main").unwrap_err(), Lost::Unmade(2, vec!["main".into()]));
+    assert!(matches!(Recorder::create(&path, &manifest(), Secrets::default()), Err(TapeError::Recorded(_))));
+    fs::remove_dir_all(path).unwrap();
+}
+
+#[test]
+fn what_is_no_whole_tape_says_why() {
+    let path = folder("wrong");
+    let open = || Recording::open(&path).unwrap_err().to_string();
+    assert!(open().contains("there is no such folder"));
+    fs::create_dir(&path).unwrap();
+    assert!(open().contains("holds no tape.json"));
+    fs::write(path.join("tape.json"), "{\"format\": \"song\"}").unwrap();
+    assert!(open().contains("does not say"));
+    assert!(matches!(Recorder::create(&path, &manifest(), Secrets::default()), Err(TapeError::Recorded(_))));
+    fs::write(path.join("tape.json"), "{\"format\": \"harn tape\", \"version\": 99}").unwrap();
+    assert!(open().contains("of version 99"));
+    fs::remove_dir_all(&path).unwrap();
+    record(&path, true);
+    fs::remove_file(path.join("calls/main-0001.json")).unwrap();
+    assert!(open().contains("main-0001.json: this file is missing"), "{}", open());
+    fs::remove_file(path.join("calls/main-0002.json")).unwrap();
+    assert!(open().contains("the run made 2 calls in main, and the files of 0"), "{}", open());
+    fs::remove_dir_all(&path).unwrap();
+    record(&path, false);
+    fs::remove_file(path.join("calls/main-0001.json")).unwrap();
+    assert_eq!(Recording::open(&path).unwrap().next("main").unwrap_err(), Lost::Unfinished(0));
+    fs::remove_dir_all(&path).unwrap();
+}
+
+#[test]
+fn a_change_by_hand_is_noticed_unless_the_digest_is_taken_out() {
+    let path = folder("edited");
+    record(&path, true);
+    let file = path.join("calls/main-0001.json");
+    let text = fs::read_to_string(&file).unwrap().replace("\"hi\"", "\"ho\"");
+    fs::write(&file, &text).unwrap();
+    assert_eq!(Recording::open(&path).unwrap_err(), TapeError::Edited(file.clone()));
+    let data = Data::from_json(&text).unwrap();
+    let mut entries = data.as_dict().unwrap().clone();
+    entries.remove("digest");
+    fs::write(&file, Data::from(entries).to_json()).unwrap();
+    let (call, _) = Recording::open(&path).unwrap().next("main").unwrap();
+    assert!(matches!(&call.answered, Answered::Reply(reply) if &*reply.text == "ho"));
+    fs::remove_dir_all(path).unwrap();
+}
+
+#[test]
+fn rubbish_is_refused_and_never_panics() {
+    let path = folder("rubbish");
+    record(&path, true);
+    let files = ["tape.json", "routes.json", "end.json", "calls/main-0001.json", "calls/main-0002.json"];
+    let mut seed = 1_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below.max(1)
+    };
+    let (mut refused, mut taken) = (0, 0);
+    for round in 0..1_500 {
+        let file = path.join(files[random(files.len())]);
+        let good = fs::read(&file).unwrap();
+        let mut bytes = good.clone();
+        match round % 4 {
+            0 => bytes.truncate(random(bytes.len())),
+            1 => {
+                for _ in 0..=random(4) {
+                    let at = random(bytes.len());
+                    bytes[at] = random(256) as u8;
+                }
+            }
+            // Without its digest it is read as far as it goes.
+            _ => {
+                let text = String::from_utf8(good.clone()).unwrap();
+                let mut entries = Data::from_json(&text).unwrap().as_dict().unwrap().clone();
+                entries.remove("digest");
+                let keys: Vec<_> = entries.keys().cloned().collect();
+                let key = keys[random(keys.len())].clone();
+                let other = [Data::Nil, Data::from(-1), Data::from("x"), Data::list([]), Data::empty_dict(), Data::from(true)];
+                entries.insert(key, other[random(other.len())].clone());
+                bytes = Data::from(entries).to_json().into_bytes();
+            }
+        }
+        fs::write(&file, &bytes).unwrap();
+        match Recording::open(&path) {
+            Ok(tape) => {
+                taken += 1;
+                while tape.next("main").is_ok() {}
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().is_empty() && !error.help().is_empty());
+            }
+        }
+        fs::write(&file, &good).unwrap();
+    }
+    assert!(refused > 700 && taken > 50, "{refused} refused, {taken} taken");
+    assert!(Recording::open(&path).is_ok());
+    fs::remove_dir_all(path).unwrap();
+}

@@ -1,0 +1,116 @@
+//! Runs on record: `harn run --record` and `--replay`.
+//!
+//! - [`Tape`]: what a run writes, or what it is run again from.
+//! - [`Models`]: the routes of a run with a tape around them; everything that asks a model goes through it.
+//! - `record`, `replay`: one call, written down or answered from what was written.
+//! - `report`: what is wrong, as diagnostics.
+
+mod codes;
+mod models;
+mod record;
+mod replay;
+mod report;
+
+pub(crate) use codes::CODES;
+pub(crate) use models::Models;
+
+use crate::clock::{RunClock, system_ms};
+use crate::engine::RunOptions;
+use crate::world::entropy;
+use lang::diagnostic::Diagnostic;
+use lang::source::SourceRef;
+use providers::tape::{Manifest, Recorder, Recording, Secrets, digest_of};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// What a run writes, or what it is run again from.
+pub struct Tape {
+    deck: Deck,
+    seed: u64,
+    seeded: bool,
+    started_at_ms: u64,
+}
+
+/// What stands around the routes.
+pub(crate) enum Deck {
+    /// Nothing.
+    Empty,
+    /// Calls are written down.
+    Records(Recorder),
+    /// Calls are answered from what was written.
+    Replays {
+        recording: Recording,
+        /// It is not the script that was recorded.
+        is_changed: bool,
+    },
+}
+
+impl Tape {
+    /// Begins to record a run of `script` into a folder that is new or empty.
+    ///
+    /// # Errors
+    /// The folder holds something, or cannot be written.
+    pub fn record(folder: &Path, script: &SourceRef, options: &RunOptions) -> Result<Tape, Diagnostic> {
+        let (seed, seeded) = (options.seed.unwrap_or_else(entropy), options.seed.is_some());
+        let started_at_ms = if seeded { RunClock::SEEDED_START_MS } else { system_ms() };
+        let manifest = Manifest {
+            harn: env!("CARGO_PKG_VERSION").to_owned(),
+            script: script.name().to_owned(),
+            digest: digest_of(script.text().as_bytes()),
+            seed,
+            seeded,
+            started_at_ms,
+            args: options.args.clone(),
+            task: options.task.clone(),
+        };
+        let recorder = Recorder::create(folder, &manifest, secrets()).map_err(|error| report::of(&error))?;
+        Ok(Tape { deck: Deck::Records(recorder), seed, seeded, started_at_ms })
+    }
+
+    /// Reads the recording in a folder, to run `script` from it. Arguments that `options` do not give are those of the
+    /// recorded run.
+    ///
+    /// # Errors
+    /// The folder holds no recording that can be used.
+    pub fn replay(folder: &Path, script: &SourceRef, options: &mut RunOptions) -> Result<Tape, Diagnostic> {
+        let recording = Recording::open(folder).map_err(|error| report::of(&error))?;
+        let said = &recording.manifest;
+        if options.args.is_empty() {
+            options.args.clone_from(&said.args);
+        }
+        if options.task.is_none() {
+            options.task.clone_from(&said.task);
+        }
+        let (seed, seeded, started_at_ms) = (said.seed, said.seeded, said.started_at_ms);
+        let is_changed = said.digest != digest_of(script.text().as_bytes());
+        Ok(Tape { deck: Deck::Replays { recording, is_changed }, seed, seeded, started_at_ms })
+    }
+}
+
+/// What must not get onto a tape.
+fn secrets() -> Secrets {
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    Secrets::of(std::env::vars_os().filter_map(text))
+}
+
+/// What a run follows from: its seed, its clock, its tape.
+pub(crate) struct Beginning {
+    pub(crate) seed: u64,
+    pub(crate) clock: RunClock,
+    pub(crate) deck: Deck,
+}
+
+impl Beginning {
+    /// With a seed its ids, clock and randomness follow from it; with a tape they are those on it.
+    pub(crate) fn of(seed: Option<u64>, tape: Option<Tape>) -> Self {
+        let Some(tape) = tape else {
+            let clock = if seed.is_some() { RunClock::fixed() } else { RunClock::system() };
+            return Self { seed: seed.unwrap_or_else(entropy), clock, deck: Deck::Empty };
+        };
+        let clock = match tape.deck {
+            Deck::Records(_) if !tape.seeded => RunClock::stepped(tape.started_at_ms),
+            _ => RunClock::replayed(tape.started_at_ms, tape.seeded),
+        };
+        Self { seed: tape.seed, clock, deck: tape.deck }
+    }
+}

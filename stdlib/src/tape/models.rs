@@ -1,0 +1,141 @@
+//! The routes of a run, with a tape around them.
+
+use super::replay::Lines;
+use super::{Deck, report};
+use crate::clock::RunClock;
+use lang::diagnostic::Diagnostic;
+use lang::source::{SourceRef, Span};
+use providers::model::{Mock, Routes};
+use providers::tape::{Choice, TapeError};
+use runtime::model::{Delta, ModelError, Reply, Request};
+use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
+use std::cell::{OnceCell, RefCell};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+/// Where in the script somebody waits for a model.
+type Place = Box<dyn Fn() -> Option<(SourceRef, Span)>>;
+
+/// The routes of a run, with a tape around them.
+pub(crate) struct Models {
+    pub(super) routes: Routes,
+    pub(super) clock: Rc<RunClock>,
+    deck: Deck,
+    /// What broke the run off: it cannot go on as it was recorded, or cannot be recorded.
+    broken: RefCell<Option<Diagnostic>>,
+    place: OnceCell<Place>,
+    /// Of a run that is run again: what was asked so far.
+    pub(super) lines: Lines,
+}
+
+impl Models {
+    pub(crate) fn new(routes: Routes, clock: Rc<RunClock>, deck: Deck) -> Self {
+        Self { routes, clock, deck, broken: RefCell::default(), place: OnceCell::new(), lines: Lines::default() }
+    }
+
+    /// The mock, for scripting it and for seeing what it was sent.
+    pub(crate) fn mock(&self) -> &Rc<Mock> {
+        self.routes.mock()
+    }
+
+    /// How to find where in the script somebody waits.
+    pub(crate) fn set_place(&self, place: impl Fn() -> Option<(SourceRef, Span)> + 'static) {
+        let _ = self.place.set(Box::new(place));
+    }
+
+    /// Chooses the route of a call; a run that is run again chooses as it did.
+    ///
+    /// # Errors
+    /// No route can be chosen.
+    pub(crate) fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<Choice, ModelError> {
+        let choose = || self.routes.choose(provider, model).map(Choice::from).map_err(ModelError::from);
+        match &self.deck {
+            Deck::Empty => choose(),
+            Deck::Records(recorder) => {
+                let chosen = choose();
+                self.written(recorder.chosen(provider, model, &chosen));
+                chosen
+            }
+            Deck::Replays { recording, .. } => recording.chosen(provider, model).unwrap_or_else(choose),
+        }
+    }
+
+    /// Ends the run where something could not be written.
+    pub(super) fn written(&self, outcome: Result<(), TapeError>) {
+        if let Err(error) = outcome {
+            self.break_off(report::of(&error));
+        }
+    }
+
+    /// Ends the run; the first reason counts.
+    pub(super) fn break_off(&self, mut why: Diagnostic) {
+        let mut broken = self.broken.borrow_mut();
+        if broken.is_some() {
+            return;
+        }
+        if let Some((source, span)) = self.place.get().and_then(|place| place()) {
+            why = why.label(&source, span, "in this call");
+        }
+        *broken = Some(why);
+    }
+
+    /// What broke the run off.
+    pub(crate) fn broken(&self) -> Option<Diagnostic> {
+        self.broken.borrow().clone()
+    }
+
+    /// Does some work of the run; nothing where the run breaks off meanwhile.
+    pub(crate) async fn unless_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut work = pin!(work);
+        poll_fn(|cx| {
+            let polled = work.as_mut().poll(cx);
+            if self.broken.borrow().is_some() { Poll::Ready(None) } else { polled.map(Some) }
+        })
+        .await
+    }
+
+    /// The run is over: the tape is closed, or found not to be at its end.
+    pub(crate) fn finish(&self, exit_code: i32) -> Vec<Diagnostic> {
+        match &self.deck {
+            Deck::Empty => Vec::new(),
+            Deck::Records(recorder) => recorder.close(exit_code).err().iter().map(report::of).collect(),
+            Deck::Replays { recording, is_changed } => report::unused(recording, *is_changed).into_iter().collect(),
+        }
+    }
+}
+
+impl Model for Models {
+    fn ready(&self, request: &Request) -> Outcome<()> {
+        match &self.deck {
+            Deck::Empty => self.routes.ready(request),
+            _ => {
+                let chosen = self.choose(request.provider.as_deref(), request.model.as_deref());
+                chosen.map(drop).map_err(fault)
+            }
+        }
+    }
+
+    fn destination(&self, request: &Request) -> Destination {
+        match self.choose(request.provider.as_deref(), request.model.as_deref()) {
+            Ok(choice) => Destination { provider: Some(choice.provider), model: Some(choice.model) },
+            Err(_) => Destination { provider: request.provider.clone(), model: request.model.clone() },
+        }
+    }
+
+    fn call<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        request: &'a Request,
+        live: &'a dyn Fn(Delta<'_>),
+    ) -> Answer<'a, Outcome<Reply>> {
+        match &self.deck {
+            Deck::Empty => self.routes.call(turn, request, live),
+            Deck::Records(recorder) => Answer::later(self.record(recorder, turn, request, live)),
+            Deck::Replays { recording, is_changed } => {
+                Answer::later(self.replay(recording, *is_changed, turn, request, live))
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A call, answered from what was written down.
+
+use super::{Models, report};
+use crate::clock::Gate;
+use providers::tape::{Answered, Line, Recording, Secrets, difference};
+use runtime::clock::Clock;
+use runtime::model::{Delta, Reply, Request};
+use runtime::seam::{Model, Outcome, Turn};
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+
+/// How long after the moment at which a recorded call was given up one waits for that to happen again, in milliseconds.
+const PATIENCE_MS: u64 = 600_000;
+
+/// What the lines of work have asked so far, as it would be written.
+#[derive(Default)]
+pub(super) struct Lines {
+    asked: RefCell<BTreeMap<String, Line>>,
+    secrets: OnceCell<Secrets>,
+}
+
+impl Models {
+    /// Gives the recorded answer, in the pieces and at the time that were recorded, to a request that is the same.
+    pub(super) async fn replay(
+        &self,
+        recording: &Recording,
+        is_changed: bool,
+        turn: Turn<'_>,
+        request: &Request,
+        live: &dyn Fn(Delta<'_>),
+    ) -> Outcome<Reply> {
+        let gate = Gate::new(&self.clock);
+        let fiber = turn.scope.path.name();
+        let to = self.destination(request);
+        let (call, then) = match recording.next(&fiber) {
+            Ok(found) => found,
+            Err(lost) => {
+                self.break_off(report::lost(recording, &fiber, &lost, is_changed));
+                return std::future::pending().await;
+            }
+        };
+        let different = {
+            let lines = &mut *self.lines.asked.borrow_mut();
+            let line = lines.entry(fiber.to_string()).or_default();
+            line.next(request, &to, self.lines.secrets.get_or_init(super::secrets));
+            difference(&then, &line.asked)
+        };
+        if let Some(different) = different {
+            self.break_off(report::different(recording, &call, &different, is_changed));
+            return std::future::pending().await;
+        }
+        if to.provider.as_deref() == Some("mock") {
+            // It answers from the script, which may look at what it was sent: its books are kept, its answer is on the tape.
+            let model = to.model.unwrap_or_default();
+            let _ = self.routes.ask_mock(turn, request, &model).await;
+        }
+        for piece in &call.pieces {
+            if let Some(after_ms) = piece.after_ms {
+                gate.at(after_ms).await;
+            }
+            live(piece.piece.as_delta());
+        }
+        if call.waited {
+            gate.at(call.took_ms).await;
+        }
+        if let Some(outcome) = call.answered.outcome() {
+            call.notes.iter().for_each(|note| turn.scope.note(note.clone()));
+            return outcome;
+        }
+        self.clock.sleep_until(self.clock.now_ms().saturating_add(PATIENCE_MS)).await;
+        self.break_off(report::given_up(recording, &call));
+        std::future::pending().await
+    }
+}

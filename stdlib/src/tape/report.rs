@@ -1,0 +1,105 @@
+//! What is wrong with a tape, or with a run that follows one.
+
+use super::codes;
+use lang::diagnostic::{Diagnostic, nearest};
+use providers::tape::{Call, Lost, Recording, TapeError};
+
+/// Lines of work that a message names.
+const NAMED: usize = 6;
+
+/// An error of a tape.
+pub(super) fn of(error: &TapeError) -> Diagnostic {
+    let code = match error {
+        TapeError::NotEmpty(_) | TapeError::Recorded(_) | TapeError::Unwritten { .. } => codes::UNWRITTEN,
+        TapeError::Newer { .. } => codes::NEWER,
+        TapeError::NoTape { .. } | TapeError::Broken { .. } | TapeError::Edited(_) => codes::UNREADABLE,
+    };
+    Diagnostic::error(code, error.to_string()).help(error.help())
+}
+
+/// A request that is not the one on record.
+pub(super) fn different(recording: &Recording, call: &Call, difference: &str, is_changed: bool) -> Diagnostic {
+    let (number, fiber) = (call.number, &call.fiber);
+    let message = format!("call {number} of `{fiber}` asks for something else than it did when it was recorded");
+    let said = Diagnostic::error(codes::DIFFERENT, message)
+        .note(format!("it is turn {} of the session {}; `-` as recorded, `+` now", call.turn, call.session))
+        .note(difference);
+    again(said, recording, is_changed)
+}
+
+/// A call that has no answer on record.
+pub(super) fn lost(recording: &Recording, fiber: &str, lost: &Lost, is_changed: bool) -> Diagnostic {
+    let said = match lost {
+        Lost::Unfinished(count) => {
+            let message = format!("the recorded run broke off before call {} of `{fiber}` was answered", count + 1);
+            Diagnostic::error(codes::MISSING, message)
+                .note("up to here everything was the same; the recording ends where the run was cut short")
+        }
+        Lost::Unmade(0, lines) => {
+            let message = format!("no call of `{fiber}` was recorded");
+            let mut said = Diagnostic::error(codes::MISSING, message).note(known(lines));
+            if let Some(near) = nearest(fiber, lines.iter().map(String::as_str)) {
+                said = said.note(format!("the nearest of them is `{near}`"));
+            }
+            said
+        }
+        Lost::Unmade(count, _) => {
+            let message = format!("call {} of `{fiber}` was not recorded", count + 1);
+            let calls = if *count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
+            Diagnostic::error(codes::MISSING, message).note(format!("the recorded run made {calls} there"))
+        }
+    };
+    again(said, recording, is_changed)
+}
+
+fn known(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return "the recorded run asked no model at all".to_owned();
+    }
+    let named: Vec<String> = lines.iter().take(NAMED).map(|line| format!("`{line}`")).collect();
+    let more = if lines.len() > NAMED { format!(" and {} more", lines.len() - NAMED) } else { String::new() };
+    format!("the recorded run made calls in {}{more}", named.join(", "))
+}
+
+/// A recorded call that nobody waited for to its end, and that somebody waits for now.
+pub(super) fn given_up(recording: &Recording, call: &Call) -> Diagnostic {
+    let message = format!(
+        "call {} of `{}` has no answer on record: the recorded run gave it up after {} ms",
+        call.number, call.fiber, call.took_ms
+    );
+    again(Diagnostic::error(codes::MISSING, message), recording, false)
+}
+
+/// Calls on record that the run did not make.
+pub(super) fn unused(recording: &Recording, is_changed: bool) -> Option<Diagnostic> {
+    let unused = recording.unused();
+    let count: usize = unused.iter().map(|(_, _, count)| count).sum();
+    if count == 0 {
+        return None;
+    }
+    let calls = if count == 1 { "1 recorded call was".to_owned() } else { format!("{count} recorded calls were") };
+    let mut said = Diagnostic::warning(codes::UNUSED, format!("{calls} not made again"));
+    for (fiber, first, count) in unused.iter().take(NAMED) {
+        said = said.note(match count {
+            1 => format!("call {first} of `{fiber}`"),
+            _ => format!("calls {first} to {} of `{fiber}`", *first + *count as u64 - 1),
+        });
+    }
+    if unused.len() > NAMED {
+        said = said.note(format!("and those of {} more lines of work", unused.len() - NAMED));
+    }
+    Some(again(said, recording, is_changed))
+}
+
+/// What to do where the run is another than the recorded one.
+fn again(mut said: Diagnostic, recording: &Recording, is_changed: bool) -> Diagnostic {
+    let manifest = &recording.manifest;
+    if is_changed {
+        said = said.note(format!("the script is not the one that was recorded ({})", manifest.script));
+    } else if manifest.harn != env!("CARGO_PKG_VERSION") {
+        said = said.note(format!("it was recorded by harn {}, this is {}", manifest.harn, env!("CARGO_PKG_VERSION")));
+    } else {
+        said = said.note("what a script reads from files, programs, servers and the environment is not on record");
+    }
+    said.help(format!("record again into another folder: `harn run --record DIR {}`", manifest.script))
+}
