@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::live::{Watcher, When};
 use crate::report::{Format, show};
 use std::path::PathBuf;
-use stdlib::{Diagnostic, Engine, RunOptions, read_source};
+use stdlib::{Diagnostic, Engine, RunOptions, Tape, read_source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -47,7 +47,17 @@ pub(crate) fn run(args: Args) -> i32 {
         Err(found) => return refuse(&found),
     };
     let watcher = Watcher::new(args.live, args.format);
-    let options = RunOptions { task: args.task, args: args.args, interrupt: Some(interrupt::listen()), ..options };
+    let interrupt = Some(interrupt::listen());
+    let mut options = RunOptions { task: args.task, args: args.args, interrupt, ..options };
+    let tape = match (&args.record, &args.replay) {
+        (Some(folder), _) => Tape::record(folder, &source, &options).map(Some),
+        (None, Some(folder)) => Tape::replay(folder, &source, &mut options).map(Some),
+        (None, None) => Ok(None),
+    };
+    options.tape = match tape {
+        Ok(tape) => tape,
+        Err(diagnostic) => return refuse(&[diagnostic]),
+    };
     let options = match &watcher {
         Some(watcher) => RunOptions { live: Some(watcher.live()), output: watcher.output(), ..options },
         None => options,

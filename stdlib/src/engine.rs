@@ -162,7 +162,10 @@ impl Engine {
     pub fn run(&self, source: &SourceRef) -> Ran {
         let loaded = self.load(source, Options::default());
         let mut diagnostics = errors(loaded.diagnostics);
-        let Some(unit) = loaded.unit else { return Ran { exit_code: 1, diagnostics, interrupted: None } };
+        let Some(unit) = loaded.unit else {
+            self.world.routes.discard();
+            return Ran { exit_code: 1, diagnostics, interrupted: None };
+        };
         let result = self.execute(&unit);
         match &result {
             // Nothing is left to clean up with, or no recorded answer.

@@ -6,8 +6,6 @@ use runtime::data::Data;
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// The file.
-const FILE: &str = "tape.json";
 /// The entry that says what the folder is.
 const FORMAT: &str = "harn tape";
 
@@ -33,9 +31,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// The file.
+    pub(super) const FILE: &str = "tape.json";
+
     /// Whether a folder holds a tape.
     pub(super) fn is_in(folder: &Path) -> bool {
-        folder.join(FILE).exists()
+        folder.join(Self::FILE).exists()
     }
 
     pub(super) fn write(&self, folder: &Path, secrets: &Secrets) -> Result<(), TapeError> {
@@ -54,7 +55,7 @@ impl Manifest {
         if let Some(task) = &self.task {
             put("task", task.as_str().into());
         }
-        document::write(&folder.join(FILE), map, secrets)
+        document::write(&folder.join(Self::FILE), map, secrets)
     }
 
     pub(super) fn read(folder: &Path) -> Result<Manifest, TapeError> {
@@ -62,7 +63,7 @@ impl Manifest {
         if !folder.is_dir() {
             return Err(no_tape("there is no such folder"));
         }
-        let path = folder.join(FILE);
+        let path = folder.join(Self::FILE);
         if !path.is_file() {
             return Err(no_tape("it holds no tape.json"));
         }

@@ -139,6 +139,14 @@ impl Recorder {
         document::write(&path, document, &self.secrets)
     }
 
+    /// The run never began: what was written goes, and the folder where nothing else is in it.
+    pub fn discard(&self) {
+        // What cannot be removed stays; the next to record here is told so.
+        let _ = fs::remove_file(self.folder.join(Manifest::FILE));
+        let _ = fs::remove_dir(self.folder.join("calls"));
+        let _ = fs::remove_dir(&self.folder);
+    }
+
     /// The run is over.
     ///
     /// # Errors

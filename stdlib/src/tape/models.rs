@@ -96,6 +96,13 @@ impl Models {
         .await
     }
 
+    /// There was nothing to run: the folder is as it was.
+    pub(crate) fn discard(&self) {
+        if let Deck::Records(recorder) = &self.deck {
+            recorder.discard();
+        }
+    }
+
     /// The run is over: the tape is closed, or found not to be at its end.
     pub(crate) fn finish(&self, exit_code: i32) -> Vec<Diagnostic> {
         match &self.deck {

@@ -2,7 +2,7 @@
 
 use super::{Models, report};
 use crate::clock::Gate;
-use providers::tape::{Answered, Line, Recording, Secrets, difference};
+use providers::tape::{Line, Recording, Secrets, difference};
 use runtime::clock::Clock;
 use runtime::model::{Delta, Reply, Request};
 use runtime::seam::{Model, Outcome, Turn};
