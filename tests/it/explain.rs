@@ -48,6 +48,12 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-RUN-015", "needs somebody who cancels"),
     ("HARN-SRC-001", "needs a file that cannot be read; in `bad_input`"),
     ("HARN-SRC-002", "needs a file that is no text; in `bad_input`"),
+    ("HARN-TAPE-001", "needs a recording; in `recording`"),
+    ("HARN-TAPE-002", "needs a recording; in `recording`"),
+    ("HARN-TAPE-003", "needs a recording; in `recording`"),
+    ("HARN-TAPE-004", "needs a recording; in `recording`"),
+    ("HARN-TAPE-005", "needs a recording; in `recording`"),
+    ("HARN-TAPE-006", "needs an option of the command; in `recording`"),
 ];
 
 /// Rows whose scripts need something that is not built yet. One that has come to hold must leave this list.
