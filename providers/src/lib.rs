@@ -12,8 +12,8 @@
 pub mod fact;
 pub mod model;
 pub mod reminder;
-pub mod watch;
 pub mod tape;
+pub mod watch;
 pub mod web;
 
 #[cfg(test)]

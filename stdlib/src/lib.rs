@@ -45,8 +45,8 @@ pub use log::LogSettings;
 pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::Project;
-pub use tape::Tape;
 pub use read::{Files, read_source};
+pub use tape::Tape;
 pub use world::{Live, World};
 
 pub use lang::builtins::Capability;

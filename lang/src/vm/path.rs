@@ -68,7 +68,10 @@ mod tests {
     fn names_say_who_started_what_and_stay_short() {
         let main = Path::default();
         let (first, each) = (main.child("task"), main.clone().child("each"));
-        assert_eq!([&**first.name(), &**each.name(), &**each.item(7).name()], ["main.task1", "main.each2", "main.each2.7"]);
+        assert_eq!(
+            [&**first.name(), &**each.name(), &**each.item(7).name()],
+            ["main.task1", "main.each2", "main.each2.7"]
+        );
         let mut deep = main;
         let mut seen = std::collections::HashSet::new();
         for _ in 0..1_000 {

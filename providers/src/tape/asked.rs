@@ -78,7 +78,10 @@ impl Line {
             messages,
             tools: as_written(&request.tools.iter().map(tool).collect(), secrets),
             options: as_written(&options(request), secrets),
-            route: Data::dict_of_present([("provider", to.provider.clone().into()), ("model", to.model.clone().into())]),
+            route: Data::dict_of_present([
+                ("provider", to.provider.clone().into()),
+                ("model", to.model.clone().into()),
+            ]),
         };
     }
 }

@@ -64,7 +64,10 @@ pub(super) fn request_of(line: &Line, before: Option<&Asked>) -> Map<String, Val
 pub(super) fn notes_to_data(notes: &[Note]) -> Data {
     let note = |note: &Note| {
         Data::dict_of_present([
-            ("severity", Data::from(SEVERITIES.iter().find(|(known, _)| *known == note.severity).map(|(_, word)| *word))),
+            (
+                "severity",
+                Data::from(SEVERITIES.iter().find(|(known, _)| *known == note.severity).map(|(_, word)| *word)),
+            ),
             ("message", note.message.as_str().into()),
             ("about", note.about.clone().into()),
         ])

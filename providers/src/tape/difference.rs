@@ -95,9 +95,10 @@ fn messages(parts: &mut Vec<String>, then: &[Data], now: &[Data]) {
                 changes.extend((new_index..new_index + new_len).map(|at| (None, Some(at))));
             }
             DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-                changes.extend((0..old_len.max(new_len)).map(|n| {
-                    ((n < old_len).then_some(old_index + n), (n < new_len).then_some(new_index + n))
-                }));
+                changes.extend(
+                    (0..old_len.max(new_len))
+                        .map(|n| ((n < old_len).then_some(old_index + n), (n < new_len).then_some(new_index + n))),
+                );
             }
         }
     }
@@ -167,9 +168,15 @@ fn narrowed(lines: &[&str]) -> Vec<String> {
         let gone = run('-', at);
         let come = run('+', at + gone);
         for index in 0..gone + come {
-            let other = if index < gone { (index < come).then_some(at + gone + index) } else { (index - gone < gone).then_some(at + index - gone) };
+            let other = if index < gone {
+                (index < come).then_some(at + gone + index)
+            } else {
+                (index - gone < gone).then_some(at + index - gone)
+            };
             let line = lines[at + index];
-            let same = other.map_or(0, |other| line.chars().skip(1).zip(lines[other].chars().skip(1)).take_while(|(a, b)| a == b).count());
+            let same = other.map_or(0, |other| {
+                line.chars().skip(1).zip(lines[other].chars().skip(1)).take_while(|(a, b)| a == b).count()
+            });
             out.push(format!("{}{}", &line[..1], cut(&line[1..], same)));
         }
         at += gone + come;
@@ -227,7 +234,10 @@ mod tests {
 
     #[test]
     fn a_long_line_is_shown_around_the_place() {
-        let (one, other) = (format!("{}A{}", "x".repeat(5_000), "y".repeat(500)), format!("{}B{}", "x".repeat(5_000), "y".repeat(500)));
+        let (one, other) = (
+            format!("{}A{}", "x".repeat(5_000), "y".repeat(500)),
+            format!("{}B{}", "x".repeat(5_000), "y".repeat(500)),
+        );
         let text = difference(&asked(&one, &[]), &asked(&other, &[])).unwrap();
         assert!(text.len() < 400 && text.contains("xxA") && text.contains("xxBy"), "{text}");
         let huge = "é".repeat(2_000_000);

@@ -61,7 +61,12 @@ pub(super) struct Entries<'a> {
 
 impl<'a> Entries<'a> {
     /// What `of` makes of the entry `key`.
-    pub(super) fn take<T>(&self, key: &str, expected: &str, of: impl FnOnce(&'a Data) -> Option<T>) -> Result<T, TapeError> {
+    pub(super) fn take<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        of: impl FnOnce(&'a Data) -> Option<T>,
+    ) -> Result<T, TapeError> {
         let value = self.data.get(key);
         of(value).ok_or_else(|| {
             TapeError::broken(self.path, format!("`{key}` must be {expected}, found {}", value.type_name()))

@@ -65,7 +65,9 @@ impl TapeError {
             TapeError::NotEmpty(_) => "name a folder that is new or empty".to_owned(),
             TapeError::Recorded(path) => {
                 let path = path.display();
-                format!("name another folder, remove this one first, or run it again: `harn run --replay {path} SCRIPT`")
+                format!(
+                    "name another folder, remove this one first, or run it again: `harn run --replay {path} SCRIPT`"
+                )
             }
             TapeError::Unwritten { .. } => "look at the rights of the folder and at the room on the disk".to_owned(),
             TapeError::NoTape { .. } => {

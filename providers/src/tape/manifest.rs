@@ -90,7 +90,11 @@ impl Manifest {
             seeded: entries.take("seeded", "a bool", Data::as_bool)?,
             started_at_ms: entries.count("started_at_ms")?,
             args: entries.take("args", "a list of strings", |args| args.as_list()?.iter().map(texts).collect())?,
-            task: entries.take("task", "a string", |task| if task.is_nil() { Some(None) } else { texts(task).map(Some) })?,
+            task: entries.take(
+                "task",
+                "a string",
+                |task| if task.is_nil() { Some(None) } else { texts(task).map(Some) },
+            )?,
         })
     }
 }

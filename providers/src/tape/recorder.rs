@@ -1,5 +1,6 @@
 //! Writing a tape.
 
+use super::TapeError;
 use super::answer::Answered;
 use super::asked::Line;
 use super::call::{file_name, notes_to_data, request_of};
@@ -8,7 +9,6 @@ use super::document;
 use super::manifest::Manifest;
 use super::piece::TimedPiece;
 use super::secrets::Secrets;
-use super::TapeError;
 use runtime::model::{ModelError, Request};
 use runtime::note::Note;
 use runtime::seam::{Destination, Turn};

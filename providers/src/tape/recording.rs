@@ -159,4 +159,3 @@ fn check_count(path: &Path, lines: &BTreeMap<String, Track>) -> Result<(), TapeE
     }
     Ok(())
 }
-

@@ -170,7 +170,8 @@ fn rubbish_is_refused_and_never_panics() {
                 entries.remove("digest");
                 let keys: Vec<_> = entries.keys().cloned().collect();
                 let key = keys[random(keys.len())].clone();
-                let other = [Data::Nil, Data::from(-1), Data::from("x"), Data::list([]), Data::empty_dict(), Data::from(true)];
+                let other =
+                    [Data::Nil, Data::from(-1), Data::from("x"), Data::list([]), Data::empty_dict(), Data::from(true)];
                 entries.insert(key, other[random(other.len())].clone());
                 bytes = Data::from(entries).to_json().into_bytes();
             }

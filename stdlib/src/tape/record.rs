@@ -22,8 +22,14 @@ impl Models {
         live: &dyn Fn(Delta<'_>),
     ) -> Outcome<Reply> {
         let begun = recorder.begin(turn, request, &self.destination(request));
-        let mut call =
-            Recorded { models: self, recorder, gate: Gate::new(&self.clock), begun: Some(begun), pieces: Vec::new(), waited: false };
+        let mut call = Recorded {
+            models: self,
+            recorder,
+            gate: Gate::new(&self.clock),
+            begun: Some(begun),
+            pieces: Vec::new(),
+            waited: false,
+        };
         let come = RefCell::new(VecDeque::new());
         let take = |delta: Delta<'_>| come.borrow_mut().push_back(Piece::of(delta));
         // What the route has to say is written down as well.
