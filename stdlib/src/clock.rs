@@ -45,6 +45,10 @@ pub(crate) struct RunClock {
     own: Gait,
     /// A script may move it although it has not mocked it.
     seeded: bool,
+    /// It is the clock of a run that is run again.
+    replays: bool,
+    /// Who waits for the real outside: programs, servers, the person.
+    busy: Cell<usize>,
     /// The time of the run itself, where it does not follow the system.
     now: Cell<u64>,
     /// The time that a script has put in its place.
@@ -82,6 +86,8 @@ impl RunClock {
         Self {
             own,
             seeded,
+            replays: false,
+            busy: Cell::default(),
             now: Cell::new(start_ms),
             mocked: Cell::default(),
             timers: RefCell::default(),
@@ -107,11 +113,30 @@ impl RunClock {
 
     /// The clock of a run that is run again.
     pub(crate) fn replayed(start_ms: u64, seeded: bool) -> Self {
-        Self::new(Gait::Jumps, start_ms, seeded)
+        Self { replays: true, ..Self::new(Gait::Jumps, start_ms, seeded) }
+    }
+
+    /// Somebody waits for a program, a server or the person, until the guard is dropped. A run that is run again takes its
+    /// time meanwhile, as the recorded one did, so that what is short still comes before what is long.
+    pub(crate) fn outside(self: &Rc<Self>) -> Outside {
+        self.keep_busy(self.busy.get() + 1);
+        Outside(self.clone())
+    }
+
+    fn keep_busy(&self, count: usize) {
+        let changes = (self.busy.replace(count) == 0) != (count == 0);
+        if self.replays && changes {
+            // Who waits begins, or ceases, to look at real time.
+            self.timers.borrow().values().for_each(|timer| timer.waker.wake_by_ref());
+        }
     }
 
     fn gait(&self) -> Gait {
-        if self.mocked.get().is_some() { Gait::Jumps } else { self.own }
+        match self.mocked.get() {
+            Some(_) => Gait::Jumps,
+            None if self.replays && !self.seeded && self.busy.get() > 0 => Gait::Steps,
+            None => self.own,
+        }
     }
 
     fn set(&self, now_ms: u64) {
@@ -228,6 +253,15 @@ impl RunClock {
             Poll::Pending
         })
         .await;
+    }
+}
+
+/// Somebody waits for the real outside.
+pub(crate) struct Outside(Rc<RunClock>);
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        self.0.keep_busy(self.0.busy.get().saturating_sub(1));
     }
 }
 

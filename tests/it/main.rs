@@ -15,6 +15,7 @@
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
 //! - [`persist`]: loops that outlive their process.
+//! - [`recording`]: runs on record, run again without models; loops side by side against a server.
 //! - [`system`]: standard input, servers, processes.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`trace`]: the life of reminders, read from logs of real runs.
@@ -47,6 +48,7 @@ mod oracle;
 mod peers;
 mod persist;
 mod properties;
+mod recording;
 mod reminder_rows;
 mod repl;
 mod scripts;

@@ -144,6 +144,9 @@ fn lines(then: &str, now: &str) -> String {
     let text = diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string();
     let all: Vec<&str> = text.lines().filter(|line| !line.starts_with("@@")).collect();
     let mut out: Vec<String> = narrowed(&all[..all.len().min(LINES)]);
+    while out.last().is_some_and(|line| line.trim().is_empty()) {
+        out.pop();
+    }
     if all.len() > LINES {
         out.push(format!("… {} more lines", all.len() - LINES));
     }

@@ -1,12 +1,13 @@
 //! What comes from outside, in its place among what the clock does.
 
-use super::{Entry, Key, RunClock, Timer};
+use super::{Entry, Gait, Key, RunClock, Timer};
 use runtime::clock::Clock;
 use std::cell::Cell;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The place of one question to the outside in the order of what happens: taken when it is asked. Each piece of the answer
 /// passes it: in a recorded run when it has come and everything before it has happened, in a replayed one at the time that
@@ -32,7 +33,7 @@ impl Gate {
     /// Something has come: ready in its turn. How long after the question that was, on the run's clock, in milliseconds.
     pub(crate) async fn arrived(&self) -> u64 {
         let took = match self.clock.gait() {
-            super::Gait::Jumps => 0,
+            Gait::Jumps => 0,
             _ => u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         let clock = &self.clock;
@@ -41,13 +42,13 @@ impl Gate {
         if clock.passed.get().is_some_and(|passed| passed > key) {
             key.at_ms = key.at_ms.saturating_add(1);
         }
-        self.pass(key).await;
+        self.pass(key, true).await;
         key.at_ms.saturating_sub(self.begun_ms)
     }
 
     /// Ready so many milliseconds after the question, in its turn.
     pub(crate) async fn at(&self, after_ms: u64) {
-        self.pass(self.key(after_ms)).await;
+        self.pass(self.key(after_ms), false).await;
     }
 
     fn key(&self, after_ms: u64) -> Key {
@@ -57,14 +58,21 @@ impl Gate {
         Key { at_ms, is_gate: true, number: self.number }
     }
 
-    async fn pass(&self, key: Key) {
+    async fn pass(&self, key: Key, has_come: bool) {
         let let_go = Rc::new(Cell::new(false));
         let entry = Entry { clock: &self.clock, key };
+        let mut real: Option<Pin<Box<tokio::time::Sleep>>> = None;
         poll_fn(move |cx| {
             if let_go.get() {
                 return Poll::Ready(());
             }
-            let timer = Timer { waker: cx.waker().clone(), sleeps: true, is_due: true, let_go: Some(let_go.clone()) };
+            let mut is_due = has_come;
+            if !has_come && entry.clock.gait() == Gait::Steps {
+                let left = Duration::from_millis(key.at_ms.saturating_sub(entry.clock.now_ms()));
+                let timer = real.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));
+                is_due = timer.is_elapsed() || timer.as_mut().poll(cx).is_ready();
+            }
+            let timer = Timer { waker: cx.waker().clone(), sleeps: true, is_due, let_go: Some(let_go.clone()) };
             entry.clock.timers.borrow_mut().insert(entry.key, timer);
             Poll::Pending
         })

@@ -66,6 +66,7 @@ fn question(args: &[Value], method: Method, options: usize) -> Result<Question, 
 fn ask(cx: &Cx<'_>, question: Question) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
         let reply = world.web.ask(&question).await;
         reply.map(answer).map_err(|failure| failed(&question, &failure))
     }))

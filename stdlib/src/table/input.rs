@@ -89,8 +89,10 @@ fn text(answer: Result<Answer, oneshot::error::RecvError>, most: u64) -> Result<
 }
 
 fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let answer = here::world(cx)?.input.ask(Wanted::Line);
+    let world = here::world(cx)?;
+    let answer = world.input.ask(Wanted::Line);
     Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
         Ok(match text(answer.await, MOST)? {
             None => Value::Nil,
             Some(mut line) => {
@@ -107,6 +109,10 @@ fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn read_stdin(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let answer = here::world(cx)?.input.ask(Wanted::All);
-    Ok(Wait::new(async move { Ok(Value::from(text(answer.await, 16 * MOST)?.unwrap_or_default())) }))
+    let world = here::world(cx)?;
+    let answer = world.input.ask(Wanted::All);
+    Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
+        Ok(Value::from(text(answer.await, 16 * MOST)?.unwrap_or_default()))
+    }))
 }

@@ -1,5 +1,6 @@
 //! Other programs.
 
+use crate::here;
 use crate::system;
 use lang::builtins::{Capability, args};
 use lang::value::Value;
@@ -51,7 +52,9 @@ fn exec(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     }
     cx.check_room(0)?;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let outside = here::world(cx)?.clock.outside();
     Ok(Wait::new(async move {
+        let _outside = outside;
         let mut group = Group::start(&mut command).map_err(|e| not_started(&name, &e))?;
         let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
         let (out, err) = tokio::try_join!(output(&name, stdout), output(&name, stderr))?;

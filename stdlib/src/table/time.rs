@@ -19,7 +19,7 @@ lang::builtins! { "" =>
     plain "mock_time(at_ms: int? = nil) -> nil" mock_time;
     /// Moves mocked time.
     plain "advance_time(duration: int) -> nil" advance_time;
-    /// Time follows the system again.
+    /// Time goes on as it did before it was mocked.
     plain "unmock_time() -> nil" unmock_time;
 }
 

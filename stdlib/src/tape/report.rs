@@ -32,8 +32,9 @@ pub(super) fn lost(recording: &Recording, fiber: &str, lost: &Lost, is_changed: 
     let said = match lost {
         Lost::Unfinished(count) => {
             let message = format!("the recorded run broke off before call {} of `{fiber}` was answered", count + 1);
-            Diagnostic::error(codes::MISSING, message)
+            return Diagnostic::error(codes::MISSING, message)
                 .note("up to here everything was the same; the recording ends where the run was cut short")
+                .help(fresh(recording));
         }
         Lost::Unmade(0, lines) => {
             let message = format!("no call of `{fiber}` was recorded");
@@ -101,5 +102,9 @@ fn again(mut said: Diagnostic, recording: &Recording, is_changed: bool) -> Diagn
     } else {
         said = said.note("what a script reads from files, programs, servers and the environment is not on record");
     }
-    said.help(format!("record again into another folder: `harn run --record DIR {}`", manifest.script))
+    said.help(fresh(recording))
+}
+
+fn fresh(recording: &Recording) -> String {
+    format!("record again into another folder: `harn run --record DIR {}`", recording.manifest.script)
 }
