@@ -145,7 +145,7 @@ impl Routes {
     /// # Errors
     /// What was scripted.
     pub async fn ask_mock(&self, turn: Turn<'_>, request: &Request, model: &Arc<str>) -> Outcome<Reply> {
-        self.mock.call(turn, request, model).get().await
+        self.mock.call(turn, request, model, &|_| {}).get().await
     }
 
     async fn ask(
