@@ -146,7 +146,8 @@ println(with_llm_script(script, { -> agent_loop(\"go\", nil, {provider: \"mock\"
 
 #[test]
 fn more_calls_and_fewer_calls_than_recorded_are_told() {
-    let (script, tape) = case("count", "for n in 1 to 2 {\n  println(llm_call(\"q\", nil, {provider: \"mock\"}).text)\n}\n");
+    let (script, tape) =
+        case("count", "for n in 1 to 2 {\n  println(llm_call(\"q\", nil, {provider: \"mock\"}).text)\n}\n");
     record(&tape, &script, &[], &[]);
     let with = |from: &str, to: &str| {
         let source = fs::read_to_string(&script).unwrap();
@@ -163,7 +164,8 @@ fn more_calls_and_fewer_calls_than_recorded_are_told() {
     assert_eq!((fewer.code, fewer.out.as_str()), (Some(0), "mock: q\n"));
     assert!(fewer.err.contains("warning[HARN-TAPE-003]: 1 recorded call was not made again"), "{}", fewer.err);
     assert!(fewer.err.contains("call 2 of `main`"), "{}", fewer.err);
-    let elsewhere = with("println(llm_call(\"q\", nil, {provider: \"mock\"}).text)", "await(spawn { llm_call(\"q\") })");
+    let elsewhere =
+        with("println(llm_call(\"q\", nil, {provider: \"mock\"}).text)", "await(spawn { llm_call(\"q\") })");
     assert!(elsewhere.err.contains("no call of `main.task1` was recorded"), "{}", elsewhere.err);
     assert!(elsewhere.err.contains("made calls in `main`"), "{}", elsewhere.err);
 }
@@ -210,7 +212,8 @@ fn the_folder_is_new_or_empty_and_what_is_no_recording_is_refused() {
     fs::write(&call, said.replace("mock: q", "mock: r")).unwrap();
     refused(&replay(&tape, &script, &[]), "HARN-TAPE-004", "was changed after it was recorded");
     let without: Vec<&str> = said.lines().filter(|line| !line.contains("\"digest\"")).collect();
-    let edited = without.join("\n").replace("\"waited\": false,", "\"waited\": false").replace("mock: q", "as I like it");
+    let edited =
+        without.join("\n").replace("\"waited\": false,", "\"waited\": false").replace("mock: q", "as I like it");
     fs::write(&call, edited).unwrap();
     assert_eq!(replay(&tape, &script, &[]).out, "as I like it\n");
     fs::remove_file(&call).unwrap();
