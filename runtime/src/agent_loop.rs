@@ -115,7 +115,11 @@ pub async fn agent_loop(
     let _occupied = session.occupy().map_err(fault)?;
     let _open_calls = OpenCalls(session);
     let own_deadline = options.deadline_ms.map(|ms| scope.clock.now_ms().saturating_add(ms));
+    let cancel = scope.cancel.child();
+    // Whoever closes the session stops what runs in it.
+    session.with(|state| state.at_work = Some(cancel.clone()));
     let scope = Scope {
+        cancel,
         // The nearer of two deadlines counts.
         deadline_ms: [own_deadline, scope.deadline_ms].into_iter().flatten().min(),
         depth: scope.depth + 1,
@@ -141,6 +145,10 @@ pub async fn agent_loop(
             Run::ended_by(thrown.as_ref())
         }
         ended => ended?,
+    };
+    let ended = match ended.status {
+        LoopStatus::Cancelled if session.is_closed() => Ended { stop_reason: "session_closed".into(), ..ended },
+        _ => ended,
     };
     Box::pin(run.finish(state, ended, first_note)).await
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
+use crate::cancel::Cancel;
 use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
 use crate::model::PrefixMeter;
@@ -56,6 +57,8 @@ pub struct State {
     pub provider_memory: std::collections::BTreeMap<Arc<str>, Data>,
     /// Somebody has closed it.
     pub closed: bool,
+    /// Stops the loop at work in it.
+    pub at_work: Option<Cancel>,
     /// A loop is at work in it.
     pub busy: bool,
     /// It holds a copy of an open session's transcript: what is done to it does not touch that session, and its records say
@@ -172,7 +175,7 @@ pub struct Occupied(Rc<Session>);
 
 impl Drop for Occupied {
     fn drop(&mut self) {
-        self.0.with(|state| state.busy = false);
+        self.0.with(|state| (state.busy, state.at_work) = (false, None));
     }
 }
 

@@ -72,6 +72,15 @@ impl Wait {
         Self { stop: Some(Box::new(stop)), ..self }
     }
 
+    /// The same as a future of its own.
+    #[must_use]
+    pub fn into_local(self) -> Local<Outcome> {
+        match self.state {
+            State::Now(result) => Box::pin(std::future::ready(result)),
+            State::Later(future) => future,
+        }
+    }
+
     /// The result, for those who wait outside any fiber.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use crate::hooks::{EventKind, HookEvent};
 use crate::model::{Delta, Piece};
-use crate::seam::{Outcome, fault};
+use crate::seam::{Answer, Local, Outcome, fault};
 
 use super::{GRACE_MS, Run, until_stopped};
 
@@ -31,6 +31,11 @@ impl Deltas {
     /// For an answer that comes in pieces or not.
     pub(super) fn new(told: bool, streamed: bool) -> Deltas {
         Deltas { waiting: RefCell::default(), told, text: streamed.then(RefCell::default), over: Cell::new(false) }
+    }
+
+    /// Whether handlers want to know.
+    pub(super) fn told(&self) -> bool {
+        self.told
     }
 
     /// The text so far.
@@ -84,20 +89,22 @@ impl Run<'_> {
     }
 
     /// Waits for an answer whose pieces go to `deltas`, and tells handlers of each. A handler that is behind holds the model up.
-    pub(super) async fn let_come<T>(
-        &self,
+    ///
+    /// What waits is boxed here: loops nest, and this must not weigh on the stack of those that tell nobody.
+    pub(super) fn let_come<'a, T: 'a>(
+        &'a self,
         iteration: u32,
-        deltas: &Deltas,
-        call: impl Future<Output = Outcome<T>>,
-    ) -> Outcome<T> {
+        deltas: &'a Deltas,
+        call: Answer<'a, Outcome<T>>,
+    ) -> Local<'a, Outcome<T>> {
         let grace_ms = self.parts.model.grace_ms();
-        let call =
-            async { until_stopped(&self.scope, grace_ms, call).await.map_err(fault).and_then(|outcome| outcome) };
-        if !deltas.told {
-            return call.await;
-        }
-        let told = until_stopped(&self.scope, GRACE_MS, self.tell_while(iteration, deltas, call)).await;
-        told.map_err(fault).and_then(|outcome| outcome)
+        Box::pin(async move {
+            let call = async {
+                until_stopped(&self.scope, grace_ms, call.get()).await.map_err(fault).and_then(|outcome| outcome)
+            };
+            let told = until_stopped(&self.scope, GRACE_MS, self.tell_while(iteration, deltas, call)).await;
+            told.map_err(fault).and_then(|outcome| outcome)
+        })
     }
 
     async fn tell_while<T>(

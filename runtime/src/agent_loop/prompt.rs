@@ -12,7 +12,7 @@ use crate::seam::{Fault, Outcome, Sort, fault};
 
 use super::deltas::Deltas;
 use super::watch::Seen;
-use super::{LoopState, Run};
+use super::{LoopState, Run, until_stopped};
 
 impl Run<'_> {
     /// Builds the request from the transcript as it is now. The history is shared, not copied.
@@ -54,7 +54,13 @@ impl Run<'_> {
             self.let_see(iteration, Seen::Piece(delta));
         };
         let call = self.parts.model.call(self.turn(), request, &show);
-        let reply = match self.let_come(iteration, &deltas, call.get()).await {
+        let grace_ms = self.parts.model.grace_ms();
+        let answered = if deltas.told() {
+            self.let_come(iteration, &deltas, call).await
+        } else {
+            until_stopped(&self.scope, grace_ms, call.get()).await.map_err(fault).and_then(|outcome| outcome)
+        };
+        let reply = match answered {
             Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {
                 self.let_see(iteration, Seen::Unanswered);

@@ -199,7 +199,13 @@ impl Sessions {
     pub fn close(&self, id: &str, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
         self.open.borrow_mut().remove(id);
-        session.with(|state| state.closed = true);
+        let at_work = session.with(|state| {
+            state.closed = true;
+            state.at_work.take()
+        });
+        if let Some(cancel) = at_work {
+            cancel.cancel("the session was closed");
+        }
         let queued = session.queue().lock().unwrap_or_else(PoisonError::into_inner).close();
         for item in queued {
             session.audit(scope, item.clone(), session.with(|state| state.turns));

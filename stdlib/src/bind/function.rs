@@ -1,5 +1,6 @@
 //! A script's function as the core sees it: called in a turn, answering at once or later.
 
+use super::halting::Halting;
 use crate::convert::to_data;
 use crate::fault::{LATE, Thrown, UNUSABLE, of_reminder};
 use crate::here::Here;
@@ -7,12 +8,10 @@ use lang::builtins::args;
 use lang::source::{SourceRef, Span};
 use lang::value::Value;
 use lang::vm::{Called, Cx, Function, Halt, Raise, Why, end_run};
-use runtime::agent_loop::{GRACE_MS, stopped};
 use runtime::data::Data;
 use runtime::receipt::AuditLog;
 use runtime::reminder::ReminderError;
-use runtime::seam::{Answer, Fault, Outcome, Scope, Stopped, Turn};
-use std::pin::pin;
+use runtime::seam::{Answer, Fault, Outcome, Stopped, Turn, fault};
 use std::rc::Rc;
 
 /// A script's function.
@@ -49,9 +48,15 @@ impl ScriptFn {
         };
         match function.call(args) {
             Called::Now(done) => Answer::Now(outcome(done)),
-            Called::Later(wait) => {
-                Answer::later(async move { outcome(until_halted(turn.scope, &halt, wait.get()).await) })
-            }
+            Called::Later(wait) => Answer::later(async move {
+                match Halting::new(turn.scope, halt, wait.into_local()).await {
+                    // What the deadline of the loop ended was not cancelled by anybody.
+                    (Err(raise), Some(Stopped::Deadline)) if matches!(raise.why, Why::Cancelled | Why::Abandoned) => {
+                        Err(fault(Stopped::Deadline))
+                    }
+                    (done, _) => outcome(done),
+                }
+            }),
         }
     }
 
@@ -110,27 +115,6 @@ impl ScriptFn {
     pub(crate) fn with_script(&self, script: u64) -> Called {
         self.function.with_context(Here::with_script(self.function.context(), script)).call([])
     }
-}
-
-/// Waits for a call. Once the scope is stopped the function is told, and cleans up within the grace.
-async fn until_halted<T>(scope: &Scope, halt: &Halt, work: impl Future<Output = T>) -> T {
-    let mut work = pin!(work);
-    let why = tokio::select! {
-        biased;
-        done = &mut work => return done,
-        why = stopped(scope) => why,
-    };
-    halt.halt(&match &why {
-        Stopped::Cancelled(reason) => reason.to_string(),
-        Stopped::Deadline => why.to_string(),
-    });
-    let over = scope.clock.alarm(scope.clock.now_ms().saturating_add(GRACE_MS));
-    tokio::select! {
-        biased;
-        done = &mut work => return done,
-        () = over => halt.end_grace(),
-    }
-    work.await
 }
 
 /// A function's result as data.

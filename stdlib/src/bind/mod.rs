@@ -2,6 +2,7 @@
 
 mod compactor;
 mod function;
+mod halting;
 mod hook;
 mod model;
 mod permissions;
