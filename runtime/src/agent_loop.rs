@@ -189,11 +189,11 @@ impl Run<'_> {
 
     /// From the first step to the last iteration.
     async fn steps(&self, state: &mut LoopState) -> Outcome<Ended> {
-        self.begin_to_watch().await;
+        Box::pin(self.begin_to_watch()).await;
         self.remark_on_resumption();
         // One that goes on has begun already.
         let begun = match &self.options.from {
-            Some(_) => self.go_on(state).await?,
+            Some(_) => Box::pin(self.go_on(state)).await?,
             None => self.start(state).await?,
         };
         if let Some(ended) = begun {

@@ -11,10 +11,9 @@ use lang::builtins::Capability;
 use lang::vm::{Cx, Raise, codes};
 use runtime::agent_loop::{LoopOptions, Parts, Persist, Resumed};
 use runtime::clock::Clock;
-use runtime::reminder::lifecycle::LifecycleRecord;
 use runtime::seam::Scope;
 use runtime::session::{Session, SessionError};
-use runtime::workers::snapshot::{self, Lock, answer_open_calls, unknown_to_log};
+use runtime::workers::snapshot::{self, Lock, answer_open_calls, settle_with_log};
 use runtime::workers::worker::Recipe;
 use runtime::workers::{Snapshot, SnapshotError, WorkerMode};
 use std::path::Path;
@@ -155,12 +154,12 @@ impl Plan {
         let Some(Left { snapshot, claim }) = self.left else { return Ok(()) };
         let refuse = |error: SnapshotError| of_snapshot(&error).about(self.arg, "`resume_path` is at fault");
         let restored = snapshot.session.clone().restore().map_err(refuse)?;
-        let unknown = unknown_to_log(&restored, scope).map_err(|error| to_raise(&error))?;
+        let settled = settle_with_log(&restored, scope).map_err(|error| to_raise(&error))?;
         if let Some((path, _lock)) = &claim {
             snapshot::claim(Path::new(path.as_ref())).map_err(refuse)?;
         }
         session.take_over(&restored);
-        session.log_lifecycle(scope, unknown.into_iter().map(LifecycleRecord::Forked));
+        session.log_lifecycle(scope, settled);
         let mut remarks = differences(&snapshot, parts, options);
         match answer_open_calls(session) {
             0 => {}
@@ -173,7 +172,7 @@ impl Plan {
         if snapshot.ended.is_none() {
             options.from = Some(Box::new(snapshot.state));
         }
-        options.resumed = Some(Resumed { suspension: snapshot.suspension, input, remarks });
+        options.resumed = Some(Box::new(Resumed { suspension: snapshot.suspension, input, remarks }));
         Ok(())
     }
 }

@@ -25,6 +25,8 @@ let tools = tool_define(tool_registry(), "dig", "Digs.", {parameters: {where: "s
   }
   return "stone"
 }})
+// Added after the state was written for this batch: it is lost with the process.
+register_tool_hook({pattern: "dig", pre: { e -> {reminder: {body: "Dust.", dedupe_key: "dust", ttl_turns: 9}} }})
 register_session_hook("session_start", { e -> {reminder: {body: "Mind the roots.", ttl_turns: 3}} })
 register_session_hook("session_idle", { e ->
   if is_first {
@@ -52,11 +54,21 @@ let result = agent_loop("dig", "You dig.", {
   },
 })
 println(result.status)
+if mode == "batch" {
+  for r in event_log.read({topic: "transcript.reminder.lifecycle"}).filter({ r -> r.payload.session_id == id }) {
+    let word = r.kind.split(".").last()
+    if ["injected", "forked", "expired", "discarded", "dropped"].contains(word) {
+      println("${word} ${r.payload.reason ?? ""}".trim())
+    }
+  }
+}
 println(transcript_events_by_kind(result.transcript, "system_reminder").map({ e -> e.reminder.body }))
 "#;
 
 struct Case {
     script: PathBuf,
+    /// Both processes write to it.
+    log: String,
     state: PathBuf,
 }
 
@@ -65,11 +77,12 @@ impl Case {
         let dir = scratch(name);
         let (script, state) = (dir.join("dig.harn"), dir.join("state.json"));
         fs::write(&script, SCRIPT).unwrap();
-        Case { script, state }
+        let log = format!("sqlite:{}", dir.join("log.db").display());
+        Case { script, log, state }
     }
 
     fn args<'a>(&'a self, mode: &'a str) -> Vec<&'a str> {
-        vec!["run", path(&self.script), "--", path(&self.state), mode]
+        vec!["run", "--event-log", &self.log, path(&self.script), "--", path(&self.state), mode]
     }
 
     fn run(&self, mode: &str) -> Outcome {
@@ -143,7 +156,9 @@ fn calls_of_a_process_that_was_killed_among_them_are_answered() {
     let expected = format!("user: dig\nassistant: \ntool: {not_run}\ntool: {not_run}\nYou dig.\n");
     assert!(second.out.starts_with(&expected), "{}", second.out);
     assert!(second.err.contains("2 of its calls had no answer"), "{second:?}");
-    assert!(second.out.ends_with("done\n[Mind the roots.]\n"), "{}", second.out);
+    // The log of both adds up: of two reminders with one key the first gave way, the second was lost; one is still pending.
+    let log = "injected\ninjected\ninjected\ndiscarded lost\ninjected\nexpired ttl\n";
+    assert!(second.out.ends_with(&format!("done\n{log}[Mind the roots.]\n")), "{}", second.out);
 }
 
 #[test]
@@ -180,5 +195,6 @@ fn nothing_but_the_state_is_left_beside_it() {
     let mut names: Vec<_> =
         fs::read_dir(case.state.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
+    names.retain(|name| !name.to_str().unwrap().starts_with("log.db"));
     assert_eq!(names, ["dig.harn", "state.json"]);
 }

@@ -51,7 +51,8 @@ impl Run<'_> {
         let ended = self.end_of_turn(state, &reply, &results).await?;
         self.pass(Seam::IterationEnd, state).await?;
         match ended.filter(|ended| !self.is_prolonged(state, ended)) {
-            Some(ended) if self.sleeps_after(&ended) => self.idle(state, ended).await,
+            // Boxed: a loop that does not idle has no room for it.
+            Some(ended) if self.sleeps_after(&ended) => Box::pin(self.idle(state, ended)).await,
             ended => Ok(ended),
         }
     }

@@ -47,7 +47,7 @@ pub struct LoopOptions {
     pub watch: Option<Rc<dyn Watch>>,
     /// How a daemon compacts its transcript before it sleeps, once for what has come since the last time; nothing means it
     /// does not. Its threshold does not count.
-    pub consolidate: Option<AutoCompact>,
+    pub consolidate: Option<Box<AutoCompact>>,
     /// How long the loop may take, in milliseconds from its start; nothing means as the scope says.
     pub deadline_ms: Option<u64>,
     /// How long one handler or provider may take, in milliseconds; nothing means as the scope says.
@@ -64,7 +64,7 @@ pub struct LoopOptions {
     /// Where it writes what it needs to go on in another process; nothing means nowhere.
     pub persist: Option<Rc<Persist>>,
     /// What is known of another process that has left this loop, or its conversation.
-    pub resumed: Option<Resumed>,
+    pub resumed: Option<Box<Resumed>>,
     /// The options as they were written, for handlers that want to see them.
     pub written: Data,
 }

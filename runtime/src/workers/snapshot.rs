@@ -22,7 +22,7 @@ pub use error::SnapshotError;
 pub use file::{claim, discard, read, unclaim, write, write_new, write_over};
 pub use lock::Lock;
 pub use of_loop::{StoredEnd, answer_open_calls};
-pub use session::{StoredSession, unknown_to_log};
+pub use session::{StoredSession, settle_with_log};
 
 /// What the field `format` of a snapshot says.
 const FORMAT: &str = "harn.worker.snapshot";

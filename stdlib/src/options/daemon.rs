@@ -30,7 +30,7 @@ pub(crate) fn read(cx: &Cx<'_>, options: &Reader<'_>, out: &mut LoopOptions) -> 
         };
     }
     out.wake_interval_ms = Some(options.count("wake_interval_ms")?.unwrap_or(WAKE_INTERVAL_MS));
-    out.consolidate = super::compaction::on_idle(cx, options, out.compaction.as_ref())?;
+    out.consolidate = super::compaction::on_idle(cx, options, out.compaction.as_ref())?.map(Box::new);
     out.watch = watch(cx, options)?;
     Ok(())
 }

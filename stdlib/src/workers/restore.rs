@@ -8,10 +8,9 @@ use crate::options::Reader;
 use crate::world::World;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise};
-use runtime::reminder::lifecycle::LifecycleRecord;
 use runtime::seam::Scope;
 use runtime::session::Session;
-use runtime::workers::snapshot::{self, unknown_to_log};
+use runtime::workers::snapshot::{self, settle_with_log};
 use runtime::workers::worker::{Made, Recipe};
 use runtime::workers::{Snapshot, SnapshotError, Worker, WorkerMode};
 use std::path::Path;
@@ -98,8 +97,8 @@ fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>) -> Result<Scope, Box
     let scope = here::own_scope(cx, world);
     let path = scope.path.child("worker");
     let scope = Scope { task_id: None, agent_id: None, notes: Rc::default(), path, ..scope };
-    let unknown = unknown_to_log(session, &scope).map_err(|e| crate::fault::to_raise(&e))?;
+    let settled = settle_with_log(session, &scope).map_err(|e| crate::fault::to_raise(&e))?;
     world.sessions.enter(session).map_err(|e| of_session(&e).about(0, ""))?;
-    session.log_lifecycle(&scope, unknown.into_iter().map(LifecycleRecord::Forked));
+    session.log_lifecycle(&scope, settled);
     Ok(scope)
 }

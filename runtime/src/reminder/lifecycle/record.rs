@@ -46,6 +46,8 @@ words! {
         Close = "close",
         /// The part of the transcript that held it was trimmed away.
         Trim = "trim",
+        /// Its process ended before the session was stored again.
+        Lost = "lost",
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ids::IdStream;
 use crate::message::Message;
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{Injection, Mode, Payload, Queue};
-use crate::reminder::lifecycle::TOPIC;
+use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, TOPIC};
 use crate::seam::{Outcome, Scope};
 use crate::session::{Session, State};
 use crate::transcript::{Detail, Event, Transcript};
@@ -190,35 +190,48 @@ fn read_message(data: &Data) -> Result<Arc<Message>, SnapshotError> {
     Message::from_data(data).map(Arc::new).map_err(|error| SnapshotError::Broken(error.to_string()))
 }
 
-/// The pending reminders that are not pending by the log at hand: another one tells how they came to be, or it tells how they
-/// ended after the session was stored.
-pub fn unknown_to_log(session: &Session, scope: &Scope) -> Outcome<Vec<Arc<Reminder>>> {
+/// What makes the log at hand add up for a session that comes back as it was stored. Reminders that are not pending by that log came
+/// along: another log tells how they came to be, or this one tells how they ended later. Those that are pending by it alone
+/// came after the session was stored, and were lost with their process.
+pub fn settle_with_log(session: &Session, scope: &Scope) -> Outcome<Vec<LifecycleRecord>> {
     let pending: Vec<Arc<Reminder>> = session.with(|state| {
         let transcript = &state.transcript;
         transcript.pending().map(|pending| transcript.present(pending)).collect()
     });
-    if pending.is_empty() {
-        return Ok(pending);
+    let mut known = pending_by_log(session, scope)?;
+    let mut records = Vec::new();
+    for reminder in pending {
+        if !known.remove(&reminder.id) {
+            records.push(LifecycleRecord::Forked(reminder));
+        }
     }
+    let lost = |reminder_id| LifecycleRecord::Discarded { reminder_id, reason: DiscardReason::Lost };
+    records.extend(known.into_iter().map(lost));
+    Ok(records)
+}
+
+/// The ids of the reminders that are pending in a session by the log at hand.
+fn pending_by_log(session: &Session, scope: &Scope) -> Outcome<BTreeSet<Arc<str>>> {
     let mut known: BTreeSet<Arc<str>> = BTreeSet::new();
     for record in scope.log.read(&Filter::topic(TOPIC), usize::MAX)? {
-        if record.payload.get("session_id").as_str() != Some(session.id().as_ref()) {
+        let payload = &record.payload;
+        // What is detached was done to a copy.
+        if payload.get("session_id").as_str() != Some(session.id().as_ref()) || payload.get("detached").truthy() {
             continue;
         }
-        let id = record.payload.get("reminder_id").as_shared_str();
+        let id = payload.get("reminder_id").as_shared_str();
         match record.kind.rsplit('.').next().unwrap_or_default() {
             "injected" | "inherited" | "forked" => known.extend(id),
             "expired" | "dropped" | "discarded" => {
                 id.map(|id| known.remove(&id));
             }
             "deduped" => {
-                let replaced = record.payload.get("replaced_ids").as_list().unwrap_or_default();
-                for id in replaced.iter().filter_map(Data::as_shared_str) {
+                for id in payload.get("replaced_ids").as_list().unwrap_or_default().iter().filter_map(Data::as_shared_str) {
                     known.remove(&id);
                 }
             }
             _ => {}
         }
     }
-    Ok(pending.into_iter().filter(|reminder| !known.contains(&reminder.id)).collect())
+    Ok(known)
 }
