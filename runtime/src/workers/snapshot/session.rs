@@ -226,7 +226,9 @@ fn pending_by_log(session: &Session, scope: &Scope) -> Outcome<BTreeSet<Arc<str>
                 id.map(|id| known.remove(&id));
             }
             "deduped" => {
-                for id in payload.get("replaced_ids").as_list().unwrap_or_default().iter().filter_map(Data::as_shared_str) {
+                for id in
+                    payload.get("replaced_ids").as_list().unwrap_or_default().iter().filter_map(Data::as_shared_str)
+                {
                     known.remove(&id);
                 }
             }
