@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -208,5 +209,107 @@ fn only_what_may_pass_is_tried_again() {
         assert_eq!(outcome.code, Some(0), "{server:?}: {}", outcome.err);
         assert_eq!(asked.load(Ordering::SeqCst), times, "{server:?}: {}", outcome.out);
         assert_eq!(outcome.out.contains("(tried 2 times)"), times == 2, "{server:?}: {}", outcome.out);
+    }
+}
+
+/// What a server does in the middle of a stream that aimock cannot do.
+#[derive(Debug, Clone, Copy)]
+enum Stream {
+    /// It says that it is overloaded.
+    Error,
+    /// It sends what is no JSON.
+    Garbage,
+    /// It sends nothing of substance, without an end.
+    Endless,
+    /// It sends its head and then nothing.
+    Silent,
+    /// It sends one event without an end.
+    Huge,
+}
+
+/// All of them, the category of the error, and a phrase of its message.
+const STREAMS: [(Stream, &str, &str); 5] = [
+    (
+        Stream::Error,
+        "overloaded",
+        "broke off its answer with an error: Overloaded; try again later, or raise `llm_retries`",
+    ),
+    (Stream::Garbage, "bad_response", "streamed an event that is no JSON: {garbage}; check the server, or try again"),
+    (Stream::Endless, "timeout", "gave no whole answer within 300 ms; give it longer with `timeout_ms`"),
+    (Stream::Silent, "timeout", "gave no whole answer within 300 ms"),
+    (Stream::Huge, "bad_response", "streamed more than 16 MiB in one event"),
+];
+
+impl Stream {
+    /// Answers each request; sends a word once the other side has closed an answer that has no end.
+    fn start(self, lines: bool) -> (u16, Receiver<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (closed, told) = channel();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let closed = closed.clone();
+                thread::spawn(move || {
+                    self.serve(stream, lines);
+                    let _ = closed.send(());
+                });
+            }
+        });
+        (port, told)
+    }
+
+    fn serve(self, mut stream: TcpStream, lines: bool) {
+        if !read_request(&stream) {
+            return;
+        }
+        let kind = if lines { "application/x-ndjson" } else { "text/event-stream" };
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n");
+        let event = |json: &str| if lines { format!("{json}\n") } else { format!("data: {json}\n\n") };
+        let _ = stream.write_all(head.as_bytes());
+        match self {
+            Stream::Error => {
+                let error = r#"{"type":"error","error":{"type":"overloaded_error","code":"overloaded","message":"Overloaded"}}"#;
+                // This vendor says it in a word alone.
+                let error = if lines { r#"{"error":{"message":"Overloaded","type":"overloaded"}}"# } else { error };
+                let _ = stream.write_all(event(error).as_bytes());
+            }
+            Stream::Garbage => drop(stream.write_all(event("{garbage}").as_bytes())),
+            Stream::Endless => {
+                while stream.write_all(if lines { b"\n" } else { b": ping\n\n" }).is_ok() {
+                    thread::sleep(Duration::from_millis(5));
+                }
+            }
+            // Its end is all that the other side can still say.
+            Stream::Silent => drop(stream.read(&mut [0])),
+            Stream::Huge => {
+                let _ = stream.write_all(if lines { b"\"" } else { b"data: \"" });
+                while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_goes_wrong_is_told_in_a_sentence_and_closed() {
+    for (server, category, phrase) in STREAMS {
+        let timeout_ms = if matches!(server, Stream::Endless | Stream::Silent) { 300 } else { 60_000 };
+        let script = format!(
+            "let result = agent_loop(\"Say hello.\", nil, {{stream: true, llm_retries: 1, timeout_ms: {timeout_ms}}})\n\
+             println(result.status, result.error.category)\nprintln(result.error.message)\n\
+             println(result.transcript.messages.map({{ m -> m.role }}))\n"
+        );
+        for wire in WIRES {
+            let (port, closed) = server.start(wire.0 == "ollama");
+            let outcome = run("stream", &script, wire, port);
+            let place = format!("{server:?} on {}:\n{}{}", wire.0, outcome.out, outcome.err);
+            assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{place}");
+            assert!(outcome.out.starts_with(&format!("provider_error {category}\n")), "{place}");
+            assert!(outcome.out.contains(phrase) && outcome.out.ends_with("[user]\n"), "{phrase:?} in {place}");
+            let again = matches!(server, Stream::Error);
+            assert_eq!(outcome.out.contains("(tried 2 times)"), again, "{place}");
+            for _ in 0..=usize::from(again) {
+                assert!(closed.recv_timeout(Duration::from_secs(30)).is_ok(), "it is still open: {place}");
+            }
+        }
     }
 }

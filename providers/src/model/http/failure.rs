@@ -133,13 +133,15 @@ pub(crate) fn of_status(endpoint: &Endpoint, status: StatusCode, headers: &Heade
     {
         message.push_str(&format!(" (to {})", excerpt(to)));
     }
-    if let Some(hint) = hint(endpoint, kind, code) {
+    if said.is_about_money() {
+        message.push_str("; check the plan and its billing");
+    } else if let Some(hint) = hint(endpoint, kind, code) {
         message.push_str(&format!("; {hint}"));
     }
     ModelError {
         status: Some(code),
         retry_after_ms: retry_after_ms(headers),
-        retryable: code == 429 || TRANSIENT.contains(&code),
+        retryable: (code == 429 && !said.is_about_money()) || TRANSIENT.contains(&code),
         ..error(endpoint, kind, message)
     }
 }
@@ -216,6 +218,8 @@ impl Said {
     /// `{"error": {"message", "type", "code"}}` of most vendors, `{"error": "…"}`, `{"message": "…"}`; nothing where none of
     /// them says anything.
     fn of(json: &serde_json::Value) -> Option<Said> {
+        // Gemini puts the errors of a stream into a list.
+        let json = json.get(0).unwrap_or(json);
         let texts = ["/error/message", "/error", "/response/error/message", "/message", "/detail"];
         let message = texts.iter().find_map(|path| json.pointer(path).and_then(serde_json::Value::as_str));
         let message = message.filter(|message| !message.trim().is_empty())?;
@@ -223,6 +227,7 @@ impl Said {
     }
 
     fn codes(json: &serde_json::Value) -> Said {
+        let json = json.get(0).unwrap_or(json);
         let word = |paths: &[&str]| {
             let found =
                 paths.iter().find_map(|path| json.pointer(path).filter(|word| word.is_string() || word.is_number()));
@@ -235,10 +240,15 @@ impl Said {
         }
     }
 
+    /// What was paid for is used up: it comes as 429, but no wait helps.
+    fn is_about_money(&self) -> bool {
+        self.code == "insufficient_quota"
+    }
+
     fn is_about_the_context(&self) -> bool {
         let message = self.message.to_lowercase();
         self.code == "context_length_exceeded"
-            || ["prompt is too long", "context length", "context window", "context limit"]
+            || ["prompt is too long", "context length", "context window", "context limit", "maximum number of tokens"]
                 .iter()
                 .any(|phrase| message.contains(phrase))
     }

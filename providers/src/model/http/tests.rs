@@ -185,6 +185,18 @@ async fn other_answers_are_final() {
             ModelErrorKind::ContextWindow,
             "transcript_compact",
         ),
+        (
+            "400 Bad Request",
+            r#"[{"error":{"code":400,"message":"The input token count exceeds the maximum number of tokens allowed"}}]"#,
+            ModelErrorKind::ContextWindow,
+            "answered 400 Bad Request: The input token count",
+        ),
+        (
+            "429 Too Many Requests",
+            r#"{"error":{"message":"You exceeded your current quota.","code":"insufficient_quota"}}"#,
+            ModelErrorKind::RateLimit,
+            "You exceeded your current quota; check the plan and its billing",
+        ),
         ("401 Unauthorized", r#"{"error":{"message":"bad key"}}"#, ModelErrorKind::Auth, "check OPENAI_API_KEY"),
         ("404 Not Found", "nothing here", ModelErrorKind::BadRequest, "nothing here; check the model's name"),
         ("501 Not Implemented", "", ModelErrorKind::Server, "answered 501 Not Implemented"),
