@@ -174,8 +174,8 @@ fn replies_are_read_strictly() {
     }
 }
 
-#[test]
-fn a_streamed_answer_comes_in_pieces_over_its_delay_and_may_break_off() {
+#[tokio::test]
+async fn a_streamed_answer_comes_in_pieces_over_its_delay_and_may_break_off() {
     let (mock, place) = (Mock::new(), Place::new());
     mock.push(read(r#"{"text":"one two three","delay_ms":300}"#).unwrap());
     mock.push(read(r#"{"text":"half of","error":{"category":"connection"}}"#).unwrap());
@@ -186,10 +186,10 @@ fn a_streamed_answer_comes_in_pieces_over_its_delay_and_may_break_off() {
             pieces.borrow_mut().push(text.to_owned());
         }
     };
-    let reply = block_on(mock.call(place.turn(), &request, &model, &live).get()).unwrap();
+    let reply = mock.call(place.turn(), &request, &model, &live).get().await.unwrap();
     assert_eq!(reply.text.as_ref(), "one two three");
     assert_eq!(pieces.take(), ["one ", "two ", "three"]);
     assert_eq!(place.clock.slept.borrow().iter().sum::<u64>(), 300);
-    assert!(block_on(mock.call(place.turn(), &request, &model, &live).get()).is_err());
+    assert!(mock.call(place.turn(), &request, &model, &live).get().await.is_err());
     assert_eq!(pieces.take(), ["half ", "of"]);
 }
