@@ -87,15 +87,21 @@ pub(super) async fn assemble(
             continue;
         }
         any = true;
-        match assembly.add(read(endpoint, &event)?, live) {
+        let added = read(endpoint, &event).and_then(|json| {
+            assembly.add(json, live).map_err(|problem| match problem {
+                Problem::Failed(event) => failure::of_event(endpoint, &event),
+                Problem::Shape(problem) => failure::wrong_shape(endpoint, &problem),
+            })
+        });
+        match added {
             Ok(Progress::More) => {}
             Ok(Progress::Whole) => whole = true,
             Ok(Progress::Over) => {
                 drain(events).await;
                 return Ok(End::Whole);
             }
-            Err(Problem::Failed(event)) => return Err(failure::of_event(endpoint, &event)),
-            Err(Problem::Shape(problem)) => return Err(failure::wrong_shape(endpoint, &problem)),
+            Err(_) if whole => return Ok(End::Whole),
+            Err(error) => return Err(error),
         }
     }
 }

@@ -86,6 +86,9 @@ async fn what_matters_is_that_the_answer_is_whole_not_how_its_stream_ends() {
         (Act::Say(stream(&events(&[HELLO, WORLD]))), 0),
         // The connection breaks behind the last word.
         (Act::SayAndClose(unended(&events(&[HELLO, WORLD, USAGE]))), 3),
+        // Rubbish behind it, and an error that comes too late.
+        (Act::Say(stream(&events(&[HELLO, WORLD, USAGE, "rubbish"]))), 3),
+        (Act::Say(stream(&events(&[HELLO, WORLD, r#"{"error":{"message":"too late"}}"#]))), 0),
         // It stays open for ever.
         (Act::SayAndWait(unended(&events(&[HELLO, WORLD, USAGE, "[DONE]"]))), 3),
         // It stays open for ever, and no mark says that this was all.
