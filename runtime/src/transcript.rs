@@ -34,6 +34,8 @@ use index::KeyIndex;
 pub struct Transcript {
     id: Arc<str>,
     messages: Vector<Arc<Message>>,
+    /// How many of them were counted, and their tokens. Whoever takes one of these away begins anew.
+    counted: (usize, usize),
     /// Events in order of arrival. One that is gone stands there until the holes are closed.
     slots: Vector<Arc<Event>>,
     /// Which slots are holes, a bit for each.
@@ -107,6 +109,7 @@ impl Transcript {
     /// Puts other messages in place of all.
     pub fn set_messages(&mut self, messages: Vector<Arc<Message>>) {
         self.messages = messages;
+        self.counted = (0, 0);
     }
 
     /// The events, oldest first.
@@ -136,6 +139,14 @@ impl Transcript {
     /// A rough count of the tokens of all messages.
     #[must_use]
     pub fn estimated_tokens(&self) -> usize {
-        self.messages.iter().map(|message| message.estimated_tokens()).sum()
+        let (counted, tokens) = self.counted;
+        // By index: an iterator would walk over all that is counted.
+        tokens + (counted..self.messages.len()).map(|index| self.messages[index].estimated_tokens()).sum::<usize>()
+    }
+
+    /// The same, for whoever asks again and again while the conversation grows: what was counted is not counted anew.
+    pub(crate) fn count_tokens(&mut self) -> usize {
+        self.counted = (self.messages.len(), self.estimated_tokens());
+        self.counted.1
     }
 }

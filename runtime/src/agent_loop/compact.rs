@@ -12,7 +12,7 @@ impl Run<'_> {
     /// that seam delivers is not compacted away unseen. A failure is noted, and the loop goes on without compacting again.
     pub(super) async fn compact_if_due(&self, state: &mut LoopState) -> Outcome<()> {
         let Some(auto) = &self.options.compaction else { return Ok(()) };
-        let estimate = self.session.with(|s| s.transcript.estimated_tokens());
+        let estimate = self.session.with(|s| s.transcript.count_tokens());
         let tokens = state.context_tokens.max(u64::try_from(estimate).unwrap_or(u64::MAX));
         if state.compaction_failed || !auto.threshold.is_reached(tokens, self.options.capabilities.context_window) {
             return Ok(());

@@ -247,7 +247,7 @@ impl Begun {
         };
         transcript.shift_events(cut, messages.len());
         messages.append(kept);
-        transcript.messages = messages;
+        transcript.set_messages(messages);
         transcript.summary = text.clone().or(transcript.summary);
         records.extend(lifecycle::preserve_only(&mut transcript));
         report.set("remaining_messages", transcript.messages.len().into());

@@ -393,3 +393,27 @@ fn a_call_that_waits_for_its_result_is_not_compacted_away() {
     let options = CompactOptions { keep_last: Some(0), ..CompactOptions::default() };
     assert_eq!(begin(&t, options).unwrap().archived.len(), 22);
 }
+
+#[test]
+fn tokens_counted_on_the_way_are_those_of_a_new_count() {
+    let agree = |t: &mut Transcript| {
+        let fresh: usize = t.messages().iter().map(|message| message.estimated_tokens()).sum();
+        assert_eq!((t.count_tokens(), t.estimated_tokens()), (fresh, fresh));
+    };
+    let mut t = Transcript::new("t".into());
+    agree(&mut t);
+    for n in 0..40 {
+        t.push_message(Arc::new(Message::user("word ".repeat(n))));
+        if n % 3 == 0 {
+            agree(&mut t);
+        }
+    }
+    t.keep_first(30);
+    agree(&mut t);
+    t.keep_last(10);
+    agree(&mut t);
+    t.push_message(Arc::new(Message::user("one more")));
+    agree(&mut t);
+    t.set_messages(t.messages().take(2));
+    agree(&mut t);
+}

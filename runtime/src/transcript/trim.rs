@@ -16,7 +16,7 @@ impl Transcript {
         if cut == 0 {
             return Vec::new();
         }
-        self.messages = self.messages.split_off(cut);
+        self.set_messages(self.messages.clone().split_off(cut));
         self.place_events(|at_message| at_message.checked_sub(cut).filter(|place| *place > 0))
     }
 
@@ -24,7 +24,7 @@ impl Transcript {
     pub(crate) fn keep_first(&mut self, keep: usize) {
         if keep < self.messages.len() {
             let keep = if self.results_at(keep) == 0 { keep } else { self.calls_before(keep) };
-            self.messages.truncate(keep);
+            self.set_messages(self.messages.take(keep));
             self.place_events(|at_message| Some(at_message).filter(|place| *place <= keep));
         }
     }
