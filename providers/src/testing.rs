@@ -25,10 +25,13 @@ use crate::model::http::{Assembly, Progress};
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut cx = Context::from_waker(Waker::noop());
-    match future.as_mut().poll(&mut cx) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("the future waits"),
+    // One that lets others have a turn is asked again.
+    for _ in 0..1_000 {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut cx) {
+            return value;
+        }
     }
+    panic!("the future waits");
 }
 
 /// A clock on which sleeping takes no time; it remembers how long everybody slept.

@@ -11,6 +11,15 @@ mod json;
 
 pub use json::DataError;
 
+/// A text that is written often, made once. Records have the same keys again and again.
+macro_rules! shared {
+    ($text:expr) => {{
+        static TEXT: std::sync::LazyLock<std::sync::Arc<str>> = std::sync::LazyLock::new(|| $text.into());
+        TEXT.clone()
+    }};
+}
+pub(crate) use shared;
+
 /// The entries of a dict, in bytewise order of their keys.
 pub type Entries = BTreeMap<Arc<str>, Data>;
 

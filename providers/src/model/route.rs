@@ -91,7 +91,12 @@ pub struct Routes {
     known: RefCell<Known>,
     mock: Rc<Mock>,
     pub(super) client: Client,
+    /// What was wanted last and where it goes: a loop asks several times a turn.
+    chosen: RefCell<Option<(Wanted, Route)>>,
 }
+
+/// Provider and model, where they were named.
+type Wanted = (Option<Box<str>>, Option<Box<str>>);
 
 impl Routes {
     /// The routes that an environment describes. Nothing is opened or read before the first call.
@@ -101,7 +106,7 @@ impl Routes {
     ) -> Routes {
         let client = Client::new(Proxies::from_env(&env));
         let table = LazyCell::new(Box::new(table) as Box<_>);
-        Routes { env: Box::new(env), table, known: RefCell::default(), mock: Rc::default(), client }
+        Routes { env: Box::new(env), table, known: RefCell::default(), mock: Rc::default(), client, chosen: RefCell::default() }
     }
 
     /// The mock, for scripting it and for seeing what it was sent.
@@ -115,6 +120,18 @@ impl Routes {
     /// # Errors
     /// The provider is unknown, its key is missing, or its base URL is none.
     pub fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<Route, RouteError> {
+        if let Some(((of, named), route)) = &*self.chosen.borrow()
+            && (of.as_deref(), named.as_deref()) == (provider, model)
+        {
+            return Ok(route.clone());
+        }
+        let route = self.find(provider, model)?;
+        *self.chosen.borrow_mut() = Some(((provider.map(Box::from), model.map(Box::from)), route.clone()));
+        Ok(route)
+    }
+
+    /// The environment does not change while a process runs.
+    fn find(&self, provider: Option<&str>, model: Option<&str>) -> Result<Route, RouteError> {
         let named = provider.map(str::parse::<Provider>).transpose()?;
         let of_environment = match set(&self.env, "HARN_LLM_PROVIDER") {
             Some(name) => Provider::parse(&name, " in HARN_LLM_PROVIDER").map(Some),

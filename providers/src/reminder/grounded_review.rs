@@ -106,6 +106,9 @@ fn carries_nothing(event: &HookEvent<'_>) -> bool {
 fn fresh(turn: Turn<'_>, kind: EventKind, mut findings: Findings) -> Findings {
     /// More findings of one turn are not remembered.
     const MOST: usize = 4096;
+    if findings.is_empty() {
+        return findings;
+    }
     let number = Data::from(turn.number);
     turn.session.with(|state| {
         let told = state.provider_memory.get(GroundedReview::ID).filter(|told| *told.get("turn") == number);

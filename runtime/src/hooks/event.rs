@@ -96,6 +96,9 @@ pub enum HookEvent<'a> {
     Raw { kind: EventKind, payload: &'a Data },
 }
 
+/// Takes the fields of a payload by name; a value that nobody wants is not made.
+type Put<'a> = &'a mut dyn FnMut(&str, &dyn Fn() -> Data);
+
 impl HookEvent<'_> {
     /// Which moment it is.
     #[must_use]
@@ -128,7 +131,7 @@ impl HookEvent<'_> {
     pub fn to_data(&self, session_id: &Arc<str>) -> Data {
         let mut entries = Entries::new();
         self.fields(&mut |name, value| {
-            entries.insert(name.into(), value);
+            entries.insert(name.into(), value());
         });
         entries.insert("event".into(), self.kind().pascal().into());
         entries.entry("session".into()).or_insert_with(|| Data::dict([("id", Data::from(session_id))]));
@@ -145,6 +148,7 @@ impl HookEvent<'_> {
         let mut found = Data::Nil;
         self.fields(&mut |name, value| {
             if name == first {
+                let value = value();
                 found = rest.map_or_else(|| value.clone(), |rest| value.at(rest).clone());
             }
         });
@@ -160,7 +164,7 @@ impl HookEvent<'_> {
             .and_then(|turn| u32::try_from(turn).ok())
     }
 
-    fn fields(&self, put: &mut dyn FnMut(&str, Data)) {
+    fn fields(&self, put: Put<'_>) {
         let tool = |call: &ToolCall| {
             Data::dict([
                 ("name", Data::from(&call.name)),
@@ -170,98 +174,98 @@ impl HookEvent<'_> {
         };
         match self {
             HookEvent::SessionStart { task, system, max_iterations } => {
-                put("task", (*task).into());
-                put("system", system.cloned().into());
-                put("max_iterations", (*max_iterations).into());
+                put("task", &|| (*task).into());
+                put("system", &|| system.cloned().into());
+                put("max_iterations", &|| (*max_iterations).into());
             }
             HookEvent::SessionEnd { final_status, stop_reason, iterations } => {
-                put("final_status", (*final_status).into());
-                put("stop_reason", (*stop_reason).into());
-                put("iterations", (*iterations).into());
+                put("final_status", &|| (*final_status).into());
+                put("stop_reason", &|| (*stop_reason).into());
+                put("iterations", &|| (*iterations).into());
             }
             HookEvent::UserPromptSubmit { prompt, system } => {
-                put("prompt", (*prompt).into());
-                put("system", system.cloned().into());
+                put("prompt", &|| (*prompt).into());
+                put("system", &|| system.cloned().into());
             }
             HookEvent::PostTurn { iteration, has_tool_calls, tool_results, text }
             | HookEvent::PostAgentTurn { iteration, has_tool_calls, tool_results, text } => {
-                put("iteration", (*iteration).into());
-                put("has_tool_calls", (*has_tool_calls).into());
-                put("tool_results", (*tool_results).clone());
-                put("text", (*text).into());
+                put("iteration", &|| (*iteration).into());
+                put("has_tool_calls", &|| (*has_tool_calls).into());
+                put("tool_results", &|| (*tool_results).clone());
+                put("text", &|| (*text).into());
             }
             HookEvent::OnBudgetThreshold { persona, iteration, tokens_used, context_window, task } => {
-                put("persona", (*persona).into());
-                put("step", Step::Model.as_str().into());
-                put("iteration", (*iteration).into());
-                put("tokens_used", (*tokens_used).into());
-                put("context_window", (*context_window).into());
-                put("task", (*task).into());
+                put("persona", &|| (*persona).into());
+                put("step", &|| Step::Model.as_str().into());
+                put("iteration", &|| (*iteration).into());
+                put("tokens_used", &|| (*tokens_used).into());
+                put("context_window", &|| (*context_window).into());
+                put("task", &|| (*task).into());
             }
             HookEvent::PreStep { persona, step, iteration } => {
-                put("persona", (*persona).into());
-                put("step", step.as_str().into());
-                put("iteration", (*iteration).into());
+                put("persona", &|| (*persona).into());
+                put("step", &|| step.as_str().into());
+                put("iteration", &|| (*iteration).into());
             }
             HookEvent::PostStep { persona, step, iteration, ok, text, tool_results } => {
-                put("persona", (*persona).into());
-                put("step", step.as_str().into());
-                put("iteration", (*iteration).into());
-                put("ok", (*ok).into());
-                put("text", text.cloned().into());
-                put("tool_results", tool_results.cloned().unwrap_or_default());
+                put("persona", &|| (*persona).into());
+                put("step", &|| step.as_str().into());
+                put("iteration", &|| (*iteration).into());
+                put("ok", &|| (*ok).into());
+                put("text", &|| text.cloned().into());
+                put("tool_results", &|| tool_results.cloned().unwrap_or_default());
             }
             HookEvent::OnApprovalRequested { persona, iteration, call, reason } => {
-                put("persona", (*persona).into());
-                put("step", Step::Tools.as_str().into());
-                put("iteration", (*iteration).into());
-                put("tool", tool(call));
-                put("reason", (*reason).into());
+                put("persona", &|| (*persona).into());
+                put("step", &|| Step::Tools.as_str().into());
+                put("iteration", &|| (*iteration).into());
+                put("tool", &|| tool(call));
+                put("reason", &|| (*reason).into());
             }
             HookEvent::PreToolUse { call, iteration } => {
-                put("tool", tool(call));
-                put("tool_name", (&call.name).into());
-                put("iteration", (*iteration).into());
+                put("tool", &|| tool(call));
+                put("tool_name", &|| (&call.name).into());
+                put("iteration", &|| (*iteration).into());
             }
             HookEvent::PostToolUse { call, result, iteration } => {
-                put("tool", tool(call));
-                put("tool_name", (&call.name).into());
-                put("result", result.to_data());
-                put("truncated", result.truncated.into());
-                put("iteration", (*iteration).into());
+                put("tool", &|| tool(call));
+                put("tool_name", &|| (&call.name).into());
+                put("result", &|| result.to_data());
+                put("truncated", &|| result.truncated.into());
+                put("iteration", &|| (*iteration).into());
             }
             HookEvent::PermissionAsked { call, reason } => {
-                put("tool", tool(call));
-                put("reason", (*reason).into());
+                put("tool", &|| tool(call));
+                put("reason", &|| (*reason).into());
             }
             HookEvent::PermissionReplied { call, reason, decision } => {
-                put("tool", tool(call));
-                put("reason", (*reason).into());
-                put("decision", (*decision).into());
+                put("tool", &|| tool(call));
+                put("reason", &|| (*reason).into());
+                put("decision", &|| (*decision).into());
             }
             HookEvent::FileEdited { path, metadata } => {
-                put("path", (*path).into());
-                put("metadata", (*metadata).clone());
+                put("path", &|| (*path).into());
+                put("metadata", &|| (*metadata).clone());
             }
-            HookEvent::SessionError { error } => put("error", (*error).clone()),
+            HookEvent::SessionError { error } => put("error", &|| (*error).clone()),
             HookEvent::SessionIdle { iteration, wake_interval_ms } => {
-                put("iteration", (*iteration).into());
-                put("wake_interval_ms", (*wake_interval_ms).into());
+                put("iteration", &|| (*iteration).into());
+                put("wake_interval_ms", &|| (*wake_interval_ms).into());
             }
             HookEvent::ModelDelta { iteration, delta } => {
-                put("iteration", (*iteration).into());
+                put("iteration", &|| (*iteration).into());
                 piece_fields(*delta, put);
             }
             HookEvent::LoopCheckpoint { session_id, iteration, kind, delivered, dispatch_skipped } => {
-                put("session_id", (*session_id).into());
-                put("iteration", (*iteration).into());
-                put("kind", (*kind).into());
-                put("delivered", (*delivered).into());
-                put("dispatch_skipped", (*dispatch_skipped).into());
+                put("session_id", &|| (*session_id).into());
+                put("iteration", &|| (*iteration).into());
+                put("kind", &|| (*kind).into());
+                put("delivered", &|| (*delivered).into());
+                put("dispatch_skipped", &|| (*dispatch_skipped).into());
             }
             HookEvent::Raw { payload, .. } => {
                 for (name, value) in payload.as_dict().into_iter().flatten() {
-                    put(name, value.clone());
+                    put(name, &|| value.clone());
                 }
             }
         }
@@ -269,29 +273,29 @@ impl HookEvent<'_> {
 }
 
 /// The fields of a piece of an answer.
-fn piece_fields(delta: Delta<'_>, put: &mut dyn FnMut(&str, Data)) {
+fn piece_fields(delta: Delta<'_>, put: Put<'_>) {
     let place = |index: usize| Data::from(i64::try_from(index).unwrap_or(i64::MAX));
     match delta {
         Delta::Text(text) => {
-            put("kind", "text".into());
-            put("text", text.into());
+            put("kind", &|| "text".into());
+            put("text", &|| text.into());
         }
         Delta::Reasoning(text) => {
-            put("kind", "reasoning".into());
-            put("text", text.into());
+            put("kind", &|| "reasoning".into());
+            put("text", &|| text.into());
         }
         Delta::ToolCallStart { index, id, name } => {
-            put("kind", "tool_call_start".into());
-            put("index", place(index));
-            put("id", id.into());
-            put("name", name.into());
+            put("kind", &|| "tool_call_start".into());
+            put("index", &|| place(index));
+            put("id", &|| id.into());
+            put("name", &|| name.into());
         }
         Delta::ToolCallArguments { index, json } => {
-            put("kind", "tool_call_arguments".into());
-            put("index", place(index));
-            put("json", json.into());
+            put("kind", &|| "tool_call_arguments".into());
+            put("index", &|| place(index));
+            put("json", &|| json.into());
         }
-        Delta::Restart => put("kind", "restart".into()),
+        Delta::Restart => put("kind", &|| "restart".into()),
     }
 }
 

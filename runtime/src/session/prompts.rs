@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use crate::data::{Data, shared};
 use crate::event_log::NewRecord;
 use crate::model::{Measured, Request};
 use crate::reminder::lifecycle::{TURN_TOPIC, fire};
@@ -21,16 +21,16 @@ impl Session {
             self.with(|state| (state.turns, state.parent_id.clone(), state.prefix.measure(request)));
         let mut payload = describe(request, measured, model);
         payload.extend([
-            ("session_id".into(), Data::from(self.id())),
-            ("task_id".into(), scope.task_id.as_ref().into()),
-            ("agent_id".into(), scope.agent_id.as_ref().unwrap_or(self.id()).into()),
-            ("parent_id".into(), parent_id.into()),
-            ("turn".into(), turn.into()),
-            ("charges".into(), charges.into()),
+            (shared!("session_id"), Data::from(self.id())),
+            (shared!("task_id"), scope.task_id.as_ref().into()),
+            (shared!("agent_id"), scope.agent_id.as_ref().unwrap_or(self.id()).into()),
+            (shared!("parent_id"), parent_id.into()),
+            (shared!("turn"), turn.into()),
+            (shared!("charges"), charges.into()),
         ]);
         scope.log.append(NewRecord {
-            topic: TURN_TOPIC.into(),
-            kind: "transcript.turn.prompt".into(),
+            topic: shared!(TURN_TOPIC),
+            kind: shared!("transcript.turn.prompt"),
             payload: Data::from(payload),
             headers: Data::Nil,
             occurred_at_ms: scope.clock.now_ms(),
@@ -43,14 +43,14 @@ fn describe(request: &Request, measured: Measured, model: &dyn Model) -> crate::
     let carried = request.reminders.fired.iter().map(|fired| {
         Data::dict([("reminder_id", Data::from(&fired.id)), ("slot", fired.rendered_role.as_str().into())])
     });
-    let fields: [(&str, Data); 7] = [
-        ("provider", to.provider.into()),
-        ("model", to.model.into()),
-        ("message_count", request.messages.len().into()),
-        ("carried", carried.collect()),
-        ("placement", request.reminders.placement.as_str().into()),
-        ("total_bytes", measured.total.into()),
-        ("shared_prefix_bytes", measured.shared.into()),
+    let fields: [(Arc<str>, Data); 7] = [
+        (shared!("provider"), to.provider.into()),
+        (shared!("model"), to.model.into()),
+        (shared!("message_count"), request.messages.len().into()),
+        (shared!("carried"), carried.collect()),
+        (shared!("placement"), request.reminders.placement.as_str().into()),
+        (shared!("total_bytes"), measured.total.into()),
+        (shared!("shared_prefix_bytes"), measured.shared.into()),
     ];
-    fields.into_iter().map(|(key, value)| (Arc::from(key), value)).collect()
+    fields.into_iter().collect()
 }

@@ -37,7 +37,7 @@ impl ReminderProvider for ScriptProvider {
     ) -> Answer<'a, Outcome<Vec<ReminderSpec>>> {
         let id = turn.session.id();
         let ctx = Value::record([
-            ("event", Value::from(event.kind().pascal())),
+            ("event", Value::str(event.kind().pascal())),
             ("session", TranscriptValue::value(turn.session.transcript())),
             ("session_id", Value::str(id)),
             ("payload", to_value(&event.to_data(id))),

@@ -132,10 +132,10 @@ impl Mock {
             session_id: turn.session.id().clone(),
             turn: turn.number,
         });
-        let prompt = prompt(request);
         let script = turn.scope.script.and_then(|id| state.scripts.get_mut(&id));
         let queue = script.unwrap_or(&mut state.queue);
-        let scripted = queue.take(&prompt).unwrap_or_else(|| MockReply::text(unscripted(&prompt)));
+        let scripted = queue.take(|| prompt(request));
+        let scripted = scripted.unwrap_or_else(|| MockReply::text(unscripted(&prompt(request))));
         let delay_ms = scripted.delay_ms.unwrap_or(0);
         if let Some(error) = scripted.error {
             let said = scripted.text.map(|text| Reply { text, ..Reply::default() });

@@ -1,6 +1,7 @@
 //! [`Queue`]: scripted replies in the order in which they were given.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::MockReply;
 
@@ -18,12 +19,13 @@ impl Queue {
         self.replies.push_back(reply);
     }
 
-    /// The first whose `match` fits the prompt, else the first without one.
-    pub(super) fn take(&mut self, prompt: &str) -> Option<MockReply> {
+    /// The first whose `match` fits the prompt, else the first without one. The prompt is looked for only where it matters.
+    pub(super) fn take(&mut self, prompt: impl Fn() -> Arc<str>) -> Option<MockReply> {
         if self.matching == 0 {
             return self.replies.pop_front();
         }
-        let fits = |reply: &MockReply| reply.matches.as_ref().is_some_and(|glob| glob.is_match(prompt));
+        let prompt = prompt();
+        let fits = |reply: &MockReply| reply.matches.as_ref().is_some_and(|glob| glob.is_match(prompt.as_ref()));
         let fitting = self.replies.iter().position(fits);
         let index = fitting.or_else(|| self.replies.iter().position(|reply| reply.matches.is_none()))?;
         self.matching -= usize::from(fitting.is_some());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use runtime::message::Message;
+use runtime::message::{Message, ToolSpec};
 use runtime::model::Request;
 
 /// What was counted for one session: the messages up to and with `last`.
@@ -17,7 +17,11 @@ struct Counted {
 
 /// Counts so far, by session. A history that only grew since the last call is counted from there on.
 #[derive(Debug, Default)]
-pub(super) struct Tally(BTreeMap<Arc<str>, Counted>);
+pub(super) struct Tally {
+    histories: BTreeMap<Arc<str>, Counted>,
+    /// The tools that were counted last, and their bytes: a loop offers the same in each turn.
+    tools: Option<(Arc<Vec<ToolSpec>>, usize)>,
+}
 
 impl Tally {
     /// A rough count of the request's tokens: its history, its system text with reminders, its tools.
@@ -26,12 +30,18 @@ impl Tally {
         let system = request.system_text().map_or(0, |text| text.len());
         let blocks: usize = rendered.user_blocks.iter().map(|block| block.text.len()).sum();
         let developer: usize = rendered.developer_messages.iter().map(|text| text.len()).sum();
-        let tools: usize = request
-            .tools
-            .iter()
-            .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_json().len())
-            .sum();
+        let tools = self.tools(&request.tools);
         self.history(session, request) + (system + blocks + developer + tools).div_ceil(4) as u64
+    }
+
+    fn tools(&mut self, tools: &Arc<Vec<ToolSpec>>) -> usize {
+        if let Some((_, bytes)) = self.tools.as_ref().filter(|(known, _)| Arc::ptr_eq(known, tools)) {
+            return *bytes;
+        }
+        let bytes = |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.parameters.to_json().len();
+        let bytes = tools.iter().map(bytes).sum();
+        self.tools = Some((tools.clone(), bytes));
+        bytes
     }
 
     fn history(&mut self, session: &Arc<str>, request: &Request) -> u64 {
@@ -39,7 +49,7 @@ impl Tally {
         let (Some(first), Some(last)) = (messages.front(), messages.last()) else { return 0 };
         // The same message at the same two places: the history before it is the one that was counted. Holding the messages
         // keeps their addresses from being used again.
-        let known = self.0.get(session).filter(|known| {
+        let known = self.histories.get(session).filter(|known| {
             Arc::ptr_eq(&known.first, first)
                 && messages.get(known.messages - 1).is_some_and(|message| Arc::ptr_eq(message, &known.last))
         });
@@ -47,7 +57,7 @@ impl Tally {
         let new: u64 = messages.skip(from).iter().map(|message| message.estimated_tokens() as u64).sum();
         let tokens = before + new;
         let counted = Counted { first: first.clone(), last: last.clone(), messages: messages.len(), tokens };
-        self.0.insert(session.clone(), counted);
+        self.histories.insert(session.clone(), counted);
         tokens
     }
 }

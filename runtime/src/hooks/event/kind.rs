@@ -1,6 +1,7 @@
 //! The names of the moments, and which handlers may ask for which.
 
 use std::str::FromStr;
+use std::sync::{Arc, LazyLock};
 
 use crate::words::{UnknownWord, words};
 
@@ -85,13 +86,17 @@ words! {
 impl EventKind {
     /// The name in PascalCase, as payloads and the log carry it.
     #[must_use]
-    pub fn pascal(self) -> String {
-        self.as_str().split('_').map(capitalise).collect()
+    pub fn pascal(self) -> &'static Arc<str> {
+        static NAMES: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
+            let name = |kind: &EventKind| kind.as_str().split('_').map(capitalise).collect::<String>().into();
+            EventKind::ALL.iter().map(name).collect()
+        });
+        &NAMES[self as usize]
     }
 
     /// Reads a name in either case.
     pub fn parse(name: &str) -> Result<EventKind, UnknownWord> {
-        let by_pascal = || EventKind::ALL.iter().copied().find(|kind| kind.pascal() == name);
+        let by_pascal = || EventKind::ALL.iter().copied().find(|kind| kind.pascal().as_ref() == name);
         EventKind::from_str(name).or_else(|error| by_pascal().ok_or(error))
     }
 

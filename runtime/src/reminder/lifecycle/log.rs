@@ -1,6 +1,8 @@
 //! The records as they go to the log. [`super::rebuild`] reads them back: whoever changes one changes the other.
 
-use crate::data::Data;
+use std::sync::Arc;
+
+use crate::data::{Data, Entries, shared};
 use crate::event_log::NewRecord;
 use crate::reminder::Reminder;
 
@@ -12,18 +14,37 @@ impl LifecycleRecord {
     pub fn to_log(&self, at: &Moment<'_>) -> NewRecord {
         let mut payload = envelope(at);
         self.put_fields(&mut payload, at);
-        let (topic, prefix) = if self.is_of_turn() { (TURN_TOPIC, TURN_TOPIC) } else { (TOPIC, "transcript.reminder") };
         NewRecord {
-            topic: topic.into(),
-            kind: format!("{prefix}.{}", self.word()).into(),
-            payload,
+            topic: if self.is_of_turn() { shared!(TURN_TOPIC) } else { shared!(TOPIC) },
+            kind: self.kind(),
+            payload: Data::from(payload),
             headers: Data::Nil,
             occurred_at_ms: at.now_ms,
         }
     }
 
-    fn put_fields(&self, payload: &mut Data, at: &Moment<'_>) {
-        let mut put = |key: &str, value: Data| payload.set(key, value);
+    /// The prefix of its topic, and [`LifecycleRecord::word`].
+    fn kind(&self) -> Arc<str> {
+        match self {
+            LifecycleRecord::Injected(_) => shared!("transcript.reminder.injected"),
+            LifecycleRecord::Inherited(_) => shared!("transcript.reminder.inherited"),
+            LifecycleRecord::Forked(_) => shared!("transcript.reminder.forked"),
+            LifecycleRecord::Audited(_) => shared!("transcript.reminder.audited"),
+            LifecycleRecord::Fired { .. } => shared!("transcript.reminder.fired"),
+            LifecycleRecord::Deduped { .. } => shared!("transcript.reminder.deduped"),
+            LifecycleRecord::Expired { .. } => shared!("transcript.reminder.expired"),
+            LifecycleRecord::Dropped { .. } => shared!("transcript.reminder.dropped"),
+            LifecycleRecord::Discarded { .. } => shared!("transcript.reminder.discarded"),
+            LifecycleRecord::ProviderEvaluated { .. } => shared!("transcript.reminder.provider_evaluated"),
+            LifecycleRecord::Passed(_) => shared!("transcript.turn.passed"),
+            LifecycleRecord::Void => shared!("transcript.turn.void"),
+        }
+    }
+
+    fn put_fields(&self, payload: &mut Entries, at: &Moment<'_>) {
+        let mut put = |key: Arc<str>, value: Data| {
+            payload.insert(key, value);
+        };
         match self {
             LifecycleRecord::Injected(reminder)
             | LifecycleRecord::Forked(reminder)
@@ -32,52 +53,52 @@ impl LifecycleRecord {
             }
             LifecycleRecord::Inherited(reminder) => {
                 describe(reminder, &mut put);
-                put("sub_agent_id", at.session_id.into());
+                put(shared!("sub_agent_id"), at.session_id.into());
             }
             LifecycleRecord::Fired { reminder_id, turn_number, rendered_role, charges } => {
-                put("reminder_id", reminder_id.into());
-                put("turn_number", (*turn_number).into());
-                put("rendered_role", rendered_role.as_str().into());
-                put("charges", (*charges).into());
+                put(shared!("reminder_id"), reminder_id.into());
+                put(shared!("turn_number"), (*turn_number).into());
+                put(shared!("rendered_role"), rendered_role.as_str().into());
+                put(shared!("charges"), (*charges).into());
             }
             LifecycleRecord::Deduped { replaced_ids, replacing_id, dedupe_key } => {
-                put("replaced_id", replaced_ids.first().into());
-                put("replaced_ids", replaced_ids.iter().map(Data::from).collect());
-                put("replacing_id", replacing_id.into());
-                put("dedupe_key", dedupe_key.as_ref().into());
+                put(shared!("replaced_id"), replaced_ids.first().into());
+                put(shared!("replaced_ids"), replaced_ids.iter().map(Data::from).collect());
+                put(shared!("replacing_id"), replacing_id.into());
+                put(shared!("dedupe_key"), dedupe_key.as_ref().into());
             }
             LifecycleRecord::Expired { reminder_id, reason, ttl_turns_before } => {
-                put("reminder_id", reminder_id.into());
-                put("reason", reason.as_str().into());
+                put(shared!("reminder_id"), reminder_id.into());
+                put(shared!("reason"), reason.as_str().into());
                 if *reason == ExpireReason::Ttl {
-                    put("ttl_turns_before", (*ttl_turns_before).into());
-                    put("expired_at_turn", at.turn.into());
+                    put(shared!("ttl_turns_before"), (*ttl_turns_before).into());
+                    put(shared!("expired_at_turn"), at.turn.into());
                 }
             }
             LifecycleRecord::Dropped { reminder_id, reason, detail } => {
-                put("reminder_id", reminder_id.as_ref().into());
-                put("reason", reason.as_str().into());
+                put(shared!("reminder_id"), reminder_id.as_ref().into());
+                put(shared!("reason"), reason.as_str().into());
                 if detail.is_some() {
-                    put("detail", detail.as_ref().into());
+                    put(shared!("detail"), detail.as_ref().into());
                 }
             }
             LifecycleRecord::Discarded { reminder_id, reason } => {
-                put("reminder_id", reminder_id.into());
-                put("reason", reason.as_str().into());
+                put(shared!("reminder_id"), reminder_id.into());
+                put(shared!("reason"), reason.as_str().into());
             }
             LifecycleRecord::ProviderEvaluated { provider_id, event, fired, error } => {
-                put("provider_id", provider_id.into());
-                put("event", event.into());
-                put("fired", (*fired).into());
+                put(shared!("provider_id"), provider_id.into());
+                put(shared!("event"), event.into());
+                put(shared!("fired"), (*fired).into());
                 if error.is_some() {
-                    put("error", error.as_ref().into());
+                    put(shared!("error"), error.as_ref().into());
                 }
             }
             LifecycleRecord::Passed(pass) => {
-                put("pass", pass.as_str().into());
-                put("charges", if pass.charges() == Charge::All { "all" } else { "carried" }.into());
+                put(shared!("pass"), pass.as_str().into());
+                put(shared!("charges"), if pass.charges() == Charge::All { "all" } else { "carried" }.into());
                 if let Pass::ByHand(turn) = pass {
-                    put("upto_turn", (*turn).into());
+                    put(shared!("upto_turn"), (*turn).into());
                 }
             }
             LifecycleRecord::Void => {}
@@ -86,35 +107,33 @@ impl LifecycleRecord {
 }
 
 /// What every record has: whose it is, and in which turn it was written.
-fn envelope(at: &Moment<'_>) -> Data {
-    Data::dict([
-        ("session_id", Data::from(at.session_id)),
-        ("task_id", at.task_id.into()),
-        ("agent_id", at.agent_id.unwrap_or(at.session_id).into()),
-        ("turn", at.turn.into()),
-    ])
+fn envelope(at: &Moment<'_>) -> Entries {
+    let mut entries = Entries::new();
+    entries.insert(shared!("session_id"), at.session_id.into());
+    entries.insert(shared!("task_id"), at.task_id.into());
+    entries.insert(shared!("agent_id"), at.agent_id.unwrap_or(at.session_id).into());
+    entries.insert(shared!("turn"), at.turn.into());
+    entries
 }
 
 /// The whole reminder, so that the log alone can rebuild it.
-fn describe(reminder: &Reminder, put: &mut dyn FnMut(&str, Data)) {
-    put("reminder_id", (&reminder.id).into());
-    put("body", (&reminder.body).into());
-    put("tags", reminder.tags.iter().map(Data::from).collect());
-    put("dedupe_key", reminder.dedupe_key.as_ref().into());
-    put("source", reminder.source.as_str().into());
-    put("role_hint", reminder.role_hint.as_str().into());
-    put("ttl_turns", reminder.ttl_turns.into());
-    put("preserve_on_compact", reminder.preserve_on_compact.into());
-    put("propagate", reminder.propagate.as_str().into());
-    put("fired_at_turn", reminder.fired_at_turn.into());
-    put("originating_agent_id", reminder.originating_agent_id.as_ref().into());
-    put("producer", reminder.producer.as_ref().into());
+fn describe(reminder: &Reminder, put: &mut dyn FnMut(Arc<str>, Data)) {
+    put(shared!("reminder_id"), (&reminder.id).into());
+    put(shared!("body"), (&reminder.body).into());
+    put(shared!("tags"), reminder.tags.iter().map(Data::from).collect());
+    put(shared!("dedupe_key"), reminder.dedupe_key.as_ref().into());
+    put(shared!("source"), reminder.source.as_str().into());
+    put(shared!("role_hint"), reminder.role_hint.as_str().into());
+    put(shared!("ttl_turns"), reminder.ttl_turns.into());
+    put(shared!("preserve_on_compact"), reminder.preserve_on_compact.into());
+    put(shared!("propagate"), reminder.propagate.as_str().into());
+    put(shared!("fired_at_turn"), reminder.fired_at_turn.into());
+    put(shared!("originating_agent_id"), reminder.originating_agent_id.as_ref().into());
+    put(shared!("producer"), reminder.producer.as_ref().into());
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::ids::{IdStream, SharedIds};
 

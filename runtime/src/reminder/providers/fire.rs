@@ -108,7 +108,7 @@ fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpe
 }
 
 fn evaluated(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, fired: bool, error: Option<Arc<str>>) {
-    let event = event.kind().pascal().into();
+    let event = event.kind().pascal().clone();
     let record = LifecycleRecord::ProviderEvaluated { provider_id: id.clone(), event, fired, error };
     turn.session.log_lifecycle(turn.scope, [record]);
 }
