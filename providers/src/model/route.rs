@@ -106,7 +106,14 @@ impl Routes {
     ) -> Routes {
         let client = Client::new(Proxies::from_env(&env));
         let table = LazyCell::new(Box::new(table) as Box<_>);
-        Routes { env: Box::new(env), table, known: RefCell::default(), mock: Rc::default(), client, chosen: RefCell::default() }
+        Routes {
+            env: Box::new(env),
+            table,
+            known: RefCell::default(),
+            mock: Rc::default(),
+            client,
+            chosen: RefCell::default(),
+        }
     }
 
     /// The mock, for scripting it and for seeing what it was sent.
