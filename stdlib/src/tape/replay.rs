@@ -8,6 +8,8 @@ use runtime::model::{Delta, Reply, Request};
 use runtime::seam::{Model, Outcome, Turn};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::pin;
 
 /// How long after the moment at which a recorded call was given up one waits for that to happen again, in milliseconds.
 const PATIENCE_MS: u64 = 600_000;
@@ -49,20 +51,28 @@ impl Models {
             self.break_off(report::different(recording, &call, &different, is_changed));
             return std::future::pending().await;
         }
-        if to.provider.as_deref() == Some("mock") {
-            // It answers from the script, which may look at what it was sent: its books are kept, its answer is on the tape.
-            let model = to.model.unwrap_or_default();
-            let _ = self.routes.ask_mock(turn, request, &model).await;
-        }
-        for piece in &call.pieces {
-            if let Some(after_ms) = piece.after_ms {
-                gate.at(after_ms).await;
+        let model = to.model.unwrap_or_default();
+        // The mock answers from the script, which may look at what it was sent: its books are kept, its answer is on the tape.
+        let mut mock = (to.provider.as_deref() == Some("mock"))
+            .then(|| Box::pin(self.routes.ask_mock(turn, request, &model)));
+        let mut told = pin!(async {
+            for piece in &call.pieces {
+                if let Some(after_ms) = piece.after_ms {
+                    gate.at(after_ms).await;
+                }
+                live(piece.piece.as_delta());
             }
-            live(piece.piece.as_delta());
-        }
-        if call.waited {
-            gate.at(call.took_ms).await;
-        }
+            if call.waited {
+                gate.at(call.took_ms).await;
+            }
+        });
+        poll_fn(|cx| {
+            if mock.as_mut().is_some_and(|mock| mock.as_mut().poll(cx).is_ready()) {
+                mock = None;
+            }
+            told.as_mut().poll(cx)
+        })
+        .await;
         if let Some(outcome) = call.answered.outcome() {
             call.notes.iter().for_each(|note| turn.scope.note(note.clone()));
             return outcome;
