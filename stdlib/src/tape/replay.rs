@@ -53,8 +53,8 @@ impl Models {
         }
         let model = to.model.unwrap_or_default();
         // The mock answers from the script, which may look at what it was sent: its books are kept, its answer is on the tape.
-        let mut mock = (to.provider.as_deref() == Some("mock"))
-            .then(|| Box::pin(self.routes.ask_mock(turn, request, &model)));
+        let mut mock =
+            (to.provider.as_deref() == Some("mock")).then(|| Box::pin(self.routes.ask_mock(turn, request, &model)));
         let mut told = pin!(async {
             for piece in &call.pieces {
                 if let Some(after_ms) = piece.after_ms {
