@@ -48,6 +48,10 @@ impl FileWatch {
     }
 
     async fn start(&self, anchor: Option<&str>) -> Seen {
+        // A loop that was suspended goes on: what has changed meanwhile is told.
+        if self.state.borrow().is_some() {
+            return Seen::default();
+        }
         let base = anchor.map_or_else(|| std::env::current_dir().unwrap_or_default(), PathBuf::from);
         let base = base.canonicalize().unwrap_or(base);
         let Ok(patterns) = Patterns::read(&self.written, &base) else { return Seen::default() };

@@ -58,7 +58,7 @@ pub trait Watch {
     /// What is watched, as it was written.
     fn patterns(&self) -> &[Arc<str>];
 
-    /// Takes down what is there now: what changes from here on is told. Relative paths start from `anchor`; nothing means
+    /// Takes down what is there now: what changes from here on is told. The second time it goes on from where it is. Relative paths start from `anchor`; nothing means
     /// the folder that the process is in.
     fn begin<'a>(&'a self, anchor: Option<&'a str>) -> Answer<'a, Seen>;
 
