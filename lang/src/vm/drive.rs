@@ -99,8 +99,8 @@ impl Function {
     /// made it, and is cancelled with the task that calls it.
     #[must_use]
     pub fn call(&self, args: impl IntoIterator<Item = Value>) -> Called {
-        let level = self.isolate.nesting().level() + 1;
-        if level > nesting::MOST {
+        let nesting = self.isolate.nesting();
+        if nesting.level() >= nesting::MOST {
             return Called::Now(Err(too_deep()));
         }
         let mut context = (*self.context).clone();
@@ -111,11 +111,12 @@ impl Function {
             Ok(fiber) => fiber,
             Err(raise) => return Called::Now(Err(raise)),
         };
-        match nesting::at(&self.isolate, level, || fiber.run()) {
+        let _within = nesting.enter();
+        match nesting::with_room(|| fiber.run()) {
             Exit::Done(value) => Called::Now(Ok(value)),
             Exit::Raised(raise) => Called::Now(Err(raise)),
             exit => {
-                let rest = nesting::polled_at(self.isolate.clone(), level, resume(fiber, exit));
+                let rest = nesting::polled_in(self.isolate.clone(), nesting.calls(), resume(fiber, exit));
                 Called::Later(Wait::new(rest).on(On::Script))
             }
         }

@@ -158,12 +158,12 @@ impl Fiber {
 
     /// What interrupts it now.
     pub(super) fn interrupt(&mut self) -> Option<Box<Raise>> {
-        if let Some(raise) = self.context.task.interrupt(&mut self.noticed) {
+        if let Some(raise) = self.context.task.interrupt(&mut self.noticed, self.isolate.nesting()) {
             return Some(raise);
         }
         let halt = self.context.halt.as_ref()?;
         // What interrupts the whole task has interrupted this call already.
-        if self.context.task.is_ending() { None } else { halt.interrupt(&mut self.halted) }
+        if self.context.task.is_ending(self.isolate.nesting()) { None } else { halt.interrupt(&mut self.halted) }
     }
 
     /// Where it is.

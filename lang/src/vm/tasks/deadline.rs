@@ -17,7 +17,7 @@ impl Deadline {
     /// The task must be done with what it does in so many milliseconds; `message` says what passed when it is not.
     #[must_use]
     pub fn open(isolate: &Rc<Isolate>, task: &Rc<Task>, ms: u64, message: String) -> Self {
-        let number = task.signals.open_deadline(message);
+        let number = task.signals.open_deadline(message, isolate.nesting().call());
         arm(isolate, task, number, ms);
         Self { isolate: Rc::downgrade(isolate), task: task.clone(), number }
     }

@@ -5,6 +5,7 @@
 //! belongs to the cleaning up and is left alone until the grace is over.
 
 use super::Key;
+use crate::vm::nesting::Nesting;
 use crate::vm::{Raise, Why, codes};
 use std::cell::{Cell, RefCell};
 
@@ -41,6 +42,8 @@ struct Event {
 
 struct Deadline {
     id: u64,
+    /// The call of the runtime that it was opened in; 0 for none. What stands outside of that call does not notice it.
+    call: u64,
     message: String,
     passed: Option<u32>,
     over: bool,
@@ -67,7 +70,7 @@ impl Signals {
     }
 
     /// What a fiber that has noticed so much is interrupted by now.
-    pub(super) fn interrupt(&self, noticed: &mut Noticed) -> Option<Box<Raise>> {
+    pub(super) fn interrupt(&self, noticed: &mut Noticed, nesting: &Nesting) -> Option<Box<Raise>> {
         let serial = self.serial.get();
         if serial == 0 {
             return None;
@@ -86,7 +89,8 @@ impl Signals {
                 (stop.at > since).then(|| stop.raise.clone())
             };
         }
-        let passed = state.deadlines.iter().find(|d| d.over || d.passed.is_some_and(|at| at > since))?;
+        let mut inside = state.deadlines.iter().filter(|d| nesting.is_within(d.call));
+        let passed = inside.find(|d| d.over || d.passed.is_some_and(|at| at > since))?;
         let mut raise = Raise::error(codes::DEADLINE, passed.message.clone());
         raise.why = Why::Deadline(passed.id);
         Some(if passed.over { press(raise, noticed) } else { raise })
@@ -96,9 +100,9 @@ impl Signals {
         self.state.borrow().stop.is_some()
     }
 
-    pub(super) fn is_ending(&self) -> bool {
+    pub(super) fn is_ending(&self, nesting: &Nesting) -> bool {
         let state = self.state.borrow();
-        state.stop.is_some() || state.deadlines.iter().any(|deadline| deadline.passed.is_some())
+        state.stop.is_some() || state.deadlines.iter().any(|d| d.passed.is_some() && nesting.is_within(d.call))
     }
 
     /// The task must end; false when it must already.
@@ -130,16 +134,16 @@ impl Signals {
         self.state.borrow().stop.as_ref().map(|s| s.raise.clone())
     }
 
-    /// The numbers of the open deadlines, the outermost first.
-    pub(super) fn deadlines(&self) -> Vec<u64> {
-        self.state.borrow().deadlines.iter().map(|d| d.id).collect()
+    /// The numbers of the open deadlines that stand around the call at hand, the outermost first.
+    pub(super) fn deadlines(&self, nesting: &Nesting) -> Vec<u64> {
+        self.state.borrow().deadlines.iter().filter(|d| nesting.is_within(d.call)).map(|d| d.id).collect()
     }
 
-    /// Opens a deadline; its number.
-    pub(super) fn open_deadline(&self, message: String) -> u64 {
+    /// Opens a deadline in a call; its number.
+    pub(super) fn open_deadline(&self, message: String, call: u64) -> u64 {
         let state = &mut *self.state.borrow_mut();
         state.next += 1;
-        state.deadlines.push(Deadline { id: state.next, message, passed: None, over: false, timer: None });
+        state.deadlines.push(Deadline { id: state.next, call, message, passed: None, over: false, timer: None });
         state.next
     }
 

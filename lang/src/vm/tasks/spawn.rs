@@ -37,7 +37,7 @@ pub(crate) fn spawn(
     let context = Context { task: task.clone(), globals: Some(globals), path, ..(**parent).clone() };
     let fiber = Fiber::new(isolate, &Rc::new(context), function, args)?;
     *task.group.borrow_mut() = group;
-    parent.task.adopt(&task);
+    parent.task.adopt(&task, isolate.nesting());
     isolate.tasks().add(Box::pin(work(isolate.clone(), task.clone(), fiber)), Some(task.clone()));
     Ok(task)
 }
@@ -53,7 +53,7 @@ pub fn spawn_work(cx: &Cx<'_>, work: Wait) -> Result<Rc<Task>, Box<Raise>> {
     let task = Task::new(None);
     let context = Context { task: task.clone(), ..(**parent).clone() };
     let mut fiber = Fiber::idle(&isolate, &Rc::new(context));
-    parent.task.adopt(&task);
+    parent.task.adopt(&task, isolate.nesting());
     let (run, own) = (isolate.clone(), task.clone());
     let job = async move {
         // Also where it was cancelled before it began: who waits for it is to hear of its end.

@@ -6,6 +6,7 @@ use super::signals::{Noticed, Signals};
 use super::waiting::Noted;
 use crate::source::{SourceRef, Span};
 use crate::value::release;
+use crate::vm::nesting::Nesting;
 use crate::vm::{Outcome, Raise, Why};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -52,8 +53,8 @@ impl Task {
     }
 
     /// Whether it is being interrupted: it was given up, or a deadline that is still open has passed.
-    pub(in crate::vm) fn is_ending(&self) -> bool {
-        self.signals.is_ending()
+    pub(in crate::vm) fn is_ending(&self, nesting: &Nesting) -> bool {
+        self.signals.is_ending(nesting)
     }
 
     /// Whether `exit` somewhere ends it.
@@ -89,8 +90,8 @@ impl Task {
     }
 
     /// What a fiber that has noticed so much is interrupted by.
-    pub(in crate::vm) fn interrupt(&self, noticed: &mut Noticed) -> Option<Box<Raise>> {
-        self.signals.interrupt(noticed)
+    pub(in crate::vm) fn interrupt(&self, noticed: &mut Noticed, nesting: &Nesting) -> Option<Box<Raise>> {
+        self.signals.interrupt(noticed, nesting)
     }
 
     /// Raises something in it, wherever it waits; `ends` it where nothing may take that.
@@ -117,12 +118,12 @@ impl Task {
     }
 
     /// Notes a task that it started.
-    pub(super) fn adopt(&self, child: &Rc<Task>) {
+    pub(super) fn adopt(&self, child: &Rc<Task>, nesting: &Nesting) {
         let mut children = self.children.borrow_mut();
         if children.len() == children.capacity() {
             children.retain(|(child, _)| child.upgrade().is_some_and(|c| !c.is_done()));
         }
-        children.push((Rc::downgrade(child), self.signals.deadlines()));
+        children.push((Rc::downgrade(child), self.signals.deadlines(nesting)));
     }
 }
 
