@@ -36,6 +36,9 @@ pub(crate) struct Told {
 /// # Errors
 /// There is no such file, it cannot be read, or no line of it is a record.
 pub(crate) fn read(path: &Path, mut take: impl FnMut(&Record)) -> Result<Told, Box<Diagnostic>> {
+    // As `--event-log` writes it.
+    let home = path.to_str().and_then(|text| text.strip_prefix("sqlite:")).filter(|_| !path.exists());
+    let path = home.map_or(path, Path::new);
     let cannot = |why: String| of_log(&LogError::CannotOpen { path: path.into(), why });
     if path.is_dir() {
         return Err(cannot("it is a folder".to_owned()));

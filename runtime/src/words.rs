@@ -24,6 +24,10 @@ impl UnknownWord {
 
 /// The candidate that `got` was probably meant to be.
 pub fn nearest<'a>(got: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // One letter is near to every other.
+    if got.chars().nth(1).is_none() {
+        return None;
+    }
     let got = got.to_lowercase();
     candidates
         .into_iter()

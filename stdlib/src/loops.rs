@@ -91,6 +91,11 @@ fn loop_options(
     }
     out.loop_until_done = options.flag("loop_until_done")?.unwrap_or(false);
     if let Some(word) = options.text("done_sentinel")? {
+        if word.trim().is_empty() {
+            return Err(Raise::error(codes::VALUE, "`done_sentinel` is blank: every answer would contain it")
+                .about(options.arg(), "`done_sentinel` is at fault")
+                .help("give a word that the model says only when it is done"));
+        }
         out.done_sentinel = word;
     }
     if let Some(persona) = options.text("persona")? {

@@ -12,8 +12,7 @@ use crate::fault::of_reminder;
 use crate::world::World;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
-use lang::value::article;
-use lang::value::{Dict, Str, Value};
+use lang::value::{Dict, Str, Value, article, display};
 use lang::vm::{Cx, Raise};
 use runtime::data::Data;
 use runtime::model::{Request, System};
@@ -189,7 +188,12 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         read(&value).map(Some).ok_or_else(|| {
-            let message = format!("`{key}` must be {expected}, found {}", article(value.type_name()));
+            let found = match value {
+                // The type may be right and the number not.
+                Value::Int(_) | Value::Float(_) => display(&value),
+                _ => article(value.type_name()),
+            };
+            let message = format!("`{key}` must be {expected}, found {found}");
             Raise::error(lang::check::codes::TYPE, message).about(self.arg, format!("`{key}` is at fault"))
         })
     }

@@ -55,6 +55,13 @@ fn picture(name: &str, found: &str) {
 }
 
 #[test]
+fn a_log_may_be_named_as_the_run_names_it() {
+    let (log, _) = log_of("day");
+    let home = format!("sqlite:{}", log.display());
+    assert_eq!(traced(Path::new(&home), &[]), traced(&log, &[]));
+}
+
+#[test]
 fn the_text_tells_each_turn() {
     let (log, _) = log_of("day");
     picture("day.txt", &traced(&log, &[]));

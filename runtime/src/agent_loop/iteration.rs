@@ -21,9 +21,8 @@ impl Run<'_> {
         if let Err(stopped) = self.scope.check() {
             return Ok(Some(Self::ended_by(&stopped)));
         }
-        // A handler, a tool or a host has closed it: nobody hears what more there would be to say.
-        if self.session.is_closed() {
-            return Ok(Some(Ended::new(LoopStatus::Cancelled, "session_closed")));
+        if let Some(closed) = self.closed() {
+            return Ok(Some(closed));
         }
         if self.parking.requested().is_some() {
             return Ok(Some(Ended::new(LoopStatus::Suspended, "suspended")));
@@ -50,11 +49,16 @@ impl Run<'_> {
         self.pass(Seam::PostToolDispatch, state).await?;
         let ended = self.end_of_turn(state, &reply, &results).await?;
         self.pass(Seam::IterationEnd, state).await?;
-        match ended.filter(|ended| !self.is_prolonged(state, ended)) {
+        match self.closed().or(ended).filter(|ended| !self.is_prolonged(state, ended)) {
             // Boxed: a loop that does not idle has no room for it.
             Some(ended) if self.sleeps_after(&ended) => Box::pin(self.idle(state, ended)).await,
             ended => Ok(ended),
         }
+    }
+
+    /// A handler, a tool or a host has closed the session: nobody hears what more there would be to say.
+    fn closed(&self) -> Option<Ended> {
+        self.session.is_closed().then(|| Ended::new(LoopStatus::Cancelled, "session_closed"))
     }
 
     /// Tells who wants to know of the turn, charges the reminders, and decides whether this was the last.

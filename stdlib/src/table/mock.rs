@@ -11,8 +11,8 @@ use providers::model::MockReply;
 use std::rc::Rc;
 
 lang::builtins! { "" =>
-    /// Queues a reply of the mock model.
-    plain "llm_mock(reply: MockReply) -> nil" llm_mock;
+    /// Queues a reply of the mock model; a string is its text.
+    plain "llm_mock(reply: string | MockReply) -> nil" llm_mock;
     /// What the mock model was sent: messages, system, tools, model and so on of each call.
     plain "llm_mock_calls() -> list" llm_mock_calls;
     /// Forgets queued replies and past calls.
