@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use runtime::message::{Role, ToolCall};
-use runtime::model::{Delta, ModelError, Reply, Request, Usage};
+use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};
 use runtime::seam::{Answer, Outcome, Turn, fault};
 
 mod call;
@@ -113,12 +113,12 @@ impl Mock {
         let model = model.clone();
         Answer::later(async move {
             if retries == 0 {
-                return first.come(turn, streams).await.map_err(fault);
+                return first.come(turn, request.timeout_ms, streams).await.map_err(fault);
             }
             let mut first = Some(first);
             retry::with_retries(turn.scope, retries, streams.unwrap_or(&|_| {}), async |_| {
                 let answer = first.take().unwrap_or_else(|| self.answer_once(turn, request, &model));
-                answer.come(turn, streams).await
+                answer.come(turn, request.timeout_ms, streams).await
             })
             .await
         })
@@ -167,18 +167,38 @@ struct Answered {
 }
 
 impl Answered {
-    /// In pieces, where somebody wants them.
-    async fn come(self, turn: Turn<'_>, live: Option<&dyn Fn(Delta<'_>)>) -> Result<Reply, ModelError> {
-        match (live, self.outcome.as_ref().ok().or(self.said.as_ref())) {
-            (Some(live), Some(reply)) => tell_in_pieces(turn.scope, self.delay_ms, reply, live).await,
-            _ if self.delay_ms > 0 => {
-                let clock = &turn.scope.clock;
-                clock.sleep_until(clock.now_ms().saturating_add(self.delay_ms)).await;
+    /// In pieces, where somebody wants them; within the time of the attempt, where it has one.
+    async fn come(
+        self,
+        turn: Turn<'_>,
+        timeout_ms: Option<u64>,
+        live: Option<&dyn Fn(Delta<'_>)>,
+    ) -> Result<Reply, ModelError> {
+        let clock = &turn.scope.clock;
+        let limit = async {
+            match timeout_ms {
+                Some(ms) => clock.alarm(clock.now_ms().saturating_add(ms)).await,
+                None => std::future::pending().await,
             }
-            _ => {}
+        };
+        let coming = async {
+            match (live, self.outcome.as_ref().ok().or(self.said.as_ref())) {
+                (Some(live), Some(reply)) => tell_in_pieces(turn.scope, self.delay_ms, reply, live).await,
+                _ if self.delay_ms > 0 => clock.sleep_until(clock.now_ms().saturating_add(self.delay_ms)).await,
+                _ => {}
+            }
+        };
+        tokio::select! {
+            biased;
+            () = coming => self.outcome,
+            () = limit => Err(late(timeout_ms.unwrap_or_default())),
         }
-        self.outcome
     }
+}
+
+fn late(timeout_ms: u64) -> ModelError {
+    let message = format!("the mock gave no whole answer within {timeout_ms} ms; give it longer with `timeout_ms`");
+    ModelError::new(ModelErrorKind::Timeout, message)
 }
 
 fn prompt(request: &Request) -> Arc<str> {
