@@ -46,6 +46,11 @@ impl IdStream {
         IdStream { seed: mix(self.seed ^ mix(self.children)), counter: 0, last_ms: self.last_ms, children: 0 }
     }
 
+    /// Whether it can have come so far by drawing: one that was read from a file may say anything.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.counter >> 26 == 0 && self.last_ms >> 47 == 0 && self.children >> 53 == 0
+    }
+
     /// The next id, larger than all before it.
     pub fn draw(&mut self, now_ms: u64) -> Uuid {
         // 26 bits of counter stand in front of the random ones. Should they ever run over within one stream, time moves on.

@@ -285,9 +285,9 @@ pub(crate) fn of_snapshot(error: &SnapshotError) -> Box<Raise> {
     let raise = Raise::error(SNAPSHOT, error.to_string());
     match error {
         SnapshotError::Missing(_) => raise.help("the handle of a suspended worker has its `snapshot_path`"),
-        SnapshotError::Claimed(_) => {
-            raise.help("a snapshot is resumed once; a worker that is suspended again writes it anew")
-        }
+        SnapshotError::Claimed(path) => raise.help(format!(
+            "a snapshot is resumed once; if the process that resumed it was killed, rename `{path}.resumed` to `{path}`"
+        )),
         SnapshotError::Newer(_) => raise.help("resume it with the version that wrote it, or a later one"),
         SnapshotError::Unfit(_) => {
             raise.help("give what a file cannot hold: `resume_agent(path, input, true, {tools: …, llm_caller: …})`")

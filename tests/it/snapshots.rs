@@ -180,6 +180,64 @@ fn a_snapshot_cut_anywhere_is_refused_and_left() {
 }
 
 #[test]
+fn what_no_worker_can_have_written_is_refused_or_made_good() {
+    let dir = scratch("snapshot-tampered");
+    run(&dir, "suspend", "memory");
+    let snapshot = dir.join("digger.json");
+    let whole: serde_json::Value = serde_json::from_slice(&std::fs::read(&snapshot).unwrap()).unwrap();
+    for (pointer, why) in [
+        ("/session/ids/counter", "`session.ids` is no stream of ids"),
+        ("/session/queue_ids/last_ms", "`session.queue_ids` is no stream of ids"),
+        ("/state/usage/input_tokens", "`state.usage.input_tokens` cannot be"),
+        ("/state/started_at_ms", "`state.started_at_ms` cannot be"),
+    ] {
+        let mut tampered = whole.clone();
+        *tampered.pointer_mut(pointer).unwrap() = u64::MAX.into();
+        std::fs::write(&snapshot, tampered.to_string()).unwrap();
+        let refused = run(&dir, "resume", "memory");
+        assert_eq!((refused.code, refused.drawn("error")), (Some(1), 1), "{pointer}: {refused:?}");
+        assert!(refused.err.contains("HARN-WRK-003") && refused.err.contains(why), "{pointer}: {refused:?}");
+    }
+    let mut turns = whole.clone();
+    turns["session"]["turns"] = u32::MAX.into();
+    std::fs::write(&snapshot, turns.to_string()).unwrap();
+    assert!(run(&dir, "resume", "memory").err.contains("`session.turns` cannot be"));
+    // The answer to the last call is gone: no model server would take that conversation.
+    let mut dangling = whole;
+    let messages = dangling["session"]["transcript"]["messages"].as_array_mut().unwrap();
+    assert_eq!(messages.pop().unwrap()["role"], "tool");
+    std::fs::write(&snapshot, dangling.to_string()).unwrap();
+    let resumed = run(&dir, "resume", "memory");
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    assert!(resumed.out.contains("tool not run: the process ended before this call was answered"), "{}", resumed.out);
+}
+
+#[test]
+fn what_is_no_regular_file_is_no_snapshot() {
+    let dir = scratch("snapshot-device");
+    let pipe = dir.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let script = dir.join("read.harn");
+    let text = r#"
+fn refused(go) {
+  let error = unwrap_err(try { go() })
+  println("${error.code} ${error.message.contains("no regular file")}")
+}
+let mock = {provider: "mock"}
+for path in args() {
+  refused({ -> resume_agent(path) })
+  refused({ -> agent_loop("x", nil, {...mock, resume_path: path}) })
+}
+refused({ -> agent_loop("x", nil, {...mock, persist_path: args()[1]}) })
+"#;
+    std::fs::write(&script, text).unwrap();
+    let all = ["run", script.to_str().unwrap(), "--", "/dev/zero", pipe.to_str().unwrap(), dir.to_str().unwrap()];
+    let outcome = harn(&all);
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{outcome:?}");
+    assert_eq!(outcome.out, "HARN-WRK-003 true\n".repeat(7));
+}
+
+#[test]
 fn what_a_file_cannot_hold_must_be_given() {
     let dir = scratch("snapshot-needs");
     run(&dir, "suspend", "memory");

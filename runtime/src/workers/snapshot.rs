@@ -17,6 +17,7 @@ mod file;
 mod lock;
 mod of_loop;
 mod session;
+mod sound;
 
 pub use error::SnapshotError;
 pub use file::{claim, discard, read, unclaim, write, write_new, write_over};
@@ -102,7 +103,8 @@ impl Snapshot {
             Some(version) => return Err(SnapshotError::Newer(version)),
             None => return Err(broken("it has no version".to_owned())),
         }
-        serde_json::from_str(text).map_err(|error| broken(error.to_string()))
+        let snapshot: Snapshot = serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
+        snapshot.unsound().map_or(Ok(snapshot), |why| Err(broken(why)))
     }
 }
 

@@ -10,7 +10,7 @@ use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise};
 use runtime::seam::Scope;
 use runtime::session::Session;
-use runtime::workers::snapshot::{self, settle_with_log};
+use runtime::workers::snapshot::{self, answer_open_calls, settle_with_log};
 use runtime::workers::worker::{Made, Recipe};
 use runtime::workers::{Snapshot, SnapshotError, Worker, WorkerMode};
 use std::path::Path;
@@ -99,6 +99,8 @@ fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>) -> Result<Scope, Box
     let scope = Scope { task_id: None, agent_id: None, notes: Rc::default(), path, ..scope };
     let settled = settle_with_log(session, &scope).map_err(|e| crate::fault::to_raise(&e))?;
     world.sessions.enter(session).map_err(|e| of_session(&e).about(0, ""))?;
+    // A worker is suspended where every call has its answer; a file may say anything.
+    answer_open_calls(session);
     session.log_lifecycle(&scope, settled);
     Ok(scope)
 }

@@ -9,8 +9,14 @@ use super::{Snapshot, SnapshotError};
 /// Names that are tried beside one that is taken.
 const TRIES: u32 = 10_000;
 
-/// Writes a snapshot in place of what is there.
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// Writes a snapshot in place of what is there, which must be nothing, or a regular file.
 pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return Err(io_error(path, &io::Error::other("it is no regular file")));
+    }
     let written = write_beside(path, snapshot).and_then(|draft| {
         fs::rename(&draft, path)?;
         // The name is durable once its folder is.
@@ -73,10 +79,20 @@ fn write_beside(path: &Path, snapshot: &Snapshot) -> io::Result<PathBuf> {
 
 /// Reads a snapshot and leaves it where it is.
 pub fn read(path: &Path) -> Result<Snapshot, SnapshotError> {
-    match fs::read_to_string(path) {
+    match regular(path).and_then(|()| fs::read_to_string(path)) {
         Ok(text) => Snapshot::from_json(&text),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(absent(path)),
         Err(error) => Err(io_error(path, &error)),
+    }
+}
+
+/// A device or a pipe may never end, and a file may be larger than any memory.
+fn regular(path: &Path) -> io::Result<()> {
+    let meta = fs::metadata(path)?;
+    match meta.len() {
+        _ if !meta.is_file() => Err(io::Error::other("it is no regular file")),
+        LARGEST.. => Err(io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20))),
+        _ => Ok(()),
     }
 }
 

@@ -97,6 +97,14 @@ impl StoredSession {
         })
     }
 
+    pub(super) fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    pub(super) fn id_streams(&self) -> [(&'static str, &IdStream); 2] {
+        [("ids", &self.ids), ("queue_ids", &self.queue_ids)]
+    }
+
     /// The session again. Its ids go on where they were.
     pub fn restore(self) -> Result<Rc<Session>, SnapshotError> {
         let items = self.queue.into_iter().map(StoredItem::restore).collect::<Result<Vec<_>, _>>()?;
