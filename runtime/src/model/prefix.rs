@@ -17,9 +17,11 @@ use crate::data::Data;
 use crate::message::{Block, Content, Message, Role, ToolSpec};
 
 use super::{Request, System};
+use written::json;
 
 #[cfg(test)]
 mod tests;
+mod written;
 
 const BEFORE_SYSTEM: &str = r#"{"system":""#;
 const BEFORE_TOOLS: &str = r#"","tools":"#;
@@ -272,12 +274,6 @@ fn pieces<'a>(
         known.cloned().unwrap_or_else(|| Piece { text: Some(text.clone()), json: write(text) })
     };
     texts.into_iter().enumerate().map(piece).collect()
-}
-
-/// Content is always written as blocks, so that a message is the same whether a reminder stands behind it or not.
-fn json(message: &Message) -> String {
-    let content = message.content.to_blocks().iter().map(Block::to_data).collect();
-    message.to_data().with("content", content).to_json()
 }
 
 fn tools_json(tools: &[ToolSpec]) -> String {

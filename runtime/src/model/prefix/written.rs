@@ -1,0 +1,144 @@
+//! A message as the measured document has it: its content always as blocks, so that it is the same whether a reminder stands
+//! behind it or not. It is written without a dict on the way, for a loop measures each of its messages.
+
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+
+use crate::data::Data;
+use crate::message::{Block, Content, Message, ToolCall};
+
+/// The message as JSON, its keys in bytewise order.
+pub(super) fn json(message: &Message) -> String {
+    // What was kept of a vendor may stand anywhere among the keys.
+    if !message.extra.is_empty() {
+        return by_dict(message);
+    }
+    serde_json::to_string(&Written(message)).unwrap_or_else(|_| by_dict(message))
+}
+
+fn by_dict(message: &Message) -> String {
+    let content = message.content.to_blocks().iter().map(Block::to_data).collect();
+    message.to_data().with("content", content).to_json()
+}
+
+struct Written<'a>(&'a Message);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let message = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("content", &Blocks(&message.content))?;
+        if message.is_error {
+            map.serialize_entry("is_error", &true)?;
+        }
+        if let Some(name) = &message.name {
+            map.serialize_entry("name", name.as_ref())?;
+        }
+        if let Some(reasoning) = &message.reasoning {
+            map.serialize_entry("reasoning", reasoning.as_ref())?;
+        }
+        map.serialize_entry("role", message.role.as_str())?;
+        if let Some(id) = &message.tool_call_id {
+            map.serialize_entry("tool_call_id", id.as_ref())?;
+        }
+        if !message.tool_calls.is_empty() {
+            map.serialize_entry("tool_calls", &Calls(&message.tool_calls))?;
+        }
+        map.end()
+    }
+}
+
+struct Blocks<'a>(&'a Content);
+
+impl Serialize for Blocks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        match self.0 {
+            Content::Text(text) if text.is_empty() => {}
+            Content::Text(text) => list.serialize_element(&Text { text, cache_control: &Data::Nil })?,
+            Content::Blocks(blocks) => {
+                for block in blocks.iter() {
+                    match block {
+                        Block::Text { text, cache_control } => {
+                            list.serialize_element(&Text { text, cache_control })?;
+                        }
+                        Block::Other(data) => list.serialize_element(data)?,
+                    }
+                }
+            }
+        }
+        list.end()
+    }
+}
+
+struct Text<'a> {
+    text: &'a str,
+    cache_control: &'a Data,
+}
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if !self.cache_control.is_nil() {
+            map.serialize_entry("cache_control", self.cache_control)?;
+        }
+        map.serialize_entry("text", self.text)?;
+        map.serialize_entry("type", "text")?;
+        map.end()
+    }
+}
+
+struct Calls<'a>(&'a [ToolCall]);
+
+impl Serialize for Calls<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.0.len()))?;
+        for call in self.0 {
+            list.serialize_element(&Call(call))?;
+        }
+        list.end()
+    }
+}
+
+struct Call<'a>(&'a ToolCall);
+
+impl Serialize for Call<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("arguments", &self.0.arguments)?;
+        map.serialize_entry("id", self.0.id.as_ref())?;
+        map.serialize_entry("name", self.0.name.as_ref())?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::message::Role;
+
+    #[test]
+    fn what_is_written_is_what_the_dict_would_give() {
+        let data = |json: &str| Data::from_json(json).unwrap();
+        let call = ToolCall::new("c\"1", "näme", data(r#"{"b":[1,2.5,null],"a":{"x":"\n"}}"#));
+        let blocks = vec![
+            Block::text("one"),
+            Block::Text { text: "two".into(), cache_control: data(r#"{"type":"ephemeral"}"#) },
+            Block::Other(data(r#"{"type":"thinking","signature":"s"}"#)),
+        ];
+        let failed = Message::tool_result(&call, "no", false);
+        for message in [
+            Message::user("plain \"text\" \u{1}"),
+            Message::user(""),
+            Message::new(Role::System, "s"),
+            Message::new(Role::User, Content::Blocks(Arc::new(blocks))),
+            Message { reasoning: Some("why".into()), ..Message::assistant("", vec![call.clone(), call.clone()]) },
+            Message { extra: [("aaa".into(), Data::from(1_i64))].into_iter().collect(), ..failed.clone() },
+            failed,
+        ] {
+            assert_eq!(json(&message), by_dict(&message));
+        }
+    }
+}
