@@ -1,6 +1,7 @@
 //! [`Capabilities`]: what a route (a provider and a model) can take. The table of known routes is data of the crate
 //! `providers`; here is only its shape.
 
+use crate::model::Usage;
 use crate::words::words;
 
 words! {
@@ -29,6 +30,36 @@ words! {
     }
 }
 
+/// What tokens cost, in nano-dollars (10⁻⁹ US dollars) for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Tokens of the request that no cache had to do with.
+    pub input: u64,
+    /// Tokens of the answer.
+    pub output: u64,
+    /// Tokens that a cache served.
+    pub cache_read: u64,
+    /// Tokens that were put into a cache.
+    pub cache_write: u64,
+}
+
+impl Price {
+    /// What a call costs, in nano-dollars.
+    #[must_use]
+    pub fn of(&self, usage: &Usage) -> u64 {
+        let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
+        let parts = [
+            (usage.input_tokens.saturating_sub(cached), self.input),
+            (usage.output_tokens, self.output),
+            (usage.cache_read_tokens, self.cache_read),
+            (usage.cache_write_tokens, self.cache_write),
+        ];
+        let sum: u128 = parts.into_iter().map(|(tokens, price)| u128::from(tokens) * u128::from(price)).sum();
+        u64::try_from(sum / 1_000_000).unwrap_or(u64::MAX)
+    }
+}
+
 /// What a route can take.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -50,6 +81,8 @@ pub struct Capabilities {
     pub system_text: bool,
     /// Where reminders go, unless options say otherwise.
     pub placement: Placement,
+    /// What tokens cost; nothing where unknown.
+    pub price: Option<Price>,
 }
 
 impl Default for Capabilities {
@@ -64,6 +97,7 @@ impl Default for Capabilities {
             native_tools: true,
             system_text: true,
             placement: Placement::Head,
+            price: None,
         }
     }
 }

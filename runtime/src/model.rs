@@ -68,11 +68,24 @@ pub struct Usage {
     pub cache_read_tokens: u64,
     /// Tokens of the request that were put into a cache.
     pub cache_write_tokens: u64,
+    /// What it cost, in nano-dollars (10⁻⁹ US dollars); nothing where the price is unknown.
+    pub cost_nano_usd: Option<u64>,
 }
 
 impl Usage {
-    /// Adds another call's tokens.
+    /// What it cost, in US dollars, where that is known.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)] // exact up to millions of dollars
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.cost_nano_usd.map(|nano| nano as f64 / 1e9)
+    }
+
+    /// Adds another call's tokens. The cost of both is known where that of each is.
     pub fn add(&mut self, other: Usage) {
+        if *self == Usage::default() {
+            return *self = other;
+        }
+        self.cost_nano_usd = self.cost_nano_usd.zip(other.cost_nano_usd).map(|(one, two)| one.saturating_add(two));
         self.input_tokens += other.input_tokens;
         self.output_tokens += other.output_tokens;
         self.cache_read_tokens += other.cache_read_tokens;

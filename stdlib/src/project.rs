@@ -22,6 +22,10 @@
 //! [hooks]
 //! timeout_ms = 5_000             # how long one handler or provider may take
 //!
+//! [providers.openai_compatible]  # where a provider lives
+//! base_url = "http://gpu.local:8000/v1"
+//! key_env = "GPU_KEY"            # the variable that holds the key
+//!
 //! [[capabilities]]               # what models can take, laid over the built-in table
 //! provider = "openai_compatible"
 //! model = "local-*"
@@ -71,7 +75,7 @@ pub(crate) static CODES: &[Code] = &[
         title: "a key that `harn.toml` does not have",
         meaning: "The file may hold `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, `[capabilities]` with \
                   `deny`, `[[capabilities]]` rows about models, and `[event_log]` with `home`, `synchronous`, \
-                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, and `[reminders]` with `max_body`. A misspelt limit would be no limit.",
+                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, `[reminders]` with `max_body`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelt limit would be no limit.",
         fails: "",
         mended: "",
     },
@@ -97,8 +101,10 @@ pub(crate) static CODES: &[Code] = &[
     Code {
         code: MODELS,
         severity: Error,
-        title: "a row about models that has a fault",
-        meaning: "Each `[[capabilities]]` row in `harn.toml` names a `provider`, a glob of models, and what they can take.",
+        title: "what is said of models or providers has a fault",
+        meaning: "Each `[[capabilities]]` row in `harn.toml` names a `provider`, a glob of models, and what they can take. \
+                  Each `[providers.NAME]` says where a provider lives: `base_url`, and `key_env`, the variable that holds its \
+                  key, never the key itself.",
         fails: "",
         mended: "",
     },

@@ -18,6 +18,7 @@
 //! - [`recording`]: runs on record, run again without models; loops side by side against a server.
 //! - [`system`]: standard input, servers, processes.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
+//! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
 //! - [`trace`]: the life of reminders, read from logs of real runs.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
@@ -55,4 +56,5 @@ mod scripts;
 mod snapshots;
 mod system;
 mod trace;
+mod vendor_types;
 mod wire_shapes;

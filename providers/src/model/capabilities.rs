@@ -8,6 +8,9 @@ use runtime::capabilities::{Capabilities, Placement, Wire};
 use runtime::words::nearest;
 use serde::Deserialize;
 
+use super::price;
+use super::server::{self, Servers};
+
 /// The providers that rows may speak of. Routes exist to some of them only.
 const PROVIDERS: &[&str] = &["anthropic", "openai", "gemini", "ollama", "openai_compatible", "mock"];
 
@@ -23,6 +26,7 @@ const KEYS: &[&str] = &[
     "native_tools",
     "system_text",
     "placement",
+    "price",
 ];
 
 /// Why a table of capabilities cannot be used.
@@ -41,6 +45,16 @@ pub enum CapabilityError {
     NotRows {
         /// The file's name.
         file: String,
+    },
+    /// What is said of a provider's server has a fault.
+    #[error("[providers.{name}] in {file}: {message}")]
+    Server {
+        /// The file's name.
+        file: String,
+        /// The provider, as it is written there.
+        name: String,
+        /// What is wrong with it, and what to write instead.
+        message: String,
     },
     /// A row has a fault.
     #[error("row {row} of `[[capabilities]]` in {file}: {message}")]
@@ -69,6 +83,7 @@ struct Fields {
     native_tools: Option<bool>,
     system_text: Option<bool>,
     placement: Option<Placement>,
+    price: Option<price::Written>,
 }
 
 fn any_model() -> String {
@@ -97,6 +112,7 @@ impl Row {
         put(&mut below.native_tools, fields.native_tools);
         put(&mut below.system_text, fields.system_text);
         put(&mut below.placement, fields.placement);
+        put(&mut below.price, fields.price.map(|price| Some(price.into())));
     }
 
     fn is_about_a_model(&self) -> bool {
@@ -108,6 +124,7 @@ impl Row {
 #[derive(Debug, Clone, Default)]
 pub struct CapabilityTable {
     rows: Arc<Vec<Row>>,
+    servers: Arc<Servers>,
 }
 
 impl CapabilityTable {
@@ -125,10 +142,7 @@ impl CapabilityTable {
     /// # Errors
     /// The file is no TOML, or one of its rows has a fault; the error names file and row.
     pub fn with_toml(&self, file: &str, text: &str) -> Result<CapabilityTable, CapabilityError> {
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| CapabilityError::Toml {
-            file: file.to_owned(),
-            message: error.to_string().trim().to_owned(),
-        })?;
+        let table = parse(file, text)?;
         let rows = match table.get("capabilities") {
             None => return Ok(self.clone()),
             Some(toml::Value::Array(rows)) => rows,
@@ -143,7 +157,31 @@ impl CapabilityTable {
             })?;
             all.push(row);
         }
-        Ok(CapabilityTable { rows: Arc::new(all) })
+        Ok(CapabilityTable { rows: Arc::new(all), servers: self.servers.clone() })
+    }
+
+    /// The same table with the `[providers.NAME]` tables of a TOML file (`harn.toml`), which say where providers live. Other
+    /// sections of the file are not looked at.
+    ///
+    /// # Errors
+    /// The file is no TOML, or one of these tables has a fault; the error names it.
+    pub fn with_servers(&self, file: &str, text: &str) -> Result<CapabilityTable, CapabilityError> {
+        let whole = parse(file, text)?;
+        let mut servers = self.servers.as_ref().clone();
+        for (name, table) in whole.get("providers").and_then(toml::Value::as_table).into_iter().flatten() {
+            let (provider, server) = server::read(name, table).map_err(|message| CapabilityError::Server {
+                file: file.to_owned(),
+                name: name.clone(),
+                message,
+            })?;
+            servers.insert(provider, server);
+        }
+        Ok(CapabilityTable { rows: self.rows.clone(), servers: Arc::new(servers) })
+    }
+
+    /// Where the project says that providers live.
+    pub(super) fn servers(&self) -> &Servers {
+        &self.servers
     }
 
     /// What the route to `model` at `provider` can take. The mock takes what is known of the model name it is given.
@@ -190,6 +228,13 @@ impl Known {
     }
 }
 
+fn parse(file: &str, text: &str) -> Result<toml::Table, CapabilityError> {
+    text.parse().map_err(|error: toml::de::Error| CapabilityError::Toml {
+        file: file.to_owned(),
+        message: error.to_string().trim().to_owned(),
+    })
+}
+
 fn read_row(row: &toml::Value) -> Result<Row, String> {
     let Some(table) = row.as_table() else { return Err(format!("expected a table, got {}", row.type_str())) };
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
@@ -211,6 +256,9 @@ fn read_row(row: &toml::Value) -> Result<Row, String> {
     }
     if fields.wire == Some(Wire::Anthropic) && fields.prefers_role_developer == Some(true) {
         return Err("the wire \"anthropic\" has no role `developer`; leave `prefers_role_developer` out".to_owned());
+    }
+    if let Some(price) = &fields.price {
+        price.check()?;
     }
     let model = Glob::new(&fields.model).map_err(|error| format!("`model` is no glob: {}", error.kind()))?;
     Ok(Row { model: model.compile_matcher(), fields })
@@ -307,6 +355,30 @@ mod tests {
     }
 
     #[test]
+    fn a_project_says_where_providers_live() {
+        let text = "[providers.openai]\nbase_url = \"https://x/v1\"\nkey_env = \"MY_KEY\"\n[providers.ollama]\n";
+        let table = built_in().with_servers("harn.toml", text).unwrap();
+        let server = table.servers().get(&crate::model::Provider::Openai).unwrap();
+        assert_eq!((server.base_url.as_deref(), server.key_env.as_deref()), (Some("https://x/v1"), Some("MY_KEY")));
+        for (text, parts) in [
+            ("[providers.opena]", &["[providers.opena] in harn.toml", "did you mean \"openai\"?"][..]),
+            ("[providers.mock]", &["has no server"]),
+            ("[providers]\nopenai = 3", &["must be a table", "got integer"]),
+            ("[providers.openai]\nbase_ulr = \"x\"", &["`base_ulr`", "did you mean `base_url`?"]),
+            ("[providers.openai]\nbase_url = \"localhost:1\"", &["`base_url` begins with \"localhost\""]),
+            ("[providers.openai]\nbase_url = \"https://a:b@x\"", &["password", "key_env"]),
+            ("[providers.openai]\nbase_url = 3", &["`base_url` must be text, got integer"]),
+            ("[providers.openai]\nkey_env = \"sk-abc\"", &["`key_env` is no name of a variable"]),
+        ] {
+            let error = built_in().with_servers("harn.toml", text).unwrap_err().to_string();
+            for part in parts {
+                assert!(error.contains(part), "{text}: {error}");
+            }
+            assert!(!error.contains("sk-abc"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_bad_file_says_where_and_what() {
         for (text, parts) in [
             ("[[capabilities]\n", &["harn.toml is not valid TOML", "line 1"][..]),
@@ -322,6 +394,9 @@ mod tests {
             ("[[capabilities]]\nprovider = \"openai\"\nmodel = \"a[\"", &["`model` is no glob"]),
             ("[[capabilities]]\nprovider = \"openai\"\ncontext_window = -1", &["row 1"]),
             ("[[capabilities]]\nprovider = \"openai\"\ncontext_window = 0", &["above 0"]),
+            ("[[capabilities]]\nprovider = \"openai\"\nprice = {input = -1, output = 2}", &["`price.input` must be"]),
+            ("[[capabilities]]\nprovider = \"openai\"\nprice = {input = 1}", &["row 1", "output"]),
+            ("[[capabilities]]\nprovider = \"openai\"\nprice = {input = 1, outptu = 2}", &["outptu"]),
             (
                 "[[capabilities]]\nprovider = \"mock\"\nwire = \"anthropic\"\nprefers_role_developer = true",
                 &["has no role `developer`"],

@@ -208,6 +208,14 @@ pub(super) fn arguments(json: Option<Value>) -> Data {
     }
 }
 
+/// An object without the fields that say nothing.
+pub(super) fn without_nulls(mut json: Value) -> Value {
+    if let Some(fields) = json.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    json
+}
+
 /// The id of a call that came without one.
 pub(super) fn call_id(index: usize) -> String {
     format!("call_{index}")

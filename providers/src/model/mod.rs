@@ -21,9 +21,11 @@ pub(crate) mod http;
 mod ollama;
 mod openai;
 mod place;
+mod price;
 mod provider;
 mod responses;
 mod route;
+mod server;
 mod stream;
 
 pub use capabilities::{CapabilityError, CapabilityTable};

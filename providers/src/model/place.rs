@@ -8,6 +8,7 @@ use super::anthropic;
 use super::http::Endpoint;
 use super::http::endpoint::{is_local, shown};
 use super::provider::{Env, Provider, RouteError, set};
+use super::server::Server;
 
 /// Where a provider's server is found.
 pub(super) struct Place {
@@ -30,6 +31,15 @@ struct Key {
     variable: &'static str,
     header: &'static str,
     prefix: &'static str,
+}
+
+/// What was found of a key.
+#[derive(Default)]
+struct Found {
+    variable: String,
+    header: &'static str,
+    prefix: &'static str,
+    secret: Option<String>,
 }
 
 const fn bearer(variable: &'static str) -> Key {
@@ -99,8 +109,19 @@ impl Place {
     }
 
     /// Whether one of its keys is set.
-    pub(super) fn has_key(&self, env: &Env) -> bool {
-        self.keys.iter().any(|key| set(env, key.variable).is_some())
+    pub(super) fn has_key(&self, env: &Env, server: Option<&Server>) -> bool {
+        self.key(env, server).is_some_and(|key| key.secret.is_some())
+    }
+
+    /// The key that counts: that of the variable which the project names, else the first that is set, else the usual one.
+    fn key(&self, env: &Env, server: Option<&Server>) -> Option<Found> {
+        let usual = self.keys.first()?;
+        if let Some(variable) = server.and_then(|server| server.key_env.clone()) {
+            return Some(Found { secret: set(env, &variable), variable, header: usual.header, prefix: usual.prefix });
+        }
+        let found = self.keys.iter().find_map(|key| Some((key, set(env, key.variable)?)));
+        let (key, secret) = found.map_or((usual, None), |(key, secret)| (key, Some(secret)));
+        Some(Found { secret, variable: key.variable.to_owned(), header: key.header, prefix: key.prefix })
     }
 
     /// How `model` is asked on this place's `wire`.
@@ -110,18 +131,19 @@ impl Place {
         wire: Wire,
         model: &str,
         env: &Env,
+        server: Option<&Server>,
     ) -> Result<Endpoint, RouteError> {
-        let (base_variable, base) = self.base(provider, env)?;
-        let key = self.keys.iter().find_map(|key| Some((key, set(env, key.variable)?)));
-        let first = self.keys.first().map_or("", |key| key.variable);
+        let (base_variable, base) = self.base(provider, env, server)?;
+        let key = self.key(env, server).unwrap_or_default();
         let mut headers = Vec::new();
-        if let Some((key, secret)) = &key {
+        if let Some(secret) = &key.secret {
             let value = HeaderValue::from_str(&format!("{}{secret}", key.prefix));
-            let mut value = value.map_err(|_| RouteError::BadKey { variable: key.variable })?;
+            let mut value = value.map_err(|_| RouteError::BadKey { variable: key.variable.clone() })?;
             value.set_sensitive(true);
             headers.push((key.header, value));
         } else if self.wants_key && !is_local(&base) {
-            return Err(RouteError::NoKey { provider, variable: first, base_variable });
+            let base_variable = self.bases.first().copied().unwrap_or_default();
+            return Err(RouteError::NoKey { provider, variable: key.variable, base_variable });
         }
         if wire == Wire::Anthropic {
             headers.push(("anthropic-version", HeaderValue::from_static(anthropic::VERSION)));
@@ -129,19 +151,28 @@ impl Place {
         Ok(Endpoint {
             provider: provider.as_str(),
             base_variable,
-            key_variable: key.as_ref().map_or(first, |(key, _)| key.variable),
+            key_variable: key.variable,
             shown: shown(&base),
             url: asked(&base, wire, model, false),
             stream_url: asked(&base, wire, model, true),
             headers,
-            secret: key.map(|(_, secret)| secret),
+            secret: key.secret,
         })
     }
 
-    /// The base URL, and the variable that says or could say it.
-    fn base(&self, provider: Provider, env: &Env) -> Result<(&'static str, Url), RouteError> {
+    /// The base URL, and what says or could say it.
+    fn base(&self, provider: Provider, env: &Env, server: Option<&Server>) -> Result<(String, Url), RouteError> {
         let first = self.bases.first().copied().unwrap_or_default();
         let said = self.bases.iter().find_map(|variable| Some((*variable, (self.read)(&set(env, variable)?))));
+        if let (None, Some(text)) = (&said, server.and_then(|server| server.base_url.as_ref())) {
+            // It was looked at when the file was read.
+            let url = Url::parse(text).map_err(|error| RouteError::BadUrl {
+                variable: first,
+                reason: error.to_string(),
+                example: self.example,
+            })?;
+            return Ok((format!("`base_url` of [providers.{provider}] in harn.toml"), url));
+        }
         let Some((variable, text)) = said.or_else(|| Some((first, self.default_base?.to_owned()))) else {
             return Err(RouteError::NoBase { provider, base_variable: first, example: self.example });
         };
@@ -151,7 +182,7 @@ impl Place {
             return Err(bad(format!("its scheme is {:?}, not http or https", url.scheme())));
         }
         url.set_fragment(None);
-        Ok((variable, url))
+        Ok((variable.to_owned(), url))
     }
 }
 

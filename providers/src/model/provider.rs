@@ -7,6 +7,7 @@ use runtime::model::{ModelError, ModelErrorKind};
 use runtime::words::nearest;
 
 use super::place::Place;
+use super::server::Servers;
 
 /// Who can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +52,7 @@ pub enum RouteError {
         /// The provider.
         provider: Provider,
         /// The variable that should hold it.
-        variable: &'static str,
+        variable: String,
         /// The variable that holds the base URL.
         base_variable: &'static str,
     },
@@ -79,7 +80,7 @@ pub enum RouteError {
     #[error("{variable} holds characters that no header can carry; was it copied whole and without line breaks?")]
     BadKey {
         /// The variable.
-        variable: &'static str,
+        variable: String,
     },
 }
 
@@ -153,8 +154,10 @@ impl Provider {
     }
 
     /// The provider whose key is set.
-    pub(super) fn with_key(env: &Env) -> Option<Provider> {
-        Provider::BY_KEY.into_iter().find(|provider| Place::of(*provider).is_some_and(|place| place.has_key(env)))
+    pub(super) fn with_key(env: &Env, servers: &Servers) -> Option<Provider> {
+        let has_key =
+            |provider: &Provider| Place::of(*provider).is_some_and(|place| place.has_key(env, servers.get(provider)));
+        Provider::BY_KEY.into_iter().find(has_key)
     }
 }
 

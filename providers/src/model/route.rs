@@ -1,5 +1,6 @@
 //! [`Routes`]: which provider and model a call goes to, and the way there.
 
+use std::borrow::Cow;
 use std::cell::{LazyCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
 use serde_json::Value;
 
 use super::capabilities::Known;
+use super::choice::call_id;
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::place::Place;
 use super::provider::{Env, Provider, RouteError, set};
@@ -72,6 +74,12 @@ impl Route {
         };
         let reply = reply.map_err(|problem| self.named(http::failure::wrong_shape(endpoint, &problem)))?;
         Ok(Reply { provider: self.provider.as_str().into(), ..reply })
+    }
+
+    /// The reply with what it cost, where the price is known.
+    fn priced(&self, mut reply: Reply) -> Reply {
+        reply.usage.cost_nano_usd = self.capabilities.price.map(|price| price.of(&reply.usage));
+        reply
     }
 
     fn named(&self, error: ModelError) -> ModelError {
@@ -142,7 +150,7 @@ impl Routes {
         let named = provider.map(str::parse::<Provider>).transpose()?;
         let of_environment = match set(&self.env, "HARN_LLM_PROVIDER") {
             Some(name) => Provider::parse(&name, " in HARN_LLM_PROVIDER").map(Some),
-            None => Ok(Provider::with_key(&self.env)),
+            None => Ok(Provider::with_key(&self.env, self.table.servers())),
         };
         let (provider, fell_back_to_mock, is_usual) = match named {
             // A wrong variable is no matter to those who do not use it.
@@ -160,7 +168,8 @@ impl Routes {
         let capabilities = self.known.borrow_mut().get(&self.table, provider.as_str(), &model);
         let wire = spoken(provider, &capabilities);
         let place = Place::of(provider);
-        let endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env)).transpose()?;
+        let server = || self.table.servers().get(&provider);
+        let endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env, server())).transpose()?;
         Ok(Route { provider, model, capabilities, wire, fell_back_to_mock, endpoint })
     }
 
@@ -190,6 +199,13 @@ impl Routes {
             stall: http::stall(timeout_ms),
             retries: request.retries.unwrap_or(http::DEFAULT_RETRIES),
         };
+        let named = |delta: Delta<'_>| match delta {
+            Delta::ToolCallStart { index, id, name } => {
+                live(Delta::ToolCallStart { index, id: &own_call_id(turn, index, id), name });
+            }
+            other => live(other),
+        };
+        let live: &dyn Fn(Delta<'_>) = &named;
         let answer = http::post(&self.client, turn, &post, live).await.map_err(|failure| {
             match failure.as_any().downcast_ref::<ModelError>() {
                 Some(error) => fault(route.named(error.clone())),
@@ -198,11 +214,21 @@ impl Routes {
         })?;
         let reply = route.reply(answer.document, endpoint).map_err(fault)?;
         report_unreadable(turn, route, &reply);
+        let mut reply = route.priced(reply);
         if !answer.was_told {
             show(&reply, live);
         }
+        for (index, call) in reply.tool_calls.iter_mut().enumerate() {
+            call.id = own_call_id(turn, index, &call.id).as_ref().into();
+        }
         Ok(reply)
     }
+}
+
+/// The id of a call. Where the vendor gave none it holds the turn as well as the place, for vendors that are asked later want
+/// each to stand once in a conversation.
+fn own_call_id<'a>(turn: Turn<'_>, index: usize, id: &'a str) -> Cow<'a, str> {
+    if id == call_id(index) { format!("call_{}_{index}", turn.number).into() } else { id.into() }
 }
 
 impl Model for Routes {
@@ -229,12 +255,17 @@ impl Model for Routes {
             Err(error) => return Answer::Now(Err(fault(ModelError::from(error)))),
         };
         match route.endpoint.clone() {
-            None if request.stream => self.mock.call(turn, request, &route.model, live),
+            None if request.stream => {
+                let answer = self.mock.call(turn, request, &route.model, live);
+                Answer::later(async move { answer.get().await.map(|reply| route.priced(reply)) })
+            }
             None => match self.mock.call(turn, request, &route.model, live) {
-                Answer::Now(outcome) => Answer::Now(outcome.inspect(|reply| show(reply, live))),
-                Answer::Later(outcome) => {
-                    Answer::later(async move { outcome.await.inspect(|reply| show(reply, live)) })
+                Answer::Now(outcome) => {
+                    Answer::Now(outcome.map(|reply| route.priced(reply)).inspect(|reply| show(reply, live)))
                 }
+                Answer::Later(outcome) => Answer::later(async move {
+                    outcome.await.map(|reply| route.priced(reply)).inspect(|reply| show(reply, live))
+                }),
             },
             Some(endpoint) => Answer::later(async move { self.ask(turn, request, &route, &endpoint, live).await }),
         }

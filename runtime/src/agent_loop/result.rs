@@ -82,7 +82,7 @@ impl LoopResult {
     /// As scripts see it, without `transcript`, which they get as a value of its own.
     #[must_use]
     pub fn to_data(&self) -> Data {
-        let llm = Data::dict([
+        let mut llm = Data::dict([
             ("iterations", Data::from(self.iterations)),
             ("duration_ms", self.duration_ms.into()),
             ("input_tokens", self.usage.input_tokens.into()),
@@ -90,6 +90,9 @@ impl LoopResult {
             ("cache_read_tokens", self.usage.cache_read_tokens.into()),
             ("cache_write_tokens", self.usage.cache_write_tokens.into()),
         ]);
+        if let Some(cost) = self.usage.cost_usd() {
+            llm.set("cost_usd", cost.into());
+        }
         let tools = Data::dict([
             ("calls", Data::from(self.tools.calls)),
             ("successful", self.tools.successful.into()),

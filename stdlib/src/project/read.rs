@@ -13,7 +13,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The tables of the file.
-const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders"];
+const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders", "providers"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 
@@ -68,7 +68,8 @@ impl Reader<'_> {
                 ("event_log", DeValue::Table(log)) => self.event_log(log),
                 ("hooks", DeValue::Table(hooks)) => self.hooks(hooks),
                 ("reminders", DeValue::Table(reminders)) => self.reminders(reminders),
-                (known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders"), _) => {
+                ("providers", DeValue::Table(servers)) => self.servers(servers),
+                (known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "providers"), _) => {
                     self.wrong(
                         VALUE,
                         value.span(),
@@ -126,14 +127,30 @@ impl Reader<'_> {
 
     /// The reader of the model table looks at the whole text; it knows the row, not the place in it.
     fn models(&mut self, rows: &DeArray<'_>) {
-        let built_in = CapabilityTable::built_in().unwrap_or_default();
-        let (row, message) = match built_in.with_toml(NAME, self.source.text()) {
+        let (row, message) = match self.known_models().with_toml(NAME, self.source.text()) {
             Ok(table) => return self.project.models = Some(table),
             Err(CapabilityError::Row { row, message, .. }) => (row, message),
             Err(e) => (1, e.to_string()),
         };
         let place = rows.get(row.saturating_sub(1)).map_or(0..0, Spanned::span);
         let help = "`provider` and `model` say which models a row is about, the other keys what these can take";
+        self.wrong(MODELS, place, message, help);
+    }
+
+    fn known_models(&self) -> CapabilityTable {
+        self.project.models.clone().or_else(|| CapabilityTable::built_in().ok()).unwrap_or_default()
+    }
+
+    /// Where providers live.
+    fn servers(&mut self, tables: &DeTable<'_>) {
+        let (name, message) = match self.known_models().with_servers(NAME, self.source.text()) {
+            Ok(table) => return self.project.models = Some(table),
+            Err(CapabilityError::Server { name, message, .. }) => (name, message),
+            Err(e) => (String::new(), e.to_string()),
+        };
+        let at = tables.iter().find(|(key, _)| key.get_ref().as_ref() == name);
+        let place = at.map_or(0..0, |(key, _)| key.span());
+        let help = "`[providers.NAME]` says where a provider lives: `base_url`, and `key_env`, the variable that holds its key";
         self.wrong(MODELS, place, message, help);
     }
 

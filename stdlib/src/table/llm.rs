@@ -122,7 +122,7 @@ pub(crate) fn announce(world: &Rc<World>, request: &Request) {
 }
 
 fn reply_value(reply: &Reply) -> Value {
-    let data = Data::dict([
+    let mut data = Data::dict([
         ("text", Data::from(&reply.text)),
         ("visible_text", (&reply.text).into()),
         ("model", (&reply.model).into()),
@@ -136,5 +136,8 @@ fn reply_value(reply: &Reply) -> Value {
         ("stop_reason", reply.stop_reason.as_ref().into()),
         ("reasoning", reply.reasoning.as_ref().into()),
     ]);
+    if let Some(cost) = reply.usage.cost_usd() {
+        data.set("cost_usd", cost.into());
+    }
     to_value(&data)
 }

@@ -82,5 +82,6 @@ fn usage(tokens: &Tokens) -> Usage {
         output_tokens: tokens.output_tokens.unwrap_or(0),
         cache_read_tokens: read,
         cache_write_tokens: written,
+        cost_nano_usd: None,
     }
 }

@@ -6,7 +6,7 @@ use runtime::model::{Reply, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::model::choice::call_id;
+use crate::model::choice::{call_id, without_nulls};
 use crate::model::content::GEMINI_PART;
 
 #[derive(Deserialize)]
@@ -67,7 +67,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         None => return Err("`candidates` is empty".to_owned()),
     };
     let mut said = Said::default();
-    for part in joined(parts) {
+    for part in joined(parts.into_iter().map(without_nulls).collect()) {
         said.part(part)?;
     }
     Ok(Reply {
@@ -144,13 +144,14 @@ impl Said {
             if part.get("thoughtSignature").is_some() {
                 self.block([("part", Data::from(part))]);
             }
-        } else if let Some(call) = part.get("functionCall") {
+        } else if let Some(call) = part.get_mut("functionCall").map(Value::take).map(without_nulls) {
             let name = call["name"].as_str().ok_or("a functionCall without `name`")?;
             let args = call.get("args").filter(|args| !args.is_null()).cloned().unwrap_or_else(|| json!({}));
             let id = call["id"].as_str().filter(|id| !id.is_empty());
             let index = self.tool_calls.len();
             let id = id.map_or_else(|| call_id(index), str::to_owned);
             self.tool_calls.push(ToolCall::new(id, name, Data::from(args)));
+            part["functionCall"] = call;
             self.block([("part", Data::from(part)), ("call", index.into())]);
         } else if is_text(&part) {
             let text = part["text"].as_str().unwrap_or_default().to_owned();
@@ -181,6 +182,6 @@ fn usage(tokens: &Tokens) -> Usage {
         input_tokens: prompt.saturating_add(of_tools),
         output_tokens: answer.saturating_add(thoughts),
         cache_read_tokens: tokens.cached_content_token_count.unwrap_or(0),
-        cache_write_tokens: 0,
+        ..Usage::default()
     }
 }

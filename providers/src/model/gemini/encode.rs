@@ -187,6 +187,9 @@ impl Contents {
                         told.push(call.id.clone());
                         let has_id = part["functionCall"].get("id").is_some_and(|id| !id.is_null());
                         self.calls.insert(call.id.clone(), (call.name.clone(), has_id));
+                        if has_id {
+                            part["functionCall"]["id"] = call.id.as_ref().into();
+                        }
                         part["functionCall"]["args"] = args(call);
                     }
                     parts.push(part);

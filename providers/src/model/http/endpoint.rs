@@ -8,10 +8,10 @@ use reqwest::header::HeaderValue;
 pub(crate) struct Endpoint {
     /// The provider.
     pub(crate) provider: &'static str,
-    /// The variable that holds the base URL.
-    pub(crate) base_variable: &'static str,
+    /// What says the base URL: a variable, or a key of `harn.toml`.
+    pub(crate) base_variable: String,
     /// The variable that holds the key.
-    pub(crate) key_variable: &'static str,
+    pub(crate) key_variable: String,
     /// Where to post.
     pub(crate) url: Url,
     /// Where to post for a streamed answer; the same on most wires.

@@ -31,7 +31,7 @@ pub(crate) fn of_client(endpoint: &Endpoint, cause: &ClientError) -> ModelError 
 
 /// No answer came, or it broke off.
 pub(crate) fn of_network(endpoint: &Endpoint, cause: &reqwest::Error, timeout_ms: u64) -> ModelError {
-    let (who, variable) = (who(endpoint), endpoint.base_variable);
+    let (who, variable) = (who(endpoint), &endpoint.base_variable);
     let reason = endpoint.redact(&root_cause(cause));
     let (kind, message) = if cause.is_connect() {
         let hint = format!("check that the server runs and that {variable} is right");
@@ -79,21 +79,21 @@ pub(crate) fn stalled(endpoint: &Endpoint, silence: Duration) -> ModelError {
 
 /// One event of a stream is longer than is read.
 pub(crate) fn event_too_long(endpoint: &Endpoint, limit: usize) -> ModelError {
-    let (limit, variable) = (limit >> 20, endpoint.base_variable);
+    let (limit, variable) = (limit >> 20, &endpoint.base_variable);
     let message = format!("{} streamed more than {limit} MiB in one event; check {variable}", who(endpoint));
     ModelError { retryable: false, ..error(endpoint, ModelErrorKind::BadResponse, message) }
 }
 
 /// The bytes of a stream are no text.
 pub(crate) fn not_utf8(endpoint: &Endpoint) -> ModelError {
-    let variable = endpoint.base_variable;
+    let variable = &endpoint.base_variable;
     let message = format!("{} streamed bytes that are no UTF-8; check the server and {variable}", who(endpoint));
     error(endpoint, ModelErrorKind::BadResponse, message)
 }
 
 /// An event of a stream is no JSON.
 pub(crate) fn bad_event(endpoint: &Endpoint, data: &[u8], cause: &serde_json::Error) -> ModelError {
-    let (who, variable) = (who(endpoint), endpoint.base_variable);
+    let (who, variable) = (who(endpoint), &endpoint.base_variable);
     let shown = endpoint.redact(&body_excerpt(data));
     let message = if data.trim_ascii_start().first() == Some(&b'<') {
         format!("{who} streamed a web page instead of JSON: {shown}; check {variable}")
@@ -283,21 +283,21 @@ pub(crate) fn too_long(endpoint: &Endpoint, limit: usize) -> ModelError {
 
 /// The answer is JSON, but no object.
 pub(crate) fn not_an_object(endpoint: &Endpoint, got: &serde_json::Value) -> ModelError {
-    let (got, variable) = (endpoint.redact(&excerpt(&got.to_string())), endpoint.base_variable);
+    let (got, variable) = (endpoint.redact(&excerpt(&got.to_string())), &endpoint.base_variable);
     let message = format!("{} answered with JSON that is no object: {got}; check {variable}", who(endpoint));
     error(endpoint, ModelErrorKind::BadResponse, message)
 }
 
 /// The answer is an object that lacks what the wire format demands.
 pub(crate) fn wrong_shape(endpoint: &Endpoint, problem: &str) -> ModelError {
-    let variable = endpoint.base_variable;
+    let variable = &endpoint.base_variable;
     let message = format!("{} answered with something else than a reply: {problem}; check {variable}", who(endpoint));
     error(endpoint, ModelErrorKind::BadResponse, message)
 }
 
 /// The answer is no JSON.
 pub(crate) fn not_json(endpoint: &Endpoint, headers: &HeaderMap, body: &[u8], cause: &serde_json::Error) -> ModelError {
-    let (who, variable) = (who(endpoint), endpoint.base_variable);
+    let (who, variable) = (who(endpoint), &endpoint.base_variable);
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("none");
     let start = body.trim_ascii_start();
     let shown = endpoint.redact(&body_excerpt(body));

@@ -108,5 +108,6 @@ fn usage(tokens: &Tokens) -> Usage {
         output_tokens: tokens.completion_tokens.unwrap_or(0),
         cache_read_tokens: details.and_then(|details| details.cached_tokens).unwrap_or(0),
         cache_write_tokens: details.and_then(|details| details.cache_write_tokens).unwrap_or(0),
+        cost_nano_usd: None,
     }
 }

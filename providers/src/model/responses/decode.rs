@@ -6,7 +6,7 @@ use runtime::model::{ModelError, ModelErrorKind, Reply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::model::choice::arguments;
+use crate::model::choice::{arguments, without_nulls};
 use crate::model::content::OPENAI_ITEM;
 
 #[derive(Deserialize)]
@@ -59,7 +59,8 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
     let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let mut said = Said::default();
     for item in body.output {
-        said.item(item)?;
+        // What says nothing is refused where it goes back.
+        said.item(without_nulls(item))?;
     }
     let stop_reason = body.incomplete_details.and_then(|details| details.reason).or(body.status);
     let text = if said.text.is_empty() { said.refusal.clone().unwrap_or_default() } else { said.text };
@@ -135,7 +136,7 @@ impl Said {
         }
         let annotated = |part: &Value| part["annotations"].as_array().is_some_and(|all| !all.is_empty());
         let only_text = content.len() == 1 && content.iter().all(|part| part["type"] == "output_text");
-        self.plain &= item.get("phase").is_none_or(Value::is_null);
+        self.plain &= item.get("phase").is_none();
         if only_text
             && !content.iter().any(annotated)
             && let Some(item) = item.as_object_mut()
@@ -164,5 +165,6 @@ fn usage(tokens: &Tokens) -> Usage {
         output_tokens: tokens.output_tokens.unwrap_or(0),
         cache_read_tokens: details.and_then(|details| details.cached_tokens).unwrap_or(0),
         cache_write_tokens: details.and_then(|details| details.cache_write_tokens).unwrap_or(0),
+        cost_nano_usd: None,
     }
 }

@@ -13,3 +13,5 @@ pub(super) use stream::Streamed;
 
 #[cfg(test)]
 mod stream_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! [`Server`]: where a project says that a provider lives, in `[providers.NAME]` of its `harn.toml`.
+
+use std::collections::BTreeMap;
+
+use reqwest::Url;
+use runtime::words::nearest;
+
+use super::provider::Provider;
+
+/// The keys of such a table.
+const KEYS: &[&str] = &["base_url", "key_env"];
+
+/// Where a provider lives. What its own variables say goes before the URL; where a variable is named for the key, only that
+/// one is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Server {
+    pub(super) base_url: Option<String>,
+    /// The variable that holds the key, never the key itself.
+    pub(super) key_env: Option<String>,
+}
+
+/// Where providers live, by name.
+pub(super) type Servers = BTreeMap<Provider, Server>;
+
+/// Reads one table: the provider that it speaks of and what it says, else what is wrong with it.
+pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server), String> {
+    let provider = name.parse::<Provider>().map_err(|error| error.to_string())?;
+    if provider == Provider::Mock {
+        return Err("the mock lives in the process and has no server".to_owned());
+    }
+    let Some(entries) = table.as_table() else {
+        return Err(format!("`{name}` must be a table with `base_url` or `key_env`, got {}", table.type_str()));
+    };
+    let mut server = Server::default();
+    for (key, value) in entries {
+        let slot = match key.as_str() {
+            "base_url" => &mut server.base_url,
+            "key_env" => &mut server.key_env,
+            unknown => {
+                let near = nearest(unknown, KEYS.iter().copied());
+                let help = near
+                    .map_or_else(|| format!("known are {}", KEYS.join(", ")), |near| format!("did you mean `{near}`?"));
+                return Err(format!("unknown key `{unknown}`; {help}"));
+            }
+        };
+        let Some(text) = value.as_str() else { return Err(format!("`{key}` must be text, got {}", value.type_str())) };
+        *slot = Some(text.trim().to_owned());
+    }
+    if let Some(url) = &server.base_url {
+        let read = Url::parse(url).map_err(|error| format!("`base_url` is no URL: {error}"))?;
+        if !matches!(read.scheme(), "http" | "https") {
+            return Err(format!("`base_url` begins with {:?}, not with http or https", read.scheme()));
+        }
+        if read.password().is_some() {
+            return Err("`base_url` holds a password, which does not belong into the file; use `key_env`".to_owned());
+        }
+    }
+    match &server.key_env {
+        Some(variable) if !is_variable(variable) => Err(
+            "`key_env` is no name of a variable; it names the variable that holds the key, and is not the key itself"
+                .to_owned(),
+        ),
+        _ => Ok((provider, server)),
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

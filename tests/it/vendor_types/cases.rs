@@ -1,0 +1,311 @@
+//! Every route, every cell of the rendering table, and whatever else a request may hold.
+
+use providers::model::{CapabilityTable, Route, Routes};
+use runtime::capabilities::{Placement, Wire};
+use runtime::data::Data;
+use runtime::message::{Message, ToolSpec};
+use runtime::model::{Request, System};
+use runtime::reminder::{ReminderSpec, RoleHint, Source};
+use runtime::render::{RenderOptions, render};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The wires, as the check names them.
+pub(super) const WIRES: [&str; 5] = ["anthropic", "openai_chat", "openai_responses", "gemini", "ollama"];
+
+/// Provider and model. Those with `plain`, `xml` or `responses` in their names are described in [`ROWS`].
+const ROUTES: [(&str, &str); 17] = [
+    ("anthropic", "claude-sonnet-4-5"),
+    ("anthropic", "claude-plain"),
+    ("openai", "gpt-4o"),
+    ("openai", "gpt-4o-xml"),
+    ("openai", "gpt-5-mini"),
+    ("openai", "gpt-5-pro"),
+    ("openai", "gpt-4o-responses"),
+    ("openai", "gpt-4o-responses-xml"),
+    ("openai_compatible", "default"),
+    ("gemini", "gemini-2.5-flash"),
+    ("gemini", "gemini-3-pro-preview"),
+    ("gemini", "gemini-plain"),
+    ("ollama", "llama3.2"),
+    ("ollama", "llama-xml"),
+    ("mock", "claude-sonnet-4-5"),
+    ("mock", "gpt-5-pro"),
+    ("mock", "gemini-2.5-flash"),
+];
+
+const ROWS: &str = r#"
+    [[capabilities]]
+    provider = "anthropic"
+    model = "claude-plain"
+    prefers_xml_scaffolding = false
+    prompt_caching = false
+    [[capabilities]]
+    provider = "openai"
+    model = "gpt-4o-responses*"
+    wire = "openai_responses"
+    [[capabilities]]
+    provider = "openai"
+    model = "gpt-4o*-xml"
+    prefers_xml_scaffolding = true
+    [[capabilities]]
+    provider = "gemini"
+    model = "gemini-plain"
+    prefers_xml_scaffolding = false
+    [[capabilities]]
+    provider = "ollama"
+    model = "llama-xml"
+    prefers_xml_scaffolding = true
+    context_window = 8192
+"#;
+
+/// A body, and what it must be.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) wire: &'static str,
+    pub(super) streamed: bool,
+    pub(super) body: Value,
+}
+
+impl Case {
+    pub(super) fn to_json(&self) -> Value {
+        json!({"name": self.name, "wire": self.wire, "streamed": self.streamed, "body": self.body})
+    }
+}
+
+pub(super) fn all() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (provider, model) in ROUTES {
+        let route = route(provider, model);
+        for (history, messages) in histories() {
+            for (cell, hint, placement) in cells() {
+                let request = remind(request(messages.clone()), &route, hint, placement);
+                for stream in [false, true] {
+                    let name = format!("{provider}/{model}: {history}, {cell}, stream {stream}");
+                    cases.extend(case(name, &route, &Request { stream, ..request.clone() }));
+                }
+            }
+        }
+        for (option, request) in options() {
+            cases.extend(case(format!("{provider}/{model}: {option}"), &route, &request));
+        }
+    }
+    cases
+}
+
+/// One body with all that a body of the wire can hold.
+pub(super) fn rich(wire: &str) -> Case {
+    let (provider, model) = match wire {
+        "anthropic" => ("anthropic", "claude-sonnet-4-5"),
+        "openai_chat" => ("openai", "gpt-5-mini"),
+        "openai_responses" => ("openai", "gpt-5-pro"),
+        "gemini" => ("gemini", "gemini-2.5-flash"),
+        _ => ("ollama", "llama-xml"),
+    };
+    let route = route(provider, model);
+    let messages = histories().into_iter().flat_map(|(_, messages)| messages).collect();
+    let request = remind(request(messages), &route, Some(RoleHint::EphemeralCache), Placement::Head);
+    let request = Request {
+        tools: Arc::new(vec![tool()]),
+        tool_choice: if wire == "ollama" { Data::Nil } else { data(json!({"name": "read"})) },
+        // See `is_newer_than_the_model`.
+        temperature: (wire != "anthropic").then_some(0.5),
+        max_tokens: Some(9000),
+        thinking: "low".into(),
+        output_schema: schema(),
+        ..request
+    };
+    case(format!("{wire}: everything"), &route, &request).unwrap()
+}
+
+fn route(provider: &str, model: &str) -> Route {
+    let table = || CapabilityTable::built_in().unwrap().with_toml("harn.toml", ROWS).unwrap();
+    let routes = Routes::new(table, |name| match name {
+        "OPENAI_COMPATIBLE_BASE_URL" => Some("http://127.0.0.1:8000/v1".to_owned()),
+        name => name.ends_with("_API_KEY").then(|| "a-key-that-opens-nothing".to_owned()),
+    });
+    routes.choose(Some(provider), Some(model)).unwrap()
+}
+
+/// The body, unless the wire cannot express the request; which those are is held by [`refused`].
+fn case(name: String, route: &Route, request: &Request) -> Option<Case> {
+    let refused = refused(route, request);
+    match route.body(request) {
+        Ok(body) => {
+            assert!(!refused, "{name}: it cannot be said, but was: {body}");
+            let streamed = body["stream"] == true;
+            let by_body = route.wire != Wire::Gemini;
+            assert!(streamed == (request.stream && by_body), "{name}: {body}");
+            Some(Case { name, wire: route.wire.as_str(), streamed, body })
+        }
+        Err(error) => {
+            assert!(refused, "{name}: {error}");
+            None
+        }
+    }
+}
+
+/// Ollama cannot be told that a tool must be called.
+fn refused(route: &Route, request: &Request) -> bool {
+    let choice = request.tool_choice.as_str();
+    route.wire == Wire::Ollama && !request.tool_choice.is_nil() && !matches!(choice, Some("auto" | "none"))
+}
+
+/// The newest models of Anthropic take no temperature, and so its SDK has no such key any more; the models before them do.
+pub(super) fn is_newer_than_the_model(case: &Case, fault: &str) -> bool {
+    case.wire == "anthropic"
+        && case.body.get("temperature").is_some()
+        && fault == ".temperature: MessageCreateParamsNonStreaming has no such key"
+}
+
+fn data(json: Value) -> Data {
+    Data::from(json)
+}
+
+fn request(messages: Vec<Value>) -> Request {
+    let messages = messages.into_iter().map(|message| Arc::new(Message::from_data(&data(message)).unwrap())).collect();
+    let system = System { appendix: Some("Appendix.".into()), ..System::primary("You read files.") };
+    Request { system, messages, tools: Arc::new(vec![tool()]), ..Request::default() }
+}
+
+fn tool() -> ToolSpec {
+    let parameters = json!({
+        "type": "object",
+        "properties": {"path": {"type": "string", "description": "Which file."}},
+        "required": ["path"],
+    });
+    ToolSpec::new("read", "Reads a file.", data(parameters))
+}
+
+fn schema() -> Data {
+    data(json!({
+        "type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false,
+    }))
+}
+
+/// No reminder, and each hint at each end.
+fn cells() -> Vec<(String, Option<RoleHint>, Placement)> {
+    let mut cells = vec![("no reminder".to_owned(), None, Placement::Head)];
+    for hint in [RoleHint::System, RoleHint::Developer, RoleHint::UserBlock, RoleHint::EphemeralCache] {
+        for placement in [Placement::Head, Placement::Tail] {
+            cells.push((format!("{hint} at the {placement}"), Some(hint), placement));
+        }
+    }
+    cells
+}
+
+fn remind(request: Request, route: &Route, hint: Option<RoleHint>, placement: Placement) -> Request {
+    let Some(role_hint) = hint else { return request };
+    let made = ["a < b & c", "two"].map(|body| {
+        let spec = ReminderSpec { role_hint, ..ReminderSpec::new(body) };
+        spec.into_reminder(body.into(), Source::InPipeline, 0)
+    });
+    let rendered = render(&made, &route.capabilities, RenderOptions { placement: Some(placement) });
+    assert_eq!(rendered.fired.len(), 2);
+    Request { reminders: Arc::new(rendered), ..request }
+}
+
+/// Conversations, as scripts write them.
+fn histories() -> Vec<(&'static str, Vec<Value>)> {
+    let call = |id: &str| json!([{"id": id, "name": "read", "arguments": {"path": "a"}}]);
+    let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "name": "read", "content": "text of a"});
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0K"}});
+    vec![
+        ("a question", vec![json!({"role": "user", "content": "Look."})]),
+        (
+            "tools",
+            vec![
+                json!({"role": "user", "content": "Look.", "name": "ann"}),
+                json!({"role": "assistant", "content": "I look.", "tool_calls": [
+                    {"id": "call_1", "name": "read", "arguments": {"path": "a"}},
+                    {"id": "call_2", "name": "read", "arguments": "{oops"},
+                ]}),
+                result("call_1"),
+                json!({"role": "tool", "tool_call_id": "call_2", "content": "no JSON", "is_error": true}),
+            ],
+        ),
+        (
+            "instructions among messages",
+            vec![
+                json!({"role": "system", "content": "Be short."}),
+                json!({"role": "assistant", "content": "Hello. "}),
+                json!({"role": "user", "content": ""}),
+                json!({"role": "user", "content": "And?"}),
+                json!({"role": "system", "content": "Mind </this>."}),
+                json!({"role": "assistant", "content": "Well"}),
+            ],
+        ),
+        (
+            "images",
+            vec![
+                json!({"role": "user", "content": [{"type": "text", "text": "What is it?"}, image]}),
+                json!({"role": "assistant", "content": "", "tool_calls": call("call_i")}),
+                json!({"role": "tool", "tool_call_id": "call_i", "content": [{"type": "text", "text": "it"}, image]}),
+            ],
+        ),
+        (
+            "thinking of every vendor",
+            vec![
+                json!({"role": "user", "content": "Look."}),
+                // Anthropic
+                json!({"role": "assistant", "tool_calls": call("toolu_1"), "content": [
+                    {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+                    {"type": "redacted_thinking", "data": "c2ln"},
+                    {"type": "text", "text": "I look.", "citations": null},
+                    {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"path": "a"}},
+                ]}),
+                result("toolu_1"),
+                // OpenAI
+                json!({"role": "assistant", "tool_calls": call("call_o"), "content": [
+                    {"type": "openai_item", "item": {
+                        "type": "reasoning", "id": "rs_1", "encrypted_content": "c2ln",
+                        "summary": [{"type": "summary_text", "text": "Hm."}],
+                    }},
+                    {"type": "text", "text": "I look.",
+                        "openai_item": {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}},
+                    {"type": "openai_item", "item": {
+                        "type": "function_call", "id": "fc_1", "call_id": "call_o", "name": "read",
+                        "arguments": "{\"path\": \"b\"}", "status": "completed",
+                    }},
+                ]}),
+                result("call_o"),
+                // Gemini
+                json!({"role": "assistant", "tool_calls": call("call_g"), "content": [
+                    {"type": "text", "text": "I look.", "gemini_part": {"thoughtSignature": "c2ln"}},
+                    {"type": "gemini_part", "call": 0, "part": {
+                        "functionCall": {"name": "read", "args": {"path": "b"}}, "thoughtSignature": "c2ln",
+                    }},
+                ]}),
+                result("call_g"),
+                // Ollama
+                json!({"role": "assistant", "tool_calls": call("call_l"), "content": [
+                    {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "I look."},
+                ]}),
+                result("call_l"),
+            ],
+        ),
+    ]
+}
+
+/// Options of a call, each by itself.
+fn options() -> Vec<(String, Request)> {
+    let base = request(vec![json!({"role": "user", "content": "Look."})]);
+    let mut out = Vec::new();
+    for choice in [json!("auto"), json!("none"), json!("required"), json!({"name": "read"})] {
+        out.push((format!("tool_choice {choice}"), Request { tool_choice: data(choice), ..base.clone() }));
+    }
+    for thinking in [json!(true), json!(false), json!(2048), json!("minimal"), json!("high")] {
+        out.push((format!("thinking {thinking}"), Request { thinking: data(thinking), ..base.clone() }));
+    }
+    let open = data(json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+    out.push(("a closed schema".to_owned(), Request { output_schema: schema(), ..base.clone() }));
+    out.push(("an open schema".to_owned(), Request { output_schema: open, ..base.clone() }));
+    out.push(("numbers".to_owned(), Request { temperature: Some(0.0), max_tokens: Some(1), ..base.clone() }));
+    let bare = ToolSpec::new("now", "", Data::Nil);
+    out.push(("a tool without parameters".to_owned(), Request { tools: Arc::new(vec![bare]), ..base.clone() }));
+    out.push((
+        "nothing but a question".to_owned(),
+        Request { system: System::default(), tools: Arc::default(), ..base },
+    ));
+    out
+}
