@@ -74,7 +74,8 @@ class Checker:
         elif kind is int:
             self.must(isinstance(value, int) and not isinstance(value, bool), path, "a whole number", value)
         elif isinstance(kind, type) and issubclass(kind, pydantic.BaseModel):
-            model(kind, value, path)
+            # For programs that hand an answer's block back. They keep whatever they are given, so they tell nothing.
+            raise Fault(path, f"{kind.__name__} is an object of the SDK")
         elif isinstance(kind, type):
             self.must(isinstance(value, kind), path, kind.__name__, value)
         else:
@@ -240,6 +241,8 @@ def google_part(part, path):
     }.items():
         if key in part:
             need(part[key], needed, f"{path}.{key}")
+    for inner in part.get("functionResponse", {}).get("parts", []):
+        google_part(inner, f"{path}.functionResponse")
 
 
 def google_client_body(body):
@@ -296,10 +299,27 @@ def check_ollama(body, streamed):
         need(message, [] if message.get("tool_calls") or message.get("images") else ["content"], path)
     for index, tool in enumerate(body.get("tools", [])):
         path = f"tools[{index}]"
-        model(ollama.Tool, tool, path)
         need(tool, ["type", "function"], path)
-        need(tool["function"], ["name", "description", "parameters"], f"{path}.function")
+        function = tool["function"]
+        for key in ("name", "description", "parameters"):
+            if key not in function:
+                raise Fault(f"{path}.function.{key}", "this key is needed")
+        model(ollama.Tool, {**tool, "function": {**function, "parameters": ollama_schema(function["parameters"])}}, path)
     model(ollama.Options, body.get("options", {}), "options")
+
+
+# What may stand in a schema besides. The SDK's type knows a part of JSON Schema; the server passes over the rest.
+SCHEMA_WORDS = {"additionalProperties", "anyOf", "const", "default", "format", "maximum", "minimum", "oneOf", "pattern"}
+
+
+def ollama_schema(schema):
+    """The part of a schema that the SDK's type knows."""
+    if not isinstance(schema, dict):
+        return schema
+    known = {key: value for key, value in schema.items() if key not in SCHEMA_WORDS}
+    if isinstance(known.get("properties"), dict):
+        known["properties"] = {name: ollama_schema(below) for name, below in known["properties"].items()}
+    return known
 
 
 def ollama_image(image, path):

@@ -103,7 +103,7 @@ fn is_needed(wire: &str, path: &str, key: &str, owner: &Value) -> bool {
             // A message and its role tell their kind by themselves.
             "type" => !is("message"),
             "text" => owner.get("type").is_some() && !path.is_empty(),
-            "detail" => is("input_image"),
+            "detail" => is("input_image") && !path.contains("/output/"),
             "content" => owner.get("role").is_some(),
             _ => false,
         },
@@ -115,7 +115,8 @@ fn is_needed(wire: &str, path: &str, key: &str, owner: &Value) -> bool {
         },
         _ => match key {
             "model" | "messages" => path.is_empty(),
-            "stream" | "role" | "tool_name" | "function" | "name" | "arguments" | "description" | "parameters" => true,
+            "stream" | "role" | "tool_name" | "function" | "name" | "arguments" | "parameters" => true,
+            "description" => path.ends_with("/function"),
             _ => false,
         },
     }

@@ -152,6 +152,8 @@ fn kind_of(code: u16, said: &Said) -> ModelErrorKind {
         408 => ModelErrorKind::Timeout,
         429 => ModelErrorKind::RateLimit,
         503 | 529 => ModelErrorKind::Overloaded,
+        // Gemini's word for a wrong key.
+        400 if said.message.contains("API key not valid") => ModelErrorKind::Auth,
         400 | 413 if said.is_about_the_context() => ModelErrorKind::ContextWindow,
         400..500 => ModelErrorKind::BadRequest,
         500.. => ModelErrorKind::Server,
