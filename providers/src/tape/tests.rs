@@ -40,7 +40,13 @@ fn reply() -> Reply {
     Reply {
         text: "hi".into(),
         tool_calls: vec![ToolCall::new("c1", "look", Data::from("no json"))],
-        usage: Usage { input_tokens: 1, output_tokens: 2, cache_read_tokens: 3, cache_write_tokens: 4 },
+        usage: Usage {
+            input_tokens: 1,
+            output_tokens: 2,
+            cache_read_tokens: 3,
+            cache_write_tokens: 4,
+            cost_nano_usd: Some(5),
+        },
         stop_reason: Some("tool_use".into()),
         reasoning: Some("hm".into()),
         model: "m".into(),
