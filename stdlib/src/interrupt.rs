@@ -52,7 +52,7 @@ impl Interrupt {
                 }
             }
             let _ = this;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         })
     }
 }
