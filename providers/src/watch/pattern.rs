@@ -196,6 +196,6 @@ mod tests {
         for blank in ["", "  ", "!"] {
             assert_eq!(patterns(&[blank]).err(), Some(PatternError::Blank));
         }
-        assert!(patterns(&["a[".into()]).err().unwrap().to_string().contains("is no glob"));
+        assert!(patterns(&["a["]).err().unwrap().to_string().contains("is no glob"));
     }
 }
