@@ -280,7 +280,9 @@ impl Stream {
                 }
             }
             // Its end is all that the other side can still say.
-            Stream::Silent => drop(stream.read(&mut [0])),
+            Stream::Silent => {
+                let _ = stream.read(&mut [0; 16]);
+            }
             Stream::Huge => {
                 let _ = stream.write_all(if lines { b"\"" } else { b"data: \"" });
                 while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}

@@ -1,5 +1,7 @@
 //! What came in pieces is what comes in one piece.
 
+#![allow(clippy::needless_pass_by_value, reason = "documents are written where they are passed")]
+
 use serde_json::{Value, json};
 
 use super::{Streamed, reply};
