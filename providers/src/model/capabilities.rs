@@ -316,9 +316,12 @@ mod tests {
     #[test]
     fn the_mock_takes_those_of_the_model_name() {
         let table = built_in();
-        for (provider, model) in
-            [("anthropic", "claude-opus-4-1"), ("openai", "gpt-5-mini"), ("openai", "gpt-4o"), ("gemini", "gemini-3")]
-        {
+        for (provider, model) in [
+            ("anthropic", "claude-opus-4-1"),
+            ("openai", "gpt-5-mini"),
+            ("openai", "gpt-4o"),
+            ("gemini", "gemini-3-pro"),
+        ] {
             assert_eq!(table.lookup("mock", model), table.lookup(provider, model), "{model}");
         }
         assert_eq!(table.lookup("mock", "mock"), Capabilities::default());
