@@ -120,7 +120,9 @@ impl Call {
         let request = Entries { path, data: entries.take("request", "a dict", |r| r.as_dict().map(|_| r))? };
         let mut pieces = Vec::new();
         for piece in entries.list("pieces")? {
-            pieces.push(TimedPiece::from_data(piece).ok_or_else(|| TapeError::broken(path, "a piece is none"))?);
+            let is_in_time = |piece: &TimedPiece| piece.after_ms.is_none_or(|ms| ms <= document::LATEST_MS);
+            let piece = TimedPiece::from_data(piece).filter(is_in_time);
+            pieces.push(piece.ok_or_else(|| TapeError::broken(path, "a piece is none"))?);
         }
         let as_before = request.list("as_before")?;
         let mut changed = Vec::new();
@@ -135,7 +137,7 @@ impl Call {
             number,
             session: entries.text("session")?.to_owned(),
             turn: entries.count("turn")?,
-            took_ms: entries.count("took_ms")?,
+            took_ms: entries.time("took_ms")?,
             waited: entries.take("waited", "a bool", Data::as_bool)?,
             pieces,
             notes: entries.take("notes", "a list of notes", notes_from_data)?,

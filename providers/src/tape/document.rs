@@ -9,6 +9,12 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+/// Bytes of the largest file that is read.
+const LARGEST: u64 = 1 << 30;
+
+/// Times beyond this one (the year 6429) are none.
+pub(super) const LATEST_MS: u64 = 1 << 47;
+
 /// The entry that holds the digest.
 const DIGEST: &str = "digest";
 
@@ -38,8 +44,7 @@ pub(super) fn write(path: &Path, document: Map<String, Value>, secrets: &Secrets
 
 /// Reads a document.
 pub(super) fn read(path: &Path) -> Result<Data, TapeError> {
-    let bytes = fs::read(path).map_err(|error| TapeError::broken(path, error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|_| TapeError::broken(path, "it is no text"))?;
+    let text = text(path)?;
     let mut data = Data::from_nested_json(&text, Data::MAX_DEPTH)
         .map_err(|error| TapeError::broken(path, format!("it is {error}")))?;
     let Data::Dict(entries) = &mut data else {
@@ -51,6 +56,20 @@ pub(super) fn read(path: &Path) -> Result<Data, TapeError> {
         Some(digest) if digest.as_str() == Some(&digest_of(data.to_json().as_bytes())) => Ok(data),
         Some(_) => Err(TapeError::Edited(path.to_owned())),
     }
+}
+
+/// The text of a file. Pipes and devices are none, and neither is what no run has written.
+pub(super) fn text(path: &Path) -> Result<String, TapeError> {
+    let unread = |error: std::io::Error| TapeError::broken(path, error.to_string());
+    let what = fs::metadata(path).map_err(unread)?;
+    if !what.is_file() {
+        return Err(TapeError::broken(path, "it is no regular file"));
+    }
+    if what.len() > LARGEST {
+        return Err(TapeError::broken(path, format!("it is larger than {} MiB", LARGEST >> 20)));
+    }
+    let bytes = fs::read(path).map_err(unread)?;
+    String::from_utf8(bytes).map_err(|_| TapeError::broken(path, "it is no text"))
 }
 
 /// Reads entries of a document that must be there.
@@ -76,6 +95,15 @@ impl<'a> Entries<'a> {
     /// A count.
     pub(super) fn count(&self, key: &str) -> Result<u64, TapeError> {
         self.take(key, "a count", |value| u64::try_from(value.as_int()?).ok())
+    }
+
+    /// A time, in milliseconds.
+    pub(super) fn time(&self, key: &str) -> Result<u64, TapeError> {
+        let time = self.count(key)?;
+        if time > LATEST_MS {
+            return Err(TapeError::broken(self.path, format!("`{key}` is no time: {time}")));
+        }
+        Ok(time)
     }
 
     /// A text.

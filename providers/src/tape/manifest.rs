@@ -68,7 +68,7 @@ impl Manifest {
             return Err(no_tape("it holds no tape.json"));
         }
         // The version first: what a later one holds, and how it is digested, is not ours to judge.
-        let text = std::fs::read_to_string(&path).map_err(|error| TapeError::broken(&path, error.to_string()))?;
+        let text = document::text(&path)?;
         let said = Data::from_nested_json(&text, Data::MAX_DEPTH)
             .map_err(|error| TapeError::broken(&path, format!("it is {error}")))?;
         if said.get("format").as_str() != Some(FORMAT) {
@@ -88,7 +88,7 @@ impl Manifest {
             digest: entries.text("script_digest")?.to_owned(),
             seed: entries.take("seed", "a number in a string", |seed| seed.as_str()?.parse().ok())?,
             seeded: entries.take("seeded", "a bool", Data::as_bool)?,
-            started_at_ms: entries.count("started_at_ms")?,
+            started_at_ms: entries.time("started_at_ms")?,
             args: entries.take("args", "a list of strings", |args| args.as_list()?.iter().map(texts).collect())?,
             task: entries.take(
                 "task",

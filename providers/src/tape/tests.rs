@@ -130,6 +130,22 @@ fn what_is_no_whole_tape_says_why() {
 }
 
 #[test]
+fn no_pipe_and_no_time_beyond_all_times_is_taken() {
+    let path = folder("odd");
+    record(&path, true);
+    let file = path.join("calls/main-0001.json");
+    let mut entries = Data::from_json(&fs::read_to_string(&file).unwrap()).unwrap().as_dict().unwrap().clone();
+    entries.remove("digest");
+    entries.insert("took_ms".into(), Data::from(i64::MAX));
+    fs::write(&file, Data::from(entries).to_json()).unwrap();
+    assert!(Recording::open(&path).unwrap_err().to_string().contains("`took_ms` is no time"));
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    assert!(Recording::open(&path).unwrap_err().to_string().contains("it is no regular file"));
+    fs::remove_dir_all(path).unwrap();
+}
+
+#[test]
 fn a_change_by_hand_is_noticed_unless_the_digest_is_taken_out() {
     let path = folder("edited");
     record(&path, true);
