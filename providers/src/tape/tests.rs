@@ -173,7 +173,7 @@ fn rubbish_is_refused_and_never_panics() {
         (seed >> 33) as usize % below.max(1)
     };
     let (mut refused, mut taken) = (0, 0);
-    for round in 0..1_500 {
+    for round in 0..500 {
         let file = path.join(files[random(files.len())]);
         let good = fs::read(&file).unwrap();
         let mut bytes = good.clone();
@@ -211,7 +211,7 @@ fn rubbish_is_refused_and_never_panics() {
         }
         fs::write(&file, &good).unwrap();
     }
-    assert!(refused > 700 && taken > 50, "{refused} refused, {taken} taken");
+    assert!(refused > 200 && taken > 20, "{refused} refused, {taken} taken");
     assert!(Recording::open(&path).is_ok());
     fs::remove_dir_all(path).unwrap();
 }
