@@ -106,7 +106,7 @@ fn tick(view: &Weak<Mutex<View>>) {
 }
 
 fn columns() -> usize {
-    terminal_size::terminal_size_of(std::io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0).max(20))
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0).max(1))
 }
 
 /// Nobody is left to be told when standard error is gone.

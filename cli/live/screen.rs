@@ -129,6 +129,11 @@ mod tests {
         let mut screen = Screen::new(PLAIN);
         screen.set("", "a status that is much too long");
         assert_eq!(step(&mut screen, |_, _| {}), "a status that is mu");
+        let mut narrow = Screen::new(PLAIN);
+        narrow.set("coming", "status");
+        let mut out = String::new();
+        narrow.draw(5, &mut out);
+        assert_eq!(out, "comi\nstat");
         let mut dumb = Screen::new(Able { cursor: false, color: false });
         dumb.set("coming", "status");
         assert_eq!(step(&mut dumb, |screen, out| screen.line("", "whole", out)), "whole\n");

@@ -7,7 +7,8 @@ use lang::value::article;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};
-use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
+use runtime::patience::{is_late, patiently};
+use runtime::seam::{Answer, Destination, Model, Outcome, Scope, Turn, fault};
 use std::sync::Arc;
 
 /// A function that answers in the model's place.
@@ -39,7 +40,7 @@ impl Model for ScriptModel {
             ("turn", Value::Int(i64::from(turn.number))),
             ("opts", to_value(&turn.scope.options)),
         ]);
-        self.function.call(turn, vec![asked], move |value| {
+        let read = move |value: Value| {
             let reply = answer(&value).map_err(fault)?;
             if !reply.text.is_empty() {
                 live(Delta::Text(&reply.text));
@@ -49,6 +50,33 @@ impl Model for ScriptModel {
                 live(Delta::ToolCallArguments { index, json: &call.arguments.to_json() });
             }
             Ok(reply)
+        };
+        match request.timeout_ms {
+            None => self.function.call(turn, vec![asked], read),
+            Some(ms) => Answer::later(self.within(ms, turn, asked, read)),
+        }
+    }
+}
+
+impl ScriptModel {
+    /// Asks for no longer than one attempt may take; a function that takes longer is told to stop.
+    async fn within(
+        &self,
+        ms: u64,
+        turn: Turn<'_>,
+        asked: Value,
+        read: impl FnOnce(Value) -> Outcome<Reply>,
+    ) -> Outcome<Reply> {
+        let cancel = turn.scope.cancel.child();
+        let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
+        let limit = Scope { hook_timeout_ms: ms, ..turn.scope.clone() };
+        let call = self.function.call(Turn { scope: &scope, ..turn }, vec![asked], read);
+        patiently(&limit, &cancel, call).await.map_err(|thrown| {
+            if !is_late(&thrown) {
+                return thrown;
+            }
+            let message = format!("`llm_caller` gave no answer within {ms} ms");
+            fault(ModelError::new(ModelErrorKind::Timeout, message))
         })
     }
 }
