@@ -41,6 +41,7 @@ mod park;
 mod permission;
 mod persist;
 mod prompt;
+mod repeats;
 mod result;
 mod seams;
 mod start;

@@ -16,6 +16,7 @@ mod conversation;
 mod piece;
 mod prefix;
 mod system;
+pub mod text_tools;
 
 pub use piece::Piece;
 pub use prefix::{Measured, PrefixMeter};

@@ -12,12 +12,15 @@ use boon::{CompileError, Compiler, SchemaIndex, Schemas, UrlLoader};
 
 use crate::data::Data;
 
+mod answer;
+mod circle;
 mod misfit;
 mod pointer;
 mod shared;
 #[cfg(test)]
 mod tests;
 
+pub use answer::read_answer;
 pub use misfit::{Misfit, Misfits};
 pub use shared::compiled;
 
@@ -70,6 +73,9 @@ impl Schema {
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(Nowhere));
         let mut all = Schemas::new();
+        if let Some(at) = circle::find(source) {
+            return Err(SchemaError(format!("the `$ref` to `{at}` leads back to itself and says nothing")));
+        }
         let added = compiler.add_resource(HERE, serde_json::Value::from(source));
         let root = added.and_then(|()| compiler.compile(HERE, &mut all)).map_err(|e| SchemaError(why(&e)))?;
         Ok(Schema { all, root, source: source.clone(), depth })

@@ -9,11 +9,12 @@ use crate::table::{announce, tools_from};
 use crate::values::TranscriptValue;
 use crate::world::World;
 use lang::value::{Str, Value};
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise};
 use runtime::agent_loop::{LoopOptions, LoopResult, Parts};
 use runtime::capabilities::Capabilities;
 use runtime::hooks::Hook;
 use runtime::model::Request;
+use runtime::model::text_tools::TextTools;
 use runtime::seam::{Model, Permissions, Scope};
 use runtime::session::Session;
 use std::rc::Rc;
@@ -34,9 +35,6 @@ pub(crate) fn prepare(
     system: Option<&str>,
 ) -> Result<Prepared, Box<Raise>> {
     let arg = options.arg();
-    if options.text("tool_format")?.as_deref() == Some("text") {
-        return Err(Raise::error(codes::VALUE, "`tool_format: \"text\"` is not supported yet").about(arg, ""));
-    }
     let request = options.request(system)?;
     let mut loop_options = loop_options(world, options, task, request)?;
     loop_options.compaction = compaction::auto(cx, options)?;
@@ -67,6 +65,7 @@ fn parts(
             world.routes.clone()
         }
     };
+    let model = if loop_options.tool_mode == "text" { Rc::new(TextTools::new(model)) } else { model };
     let (hooks, providers) = (world.hooks.clone(), world.providers.clone());
     Ok(Parts { model, tools, hooks, providers, post_turn, live: watch(world) })
 }
@@ -105,6 +104,13 @@ fn loop_options(
     out.hook_timeout_ms = options.count("hook_timeout_ms")?;
     out.token_budget = options.count("token_budget")?;
     out.max_tool_output_chars = options.count("max_tool_output_chars")?;
+    out.parallel_tool_calls = options.flag("parallel_tool_calls")?.unwrap_or(true);
+    if let Some(n) = options.count("max_repeats")? {
+        out.max_repeats = n;
+    }
+    if options.wants_text_tools(out.capabilities.native_tools)? {
+        out.tool_mode = "text";
+    }
     out.reminders = options.reminders(world)?;
     // The loop selects them itself; here the error still knows its place among the options.
     let selected = out.reminders.select(&world.providers).map(drop);

@@ -68,7 +68,7 @@ macro_rules! loop_options {
              max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
              auto_compact?: bool, compact_threshold?: float, compact_keep_last?: int, \
              compact_strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", \
-             compact_callback?: fn(any, any) -> any, compaction?: any, token_budget?: int, max_tool_output_chars?: int}"
+             compact_callback?: fn(any, any) -> any, compaction?: any, token_budget?: int, max_tool_output_chars?: int, parallel_tool_calls?: bool, max_repeats?: int}"
         )
     };
 }
@@ -210,6 +210,28 @@ impl<'a> Reader<'a> {
         self.typed(key, "a bool", |v| if let Value::Bool(b) = v { Some(*b) } else { None })
     }
 
+    /// Whether tools are written into the text: as `tool_format` says, else where the route has no tools of its own.
+    pub(crate) fn wants_text_tools(&self, has_native: bool) -> Result<bool, Box<Raise>> {
+        match self.text("tool_format")?.as_deref() {
+            Some("text") => Ok(true),
+            Some("native") => Ok(false),
+            None => Ok(!has_native),
+            Some(other) => {
+                let message = format!("`tool_format` must be \"native\" or \"text\", found {other:?}");
+                Err(Raise::error(lang::check::codes::TYPE, message).about(self.arg, "`tool_format` is at fault"))
+            }
+        }
+    }
+
+    /// A schema, read and found good.
+    fn schema(&self, key: &str) -> Result<Data, Box<Raise>> {
+        let value = self.value(key);
+        if !value.is_nil() {
+            crate::schema::check(&value).map_err(|raise| raise.about(self.arg, format!("`{key}` is at fault")))?;
+        }
+        self.data(key)
+    }
+
     pub(crate) fn function(&self, cx: &Cx<'_>, key: &str) -> Result<Option<ScriptFn>, Box<Raise>> {
         self.typed(key, "a function", |v| ScriptFn::of(cx, v))
     }
@@ -246,7 +268,7 @@ impl<'a> Reader<'a> {
             model: self.text("model")?,
             temperature: self.typed("temperature", "a number", Value::as_number)?,
             max_tokens: self.count("max_tokens")?,
-            output_schema: self.data("output_schema")?,
+            output_schema: self.schema("output_schema")?,
             thinking: self.data("thinking")?,
             timeout_ms: self.count("timeout_ms")?,
             retries: self.count("llm_retries")?,

@@ -29,6 +29,13 @@ pub(crate) static CODES: &[Code] = &[Code {
 /// Words of JSON Schema that make a dict one; without any of them it is a dict of names and types.
 const KEYWORDS: [&str; 8] =
     ["properties", "$ref", "$defs", "$schema", "anyOf", "oneOf", "allOf", "additionalProperties"];
+/// Words that make the dict of a property a schema; without any of them it is a dict of names and types again.
+const PROPERTY_WORDS: [&str; 34] = [
+    "type", "enum", "const", "description", "default", "title", "examples", "properties", "required", "items", "prefixItems",
+    "minItems", "maxItems", "uniqueItems", "contains", "additionalProperties", "patternProperties", "propertyNames",
+    "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum",
+    "exclusiveMaximum", "multipleOf", "anyOf", "oneOf", "allOf", "not", "$ref",
+];
 /// What JSON Schema calls the types.
 const JSON_TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 /// What the language calls them.
@@ -135,6 +142,9 @@ fn short(written: &Dict) -> Result<Value, Box<Raise>> {
 
 /// A property's schema, whose `type` may be one of the language's, and whose `required: false` makes it optional.
 fn of_property(name: &str, written: &Dict) -> Result<(Value, bool), Box<Raise>> {
+    if !written.is_empty() && !written.iter().any(|(key, _)| PROPERTY_WORDS.contains(&key.as_str())) {
+        return Ok((short(written)?, false));
+    }
     let mut out = written.clone();
     let marked = match written.get_str("required") {
         Some(Value::Bool(required)) => {

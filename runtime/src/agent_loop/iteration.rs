@@ -85,22 +85,41 @@ impl Run<'_> {
     fn is_done(&self, state: &mut LoopState, reply: &Reply) -> Option<Ended> {
         if !reply.tool_calls.is_empty() {
             state.nudges = 0;
-            return None;
+            let most = self.options.max_repeats;
+            let stuck = most > 0 && state.repeats.in_a_row() >= most;
+            return stuck.then(|| Ended::new(LoopStatus::Stuck, "repeated_tool_calls"));
         }
-        if !self.options.loop_until_done {
-            return Some(Ended::new(LoopStatus::Done, "completed"));
+        let sentinel = &self.options.done_sentinel;
+        if reply.text.trim().is_empty() {
+            let nudge = "Your answer was empty. Call a tool, or answer with text.".to_owned();
+            return self.nudge(state, nudge, "empty_reply");
         }
-        if reply.text.contains(self.options.done_sentinel.as_ref()) {
-            return Some(Ended::new(LoopStatus::Done, "done_sentinel"));
+        if self.options.loop_until_done && !reply.text.contains(sentinel.as_ref()) {
+            let nudge = format!("Continue with the task. Reply with {sentinel} once it is complete.");
+            return self.nudge(state, nudge, "max_nudges");
         }
+        if let Err(why) = self.structured(&reply.text.replace(sentinel.as_ref(), "")) {
+            let nudge = format!("The answer does not fit the wanted schema: {why}. Answer with the corrected JSON alone.");
+            return self.nudge(state, nudge, "output_schema");
+        }
+        let stop_reason = if self.options.loop_until_done { "done_sentinel" } else { "completed" };
+        Some(Ended::new(LoopStatus::Done, stop_reason))
+    }
+
+    /// Asks the model to go on, unless it was asked too often without having called a tool.
+    fn nudge(&self, state: &mut LoopState, nudge: String, stop_reason: &'static str) -> Option<Ended> {
         if state.nudges >= self.options.max_nudges {
-            return Some(Ended::new(LoopStatus::Stuck, "max_nudges"));
+            return Some(Ended::new(LoopStatus::Stuck, stop_reason));
         }
         state.nudges += 1;
-        let sentinel = &self.options.done_sentinel;
-        let nudge = format!("Continue with the task. Reply with {sentinel} once it is complete.");
         self.session.with(|s| s.transcript.push_message(Arc::new(Message::user(nudge))));
         None
+    }
+
+    /// The answer as `output_schema` wants it; nil where none was given.
+    pub(super) fn structured(&self, text: &str) -> Result<Data, String> {
+        let schema = &self.options.request.output_schema;
+        if schema.is_nil() { Ok(Data::Nil) } else { crate::schema::read_answer(text, schema) }
     }
 
     /// A host put something in that no prompt has carried: the model shall see it, if an iteration is left.

@@ -36,8 +36,14 @@ pub struct LoopOptions {
     pub max_nudges: u32,
     /// The most tokens, in and out, over all calls.
     pub token_budget: Option<u64>,
-    /// The most characters of a tool's output that the model sees.
+    /// The most characters of a tool's output that the model sees; nothing means 200,000.
     pub max_tool_output_chars: Option<usize>,
+    /// Whether the tools of one answer may run at the same time.
+    pub parallel_tool_calls: bool,
+    /// How many turns in a row may ask for the same and get the same; 0 means any number.
+    pub max_repeats: u32,
+    /// How calls reach the model and come back, for the result: `native` or `text`.
+    pub tool_mode: &'static str,
     /// The loop's own compaction; nothing means it lets the context grow.
     pub compaction: Option<AutoCompact>,
     /// A daemon does not end when the model has nothing more to do: it sleeps so many milliseconds, or until a host puts
@@ -84,6 +90,9 @@ impl LoopOptions {
             max_nudges: 3,
             token_budget: None,
             max_tool_output_chars: None,
+            parallel_tool_calls: true,
+            max_repeats: 16,
+            tool_mode: "native",
             compaction: None,
             wake_interval_ms: None,
             watch: None,

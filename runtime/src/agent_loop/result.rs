@@ -64,6 +64,10 @@ pub struct LoopResult {
     pub usage: Usage,
     /// Tool calls.
     pub tools: ToolCounts,
+    /// How they reached the model and came back: `native` or `text`.
+    pub tool_mode: &'static str,
+    /// The answer as `output_schema` wants it, where one was given and it fits; else nil.
+    pub data: Data,
     /// The session.
     pub session_id: Arc<str>,
     /// The transcript at the end.
@@ -97,7 +101,7 @@ impl LoopResult {
             ("calls", Data::from(self.tools.calls)),
             ("successful", self.tools.successful.into()),
             ("rejected", self.tools.rejected.into()),
-            ("mode", "native".into()),
+            ("mode", self.tool_mode.into()),
         ]);
         let suspension = self.suspension.as_ref().map(|reason| Data::dict([("reason", Data::from(reason))]));
         let mut data = Data::dict([
@@ -111,6 +115,9 @@ impl LoopResult {
             ("session_id", (&self.session_id).into()),
             ("diagnostics", counted(&self.diagnostics)),
         ]);
+        if !self.data.is_nil() {
+            data.set("data", self.data.clone());
+        }
         if let Some(suspension) = suspension {
             data.set("suspension", suspension);
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::model::Usage;
 
+use super::repeats::Repeats;
 use super::{DaemonState, ToolCounts};
 
 /// What a loop remembers.
@@ -37,6 +38,9 @@ pub struct LoopState {
     pub compaction_failed: bool,
     /// Whether the log says already that this route has no user blocks.
     pub demotion_noted: bool,
+    /// What the calls of the last turn gave, and how often that came in a row.
+    #[serde(default)]
+    pub repeats: Repeats,
     /// When the loop began.
     pub started_at_ms: u64,
 }

@@ -15,43 +15,72 @@ use super::tools::not_run;
 use super::watch::Seen;
 use super::{GRACE_MS, LoopState, Run, until_stopped};
 
+/// How many characters of a tool's output the model sees where nobody says otherwise: some 50,000 tokens.
+const MOST_OUTPUT_CHARS: usize = 200_000;
+
+/// A call that may run: its handlers and permissions agree, and its arguments fit.
+pub(super) struct Ready {
+    hooks: Vec<ToolHook>,
+    tool: Rc<dyn Tool>,
+    call: ToolCall,
+}
+
 impl Run<'_> {
-    /// Answers one call. Only what stops the loop is a failure; all else is an answer for the model.
-    pub(super) async fn call_tool(&self, scope: &Scope, state: &mut LoopState, call: &ToolCall) -> Outcome<ToolResult> {
+    /// Everything before the call: handlers, the tool and its arguments, permission. Gives the answer to a call that must not
+    /// run. Only what stops the loop is a failure.
+    pub(super) async fn prepare(
+        &self,
+        scope: &Scope,
+        state: &LoopState,
+        call: &ToolCall,
+    ) -> Outcome<Result<Ready, ToolResult>> {
         let turn = Turn { scope, ..self.turn() };
         let event = HookEvent::PreToolUse { call, iteration: state.iteration };
         let registered = self.parts.hooks.tool();
         let hooks: Vec<ToolHook> = registered.iter().filter(|hook| hook.pattern.matches(&event)).cloned().collect();
         let call = match self.before(turn, &hooks, call, state).await? {
             Ok(call) => call,
-            Err(reason) => {
-                state.tools.rejected += 1;
-                return Ok(not_run(&reason));
-            }
+            Err(reason) => return Ok(Err(not_run(&reason))),
         };
         let tool = match self.tools.find(&call) {
             Ok(tool) => tool,
-            Err(reason) => {
-                state.tools.rejected += 1;
-                return Ok(not_run(&reason));
-            }
+            Err(reason) => return Ok(Err(not_run(&reason))),
         };
         if let Some(reason) = self.refused(turn, state, &call).await? {
-            state.tools.rejected += 1;
-            return Ok(not_run(&reason));
+            return Ok(Err(not_run(&reason)));
         }
-        self.let_see(state.iteration, Seen::ToolBegan(&call));
-        let output = self.run_tool(turn, &tool, &call).await;
-        self.let_see(state.iteration, Seen::ToolEnded(&call));
-        let output = output?;
-        if output.ok {
-            state.tools.successful += 1;
-        }
-        let limit = hooks.iter().filter_map(|hook| hook.max_output).chain(self.options.max_tool_output_chars).min();
-        let result = self.after(turn, &hooks, &call, cut(output, limit), state).await?;
-        let event = HookEvent::PostToolUse { call: &call, result: &result, iteration: state.iteration };
+        Ok(Ok(Ready { hooks, tool, call }))
+    }
+
+    /// The call itself.
+    pub(super) async fn run(&self, scope: &Scope, iteration: u32, ready: &Ready) -> Outcome<Output> {
+        let turn = Turn { scope, ..self.turn() };
+        self.let_see(iteration, Seen::ToolBegan(&ready.call));
+        let output = self.run_tool(turn, &ready.tool, &ready.call).await;
+        self.let_see(iteration, Seen::ToolEnded(&ready.call));
+        output
+    }
+
+    /// Everything after the call: the cut, handlers, providers.
+    pub(super) async fn conclude(
+        &self,
+        scope: &Scope,
+        state: &LoopState,
+        ready: &Ready,
+        output: Output,
+    ) -> Outcome<ToolResult> {
+        let turn = Turn { scope, ..self.turn() };
+        let result = self.after(turn, &ready.hooks, &ready.call, self.cut(ready, output), state).await?;
+        let event = HookEvent::PostToolUse { call: &ready.call, result: &result, iteration: state.iteration };
         self.evaluate_in(turn, &event).await?;
         Ok(result)
+    }
+
+    /// What is left of an output: the least of what the handlers and the loop allow.
+    pub(super) fn cut(&self, ready: &Ready, output: Output) -> ToolResult {
+        let own = self.options.max_tool_output_chars.unwrap_or(MOST_OUTPUT_CHARS);
+        let limit = ready.hooks.iter().filter_map(|hook| hook.max_output).fold(own, usize::min);
+        cut(output, limit)
     }
 
     /// Asks the handlers before the call, each with the arguments as the one before left them.
@@ -94,11 +123,19 @@ impl Run<'_> {
     async fn run_tool(&self, turn: Turn<'_>, tool: &Rc<dyn Tool>, call: &ToolCall) -> Outcome<Output> {
         // What a tool does must not be there while what led to it is lost.
         self.scope.log.durable(Ticket::ALL).await?;
-        match until_stopped(turn.scope, GRACE_MS, tool.call(turn, call).get()).await {
-            Ok(Ok(output)) => Ok(output),
-            Ok(Err(thrown)) => Ok(failed(turn.scope, thrown.as_ref())),
-            Err(stopped) => Ok(Output::error(format!("stopped: {stopped}"))),
+        let Some(limit_ms) = timeout_ms(tool.as_ref()) else { return Ok(stoppable(turn, tool.as_ref(), call).await) };
+        let own = turn.scope.clock.now_ms().saturating_add(limit_ms);
+        let scope = Scope {
+            cancel: turn.scope.cancel.child(),
+            deadline_ms: Some(turn.scope.deadline_ms.map_or(own, |around| around.min(own))),
+            ..turn.scope.clone()
+        };
+        let output = stoppable(Turn { scope: &scope, ..turn }, tool.as_ref(), call).await;
+        let is_late = scope.check().is_err() && turn.scope.check().is_ok();
+        if is_late && !output.ok {
+            return Ok(Output::error(format!("stopped: `{}` took longer than {limit_ms} ms", call.name)));
         }
+        Ok(output)
     }
 
     /// Tells the handlers after the call; one that returns a result puts it in place.
@@ -121,6 +158,20 @@ impl Run<'_> {
     }
 }
 
+/// How long a tool may take, as its author says: `annotations: {timeout_ms: …}`.
+fn timeout_ms(tool: &dyn Tool) -> Option<u64> {
+    tool.spec().annotations.get("timeout_ms").as_int().and_then(|ms| u64::try_from(ms).ok())
+}
+
+/// Calls the tool until it answers or is stopped.
+async fn stoppable(turn: Turn<'_>, tool: &dyn Tool, call: &ToolCall) -> Output {
+    match until_stopped(turn.scope, GRACE_MS, tool.call(turn, call).get()).await {
+        Ok(Ok(output)) => output,
+        Ok(Err(thrown)) => failed(turn.scope, thrown.as_ref()),
+        Err(stopped) => Output::error(format!("stopped: {stopped}")),
+    }
+}
+
 fn failed(scope: &Scope, thrown: &dyn Fault) -> Output {
     match thrown.sort() {
         Sort::Cancelled | Sort::Deadline if scope.check().is_err() => Output::error(format!("stopped: {thrown}")),
@@ -129,9 +180,10 @@ fn failed(scope: &Scope, thrown: &dyn Fault) -> Output {
 }
 
 /// Cuts an output to so many characters, at a character's border.
-fn cut(output: Output, limit: Option<usize>) -> ToolResult {
+fn cut(output: Output, limit: usize) -> ToolResult {
     let Output { text, value, ok, truncated } = output;
-    let end = limit.and_then(|limit| text.char_indices().nth(limit).map(|(end, _)| end));
+    // No text has more characters than bytes.
+    let end = if text.len() <= limit { None } else { text.char_indices().nth(limit).map(|(end, _)| end) };
     let Some(end) = end else { return ToolResult { text, truncated, ok, value } };
     let left = text[end..].chars().count();
     let text: Arc<str> = format!("{}\n[output truncated: {left} more characters]", &text[..end]).into();

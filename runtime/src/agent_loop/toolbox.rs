@@ -45,11 +45,19 @@ impl Toolbox {
         Ok(offered.tool.clone())
     }
 
+    /// Whether nothing may run beside this tool.
+    pub(super) fn is_sequential(&self, name: &str) -> bool {
+        self.offered(name).is_some_and(|offered| offered.tool.spec().annotations.get("sequential").truthy())
+    }
+
     fn offered(&self, name: &str) -> Option<&Offered> {
         self.tools.iter().rev().find(|offered| offered.tool.spec().name.as_ref() == name)
     }
 
     fn unknown(&self, name: &str) -> String {
+        if name.trim().is_empty() {
+            return "the call names no tool; write {\"name\": \"…\", \"arguments\": {…}}".to_owned();
+        }
         let names = self.tools.iter().map(|offered| offered.tool.spec().name.as_ref());
         let hint = match nearest(name, names.clone()) {
             Some(near) => format!("did you mean `{near}`?"),

@@ -1,58 +1,272 @@
-//! Running the batch of tools that an answer asks for.
+//! Answering the batch of calls that a reply asks for: one after the other, or side by side.
+//!
+//! Side by side, everything before a call (handlers, permission) and everything after it keeps the order of the calls, and so
+//! do the answers in the transcript; only the tools themselves overlap. One whose annotations say `sequential: true` waits for
+//! all before it, and all behind it wait for it.
 
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use crate::cancel::Cancel;
 use crate::data::Data;
 use crate::hooks::event::ToolResult;
 use crate::message::{Message, ToolCall};
 use crate::model::Reply;
 use crate::receipt::{CallStatus, ToolCallReceipt};
 use crate::reminder::bridge::Seam;
-use crate::seam::{Outcome, Scope};
+use crate::seam::{Fault, Local, Outcome, Output, Scope};
 
+use super::tool_call::Ready;
 use super::{LoopState, Run};
+
+/// How many tools run at the same time.
+const MOST_AT_ONCE: usize = 16;
+/// How many calls of one answer are run; the others are answered.
+const MOST_CALLS: usize = 128;
+
+/// What is known of a batch while it is answered.
+struct Batch {
+    interrupted: bool,
+    broken: Option<Rc<dyn Fault>>,
+    rows: Vec<Data>,
+}
+
+/// A call that is being answered.
+struct Open<'a> {
+    call: &'a ToolCall,
+    scope: Rc<Scope>,
+    started_at_ms: u64,
+    progress: Progress<'a>,
+}
+
+enum Progress<'a> {
+    /// It is answered without having run.
+    Refused {
+        result: ToolResult,
+        at_ms: u64,
+    },
+    Running(Local<'a, Ran>),
+    Ran(Ran),
+}
+
+/// A call that has run.
+struct Ran {
+    ready: Ready,
+    output: Outcome<Output>,
+    ended_at_ms: u64,
+}
 
 impl Run<'_> {
     /// Runs the batch. One that is interrupted, or that breaks off because something fails that ends the loop, leaves no call
     /// without an answer, so every wire format stays valid. Gives the results as the handlers of `post_turn` see them.
     pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<Data> {
-        state.tools.calls += u32::try_from(reply.tool_calls.len()).unwrap_or(u32::MAX);
-        let (interrupted, mut broken) = match self.pass(Seam::PreToolDispatch, state).await {
+        let calls = &reply.tool_calls;
+        state.tools.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        let (interrupted, broken) = match self.pass(Seam::PreToolDispatch, state).await {
             Ok(delivered) => (delivered > 0, None),
             Err(fault) => (false, Some(fault)),
         };
-        let mut rows = Vec::with_capacity(reply.tool_calls.len());
-        for call in &reply.tool_calls {
-            let scope = self.scope.for_call(call.id.clone());
-            let (started_at_ms, rejected_before) = (scope.clock.now_ms(), state.tools.rejected);
-            let refused = if let Some(fault) = &broken {
-                Some(not_run(&fault.to_string()))
-            } else if interrupted {
-                Some(not_run("interrupted by a message of the host; read it and decide anew"))
-            } else {
-                self.scope.check().err().map(|stopped| not_run(&stopped.to_string()))
-            };
-            state.tools.rejected += u32::from(refused.is_some());
-            let result = match refused {
-                Some(result) => result,
-                None => self.call_tool(&scope, state, call).await.unwrap_or_else(|fault| {
-                    let result = failed(&format!("stopped: {fault}"));
-                    broken = Some(fault);
-                    result
-                }),
-            };
-            let is_rejected = state.tools.rejected > rejected_before;
-            self.file_receipt(&scope, state, call, &result, is_rejected, started_at_ms);
-            self.answer(call, &result);
-            rows.push(row(call, &result));
+        let mut batch = Batch { interrupted, broken, rows: Vec::with_capacity(calls.len()) };
+        if calls.len() > 1 && self.options.parallel_tool_calls {
+            self.side_by_side(state, calls, &mut batch).await;
+        } else {
+            for call in calls {
+                self.alone(state, call, &mut batch).await;
+            }
         }
-        match broken {
+        state.repeats.truncate(batch.rows.len());
+        match batch.broken {
             Some(fault) => Err(fault),
-            None => Ok(Data::from(rows)),
+            None => Ok(Data::from(batch.rows)),
         }
     }
 
+    /// Answers one call with nothing beside it.
+    async fn alone(&self, state: &mut LoopState, call: &ToolCall, batch: &mut Batch) {
+        let scope = self.scope.for_call(call.id.clone());
+        let started_at_ms = scope.clock.now_ms();
+        let (result, is_rejected) = match self.refusal(batch) {
+            Some(refused) => (refused, true),
+            None => self.answered(&scope, state, call).await.unwrap_or_else(|fault| {
+                let result = failed(&format!("stopped: {fault}"));
+                batch.broken = Some(fault);
+                (result, false)
+            }),
+        };
+        let took_ms = scope.clock.now_ms().saturating_sub(started_at_ms);
+        self.record(state, call, &scope, result, is_rejected, (started_at_ms, took_ms), batch);
+    }
+
+    /// The result of a call, and whether it was rejected.
+    async fn answered(&self, scope: &Scope, state: &LoopState, call: &ToolCall) -> Outcome<(ToolResult, bool)> {
+        let ready = match self.prepare(scope, state, call).await? {
+            Ok(ready) => ready,
+            Err(refused) => return Ok((refused, true)),
+        };
+        let output = self.run(scope, state.iteration, &ready).await?;
+        Ok((self.conclude(scope, state, &ready, output).await?, false))
+    }
+
+    /// Answers the calls with the tools side by side.
+    async fn side_by_side(&self, state: &mut LoopState, calls: &[ToolCall], batch: &mut Batch) {
+        // Thrown where the batch breaks off: what runs is told to stop.
+        let cancel = self.scope.cancel.child();
+        let mut open: VecDeque<Open<'_>> = VecDeque::new();
+        for call in calls {
+            let sequential = self.tools.is_sequential(&call.name);
+            if sequential {
+                self.close(state, &mut open, batch, &cancel, 0).await;
+            }
+            poll_fn(|cx| if poll_all(&mut open, cx) < MOST_AT_ONCE { Poll::Ready(()) } else { Poll::Pending }).await;
+            let begun = self.begin(state, call, &mut open, batch, &cancel).await;
+            open.push_back(begun);
+            // A tool that does not wait has run now.
+            poll_fn(|cx| Poll::Ready(poll_all(&mut open, cx))).await;
+            while sequential && !open.is_empty() || open.front().is_some_and(Open::is_settled) {
+                self.close_first(state, &mut open, batch, &cancel).await;
+            }
+        }
+        self.close(state, &mut open, batch, &cancel, 0).await;
+    }
+
+    /// Everything before a call; what runs already goes on meanwhile.
+    async fn begin<'a>(
+        &'a self,
+        state: &LoopState,
+        call: &'a ToolCall,
+        open: &mut VecDeque<Open<'a>>,
+        batch: &mut Batch,
+        cancel: &Cancel,
+    ) -> Open<'a> {
+        let scope = Rc::new(Scope { cancel: cancel.child(), ..self.scope.for_call(call.id.clone()) });
+        let started_at_ms = scope.clock.now_ms();
+        let refused = |result| Progress::Refused { result, at_ms: scope.clock.now_ms() };
+        let progress = match self.refusal_of(batch, batch.rows.len() + open.len()) {
+            Some(result) => refused(result),
+            None => match beside(open, self.prepare(&scope, state, call)).await {
+                Ok(Ok(ready)) => {
+                    let (scope, iteration, batch) = (scope.clone(), state.iteration, cancel.clone());
+                    Progress::Running(Box::pin(async move {
+                        let output = self.run(&scope, iteration, &ready).await;
+                        // A tool that stops what it is part of stops the loop.
+                        if let Some(reason) = scope.cancel.reason().filter(|_| !batch.is_cancelled()) {
+                            self.scope.cancel.cancel(reason);
+                        }
+                        Ran { ready, output, ended_at_ms: scope.clock.now_ms() }
+                    }))
+                }
+                Ok(Err(result)) => refused(result),
+                Err(fault) => {
+                    let result = failed(&format!("stopped: {fault}"));
+                    break_off(batch, fault, cancel);
+                    refused(result)
+                }
+            },
+        };
+        Open { call, scope, started_at_ms, progress }
+    }
+
+    /// Closes the first ones until so many are left.
+    async fn close(
+        &self,
+        state: &mut LoopState,
+        open: &mut VecDeque<Open<'_>>,
+        batch: &mut Batch,
+        cancel: &Cancel,
+        left: usize,
+    ) {
+        while open.len() > left {
+            self.close_first(state, open, batch, cancel).await;
+        }
+    }
+
+    /// Waits for the first of those that are open and takes its answer into the transcript. The others go on meanwhile.
+    async fn close_first(
+        &self,
+        state: &mut LoopState,
+        open: &mut VecDeque<Open<'_>>,
+        batch: &mut Batch,
+        cancel: &Cancel,
+    ) {
+        poll_fn(|cx| {
+            poll_all(open, cx);
+            if open.front().is_none_or(Open::is_settled) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        let Some(Open { call, scope, started_at_ms, progress }) = open.pop_front() else { return };
+        let (result, is_rejected, ended_at_ms) = match progress {
+            Progress::Refused { result, at_ms } => (result, true, at_ms),
+            // `is_settled` says that this is not so.
+            Progress::Running(_) => return,
+            Progress::Ran(ran) => {
+                let ended_at_ms = ran.ended_at_ms;
+                let result = match (ran.output, &batch.broken) {
+                    (Ok(output), Some(_)) => self.cut(&ran.ready, output),
+                    (Ok(output), None) => {
+                        let concluded = beside(open, self.conclude(&scope, state, &ran.ready, output)).await;
+                        concluded.unwrap_or_else(|fault| {
+                            let result = failed(&format!("stopped: {fault}"));
+                            break_off(batch, fault, cancel);
+                            result
+                        })
+                    }
+                    (Err(fault), _) => {
+                        let result = failed(&format!("stopped: {fault}"));
+                        break_off(batch, fault, cancel);
+                        result
+                    }
+                };
+                (result, false, ended_at_ms)
+            }
+        };
+        let took_ms = ended_at_ms.saturating_sub(started_at_ms);
+        self.record(state, call, &scope, result, is_rejected, (started_at_ms, took_ms), batch);
+    }
+
+    /// Why the next call is not run.
+    fn refusal(&self, batch: &Batch) -> Option<ToolResult> {
+        self.refusal_of(batch, batch.rows.len())
+    }
+
+    fn refusal_of(&self, batch: &Batch, index: usize) -> Option<ToolResult> {
+        if let Some(fault) = &batch.broken {
+            return Some(not_run(&fault.to_string()));
+        }
+        if batch.interrupted {
+            return Some(not_run("interrupted by a message of the host; read it and decide anew"));
+        }
+        if index >= MOST_CALLS {
+            return Some(not_run(&format!("one answer may ask for {MOST_CALLS} calls; ask for this one again")));
+        }
+        self.scope.check().err().map(|stopped| not_run(&stopped.to_string()))
+    }
+
+    /// Takes an answer into the transcript, and counts it.
+    #[allow(clippy::too_many_arguments)] // each of them is another thing about the call
+    fn record(
+        &self,
+        state: &mut LoopState,
+        call: &ToolCall,
+        scope: &Scope,
+        result: ToolResult,
+        is_rejected: bool,
+        (started_at_ms, took_ms): (u64, u64),
+        batch: &mut Batch,
+    ) {
+        state.tools.rejected += u32::from(is_rejected);
+        state.tools.successful += u32::from(!is_rejected && result.ok);
+        let result = state.repeats.noticed(batch.rows.len(), call, result);
+        self.file_receipt(scope, state, call, &result, is_rejected, started_at_ms, took_ms);
+        self.answer(call, &result);
+        batch.rows.push(row(call, &result));
+    }
+
     /// Files a receipt where somebody wants one.
+    #[allow(clippy::too_many_arguments)] // each of them is a field of the receipt
     fn file_receipt(
         &self,
         scope: &Scope,
@@ -61,6 +275,7 @@ impl Run<'_> {
         result: &ToolResult,
         is_rejected: bool,
         started_at_ms: u64,
+        duration_ms: u64,
     ) {
         let Some(audit) = &scope.audit else { return };
         audit.file(&ToolCallReceipt {
@@ -77,7 +292,7 @@ impl Run<'_> {
             reason: (!result.ok).then(|| result.text.clone()),
             truncated: result.truncated,
             started_at_ms,
-            duration_ms: scope.clock.now_ms().saturating_sub(started_at_ms),
+            duration_ms,
             reminders: scope.reports.as_ref().map(|reports| reports.borrow().clone()).unwrap_or_default(),
         });
     }
@@ -86,6 +301,42 @@ impl Run<'_> {
         let message = Arc::new(Message::tool_result(call, result.text.clone(), result.ok));
         self.session.with(|s| s.transcript.push_message(message));
     }
+}
+
+impl Open<'_> {
+    fn is_settled(&self) -> bool {
+        !matches!(self.progress, Progress::Running(_))
+    }
+}
+
+/// The batch ends here; what runs is told.
+fn break_off(batch: &mut Batch, fault: Rc<dyn Fault>, cancel: &Cancel) {
+    cancel.cancel(fault.to_string());
+    batch.broken.get_or_insert(fault);
+}
+
+/// Polls all that run; how many still do.
+fn poll_all(open: &mut VecDeque<Open<'_>>, cx: &mut Context<'_>) -> usize {
+    let mut running = 0;
+    for one in open {
+        if let Progress::Running(future) = &mut one.progress {
+            match future.as_mut().poll(cx) {
+                Poll::Ready(ran) => one.progress = Progress::Ran(ran),
+                Poll::Pending => running += 1,
+            }
+        }
+    }
+    running
+}
+
+/// Waits for `work` while those that are open go on.
+async fn beside<T>(open: &mut VecDeque<Open<'_>>, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    poll_fn(|cx| {
+        poll_all(open, cx);
+        work.as_mut().poll(cx)
+    })
+    .await
 }
 
 /// The answer to a call that was not run.

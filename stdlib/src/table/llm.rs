@@ -14,9 +14,11 @@ use lang::vm::{Cx, Raise, Wait};
 use runtime::capabilities::Placement;
 use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
+use runtime::model::text_tools::TextTools;
 use runtime::model::{Delta, Reply, Request};
 use runtime::reminder::lifecycle::drop_unrenderable;
 use runtime::render::{RenderOptions, demotion, render};
+use runtime::schema::read_answer;
 use runtime::seam::{Model, Scope, Turn, fault};
 use runtime::session::Session;
 use std::rc::Rc;
@@ -38,11 +40,14 @@ struct Asking {
     scope: Scope,
     request: Request,
     placement: Option<Placement>,
+    /// Whether tools are written into the text.
+    text_tools: bool,
 }
 
 fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let asking = asking(cx, args, "llm_call")?;
-    Ok(Wait::new(async move { asking.ask(&|_| {}).await.map(|reply| reply_value(&reply)) }))
+    let schema = asking.request.output_schema.clone();
+    Ok(Wait::new(async move { asking.ask(&|_| {}).await.map(|reply| reply_value(&reply, &schema)) }))
 }
 
 fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -77,13 +82,16 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
     if !prompt.is_empty() {
         request.messages.push_back(Arc::new(Message::user(prompt)));
     }
-    Ok(Asking { world, session, scope, request, placement })
+    let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
+    // A route that cannot be chosen fails when it is asked.
+    let text_tools = options.wants_text_tools(route.map_or(true, |route| route.capabilities.native_tools))?;
+    Ok(Asking { world, session, scope, request, placement, text_tools })
 }
 
 impl Asking {
     /// Renders the pending reminders and asks; pieces of the answer go to `live`.
     async fn ask(self, live: &dyn Fn(Delta<'_>)) -> Result<Reply, Box<Raise>> {
-        let Asking { world, session, scope, mut request, placement } = self;
+        let Asking { world, session, scope, mut request, placement, text_tools } = self;
         announce(&world, &request);
         let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
         let capabilities = route.map_err(|e| to_raise(&fault(e)))?.capabilities;
@@ -97,7 +105,9 @@ impl Asking {
         request.reminders = Arc::new(rendered);
         session.sent(&scope, &request, false, &*world.routes);
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
-        let reply = world.routes.call(turn, &request, live).get().await.map_err(|e| to_raise(&e))?;
+        let routes: Rc<dyn Model> = world.routes.clone();
+        let model = if text_tools { Rc::new(TextTools::new(routes)) } else { routes };
+        let reply = model.call(turn, &request, live).get().await.map_err(|e| to_raise(&e))?;
         for note in scope.notes.borrow().iter() {
             world.show(note);
         }
@@ -121,7 +131,7 @@ pub(crate) fn announce(world: &Rc<World>, request: &Request) {
     }
 }
 
-fn reply_value(reply: &Reply) -> Value {
+fn reply_value(reply: &Reply, schema: &Data) -> Value {
     let mut data = Data::dict([
         ("text", Data::from(&reply.text)),
         ("visible_text", (&reply.text).into()),
@@ -138,6 +148,13 @@ fn reply_value(reply: &Reply) -> Value {
     ]);
     if let Some(cost) = reply.usage.cost_usd() {
         data.set("cost_usd", cost.into());
+    }
+    // One call asks once: what to do about an answer that does not fit is the script's business.
+    if !schema.is_nil() {
+        match read_answer(&reply.text, schema) {
+            Ok(value) => data.set("data", value),
+            Err(why) => data.set("schema_error", why.into()),
+        }
     }
     to_value(&data)
 }

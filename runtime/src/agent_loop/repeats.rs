@@ -1,0 +1,85 @@
+//! Noticing a model that asks for the same again and again and gets the same each time.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::data::Data;
+use crate::hooks::event::ToolResult;
+use crate::message::ToolCall;
+
+/// From the how-manieth time on the model is told.
+const TOLD_FROM: u32 = 3;
+
+/// For each call of the last turn what it was and what it gave, as one number, and how often that came in a row.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Repeats(Vec<(u64, u32)>);
+
+impl Repeats {
+    /// Takes note of the n-th call of a turn; one that has given the same too often says so in its result.
+    pub(super) fn noticed(&mut self, index: usize, call: &ToolCall, result: ToolResult) -> ToolResult {
+        let print = fingerprint(call, &result);
+        let times = match self.0.get_mut(index) {
+            Some((known, times)) if *known == print => {
+                *times += 1;
+                *times
+            }
+            Some(slot) => {
+                *slot = (print, 1);
+                1
+            }
+            None => {
+                self.0.push((print, 1));
+                1
+            }
+        };
+        if times < TOLD_FROM {
+            return result;
+        }
+        let text = format!(
+            "{}\n[the same call has given the same result {times} times in a row; do something else, or say what is in the way]",
+            result.text
+        );
+        ToolResult { text: text.into(), ..result }
+    }
+
+    /// A turn had so many calls.
+    pub(super) fn truncate(&mut self, calls: usize) {
+        self.0.truncate(calls);
+    }
+
+    /// How often the whole last turn has come in a row.
+    pub(super) fn in_a_row(&self) -> u32 {
+        self.0.iter().map(|(_, times)| *times).min().unwrap_or(0)
+    }
+}
+
+/// Half of a hash: numbers of a snapshot have a sign.
+fn fingerprint(call: &ToolCall, result: &ToolResult) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    call.name.hash(&mut hasher);
+    hash(&call.arguments, &mut hasher);
+    result.text.hash(&mut hasher);
+    result.ok.hash(&mut hasher);
+    hasher.finish() >> 1
+}
+
+fn hash(data: &Data, hasher: &mut DefaultHasher) {
+    std::mem::discriminant(data).hash(hasher);
+    match data {
+        Data::Nil => {}
+        Data::Bool(value) => value.hash(hasher),
+        Data::Int(value) => value.hash(hasher),
+        Data::Float(value) => value.to_bits().hash(hasher),
+        Data::Str(text) => text.hash(hasher),
+        Data::List(items) => {
+            items.len().hash(hasher);
+            items.iter().for_each(|item| hash(item, hasher));
+        }
+        Data::Dict(entries) => {
+            entries.len().hash(hasher);
+            for (key, value) in entries.iter() {
+                key.hash(hasher);
+                hash(value, hasher);
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Tools for models whose server knows none: the tools are described in the system text, earlier calls and results become
+//! plain text, and calls are read out of the answer's text. The wires never know of it.
+//!
+//! A call is a block of its own, outside of code fences:
+//!
+//! ```text
+//! <tool_call>
+//! {"name": "read_file", "arguments": {"path": "src/lib.rs"}}
+//! </tool_call>
+//! ```
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::message::Block;
+use crate::seam::{Answer, Destination, Model, Outcome, Turn};
+
+use super::{Delta, Reply, Request};
+use scan::{Piece, Scanner};
+
+mod calls;
+mod prompt;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+/// A model with tools in its text.
+pub struct TextTools {
+    inner: Rc<dyn Model>,
+}
+
+impl TextTools {
+    /// Around a model.
+    #[must_use]
+    pub fn new(inner: Rc<dyn Model>) -> TextTools {
+        TextTools { inner }
+    }
+}
+
+impl Model for TextTools {
+    fn ready(&self, request: &Request) -> Outcome<()> {
+        self.inner.ready(request)
+    }
+
+    fn destination(&self, request: &Request) -> Destination {
+        self.inner.destination(request)
+    }
+
+    fn call<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        request: &'a Request,
+        live: &'a dyn Fn(Delta<'_>),
+    ) -> Answer<'a, Outcome<Reply>> {
+        Answer::later(async move {
+            let asked = prompt::in_text(request);
+            let stream = Stream { scanner: RefCell::default(), calls: Cell::new(0), live };
+            let tell = |delta: Delta<'_>| stream.tell(delta);
+            let reply = self.inner.call(turn, &asked, &tell).get().await?;
+            stream.end();
+            Ok(read(reply))
+        })
+    }
+}
+
+/// The pieces of an answer on their way to those who watch: text without its calls, calls as calls.
+struct Stream<'a> {
+    scanner: RefCell<Scanner>,
+    calls: Cell<usize>,
+    live: &'a dyn Fn(Delta<'_>),
+}
+
+impl Stream<'_> {
+    fn tell(&self, delta: Delta<'_>) {
+        match delta {
+            Delta::Text(text) => {
+                let mut pieces = Vec::new();
+                self.scanner.borrow_mut().push(text, &mut pieces);
+                self.show(&pieces);
+            }
+            Delta::Restart => {
+                *self.scanner.borrow_mut() = Scanner::default();
+                self.calls.set(0);
+                (self.live)(Delta::Restart);
+            }
+            other => (self.live)(other),
+        }
+    }
+
+    fn end(&self) {
+        let mut pieces = Vec::new();
+        self.scanner.take().finish(&mut pieces);
+        self.show(&pieces);
+    }
+
+    fn show(&self, pieces: &[Piece]) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => (self.live)(Delta::Text(text)),
+                Piece::Call(raw) => {
+                    for call in calls::read(raw) {
+                        let index = self.calls.replace(self.calls.get() + 1);
+                        (self.live)(Delta::ToolCallStart { index, id: &call.id, name: &call.name });
+                        (self.live)(Delta::ToolCallArguments { index, json: &call.arguments.to_json() });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The answer with its calls taken out of the text. Those that the server has made by itself stay.
+fn read(mut reply: Reply) -> Reply {
+    let (mut text, mut found) = take_out(&reply.text);
+    if found.is_empty()
+        && let Some(inside) = only_a_fence(&reply.text)
+    {
+        // All of it is one fence: nothing is explained here.
+        let (left, inner) = take_out(inside);
+        if !inner.is_empty() {
+            (text, found) = (left, inner);
+        }
+    }
+    if found.is_empty() {
+        return reply;
+    }
+    reply.text = text.trim().into();
+    let mut shown = false;
+    let mut blocks = std::mem::take(&mut reply.blocks);
+    // The blocks hold the same text; the rest of them belongs to the vendor.
+    blocks.retain_mut(|block| match block {
+        Block::Text { text, .. } => {
+            *text = reply.text.clone();
+            !std::mem::replace(&mut shown, true) && !reply.text.is_empty()
+        }
+        Block::Other(_) => true,
+    });
+    reply.blocks = blocks;
+    reply.tool_calls.extend(found);
+    reply
+}
+
+fn take_out(text: &str) -> (String, Vec<crate::message::ToolCall>) {
+    let mut pieces = Vec::new();
+    let mut scanner = Scanner::default();
+    scanner.push(text, &mut pieces);
+    scanner.finish(&mut pieces);
+    let (mut left, mut found) = (String::new(), Vec::new());
+    for piece in &pieces {
+        match piece {
+            Piece::Text(text) => left.push_str(text),
+            Piece::Call(raw) => found.extend(calls::read(raw)),
+        }
+    }
+    (left, found)
+}
+
+/// What is inside of a text that is nothing but one fence.
+fn only_a_fence(text: &str) -> Option<&str> {
+    let inside = text.trim().strip_prefix("```")?.strip_suffix("```")?.split_once('\n')?.1;
+    (!inside.contains("```")).then_some(inside)
+}
+
+/// The schema of a tool's arguments as a model reads it.
+fn schema_text(parameters: &Data) -> Arc<str> {
+    if parameters.is_nil() { "{}".into() } else { parameters.to_json().into() }
+}
