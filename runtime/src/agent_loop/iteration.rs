@@ -99,7 +99,8 @@ impl Run<'_> {
             return self.nudge(state, nudge, "max_nudges");
         }
         if let Err(why) = self.structured(&reply.text.replace(sentinel.as_ref(), "")) {
-            let nudge = format!("The answer does not fit the wanted schema: {why}. Answer with the corrected JSON alone.");
+            let nudge =
+                format!("The answer does not fit the wanted schema: {why}. Answer with the corrected JSON alone.");
             return self.nudge(state, nudge, "output_schema");
         }
         let stop_reason = if self.options.loop_until_done { "done_sentinel" } else { "completed" };

@@ -28,7 +28,8 @@ mod tests {
 
     #[test]
     fn json_is_read_alone_and_in_a_fence() {
-        let schema = Data::from_json(r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#).unwrap();
+        let schema =
+            Data::from_json(r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#).unwrap();
         for text in [r#"{"n":1}"#, "```json\n{\"n\": 1}\n```", "  ```\n{\"n\":1}\n```\n"] {
             assert_eq!(read_answer(text, &schema).unwrap().get("n").as_int(), Some(1), "{text}");
         }

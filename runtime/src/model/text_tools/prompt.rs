@@ -96,6 +96,8 @@ fn with_calls(message: &Message) -> Message {
 fn written(call: &ToolCall) -> String {
     match &call.arguments {
         Data::Str(raw) => raw.to_string(),
-        arguments => format!("{{\"name\": {}, \"arguments\": {}}}", Data::from(&call.name).to_json(), arguments.to_json()),
+        arguments => {
+            format!("{{\"name\": {}, \"arguments\": {}}}", Data::from(&call.name).to_json(), arguments.to_json())
+        }
     }
 }

@@ -15,7 +15,10 @@ const A: &str = r#"<tool_call>{"name":"a","arguments":{"n":1}}</tool_call>"#;
 #[test]
 fn calls_are_read_from_among_prose() {
     assert_eq!(taken("no call"), ("no call".into(), vec![]));
-    assert_eq!(taken(&format!("First this.\n{A}\nThen that.")), ("First this.\n\nThen that.".into(), vec![r#"a{"n":1}"#.into()]));
+    assert_eq!(
+        taken(&format!("First this.\n{A}\nThen that.")),
+        ("First this.\n\nThen that.".into(), vec![r#"a{"n":1}"#.into()])
+    );
     assert_eq!(calls(&format!("{A}{A}\n{A}")).len(), 3);
     assert_eq!(calls(&format!("I call it. {A}")).len(), 1);
     for (text, expected) in [
@@ -43,14 +46,19 @@ fn a_call_that_is_quoted_is_none() {
 
 #[test]
 fn what_is_no_json_is_a_call_with_its_text() {
-    assert_eq!(calls(r#"<tool_call>{"name": "a", "arguments": {"x": </tool_call>"#), [r#"a"{\"name\": \"a\", \"arguments\": {\"x\":""#]);
+    assert_eq!(
+        calls(r#"<tool_call>{"name": "a", "arguments": {"x": </tool_call>"#),
+        [r#"a"{\"name\": \"a\", \"arguments\": {\"x\":""#]
+    );
     assert_eq!(calls("<tool_call>please</tool_call>"), [r#""please""#]);
     assert_eq!(calls("<tool_call></tool_call>"), [r#""""#]);
 }
 
 #[test]
 fn pieces_of_a_stream_give_the_same_as_the_whole() {
-    let text = format!("Look ` < <tool ```x\n```\n<tool_call>quoted</tool_call>\n```\n{A}ähm <tool_ca {A} end <tool_call>{{\"name\":\"z\"}}");
+    let text = format!(
+        "Look ` < <tool ```x\n```\n<tool_call>quoted</tool_call>\n```\n{A}ähm <tool_ca {A} end <tool_call>{{\"name\":\"z\"}}"
+    );
     let mut whole = Vec::new();
     let mut scanner = Scanner::default();
     scanner.push(&text, &mut whole);
