@@ -15,7 +15,13 @@ pub struct Repeats(Vec<(u64, u32)>);
 
 impl Repeats {
     /// Takes note of the n-th call of a turn; one that has given the same too often says so in its result.
-    pub(super) fn noticed(&mut self, index: usize, call: &ToolCall, result: ToolResult) -> ToolResult {
+    pub(super) fn noticed(
+        &mut self,
+        index: usize,
+        call: &ToolCall,
+        result: ToolResult,
+        is_rejected: bool,
+    ) -> ToolResult {
         let print = fingerprint(call, &result);
         let times = match self.0.get_mut(index) {
             Some((known, times)) if *known == print => {
@@ -31,7 +37,8 @@ impl Repeats {
                 1
             }
         };
-        if times < TOLD_FROM {
+        // What was not run says already why.
+        if times < TOLD_FROM || is_rejected {
             return result;
         }
         let text = format!(

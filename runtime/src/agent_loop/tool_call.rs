@@ -130,7 +130,7 @@ impl Run<'_> {
             deadline_ms: Some(turn.scope.deadline_ms.map_or(own, |around| around.min(own))),
             ..turn.scope.clone()
         };
-        let output = stoppable(Turn { scope: &scope, ..turn }, tool.as_ref(), call).await;
+        let output = Box::pin(stoppable(Turn { scope: &scope, ..turn }, tool.as_ref(), call)).await;
         let is_late = scope.check().is_err() && turn.scope.check().is_ok();
         if is_late && !output.ok {
             return Ok(Output::error(format!("stopped: `{}` took longer than {limit_ms} ms", call.name)));

@@ -72,7 +72,8 @@ impl Run<'_> {
         };
         let mut batch = Batch { interrupted, broken, rows: Vec::with_capacity(calls.len()) };
         if calls.len() > 1 && self.options.parallel_tool_calls {
-            self.side_by_side(state, calls, &mut batch).await;
+            // Boxed: most answers ask for one call, and loops nest.
+            Box::pin(self.side_by_side(state, calls, &mut batch)).await;
         } else {
             for call in calls {
                 self.alone(state, call, &mut batch).await;
@@ -259,7 +260,7 @@ impl Run<'_> {
     ) {
         state.tools.rejected += u32::from(is_rejected);
         state.tools.successful += u32::from(!is_rejected && result.ok);
-        let result = state.repeats.noticed(batch.rows.len(), call, result);
+        let result = state.repeats.noticed(batch.rows.len(), call, result, is_rejected);
         self.file_receipt(scope, state, call, &result, is_rejected, started_at_ms, took_ms);
         self.answer(call, &result);
         batch.rows.push(row(call, &result));
