@@ -13,6 +13,9 @@ use super::validate::fits;
 /// How many tools are named to a model that called one that is not there.
 const NAMED: usize = 32;
 
+/// How many characters of such a name are shown.
+const SHOWN_CHARS: usize = 64;
+
 /// The tools. Of two with one name the later counts.
 pub(super) struct Toolbox {
     tools: Vec<Offered>,
@@ -66,6 +69,8 @@ impl Toolbox {
                 format!("the tools are: {}{more}", names.take(NAMED).collect::<Vec<_>>().join(", "))
             }
         };
-        format!("there is no tool `{name}`; {hint}")
+        let shown: String = name.chars().take(SHOWN_CHARS).collect();
+        let cut = if shown.len() < name.len() { "…" } else { "" };
+        format!("there is no tool `{shown}{cut}`; {hint}")
     }
 }

@@ -70,7 +70,7 @@ mod tests {
         let schema = r#"{"properties":{"path":{"type":"string"},"n":{"type":"integer"}},"required":["path"],"additionalProperties":false}"#;
         assert_eq!(said(r#"{"path":"a","n":null}"#, schema), "fits");
         assert_eq!(said(r#"{"path":null,"n":null}"#, schema), "`path` must be string, got null");
-        assert_eq!(said(r#"{"path":"a","m":null}"#, schema), "there is no `m`; did you mean `n`?");
+        assert_eq!(said(r#"{"path":"a","m":null}"#, schema), "there is no `m`; there are `n`, `path`");
         let all = said(r#"{"pth":"a","n":"x"}"#, schema);
         for part in ["`path` is missing (you sent `pth`)", "there is no `pth`", "`n` must be integer, got \"x\""] {
             assert!(all.contains(part), "{all}");
