@@ -9,7 +9,7 @@ use crate::table::{announce, tools_from};
 use crate::values::TranscriptValue;
 use crate::world::World;
 use lang::value::{Str, Value};
-use lang::vm::{Cx, Raise};
+use lang::vm::{Cx, Raise, codes};
 use runtime::agent_loop::{LoopOptions, LoopResult, Parts};
 use runtime::capabilities::Capabilities;
 use runtime::hooks::Hook;
