@@ -18,6 +18,7 @@ mod convert;
 mod engine;
 mod fact;
 mod fault;
+mod group;
 mod here;
 mod interrupt;
 pub mod limits;

@@ -29,6 +29,7 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ("Handoff", HANDOFF),
     ("WorkerBehaviour", BEHAVIOUR),
     ("HttpOptions", HTTP),
+    ("ShellToolOptions", SHELL_TOOL),
     (
         "CompactOptions",
         "{strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: int, target_tokens?: int, \
@@ -46,6 +47,9 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
         "{kind: string, claim: string, confidence: float, evidence?: list<any>, provenance?: any, valid_until?: any}",
     ),
 ];
+
+const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, timeout_ms?: int, max_output?: int, \
+    env?: list<string>}";
 
 const HTTP: &str = "{headers?: dict, timeout_ms?: int}";
 
@@ -155,6 +159,17 @@ impl<'a> Reader<'a> {
         Self::of(args, arg, HTTP)
     }
 
+    /// As [`Self::llm`], for the tool that runs commands.
+    pub(crate) fn shell_tool(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
+        Self::of(args, arg, SHELL_TOOL)
+    }
+
+    /// The strings in a list.
+    pub(crate) fn texts(&self, key: &str) -> Result<Vec<Arc<str>>, Box<Raise>> {
+        let read = |v: &Value| v.as_list()?.iter().map(|p| p.as_str().map(Arc::from)).collect();
+        Ok(self.typed(key, "a list of strings", read)?.unwrap_or_default())
+    }
+
     fn of(args: &'a [Value], arg: usize, shape: &'static str) -> Result<Self, Box<Raise>> {
         let dict = args::opt_dict(args, arg)?;
         for (key, _) in dict.iter().flat_map(|d| d.iter()) {
@@ -252,12 +267,9 @@ impl<'a> Reader<'a> {
 
     /// What every request has in common.
     pub(crate) fn request(&self, system: Option<&str>) -> Result<Request, Box<Raise>> {
-        let parts = self.typed("system_prompt_parts", "a list of strings", |v| {
-            v.as_list()?.iter().map(|p| p.as_str().map(Arc::from)).collect::<Option<Vec<Arc<str>>>>()
-        })?;
         Ok(Request {
             system: System {
-                parts: parts.unwrap_or_default(),
+                parts: self.texts("system_prompt_parts")?,
                 primary: system.map(Arc::from),
                 appendix: self.text("system_appendix")?,
                 suffix: self.text("system_suffix")?,

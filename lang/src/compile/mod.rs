@@ -54,9 +54,9 @@ pub static CODES: &[Code] = &[
         severity: Error,
         title: "not supported yet",
         meaning: "The language has this, and this version of harn does not yet. Nothing is run.",
-        fails: "println(shell_tool({root: \".\"}))
+        fails: "println(a2a.send(\"http://127.0.0.1:8080\", \"hello\"))
 ",
-        mended: "println(exec(\"echo\", \"hello\").stdout)
+        mended: "println(\"hello\")
 ",
     },
     Code {

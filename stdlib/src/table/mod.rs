@@ -23,6 +23,7 @@ mod provider;
 #[cfg(test)]
 mod rights;
 mod session;
+mod shell_tool;
 mod time;
 mod tool;
 mod transcript;
@@ -45,6 +46,7 @@ static OWN: &[&[Builtin]] = &[
     fact::TABLE,
     file::TABLE,
     file_tools::TABLE,
+    shell_tool::TABLE,
     handoff::TABLE,
     hook::TABLE,
     http::TABLE,

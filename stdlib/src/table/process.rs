@@ -1,5 +1,6 @@
 //! Other programs.
 
+use crate::group::{ProcessGroup, exit_code};
 use crate::here;
 use crate::system;
 use lang::builtins::{Capability, args};
@@ -7,7 +8,7 @@ use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use std::process::Stdio;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
 lang::builtins! { "" =>
     /// Runs a program to its end, without a shell: `{ok, code, stdout, stderr}`. Its standard input is empty.
@@ -16,33 +17,6 @@ lang::builtins! { "" =>
 
 /// Bytes of standard output, and of standard error, that are kept.
 const MOST_OUTPUT: usize = 16 << 20;
-
-/// A running program with those that it has started: they end with the wait for it.
-struct Group {
-    child: Child,
-    leader: Option<i32>,
-}
-
-impl Group {
-    fn start(command: &mut Command) -> std::io::Result<Self> {
-        #[cfg(unix)]
-        command.process_group(0);
-        let child = command.kill_on_drop(true).spawn()?;
-        let leader = child.id().and_then(|id| i32::try_from(id).ok());
-        Ok(Self { child, leader })
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(leader) = self.leader {
-            use nix::sys::signal::{Signal, killpg};
-            // Nobody may be left to be ended.
-            let _ = killpg(nix::unistd::Pid::from_raw(leader), Signal::SIGKILL);
-        }
-    }
-}
 
 fn exec(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let name = args::str(args, 0)?.to_string();
@@ -55,15 +29,14 @@ fn exec(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let outside = here::world(cx)?.clock.outside();
     Ok(Wait::new(async move {
         let _outside = outside;
-        let mut group = Group::start(&mut command).map_err(|e| not_started(&name, &e))?;
+        let mut group = ProcessGroup::start(&mut command).map_err(|e| not_started(&name, &e))?;
         let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
         let (out, err) = tokio::try_join!(output(&name, stdout), output(&name, stderr))?;
         let status = group.child.wait().await.map_err(|e| not_started(&name, &e))?;
-        // It is over: what it left running on purpose may go on.
-        group.leader = None;
+        group.release();
         Ok(Value::record([
             ("ok", Value::Bool(status.success())),
-            ("code", Value::Int(code(status))),
+            ("code", Value::Int(exit_code(status))),
             ("stdout", Value::from(text(out))),
             ("stderr", Value::from(text(err))),
         ]))
@@ -87,18 +60,6 @@ async fn output(name: &str, stream: Option<impl AsyncRead + Unpin>) -> Result<Ve
 /// Programs write what they like; what is no UTF-8 shows as U+FFFD.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
-}
-
-/// As shells count: what a signal ended has 128 and the signal's number.
-fn code(status: std::process::ExitStatus) -> i64 {
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::ExitStatusExt;
-        if let Some(signal) = status.signal() {
-            return i64::from(128 + signal);
-        }
-    }
-    i64::from(status.code().unwrap_or(1))
 }
 
 fn not_started(name: &str, e: &std::io::Error) -> Box<Raise> {

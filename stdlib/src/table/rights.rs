@@ -10,7 +10,7 @@ use std::rc::Rc;
 const NEEDS: &[(Capability, &[&str])] = &[
     (Capability::FsRead, &["file_exists", "file_tools", "invalidate_facts", "list_dir", "read_file", "recall_facts"]),
     (Capability::FsWrite, &["append_file", "delete_file", "invalidate_facts", "mkdir", "store_fact", "write_file"]),
-    (Capability::Process, &["exec"]),
+    (Capability::Process, &["exec", "shell_tool"]),
     (Capability::Net, &["http_get", "http_post"]),
     (Capability::Env, &["env"]),
     (Capability::Llm, &["agent_loop", "llm_call", "resume_agent", "spawn_agent", "sub_agent_run"]),

@@ -1,0 +1,51 @@
+//! A running program with all that it has started.
+
+use tokio::process::{Child, Command};
+
+/// A running program with those that it has started: they end when this is dropped.
+pub(crate) struct ProcessGroup {
+    pub(crate) child: Child,
+    leader: Option<i32>,
+}
+
+impl ProcessGroup {
+    /// Starts a program in a group of its own.
+    ///
+    /// # Errors
+    /// The system does not start it.
+    pub(crate) fn start(command: &mut Command) -> std::io::Result<Self> {
+        #[cfg(unix)]
+        command.process_group(0);
+        let child = command.kill_on_drop(true).spawn()?;
+        let leader = child.id().and_then(|id| i32::try_from(id).ok());
+        Ok(Self { child, leader })
+    }
+
+    /// It is over: what it left running on purpose may go on.
+    pub(crate) fn release(&mut self) {
+        self.leader = None;
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(leader) = self.leader {
+            use nix::sys::signal::{Signal, killpg};
+            // Nobody may be left to be ended.
+            let _ = killpg(nix::unistd::Pid::from_raw(leader), Signal::SIGKILL);
+        }
+    }
+}
+
+/// As shells count: what a signal ended has 128 and the signal's number.
+pub(crate) fn exit_code(status: std::process::ExitStatus) -> i64 {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        if let Some(signal) = status.signal() {
+            return i64::from(128 + signal);
+        }
+    }
+    i64::from(status.code().unwrap_or(1))
+}

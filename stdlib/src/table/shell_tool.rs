@@ -1,0 +1,107 @@
+//! The standard tool that runs commands for agents: one program at a time, of those that are allowed, in one folder.
+
+use super::file_tools::native_tool;
+use crate::clock::RunClock;
+use crate::here;
+use crate::options::Reader;
+use lang::builtins::Capability;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, codes};
+use line::Rules;
+use run::{Limits, run};
+use runtime::data::Data;
+use runtime::message::{ToolCall, ToolSpec};
+use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
+use std::fs;
+use std::rc::Rc;
+
+mod line;
+mod run;
+
+lang::builtins! { "" =>
+    /// A tool `shell` that runs one command at a time in `root`, without a shell. `allow` lists the programs, each by its name or
+    /// with its first arguments (`"git status"`). It is a guard, no sandbox: what an allowed program does is its own affair.
+    plain "shell_tool(options: ShellToolOptions) -> dict" [caps = &[Capability::Process]] shell_tool;
+}
+
+/// How long a command may take where nobody says otherwise.
+const TIMEOUT_MS: u64 = 120_000;
+/// How much of its output is kept where nobody says otherwise, in bytes; of standard output and standard error each.
+const MOST_OUTPUT: usize = 64 << 10;
+
+fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let options = Reader::shell_tool(args, 0)?;
+    let rules = rules(&options)?;
+    let limits = Limits {
+        timeout_ms: options.count("timeout_ms")?.unwrap_or(TIMEOUT_MS),
+        most: options.count("max_output")?.unwrap_or(MOST_OUTPUT),
+        env: options.texts("env")?.iter().map(ToString::to_string).collect(),
+    };
+    let name = options.text("name")?.unwrap_or_else(|| "shell".into());
+    let spec = spec(&name, &rules);
+    Ok(native_tool(Rc::new(ShellTool { spec, rules, limits, clock: here::world(cx)?.clock.clone() })))
+}
+
+fn rules(options: &Reader<'_>) -> Result<Rules, Box<Raise>> {
+    let wrong =
+        |code, why: String, key: &str| Raise::error(code, why).about(options.arg(), format!("`{key}` is at fault"));
+    let root = options.text("root")?.unwrap_or_default();
+    let root = fs::canonicalize(root.as_ref())
+        .and_then(|path| if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) })
+        .map_err(|e| wrong(codes::OUTSIDE, format!("the root `{root}` cannot be used: {e}"), "root"))?;
+    let mut allow = Vec::new();
+    for entry in options.texts("allow")? {
+        let words = shell_words::split(&entry).ok().filter(|words| !words.is_empty());
+        let words = words
+            .ok_or_else(|| wrong(codes::VALUE, format!("`{entry}` is no command that can be allowed"), "allow"))?;
+        allow.push(words);
+    }
+    if allow.is_empty() {
+        let raise = wrong(codes::VALUE, "nothing is allowed, so the tool could run nothing".to_owned(), "allow");
+        return Err(raise.help("list the programs: `allow: [\"ls\", \"git status\"]`"));
+    }
+    Ok(Rules { root, allow })
+}
+
+fn spec(name: &str, rules: &Rules) -> ToolSpec {
+    let description = format!(
+        "Runs one command in the project's folder and gives what it prints. No shell reads it: no pipes, redirections, \
+         variables or wildcards. Paths are relative to the folder. Allowed are {}.",
+        rules.listed()
+    );
+    let command =
+        Data::dict([("type", Data::from("string")), ("description", "The program and its arguments.".into())]);
+    let parameters = Data::dict([
+        ("type", Data::from("object")),
+        ("properties", Data::dict([("command", command)])),
+        ("required", Data::list(["command".into()])),
+        ("additionalProperties", false.into()),
+    ]);
+    // One command may change what the next one reads.
+    let annotations = Data::dict([("sequential", Data::from(true))]);
+    ToolSpec { annotations, ..ToolSpec::new(name, description, parameters) }
+}
+
+struct ShellTool {
+    spec: ToolSpec,
+    rules: Rules,
+    limits: Limits,
+    clock: Rc<RunClock>,
+}
+
+impl Tool for ShellTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        let words = match self.rules.read(call.arguments.get("command").as_str().unwrap_or_default()) {
+            Ok(words) => words,
+            Err(why) => return Answer::Now(Ok(Output::error(why))),
+        };
+        Answer::later(async move {
+            let _outside = self.clock.outside();
+            Ok(run(&self.rules.root, &words, &self.limits, turn.scope).await)
+        })
+    }
+}
