@@ -1,0 +1,140 @@
+//! Standard file tools for agents. They work below one folder and cannot leave it: `root` walks there handle by handle and
+//! follows no link. [`NativeTool`] makes a tool of this crate a tool of a script.
+
+mod edit;
+mod read;
+mod root;
+mod search;
+mod specs;
+mod write;
+
+use super::tool::registry_of;
+use crate::convert::to_value;
+use crate::fault::{Thrown, to_raise};
+use crate::here;
+use crate::world::World;
+use lang::builtins::{Capability, args};
+use lang::diagnostic::nearest;
+use lang::value::{Dict, HostBox, HostObject, Str, Value};
+use lang::vm::{Cx, Raise, codes};
+use root::Root;
+use runtime::data::Data;
+use runtime::hooks::{HookEvent, Listeners};
+use runtime::message::{ToolCall, ToolSpec};
+use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
+use specs::Kind;
+use std::any::Any;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+lang::builtins! { "" =>
+    /// A registry with `read_file`, `list_files`, `search_files`, `write_file` and `edit_file`, all kept below `root`;
+    /// `read_only: true` leaves the last two out.
+    plain "file_tools(options: {root: string, read_only?: bool}) -> dict" [caps = &[Capability::FsRead]] file_tools;
+}
+
+/// A tool that is not written in the language, as the handler of a tool's dict.
+pub(super) struct NativeTool {
+    pub(super) tool: Rc<dyn Tool>,
+}
+
+impl HostObject for NativeTool {
+    fn type_name(&self) -> &'static str {
+        "tool handler"
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The dict of a tool that is not written in the language.
+pub(super) fn native_tool(tool: Rc<dyn Tool>) -> Value {
+    let mut dict = to_value(&tool.spec().to_data()).as_dict().cloned().unwrap_or_default();
+    dict.insert(Str::new("_type"), Value::str("tool"));
+    dict.insert(Str::new("handler"), HostBox::value(NativeTool { tool }));
+    Value::dict(dict)
+}
+
+const OPTIONS: [&str; 2] = ["root", "read_only"];
+
+fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let options = args::dict(args, 0)?;
+    if let Some((key, _)) = options.iter().find(|(key, _)| !OPTIONS.contains(&key.as_str())) {
+        let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`")).about(0, "");
+        return Err(match nearest(key, OPTIONS) {
+            Some(near) => raise.help(format!("did you mean `{near}`?")),
+            None => raise,
+        });
+    }
+    let path = options.get_str("root").and_then(Value::as_str).unwrap_or("").to_owned();
+    let read_only = options.get_str("read_only").is_some_and(Value::truthy);
+    let root = Root::open(&path).map_err(|why| {
+        Raise::error(codes::OUTSIDE, format!("the root `{path}` cannot be used: {why}")).about(0, "`root` is at fault")
+    })?;
+    if !read_only && cx.isolate.is_denied(Capability::FsWrite) {
+        let message = format!("`file_tools` needs the right `{}`, which this run was denied", Capability::FsWrite.name());
+        return Err(Raise::error(codes::DENIED, message).help("leave the writing tools out with `read_only: true`"));
+    }
+    let (root, world) = (Rc::new(root), Rc::downgrade(&here::world(cx)?));
+    let mut tools = Dict::new();
+    for kind in Kind::ALL.into_iter().filter(|kind| !(read_only && kind.writes())) {
+        let tool = FileTool { spec: kind.spec(), kind, root: root.clone(), world: world.clone() };
+        tools.insert(Str::new(kind.name()), native_tool(Rc::new(tool)));
+    }
+    Ok(registry_of(tools))
+}
+
+struct FileTool {
+    spec: ToolSpec,
+    kind: Kind,
+    root: Rc<Root>,
+    world: Weak<World>,
+}
+
+/// What a tool did: the text for the model, and whether it was cut.
+type Done = Result<(String, bool), String>;
+
+impl FileTool {
+    fn run(&self, arguments: &Data) -> Done {
+        let whole = |done: Result<String, String>| done.map(|text| (text, false));
+        let text = |key: &str| arguments.get(key).as_str().unwrap_or_default();
+        let path = if arguments.get("path").is_nil() { "." } else { text("path") };
+        match self.kind {
+            Kind::Read => whole(read::file(&self.root, path, arguments)),
+            Kind::List => read::folder(&self.root, path, arguments.get("recursive").truthy()),
+            Kind::Search => search::files(&self.root, path, arguments),
+            Kind::Write => whole(write::whole_file(&self.root, path, text("content"))),
+            Kind::Edit => whole(edit::file(&self.root, path, text("old"), text("new"), arguments.get("all").truthy())),
+        }
+    }
+
+    /// Tells of a changed file, as `notify_file_edited` does.
+    async fn tell(&self, turn: Turn<'_>, path: Arc<str>) -> Outcome<()> {
+        let Some(world) = self.world.upgrade() else { return Ok(()) };
+        let (reminders, providers) = here::reminders_of_loop(turn.scope, &world).map_err(Thrown::fault)?;
+        let (hooks, config, strict) = (&world.hooks, &reminders.config, reminders.strict);
+        let listeners = Listeners { hooks, providers: &providers, config, strict };
+        let metadata = Data::dict([("tool", Data::from(self.kind.name()))]);
+        let event = HookEvent::FileEdited { path: &path, metadata: &metadata };
+        listeners.emit(turn, &event).await.map(drop).map_err(|e| Thrown::fault(to_raise(&e)))
+    }
+}
+
+impl Tool for FileTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        let output = match self.run(&call.arguments) {
+            Ok((text, truncated)) => Output { truncated, ..Output::of(Data::from(text)) },
+            Err(why) => return Answer::Now(Ok(Output::error(why))),
+        };
+        if !self.kind.writes() {
+            return Answer::Now(Ok(output));
+        }
+        let path: Arc<str> = call.arguments.get("path").to_text();
+        Answer::later(async move { self.tell(turn, path).await.map(|()| output) })
+    }
+}

@@ -1,0 +1,105 @@
+//! Reading a file, listing a folder.
+
+use super::root::Root;
+use nix::dir::Type;
+use runtime::data::Data;
+use std::fmt::Write;
+use std::io::Read;
+
+/// The largest file that a tool reads, in bytes.
+pub(super) const LARGEST: u64 = 16 << 20;
+/// How many names a list holds, and how deep it goes.
+const MOST_NAMES: usize = 2_000;
+const DEEPEST: usize = 32;
+
+/// The text of a file, or some of its lines.
+pub(super) fn file(root: &Root, path: &str, arguments: &Data) -> Result<String, String> {
+    let text = text(root, path)?;
+    let line = |key: &str| arguments.get(key).as_int().and_then(|n| usize::try_from(n).ok());
+    let (first, last) = (line("first_line"), line("last_line"));
+    if first.is_none() && last.is_none() {
+        return Ok(text);
+    }
+    let (first, last) = (first.unwrap_or(1), last.unwrap_or(usize::MAX));
+    if last < first {
+        return Err(format!("`last_line` ({last}) is before `first_line` ({first})"));
+    }
+    let lines: String = text.split_inclusive('\n').skip(first - 1).take((last - first).saturating_add(1)).collect();
+    if lines.is_empty() {
+        return Err(format!("`{path}` has {} lines only", text.lines().count()));
+    }
+    Ok(lines)
+}
+
+/// The text of a file.
+pub(super) fn text(root: &Root, path: &str) -> Result<String, String> {
+    let (file, stat) = root.place(path, false)?.open(path)?;
+    if u64::try_from(stat.st_size).unwrap_or(0) > LARGEST {
+        return Err(format!("`{path}` is larger than {} MiB", LARGEST >> 20));
+    }
+    let mut bytes = Vec::new();
+    // It may grow while it is read.
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| format!("cannot read `{path}`: {e}"))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("`{path}` is larger than {} MiB", LARGEST >> 20));
+    }
+    String::from_utf8(bytes).map_err(|_| format!("`{path}` is not UTF-8 text"))
+}
+
+/// The names in a folder, sorted; whether there are more.
+pub(super) fn folder(root: &Root, path: &str, recursive: bool) -> Result<(String, bool), String> {
+    let mut out = String::new();
+    let mut count = 0;
+    let mut open = vec![(String::new(), 0)];
+    while let Some((below, depth)) = open.pop() {
+        let mut inner = Vec::new();
+        let listed = match entries(root, &joined(path, &below)) {
+            Ok(listed) => listed,
+            // One folder that may not be read does not end the list.
+            Err(_) if depth > 0 => continue,
+            Err(why) => return Err(why),
+        };
+        for (name, is_folder) in listed {
+            if count == MOST_NAMES {
+                let _ = write!(out, "[more than {MOST_NAMES} names; list a folder below]");
+                return Ok((out, true));
+            }
+            count += 1;
+            let name = joined(&below, &name);
+            let _ = writeln!(out, "{name}{}", if is_folder { "/" } else { "" });
+            if is_folder && recursive && depth < DEEPEST {
+                inner.push((name, depth + 1));
+            }
+        }
+        open.extend(inner.into_iter().rev());
+    }
+    Ok((out, false))
+}
+
+/// The names in a folder in order, and whether each is a folder.
+pub(super) fn entries(root: &Root, path: &str) -> Result<Vec<(String, bool)>, String> {
+    let mut names = Vec::new();
+    for entry in root.folder(path)?.iter() {
+        let entry = entry.map_err(|e| format!("cannot list `{path}`: {}", super::root::words(e)))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name == "." || name == ".." {
+            continue;
+        }
+        let is_folder = match entry.file_type() {
+            Some(kind) => kind == Type::Directory,
+            // Some file systems do not say.
+            None => root.folder(&joined(path, &name)).is_ok(),
+        };
+        names.push((name, is_folder));
+    }
+    names.sort();
+    Ok(names)
+}
+
+pub(super) fn joined(folder: &str, name: &str) -> String {
+    match (folder, name) {
+        ("" | ".", name) => name.to_owned(),
+        (folder, "") => folder.to_owned(),
+        (folder, name) => format!("{}/{name}", folder.trim_end_matches('/')),
+    }
+}

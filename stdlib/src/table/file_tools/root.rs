@@ -1,0 +1,142 @@
+//! A folder that nothing below can lead out of. Each step of a path is opened relative to the handle of the one before, and a
+//! link is never followed: so it does not matter who swaps what between a look and an opening.
+
+use nix::dir::Dir;
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, OFlag, openat};
+use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, mkdirat};
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// The longest path and the longest name, in bytes.
+const LONGEST_PATH: usize = 4096;
+const LONGEST_NAME: usize = 255;
+
+/// The folder.
+pub(super) struct Root {
+    handle: OwnedFd,
+}
+
+/// The folder that holds a file, and the name in it.
+pub(super) struct Place {
+    pub(super) parent: OwnedFd,
+    pub(super) name: String,
+}
+
+const FOLDER: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
+
+impl Root {
+    /// Takes hold of a folder. It stays this one, whatever its path leads to later.
+    pub(super) fn open(path: &str) -> Result<Root, String> {
+        // A root that is itself a link is what the author means.
+        let real = std::fs::canonicalize(path).map_err(|e| crate::system::reason(&e, "folder"))?;
+        let file = File::open(&real).map_err(|e| crate::system::reason(&e, "folder"))?;
+        if !file.metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Err("it is no folder".to_owned());
+        }
+        Ok(Root { handle: file.into() })
+    }
+
+    /// Where a path leads to, the last name not looked at. With `make`, folders that are missing are made.
+    pub(super) fn place(&self, path: &str, make: bool) -> Result<Place, String> {
+        let mut names = names(path)?;
+        let Some(name) = names.pop() else { return Err(format!("`{path}` is the root, not a file")) };
+        let mut at = self.again()?;
+        for step in names {
+            at = match openat(&at, step, FOLDER, Mode::empty()) {
+                Err(Errno::ENOENT) if make => {
+                    // Somebody else may have made it meanwhile; the opening tells.
+                    let _ = mkdirat(&at, step, Mode::from_bits_truncate(0o777));
+                    openat(&at, step, FOLDER, Mode::empty()).map_err(|e| refused(&at, step, path, e))?
+                }
+                opened => opened.map_err(|e| refused(&at, step, path, e))?,
+            };
+        }
+        Ok(Place { parent: at, name: name.to_owned() })
+    }
+
+    /// A folder.
+    pub(super) fn folder(&self, path: &str) -> Result<Dir, String> {
+        let opened = match names(path)?.is_empty() {
+            true => self.again()?,
+            false => {
+                let Place { parent, name } = self.place(path, false)?;
+                openat(&parent, name.as_str(), FOLDER, Mode::empty()).map_err(|e| refused(&parent, &name, path, e))?
+            }
+        };
+        Dir::from_fd(opened).map_err(|e| format!("cannot list `{path}`: {}", words(e)))
+    }
+
+    /// A handle of its own on the root.
+    fn again(&self) -> Result<OwnedFd, String> {
+        openat(&self.handle, ".", FOLDER, Mode::empty()).map_err(|e| format!("the root cannot be used any more: {}", words(e)))
+    }
+}
+
+impl Place {
+    /// What is there, links not followed; nothing where nothing is.
+    pub(super) fn look(&self, path: &str) -> Result<Option<FileStat>, String> {
+        match fstatat(&self.parent, self.name.as_str(), AtFlags::AT_SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::ENOENT) => Ok(None),
+            Err(e) => Err(format!("cannot open `{path}`: {}", words(e))),
+        }
+    }
+
+    /// Opens a plain file for reading. Nothing else is ever opened, so nothing here waits for somebody who writes.
+    pub(super) fn open(&self, path: &str) -> Result<(File, FileStat), String> {
+        match self.look(path)? {
+            None => return Err(format!("cannot open `{path}`: there is no such file")),
+            Some(stat) => plain(&stat, path)?,
+        }
+        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        let opened = openat(&self.parent, self.name.as_str(), flags, Mode::empty())
+            .map_err(|e| refused(&self.parent, &self.name, path, e))?;
+        let stat = fstat(&opened).map_err(|e| format!("cannot open `{path}`: {}", words(e)))?;
+        plain(&stat, path)?;
+        Ok((opened.into(), stat))
+    }
+}
+
+/// Refuses what is no plain file.
+pub(super) fn plain(stat: &FileStat, path: &str) -> Result<(), String> {
+    match kind(stat) {
+        SFlag::S_IFREG => Ok(()),
+        SFlag::S_IFLNK => Err(format!("`{path}` is refused: it is a link, and links are not followed")),
+        SFlag::S_IFDIR => Err(format!("`{path}` is a folder")),
+        _ => Err(format!("`{path}` is not a file")),
+    }
+}
+
+pub(super) fn kind(stat: &FileStat) -> SFlag {
+    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
+}
+
+/// The steps of a path that stays below the root.
+fn names(path: &str) -> Result<Vec<&str>, String> {
+    let refused = |why: &str| Err(format!("`{}` is refused: {why}", path.escape_debug().take(80).collect::<String>()));
+    if path.len() > LONGEST_PATH || path.split('/').any(|name| name.len() > LONGEST_NAME) {
+        return refused("the path is too long");
+    }
+    if path.contains('\0') {
+        return refused("a path holds no NUL");
+    }
+    let drive = path.as_bytes().get(1) == Some(&b':') && path.starts_with(|c: char| c.is_ascii_alphabetic());
+    if path.starts_with(['/', '\\']) || drive || path.split(['/', '\\']).any(|name| name == "..") {
+        return refused("give a path inside the root, without `..` and not absolute");
+    }
+    Ok(path.split('/').filter(|name| !name.is_empty() && *name != ".").collect())
+}
+
+fn refused(parent: &impl AsFd, name: &str, path: &str, e: Errno) -> String {
+    let is_link = fstatat(parent.as_fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(|stat| kind(&stat) == SFlag::S_IFLNK);
+    match e {
+        _ if is_link => format!("`{path}` is refused: `{name}` is a link, and links are not followed"),
+        Errno::ENOTDIR => format!("cannot open `{path}`: `{name}` is no folder"),
+        e => format!("cannot open `{path}`: {}", words(e)),
+    }
+}
+
+pub(super) fn words(e: Errno) -> String {
+    crate::system::reason(&std::io::Error::from(e), "file or folder")
+}
