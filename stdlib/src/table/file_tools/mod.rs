@@ -73,7 +73,8 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
         Raise::error(codes::OUTSIDE, format!("the root `{path}` cannot be used: {why}")).about(0, "`root` is at fault")
     })?;
     if !read_only && cx.isolate.is_denied(Capability::FsWrite) {
-        let message = format!("`file_tools` needs the right `{}`, which this run was denied", Capability::FsWrite.name());
+        let message =
+            format!("`file_tools` needs the right `{}`, which this run was denied", Capability::FsWrite.name());
         return Err(Raise::error(codes::DENIED, message).help("leave the writing tools out with `read_only: true`"));
     }
     let (root, world) = (Rc::new(root), Rc::downgrade(&here::world(cx)?));

@@ -69,7 +69,8 @@ impl Root {
 
     /// A handle of its own on the root.
     fn again(&self) -> Result<OwnedFd, String> {
-        openat(&self.handle, ".", FOLDER, Mode::empty()).map_err(|e| format!("the root cannot be used any more: {}", words(e)))
+        openat(&self.handle, ".", FOLDER, Mode::empty())
+            .map_err(|e| format!("the root cannot be used any more: {}", words(e)))
     }
 }
 
@@ -129,7 +130,8 @@ fn names(path: &str) -> Result<Vec<&str>, String> {
 }
 
 fn refused(parent: &impl AsFd, name: &str, path: &str, e: Errno) -> String {
-    let is_link = fstatat(parent.as_fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(|stat| kind(&stat) == SFlag::S_IFLNK);
+    let is_link =
+        fstatat(parent.as_fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(|stat| kind(&stat) == SFlag::S_IFLNK);
     match e {
         _ if is_link => format!("`{path}` is refused: `{name}` is a link, and links are not followed"),
         Errno::ENOTDIR => format!("cannot open `{path}`: `{name}` is no folder"),

@@ -74,10 +74,9 @@ pub(super) fn files(root: &Root, path: &str, arguments: &Data) -> Result<(String
 fn pattern(arguments: &Data) -> Result<Regex, String> {
     let text = arguments.get("pattern").as_str().unwrap_or_default();
     let escaped = arguments.get("literal").truthy().then(|| regex::escape(text));
-    RegexBuilder::new(escaped.as_deref().unwrap_or(text))
-        .size_limit(1 << 20)
-        .build()
-        .map_err(|e| format!("`pattern` is no regular expression: {}; set `literal` for a plain text", last_line(&e.to_string())))
+    RegexBuilder::new(escaped.as_deref().unwrap_or(text)).size_limit(1 << 20).build().map_err(|e| {
+        format!("`pattern` is no regular expression: {}; set `literal` for a plain text", last_line(&e.to_string()))
+    })
 }
 
 fn glob(text: &str) -> Result<GlobMatcher, String> {
