@@ -56,7 +56,7 @@ pub(crate) fn run(args: Args) -> i32 {
     };
     options.tape = match tape {
         Ok(tape) => tape,
-        Err(diagnostic) => return refuse(&[diagnostic]),
+        Err(diagnostic) => return refuse(&[*diagnostic]),
     };
     let options = match &watcher {
         Some(watcher) => RunOptions { live: Some(watcher.live()), output: watcher.output(), ..options },

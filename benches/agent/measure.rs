@@ -49,11 +49,11 @@ pub(crate) fn run(options: &Options) -> bool {
     let mut samples: Vec<Samples> = ways.iter().map(|_| Samples::default()).collect();
     for run in 0..options.runs {
         for (way, samples) in ways.iter().zip(&mut samples) {
-            if way.is_harn() || run < PEER_RUNS {
-                if let Err(why) = samples.take(way) {
-                    eprintln!("{why}");
-                    return false;
-                }
+            if (way.is_harn() || run < PEER_RUNS)
+                && let Err(why) = samples.take(way)
+            {
+                eprintln!("{why}");
+                return false;
             }
         }
     }

@@ -54,7 +54,6 @@ impl View {
         looping.iteration = sight.iteration;
         let mut done = Vec::new();
         match sight.seen {
-            Seen::Began => {}
             Seen::Asked => {
                 looping.pending = sight.turn.session.with(|s| s.transcript.pending().count());
                 looping.doing = "asking";
@@ -69,7 +68,7 @@ impl View {
                 done.extend(looping.lines.end());
                 done.push("(the answer broke off, the model is asked again)".to_owned());
             }
-            Seen::Piece(_) => {}
+            Seen::Began | Seen::Piece(_) => {}
             Seen::Answered(usage) => {
                 self.tokens.0 += usage.input_tokens;
                 self.tokens.1 += usage.output_tokens;

@@ -76,8 +76,9 @@ impl Schema {
         if let Some(at) = circle::find(source) {
             return Err(SchemaError(format!("the `$ref` to `{at}` leads back to itself and says nothing")));
         }
-        let added = compiler.add_resource(HERE, serde_json::Value::from(source));
-        let root = added.and_then(|()| compiler.compile(HERE, &mut all)).map_err(|e| SchemaError(why(&e)))?;
+        let refused = |error| SchemaError(why(&error));
+        compiler.add_resource(HERE, serde_json::Value::from(source)).map_err(refused)?;
+        let root = compiler.compile(HERE, &mut all).map_err(refused)?;
         Ok(Schema { all, root, source: source.clone(), depth })
     }
 

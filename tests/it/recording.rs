@@ -257,7 +257,7 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (count, here) = (count.clone(), here.clone());
-                thread::spawn(move || serve(stream, together, &count, &here));
+                thread::spawn(move || serve(&stream, together, &count, &here));
             }
         });
         Server { port, asked }
@@ -278,8 +278,8 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, together: usize, asked: &AtomicUsize, here: &(Mutex<usize>, Condvar)) {
-    let mut reader = BufReader::new(&stream);
+fn serve(stream: &TcpStream, together: usize, asked: &AtomicUsize, here: &(Mutex<usize>, Condvar)) {
+    let mut reader = BufReader::new(stream);
     loop {
         let mut length = 0;
         loop {
@@ -321,7 +321,8 @@ fn serve(stream: TcpStream, together: usize, asked: &AtomicUsize, here: &(Mutex<
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        if (&stream).write_all(answer.as_bytes()).is_err() {
+        let mut stream = stream;
+        if stream.write_all(answer.as_bytes()).is_err() {
             return;
         }
     }

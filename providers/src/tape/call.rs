@@ -100,7 +100,7 @@ impl Call {
     pub fn apply(&self, asked: &mut Asked) {
         asked.messages.truncate(self.kept);
         asked.messages.extend(self.messages.iter().cloned());
-        for ((_, part), (_, new)) in asked.parts_mut().into_iter().flat_map(|part| {
+        for ((_, part), (_, new)) in asked.parts_mut().into_iter().filter_map(|part| {
             let change = self.changed.iter().find(|(name, _)| *name == part.0);
             change.map(|change| (part, change))
         }) {

@@ -26,10 +26,10 @@ pub fn digest_of(bytes: &[u8]) -> String {
 }
 
 /// Writes a document, whole or not at all.
-pub(super) fn write(path: &Path, document: Map<String, Value>, secrets: &Secrets) -> Result<(), TapeError> {
+pub(super) fn write(path: &Path, document: &Map<String, Value>, secrets: &Secrets) -> Result<(), TapeError> {
     let unwritten = |error: std::io::Error| TapeError::unwritten(path, &error);
     // What is hidden is hidden before the digest is taken.
-    let text = serde_json::to_string(&document).map_err(|error| unwritten(error.into()))?;
+    let text = serde_json::to_string(document).map_err(|error| unwritten(error.into()))?;
     let mut document: Map<String, Value> =
         serde_json::from_str(&secrets.hide(&text)).map_err(|error| unwritten(error.into()))?;
     let digest = digest_of(Data::from(Value::Object(document.clone())).to_json().as_bytes());

@@ -55,7 +55,7 @@ impl Manifest {
         if let Some(task) = &self.task {
             put("task", task.as_str().into());
         }
-        document::write(&folder.join(Self::FILE), map, secrets)
+        document::write(&folder.join(Self::FILE), &map, secrets)
     }
 
     pub(super) fn read(folder: &Path) -> Result<Manifest, TapeError> {

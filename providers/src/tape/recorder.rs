@@ -90,7 +90,7 @@ impl Recorder {
         routes.push((wish, row));
         let rows: Vec<Value> = routes.iter().map(|(_, row)| row.clone()).collect();
         let document = Map::from_iter([("routes".to_owned(), Value::from(rows))]);
-        document::write(&self.folder.join("routes.json"), document, &self.secrets)
+        document::write(&self.folder.join("routes.json"), &document, &self.secrets)
     }
 
     /// A call begins.
@@ -136,7 +136,7 @@ impl Recorder {
         put("outcome", Value::from(&came.answered.to_data()));
         put("took_ms", came.took_ms.into());
         put("waited", came.waited.into());
-        document::write(&path, document, &self.secrets)
+        document::write(&path, &document, &self.secrets)
     }
 
     /// The run never began: what was written goes, and the folder where nothing else is in it.
@@ -155,6 +155,6 @@ impl Recorder {
         let lines = self.lines.borrow();
         let calls: Map<String, Value> = lines.iter().map(|(name, line)| (name.clone(), line.number.into())).collect();
         let document = Map::from_iter([("exit_code".to_owned(), exit_code.into()), ("calls".to_owned(), calls.into())]);
-        document::write(&self.folder.join("end.json"), document, &self.secrets)
+        document::write(&self.folder.join("end.json"), &document, &self.secrets)
     }
 }

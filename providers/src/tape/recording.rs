@@ -102,7 +102,10 @@ impl Recording {
     }
 }
 
-fn read_routes(path: &Path) -> Result<Vec<(Wish, Result<Choice, ModelError>)>, TapeError> {
+/// What was asked for and where it went, or why it could go nowhere.
+type Chosen = Vec<(Wish, Result<Choice, ModelError>)>;
+
+fn read_routes(path: &Path) -> Result<Chosen, TapeError> {
     if !path.exists() {
         return Ok(Vec::new());
     }

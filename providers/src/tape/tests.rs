@@ -5,7 +5,7 @@ use runtime::model::{ModelError, ModelErrorKind, Reply, Request, System, Usage};
 use runtime::note::{Note, Severity};
 use runtime::seam::{Destination, Turn};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::testing::{Place, scratch};
@@ -56,7 +56,7 @@ fn reply() -> Reply {
 }
 
 /// A tape of two calls, whole where `closed`.
-fn record(path: &PathBuf, closed: bool) {
+fn record(path: &Path, closed: bool) {
     let place = Place::new();
     let turn = Turn { session: &place.session, number: 1, scope: &place.scope };
     let to = Destination { provider: Some("p".into()), model: None };

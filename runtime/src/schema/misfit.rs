@@ -78,12 +78,12 @@ impl Teller<'_> {
             ErrorKind::AnyOf | ErrorKind::OneOf(None) => self.alternatives(error, found),
             ErrorKind::Required { want } => {
                 for name in want {
-                    found.put(self.join(error, name), || self.missing(error, name));
+                    found.put(join(error, name), || self.missing(error, name));
                 }
             }
             ErrorKind::AdditionalProperties { got } => {
                 for name in got {
-                    found.put(self.join(error, name), || self.unknown(error, name));
+                    found.put(join(error, name), || self.unknown(error, name));
                 }
             }
             _ if error.causes.is_empty() => found.put(path(), || self.said(error)),
@@ -174,7 +174,7 @@ impl Teller<'_> {
         let given = self.at(error).as_dict().into_iter().flatten().map(|(key, _)| key.as_ref());
         let hint = nearest(name, given.filter(|key| known.get(key).is_nil()));
         let hint = hint.map_or_else(String::new, |near| format!(" (you sent `{near}`)"));
-        format!("`{}` is missing{hint}", self.join(error, name))
+        format!("`{}` is missing{hint}", join(error, name))
     }
 
     fn unknown(&self, error: &ValidationError<'_, '_>, name: &str) -> String {
@@ -185,7 +185,7 @@ impl Teller<'_> {
             None if known.is_empty() => "; nothing may be there".to_owned(),
             None => format!("; there are `{}`", known.join("`, `")),
         };
-        format!("there is no `{}`{hint}", shorten(&self.join(error, name)))
+        format!("there is no `{}`{hint}", shorten(&join(error, name)))
     }
 
     fn at(&self, error: &ValidationError<'_, '_>) -> &Data {
@@ -196,18 +196,19 @@ impl Teller<'_> {
         follow(self.schema, error.schema_url.split_once('#').map_or("", |(_, pointer)| pointer))
     }
 
-    fn join(&self, error: &ValidationError<'_, '_>, name: &str) -> String {
-        match written(&error.instance_location) {
-            path if path.is_empty() => name.to_owned(),
-            path => format!("{path}.{name}"),
-        }
-    }
-
     fn subject(&self, error: &ValidationError<'_, '_>) -> String {
         match written(&error.instance_location) {
             path if path.is_empty() => self.what.to_owned(),
             path => format!("`{path}`"),
         }
+    }
+}
+
+/// The path of an entry of the value at fault.
+fn join(error: &ValidationError<'_, '_>, name: &str) -> String {
+    match written(&error.instance_location) {
+        path if path.is_empty() => name.to_owned(),
+        path => format!("{path}.{name}"),
     }
 }
 

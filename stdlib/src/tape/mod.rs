@@ -50,7 +50,7 @@ impl Tape {
     ///
     /// # Errors
     /// The folder holds something, or cannot be written.
-    pub fn record(folder: &Path, script: &SourceRef, options: &RunOptions) -> Result<Tape, Diagnostic> {
+    pub fn record(folder: &Path, script: &SourceRef, options: &RunOptions) -> Result<Tape, Box<Diagnostic>> {
         let (seed, seeded) = (options.seed.unwrap_or_else(entropy), options.seed.is_some());
         let started_at_ms = if seeded { RunClock::SEEDED_START_MS } else { system_ms() };
         let manifest = Manifest {
@@ -63,7 +63,7 @@ impl Tape {
             args: options.args.clone(),
             task: options.task.clone(),
         };
-        let recorder = Recorder::create(folder, &manifest, secrets()).map_err(|error| report::of(&error))?;
+        let recorder = Recorder::create(folder, &manifest, secrets()).map_err(|error| Box::new(report::of(&error)))?;
         Ok(Tape { deck: Deck::Records(recorder), seed, seeded, started_at_ms })
     }
 
@@ -72,8 +72,8 @@ impl Tape {
     ///
     /// # Errors
     /// The folder holds no recording that can be used.
-    pub fn replay(folder: &Path, script: &SourceRef, options: &mut RunOptions) -> Result<Tape, Diagnostic> {
-        let recording = Recording::open(folder).map_err(|error| report::of(&error))?;
+    pub fn replay(folder: &Path, script: &SourceRef, options: &mut RunOptions) -> Result<Tape, Box<Diagnostic>> {
+        let recording = Recording::open(folder).map_err(|error| Box::new(report::of(&error)))?;
         let said = &recording.manifest;
         if options.args.is_empty() {
             options.args.clone_from(&said.args);

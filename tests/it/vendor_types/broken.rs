@@ -55,8 +55,7 @@ fn paths(body: &Value, wire: &str) -> Vec<String> {
                 let free = |key: &str| match (wire, key) {
                     // Where it is no schema but a list of items, or the format of a text.
                     ("openai_responses", "format") => false,
-                    ("openai_chat" | "openai_responses", "parameters") => true,
-                    ("ollama", "arguments") => true,
+                    ("openai_chat" | "openai_responses", "parameters") | ("ollama", "arguments") => true,
                     _ => free(key),
                 };
                 todo.extend(

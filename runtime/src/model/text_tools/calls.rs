@@ -20,7 +20,7 @@ pub(super) fn read(raw: &str) -> Vec<ToolCall> {
         match reader.next() {
             Some(Ok(Depth(value))) => {
                 let end = reader.byte_offset();
-                take(value, &mut found);
+                take(&value, &mut found);
                 rest = bare(rest.get(end..).unwrap_or_default());
                 // A second block began before the first was closed.
                 rest = bare(rest.strip_prefix(OPEN).unwrap_or(rest)).trim_start_matches([',', ';']).trim_start();
@@ -52,11 +52,11 @@ fn bare(text: &str) -> &str {
     text.strip_suffix("```").unwrap_or(text).trim_end()
 }
 
-fn take(value: Data, found: &mut Vec<ToolCall>) {
+fn take(value: &Data, found: &mut Vec<ToolCall>) {
     if let Some(items) = value.as_list() {
         items.iter().for_each(|item| found.push(call(item)));
     } else {
-        found.push(call(&value));
+        found.push(call(value));
     }
 }
 

@@ -197,7 +197,7 @@ impl Model for Slow {
             let nth = self.0.replace(self.0.get() + 1);
             come_back().await;
             let mode = [Mode::FinishStep, Mode::AuditOnly, Mode::InterruptImmediate, Mode::FinishStep][nth % 4];
-            let key = (nth % 2 == 0).then(|| "host".into());
+            let key = nth.is_multiple_of(2).then(|| "host".into());
             let spec = ReminderSpec { dedupe_key: key, ..reminder("a host's", 2) };
             if nth < 5 {
                 turn.session.accept_reminder(turn.scope, RemindPayload { spec, mode, meta: Data::Nil }).unwrap();
