@@ -4,9 +4,9 @@ use crate::harn::{harn, root, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The pages at the root, below `docs` and beside the guide's blocks, as paths from the root.
+/// The pages at the root, below `docs`, and beside the guide's blocks and the scripts about agents, as paths from the root.
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![PathBuf::from("tests/guide/README.md")];
+    let mut pages = vec![PathBuf::from("tests/guide/README.md"), PathBuf::from("tests/agents/README.md")];
     let mut folders = vec![PathBuf::from("docs")];
     pages.extend(markdown_in(Path::new(""), &mut Vec::new()));
     while let Some(folder) = folders.pop() {
