@@ -127,7 +127,7 @@ fn the_message_that_differs_is_found_in_a_long_history() {
 let tools = tool_define(tool_registry(), \"look\", \"Looks.\", {parameters: {}, handler: { a -> \"seen ${word}\" }})
 let replies = (1 to 30).map({ n -> {tool_calls: [{id: \"c${n}\", name: \"look\", arguments: {}}]} })
 let script = replies.concat([{text: \"done\"}])
-println(with_llm_script(script, { -> agent_loop(\"go\", nil, {provider: \"mock\", tools: tools, reminders: false}).text }))
+println(with_llm_script(script, { -> agent_loop(\"go\", nil, {provider: \"mock\", tools: tools, reminders: false, max_repeats: 0}).text }))
 ";
     let (script, tape) = case("history", script);
     let word = script.with_file_name("word.txt");

@@ -13,7 +13,7 @@ const NEEDS: &[(Capability, &[&str])] = &[
     (Capability::Process, &["exec", "shell_tool"]),
     (Capability::Net, &["http_get", "http_post"]),
     (Capability::Env, &["env"]),
-    (Capability::Llm, &["agent_loop", "llm_call", "resume_agent", "spawn_agent", "sub_agent_run"]),
+    (Capability::Llm, &["agent_loop", "llm_call", "llm_stream", "resume_agent", "spawn_agent", "sub_agent_run"]),
 ];
 
 #[test]

@@ -70,7 +70,7 @@ impl Rules {
 /// Where absolute paths begin in an argument. Addresses of servers are none.
 fn absolute_paths(word: &str) -> impl Iterator<Item = usize> + '_ {
     let bytes = word.as_bytes();
-    let joins = |byte: u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_-.*?]}/@+%~".contains(&byte);
+    let joins = |byte: u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_-.*?]}/+%~".contains(&byte);
     bytes.iter().enumerate().filter_map(move |(at, byte)| {
         let begins = match at {
             0 => true,
@@ -181,7 +181,7 @@ mod tests {
             "'cat /etc/passwd'",
             "file:///etc/passwd",
             "@/etc/passwd",
-            "..\\x",
+            "'..\\x'",
             "{/etc,x}",
         ] {
             assert!(rules.read(&format!("ls {word}")).is_err(), "{word}");
