@@ -16,5 +16,7 @@ pub mod tape;
 pub mod watch;
 pub mod web;
 
+mod yielding;
+
 #[cfg(test)]
 mod testing;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, ReadDir};
-use std::future::poll_fn;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use runtime::watch::{Change, ChangeKind};
+
+use crate::yielding::yield_once;
 
 use super::change;
 use super::pattern::Patterns;
@@ -72,23 +72,10 @@ pub(super) async fn take(patterns: &Patterns) -> Census {
         }
         seen += 1;
         if seen.is_multiple_of(SLICE) {
-            others().await;
+            yield_once().await;
         }
     }
     census
-}
-
-/// Lets others have their turn.
-async fn others() {
-    let mut waited = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut waited, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 impl Census {

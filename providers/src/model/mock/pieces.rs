@@ -1,10 +1,9 @@
 //! An answer of the mock that is told in pieces, so that whatever reads streams can be tried without a server.
 
-use std::future::poll_fn;
-use std::task::Poll;
-
 use runtime::model::{Delta, Reply};
 use runtime::seam::Scope;
+
+use crate::yielding::yield_once;
 
 /// Tells an answer: its text at the borders of words, then each call with its arguments. `delay_ms` is spread over the
 /// pieces, and whoever runs beside it has a turn before each.
@@ -15,7 +14,7 @@ pub(super) async fn tell_in_pieces(scope: &Scope, delay_ms: u64, reply: &Reply, 
     let mut pause = async || {
         told += 1;
         if delay_ms == 0 {
-            return breathe().await;
+            return yield_once().await;
         }
         let share = delay_ms.saturating_mul(told) / count;
         scope.clock.sleep_until(began.saturating_add(share)).await;
@@ -30,7 +29,7 @@ pub(super) async fn tell_in_pieces(scope: &Scope, delay_ms: u64, reply: &Reply, 
         pause().await;
         live(Delta::ToolCallArguments { index, json: &call.arguments.to_json() });
     }
-    breathe().await;
+    yield_once().await;
 }
 
 /// A word with the blanks behind it, again and again.
@@ -43,19 +42,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         rest = left;
         (!piece.is_empty()).then_some(piece)
     })
-}
-
-/// Lets the others go on.
-async fn breathe() {
-    let mut waited = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut waited, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 #[cfg(test)]
