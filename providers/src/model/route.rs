@@ -58,13 +58,13 @@ impl Route {
         Ok((body, pieces))
     }
 
+    /// What finds the failure in a document that came with a status of success.
+    fn failure(&self) -> fn(&Value) -> Option<ModelError> {
+        if self.wire == Wire::OpenaiResponses { responses::failure } else { |_| None }
+    }
+
     /// The answer that a body holds.
     fn reply(&self, answer: Value, endpoint: &Endpoint) -> Result<Reply, ModelError> {
-        if self.wire == Wire::OpenaiResponses
-            && let Some(failure) = responses::failure(&answer)
-        {
-            return Err(self.named(failure));
-        }
         let reply = match self.wire {
             Wire::Anthropic => anthropic::reply(answer, &self.model),
             Wire::OpenaiChat => openai::reply(answer, &self.model),
@@ -198,6 +198,7 @@ impl Routes {
             timeout_ms,
             stall: http::stall(timeout_ms),
             retries: request.retries.unwrap_or(http::DEFAULT_RETRIES),
+            failure: route.failure(),
         };
         let named = |delta: Delta<'_>| match delta {
             Delta::ToolCallStart { index, id, name } => {

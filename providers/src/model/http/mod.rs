@@ -57,6 +57,8 @@ pub(crate) struct Post<'a> {
     pub(crate) stall: Duration,
     /// How the answer is read that was asked for in pieces; nothing where it comes whole.
     pub(crate) pieces: Option<Pieces>,
+    /// The failure that a whole document may tell of though its status is 200.
+    pub(crate) failure: fn(&Value) -> Option<ModelError>,
 }
 
 /// How an answer in pieces is read.
@@ -99,9 +101,13 @@ async fn attempt(client: &Client, post: &Post<'_>, live: &dyn Fn(Delta<'_>)) -> 
     }
     let sent = request.body(post.body.clone()).send().await;
     let response = sent.map_err(|error| failure::of_network(endpoint, &error, post.timeout_ms))?;
-    match post.pieces {
-        Some(pieces) if response.status().is_success() => in_pieces(post, pieces, response, live).await,
-        _ => Ok(Answered { document: whole(post, response).await?, was_told: false }),
+    let answered = match post.pieces {
+        Some(pieces) if response.status().is_success() => in_pieces(post, pieces, response, live).await?,
+        _ => Answered { document: whole(post, response).await?, was_told: false },
+    };
+    match (post.failure)(&answered.document) {
+        Some(failure) => Err(failure),
+        None => Ok(answered),
     }
 }
 

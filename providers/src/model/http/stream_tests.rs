@@ -189,6 +189,7 @@ async fn a_stream_that_falls_silent_has_run_out_of_time() {
         retries: 2,
         stall: Duration::from_millis(50),
         pieces: Some(pieces),
+        failure: |_| None,
     };
     let told = RefCell::new(0);
     let live = |_: Delta<'_>| *told.borrow_mut() += 1;

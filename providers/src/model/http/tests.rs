@@ -139,6 +139,24 @@ async fn a_server_error_is_tried_again() {
 }
 
 #[tokio::test]
+async fn a_whole_answer_that_says_it_failed_is_tried_again() {
+    let failed = r#"{"status":"failed","error":{"code":"server_error","message":"It broke."},"output":[]}"#;
+    let said = r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hello"}]}"#;
+    let good = format!(r#"{{"status":"completed","output":[{said}]}}"#);
+    let (base, _requests) = server(vec![json("200 OK", failed), json("200 OK", &good)]).await;
+    let place = Place::new();
+    // One of the models that are asked by Responses alone.
+    let on_responses = Request { model: Some("gpt-5-codex".into()), ..request() };
+    let reply = ask(&routes(&base, &[]), &place, &on_responses).await.unwrap();
+    assert_eq!((reply.text.as_ref(), place.clock.slept.borrow().as_slice()), ("hello", &[500][..]));
+    let refused = failed.replace("server_error", "invalid_image");
+    let (base, _requests) = server(vec![json("200 OK", &refused)]).await;
+    let place = Place::new();
+    ask(&routes(&base, &[]), &place, &on_responses).await.unwrap_err();
+    assert!(place.clock.slept.borrow().is_empty(), "what no retry can mend is asked once");
+}
+
+#[tokio::test]
 async fn a_server_that_names_a_time_is_obeyed() {
     for (header, wait) in [("retry-after: 3\r\n", 3000), ("retry-after-ms: 120\r\nretry-after: 3\r\n", 120)] {
         let (base, _requests) = server(vec![answer("429 Too Many Requests", header, ""), json("200 OK", GOOD)]).await;
