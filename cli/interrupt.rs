@@ -1,13 +1,12 @@
 //! Signals: the first one lets the run end in good order, the second one ends it at once.
 
-use crate::live::shown;
 use crate::report::Format;
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use stdlib::{CutShort, Interrupt};
+use stdlib::{CutShort, Interrupt, shown};
 
 /// What shells give to a process that a signal has ended: 128 and the signal's number.
 const SIGNALS: [(i32, i32); 2] = [(SIGINT, 130), (SIGTERM, 143)];

@@ -19,8 +19,6 @@ use stdlib::output::Terminal;
 use stdlib::{Diagnostic, Live, Output};
 use view::View;
 
-pub(crate) use clean::shown;
-
 /// When loops are shown at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {

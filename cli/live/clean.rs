@@ -1,24 +1,7 @@
 //! Text that a model wrote is shown as text: what a terminal would obey becomes a visible sign.
 
+use stdlib::shown;
 use unicode_width::UnicodeWidthChar;
-
-/// A character as it may be shown; nothing for one that only confuses. Line breaks are not for here.
-pub(crate) fn shown(c: char) -> Option<char> {
-    match c {
-        '\t' => Some(' '),
-        '\r' => None,
-        // Control pictures: `␛` for escape.
-        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)),
-        '\x7f' => Some('\u{2421}'),
-        // C1 controls: some terminals take U+009B for the beginning of a sequence.
-        '\u{80}'..='\u{9f}' => Some('\u{fffd}'),
-        // They turn the direction of what follows them, our own rows included, or hide in it.
-        '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
-            Some('\u{fffd}')
-        }
-        c => Some(c),
-    }
-}
 
 /// A whole text, its line breaks made spaces.
 pub(super) fn one_line(text: &str) -> String {
@@ -91,9 +74,6 @@ mod tests {
         let mut lines = Lines::default();
         assert!(lines.take(nasty, 200).is_empty());
         assert_eq!(lines.rest(), "a␛[31mred␛]0;title␇ b\u{fffd}2J cd␡␈\u{fffd}e\u{fffd}");
-        for c in (0..=0x10ffff).filter_map(char::from_u32) {
-            assert!(shown(c).is_none_or(|c| !c.is_control()), "{c:?}");
-        }
         assert_eq!(one_line("a\nb\x1bc"), "a b␛c");
     }
 

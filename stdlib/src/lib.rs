@@ -54,7 +54,7 @@ pub use lang::builtins::Capability;
 pub use lang::diagnostic::code::Code;
 pub use lang::diagnostic::draw::draw;
 pub use lang::diagnostic::json::to_json;
-pub use lang::diagnostic::{Diagnostic, Severity};
+pub use lang::diagnostic::{Diagnostic, Severity, shown};
 pub use lang::module::Loader;
 pub use lang::source::{Source, SourceRef};
 pub use lang::vm::Counted;

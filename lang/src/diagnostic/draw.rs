@@ -5,6 +5,7 @@
 
 mod excerpt;
 
+use super::shown::clean;
 use super::{Diagnostic, Label, Severity, TraceFrame};
 use crate::source::SourceRef;
 use ariadne::{Cache, Color, Config, IndexType, Report, ReportKind};
@@ -53,12 +54,12 @@ fn header(diagnostic: &Diagnostic, color: bool) -> String {
     }
 }
 
-/// What fits on a screen: a message may quote a value of any size.
+/// What fits on a screen: a message may quote a value of any size, and any text.
 fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= LONGEST {
-        return text.into();
+        return clean(text);
     }
-    format!("{}… ({} bytes in all)", &text[..text.floor_char_boundary(LONGEST)], text.len()).into()
+    format!("{}… ({} bytes in all)", clean(&text[..text.floor_char_boundary(LONGEST)]), text.len()).into()
 }
 
 /// `  help: …`, further lines indented under the first.
@@ -70,16 +71,17 @@ fn remark(out: &mut String, word: &str, text: &str, color: bool) {
 }
 
 fn trace_line(out: &mut String, frame: &TraceFrame) {
+    let function = clean(&frame.function);
     let _ = match &frame.at {
-        None if frame.function.is_empty() => write!(out, "  in a task"),
-        None => write!(out, "  at {}", frame.function),
+        None if function.is_empty() => write!(out, "  in a task"),
+        None => write!(out, "  at {function}"),
         Some((source, span)) => {
             let at = source.position(span.start);
-            let (file, line, column) = (source.name(), at.line, at.column);
-            if frame.function.is_empty() {
+            let (file, line, column) = (clean(source.name()), at.line, at.column);
+            if function.is_empty() {
                 write!(out, "  in a task started at {file}:{line}:{column}")
             } else {
-                write!(out, "  at {} ({file}:{line}:{column})", frame.function)
+                write!(out, "  at {function} ({file}:{line}:{column})")
             }
         }
     };
@@ -135,7 +137,7 @@ fn picture(diagnostic: &Diagnostic, color: bool) -> String {
         let hue = if index == 0 { hue(diagnostic.severity).0 } else { Color::Cyan };
         // A mark without words would be drawn as an arrow to nothing, or not at all.
         let words = if label.text.is_empty() { "here" } else { &label.text };
-        report = report.with_label(ariadne::Label::new(place(label)).with_color(hue).with_message(words));
+        report = report.with_label(ariadne::Label::new(place(label)).with_color(hue).with_message(clean(words)));
     }
     let mut bytes = Vec::new();
     if report.finish().write(&excerpts, &mut bytes).is_err() {

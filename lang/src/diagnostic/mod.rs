@@ -3,11 +3,15 @@
 //! - [`Diagnostic`]: what happened (one sentence), where (labels), what to do (help, fixes).
 //! - [`draw`]: the one place that turns them into pictures (ariadne).
 //! - [`json`]: the same facts for tools.
+//! - [`shown`]: what may be shown of a text that others wrote.
 //! - [`code`]: the catalogue rows that `explain`, the docs and the tests read.
 
 pub mod code;
 pub mod draw;
 pub mod json;
+mod shown;
+
+pub use shown::shown;
 
 use crate::source::{SourceRef, Span};
 

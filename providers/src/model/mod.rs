@@ -16,6 +16,7 @@ mod anthropic;
 mod capabilities;
 mod choice;
 mod content;
+mod count;
 mod gemini;
 pub(crate) mod http;
 mod ollama;

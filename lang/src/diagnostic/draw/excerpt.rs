@@ -38,7 +38,7 @@ impl Excerpt {
         // Empty lines in place of those above, so that the margin shows the true numbers.
         let mut out = "\n".repeat(text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count());
         let mut built = Self {
-            name: source.name().to_owned(),
+            name: super::clean(source.name()).into_owned(),
             source: ariadne::Source::from(String::new()),
             pieces: Vec::new(),
             len: 0,

@@ -6,6 +6,8 @@ use runtime::model::{Reply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::model::count::Count;
+
 #[derive(Deserialize)]
 struct Body {
     content: Vec<Value>,
@@ -17,12 +19,13 @@ struct Body {
     usage: Tokens,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
 struct Tokens {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
+    input_tokens: Count,
+    output_tokens: Count,
+    cache_read_input_tokens: Count,
+    cache_creation_input_tokens: Count,
 }
 
 /// The reply that a body holds; otherwise what it lacks.
@@ -75,11 +78,10 @@ fn block(json: Value) -> Block {
 
 /// The vendor counts cached tokens apart.
 fn usage(tokens: &Tokens) -> Usage {
-    let (read, written) =
-        (tokens.cache_read_input_tokens.unwrap_or(0), tokens.cache_creation_input_tokens.unwrap_or(0));
+    let (read, written) = (tokens.cache_read_input_tokens.0, tokens.cache_creation_input_tokens.0);
     Usage {
-        input_tokens: tokens.input_tokens.unwrap_or(0).saturating_add(read).saturating_add(written),
-        output_tokens: tokens.output_tokens.unwrap_or(0),
+        input_tokens: tokens.input_tokens.0.saturating_add(read).saturating_add(written),
+        output_tokens: tokens.output_tokens.0,
         cache_read_tokens: read,
         cache_write_tokens: written,
         cost_nano_usd: None,

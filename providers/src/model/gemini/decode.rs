@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::model::choice::{call_id, without_nulls};
 use crate::model::content::GEMINI_PART;
+use crate::model::count::Count;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,13 +42,13 @@ struct Feedback {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 struct Tokens {
-    prompt_token_count: Option<u64>,
-    candidates_token_count: Option<u64>,
-    thoughts_token_count: Option<u64>,
-    tool_use_prompt_token_count: Option<u64>,
-    cached_content_token_count: Option<u64>,
+    prompt_token_count: Count,
+    candidates_token_count: Count,
+    thoughts_token_count: Count,
+    tool_use_prompt_token_count: Count,
+    cached_content_token_count: Count,
 }
 
 /// The reply that a body holds; otherwise what it lacks.
@@ -176,12 +177,12 @@ impl Said {
 
 /// The vendor counts thoughts apart, and cached tokens within those of the prompt.
 fn usage(tokens: &Tokens) -> Usage {
-    let (answer, thoughts) = (tokens.candidates_token_count.unwrap_or(0), tokens.thoughts_token_count.unwrap_or(0));
-    let (prompt, of_tools) = (tokens.prompt_token_count.unwrap_or(0), tokens.tool_use_prompt_token_count.unwrap_or(0));
+    let (answer, thoughts) = (tokens.candidates_token_count.0, tokens.thoughts_token_count.0);
+    let (prompt, of_tools) = (tokens.prompt_token_count.0, tokens.tool_use_prompt_token_count.0);
     Usage {
         input_tokens: prompt.saturating_add(of_tools),
         output_tokens: answer.saturating_add(thoughts),
-        cache_read_tokens: tokens.cached_content_token_count.unwrap_or(0),
+        cache_read_tokens: tokens.cached_content_token_count.0,
         ..Usage::default()
     }
 }

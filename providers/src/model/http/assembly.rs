@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::Endpoint;
 use super::events::{Event, EventError, Events};
-use super::failure;
+use super::{failure, values};
 
 /// How long a server may take to close a stream, or to say how many tokens were used, once the answer is whole.
 const LINGER: Duration = Duration::from_secs(3);
@@ -19,7 +19,7 @@ pub(crate) trait Assembly {
     /// Takes the next event and tells what it adds. Events that mean nothing here are passed over.
     fn add(&mut self, event: Value, live: &dyn Fn(Delta<'_>)) -> Result<Progress, Problem>;
 
-    /// Whether the mark `[DONE]` alone ends an answer.
+    /// Whether the mark `[DONE]` alone ends what has come so far.
     fn ends_with_mark(&self) -> bool {
         false
     }
@@ -79,6 +79,7 @@ pub(super) async fn assemble(
                 (false, true) => Err(failure::unfinished(endpoint)),
             };
         };
+        any = true;
         if event.data.trim() == "[DONE]" {
             if whole || assembly.ends_with_mark() {
                 drain(events).await;
@@ -86,7 +87,6 @@ pub(super) async fn assemble(
             }
             continue;
         }
-        any = true;
         let added = read(endpoint, &event).and_then(|json| {
             assembly.add(json, live).map_err(|problem| match problem {
                 Problem::Failed(event) => failure::of_event(endpoint, &event),
@@ -108,10 +108,13 @@ pub(super) async fn assemble(
 
 /// The JSON of an event, unless it tells of an error; vendors agree on little but on that.
 fn read(endpoint: &Endpoint, event: &Event) -> Result<Value, ModelError> {
+    if values::too_many(event.data.as_bytes()) {
+        return Err(failure::too_many_values(endpoint, values::MOST));
+    }
     let json: Value = serde_json::from_str(&event.data)
         .map_err(|error| failure::bad_event(endpoint, event.data.as_bytes(), &error))?;
     let is_error = event.name.as_deref() == Some("error")
-        || json.get("type").is_some_and(|kind| kind == "error")
+        || ["type", "object"].iter().any(|key| json.get(key).is_some_and(|kind| kind == "error"))
         || json.get("error").is_some_and(|error| !error.is_null());
     if is_error { Err(failure::of_event(endpoint, &json)) } else { Ok(json) }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use reqwest::StatusCode;
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use runtime::model::{ModelError, ModelErrorKind};
 
 use super::client::ClientError;
@@ -108,9 +108,21 @@ pub(crate) fn bad_event(endpoint: &Endpoint, data: &[u8], cause: &serde_json::Er
 /// The server said in the middle of its stream that it failed. The status was sent long before, so its words must do.
 pub(crate) fn of_event(endpoint: &Endpoint, event: &serde_json::Value) -> ModelError {
     let said = Said::of(event).unwrap_or_else(|| Said::plain(excerpt(&event.to_string())));
-    let kind = kind_of_words(&said);
+    of_words(endpoint, &said, "broke off its answer with an error")
+}
+
+/// The server answered with success, and its document tells of an error. Nothing where it does not.
+pub(crate) fn of_document(endpoint: &Endpoint, document: &serde_json::Value) -> Option<ModelError> {
+    document.get("error").filter(|error| !error.is_null())?;
+    let said = Said::of(document)?;
+    Some(of_words(endpoint, &said, "answered with an error"))
+}
+
+/// An error without a status of its own.
+fn of_words(endpoint: &Endpoint, said: &Said, what: &str) -> ModelError {
+    let kind = kind_of_words(said);
     let text = endpoint.redact(&said.message);
-    let mut message = format!("{} broke off its answer with an error: {}", who(endpoint), text.trim_end_matches('.'));
+    let mut message = format!("{} {what}: {}", who(endpoint), text.trim_end_matches('.'));
     if let Some(hint) = hint(endpoint, kind, 0) {
         message.push_str(&format!("; {hint}"));
     }
@@ -249,10 +261,17 @@ impl Said {
 
     fn is_about_the_context(&self) -> bool {
         let message = self.message.to_lowercase();
+        let phrases = [
+            "prompt is too long",
+            "context length",
+            "context window",
+            "context limit",
+            "context size",
+            "maximum number of tokens",
+        ];
         self.code == "context_length_exceeded"
-            || ["prompt is too long", "context length", "context window", "context limit", "maximum number of tokens"]
-                .iter()
-                .any(|phrase| message.contains(phrase))
+            || self.sort == "exceed_context_size_error"
+            || phrases.iter().any(|phrase| message.contains(phrase))
     }
 }
 
@@ -283,6 +302,13 @@ pub(crate) fn too_long(endpoint: &Endpoint, limit: usize) -> ModelError {
     ModelError { retryable: false, ..error(endpoint, ModelErrorKind::BadResponse, message) }
 }
 
+/// The answer holds more values than any reply needs.
+pub(crate) fn too_many_values(endpoint: &Endpoint, limit: usize) -> ModelError {
+    let variable = &endpoint.base_variable;
+    let message = format!("{} answered with more than {limit} values in one document; check {variable}", who(endpoint));
+    ModelError { retryable: false, ..error(endpoint, ModelErrorKind::BadResponse, message) }
+}
+
 /// The answer is JSON, but no object.
 pub(crate) fn not_an_object(endpoint: &Endpoint, got: &serde_json::Value) -> ModelError {
     let (got, variable) = (endpoint.redact(&excerpt(&got.to_string())), &endpoint.base_variable);
@@ -303,7 +329,11 @@ pub(crate) fn not_json(endpoint: &Endpoint, headers: &HeaderMap, body: &[u8], ca
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("none");
     let start = body.trim_ascii_start();
     let shown = endpoint.redact(&body_excerpt(body));
-    let message = if start.is_empty() {
+    let packed = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()).filter(|how| *how != "identity");
+    let message = if let Some(how) = packed {
+        let how = excerpt(how);
+        format!("{who} packed its answer (content-encoding {how}), which it was not asked for; check {variable}")
+    } else if start.is_empty() {
         format!("{who} answered with an empty body; check the server and {variable}")
     } else if start.first() == Some(&b'<') {
         format!("{who} answered with a web page instead of JSON: {shown}; check {variable}")

@@ -8,6 +8,7 @@
 //! | `chunks` | the bytes of a streamed answer, within their limits |
 //! | `events` | events out of bytes |
 //! | `assembly` | a document out of events, each of them told as it comes |
+//! | `values` | how many values a document may hold |
 //! | `failure` | errors out of what a server or the network did |
 //! | `retry` | when to try again, and how a wait is cut short |
 
@@ -25,6 +26,7 @@ pub(crate) mod endpoint;
 mod events;
 pub(crate) mod failure;
 pub(crate) mod retry;
+mod values;
 
 pub(crate) use assembly::{Assembly, Problem, Progress};
 pub(crate) use client::Client;
@@ -57,7 +59,7 @@ pub(crate) struct Post<'a> {
     pub(crate) stall: Duration,
     /// How the answer is read that was asked for in pieces; nothing where it comes whole.
     pub(crate) pieces: Option<Pieces>,
-    /// The failure that a whole document may tell of though its status is 200.
+    /// The failure that a whole document may tell of in the wire's own way though its status is 200.
     pub(crate) failure: fn(&Value) -> Option<ModelError>,
 }
 
@@ -105,7 +107,7 @@ async fn attempt(client: &Client, post: &Post<'_>, live: &dyn Fn(Delta<'_>)) -> 
         Some(pieces) if response.status().is_success() => in_pieces(post, pieces, response, live).await?,
         _ => Answered { document: whole(post, response).await?, was_told: false },
     };
-    match (post.failure)(&answered.document) {
+    match (post.failure)(&answered.document).or_else(|| failure::of_document(endpoint, &answered.document)) {
         Some(failure) => Err(failure),
         None => Ok(answered),
     }
@@ -150,6 +152,9 @@ async fn in_pieces(
 }
 
 fn read(endpoint: &Endpoint, headers: &HeaderMap, body: &[u8]) -> Result<Value, ModelError> {
+    if values::too_many(body) {
+        return Err(failure::too_many_values(endpoint, values::MOST));
+    }
     match serde_json::from_slice(body) {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(other) => Err(failure::not_an_object(endpoint, &other)),

@@ -126,6 +126,7 @@ async fn what_went_wrong_with_a_stream_is_told_in_a_sentence() {
     let overloaded = r#"{"error":{"message":"Overloaded.","type":"overloaded_error"}}"#;
     let coded = r#"{"error":{"message":"slow down","code":429}}"#;
     let long = r#"{"error":{"message":"too long","code":"context_length_exceeded"}}"#;
+    let of_vllm = r#"{"object":"error","message":"This model's maximum context length is 10 tokens","type":"BadRequestError","code":400}"#;
     let named = stream("event: error\ndata: {\"message\":\"no more\"}\n\n");
     for (answer, kind, part) in [
         (stream(&events(&[HELLO])), K::Connection, "ended its stream before its answer was whole; check the server"),
@@ -137,6 +138,10 @@ async fn what_went_wrong_with_a_stream_is_told_in_a_sentence() {
         ),
         (stream(&events(&[coded])), K::RateLimit, "with an error: slow down; wait, or ask less often"),
         (stream(&events(&[long])), K::ContextWindow, "with an error: too long; shorten the transcript"),
+        (stream(&events(&[of_vllm])), K::ContextWindow, "with an error: This model's maximum context length is 10"),
+        // The mark alone ends nothing.
+        (stream("data: [DONE]\n\n"), K::Connection, "ended its stream before its answer was whole"),
+        (stream(&events(&[r#"{"choices":[]}"#, "[DONE]"])), K::Connection, "ended its stream before"),
         (named, K::Server, "with an error: no more; try again later"),
         (
             stream(&events(&[HELLO, "{\"choices\": [{"])),
@@ -172,6 +177,9 @@ async fn a_stream_has_its_limits() {
     let told = ask(vec![Act::Say(endless)]).await;
     assert!(told.error().message.contains("more than 32 MiB"), "{}", told.error());
     assert!(told.slept.is_empty(), "it would come again");
+    let small = format!("data: [{}0]\n\n", "0,".repeat(1_000_000));
+    let told = ask(vec![Act::Say(stream(&small))]).await;
+    assert!(told.error().message.contains("more than 1000000 values in one document"), "{}", told.error());
 }
 
 #[tokio::test]

@@ -205,6 +205,12 @@ async fn other_answers_are_final() {
         ),
         (
             "400 Bad Request",
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#,
+            ModelErrorKind::ContextWindow,
+            "transcript_compact",
+        ),
+        (
+            "400 Bad Request",
             r#"[{"error":{"code":400,"message":"The input token count exceeds the maximum number of tokens allowed"}}]"#,
             ModelErrorKind::ContextWindow,
             "answered 400 Bad Request: The input token count",
@@ -229,9 +235,32 @@ async fn other_answers_are_final() {
 }
 
 #[tokio::test]
+async fn an_error_in_a_document_of_success_is_read_as_one() {
+    let limited = r#"{"error":{"message":"rate limited upstream.","code":429}}"#;
+    let (base, _requests) = server(vec![json("200 OK", limited), json("200 OK", GOOD)]).await;
+    let place = Place::new();
+    ask(&routes(&base, &[]), &place, &request()).await.unwrap();
+    assert_eq!(*place.clock.slept.borrow(), [500], "and tried again where that may help");
+    let (error, slept) = failure(vec![json("200 OK", r#"{"error":"no such model","code":404}"#)]).await;
+    assert_eq!((error.kind, slept.len()), (ModelErrorKind::BadRequest, 0));
+    assert!(error.message.contains("answered with an error: no such model"), "{error}");
+}
+
+#[tokio::test]
+async fn odd_counts_do_not_cost_the_answer() {
+    let odd =
+        GOOD.replace(r#""prompt_tokens":3,"completion_tokens":1"#, r#""prompt_tokens":3.0,"completion_tokens":-1"#);
+    assert_ne!(odd, GOOD);
+    let (base, _requests) = server(vec![json("200 OK", &odd)]).await;
+    let reply = ask(&routes(&base, &[]), &Place::new(), &request()).await.unwrap();
+    assert_eq!((reply.text.as_ref(), reply.usage.input_tokens, reply.usage.output_tokens), ("hello", 3, 0));
+}
+
+#[tokio::test]
 async fn answers_that_make_no_sense_say_what_they_were() {
     for (act, part) in [
         (json("200 OK", ""), "answered with an empty body"),
+        (answer("200 OK", "content-encoding: gzip\r\n", "\u{1f}\u{8b}"), "packed its answer (content-encoding gzip)"),
         (json("200 OK", &GOOD[..60]), "JSON that ends in the middle: {\"id\":\"c1\""),
         (answer("200 OK", "content-type: text/html\r\n", "<!doctype html><h1>Hi</h1>"), "a web page instead of JSON"),
         (answer("200 OK", "content-type: text/plain\r\n", "all good"), "(content type text/plain): all good"),

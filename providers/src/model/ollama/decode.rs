@@ -7,14 +7,17 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::model::choice::{arguments, call_id};
+use crate::model::count::Count;
 
 #[derive(Deserialize)]
 struct Body {
     message: Said,
     model: Option<String>,
     done_reason: Option<String>,
-    prompt_eval_count: Option<u64>,
-    eval_count: Option<u64>,
+    #[serde(default)]
+    prompt_eval_count: Count,
+    #[serde(default)]
+    eval_count: Count,
 }
 
 #[derive(Deserialize)]
@@ -57,11 +60,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         tool_calls: calls.into_iter().enumerate().map(|(index, call)| tool_call(index, call)).collect(),
         blocks,
         reasoning: thinking.map(Into::into),
-        usage: Usage {
-            input_tokens: body.prompt_eval_count.unwrap_or(0),
-            output_tokens: body.eval_count.unwrap_or(0),
-            ..Usage::default()
-        },
+        usage: Usage { input_tokens: body.prompt_eval_count.0, output_tokens: body.eval_count.0, ..Usage::default() },
         stop_reason: body.done_reason.map(Into::into),
         model: body.model.map_or_else(|| model.into(), Into::into),
         provider: "ollama".into(),

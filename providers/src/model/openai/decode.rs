@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::model::choice::{arguments, call_id};
+use crate::model::count::Count;
 
 #[derive(Deserialize)]
 struct Body {
@@ -47,17 +48,19 @@ struct Function {
     arguments: Option<Value>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
 struct Tokens {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
+    prompt_tokens: Count,
+    completion_tokens: Count,
     prompt_tokens_details: Option<Details>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
 struct Details {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
+    cached_tokens: Count,
+    cache_write_tokens: Count,
 }
 
 /// The reply that a body holds; otherwise what it lacks.
@@ -102,12 +105,12 @@ fn tool_call(index: usize, call: Call) -> ToolCall {
 }
 
 fn usage(tokens: &Tokens) -> Usage {
-    let details = tokens.prompt_tokens_details.as_ref();
+    let details = tokens.prompt_tokens_details.unwrap_or_default();
     Usage {
-        input_tokens: tokens.prompt_tokens.unwrap_or(0),
-        output_tokens: tokens.completion_tokens.unwrap_or(0),
-        cache_read_tokens: details.and_then(|details| details.cached_tokens).unwrap_or(0),
-        cache_write_tokens: details.and_then(|details| details.cache_write_tokens).unwrap_or(0),
+        input_tokens: tokens.prompt_tokens.0,
+        output_tokens: tokens.completion_tokens.0,
+        cache_read_tokens: details.cached_tokens.0,
+        cache_write_tokens: details.cache_write_tokens.0,
         cost_nano_usd: None,
     }
 }

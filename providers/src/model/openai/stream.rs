@@ -23,6 +23,8 @@ pub(in crate::model) struct Streamed {
     places: HashMap<u64, usize>,
     finish_reason: Value,
     usage: Value,
+    /// A chunk had something to say, so there is an answer that the mark may end.
+    has_begun: bool,
 }
 
 #[derive(Default)]
@@ -45,6 +47,7 @@ impl Assembly for Streamed {
         if let Some(Value::Array(choices)) = chunk.remove("choices") {
             let first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
             for choice in choices.iter().filter(first) {
+                self.has_begun = true;
                 self.choice(choice, live);
             }
         }
@@ -58,7 +61,7 @@ impl Assembly for Streamed {
     }
 
     fn ends_with_mark(&self) -> bool {
-        true
+        self.has_begun
     }
 
     fn document(self: Box<Self>) -> Value {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::model::choice::{arguments, without_nulls};
 use crate::model::content::OPENAI_ITEM;
+use crate::model::count::Count;
 
 #[derive(Deserialize)]
 struct Body {
@@ -24,17 +25,19 @@ struct Incomplete {
     reason: Option<String>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
 struct Tokens {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
+    input_tokens: Count,
+    output_tokens: Count,
     input_tokens_details: Option<Details>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
 struct Details {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
+    cached_tokens: Count,
+    cache_write_tokens: Count,
 }
 
 /// The failure that a body tells of, though the server answered with 200.
@@ -159,12 +162,12 @@ fn texts(parts: Option<&Value>) -> Vec<String> {
 }
 
 fn usage(tokens: &Tokens) -> Usage {
-    let details = tokens.input_tokens_details.as_ref();
+    let details = tokens.input_tokens_details.unwrap_or_default();
     Usage {
-        input_tokens: tokens.input_tokens.unwrap_or(0),
-        output_tokens: tokens.output_tokens.unwrap_or(0),
-        cache_read_tokens: details.and_then(|details| details.cached_tokens).unwrap_or(0),
-        cache_write_tokens: details.and_then(|details| details.cache_write_tokens).unwrap_or(0),
+        input_tokens: tokens.input_tokens.0,
+        output_tokens: tokens.output_tokens.0,
+        cache_read_tokens: details.cached_tokens.0,
+        cache_write_tokens: details.cache_write_tokens.0,
         cost_nano_usd: None,
     }
 }

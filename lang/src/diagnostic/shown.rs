@@ -1,0 +1,44 @@
+//! Text from anywhere (a model, a server, a file) is shown as text: what a terminal would obey becomes a visible sign.
+
+use std::borrow::Cow;
+
+/// A character as it may be shown; nothing for one that only confuses. Line breaks are not for here.
+#[must_use]
+pub fn shown(c: char) -> Option<char> {
+    match c {
+        '\t' => Some(' '),
+        '\r' => None,
+        // Control pictures: `␛` for escape.
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)),
+        '\x7f' => Some('\u{2421}'),
+        // C1 controls: some terminals take U+009B for the beginning of a sequence.
+        '\u{80}'..='\u{9f}' => Some('\u{fffd}'),
+        // They turn the direction of what follows them, our own rows included, or hide in it.
+        '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+            Some('\u{fffd}')
+        }
+        c => Some(c),
+    }
+}
+
+/// A text of several lines as it may be shown.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    if text.chars().all(|c| c == '\n' || shown(c) == Some(c)) {
+        return text.into();
+    }
+    text.chars().filter_map(|c| if c == '\n' { Some(c) } else { shown(c) }).collect::<String>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_control_is_left_but_line_breaks() {
+        for c in (0..=0x10ffff).filter_map(char::from_u32) {
+            assert!(shown(c).is_none_or(|c| !c.is_control()), "{c:?}");
+        }
+        assert_eq!(clean("a\x1b[31m\r\nb\u{202e}\x07"), "a␛[31m\nb\u{fffd}␇");
+        assert!(matches!(clean("plain\nö"), Cow::Borrowed(_)));
+    }
+}
