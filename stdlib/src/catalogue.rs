@@ -13,6 +13,7 @@ pub fn catalogue() -> Vec<&'static Code> {
     let of_core = CORE_CODES.get_or_init(|| REMINDERS.iter().chain(LOGS).map(of_core).collect());
     let own = [
         crate::read::CODES,
+        crate::rhai_voice::CODES,
         crate::fact::CODES,
         crate::fault::CODES,
         crate::project::CODES,

@@ -4,6 +4,7 @@ use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
 use crate::progress::CutShort;
+use crate::rhai_voice::{Surroundings, Voice, is_rhai};
 use crate::table::registry;
 use crate::tape::{Beginning, Tape};
 use crate::world::{Live, World};
@@ -112,6 +113,10 @@ pub struct Engine {
     context: RefCell<Rc<Context>>,
     names: RefCell<Vec<Outer>>,
     modules: Modules,
+    /// Reads files for `modules`, and for scripts in Rhai.
+    loader: Rc<dyn Loader>,
+    /// Made on the first script in Rhai.
+    voice: OnceCell<Rc<Voice>>,
     /// Made on the first wait: a script that never waits pays nothing for it.
     runtime: OnceCell<Option<tokio::runtime::LocalRuntime>>,
 }
@@ -142,15 +147,22 @@ impl Engine {
         let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
         let waiting = Rc::downgrade(&isolate);
         world.routes.set_place(move || waiting.upgrade()?.waiting_place());
-        let modules = Modules::new(options.loader);
-        let (context, names, runtime) = Default::default();
-        Self { isolate, world, context, names, modules, runtime }
+        let modules = Modules::new(options.loader.clone());
+        let (context, names, voice, runtime) = Default::default();
+        Self { isolate, world, context, names, modules, loader: options.loader, voice, runtime }
     }
 
     /// Everything that can be found without running.
     #[must_use]
     pub fn check(&self, source: &SourceRef) -> Vec<Diagnostic> {
+        if is_rhai(source) {
+            return self.voice().parse(source).err().unwrap_or_default();
+        }
         self.load(source, Options::default()).diagnostics
+    }
+
+    fn voice(&self) -> &Rc<Voice> {
+        self.voice.get_or_init(|| Voice::new(Surroundings::of_run(self.isolate.limits(), self.loader.clone())))
     }
 
     fn load(&self, source: &SourceRef, options: Options<'_>) -> Loaded {
@@ -160,13 +172,34 @@ impl Engine {
     /// Checks and runs a script: what it imports, its top-level statements, then its pipeline `default`, else `main`, else the first.
     #[must_use]
     pub fn run(&self, source: &SourceRef) -> Ran {
+        if is_rhai(source) {
+            return match self.voice().parse(source) {
+                Ok(script) => {
+                    let known = ["task", "context"].map(|name| (name, self.parameter(name)));
+                    let args = [("args", crate::convert::to_value(&self.world.args_data()))];
+                    let pipeline = self.voice().pipeline(script, known.into_iter().chain(args).collect());
+                    self.start_watch();
+                    self.finish(self.call(pipeline, Vec::new()), Vec::new())
+                }
+                Err(diagnostics) => self.unfit(diagnostics),
+            };
+        }
         let loaded = self.load(source, Options::default());
-        let mut diagnostics = errors(loaded.diagnostics);
-        let Some(unit) = loaded.unit else {
-            self.world.routes.discard();
-            return Ran { exit_code: 1, diagnostics, interrupted: None };
-        };
-        let result = self.execute(&unit);
+        let diagnostics = errors(loaded.diagnostics);
+        match loaded.unit {
+            Some(unit) => self.finish(self.execute(&unit), diagnostics),
+            None => self.unfit(diagnostics),
+        }
+    }
+
+    /// A script that cannot run.
+    fn unfit(&self, diagnostics: Vec<Diagnostic>) -> Ran {
+        self.world.routes.discard();
+        Ran { exit_code: 1, diagnostics, interrupted: None }
+    }
+
+    /// What a run that has come to its end came to.
+    fn finish(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> Ran {
         match &result {
             // Nothing is left to clean up with, or no recorded answer.
             Err(raise) if raise.why == Why::Exhausted => self.isolate.abandon_tasks(),
@@ -228,8 +261,7 @@ impl Engine {
     }
 
     fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
-        self.isolate.start_watch();
-        watch_time(&self.isolate, &self.context().task, |time| Box::pin(tokio::time::sleep(time)));
+        self.start_watch();
         self.evaluate(&unit.before)?;
         let returned = self.call(closure(&unit.main), Vec::new())?;
         // A `return` or a failed `?` at the top ends the run, the pipeline included.
@@ -240,6 +272,12 @@ impl Engine {
         let Some(proto) = self.isolate.function(entry.function) else { return Ok(Value::Nil) };
         let args = entry.params.iter().map(|name| self.parameter(name)).collect();
         self.call(closure(&proto), args)
+    }
+
+    /// The run's time begins.
+    fn start_watch(&self) {
+        self.isolate.start_watch();
+        watch_time(&self.isolate, &self.context().task, |time| Box::pin(tokio::time::sleep(time)));
     }
 
     /// Evaluates imported files, each once a run.
@@ -447,6 +485,9 @@ impl Drop for Engine {
         self.world.hooks.clear_persona();
         self.world.providers.clear();
         self.world.workers.clear();
+        if let Some(voice) = self.voice.get() {
+            voice.close();
+        }
     }
 }
 

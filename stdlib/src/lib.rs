@@ -6,6 +6,7 @@
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `persist`: loops that outlive their process.
 //! - `table`: the builtins, one file per namespace.
+//! - `rhai_voice`: scripts in Rhai, with the same builtins.
 //! - `tape`: runs on record, and run again from it.
 //! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
@@ -31,6 +32,7 @@ mod persist;
 mod progress;
 mod project;
 mod read;
+mod rhai_voice;
 mod schema;
 mod system;
 mod table;

@@ -12,6 +12,12 @@ pub fn is_standard(written: &str) -> bool {
 /// The file that `written` means in the file `from`: relative to its folder, `.harn` added where it is missing.
 #[must_use]
 pub fn target(from: &str, written: &str) -> String {
+    target_with(from, written, ENDING)
+}
+
+/// The same, for files of another ending.
+#[must_use]
+pub fn target_with(from: &str, written: &str, ending: &str) -> String {
     let folder = from.rsplit_once('/').map_or(if from.starts_with('/') { "/" } else { "" }, |(folder, _)| folder);
     let whole = if written.starts_with('/') { written.to_owned() } else { format!("{folder}/{written}") };
     let rooted = written.starts_with('/') || from.starts_with('/');
@@ -30,8 +36,8 @@ pub fn target(from: &str, written: &str) -> String {
     }
     let mut path = if rooted { "/".to_owned() } else { String::new() };
     path.push_str(&parts.join("/"));
-    if !path.ends_with(ENDING) {
-        path.push_str(ENDING);
+    if !path.ends_with(ending) {
+        path.push_str(ending);
     }
     path
 }

@@ -1,6 +1,7 @@
 //! Values that the runtime hands out (`transcript`, sessions, streams …): opaque, immutable, read like dicts.
 
 use super::{Str, Value};
+use crate::source::{SourceRef, Span};
 use crate::vm::{Cx, Raise, Wait};
 use std::any::Any;
 use std::rc::Rc;
@@ -45,8 +46,27 @@ pub trait HostObject: Any {
         None
     }
 
+    /// Itself as a function, for those that can be called.
+    fn callable(&self) -> Option<&dyn Callable> {
+        None
+    }
+
     /// For the crate that made it.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// A host value that can be called like a closure: a function of another language.
+pub trait Callable {
+    /// Calls it. Arguments beyond those it takes are left out.
+    ///
+    /// # Errors
+    /// What it raises before it has to wait; what comes later is in the wait.
+    fn call(&self, cx: &mut Cx<'_>, args: Vec<Value>) -> Result<Wait, Box<Raise>>;
+
+    /// Where it was written.
+    fn place(&self) -> Option<(SourceRef, Span)> {
+        None
+    }
 }
 
 /// What an iteration step gave.

@@ -31,7 +31,7 @@ pub use dict::Dict;
 pub(crate) use drop::release;
 pub(crate) use equal::order_int_and_float;
 pub use equal::{equal, order};
-pub use host::{HostBox, HostObject, Next};
+pub use host::{Callable, HostBox, HostObject, Next};
 pub(crate) use iter::Body;
 pub use iter::{Flavor, Iter, Status};
 pub use print::{display, inspect};
@@ -472,7 +472,11 @@ impl Value {
     /// Whether it can be called.
     #[must_use]
     pub fn is_callable(&self) -> bool {
-        matches!(self, Self::Closure(_) | Self::Builtin(_))
+        match self {
+            Self::Closure(_) | Self::Builtin(_) => true,
+            Self::Host(h) => h.object().callable().is_some(),
+            _ => false,
+        }
     }
 
     /// The string in it.

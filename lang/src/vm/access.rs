@@ -5,7 +5,7 @@ use super::fiber::Fiber;
 use super::{Cx, FieldSite, Place, Proto, Raise, Wait, codes, operate, record};
 use crate::builtins::{Builtin, Registry, Run};
 use crate::diagnostic::nearest;
-use crate::value::{DictBox, List, Methods, Next, Str, StructValue, Value, inspect};
+use crate::value::{DictBox, Iter, List, Methods, Next, Str, StructValue, Value, inspect};
 use std::rc::Rc;
 
 /// An item of a walk.
@@ -38,6 +38,40 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
             None => Err(no_member(cx, object, name)),
         },
     }
+}
+
+/// What a value holds under a key, for other languages: a string names a field, an int an element.
+///
+/// # Errors
+/// When there is nothing, as reading it in a script has them.
+pub fn read(cx: &mut Cx<'_>, object: &Value, key: &Value) -> Result<Value, Box<Raise>> {
+    match key {
+        Value::Str(name) if !matches!(object, Value::Dict(_)) => field(cx, object, name),
+        _ => index(object, key)?.ok_or_else(|| out_of_range(object, key)),
+    }
+}
+
+/// A walk over what a value holds, as an iterator.
+///
+/// # Errors
+/// When it cannot be walked.
+pub fn iterate(value: Value) -> Result<Value, Box<Raise>> {
+    match prepare(value)? {
+        iter @ Value::Iter(_) => Ok(iter),
+        other => Ok(Iter::over(other)),
+    }
+}
+
+/// The method of that name, as a call of `value.name(…)` finds it among the builtins.
+#[must_use]
+pub fn method_of(cx: &Cx<'_>, value: &Value, name: &str) -> Option<&'static Builtin> {
+    find_method(cx.isolate.registry(), value, name)
+}
+
+/// The error of a call of a method that the value does not have.
+#[must_use]
+pub fn missing_method(cx: &Cx<'_>, value: &Value, name: &str) -> Box<Raise> {
+    no_method(cx, value, &Str::new(name))
 }
 
 /// A field of a struct, or a method as a value.

@@ -6,7 +6,7 @@ use super::iterate::Advanced;
 use super::wait::State;
 use super::{Cx, Proto, Raise, Wait, codes};
 use crate::builtins::{Builtin, Run, Step};
-use crate::value::{Closure, Value, article, inspect};
+use crate::value::{Closure, HostBox, Value, article, inspect};
 use std::ptr;
 use std::rc::Rc;
 
@@ -37,6 +37,11 @@ enum Begun {
 impl Fiber {
     /// Calls the root function with the arguments in the first registers.
     pub(super) fn enter_root(&mut self, argc: usize) -> Result<(), Box<Raise>> {
+        // It would run at once otherwise, and a task begins when its turn comes.
+        if matches!(&self.root, Value::Host(_)) && self.root.is_callable() {
+            self.entry_host = Some(argc);
+            return Ok(());
+        }
         let callee: *const Value = &raw const self.root;
         // SAFETY: `root` stays where it is while the fiber is borrowed.
         match self.enter(unsafe { &*callee }, 0, argc, 0, true)? {
@@ -48,6 +53,21 @@ impl Fiber {
             }
         }
         Ok(())
+    }
+
+    /// Calls the root function that [`Self::enter_root`] left for the first slice.
+    pub(super) fn enter_host(&mut self, argc: usize) -> Exit {
+        let Value::Host(host) = &self.root else { return Exit::Done(Value::Nil) };
+        let host = host.clone();
+        match self.begin_host(&host, 0, argc) {
+            Ok(Begun::Wait(wait)) => {
+                self.pending = Pending::Register(0);
+                Exit::Wait(wait)
+            }
+            Ok(Begun::Value(value)) => Exit::Done(value),
+            Ok(Begun::Frame | Begun::Step(_)) => Exit::Done(Value::Nil),
+            Err(raise) => Exit::Raised(raise),
+        }
     }
 
     /// Calls `callee` with `argc` arguments from the absolute register `base` on. `lenient` callers (builtins) may give
@@ -67,6 +87,12 @@ impl Fiber {
                 Ok(Entered::Frame)
             }
             Value::Builtin(builtin) => self.enter_builtin(builtin, base, argc, dst, lenient),
+            Value::Host(host) if host.object().callable().is_some() => match self.begin_host(host, base, argc)? {
+                Begun::Wait(wait) => Ok(Entered::Wait(wait, Pending::Register(dst))),
+                Begun::Value(value) => Ok(Entered::Value(value)),
+                Begun::Step(step) => self.native_step(step),
+                Begun::Frame => Ok(Entered::Frame),
+            },
             other => {
                 let message = format!("{} is not a function", with_article(other));
                 Err(Raise::error(codes::CALL, message).about_callee(format!("this is {}", inspect(other))))
@@ -147,6 +173,16 @@ impl Fiber {
             Begun::Step(step) => self.native_step(step),
             Begun::Frame => Ok(Entered::Frame),
         }
+    }
+
+    /// Calls a function of another language.
+    fn begin_host(&mut self, host: &Rc<HostBox>, base: usize, argc: usize) -> Result<Begun, Box<Raise>> {
+        let Some(callable) = host.object().callable() else { return Ok(Begun::Value(Value::Nil)) };
+        let args = self.stack[base..base + argc].iter_mut().map(std::mem::take).collect();
+        let Self { isolate, context, .. } = self;
+        let result = callable.call(&mut Cx { isolate, context }, args);
+        self.weigh();
+        result.and_then(begun)
     }
 
     /// Calls a builtin up to the first thing that it wants.
@@ -350,6 +386,11 @@ impl Fiber {
     fn begin(&mut self, callee: &Value, base: usize, argc: usize) -> Result<Begun, Box<Raise>> {
         if let Value::Builtin(builtin) = callee {
             return self.begin_builtin(builtin, base, argc, 0, true);
+        }
+        if let Value::Host(host) = callee
+            && host.object().callable().is_some()
+        {
+            return self.begin_host(host, base, argc);
         }
         self.enter(callee, base, argc, 0, true).map(|_| Begun::Frame)
     }

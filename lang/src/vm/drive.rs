@@ -1,7 +1,7 @@
 //! Fibers as futures, and script functions that the runtime may call.
 
 use super::tasks::wait_for;
-use super::{Called, Context, Exit, Fiber, Isolate, On, Outcome, Raise, Wait, codes, nesting};
+use super::{Called, Context, Exit, Fiber, Isolate, On, Outcome, Wait, nesting};
 use crate::value::Value;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -101,7 +101,7 @@ impl Function {
     pub fn call(&self, args: impl IntoIterator<Item = Value>) -> Called {
         let nesting = self.isolate.nesting();
         if nesting.level() >= nesting::MOST {
-            return Called::Now(Err(too_deep()));
+            return Called::Now(Err(nesting::too_deep()));
         }
         let mut context = (*self.context).clone();
         if let Some(task) = self.isolate.tasks().current() {
@@ -121,9 +121,4 @@ impl Function {
             }
         }
     }
-}
-
-fn too_deep() -> Box<Raise> {
-    let message = format!("functions called by the runtime are nested more than {} deep", nesting::MOST);
-    Raise::error(codes::DEPTH, message).help("a hook, tool or provider probably starts what calls it again")
 }

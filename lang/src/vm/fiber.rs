@@ -75,6 +75,8 @@ pub struct Fiber {
     pub(super) woken: Option<Result<Value, Box<Raise>>>,
     /// A builtin that was called directly and waits.
     pub(super) entry_wait: Option<Wait>,
+    /// A function of another language that is called when the fiber runs, with so many arguments.
+    pub(super) entry_host: Option<usize>,
     /// Instructions left of this slice.
     pub(super) ticks: i64,
     /// Instructions in this slice.
@@ -119,6 +121,7 @@ impl Fiber {
             pending: Pending::Nothing,
             woken: None,
             entry_wait: None,
+            entry_host: None,
             ticks: 0,
             slice: 0,
             root: Value::Nil,

@@ -9,6 +9,7 @@
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace, `caught` throws again.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call; [`Wait`]: what a
 //!   builtin that must wait hands back.
+//! - `coroutine`: code of another language, which waits on a native stack of its own.
 //! - [`tasks`]: fibers beside one another. [`Path`]: their names.
 
 mod access;
@@ -16,6 +17,7 @@ mod call;
 mod caught;
 pub mod codes;
 mod context;
+mod coroutine;
 mod dispatch;
 mod drive;
 mod fast;
@@ -41,6 +43,8 @@ mod wait;
 mod watch;
 
 pub(crate) use access::walkable;
+pub use access::{iterate, method_of, missing_method, read};
+pub use coroutine::{begin, call, inside, outside, tick};
 pub use context::{Context, Cx, Host, Idle, Limits};
 pub use drive::{Function, drive, resume, yield_once};
 pub use fiber::{Exit, Fiber};

@@ -1,7 +1,7 @@
 //! The functions that the runtime is calling now, each inside the one before. Each lies on the native stack, while it runs and
 //! whenever it is polled, so what counts is where a call happens and not where its function was made.
 
-use super::Isolate;
+use super::{Isolate, Raise, codes};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -14,6 +14,12 @@ pub(super) const MOST: usize = 32;
 const NEEDED: usize = 1 << 20;
 /// How much the stack grows by where that is not left.
 const GROWTH: usize = 8 << 20;
+
+/// The error of a call more than may be.
+pub(super) fn too_deep() -> Box<Raise> {
+    let message = format!("functions called by the runtime are nested more than {MOST} deep");
+    Raise::error(codes::DEPTH, message).help("a hook, tool or provider probably starts what calls it again")
+}
 
 /// Runs a call where the native stack has room for it.
 pub(super) fn with_room<R>(run: impl FnOnce() -> R) -> R {

@@ -33,6 +33,9 @@ impl Fiber {
         if let Some(wait) = self.entry_wait.take() {
             return Exit::Wait(wait);
         }
+        if let Some(argc) = self.entry_host.take() {
+            return self.enter_host(argc);
+        }
         if let Some(result) = self.woken.take()
             && let Some(exit) = self.deliver(result)
         {

@@ -101,8 +101,11 @@ impl ScriptFn {
 
     /// Where it was written; nothing for a builtin.
     fn place(&self) -> Option<(SourceRef, Span)> {
-        let Value::Closure(closure) = self.function.value() else { return None };
-        Some((closure.proto.source.clone()?, closure.proto.span))
+        match self.function.value() {
+            Value::Closure(closure) => Some((closure.proto.source.clone()?, closure.proto.span)),
+            Value::Host(host) => host.object().callable()?.place(),
+            _ => None,
+        }
     }
 
     /// Calls it where receipts of tool calls are filed; the call, and the place for them.

@@ -75,8 +75,11 @@ fn check_room(isolate: &Isolate) -> Result<(), Box<Raise>> {
 
 /// Where a closure was written.
 fn origin(function: &Value) -> Option<(SourceRef, Span)> {
-    let Value::Closure(closure) = function else { return None };
-    Some((closure.proto.source.clone()?, closure.proto.span))
+    match function {
+        Value::Closure(closure) => Some((closure.proto.source.clone()?, closure.proto.span)),
+        Value::Host(host) => host.object().callable()?.place(),
+        _ => None,
+    }
 }
 
 async fn work(isolate: Rc<Isolate>, task: Rc<Task>, fiber: Fiber) {

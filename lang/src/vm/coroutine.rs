@@ -1,0 +1,326 @@
+//! Code of another language at work. It cannot give its native stack away as a fiber can, so it has one of its own: where it
+//! must wait it is suspended with all of that stack, and goes on where it was.
+//!
+//! - [`begin`]: starts such code; what it gives at once, or a wait for it.
+//! - [`call`]: called by that code: a function of the run, which may wait.
+//! - [`tick`]: called by that code now and then: fuel, memory, time, the stack, interruptions, and the turns of others.
+//! - [`outside`]: called by that code for work that needs much of the native stack, or may start such code again.
+//!
+//! Fibers never run on such a stack, since what grows the native stack for them ([`super::nesting`]) knows nothing of it.
+#![allow(unsafe_code)]
+
+use super::fiber::Exit;
+use super::nesting::{polled_in, with_room};
+use super::wait::{On, Outcome};
+use super::{Context, Cx, Fiber, Isolate, Raise, Wait, codes, nesting, resume, yield_once};
+use crate::value::Value;
+use corosensei::stack::{DefaultStack, Stack};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::{Cell, RefCell};
+use std::ptr;
+use std::rc::Rc;
+
+/// Address space of one stack. Only what is used of it takes memory.
+const STACK: usize = 256 << 20;
+/// What must be left of it wherever code is at work: for what it calls between two looks.
+const RESERVE: usize = 512 << 10;
+/// Stacks of which more was used are given back to the system.
+const KEPT_SIZE: usize = 256 << 10;
+/// Unused stacks that are kept.
+const KEPT: usize = 16;
+/// Operations in a slice: about 100 µs.
+const SLICE: i64 = 1_000;
+
+thread_local! {
+    static UNUSED: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
+    /// Whose stack the thread is on; nothing on its own.
+    static CURRENT: RefCell<Option<Rc<Line>>> = const { RefCell::new(None) };
+}
+
+/// Why such code is suspended.
+enum Pause {
+    /// A function that it called must wait, or its slice is over.
+    Call(Box<(Fiber, Exit)>),
+    /// Its own slice is over.
+    Turn,
+}
+
+type Body = Coroutine<Outcome, Pause, Outcome>;
+
+/// What the code at work on a stack reaches of the run.
+struct Line {
+    isolate: Rc<Isolate>,
+    context: Rc<Context>,
+    /// Into the stack, while the coroutine is there.
+    yielder: Cell<*const Yielder<Outcome, Pause>>,
+    /// Counts its operations and notices what interrupts it.
+    meter: RefCell<Fiber>,
+    /// For the next call.
+    spare: RefCell<Option<Fiber>>,
+    /// The lowest address at which it may be.
+    lowest: usize,
+    /// The lowest address at which it was seen.
+    seen: Cell<usize>,
+}
+
+/// Starts `body` on a stack of its own.
+///
+/// # Errors
+/// When calls are nested too deep, or there is no memory for a stack; what the body comes to is in the wait.
+pub fn begin(cx: &Cx<'_>, body: impl FnOnce() -> Outcome + 'static) -> Result<Wait, Box<Raise>> {
+    let nesting = cx.isolate.nesting();
+    if nesting.level() >= nesting::MOST {
+        return Err(nesting::too_deep());
+    }
+    let mut work = Work::new(cx, body)?;
+    let _within = nesting.enter();
+    let paused = match with_room(|| work.step(Ok(Value::Nil))) {
+        CoroutineResult::Return(outcome) => return Ok(Wait::ready(outcome)),
+        CoroutineResult::Yield(pause) => pause,
+    };
+    Ok(Wait::new(polled_in(cx.isolate.clone(), nesting.calls(), work.drive(paused))).on(On::Script))
+}
+
+/// Calls a function of the run and waits for it: for code that [`begin`] started.
+///
+/// # Errors
+/// What interrupted it.
+pub fn call(function: Value, args: Vec<Value>) -> Outcome {
+    let Some(line) = current() else { return Err(nobody()) };
+    let spare = line.spare.take();
+    let started = line.clone();
+    let run = outside(move || {
+        let Line { isolate, context, .. } = &*started;
+        let mut fiber = match spare {
+            Some(fiber) => fiber,
+            None => Fiber::idle(isolate, context),
+        };
+        fiber.begin_again();
+        fiber.start(function, args).map(|()| {
+            let exit = fiber.run();
+            (fiber, exit)
+        })
+    });
+    match run? {
+        (fiber, Exit::Done(value)) => {
+            *line.spare.borrow_mut() = Some(fiber);
+            Ok(value)
+        }
+        (_, Exit::Raised(raise)) => Err(raise),
+        waiting => line.suspend(Pause::Call(Box::new(waiting))),
+    }
+}
+
+/// What [`begin`]'s code is at work for; nothing outside of any.
+pub fn inside<T>(work: impl FnOnce(&mut Cx<'_>) -> T) -> Option<T> {
+    let line = current()?;
+    Some(work(&mut Cx { isolate: &line.isolate, context: &line.context }))
+}
+
+/// Counts one operation of code that [`begin`] started, and now and then lets others have their turn.
+///
+/// # Errors
+/// What ends it: fuel, memory or time that is used up, a stack without room, a signal.
+#[inline]
+pub fn tick() -> Result<(), Box<Raise>> {
+    let Some(line) = current() else { return Ok(()) };
+    let here = stack_pointer();
+    if here < line.seen.get() {
+        line.seen.set(here);
+        if here < line.lowest {
+            return Err(full());
+        }
+    }
+    let turn = line.meter.borrow_mut().tick()?;
+    if turn { line.suspend(Pause::Turn).map(drop) } else { Ok(()) }
+}
+
+/// Does something on the thread's own stack.
+pub fn outside<T>(work: impl FnOnce() -> T) -> T {
+    let Some(line) = current() else { return work() };
+    let yielder = line.yielder.get();
+    let work = Crossing(move || {
+        // What is done there is not done by the code at work: it cannot suspend it.
+        let _others = Entered::new(None);
+        work()
+    });
+    // SAFETY: the current line's coroutine is running, so its yielder is on its stack; see `Crossing` for the other stack.
+    unsafe { &*yielder }.on_parent_stack(move || work.run())
+}
+
+/// Work for the parent's stack.
+struct Crossing<F>(F);
+
+// SAFETY: the bound keeps references to the yielder away from the parent's stack. Nobody but `Line` holds one, and no line
+// is current there, so nobody can reach it. The thread is the same.
+unsafe impl<F> Send for Crossing<F> {}
+
+impl<F: FnOnce() -> T, T> Crossing<F> {
+    fn run(self) -> T {
+        (self.0)()
+    }
+}
+
+fn current() -> Option<Rc<Line>> {
+    CURRENT.with_borrow(Clone::clone)
+}
+
+/// Who is current, for as long as this is there; also when a panic passes.
+struct Entered(Option<Rc<Line>>);
+
+impl Entered {
+    fn new(line: Option<Rc<Line>>) -> Self {
+        Self(CURRENT.replace(line))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
+
+impl Line {
+    /// Waits for what is paused; what that gives.
+    fn suspend(&self, pause: Pause) -> Outcome {
+        // SAFETY: the line is current, so its coroutine is running and its yielder is on its stack.
+        unsafe { &*self.yielder.get() }.suspend(pause)
+    }
+}
+
+/// A coroutine and its line. Dropped while it is suspended, it is unwound.
+struct Work {
+    body: Option<Body>,
+    line: Rc<Line>,
+}
+
+impl Work {
+    fn new(cx: &Cx<'_>, body: impl FnOnce() -> Outcome + 'static) -> Result<Self, Box<Raise>> {
+        let stack = match UNUSED.with_borrow_mut(Vec::pop) {
+            Some(stack) => stack,
+            None => DefaultStack::new(STACK).map_err(|e| no_stack(&e))?,
+        };
+        let mut meter = Fiber::idle(cx.isolate, cx.context);
+        meter.slice_of(SLICE);
+        let line = Rc::new(Line {
+            isolate: cx.isolate.clone(),
+            context: cx.context.clone(),
+            yielder: Cell::new(ptr::null()),
+            meter: RefCell::new(meter),
+            spare: RefCell::new(None),
+            lowest: stack.limit().get() + RESERVE,
+            seen: Cell::new(stack.base().get()),
+        });
+        let own = line.clone();
+        let body = Body::with_stack(stack, move |yielder, _| {
+            own.yielder.set(yielder);
+            // The body is dropped before it has returned, while its stack is there.
+            let outcome = body();
+            own.meter.borrow_mut().settle();
+            outcome
+        });
+        Ok(Self { body: Some(body), line })
+    }
+
+    /// Lets it go on until it pauses again.
+    fn step(&mut self, given: Outcome) -> CoroutineResult<Pause, Outcome> {
+        let Some(body) = &mut self.body else { return CoroutineResult::Return(Err(nobody())) };
+        let _at_work = Entered::new(Some(self.line.clone()));
+        self.line.isolate.on_account(|| body.resume(given))
+    }
+
+    async fn drive(mut self, mut pause: Pause) -> Outcome {
+        loop {
+            let given = match pause {
+                Pause::Turn => {
+                    yield_once().await;
+                    Ok(Value::Nil)
+                }
+                Pause::Call(waiting) => {
+                    let (fiber, exit) = *waiting;
+                    resume(fiber, exit).await
+                }
+            };
+            match self.step(given) {
+                CoroutineResult::Return(outcome) => return outcome,
+                CoroutineResult::Yield(next) => pause = next,
+            }
+        }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let Some(mut body) = self.body.take() else { return };
+        if !body.done() {
+            // What lies on its stack is dropped as if it were at work.
+            let _at_work = Entered::new(Some(self.line.clone()));
+            self.line.isolate.on_account(|| body.force_unwind());
+        }
+        let stack = body.into_stack();
+        if self.line.seen.get() + KEPT_SIZE < stack.base().get() {
+            return;
+        }
+        // A thread that ends has no use for it.
+        let _ = UNUSED.try_with(|unused| {
+            let mut unused = unused.borrow_mut();
+            if unused.len() < KEPT {
+                unused.push(stack);
+            }
+        });
+    }
+}
+
+/// About where the stack ends now.
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let here = 0u8;
+    ptr::from_ref(std::hint::black_box(&here)).addr()
+}
+
+impl Fiber {
+    /// Has so many operations until the next look.
+    fn slice_of(&mut self, operations: i64) {
+        self.slice = self.slice().min(operations);
+        self.ticks = self.slice;
+    }
+
+    /// One operation; whether the slice is over.
+    fn tick(&mut self) -> Result<bool, Box<Raise>> {
+        self.ticks -= 1;
+        self.weigh();
+        if self.ticks > 0 {
+            return Ok(false);
+        }
+        let looked = self.slow_tick().map_err(|raise| self.as_memory(raise));
+        self.slice_of(SLICE);
+        looked.map(|()| true)
+    }
+
+    /// Pays for the operations of a slice that is not over.
+    fn settle(&mut self) {
+        self.isolate.burn(u64::try_from(self.slice - self.ticks.max(0)).unwrap_or(0));
+        self.slice = 0;
+        self.ticks = 0;
+    }
+
+    /// Knows no more than a new one.
+    fn begin_again(&mut self) {
+        self.noticed = self.context.task.noticed();
+        self.halted = 0;
+        self.caught.clear();
+    }
+}
+
+fn nobody() -> Box<Raise> {
+    Raise::error(codes::OUTSIDE, "nothing is at work that could wait")
+}
+
+fn no_stack(error: &std::io::Error) -> Box<Raise> {
+    Raise::error(codes::OUTSIDE, format!("the system gave no memory for a stack: {error}"))
+}
+
+fn full() -> Box<Raise> {
+    Raise::error(codes::DEPTH, "calls are nested deeper than the stack has room for")
+        .help("a recursion without an end is the usual reason")
+}

@@ -1,0 +1,175 @@
+//! Functions that cross: closures of Rhai as functions of the run, and those of the run as function pointers of Rhai.
+
+use super::Voice;
+use super::convert::{From, to_dynamic, to_value};
+use super::errors::{raise_of, to_rhai};
+use super::value::Opaque;
+use lang::source::{SourceRef, Span};
+use lang::value::{Callable, HostBox, HostObject, Value};
+use lang::vm::{Cx, Outcome, Raise, Wait, begin, call, codes};
+use rhai::{Dynamic, EvalAltResult, FnPtr, GlobalRuntimeState, NativeCallContext, Position};
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A closure of Rhai as a function of the run.
+pub(crate) struct RhaiFunction(Rc<Holder>);
+
+/// What it needs to be called. Emptied when the run ends: what a closure captured may hold the closure.
+pub(super) struct Holder(RefCell<Option<Rc<Held>>>);
+
+impl Holder {
+    pub(super) fn clear(&self) {
+        self.0.take();
+    }
+}
+
+struct Held {
+    voice: Rc<Voice>,
+    pointer: FnPtr,
+    /// The functions and imports that were there where it crossed.
+    global: GlobalRuntimeState,
+    /// How many arguments it may take, besides those it has; nothing where that is not known.
+    arities: Vec<usize>,
+    place: Option<(SourceRef, Span)>,
+}
+
+impl RhaiFunction {
+    /// A closure as a value of the run.
+    pub(super) fn value(pointer: FnPtr, from: From<'_>) -> Value {
+        // One of the run on its way back.
+        if let [only] = pointer.curry()
+            && pointer.fn_name() == OF_THE_RUN
+            && let Some(opaque) = only.read_lock::<Opaque>()
+        {
+            return opaque.value().clone();
+        }
+        let mut global = from.context.global_runtime_state().clone();
+        global.level = 0;
+        let (arities, place) = known(&pointer, &global, from.voice);
+        let held = Held { voice: from.voice.clone(), pointer, global, arities, place };
+        let holder = Rc::new(Holder(RefCell::new(Some(Rc::new(held)))));
+        from.voice.note(&holder);
+        HostBox::value(Self(holder))
+    }
+
+    /// The pointer that it was made of.
+    pub(super) fn pointer(&self) -> Option<FnPtr> {
+        self.0.0.borrow().as_ref().map(|held| held.pointer.clone())
+    }
+}
+
+/// What the libraries at hand say of the function that a pointer names: how many arguments, and where it was written.
+fn known(
+    pointer: &FnPtr,
+    global: &GlobalRuntimeState,
+    voice: &Voice,
+) -> (Vec<usize>, Option<(SourceRef, Span)>) {
+    let (mut arities, mut place) = (Vec::new(), None);
+    for module in global.lib.iter().rev() {
+        for (.., name, _, function) in module.iter_script_fn_info() {
+            if name != pointer.fn_name() {
+                continue;
+            }
+            if let Some(own) = function.params.len().checked_sub(pointer.curry().len()) {
+                arities.push(own);
+            }
+            place = place.or_else(|| voice.place(module.id(), function.body.start_position()));
+        }
+    }
+    arities.sort_unstable();
+    arities.dedup();
+    (arities, place)
+}
+
+impl HostObject for RhaiFunction {
+    fn type_name(&self) -> &'static str {
+        "closure"
+    }
+
+    fn callable(&self) -> Option<&dyn Callable> {
+        Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Callable for RhaiFunction {
+    fn call(&self, cx: &mut Cx<'_>, args: Vec<Value>) -> Result<Wait, Box<Raise>> {
+        let held = self.0.0.borrow().clone();
+        match held {
+            Some(held) => begin(cx, move || held.run(args)),
+            None => Err(Raise::cancelled("the run of this function is over")),
+        }
+    }
+
+    fn place(&self) -> Option<(SourceRef, Span)> {
+        self.0.0.borrow().as_ref()?.place.clone()
+    }
+}
+
+impl Held {
+    fn run(&self, mut args: Vec<Value>) -> Outcome {
+        self.fit(&mut args)?;
+        let mut args: Vec<Dynamic> = args.into_iter().map(|arg| to_dynamic(arg, &self.voice)).collect();
+        let source = self.global.source().map(str::to_owned);
+        let context = NativeCallContext::new_with_all_fields(
+            self.voice.engine(),
+            self.pointer.fn_name(),
+            source.as_deref(),
+            &self.global,
+            Position::NONE,
+        );
+        let from = From { voice: &self.voice, context: &context };
+        match self.pointer.call_raw(&context, None, &mut args) {
+            Ok(result) => to_value(result, from),
+            Err(error) => Err(raise_of(*error, from)),
+        }
+    }
+
+    /// Leaves out what it does not take, as calls by the runtime do.
+    fn fit(&self, args: &mut Vec<Value>) -> Result<(), Box<Raise>> {
+        let Some(fewest) = self.arities.first() else { return Ok(()) };
+        if let Some(most) = self.arities.iter().rev().find(|takes| **takes <= args.len()) {
+            args.truncate(*most);
+            return Ok(());
+        }
+        let count = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
+        let was = if args.len() == 1 { "was" } else { "were" };
+        let message = format!("this function takes {}, but {} {was} given", count(*fewest), args.len());
+        let raise = Raise::error(codes::ARITY, message);
+        Err(match &self.place {
+            Some((source, span)) => raise.at(source, *span),
+            None => raise,
+        })
+    }
+}
+
+/// The name of pointers to functions of the run.
+const OF_THE_RUN: &str = "harn_function";
+
+/// A function of the run as a pointer of Rhai, which `f.call(x)`, `call(f, x)` and Rhai's own functions take.
+#[allow(deprecated)] // Rhai's word for what may change
+pub(super) fn pointer_of(function: Value, voice: &Rc<Voice>) -> Dynamic {
+    let own = Opaque::new(function);
+    let voice = Rc::downgrade(voice);
+    let made = FnPtr::from_fn(OF_THE_RUN, move |context, args| {
+        let mut args = args.iter_mut().map(|arg| std::mem::take(*arg));
+        let function = args.next().and_then(|first| first.try_cast::<Opaque>()).map(Opaque::into_value);
+        let (Some(function), Some(voice)) = (function, voice.upgrade()) else {
+            return Err(EvalAltResult::ErrorFunctionNotFound(OF_THE_RUN.to_owned(), Position::NONE).into());
+        };
+        let from = From { voice: &voice, context: &context };
+        let args = args.map(|arg| to_value(arg, from)).collect::<Result<Vec<_>, _>>().map_err(to_rhai)?;
+        call(function, args).map(|value| to_dynamic(value, &voice)).map_err(to_rhai)
+    });
+    match made {
+        Ok(mut pointer) => {
+            pointer.set_curry([Dynamic::from(own)]);
+            pointer.into()
+        }
+        Err(_) => Dynamic::from(own),
+    }
+}

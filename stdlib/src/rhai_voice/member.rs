@@ -1,0 +1,100 @@
+//! What one does with a value that Rhai has no type for: reading, walking, comparing, printing.
+
+use super::Voice;
+use super::convert::{From, to_dynamic, to_value};
+use super::errors::to_rhai;
+use super::offer::add;
+use super::value::Opaque;
+use lang::value::{Tag, Value, display, equal, inspect};
+use lang::vm::{Raise, call, codes, inside, iterate, read};
+use rhai::{Dynamic, EvalAltResult, Module};
+use std::any::TypeId;
+use std::rc::{Rc, Weak};
+
+/// Adds them.
+pub(super) fn add_members(voice: &Weak<Voice>, module: &mut Module) {
+    let (opaque, any) = (TypeId::of::<Opaque>(), TypeId::of::<Dynamic>());
+    let own = voice.clone();
+    // Rhai reads properties by it as well, since there are no getters.
+    add(module, "index$get$", &[opaque, any], "value[key]", " What the value holds.", move |context, args| {
+        let Some(voice) = own.upgrade() else { return Ok(Dynamic::UNIT) };
+        let from = From { voice: &voice, context };
+        let value = value_of(args[0]);
+        let key = to_value(std::mem::take(args[1]), from).map_err(to_rhai)?;
+        let found = inside(|cx| read(cx, &value, &key)).unwrap_or_else(|| Err(nobody()));
+        found.map(|value| to_dynamic(value, &voice)).map_err(to_rhai)
+    });
+    let set = |_: &rhai::NativeCallContext<'_>, args: &mut [&mut Dynamic]| {
+        let name = value_of(args[0]).type_name().to_owned();
+        Err(to_rhai(
+            Raise::error(codes::TYPE, format!("a {name} cannot be changed"))
+                .help("builtins that change one give the changed one back"),
+        ))
+    };
+    add(module, "index$set$", &[opaque, any, any], "value[key] = value", " Values of the run cannot be changed.", set);
+    for name in ["to_string", "print"] {
+        add(module, name, &[opaque], "to_string(value)", " The value as text.", |_, args| {
+            Ok(display(&value_of(args[0])).into())
+        });
+    }
+    for name in ["to_debug", "debug"] {
+        add(module, name, &[opaque], "to_debug(value)", " The value as text.", |_, args| {
+            Ok(inspect(&value_of(args[0])).into())
+        });
+    }
+    for (name, wanted) in [("==", true), ("!=", false)] {
+        add(module, name, &[opaque, opaque], "a == b", " Whether both are the same.", move |_, args| {
+            Ok((equal(&value_of(args[0]), &value_of(args[1])) == wanted).into())
+        });
+    }
+    let own = voice.clone();
+    module.set_iter_result(opaque, move |dynamic| Box::new(Walk::new(dynamic, &own)));
+}
+
+fn value_of(dynamic: &Dynamic) -> Value {
+    dynamic.read_lock::<Opaque>().map(|opaque| opaque.value().clone()).unwrap_or_default()
+}
+
+fn nobody() -> Box<Raise> {
+    Raise::error(codes::OUTSIDE, "nothing runs that could read this")
+}
+
+/// A walk over such a value.
+struct Walk {
+    voice: Weak<Voice>,
+    iter: Result<Value, Option<Box<Raise>>>,
+}
+
+impl Walk {
+    fn new(dynamic: Dynamic, voice: &Weak<Voice>) -> Self {
+        let value = dynamic.try_cast::<Opaque>().map(Opaque::into_value).unwrap_or_default();
+        Self { voice: voice.clone(), iter: iterate(value).map_err(Some) }
+    }
+
+    fn step(&mut self, voice: &Rc<Voice>) -> Result<Option<Dynamic>, Box<Raise>> {
+        let iter = match &mut self.iter {
+            Ok(iter) => iter.clone(),
+            Err(raise) => return raise.take().map_or(Ok(None), Err),
+        };
+        let next = inside(|cx| cx.isolate.registry().find(Tag::Iter.module(), "next")).flatten();
+        let Some(next) = next else { return Ok(None) };
+        let step = call(Value::Builtin(next), vec![iter])?;
+        let entries = step.as_dict();
+        let over = entries.and_then(|step| step.get_str("done")).is_none_or(Value::truthy);
+        let value = entries.and_then(|step| step.get_str("value")).cloned().unwrap_or_default();
+        Ok((!over).then(|| to_dynamic(value, voice)))
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Result<Dynamic, Box<EvalAltResult>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let voice = self.voice.upgrade()?;
+        let step = self.step(&voice);
+        if step.is_err() {
+            self.iter = Err(None);
+        }
+        step.map_err(to_rhai).transpose()
+    }
+}

@@ -1,0 +1,50 @@
+//! Rhai as the second voice: `.rhai` files call the same builtins, and the core calls their closures.
+//!
+//! - [`Voice`]: a Rhai engine with what it may reach. One is made for a run on its first `.rhai` file, others for packs:
+//!   [`Surroundings`] say which rows of the table of builtins it offers, what a script may use up, and what else it knows.
+//! - [`Script`]: a parsed file. [`Voice::pipeline`] makes a function of the run of it.
+//! - `value`: values of the language that Rhai has no type for, as one opaque type. `convert`: all others, both ways.
+//! - `function`: closures of Rhai as functions of the run. `offer`, `method`, `member`: the table of builtins as functions,
+//!   methods and properties of Rhai; `shadow`: what of Rhai's own library they replace. `import`: files that import one another.
+//! - `errors`: errors of one language in the other.
+//!
+//! # How a call goes
+//!
+//! Rhai runs on a stack of its own ([`lang::vm::begin`]). A builtin called from it is a call of the table's row on a fiber
+//! ([`lang::vm::call`]): rights, arity, cancellation and mocked time are those of the run, and where the row must wait, the
+//! stack is suspended. [`lang::vm::tick`] is called for every operation: it counts fuel, looks at memory, time and the room on
+//! the stack, and lets others have their turn. A closure that crosses to the run becomes a host value that can be called; each
+//! call of it begins on a stack of its own in the same way. So nothing waits on the thread's stack, and a hook that sleeps in
+//! a loop that a script waits for is no special case.
+//!
+//! # A sandbox
+//!
+//! A sandboxed script is a [`Voice`] with other [`Surroundings`]: `offers` names the rows, `loader: None` refuses imports,
+//! `watch` is asked at every operation and ends the script with its error, `own` adds functions. Its top level is run by
+//! calling [`Voice::pipeline`]'s function once; closures that it hands to a function of `own` arrive as `Dynamic`, and
+//! [`convert::to_value`] with the call's context makes functions of the run of them.
+
+mod convert;
+mod errors;
+mod function;
+mod import;
+mod member;
+mod method;
+mod offer;
+mod script;
+mod shadow;
+mod surroundings;
+mod value;
+mod voice;
+
+pub(crate) use errors::CODES;
+pub(crate) use surroundings::Surroundings;
+pub(crate) use voice::Voice;
+
+/// The ending of files in Rhai.
+pub(crate) const ENDING: &str = ".rhai";
+
+/// Whether a source is one in Rhai: its name says it.
+pub(crate) fn is_rhai(source: &lang::source::SourceRef) -> bool {
+    source.name().ends_with(ENDING)
+}

@@ -1,0 +1,125 @@
+//! A parsed file, and running it: its top level, then its `fn main`.
+
+use super::Voice;
+use super::convert::{From, to_dynamic, to_value};
+use super::errors::{diagnostics_of, raise_of};
+use lang::diagnostic::Diagnostic;
+use lang::source::{SourceRef, Span};
+use lang::value::{Callable, HostBox, HostObject, Value};
+use lang::vm::{Cx, Outcome, Raise, Wait, begin};
+use rhai::grain::{Compiler, SharedProgram, Vm};
+use rhai::{AST, Dynamic, NativeCallContext, Position, Scope};
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A parsed file.
+pub(crate) struct Script {
+    source: SourceRef,
+    ast: AST,
+}
+
+/// What is in scope of a script: names and values.
+pub(crate) type Constants = Vec<(&'static str, Value)>;
+
+impl Voice {
+    /// Parses a file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn parse(&self, source: &SourceRef) -> Result<Script, Vec<Diagnostic>> {
+        self.know(source);
+        match self.engine().compile(source.text()) {
+            Ok(mut ast) => {
+                ast.set_source(source.name());
+                Ok(Script { source: source.clone(), ast })
+            }
+            Err(error) => Err(diagnostics_of(&error, source)),
+        }
+    }
+
+    /// A script as a function of the run: its top level, and then its `fn main` with those of the constants that it names,
+    /// whose result it gives. A `return` at the top ends it.
+    pub(crate) fn pipeline(self: &Rc<Self>, mut script: Script, constants: Constants) -> Value {
+        let last = match main(&script.ast) {
+            Some(params) => {
+                let known = |name: &String| constants.iter().any(|(constant, _)| constant == name);
+                let args: Vec<&str> = params.iter().map(|name| if known(name) { name.as_str() } else { "()" }).collect();
+                format!("main({})", args.join(", "))
+            }
+            None => "()".to_owned(),
+        };
+        // One program, so that closures made in `main` are known to the same library.
+        if let Ok(last) = self.engine().compile(last) {
+            script.ast = script.ast.merge(&last);
+            script.ast.set_source(script.source.name());
+        }
+        let run = Pipeline { voice: self.clone(), source: script.source, ast: script.ast, constants };
+        HostBox::value(PipelineFunction(RefCell::new(Some(run))))
+    }
+}
+
+/// The parameters of `fn main`.
+fn main(ast: &AST) -> Option<Vec<String>> {
+    let found = ast.iter_functions().find(|function| function.name == "main" && function.this_type.is_none())?;
+    Some(found.params.iter().map(|name| (*name).to_owned()).collect())
+}
+
+/// A script that will run once.
+struct Pipeline {
+    voice: Rc<Voice>,
+    source: SourceRef,
+    ast: AST,
+    constants: Constants,
+}
+
+impl Pipeline {
+    fn run(self) -> Outcome {
+        let Self { voice, source, ast, constants } = self;
+        let program: SharedProgram = Compiler::new().compile(&ast).into_shared();
+        let mut scope = Scope::new();
+        for (name, value) in constants {
+            scope.push_constant_dynamic(name, to_dynamic(value, &voice));
+        }
+        let mut vm = Vm::new(voice.engine());
+        let result: Result<Dynamic, _> = vm.eval_with_callbacks(&mut scope, &program);
+        let global = vm.into_global_state();
+        let context =
+            NativeCallContext::new_with_all_fields(voice.engine(), "main", Some(source.name()), &global, Position::NONE);
+        let from = From { voice: &voice, context: &context };
+        match result {
+            Ok(value) => to_value(value, from),
+            Err(error) => Err(raise_of(*error, from)),
+        }
+    }
+}
+
+/// A script as a function of the run.
+struct PipelineFunction(RefCell<Option<Pipeline>>);
+
+impl HostObject for PipelineFunction {
+    fn type_name(&self) -> &'static str {
+        "closure"
+    }
+
+    fn callable(&self) -> Option<&dyn Callable> {
+        Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Callable for PipelineFunction {
+    fn call(&self, cx: &mut Cx<'_>, _: Vec<Value>) -> Result<Wait, Box<Raise>> {
+        match self.0.take() {
+            Some(run) => begin(cx, move || run.run()),
+            None => Ok(Wait::ready(Ok(Value::Nil))),
+        }
+    }
+
+    fn place(&self) -> Option<(SourceRef, Span)> {
+        None
+    }
+}

@@ -1,0 +1,45 @@
+//! What a script in Rhai may reach and use up.
+
+use lang::builtins::Builtin;
+use lang::module::Loader;
+use lang::vm::{Limits, Raise};
+use std::rc::Rc;
+
+/// Asked at every operation; its error ends the script.
+pub(crate) type Watch = Rc<dyn Fn() -> Result<(), Box<Raise>>>;
+
+/// What a [`super::Voice`] is made with.
+pub(crate) struct Surroundings {
+    /// Which rows of the table of builtins it offers.
+    pub(crate) offers: fn(&'static Builtin) -> bool,
+    /// Reads the files that it imports; without one it imports nothing.
+    pub(crate) loader: Option<Rc<dyn Loader>>,
+    /// Whether it may run text as code.
+    pub(crate) evaluates: bool,
+    /// Calls in one another.
+    pub(crate) depth: usize,
+    /// Bytes of the longest string; nothing for no limit but that of memory.
+    pub(crate) string_bytes: Option<usize>,
+    /// Elements of the largest array or map, those within it included; nothing for no limit but that of memory.
+    pub(crate) elements: Option<usize>,
+    /// Asked at every operation, beside what the run looks at.
+    pub(crate) watch: Option<Watch>,
+    /// Functions of its own, which win over all others.
+    pub(crate) own: Option<rhai::Module>,
+}
+
+impl Surroundings {
+    /// Those of a run: everything that there is, within the run's own limits.
+    pub(crate) fn of_run(limits: &Limits, loader: Rc<dyn Loader>) -> Self {
+        Self {
+            offers: |_| true,
+            loader: Some(loader),
+            evaluates: true,
+            depth: limits.depth,
+            string_bytes: None,
+            elements: None,
+            watch: None,
+            own: None,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A Rhai engine with what it may reach.
+
+use super::Surroundings;
+use super::errors::terminated;
+use super::function::Holder;
+use super::import::Resolver;
+use super::member::add_members;
+use super::method::add_methods;
+use super::offer::modules;
+use super::shadow::shadows;
+use super::value::Opaque;
+use crate::table::registry;
+use lang::builtins::Builtin;
+use lang::source::{SourceRef, Span};
+use lang::vm::{inside, tick};
+use rhai::packages::{Package, StandardPackage};
+use rhai::{Engine, Module, Position};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::{Rc, Weak};
+
+/// Levels of an expression, and blocks in blocks: the parser needs the native stack for them.
+const EXPRESSION_DEPTH: usize = 100;
+
+/// An engine and what its scripts reach.
+pub(crate) struct Voice {
+    engine: Engine,
+    offers: fn(&'static Builtin) -> bool,
+    /// The files that were read, by the names that errors give them.
+    sources: RefCell<BTreeMap<String, SourceRef>>,
+    /// Its closures out in the run.
+    holders: RefCell<Vec<Weak<Holder>>>,
+}
+
+impl Voice {
+    /// An engine with these surroundings.
+    pub(crate) fn new(surroundings: Surroundings) -> Rc<Self> {
+        Rc::new_cyclic(|this| {
+            let rows: Vec<&'static Builtin> = registry().all().filter(|row| (surroundings.offers)(row)).collect();
+            let offers = surroundings.offers;
+            let engine = engine(this, &rows, surroundings);
+            Self { engine, offers, sources: RefCell::default(), holders: RefCell::default() }
+        })
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Whether its scripts may call a row.
+    pub(super) fn offers(&self, row: &'static Builtin) -> bool {
+        (self.offers)(row)
+    }
+
+    /// Remembers a file for errors.
+    pub(super) fn know(&self, source: &SourceRef) {
+        self.sources.borrow_mut().insert(source.name().to_owned(), source.clone());
+    }
+
+    /// The file of that name.
+    pub(super) fn source(&self, name: &str) -> Option<SourceRef> {
+        self.sources.borrow().get(name).cloned()
+    }
+
+    /// Remembers a closure that went out.
+    pub(super) fn note(&self, holder: &Rc<Holder>) {
+        let mut holders = self.holders.borrow_mut();
+        if holders.len() == holders.capacity() {
+            holders.retain(|holder| holder.strong_count() > 0);
+        }
+        holders.push(Rc::downgrade(holder));
+    }
+
+    /// A position in a file.
+    pub(super) fn place(&self, name: Option<&str>, at: Position) -> Option<(SourceRef, Span)> {
+        let source = self.source(name?)?;
+        let span = super::errors::span_at(&source, at)?;
+        Some((source, span))
+    }
+
+    /// Lets go of its closures, wherever they are: what one captured may hold the closure itself, or the run.
+    pub(crate) fn close(&self) {
+        let holders = self.holders.take();
+        holders.iter().filter_map(Weak::upgrade).for_each(|holder| holder.clear());
+    }
+}
+
+fn engine(this: &Weak<Voice>, rows: &[&'static Builtin], surroundings: Surroundings) -> Engine {
+    let mut engine = Engine::new_raw();
+    engine.set_max_strings_interned(rhai::default_limits::MAX_STRINGS_INTERNED);
+    engine.register_type_with_name::<Opaque>("value");
+    let mut global = Module::new();
+    for (name, mut module) in modules(this, rows) {
+        if name.is_empty() {
+            global.combine(module);
+        } else {
+            module.build_index();
+            engine.register_static_module(name, module.into());
+        }
+    }
+    add_methods(this, rows, &mut global);
+    add_members(this, &mut global);
+    // What comes later is looked at first: Rhai's own functions stay as people know them.
+    global.build_index();
+    engine.register_global_module(global.into());
+    engine.register_global_module(StandardPackage::new().as_shared_module());
+    let mut before = shadows(this, rows);
+    before.build_index();
+    engine.register_global_module(before.into());
+    if let Some(mut own) = surroundings.own {
+        own.build_index();
+        engine.register_global_module(own.into());
+    }
+    engine.set_max_call_levels(surroundings.depth);
+    engine.set_max_expr_depths(EXPRESSION_DEPTH, EXPRESSION_DEPTH);
+    engine.set_max_string_size(surroundings.string_bytes.unwrap_or(0));
+    engine.set_max_array_size(surroundings.elements.unwrap_or(0));
+    engine.set_max_map_size(surroundings.elements.unwrap_or(0));
+    if !surroundings.evaluates {
+        engine.disable_symbol("eval");
+    }
+    engine.set_module_resolver(Resolver::new(this.clone(), surroundings.loader));
+    let watch = surroundings.watch;
+    engine.on_progress(move |_| {
+        let looked = tick().and_then(|()| watch.as_ref().map_or(Ok(()), |watch| watch()));
+        looked.err().map(terminated)
+    });
+    engine.on_print(|text| {
+        inside(|cx| cx.isolate.host().print(&format!("{text}\n")));
+    });
+    engine.on_debug(|text, _, _| {
+        inside(|cx| cx.isolate.host().eprint(&format!("{text}\n")));
+    });
+    engine
+}
