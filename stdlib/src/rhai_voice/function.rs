@@ -60,11 +60,7 @@ impl RhaiFunction {
 }
 
 /// What the libraries at hand say of the function that a pointer names: how many arguments, and where it was written.
-fn known(
-    pointer: &FnPtr,
-    global: &GlobalRuntimeState,
-    voice: &Voice,
-) -> (Vec<usize>, Option<(SourceRef, Span)>) {
+fn known(pointer: &FnPtr, global: &GlobalRuntimeState, voice: &Voice) -> (Vec<usize>, Option<(SourceRef, Span)>) {
     let (mut arities, mut place) = (Vec::new(), None);
     for module in global.lib.iter().rev() {
         for (.., name, _, function) in module.iter_script_fn_info() {

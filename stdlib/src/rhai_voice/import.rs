@@ -34,7 +34,10 @@ impl Resolver {
     ) -> Result<Rc<Module>, Box<EvalAltResult>> {
         let refused = |raise: Box<Raise>| at(to_rhai(raise), pos);
         let (Some(voice), Some(loader)) = (self.voice.upgrade(), &self.loader) else {
-            return Err(refused(Raise::error(lang::module::codes::REFUSED, format!("`{written}` cannot be imported: this script may import nothing"))));
+            return Err(refused(Raise::error(
+                lang::module::codes::REFUSED,
+                format!("`{written}` cannot be imported: this script may import nothing"),
+            )));
         };
         if inside(|cx| cx.isolate.is_denied(Capability::FsRead)).unwrap_or(false) {
             let message = "`import` needs the capability `fs.read`, which this run does not have";

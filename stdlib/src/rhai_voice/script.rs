@@ -44,7 +44,8 @@ impl Voice {
         let last = match main(&script.ast) {
             Some(params) => {
                 let known = |name: &String| constants.iter().any(|(constant, _)| constant == name);
-                let args: Vec<&str> = params.iter().map(|name| if known(name) { name.as_str() } else { "()" }).collect();
+                let args: Vec<&str> =
+                    params.iter().map(|name| if known(name) { name.as_str() } else { "()" }).collect();
                 format!("main({})", args.join(", "))
             }
             None => "()".to_owned(),
@@ -84,8 +85,13 @@ impl Pipeline {
         let mut vm = Vm::new(voice.engine());
         let result: Result<Dynamic, _> = vm.eval_with_callbacks(&mut scope, &program);
         let global = vm.into_global_state();
-        let context =
-            NativeCallContext::new_with_all_fields(voice.engine(), "main", Some(source.name()), &global, Position::NONE);
+        let context = NativeCallContext::new_with_all_fields(
+            voice.engine(),
+            "main",
+            Some(source.name()),
+            &global,
+            Position::NONE,
+        );
         let from = From { voice: &voice, context: &context };
         match result {
             Ok(value) => to_value(value, from),

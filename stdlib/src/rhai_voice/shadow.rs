@@ -9,11 +9,7 @@ use std::rc::Weak;
 
 /// Their names, with their parameters: `sleep` holds up the whole thread, `timestamp` knows no other clock than the system's.
 fn shadowed() -> [(&'static str, Vec<TypeId>); 3] {
-    [
-        ("sleep", vec![TypeId::of::<i64>()]),
-        ("sleep", vec![TypeId::of::<f64>()]),
-        ("timestamp", vec![]),
-    ]
+    [("sleep", vec![TypeId::of::<i64>()]), ("sleep", vec![TypeId::of::<f64>()]), ("timestamp", vec![])]
 }
 
 /// Functions that stand before Rhai's own. Where the row of that name is not offered, there is no such function.
