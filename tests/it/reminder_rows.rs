@@ -22,7 +22,7 @@ const SCRIPTS: &str = "tests/reminders/guide";
 /// The rows of the pages by table, in the order in which they stand.
 fn tables() -> BTreeMap<String, Vec<Row>> {
     let page = |name: &str| fs::read_to_string(root().join("docs/reference").join(name)).unwrap();
-    let page = page("reminders.md") + &page("reminder-providers.md");
+    let page = page("reminders.md") + page("reminder-providers.md").as_str();
     let mut tables: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     for line in page.lines().filter(|line| line.starts_with("| [")) {
         let (_, rest) =

@@ -189,7 +189,7 @@ fn answers(route: &Route, server: &Server) {
              tokens: {tokens}\nseveral pieces: {pieces}\n"
         )
     };
-    assert_eq!(outcome.out, half(false) + &half(true), "{}", route.name);
+    assert_eq!(outcome.out, half(false) + half(true).as_str(), "{}", route.name);
     assert_eq!(journal.len(), 4, "{}", route.name);
     for (index, entry) in journal.iter().enumerate() {
         let place = format!("{}, request {index}: {entry:#}", route.name);
