@@ -11,6 +11,7 @@
 //! - [`repl`]: a session through a pipe.
 //! - [`facts`]: processes that share facts, and files that were tampered with.
 //! - [`examples`]: the guide's programs print what its pages show.
+//! - [`recipes`]: the guide's recipes are programs in both languages and print the same.
 //! - [`docs`]: what the documents show and link to.
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
@@ -49,6 +50,7 @@ mod oracle;
 mod peers;
 mod persist;
 mod properties;
+mod recipes;
 mod recording;
 mod reminder_rows;
 mod repl;
