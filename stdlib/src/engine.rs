@@ -4,7 +4,7 @@ use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
 use crate::progress::CutShort;
-use crate::rhai_voice::{Surroundings, Voice, is_rhai};
+use crate::rhai_voice::{self, Surroundings, Voice, is_rhai};
 use crate::table::registry;
 use crate::tape::{Beginning, Tape};
 use crate::world::{Live, World};
@@ -156,7 +156,7 @@ impl Engine {
     #[must_use]
     pub fn check(&self, source: &SourceRef) -> Vec<Diagnostic> {
         if is_rhai(source) {
-            return self.voice().parse(source).err().unwrap_or_default();
+            return rhai_voice::check(self.voice(), source);
         }
         self.load(source, Options::default()).diagnostics
     }

@@ -9,6 +9,8 @@
 //! | `tests/reminders` | what reminders, hooks, providers and logs do | as in `tests/lang` |
 //! | `tests/agents` | what agents do: loops, tools, workers, models | as in `tests/lang` |
 //!
+//! Scripts in Rhai, whose names end with `.rhai`, are cases like the others.
+//!
 //! A folder named `modules` holds files for others to import; they are no cases.
 //!
 //! `UPDATE=1 cargo test --test it scripts` writes what was found into the expected files. Read them before you commit.
@@ -20,6 +22,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+/// The endings of scripts, in either language.
+const SCRIPTS: [&str; 2] = ["harn", "rhai"];
 
 /// Cases that run at the same time.
 const THREADS: usize = 2;
@@ -72,7 +77,7 @@ fn all(folder: &str, expected: fn(&Outcome) -> Expected) {
     let mut files = Vec::new();
     walk(Path::new(folder), &mut files);
     files.sort();
-    let scripts: Vec<&PathBuf> = files.iter().filter(|file| extension(file) == "harn").collect();
+    let scripts: Vec<&PathBuf> = files.iter().filter(|file| is_script(file)).collect();
     assert!(!scripts.is_empty(), "{folder} holds no scripts");
     let failures = Mutex::new(orphans(&files));
     let next = AtomicUsize::new(0);
@@ -117,10 +122,14 @@ fn extension(file: &Path) -> &str {
     file.extension().and_then(|found| found.to_str()).unwrap_or("")
 }
 
+fn is_script(file: &Path) -> bool {
+    SCRIPTS.contains(&extension(file))
+}
+
 /// Expected files whose script is gone would never be compared with anything.
 fn orphans(files: &[PathBuf]) -> Vec<String> {
     let expected = files.iter().filter(|file| matches!(extension(file), "out" | "err"));
-    let lost = expected.filter(|file| !files.contains(&file.with_extension("harn")));
+    let lost = expected.filter(|file| !SCRIPTS.iter().any(|script| files.contains(&file.with_extension(script))));
     lost.map(|file| format!("{} has no script\n", file.display())).collect()
 }
 

@@ -28,8 +28,9 @@ pub use view::{CallView, DictView, returned};
 use crate::ast::Module;
 use crate::builtins::Registry;
 use crate::diagnostic::Diagnostic;
-use crate::resolve::Resolution;
+use crate::resolve::{Resolution, Role, Surroundings, resolve};
 use crate::source::SourceRef;
+use std::collections::HashMap;
 
 /// The catalogue of what types tell.
 pub static TYPE_CODES: &[crate::diagnostic::code::Code] = infer::codes::CODES;
@@ -55,6 +56,24 @@ pub fn check(source: &SourceRef, module: &Module, names: &Resolution, registry: 
     let before = found.len();
     infer::check(source, module, names, registry, found);
     once(found, before);
+    lint(source, module, names, found);
+}
+
+/// Checks the calls of builtins in a module that was made of a text in another language: what their signatures take, and
+/// what their rows look at. Nothing else of it is judged; names have been looked up there.
+pub fn check_calls(source: &SourceRef, module: &Module, registry: Registry, found: &mut Vec<Diagnostic>) {
+    let around = Surroundings { outer: &[], links: HashMap::new(), role: Role::Script };
+    let (names, _) = resolve(source, module, registry, &around);
+    let mut of_types = Vec::new();
+    infer::check(source, module, &names, registry, &mut of_types);
+    once(&mut of_types, 0);
+    let of_calls = [codes::TYPE, codes::KEY, codes::MISSING, codes::ARITY];
+    found.extend(of_types.into_iter().filter(|d| of_calls.contains(&d.code)));
+    lint(source, module, &names, found);
+}
+
+/// What the rows of the builtins look at.
+fn lint(source: &SourceRef, module: &Module, names: &Resolution, found: &mut Vec<Diagnostic>) {
     let calls = calls::collect(module, names);
     for call in &calls.all {
         if let Some(lint) = call.row.lint {

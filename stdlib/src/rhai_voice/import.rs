@@ -1,9 +1,8 @@
 //! Files in Rhai that import one another.
 
-use super::errors::{diagnostics_of, to_rhai};
+use super::errors::{diagnostics_of, raise_from, to_rhai};
 use super::{ENDING, Voice};
 use lang::builtins::Capability;
-use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, path};
 use lang::vm::{Raise, codes, inside};
 use rhai::grain::Compiler;
@@ -106,14 +105,4 @@ fn at(mut error: Box<EvalAltResult>, pos: Position) -> Box<EvalAltResult> {
         error.set_position(pos);
     }
     error
-}
-
-/// What was found before anything ran, as an error of the run.
-fn raise_from(found: Diagnostic) -> Box<Raise> {
-    let mut raise = Raise::error(found.code, found.message);
-    raise.located = !found.labels.is_empty();
-    raise.labels = found.labels;
-    raise.notes = found.notes;
-    raise.help = found.help;
-    raise
 }

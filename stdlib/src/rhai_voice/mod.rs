@@ -6,7 +6,7 @@
 //! - `value`: values of the language that Rhai has no type for, as one opaque type. `convert`: all others, both ways.
 //! - `function`: closures of Rhai as functions of the run. `offer`, `method`, `member`: the table of builtins as functions,
 //!   methods and properties of Rhai; `shadow`: what of Rhai's own library they replace. `import`: files that import one another.
-//! - `errors`: errors of one language in the other.
+//! - `errors`: errors of one language in the other. `check`: what is certain to fail, before it runs.
 //!
 //! # How a call goes
 //!
@@ -24,6 +24,7 @@
 //! calling [`Voice::pipeline`]'s function once; closures that it hands to a function of `own` arrive as `Dynamic`, and
 //! [`convert::to_value`] with the call's context makes functions of the run of them.
 
+mod check;
 mod convert;
 mod errors;
 mod function;
@@ -37,6 +38,7 @@ mod surroundings;
 mod value;
 mod voice;
 
+pub(crate) use check::check;
 pub(crate) use errors::CODES;
 pub(crate) use surroundings::Surroundings;
 pub(crate) use voice::Voice;

@@ -82,5 +82,10 @@ pub(super) fn run(
     };
     let from = From { voice: &voice, context };
     let args = args.map(|arg| to_value(arg, from)).collect::<Result<Vec<_>, _>>().map_err(to_rhai)?;
-    call(Value::Builtin(row), args).map(|value| to_dynamic(value, &voice)).map_err(to_rhai)
+    call(Value::Builtin(row), args).map(|value| to_dynamic(value, &voice)).map_err(|raise| {
+        let mut error = to_rhai(raise);
+        // Rhai itself adds it to calls without a namespace only.
+        error.set_position(context.call_position());
+        error
+    })
 }

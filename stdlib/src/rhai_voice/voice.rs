@@ -14,7 +14,7 @@ use lang::builtins::Builtin;
 use lang::source::{SourceRef, Span};
 use lang::vm::{inside, tick};
 use rhai::packages::{Package, StandardPackage};
-use rhai::{Engine, Module, Position};
+use rhai::{Engine, Module, OptimizationLevel, Position};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
@@ -87,6 +87,8 @@ impl Voice {
 
 fn engine(this: &Weak<Voice>, rows: &[&'static Builtin], surroundings: Surroundings) -> Engine {
     let mut engine = Engine::new_raw();
+    // It would put constants in the place of their names, also where they are assigned to, and panic.
+    engine.set_optimization_level(OptimizationLevel::None);
     engine.set_max_strings_interned(rhai::default_limits::MAX_STRINGS_INTERNED);
     engine.register_type_with_name::<Opaque>("value");
     let mut global = Module::new();

@@ -1,0 +1,48 @@
+//! What is certain to fail in a file in Rhai, found before it runs: never a guess.
+//!
+//! - `scope`: the variables that are bound where; `functions`: the functions that can be called.
+//! - `walk`, `expression`, `chain`, `call`, `closure`: one walk over Rhai's tree. It reports names and calls that lead
+//!   nowhere, and writes down every call of a builtin as the language itself would have it, with the spans of this file.
+//! - `bodies`: the statements of functions. `build`: the parts of the language's own tree. Its types and the lints of the builtins then judge the calls, so that
+//!   an option, its spelling and its values have one judge in both languages.
+//! - `template`: strings that look like templates.
+
+mod bodies;
+mod build;
+mod call;
+mod chain;
+mod closure;
+mod expression;
+mod functions;
+mod scope;
+mod template;
+mod walk;
+
+use super::Voice;
+use super::errors::diagnostics_of;
+use super::errors::tokens::Tokens;
+use functions::Functions;
+use lang::diagnostic::Diagnostic;
+use lang::source::SourceRef;
+use rhai::{Engine, OptimizationLevel};
+use walk::Walk;
+
+/// Everything that can be found without running.
+pub(crate) fn check(voice: &Voice, source: &SourceRef) -> Vec<Diagnostic> {
+    let mut plain = Engine::new();
+    // The tree as it is written: constants folded into one have no places any more.
+    plain.set_optimization_level(OptimizationLevel::None);
+    plain.set_max_expr_depths(voice.engine().max_expr_depth(), voice.engine().max_function_expr_depth());
+    let ast = match plain.compile(source.text()) {
+        Ok(ast) => ast,
+        Err(error) => return diagnostics_of(&error, source),
+    };
+    let tokens = Tokens::of(source);
+    let functions = Functions::of(&plain, voice, &tokens);
+    let mut walk = Walk::new(source, &tokens, &ast, &functions);
+    walk.script();
+    let (module, mut found) = walk.finish();
+    lang::check::check_calls(source, &module, crate::table::registry(), &mut found);
+    found.sort_by_key(Diagnostic::position);
+    found
+}
