@@ -26,7 +26,8 @@ impl Bodies {
             }
             let at = stmt.position();
             // A body without braces is one statement, and begins with it.
-            let holds = |start: Position, end: Position| if end.is_none() { start == at } else { start <= at && at <= end };
+            let holds =
+                |start: Position, end: Position| if end.is_none() { start == at } else { start <= at && at <= end };
             let around = functions.iter().filter(|(_, start, end)| holds(*start, *end));
             if let Some((key, ..)) = around.max_by_key(|(_, start, end)| (*start, end.is_none())) {
                 found.entry(key.clone()).or_default().push((*stmt).clone());

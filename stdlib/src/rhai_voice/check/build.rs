@@ -1,6 +1,8 @@
 //! Parts of the language's own tree, with spans of a file in Rhai.
 
-use lang::ast::{Block, Closure, DictItem, Expr, ExprKind, ListItem, Name, Param, Pattern, PatternKind, Stmt, StmtKind};
+use lang::ast::{
+    Block, Closure, DictItem, Expr, ExprKind, ListItem, Name, Param, Pattern, PatternKind, Stmt, StmtKind,
+};
 use lang::source::Span;
 
 /// Something of which nothing is known.

@@ -137,7 +137,8 @@ impl<'a> Walk<'a> {
                 let cond = Box::new(self.expr(&flow.expr));
                 let then = self.block(&flow.body);
                 let otherwise = self.block(&flow.branch);
-                let otherwise = (!flow.branch.is_empty()).then(|| Box::new(Expr::new(ExprKind::Block(otherwise), span)));
+                let otherwise =
+                    (!flow.branch.is_empty()).then(|| Box::new(Expr::new(ExprKind::Block(otherwise), span)));
                 statement(Expr::new(ExprKind::If { cond: masked(cond), then, otherwise }, span))
             }
             rhai::Stmt::Switch(parts, _) => statement(self.switch(&parts.0, &parts.1, span)),
@@ -188,7 +189,10 @@ impl<'a> Walk<'a> {
         let pattern = build::binding(&own, span);
         self.scopes.bind(name, Some(own));
         let around = span.to(value.span);
-        Stmt { kind: StmtKind::Let { kind: LetKind::Let, pattern, ty: None, value: Some(value), public: false }, span: around }
+        Stmt {
+            kind: StmtKind::Let { kind: LetKind::Let, pattern, ty: None, value: Some(value), public: false },
+            span: around,
+        }
     }
 
     fn walk_loop(

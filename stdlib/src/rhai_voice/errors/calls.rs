@@ -21,7 +21,8 @@ pub(in crate::rhai_voice) fn among(place: &Place<'_>, offered: &[Known], call: &
     let mut known: Vec<&Known> = offered.iter().collect();
     let own: Vec<Known> = of_file(place);
     known.extend(&own);
-    let same: Vec<&Known> = known.iter().filter(|k| k.name == call.name && k.namespace == call.namespace).copied().collect();
+    let same: Vec<&Known> =
+        known.iter().filter(|k| k.name == call.name && k.namespace == call.namespace).copied().collect();
     let method = matches!(place.before(1), "." | "?.");
     if same.is_empty() {
         return unknown(place, &known, call, method);
@@ -36,7 +37,8 @@ pub(in crate::rhai_voice) fn among(place: &Place<'_>, offered: &[Known], call: &
     let was = if given == 1 { "was" } else { "were" };
     let message = format!("`{}` takes {}, but {given} {was} given", path(call), takes(&arities));
     let mut found = place.error(codes::ARITY, message, "called here");
-    for (.., declared) in place.tokens.functions().into_iter().filter(|f| f.0 == call.name && call.namespace.is_empty()) {
+    for (.., declared) in place.tokens.functions().into_iter().filter(|f| f.0 == call.name && call.namespace.is_empty())
+    {
         found = found.label(place.source, declared, "declared here");
     }
     match signature(&call.namespace, &call.name) {
@@ -108,8 +110,7 @@ fn unknown(place: &Place<'_>, known: &[&Known], call: &Call, method: bool) -> Di
 }
 
 fn nothing_in_namespace(place: &Place<'_>, known: &[&Known], call: &Call) -> Diagnostic {
-    let there: Vec<&str> =
-        known.iter().filter(|k| k.namespace == call.namespace).map(|k| k.name.as_str()).collect();
+    let there: Vec<&str> = known.iter().filter(|k| k.namespace == call.namespace).map(|k| k.name.as_str()).collect();
     // Rhai points to the namespace or to the function, as it pleases.
     let at = (place.at..place.at + 4).find(|i| place.tokens.text(*i) == call.name).and_then(|i| place.span_of(i));
     let at = at.or(place.span());
@@ -149,7 +150,13 @@ fn meant_member(name: &str, methods: &[&str]) -> Option<String> {
 }
 
 /// What a property should have been that a value of this type does not have.
-pub(super) fn instead_of_property(place: &Place<'_>, engine: &Engine, found: Diagnostic, of: &str, name: &str) -> Diagnostic {
+pub(super) fn instead_of_property(
+    place: &Place<'_>,
+    engine: &Engine,
+    found: Diagnostic,
+    of: &str,
+    name: &str,
+) -> Diagnostic {
     let known = functions(engine);
     let known: Vec<&Known> = known.iter().filter(|k| k.parameters == 1).collect();
     let methods = methods_of(&known, Some(of));
@@ -175,8 +182,7 @@ fn wrong_types(place: &Place<'_>, same: &[&Known], call: &Call, given: usize, me
         _ => format!("`{}` does not take {}", path(call), all_described(&types)),
     };
     let mut found = place.error(codes::TYPE, message, "no such call");
-    let mut forms: Vec<String> =
-        fitting.iter().map(|k| format!("`{}({})`", k.name, k.types.join(", "))).collect();
+    let mut forms: Vec<String> = fitting.iter().map(|k| format!("`{}({})`", k.name, k.types.join(", "))).collect();
     forms.sort_unstable();
     forms.dedup();
     if !forms.is_empty() {
@@ -184,7 +190,11 @@ fn wrong_types(place: &Place<'_>, same: &[&Known], call: &Call, given: usize, me
         found = found.note(format!("with {} there are {}", arguments(given), forms.join(", ")));
     }
     if let Some(i) = types.iter().position(|ty| ty == "()") {
-        let which = if method && i == 0 { "what it is called on".to_owned() } else { format!("argument {}", i + 1 - usize::from(method)) };
+        let which = if method && i == 0 {
+            "what it is called on".to_owned()
+        } else {
+            format!("argument {}", i + 1 - usize::from(method))
+        };
         found = found.help(format!("{which} is `()`: give it a value with `??` first"));
     }
     found

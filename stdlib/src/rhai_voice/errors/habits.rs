@@ -27,7 +27,12 @@ fn closure(place: &Place<'_>) -> Option<Diagnostic> {
                 let span = place.span_of(i)?.to(place.span()?);
                 let close = place.tokens.partner(i).and_then(|close| place.span_of(close));
                 let mut found = place
-                    .error_at(Some(span), "HARN-PAR-001", "a closure of Rhai has its parameters between bars", "begins a block")
+                    .error_at(
+                        Some(span),
+                        "HARN-PAR-001",
+                        "a closure of Rhai has its parameters between bars",
+                        "begins a block",
+                    )
                     .help(format!("write `|{params}| …`, or `|{params}| {{ … }}` where it has statements"));
                 if close.is_some() {
                     found = found.fix(span, format!("|{params}| {{"));
@@ -143,13 +148,17 @@ fn keyword(place: &Place<'_>) -> Option<Diagnostic> {
     let help = match word {
         "pipeline" => "the pipeline of a file is `fn main(task) { … }`, or what stands at its top",
         "pub" => "every `fn` of a file can be used by those that import it: leave `pub` out",
-        "struct" | "enum" | "impl" | "interface" | "type" | "class" => "Rhai has no declared types: make a map, `#{x: 1}`",
+        "struct" | "enum" | "impl" | "interface" | "type" | "class" => {
+            "Rhai has no declared types: make a map, `#{x: 1}`"
+        }
         "tool" => "a tool is made with `tool_define`",
         "guard" => "write `if !condition { return; }`",
         "require" => "write `if !condition { throw \"…\"; }`",
         "defer" => "Rhai has no `defer`: write it behind the statements, and in a `catch` where they may fail",
         "retry" => "write a loop around a `try { … } catch (e) { … }`",
-        "deadline" | "parallel" | "select" | "mutex" => "Rhai has no such block; builtins of harn can be called: see `harn doc --rhai`",
+        "deadline" | "parallel" | "select" | "mutex" => {
+            "Rhai has no such block; builtins of harn can be called: see `harn doc --rhai`"
+        }
         "gen" | "emit" => "Rhai has no generators: fill an array with `push`",
         "import" => "write `import \"file\" as name;` and `name::function()`",
         "elif" | "elsif" => "write `} else if c {`",
@@ -162,7 +171,11 @@ fn keyword(place: &Place<'_>) -> Option<Diagnostic> {
     if !begins || (word == "import" && place.text() != "{") {
         return None;
     }
-    let message = if word == "import" { "`import` brings a whole file".to_owned() } else { format!("Rhai has no statement `{word}`") };
+    let message = if word == "import" {
+        "`import` brings a whole file".to_owned()
+    } else {
+        format!("Rhai has no statement `{word}`")
+    };
     Some(place.error_at(place.span_of(i), "HARN-PAR-001", message, "not known").help(help))
 }
 

@@ -156,7 +156,11 @@ fn symbol_of(place: &Place<'_>, symbol: &str, why: &str) -> Diagnostic {
             .error("HARN-NAM-001", "`this` is known in functions only", "not in a function")
             .help("`this` is what a function is called on: `fn shout() { this += \"!\" }` and `s.shout()`"),
         "!" => place
-            .error("HARN-PAR-001", "`!` between a name and `(` hands the caller's variables over, and cannot stand here", "does not fit")
+            .error(
+                "HARN-PAR-001",
+                "`!` between a name and `(` hands the caller's variables over, and cannot stand here",
+                "does not fit",
+            )
             .help("call it without the `!`"),
         "::" => place
             .error("HARN-PAR-001", "`::` stands between a namespace and its function", "does not fit")

@@ -44,7 +44,9 @@ pub(super) fn to_rhai(raise: Box<Raise>) -> Box<EvalAltResult> {
 #[allow(dead_code)] // for tasks, which are coming
 pub(super) fn raised_in(error: &EvalAltResult) -> Option<std::rc::Rc<Raise>> {
     match error {
-        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) | EvalAltResult::ErrorInModule(_, inner, _) => raised_in(inner),
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) | EvalAltResult::ErrorInModule(_, inner, _) => {
+            raised_in(inner)
+        }
         EvalAltResult::ErrorRuntime(value, _) | EvalAltResult::ErrorTerminated(value, _) => {
             value.read_lock::<Opaque>().and_then(|opaque| opaque.raise().cloned())
         }

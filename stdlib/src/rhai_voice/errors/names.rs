@@ -58,7 +58,8 @@ pub(crate) fn variables<'a>(tokens: &Tokens<'a>) -> Vec<&'a str> {
 
 /// The namespaces of the table.
 pub(crate) fn namespaces() -> Vec<&'static str> {
-    let mut names: Vec<&str> = crate::table::registry().all().filter(|row| !row.is_method()).map(|row| row.module).collect();
+    let mut names: Vec<&str> =
+        crate::table::registry().all().filter(|row| !row.is_method()).map(|row| row.module).collect();
     names.retain(|name| !name.is_empty());
     names.sort_unstable();
     names.dedup();
@@ -67,7 +68,8 @@ pub(crate) fn namespaces() -> Vec<&'static str> {
 
 /// The builtins of other namespaces that have this name.
 pub(crate) fn elsewhere(name: &str) -> Option<String> {
-    let row = crate::table::registry().all().find(|row| row.name == name && !row.module.is_empty() && !row.is_method())?;
+    let row =
+        crate::table::registry().all().find(|row| row.name == name && !row.module.is_empty() && !row.is_method())?;
     Some(written(row))
 }
 
@@ -108,10 +110,11 @@ fn namespace_as_value(place: &Place<'_>, name: &str) -> Diagnostic {
     let dot = place.tokens.text(place.at + 1) == ".";
     let function = place.tokens.text(place.at + 2);
     let known = crate::table::registry().find(name, function).is_some();
-    let found =
-        place.error("HARN-NAM-004", format!("`{name}` is a namespace and not a value"), "used as a value");
+    let found = place.error("HARN-NAM-004", format!("`{name}` is a namespace and not a value"), "used as a value");
     match place.span_of(place.at + 1).filter(|_| dot) {
-        Some(at) if known => found.help(format!("its functions are called with `::`: `{name}::{function}(…)`")).fix(at, "::"),
+        Some(at) if known => {
+            found.help(format!("its functions are called with `::`: `{name}::{function}(…)`")).fix(at, "::")
+        }
         _ => found.help(format!("its functions are called with `::`: `{name}::…(…)`")),
     }
 }

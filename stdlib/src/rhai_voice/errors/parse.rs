@@ -1,8 +1,8 @@
 //! A text that is not what Rhai's grammar allows.
 
+use super::codes::{DEPTH, TOP};
 use super::place::Place;
 use super::{habits, lex, names, slips};
-use super::codes::{DEPTH, TOP};
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use lang::vm::codes as run;
@@ -15,7 +15,8 @@ pub(super) fn of(source: &SourceRef, error: &ParseErrorType, position: Position)
         return found;
     }
     // Statements end in blocks only.
-    if let Some(open) = place.bracket().filter(|open| place.text() == ";" && !matches!(place.tokens.text(*open), "{" | "${"))
+    if let Some(open) =
+        place.bracket().filter(|open| place.text() == ";" && !matches!(place.tokens.text(*open), "{" | "${"))
         && let Some(open) = place.span_of(open)
     {
         return unclosed(&place, open);
@@ -81,12 +82,12 @@ fn meaning(place: &Place<'_>, error: &ParseErrorType) -> Diagnostic {
         E::WrongSwitchDefaultCase => {
             place.error("HARN-PAR-001", "`_` is the last arm of a `switch`", "not the last").help("move this arm down")
         }
-        E::WrongSwitchCaseCondition => {
-            place.error("HARN-PAR-001", "this arm cannot have a condition", "not here").help("write an `if` in its body")
-        }
-        E::ForbiddenVariable(name) => {
-            place.error("HARN-PAR-018", format!("`{name}` cannot name a variable"), "reserved").help("choose another name")
-        }
+        E::WrongSwitchCaseCondition => place
+            .error("HARN-PAR-001", "this arm cannot have a condition", "not here")
+            .help("write an `if` in its body"),
+        E::ForbiddenVariable(name) => place
+            .error("HARN-PAR-018", format!("`{name}` cannot name a variable"), "reserved")
+            .help("choose another name"),
         E::MismatchedType(wanted, given) => place.error(
             "HARN-TYP-001",
             format!("expected {}, found {}", expression(wanted), super::words::described(given)),
@@ -172,18 +173,15 @@ fn missing(place: &Place<'_>, token: &str, why: &str) -> Diagnostic {
             .error("HARN-PAR-001", "a `try` has a `catch`", "expected `catch`")
             .help("write `try { … } catch (e) { … }`"),
         "as" => place.error("HARN-PAR-001", format!("expected `as`, found {}", place.found()), "expected `as`"),
-        _ => place.error(
-            "HARN-PAR-001",
-            format!("expected `{token}` {why}, found {}", place.found()),
-            "does not fit",
-        ),
+        _ => place.error("HARN-PAR-001", format!("expected `{token}` {why}, found {}", place.found()), "does not fit"),
     }
 }
 
 /// What a reserved word at the place should have been; ordinary names that merely stand wrong are none.
 fn reserved_slip(place: &Place<'_>) -> Option<slips::Slip> {
     let word = place.text();
-    matches!(word, "nil" | "null" | "var" | "case" | "default" | "new" | "await" | "async" | "yield").then(|| slips::word(word))?
+    matches!(word, "nil" | "null" | "var" | "case" | "default" | "new" | "await" | "async" | "yield")
+        .then(|| slips::word(word))?
 }
 
 fn no_semicolon(place: &Place<'_>) -> Diagnostic {
@@ -195,7 +193,12 @@ fn no_semicolon(place: &Place<'_>) -> Diagnostic {
     let at = place.end_before();
     let behind = if place.on_the_same_line() { format!(", and {} follows it", place.found()) } else { String::new() };
     let found = place
-        .error_at(at, "HARN-PAR-004", format!("the statement before this is not ended by `;`{behind}"), "`;` is missing")
+        .error_at(
+            at,
+            "HARN-PAR-004",
+            format!("the statement before this is not ended by `;`{behind}"),
+            "`;` is missing",
+        )
         .help("a line break ends no statement in Rhai; only the last of a block needs no `;`");
     match at {
         Some(at) => found.fix(at, ";"),
@@ -205,11 +208,8 @@ fn no_semicolon(place: &Place<'_>) -> Diagnostic {
 
 fn no_comma(place: &Place<'_>) -> Diagnostic {
     let close = place.bracket().map_or(")", |open| if place.tokens.text(open) == "(" { ")" } else { "]" });
-    let found = place.error(
-        "HARN-PAR-003",
-        format!("expected `,` or `{close}` here, found {}", place.found()),
-        "does not fit",
-    );
+    let found =
+        place.error("HARN-PAR-003", format!("expected `,` or `{close}` here, found {}", place.found()), "does not fit");
     match place.end_before() {
         Some(at) => found.help("elements are divided by `,`").fix(at, ","),
         None => found,
@@ -299,8 +299,11 @@ fn twice(place: &Place<'_>, name: &str, parameters: usize) -> Diagnostic {
 
 fn constant(place: &Place<'_>, name: &str) -> Diagnostic {
     if name.is_empty() {
-        return place
-            .error("HARN-PAR-009", "only a variable, or a part of one, can be assigned to", "cannot be assigned to");
+        return place.error(
+            "HARN-PAR-009",
+            "only a variable, or a part of one, can be assigned to",
+            "cannot be assigned to",
+        );
     }
     place
         .error("HARN-NAM-003", format!("`{name}` is a constant and cannot be assigned to"), "assigned here")

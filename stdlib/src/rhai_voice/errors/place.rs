@@ -50,7 +50,12 @@ impl<'a> Place<'a> {
     }
 
     /// An error there.
-    pub(in crate::rhai_voice) fn error(&self, code: &'static str, message: impl Into<String>, label: &str) -> Diagnostic {
+    pub(in crate::rhai_voice) fn error(
+        &self,
+        code: &'static str,
+        message: impl Into<String>,
+        label: &str,
+    ) -> Diagnostic {
         self.error_at(self.span, code, message, label)
     }
 
@@ -100,7 +105,8 @@ impl<'a> Place<'a> {
 
     /// Whether it stands on the line of the token before it.
     pub(in crate::rhai_voice) fn on_the_same_line(&self) -> bool {
-        let (Some(before), Some(here)) = (self.at.checked_sub(1).and_then(|i| self.span_of(i)), self.span_of(self.at)) else {
+        let (Some(before), Some(here)) = (self.at.checked_sub(1).and_then(|i| self.span_of(i)), self.span_of(self.at))
+        else {
             return false;
         };
         !self.source.slice(Span::new(before.end, here.start)).contains('\n')

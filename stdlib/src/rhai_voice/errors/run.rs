@@ -28,12 +28,12 @@ fn names_and_calls(error: &E, place: &Place<'_>, engine: &Engine) -> Option<Diag
         },
         E::ErrorFunctionNotFound(signature, _) => calls::not_found(place, engine, &Call::read(signature)),
         E::ErrorModuleNotFound(name, _) => no_module(place, name),
-        E::ErrorVariableExists(name, _) => place
-            .error("HARN-NAM-002", format!("`{name}` is bound twice"), "a second time")
-            .help("choose another name"),
-        E::ErrorForbiddenVariable(name, _) => {
-            place.error("HARN-PAR-018", format!("`{name}` cannot name a variable"), "reserved").help("choose another name")
+        E::ErrorVariableExists(name, _) => {
+            place.error("HARN-NAM-002", format!("`{name}` is bound twice"), "a second time").help("choose another name")
         }
+        E::ErrorForbiddenVariable(name, _) => place
+            .error("HARN-PAR-018", format!("`{name}` cannot name a variable"), "reserved")
+            .help("choose another name"),
         E::ErrorAssignmentToConstant(name, _) => place
             .error("HARN-NAM-003", format!("`{name}` is a constant and cannot be changed"), "changed here")
             .help(format!("copy it into a variable: `let my_{name} = {name};`")),
@@ -58,7 +58,11 @@ fn values(error: &E, place: &Place<'_>) -> Option<Diagnostic> {
                 (wanted, given) => format!("expected {}, found {}", described(wanted), described(given)),
             };
             let found = place.error(codes::TYPE, message, "of another type");
-            if wanted == "bool" { found.help("nothing but `true` and `false` is a condition: compare it with something") } else { found }
+            if wanted == "bool" {
+                found.help("nothing but `true` and `false` is a condition: compare it with something")
+            } else {
+                found
+            }
         }
         E::ErrorIndexingType(said, _) => no_index(place, said),
         E::ErrorArrayBounds(length, index, _) => out_of_range(place, *index, "array", *length, "element"),
@@ -141,7 +145,11 @@ fn changed_constant(place: &Place<'_>, name: &str) -> Diagnostic {
         name => format!("`{name}`"),
     };
     place
-        .error("HARN-NAM-003", format!("{by} changes what it is called on, and that is a constant"), "changes a constant")
+        .error(
+            "HARN-NAM-003",
+            format!("{by} changes what it is called on, and that is a constant"),
+            "changes a constant",
+        )
         .help("copy the constant into a variable first: `let copy = …;`")
 }
 
@@ -152,8 +160,11 @@ fn no_property(place: &Place<'_>, said: &str, engine: &Engine) -> Diagnostic {
         return place.error(codes::MEMBER, sentence(said, "there is no such property"), "not found");
     };
     if said.starts_with("No writable") {
-        return place
-            .error(codes::TYPE, format!("{} has no property `{property}` that could be set", described(of)), "cannot be set");
+        return place.error(
+            codes::TYPE,
+            format!("{} has no property `{property}` that could be set", described(of)),
+            "cannot be set",
+        );
     }
     let found = place.error(codes::MEMBER, format!("{} has no property `{property}`", described(of)), "not found");
     if of == "()" {

@@ -24,7 +24,10 @@ pub(crate) fn word(text: &str) -> Option<Slip> {
         "default" => slip("the last arm of a `switch` is `_ => …`; as a key of a map, put it in quotes", Some("_")),
         "new" => slip("Rhai has no classes: make a map, `#{x: 1}`", None),
         "spawn" => slip("Rhai keeps the word for itself: the builtin is `spawn_`", Some("spawn_")),
-        "await" => slip("Rhai keeps the word for itself: the builtin is `await_`; other builtins that wait just do", Some("await_")),
+        "await" => slip(
+            "Rhai keeps the word for itself: the builtin is `await_`; other builtins that wait just do",
+            Some("await_"),
+        ),
         "async" => slip("nothing need be marked: a builtin that waits suspends the script by itself", None),
         "yield" => slip("Rhai has no generators: fill an array with `push`", None),
         "use" | "package" => slip("another file is imported by `import \"name\" as name;`", None),
@@ -32,7 +35,9 @@ pub(crate) fn word(text: &str) -> Option<Slip> {
         "static" => slip("bind it with `const` at the top of the file", Some("const")),
         "is" => slip("values are compared with `==`, types with `type_of(x) == \"map\"`", Some("==")),
         "thread" | "go" | "sync" | "shared" => slip("use `parallel`, channels and tasks of harn", None),
-        "print" | "debug" | "eval" | "type_of" | "call" | "curry" => slip("Rhai has a function of this name, which can only be called: choose another name", None),
+        "print" | "debug" | "eval" | "type_of" | "call" | "curry" => {
+            slip("Rhai has a function of this name, which can only be called: choose another name", None)
+        }
         _ => None,
     }
 }

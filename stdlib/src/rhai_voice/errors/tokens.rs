@@ -43,8 +43,9 @@ const UNCOUNTED: usize = u16::MAX as usize;
 
 /// Signs of more than one character, longer ones first.
 const SIGNS: &[&str] = &[
-    "...", "..=", "===", "!==", "**=", "<<=", ">>=", "#{", "?[", "?.", "??", "::", "=>", "->", "<-", "|>", "<|", ":=", "==",
-    "!=", "<=", ">=", "&&", "||", "..", "**", "<<", ">>", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--",
+    "...", "..=", "===", "!==", "**=", "<<=", ">>=", "#{", "?[", "?.", "??", "::", "=>", "->", "<-", "|>", "<|", ":=",
+    "==", "!=", "<=", ">=", "&&", "||", "..", "**", "<<", ">>", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++",
+    "--",
 ];
 
 impl<'a> Tokens<'a> {
@@ -345,7 +346,9 @@ impl Scan<'_> {
     }
 
     fn closes_interpolation(&self) -> bool {
-        self.open.last().is_some_and(|i| self.all[*i].span.range().len() == 2 && self.text[self.all[*i].span.range()] == *"${")
+        self.open
+            .last()
+            .is_some_and(|i| self.all[*i].span.range().len() == 2 && self.text[self.all[*i].span.range()] == *"${")
     }
 
     fn raw_hashes(&self) -> Option<usize> {
@@ -397,10 +400,10 @@ impl Scan<'_> {
     fn sign(&mut self) {
         let start = self.at;
         let rest = &self.text[start..];
-        let length = SIGNS.iter().find(|sign| rest.starts_with(**sign)).map_or_else(
-            || rest.chars().next().map_or(1, char::len_utf8),
-            |sign| sign.len(),
-        );
+        let length = SIGNS
+            .iter()
+            .find(|sign| rest.starts_with(**sign))
+            .map_or_else(|| rest.chars().next().map_or(1, char::len_utf8), |sign| sign.len());
         self.at += length;
         match &rest[..length] {
             "(" | "[" | "{" | "#{" | "?[" => {
@@ -444,9 +447,10 @@ mod tests {
 
     #[test]
     fn tokens_of_all_kinds() {
-        assert_eq!(texts("let a=#{b:1.5e-3};//x\n/* /* */ */c::d(\"x\"\"y\\\"\")"), [
-            "let", "a", "=", "#{", "b", ":", "1.5e-3", "}", ";", "c", "::", "d", "(", "\"x\"\"y\\\"\"", ")"
-        ]);
+        assert_eq!(
+            texts("let a=#{b:1.5e-3};//x\n/* /* */ */c::d(\"x\"\"y\\\"\")"),
+            ["let", "a", "=", "#{", "b", ":", "1.5e-3", "}", ";", "c", "::", "d", "(", "\"x\"\"y\\\"\"", ")"]
+        );
         assert_eq!(texts("`a${b}c` #\"r\"x\"#"), ["`a", "${", "b", "}", "c`", "#\"r\"x\"#"]);
         assert_eq!(texts("0..5 x?.y?[1]"), ["0", "..", "5", "x", "?.", "y", "?[", "1", "]"]);
     }

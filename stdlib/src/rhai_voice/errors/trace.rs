@@ -25,7 +25,8 @@ impl Told {
     pub(super) fn of(error: EvalAltResult, from: From<'_>) -> (EvalAltResult, Self) {
         let mut error = error;
         let mut file = from.context.fn_source().map(str::to_owned);
-        let mut function = if from.context.fn_name() == "main" { "<main>".to_owned() } else { title(from.context.fn_name()) };
+        let mut function =
+            if from.context.fn_name() == "main" { "<main>".to_owned() } else { title(from.context.fn_name()) };
         let mut frames = Vec::new();
         loop {
             error = match error {

@@ -110,6 +110,9 @@ mod tests {
 
     #[test]
     fn numbers_of_arguments_in_words() {
-        assert_eq!([takes(&[1]), takes(&[2, 1, 3]), takes(&[0, 2])], ["1 argument", "1 to 3 arguments", "0 or 2 arguments"]);
+        assert_eq!(
+            [takes(&[1]), takes(&[2, 1, 3]), takes(&[0, 2])],
+            ["1 argument", "1 to 3 arguments", "0 or 2 arguments"]
+        );
     }
 }
