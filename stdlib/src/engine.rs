@@ -528,13 +528,45 @@ mod tests {
             "sub_agent_run(\"x\", {reminders: false, llm_caller: { a -> \"done\" }})",
             "fn g() { yield 1 }\nlet it = g()\nit.next()\nregister_session_hook(\"session_end\", { e -> it.next() })",
         ];
-        for text in scripts {
+        let in_rhai = [
+            "print(1)",
+            "register_session_hook(\"session_end\", |e| ())",
+            "let f = (); f = |x| f.call(x); register_session_hook(\"session_end\", f);",
+            "const TOOLS = tool_define(tool_registry(), \"t\", \"d\", #{handler: Fn(\"own\")}); fn own(a) { global::TOOLS } \
+             register_tool_hook(#{pattern: \"*\", pre: Fn(\"own\")});",
+            "let tools = tool_registry(); let own = || tools; tools = tool_define(tools, \"t\", \"d\", #{handler: own}); \
+             register_tool_hook(#{pattern: \"*\", pre: |c| own.call()});",
+            "let w = spawn_agent(#{task: \"x\", reminders: false, llm_caller: |a| { sleep(60000); \"never\" }});",
+            "let t = spawn_(|| { sleep(60000); 1 });",
+            "let t = spawn_(|| { let w = spawn_agent(#{task: \"x\", reminders: false, llm_caller: |a| { sleep(60000); 1 \
+             }}); wait_agent(w) }); sleep(1);",
+        ];
+        let scripts = scripts.into_iter().map(|text| ("test.harn", text));
+        for (name, text) in scripts.chain(in_rhai.into_iter().map(|text| ("test.rhai", text))) {
             let engine = Engine::new(RunOptions::default());
-            let ran = engine.run(&Source::new("test.harn", text));
+            let ran = engine.run(&Source::new(name, text));
             assert_eq!(ran.exit_code, 0, "{text}\n{:?}", ran.diagnostics);
             let isolate = Rc::downgrade(&engine.isolate);
             drop(engine);
             assert_eq!(isolate.strong_count(), 0, "{text}");
         }
+    }
+
+    #[test]
+    fn a_closure_of_rhai_is_called_after_the_script_that_made_it_is_over() {
+        let output = Rc::new(crate::output::Captured::default());
+        let engine = Engine::new(RunOptions { output: output.clone(), ..RunOptions::default() });
+        let made = "let name = \"kept\"; fn twice(n) { n * 2 }\n\
+                    register_session_hook(\"session_end\", |e| { sleep(1); print(name + [1, 2].map(|n| twice(n))); });";
+        let ran = engine.run(&Source::new("made.rhai", made));
+        assert_eq!(ran.exit_code, 0, "{:?}", ran.diagnostics);
+        for (name, call) in [
+            ("calls.harn", "agent_loop(\"go\", nil, {llm_caller: { a -> \"done\" }, reminders: false})"),
+            ("calls.rhai", "agent_loop(\"go\", (), #{llm_caller: |a| \"done\", reminders: false})"),
+        ] {
+            let ran = engine.run(&Source::new(name, call));
+            assert_eq!(ran.exit_code, 0, "{:?}", ran.diagnostics);
+        }
+        assert_eq!(output.stdout(), "kept[2, 4]\nkept[2, 4]\n");
     }
 }

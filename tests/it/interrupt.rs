@@ -23,7 +23,11 @@ struct Ended {
 impl Running {
     /// Starts a script and waits until it has printed `go`.
     fn start(name: &str, options: &[&str], script: &str) -> Running {
-        let file = scratch(&format!("interrupt-{name}")).join("script.harn");
+        Self::start_file(name, "script.harn", options, script)
+    }
+
+    fn start_file(name: &str, file: &str, options: &[&str], script: &str) -> Running {
+        let file = scratch(&format!("interrupt-{name}")).join(file);
         std::fs::write(&file, script).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
         command.arg("run").args(options).arg(&file).current_dir(root());
@@ -90,6 +94,28 @@ fn whatever_a_script_is_at_it_cleans_up_and_no_catch_sees_it() {
             assert_eq!(ended.out, "go\nfinally\ndeferred\n", "{name} {signal}: {}", ended.err);
             assert_eq!((ended.code, ended.err.as_str()), (Some(code), "interrupted\n"), "{name} {signal}");
         }
+    }
+}
+
+#[test]
+fn a_script_in_rhai_is_ended_whatever_it_is_at_and_catches_nothing_of_that() {
+    let hook = "register_session_hook(\"session_start\", |e| { print(\"go\"); while true {} }); agent_loop(\"x\", (), \
+                #{llm_caller: |a| \"y\", reminders: false});";
+    let works = [
+        ("compute", "print(\"go\"); while true {}"),
+        ("sleep", "print(\"go\"); sleep(1000000);"),
+        ("tasks", "print(\"go\"); parallel_each([1, 2], |n| sleep(1000000));"),
+        ("closure", "[1].group_by(|n| { print(\"go\"); while true {} });"),
+        ("hook", hook),
+    ];
+    for (name, work) in works {
+        let script = format!("try {{ {work} }} catch {{ print(\"caught\"); }}\nprint(\"not reached\");\n");
+        let running = Running::start_file(&format!("rhai-{name}"), "script.rhai", &[], &script);
+        running.send("INT");
+        let ended = running.end();
+        assert_eq!(ended.out, "go\n", "{name}: {}", ended.err);
+        assert_eq!(ended.code, Some(130), "{name}: {}", ended.err);
+        assert!(ended.err.contains("interrupted"), "{name}: {}", ended.err);
     }
 }
 

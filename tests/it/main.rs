@@ -1,5 +1,6 @@
 //! Behaviour seen from outside: through the built command, as a person or a tool would use it.
 //!
+//! - [`rhai`]: scripts in Rhai print what the file beside them says.
 //! - [`scripts`]: every script of `tests/lang`, `tests/agents`, `tests/reminders`, `tests/diagnostics` and `tests/guide` prints what the file beside it says.
 //! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
 //! - [`explain`]: every row of the catalogue fails and is mended as it claims.
@@ -54,6 +55,7 @@ mod recipes;
 mod recording;
 mod reminder_rows;
 mod repl;
+mod rhai;
 mod scripts;
 mod snapshots;
 mod system;

@@ -55,9 +55,9 @@ fn diagnostics() {
 }
 
 /// What the files beside the script should hold: extension and text; an empty text wants no file.
-type Expected = Vec<(&'static str, String)>;
+pub(crate) type Expected = Vec<(&'static str, String)>;
 
-fn as_output(outcome: &Outcome) -> Expected {
+pub(crate) fn as_output(outcome: &Outcome) -> Expected {
     let mut errors = outcome.err.clone();
     if outcome.code != Some(0) {
         errors.push_str(&exit_line(outcome));
@@ -73,7 +73,7 @@ fn exit_line(outcome: &Outcome) -> String {
     outcome.code.map_or("[ended by a signal]\n".to_owned(), |code| format!("[exit code {code}]\n"))
 }
 
-fn all(folder: &str, expected: fn(&Outcome) -> Expected) {
+pub(crate) fn all(folder: &str, expected: fn(&Outcome) -> Expected) {
     let mut files = Vec::new();
     walk(Path::new(folder), &mut files);
     files.sort();

@@ -24,8 +24,21 @@ pub(super) fn add_members(voice: &Weak<Voice>, module: &mut Module) {
         let found = inside(|cx| read(cx, &value, &key)).unwrap_or_else(|| Err(nobody()));
         found.map(|value| to_dynamic(value, &voice)).map_err(to_rhai)
     });
-    let set = |_: &rhai::NativeCallContext<'_>, args: &mut [&mut Dynamic]| {
-        let name = value_of(args[0]).type_name().to_owned();
+    let own = voice.clone();
+    let set = move |context: &rhai::NativeCallContext<'_>, args: &mut [&mut Dynamic]| {
+        let object = value_of(args[0]);
+        // Rhai writes back what a method was called on, whether the method changed it or not.
+        if let Some(voice) = own.upgrade() {
+            let from = From { voice: &voice, context };
+            let key = to_value(std::mem::take(args[1]), from).map_err(to_rhai)?;
+            let new = to_value(std::mem::take(args[2]), from).map_err(to_rhai)?;
+            if let Some(Ok(old)) = inside(|cx| read(cx, &object, &key))
+                && equal(&old, &new)
+            {
+                return Ok(Dynamic::UNIT);
+            }
+        }
+        let name = object.type_name();
         Err(to_rhai(
             Raise::error(codes::TYPE, format!("a {name} cannot be changed"))
                 .help("builtins that change one give the changed one back"),

@@ -18,12 +18,13 @@ pub(super) fn add_methods(voice: &Weak<Voice>, rows: &[&'static Builtin], module
     let mut names: BTreeMap<&'static str, (BTreeSet<usize>, &'static Builtin)> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.is_method() && !is_hidden(row)) {
         names.entry(row.name).or_insert_with(|| (BTreeSet::new(), row)).0.extend(arities(row.arity));
-        let Some(of) = type_in_rhai(row.module) else { continue };
-        for count in arities(row.arity) {
-            let (voice, row) = (voice.clone(), *row);
-            add(module, &name_in_rhai(row.name), &types(of, count), row.sig, row.doc, move |context, args| {
-                run(&voice, context, row, receiver_and_rest(args))
-            });
+        for of in types_in_rhai(row.module) {
+            for count in arities(row.arity) {
+                let (voice, row) = (voice.clone(), *row);
+                add(module, &name_in_rhai(row.name), &types(of, count), row.sig, row.doc, move |context, args| {
+                    run(&voice, context, row, receiver_and_rest(args))
+                });
+            }
         }
     }
     for (name, (counts, row)) in names {
@@ -36,9 +37,9 @@ pub(super) fn add_methods(voice: &Weak<Voice>, rows: &[&'static Builtin], module
     }
 }
 
-/// Rows that belong to the syntax of the language.
+/// Rows that belong to the syntax of the language, and the way to print values of Rhai, which has its own.
 fn is_hidden(row: &Builtin) -> bool {
-    row.module == "<control>"
+    row.module == "<control>" || row.name == "to_string"
 }
 
 fn types(receiver: TypeId, count: usize) -> Vec<TypeId> {
@@ -47,8 +48,8 @@ fn types(receiver: TypeId, count: usize) -> Vec<TypeId> {
     types
 }
 
-/// The type in Rhai of the receivers of a namespace of methods.
-fn type_in_rhai(module: &str) -> Option<TypeId> {
+/// The types in Rhai of the receivers of a namespace of methods.
+fn types_in_rhai(module: &str) -> impl Iterator<Item = TypeId> {
     let tags = [
         (Tag::List, TypeId::of::<Array>()),
         (Tag::Dict, TypeId::of::<Map>()),
@@ -57,8 +58,10 @@ fn type_in_rhai(module: &str) -> Option<TypeId> {
         (Tag::Float, TypeId::of::<f64>()),
         (Tag::Bool, TypeId::of::<bool>()),
         (Tag::Bytes, TypeId::of::<Blob>()),
+        (Tag::Range, TypeId::of::<std::ops::Range<i64>>()),
+        (Tag::Range, TypeId::of::<std::ops::RangeInclusive<i64>>()),
     ];
-    tags.into_iter().find(|(tag, _)| tag.module() == module).map(|(_, of)| of)
+    tags.into_iter().filter(move |(tag, _)| tag.module() == module).map(|(_, of)| of)
 }
 
 /// The receiver stays where it is, the others are given away.

@@ -5,7 +5,8 @@
 //! - [`Script`]: a parsed file. [`Voice::pipeline`] makes a function of the run of it.
 //! - `value`: values of the language that Rhai has no type for, as one opaque type. `convert`: all others, both ways.
 //! - `function`: closures of Rhai as functions of the run. `offer`, `method`, `member`: the table of builtins as functions,
-//!   methods and properties of Rhai; `shadow`: what of Rhai's own library they replace. `import`: files that import one another.
+//!   methods and properties of Rhai; `task`: syntax as functions; `shadow`, `size`: what of Rhai's own library is replaced.
+//!   `import`: files that import one another.
 //! - `errors`: errors of one language in the other. `check`: what is certain to fail, before it runs.
 //!
 //! # How a call goes
@@ -34,7 +35,9 @@ mod method;
 mod offer;
 mod script;
 mod shadow;
+mod size;
 mod surroundings;
+mod task;
 mod value;
 mod voice;
 

@@ -23,7 +23,7 @@ pub(crate) fn name_in_rhai(name: &str) -> String {
 /// Namespaces by their names, the global one empty.
 pub(super) fn modules(voice: &Weak<Voice>, rows: &[&'static Builtin]) -> BTreeMap<&'static str, Module> {
     let mut modules: BTreeMap<&'static str, Module> = BTreeMap::new();
-    for row in rows.iter().filter(|row| !row.is_method()) {
+    for row in rows.iter().filter(|row| !row.is_method() && !is_own(row)) {
         let module = modules.entry(row.module).or_default();
         for count in arities(row.arity) {
             let (voice, row) = (voice.clone(), *row);
@@ -33,6 +33,11 @@ pub(super) fn modules(voice: &Weak<Voice>, rows: &[&'static Builtin]) -> BTreeMa
         }
     }
     modules
+}
+
+/// Rows in whose place Rhai has something of its own: words of its syntax.
+pub(crate) fn is_own(row: &Builtin) -> bool {
+    row.module.is_empty() && row.name == "type_of"
 }
 
 /// How many arguments a row is offered with.

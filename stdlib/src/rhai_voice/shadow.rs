@@ -3,7 +3,9 @@
 use super::Voice;
 use super::offer::{add, run};
 use lang::builtins::Builtin;
-use rhai::{EvalAltResult, Module, Position};
+use super::size::add_measured;
+use super::value::Opaque;
+use rhai::{Dynamic, Engine, EvalAltResult, Module, Position, Token};
 use std::any::TypeId;
 use std::rc::Weak;
 
@@ -25,5 +27,31 @@ pub(super) fn shadows(voice: &Weak<Voice>, rows: &[&'static Builtin]) -> Module 
             None => Err(EvalAltResult::ErrorFunctionNotFound(name.to_owned(), Position::NONE).into()),
         });
     }
+    add_measured(&mut module);
+    add_kind(&mut module);
     module
+}
+
+/// `type_of`: Rhai gives all values of one type of Rust one name, so the parser is told to call this.
+fn add_kind(module: &mut Module) {
+    let doc = " The name of a value's type.";
+    add(module, TYPE_OF, &[TypeId::of::<Dynamic>()], "type_of(value)", doc, |context, args| {
+        let name = match args[0].read_lock::<Opaque>() {
+            Some(opaque) => opaque.value().type_name().to_owned(),
+            None => context.engine().map_type_name(args[0].type_name()).to_owned(),
+        };
+        Ok(name.into())
+    });
+}
+
+/// What `type_of` is called behind the parser.
+const TYPE_OF: &str = "type_of_";
+
+/// Lets scripts write `type_of` for [`TYPE_OF`].
+#[allow(deprecated)] // Rhai's word for what may change
+pub(super) fn rename_tokens(engine: &mut Engine) {
+    engine.on_parse_token(|token, _, _| match token {
+        Token::Reserved(word) if word.as_str() == "type_of" => Token::Identifier(Box::new(TYPE_OF.into())),
+        other => other,
+    });
 }

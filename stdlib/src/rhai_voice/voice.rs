@@ -7,7 +7,8 @@ use super::import::Resolver;
 use super::member::add_members;
 use super::method::add_methods;
 use super::offer::modules;
-use super::shadow::shadows;
+use super::shadow::{rename_tokens, shadows};
+use super::task::add_tasks;
 use super::value::Opaque;
 use crate::table::registry;
 use lang::builtins::Builtin;
@@ -102,6 +103,7 @@ fn engine(this: &Weak<Voice>, rows: &[&'static Builtin], surroundings: Surroundi
     }
     add_methods(this, rows, &mut global);
     add_members(this, &mut global);
+    add_tasks(this, rows, &mut global);
     // What comes later is looked at first: Rhai's own functions stay as people know them.
     global.build_index();
     engine.register_global_module(global.into());
@@ -113,6 +115,7 @@ fn engine(this: &Weak<Voice>, rows: &[&'static Builtin], surroundings: Surroundi
         own.build_index();
         engine.register_global_module(own.into());
     }
+    rename_tokens(&mut engine);
     engine.set_max_call_levels(surroundings.depth);
     engine.set_max_expr_depths(EXPRESSION_DEPTH, EXPRESSION_DEPTH);
     engine.set_max_string_size(surroundings.string_bytes.unwrap_or(0));

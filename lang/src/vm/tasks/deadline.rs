@@ -23,7 +23,8 @@ impl Deadline {
     }
 
     /// Its number: the raise that it causes bears it.
-    pub(crate) fn number(&self) -> u64 {
+    #[must_use]
+    pub fn number(&self) -> u64 {
         self.number
     }
 }

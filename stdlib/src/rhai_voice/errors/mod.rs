@@ -41,7 +41,6 @@ pub(super) fn to_rhai(raise: Box<Raise>) -> Box<EvalAltResult> {
 }
 
 /// The error of the run that passes through Rhai as this one.
-#[allow(dead_code)] // for tasks, which are coming
 pub(super) fn raised_in(error: &EvalAltResult) -> Option<std::rc::Rc<Raise>> {
     match error {
         EvalAltResult::ErrorInFunctionCall(_, _, inner, _) | EvalAltResult::ErrorInModule(_, inner, _) => {

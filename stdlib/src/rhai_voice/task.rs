@@ -1,0 +1,73 @@
+//! What is syntax in the language and a function in Rhai: tasks, `parallel`, deadlines.
+
+use super::Voice;
+use super::errors::{raised_in, to_rhai};
+use super::offer::{add, run};
+use lang::builtins::Builtin;
+use lang::vm::{Deadline, Raise, Why, codes, inside};
+use rhai::{Dynamic, EvalAltResult, FnPtr, Module, NativeCallContext};
+use std::any::TypeId;
+use std::rc::Weak;
+
+/// The rows of the syntax that have a form as a function: their names in the table and in Rhai, and their parameters.
+const FORMS: [(&str, &str, Form, &str, &str); 4] = [
+    ("task_start", "spawn_", Form::Body, "spawn_(f)", " Calls a function in a task of its own; `await_` waits for it."),
+    ("parallel_each", "parallel_each", Form::Items, "parallel_each(items, f)", " A task for each item; their results in order."),
+    ("parallel_count", "parallel_count", Form::Items, "parallel_count(n, f)", " So many tasks; their results in order."),
+    (
+        "parallel_settle",
+        "parallel_settle",
+        Form::Items,
+        "parallel_settle(items, f)",
+        " A task for each item; a result or an error of each, in order.",
+    ),
+];
+
+/// What such a function takes.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// A function.
+    Body,
+    /// Items, options if there are any, and a function.
+    Items,
+}
+
+/// Adds those whose rows are offered.
+pub(super) fn add_tasks(voice: &Weak<Voice>, rows: &[&'static Builtin], module: &mut Module) {
+    let any = TypeId::of::<Dynamic>();
+    let row_of = |name: &str| rows.iter().find(|row| row.module == "<control>" && row.name == name).copied();
+    for (name, written, form, signature, doc) in FORMS {
+        let Some(row) = row_of(name) else { continue };
+        for count in if form == Form::Body { 1..=1 } else { 2..=3 } {
+            let voice = voice.clone();
+            add(module, written, &vec![any; count], signature, doc, move |context, args| {
+                let mut args: Vec<Dynamic> = args.iter_mut().map(|arg| std::mem::take(*arg)).collect();
+                if args.len() == 2 {
+                    args.insert(1, Dynamic::UNIT);
+                }
+                run(&voice, context, row, args.into_iter())
+            });
+        }
+    }
+    if row_of("deadline_open").is_some() {
+        let types = [TypeId::of::<i64>(), TypeId::of::<FnPtr>()];
+        let doc = " Calls a function, which must be done in so many milliseconds.";
+        add(module, "deadline", &types, "deadline(ms, f)", doc, |context, args| deadline(context, args));
+    }
+}
+
+fn deadline(context: &NativeCallContext<'_>, args: &mut [&mut Dynamic]) -> Result<Dynamic, Box<EvalAltResult>> {
+    let ms = u64::try_from(args[0].as_int().unwrap_or(0)).unwrap_or(0);
+    let Some(body) = args[1].read_lock::<FnPtr>().map(|body| body.clone()) else { return Ok(Dynamic::UNIT) };
+    let message = format!("the deadline of {} passed", lang::builtins::args::duration_text(ms));
+    let open = inside(|cx| Deadline::open(cx.isolate, &cx.context.task, ms, message));
+    let number = open.as_ref().map(Deadline::number);
+    let done = body.call_raw(context, None, []);
+    drop(open);
+    done.map_err(|error| match raised_in(&error) {
+        Some(raise) if number.is_some_and(|number| raise.why == Why::Deadline(number)) => {
+            to_rhai(Raise::error(codes::DEADLINE, raise.message.clone()).labelled("not done in time"))
+        }
+        _ => error,
+    })
+}
