@@ -2,9 +2,9 @@
 
 use super::Voice;
 use super::offer::{add, run};
-use lang::builtins::Builtin;
 use super::size::add_measured;
 use super::value::Opaque;
+use lang::builtins::Builtin;
 use rhai::{Dynamic, Engine, EvalAltResult, Module, Position, Token};
 use std::any::TypeId;
 use std::rc::Weak;

@@ -18,8 +18,12 @@ pub(super) fn add_measured(module: &mut Module) {
     add(module, "blob", &[int, int], "blob(len, value)", " Bytes, all the same.", |_, args| {
         make_blob(args[0], args[1].as_int().unwrap_or(0))
     });
-    add(module, "pad", &[blob, int, int], "blob.pad(len, value)", " Adds bytes up to a length.", |_, args| pad_blob(args));
-    add(module, "pad", &[array, int, any], "array.pad(len, item)", " Adds items up to a length.", |_, args| pad_array(args));
+    add(module, "pad", &[blob, int, int], "blob.pad(len, value)", " Adds bytes up to a length.", |_, args| {
+        pad_blob(args)
+    });
+    add(module, "pad", &[array, int, any], "array.pad(len, item)", " Adds items up to a length.", |_, args| {
+        pad_array(args)
+    });
     for with in [text, character] {
         add(module, "pad", &[text, int, with], "string.pad(len, with)", " Adds text up to a length.", |_, args| {
             pad_text(args)

@@ -12,8 +12,20 @@ use std::rc::Weak;
 /// The rows of the syntax that have a form as a function: their names in the table and in Rhai, and their parameters.
 const FORMS: [(&str, &str, Form, &str, &str); 4] = [
     ("task_start", "spawn_", Form::Body, "spawn_(f)", " Calls a function in a task of its own; `await_` waits for it."),
-    ("parallel_each", "parallel_each", Form::Items, "parallel_each(items, f)", " A task for each item; their results in order."),
-    ("parallel_count", "parallel_count", Form::Items, "parallel_count(n, f)", " So many tasks; their results in order."),
+    (
+        "parallel_each",
+        "parallel_each",
+        Form::Items,
+        "parallel_each(items, f)",
+        " A task for each item; their results in order.",
+    ),
+    (
+        "parallel_count",
+        "parallel_count",
+        Form::Items,
+        "parallel_count(n, f)",
+        " So many tasks; their results in order.",
+    ),
     (
         "parallel_settle",
         "parallel_settle",
