@@ -553,6 +553,30 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_used_up_its_limits_is_let_go_with_whatever_was_waiting_in_it() {
+        let waits = "let waits = spawn_(|| { [1].group_by(|x| sleep(600000)) }); sleep(1);\n";
+        let nested = "register_session_hook(\"session_start\", |e| { [1].map(|x| sleep(600000)); });\n\
+                      agent_loop(\"x\", (), #{llm_caller: |a| \"y\", reminders: false});";
+        let time = RunLimits { time: Some(Duration::from_millis(30)), ..RunLimits::default() };
+        let fuel = RunLimits { fuel: Some(5_000), ..RunLimits::default() };
+        for (limits, code, end) in [
+            (fuel, codes::FUEL, "while true {}"),
+            (fuel, codes::FUEL, "[1].group_by(|x| { while true {} });"),
+            (time, codes::TIME, "while true {}"),
+            (time, codes::TIME, "try { while true {} } catch {} while true {}"),
+            (time, codes::TIME, "sleep(600000);"),
+            (time, codes::TIME, nested),
+        ] {
+            let engine = Engine::new(RunOptions { limits, ..RunOptions::default() });
+            let ran = engine.run(&Source::new("test.rhai", format!("{waits}{end}")));
+            assert!(ran.diagnostics.iter().any(|found| found.code == code), "{end}\n{:?}", ran.diagnostics);
+            let isolate = Rc::downgrade(&engine.isolate);
+            drop(engine);
+            assert_eq!(isolate.strong_count(), 0, "{end}");
+        }
+    }
+
+    #[test]
     fn a_closure_of_rhai_is_called_after_the_script_that_made_it_is_over() {
         let output = Rc::new(crate::output::Captured::default());
         let engine = Engine::new(RunOptions { output: output.clone(), ..RunOptions::default() });

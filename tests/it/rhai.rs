@@ -17,6 +17,24 @@ fn printed(name: &str, script: &str) -> String {
 }
 
 #[test]
+fn a_long_file_does_what_a_short_one_does() {
+    let mut script = "fn twice(n) { n * 2 }\nlet kept = 5;\nlet name = switch kept {\n".to_owned();
+    for n in 0..5_000 {
+        script.push_str(&format!("  {n} => \"case {n} of many\",\n"));
+    }
+    script.push_str(
+        "};\nprint(name);\nprint([1, 2].group_by(|n| twice(n) + kept));\nlet f = |n| { sleep(1); kept += n; kept };\n\
+         print([1, 2].map(f));\nprint([3].min_by(f));\nfn main(args) { print(args); exit(3); }\n",
+    );
+    assert!(script.len() > 100_000);
+    let file = scratch("rhai-long").join("script.rhai");
+    std::fs::write(&file, script).unwrap();
+    let outcome = harn(&["run", file.to_str().unwrap()]);
+    assert_eq!(outcome.out, "case 5 of many\n#{\"7\": [1], \"9\": [2]}\n[6, 8]\n3\n[]\n", "{}", outcome.err);
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(3), ""));
+}
+
+#[test]
 fn a_loop_without_an_end_lets_others_have_their_turn() {
     let script = "let done = atomic(0);\nspawn_(|| { sleep(20); atomic_set(done, 1); });\nwhile atomic_get(done) == 0 {}\n\
                   print(\"seen\");";

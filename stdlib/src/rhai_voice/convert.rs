@@ -104,8 +104,13 @@ fn simple_value(dynamic: Dynamic, from: From<'_>) -> Result<Result<Value, Dynami
     Ok(Ok(value))
 }
 
+/// Levels of a value that become arrays and maps; what lies deeper stays a value of the run, since Rhai copies, compares and
+/// drops by recursion.
+const DEPTH: usize = 1_000;
+
 enum ToDynamic {
-    Convert(Value),
+    /// With the level at which it lies.
+    Convert(Value, usize),
     Array(usize),
     Map(Vec<Str>),
 }
@@ -116,21 +121,22 @@ pub(crate) fn to_dynamic(value: Value, voice: &Rc<Voice>) -> Dynamic {
         Ok(dynamic) => return dynamic,
         Err(collection) => collection,
     };
-    let mut work = vec![ToDynamic::Convert(value)];
+    let mut work = vec![ToDynamic::Convert(value, 0)];
     let mut done: Vec<Dynamic> = Vec::new();
     while let Some(next) = work.pop() {
         match next {
-            ToDynamic::Convert(value) => match simple_dynamic(value, voice) {
+            ToDynamic::Convert(value, level) => match simple_dynamic(value, voice) {
                 Ok(dynamic) => done.push(dynamic),
+                Err(deep) if level >= DEPTH => done.push(Dynamic::from(Opaque::new(deep))),
                 Err(Value::List(list)) => {
                     work.push(ToDynamic::Array(list.items.len()));
-                    work.extend(list.items.iter().rev().cloned().map(ToDynamic::Convert));
+                    work.extend(list.items.iter().rev().map(|item| ToDynamic::Convert(item.clone(), level + 1)));
                 }
                 Err(Value::Dict(dict)) => {
                     let entries: Vec<_> = dict.dict.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
                     let (keys, items): (Vec<Str>, Vec<Value>) = entries.into_iter().unzip();
                     work.push(ToDynamic::Map(keys));
-                    work.extend(items.into_iter().rev().map(ToDynamic::Convert));
+                    work.extend(items.into_iter().rev().map(|item| ToDynamic::Convert(item, level + 1)));
                 }
                 Err(other) => done.push(Dynamic::from(Opaque::new(other))),
             },

@@ -110,11 +110,10 @@ impl Held {
     fn run(&self, mut args: Vec<Value>) -> Outcome {
         self.fit(&mut args)?;
         let mut args: Vec<Dynamic> = args.into_iter().map(|arg| to_dynamic(arg, &self.voice)).collect();
-        let source = self.global.source().map(str::to_owned);
         let context = NativeCallContext::new_with_all_fields(
             self.voice.engine(),
             self.pointer.fn_name(),
-            source.as_deref(),
+            self.global.source(),
             &self.global,
             Position::NONE,
         );
@@ -153,7 +152,7 @@ pub(super) fn pointer_of(function: Value, voice: &Rc<Voice>) -> Dynamic {
     let voice = Rc::downgrade(voice);
     let made = FnPtr::from_fn(OF_THE_RUN, move |context, args| {
         let mut args = args.iter_mut().map(|arg| std::mem::take(*arg));
-        let function = args.next().and_then(|first| first.try_cast::<Opaque>()).map(Opaque::into_value);
+        let function = args.next().and_then(Dynamic::try_cast::<Opaque>).map(Opaque::into_value);
         let (Some(function), Some(voice)) = (function, voice.upgrade()) else {
             return Err(EvalAltResult::ErrorFunctionNotFound(OF_THE_RUN.to_owned(), Position::NONE).into());
         };

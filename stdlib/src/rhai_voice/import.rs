@@ -1,6 +1,7 @@
 //! Files in Rhai that import one another.
 
 use super::errors::{diagnostics_of, raise_from, to_rhai};
+use super::script::is_compiled;
 use super::{ENDING, Voice};
 use lang::builtins::Capability;
 use lang::module::{Loader, path};
@@ -61,8 +62,11 @@ impl Resolver {
         })?;
         ast.set_source(source.name());
         self.known.borrow_mut().insert(identity.clone(), None);
-        let program = Compiler::new().compile(&ast).into_shared();
-        let made = Module::eval_grain_as_new(Scope::new(), program, engine);
+        let made = if is_compiled(&source) {
+            Module::eval_grain_as_new(Scope::new(), Compiler::new().compile(&ast).into_shared(), engine)
+        } else {
+            Module::eval_ast_as_new(Scope::new(), &ast, engine)
+        };
         match made {
             Ok(module) => {
                 let module = Rc::new(module);

@@ -60,6 +60,15 @@ impl Voice {
     }
 }
 
+/// Bytes of the longest file that is compiled to Rhai's bytecode. The compiler compares each constant with all before it; a
+/// longer one is evaluated as it was parsed, and does the same.
+const LONGEST_COMPILED: usize = 64 << 10;
+
+/// Whether a file is compiled before it runs.
+pub(super) fn is_compiled(source: &SourceRef) -> bool {
+    source.text().len() <= LONGEST_COMPILED
+}
+
 /// The parameters of `fn main`.
 fn main(ast: &AST) -> Option<Vec<String>> {
     let found = ast.iter_functions().find(|function| function.name == "main" && function.this_type.is_none())?;
@@ -77,14 +86,18 @@ struct Pipeline {
 impl Pipeline {
     fn run(self) -> Outcome {
         let Self { voice, source, ast, constants } = self;
-        let program: SharedProgram = Compiler::new().compile(&ast).into_shared();
         let mut scope = Scope::new();
         for (name, value) in constants {
             scope.push_constant_dynamic(name, to_dynamic(value, &voice));
         }
-        let mut vm = Vm::new(voice.engine());
-        let result: Result<Dynamic, _> = vm.eval_with_callbacks(&mut scope, &program);
-        let global = vm.into_global_state();
+        let (result, global) = if is_compiled(&source) {
+            let program: SharedProgram = Compiler::new().compile(&ast).into_shared();
+            let mut vm = Vm::new(voice.engine());
+            (vm.eval_with_callbacks(&mut scope, &program), vm.into_global_state())
+        } else {
+            let result = voice.engine().eval_ast_with_scope::<Dynamic>(&mut scope, &ast);
+            (result, voice.engine().new_global_runtime_state())
+        };
         let context = NativeCallContext::new_with_all_fields(
             voice.engine(),
             "main",

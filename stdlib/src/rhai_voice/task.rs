@@ -64,7 +64,7 @@ pub(super) fn add_tasks(voice: &Weak<Voice>, rows: &[&'static Builtin], module: 
     if row_of("deadline_open").is_some() {
         let types = [TypeId::of::<i64>(), TypeId::of::<FnPtr>()];
         let doc = " Calls a function, which must be done in so many milliseconds.";
-        add(module, "deadline", &types, "deadline(ms, f)", doc, |context, args| deadline(context, args));
+        add(module, "deadline", &types, "deadline(ms, f)", doc, deadline);
     }
 }
 
