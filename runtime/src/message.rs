@@ -6,10 +6,12 @@ use std::sync::Arc;
 use crate::data::{Data, Entries};
 use crate::words::words;
 
+mod list;
 mod read;
 #[cfg(test)]
 mod tests;
 
+pub use list::Messages;
 pub use read::MessageError;
 
 words! {

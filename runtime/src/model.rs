@@ -4,10 +4,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use imbl::Vector;
-
 use crate::data::{Data, Entries};
-use crate::message::{Block, Message, ToolCall, ToolSpec};
+use crate::message::{Block, Messages, ToolCall, ToolSpec};
 use crate::render::Rendered;
 use crate::seam::{Fault, Sort};
 use crate::words::words;
@@ -28,7 +26,7 @@ pub struct Request {
     /// The system text, without reminders: [`Request::system_text`] joins both.
     pub system: System,
     /// The history, shared with the session. [`Request::conversation`] adds the reminders that stand among the messages.
-    pub messages: Vector<Arc<Message>>,
+    pub messages: Messages,
     /// The reminders, sorted into slots.
     pub reminders: Arc<Rendered>,
     /// The tools on offer.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use imbl::{OrdMap, Vector};
 
 use crate::data::Data;
-use crate::message::Message;
+use crate::message::{Message, Messages};
 
 mod account;
 pub mod compact;
@@ -33,7 +33,7 @@ use index::KeyIndex;
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     id: Arc<str>,
-    messages: Vector<Arc<Message>>,
+    messages: Messages,
     /// How many of them were counted, and their tokens. Whoever takes one of these away begins anew.
     counted: (usize, usize),
     /// Events in order of arrival. One that is gone stands there until the holes are closed.
@@ -97,7 +97,7 @@ impl Transcript {
 
     /// The durable messages, shared.
     #[must_use]
-    pub fn messages(&self) -> &Vector<Arc<Message>> {
+    pub fn messages(&self) -> &Messages {
         &self.messages
     }
 
@@ -107,7 +107,7 @@ impl Transcript {
     }
 
     /// Puts other messages in place of all.
-    pub fn set_messages(&mut self, messages: Vector<Arc<Message>>) {
+    pub fn set_messages(&mut self, messages: Messages) {
         self.messages = messages;
         self.counted = (0, 0);
     }

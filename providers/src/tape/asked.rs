@@ -1,9 +1,8 @@
 //! What was asked, in no vendor's shape, and what a line of work asked before it.
 
 use super::secrets::Secrets;
-use imbl::Vector;
 use runtime::data::Data;
-use runtime::message::{Message, ToolSpec};
+use runtime::message::{Messages, ToolSpec};
 use runtime::model::Request;
 use runtime::seam::Destination;
 use std::sync::Arc;
@@ -46,7 +45,7 @@ pub struct Line {
     pub number: u64,
     /// The last request.
     pub asked: Asked,
-    sent: Vector<Arc<Message>>,
+    sent: Messages,
     /// How many messages of the request before it the last one began with.
     pub kept: usize,
 }

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use imbl::Vector;
-
 use crate::capabilities::Placement;
-use crate::message::{Block, Content, Message, Role};
+use crate::message::{Block, Content, Message, Messages, Role};
 
 use super::Request;
 
@@ -22,54 +20,55 @@ impl Request {
     /// A wire that puts tool results into user messages (Anthropic) merges neighbours of one role, which leaves a trailing
     /// block behind every tool result.
     #[must_use]
-    pub fn conversation(&self) -> Vector<Arc<Message>> {
-        let mut messages = self.messages.clone();
+    pub fn conversation(&self) -> Messages {
         let rendered = &self.reminders;
         let blocks: Vec<Block> = rendered.user_blocks.iter().map(super::super::render::UserBlock::to_block).collect();
         let developer = rendered.developer_messages.iter();
         let developer = developer.map(|text| Arc::new(Message::new(Role::Developer, text.clone())));
         match rendered.placement {
-            Placement::Head => {
-                if !blocks.is_empty() {
-                    put_before_first_user(&mut messages, blocks);
-                }
-                for message in developer.rev() {
-                    messages.push_front(message);
-                }
-            }
+            _ if rendered.user_blocks.is_empty() && rendered.developer_messages.is_empty() => self.messages.clone(),
+            Placement::Head => developer.chain(before_first_user(&self.messages, blocks)).collect(),
             Placement::Tail => {
-                if !blocks.is_empty() {
-                    put_behind_last(&mut messages, blocks);
-                }
+                let mut messages = behind_last(&self.messages, blocks);
                 messages.extend(developer);
+                messages
             }
         }
-        messages
     }
 }
 
-fn put_before_first_user(messages: &mut Vector<Arc<Message>>, mut blocks: Vec<Block>) {
-    match messages.iter().position(|message| message.role == Role::User) {
-        Some(index) => {
-            let mut message = messages[index].as_ref().clone();
-            blocks.extend(message.content.to_blocks());
-            message.content = Content::Blocks(Arc::new(blocks));
-            messages.set(index, Arc::new(message));
+fn before_first_user(messages: &Messages, mut blocks: Vec<Block>) -> Vec<Arc<Message>> {
+    let mut all: Vec<Arc<Message>> = messages.iter().cloned().collect();
+    if blocks.is_empty() {
+        return all;
+    }
+    match all.iter_mut().find(|message| message.role == Role::User) {
+        Some(first) => {
+            blocks.extend(first.content.to_blocks());
+            Arc::make_mut(first).content = Content::Blocks(Arc::new(blocks));
         }
-        None => messages.push_front(Arc::new(Message::new(Role::User, Content::Blocks(Arc::new(blocks))))),
+        None => all.insert(0, Arc::new(Message::new(Role::User, Content::Blocks(Arc::new(blocks))))),
     }
+    all
 }
 
-fn put_behind_last(messages: &mut Vector<Arc<Message>>, blocks: Vec<Block>) {
+fn behind_last(messages: &Messages, blocks: Vec<Block>) -> Messages {
+    if blocks.is_empty() {
+        return messages.clone();
+    }
     match messages.last().filter(|message| message.role == Role::User) {
         Some(last) => {
-            let mut message = last.as_ref().clone();
-            let mut all = message.content.to_blocks();
+            let mut all = last.content.to_blocks();
             all.extend(blocks);
-            message.content = Content::Blocks(Arc::new(all));
-            let index = messages.len() - 1;
-            messages.set(index, Arc::new(message));
+            let content = Content::Blocks(Arc::new(all));
+            let mut changed = messages.take(messages.len() - 1);
+            changed.push_back(Arc::new(Message { content, ..last.as_ref().clone() }));
+            changed
         }
-        None => messages.push_back(Arc::new(Message::new(Role::User, Content::Blocks(Arc::new(blocks))))),
+        None => {
+            let mut changed = messages.clone();
+            changed.push_back(Arc::new(Message::new(Role::User, Content::Blocks(Arc::new(blocks)))));
+            changed
+        }
     }
 }

@@ -5,16 +5,13 @@
 //! the first messages, or behind the last. The content of messages is written as blocks. Settings (temperature, limits) are
 //! no part of what is cached and not counted.
 //!
-//! A turn costs what is new in it: lengths of known messages are kept, and of the history only the addresses of its chunks (some
-//! 64 messages each) are looked at, since those that two histories share are one memory.
+//! A turn costs what is new in it: lengths of known messages are kept, and what two histories share by chunks is not looked at.
 
 use std::sync::Arc;
 
-use imbl::Vector;
-
 use crate::capabilities::Placement;
 use crate::data::Data;
-use crate::message::{Block, Content, Message, Role, ToolSpec};
+use crate::message::{Block, Content, Message, Messages, Role, ToolSpec};
 
 use super::{Request, System};
 use written::json;
@@ -47,7 +44,7 @@ impl PrefixMeter {
     /// Measures a request that is sent now.
     pub fn measure(&mut self, request: &Request) -> Measured {
         let mut last = self.last.take();
-        let known = last.as_ref().map_or(0, |last| common_messages(&last.history, &request.messages));
+        let known = last.as_ref().map_or(0, |last| last.history.shared_with(&request.messages));
         let mut ends = last.as_mut().map(|last| std::mem::take(&mut last.ends)).unwrap_or_default();
         ends.truncate(known);
         let sent = Sent::new(request, last.as_deref(), ends);
@@ -66,7 +63,7 @@ struct Sent {
     tools_bytes: u64,
     /// Messages that stand before the history.
     front: Vec<Piece>,
-    history: Vector<Arc<Message>>,
+    history: Messages,
     /// Bytes of the history up to and with each message, each with the comma behind it.
     ends: Vec<u64>,
     /// The message of the history that reminders were put into.
@@ -289,32 +286,4 @@ fn tools_json(tools: &[ToolSpec]) -> String {
 
 fn common_bytes(a: &str, b: &str) -> u64 {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count() as u64
-}
-
-/// How many messages two histories share from the first. Chunks that are the same memory are not looked into.
-fn common_messages(a: &Vector<Arc<Message>>, b: &Vector<Arc<Message>>) -> usize {
-    let (mut a_chunks, mut b_chunks) = (a.leaves(), b.leaves());
-    let (mut left, mut right): (&[Arc<Message>], &[Arc<Message>]) = (&[], &[]);
-    let mut common = 0;
-    loop {
-        if left.is_empty() {
-            left = a_chunks.next().unwrap_or_default();
-        }
-        if right.is_empty() {
-            right = b_chunks.next().unwrap_or_default();
-        }
-        let length = left.len().min(right.len());
-        if length == 0 {
-            return common;
-        }
-        if !std::ptr::eq(left.as_ptr(), right.as_ptr()) {
-            let differ = |(a, b): (&Arc<Message>, &Arc<Message>)| !Arc::ptr_eq(a, b) && a != b;
-            if let Some(place) = left.iter().zip(right).position(differ) {
-                return common + place;
-            }
-        }
-        common += length;
-        left = &left[length..];
-        right = &right[length..];
-    }
 }

@@ -3,10 +3,8 @@
 
 use std::sync::Arc;
 
-use imbl::Vector;
-
 use crate::data::Data;
-use crate::message::{Message, Role};
+use crate::message::{Message, Messages, Role};
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{self, Charge, LifecycleRecord, Moment};
 use crate::seam::Summary;
@@ -241,12 +239,12 @@ impl Begun {
         let mut records = pass.records;
         let mut report =
             Begun { survivors: pass.survivors, expired: pass.expired, deduped: pass.deduped, ..self }.outlook();
-        let (text, mut messages): (Option<Arc<str>>, Vector<Arc<Message>>) = match summary {
-            Summary::Text(text) => (Some(text.clone()), Vector::unit(Arc::new(Message::user(text)))),
+        let (text, mut messages): (Option<Arc<str>>, Messages) = match summary {
+            Summary::Text(text) => (Some(text.clone()), Messages::unit(Arc::new(Message::user(text)))),
             Summary::Messages(messages) => (None, messages.into_iter().collect()),
         };
         transcript.shift_events(cut, messages.len());
-        messages.append(kept);
+        messages.extend(kept.iter().cloned());
         transcript.set_messages(messages);
         transcript.summary = text.clone().or(transcript.summary);
         records.extend(lifecycle::preserve_only(&mut transcript));
@@ -290,7 +288,7 @@ fn masked(message: &Message) -> Option<Arc<Message>> {
 
 /// How many messages may go: a call of tools that is not answered yet (a tool at work compacts its own session) stays, for its
 /// results are still to come.
-fn answered(messages: &Vector<Arc<Message>>) -> usize {
+fn answered(messages: &Messages) -> usize {
     let count = messages.len();
     let Some(back) = messages.iter().rev().position(|message| !message.tool_calls.is_empty()) else { return count };
     let at = count - 1 - back;
@@ -301,7 +299,7 @@ fn answered(messages: &Vector<Arc<Message>>) -> usize {
 
 /// Where to cut so that no tool result loses its call: at a user message at or behind the wanted place, else at an assistant
 /// message.
-fn cut_point(messages: &Vector<Arc<Message>>, wanted: usize) -> usize {
+fn cut_point(messages: &Messages, wanted: usize) -> usize {
     let behind = |role: Role| messages.iter().skip(wanted).position(|message| message.role == role);
     if wanted == 0 || wanted >= messages.len() {
         return wanted;

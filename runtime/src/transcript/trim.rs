@@ -16,7 +16,7 @@ impl Transcript {
         if cut == 0 {
             return Vec::new();
         }
-        self.set_messages(self.messages.clone().split_off(cut));
+        self.set_messages(self.messages.skip(cut));
         self.place_events(|at_message| at_message.checked_sub(cut).filter(|place| *place > 0))
     }
 

@@ -4,11 +4,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use imbl::Vector;
-
 use crate::data::Data;
 use crate::hooks::EventKind;
-use crate::message::{Message, Role};
+use crate::message::{Message, Messages, Role};
 use crate::reminder::lifecycle::{Charge, compact, preserve_only};
 use crate::seam::{Outcome, Scope, fault};
 use crate::session::Session;
@@ -116,7 +114,7 @@ fn begin_anew(worker: &Rc<Worker>, scope: &Scope) -> String {
         task = left.task.clone();
         (left.nudges, left.unseen, left.context_tokens) = (0, 0, 0);
     });
-    let messages = if task.is_empty() { Vector::new() } else { Vector::unit(Arc::new(Message::user(task))) };
+    let messages = if task.is_empty() { Messages::new() } else { Messages::unit(Arc::new(Message::user(task))) };
     worker.session.with(|state| state.transcript.set_messages(messages));
     digest
 }

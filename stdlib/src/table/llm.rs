@@ -13,7 +13,7 @@ use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::capabilities::Placement;
 use runtime::data::Data;
-use runtime::message::{Message, ToolCall};
+use runtime::message::{Message, Messages, ToolCall};
 use runtime::model::text_tools::TextTools;
 use runtime::model::{Delta, Reply, Request};
 use runtime::reminder::lifecycle::drop_unrenderable;
@@ -115,7 +115,7 @@ impl Asking {
     }
 }
 
-fn read_messages(value: &Value) -> Result<imbl::Vector<Arc<Message>>, Box<Raise>> {
+fn read_messages(value: &Value) -> Result<Messages, Box<Raise>> {
     let wrong = |why: String| Raise::error(lang::check::codes::TYPE, why).about(2, "`messages` is at fault");
     let list = value.as_list().ok_or_else(|| wrong("`messages` must be a list".to_owned()))?;
     list.iter().map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string()))).collect()

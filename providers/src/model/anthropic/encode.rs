@@ -103,7 +103,7 @@ impl Turn {
 ///
 /// A later cut can keep each message's JSON beside it, for a message never changes: [`push`] is the only place that makes any.
 fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<Turn>) {
-    let conversation: Vec<Arc<Message>> = request.conversation().into_iter().collect();
+    let conversation: Vec<Arc<Message>> = request.conversation().iter().cloned().collect();
     let (leading, rest) = leading_instructions(&conversation);
     let mut turns: Vec<Turn> = Vec::new();
     for message in rest {

@@ -17,7 +17,7 @@ use crate::model::content::{GEMINI_PART, Media, Piece, Source};
 pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, ModelError> {
     let choice = ToolChoice::read(&request.tool_choice)?;
     let thinking = Thinking::read(&request.thinking)?;
-    let conversation: Vec<Arc<Message>> = request.conversation().into_iter().collect();
+    let conversation: Vec<Arc<Message>> = request.conversation().iter().cloned().collect();
     let (leading, rest) = leading_instructions(&conversation);
     let contents = Contents::of(rest)?;
     if contents.turns.is_empty() {

@@ -54,7 +54,7 @@ impl Tally {
                 && messages.get(known.messages - 1).is_some_and(|message| Arc::ptr_eq(message, &known.last))
         });
         let (from, before) = known.map_or((0, 0), |known| (known.messages, known.tokens));
-        let new: u64 = messages.skip(from).iter().map(|message| message.estimated_tokens() as u64).sum();
+        let new: u64 = messages.iter().skip(from).map(|message| message.estimated_tokens() as u64).sum();
         let tokens = before + new;
         let counted = Counted { first: first.clone(), last: last.clone(), messages: messages.len(), tokens };
         self.histories.insert(session.clone(), counted);
@@ -80,7 +80,7 @@ mod tests {
         // compacted: another first message
         request.messages = request.messages.skip(40);
         assert_eq!(tally.count(&session, &request), Tally::default().count(&session, &request));
-        request.messages.pop_back();
+        request.messages = request.messages.take(request.messages.len() - 1);
         assert_eq!(tally.count(&session, &request), Tally::default().count(&session, &request));
     }
 }

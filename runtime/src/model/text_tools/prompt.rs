@@ -3,10 +3,8 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use imbl::Vector;
-
 use crate::data::Data;
-use crate::message::{Content, Message, Role, ToolCall};
+use crate::message::{Content, Message, Messages, Role, ToolCall};
 use crate::model::Request;
 
 use super::scan::{CLOSE, OPEN};
@@ -48,8 +46,8 @@ fn guidance(request: &Request) -> String {
 }
 
 /// Calls and results as text; results that follow one another are one message.
-fn messages(history: &Vector<Arc<Message>>) -> Vector<Arc<Message>> {
-    let mut out: Vector<Arc<Message>> = Vector::new();
+fn messages(history: &Messages) -> Messages {
+    let mut out: Messages = Messages::new();
     let mut results = String::new();
     for message in history {
         if message.role == Role::Tool {
@@ -64,7 +62,7 @@ fn messages(history: &Vector<Arc<Message>>) -> Vector<Arc<Message>> {
     out
 }
 
-fn flush(results: &mut String, out: &mut Vector<Arc<Message>>) {
+fn flush(results: &mut String, out: &mut Messages) {
     if !results.is_empty() {
         out.push_back(Arc::new(Message::user(std::mem::take(results))));
     }

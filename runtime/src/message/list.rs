@@ -1,0 +1,283 @@
+//! [`Messages`]: the messages of a conversation. A clone shares them all, and whoever appends to one of two clones copies
+//! nothing either: a chunk has room for messages to come, and a list knows how many of them are its own. A request that somebody
+//! keeps (a log of calls, a meter) so costs the conversation nothing as it grows.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::ops::{Index, Range};
+use std::sync::{Arc, OnceLock};
+
+use imbl::Vector;
+
+use super::Message;
+
+/// Messages of one chunk.
+const CHUNK: usize = 32;
+
+/// Room for messages. A place is filled once and stays as it is.
+#[derive(Default)]
+struct Chunk([OnceLock<Arc<Message>>; CHUNK]);
+
+impl Chunk {
+    /// A chunk of its own with the same first messages.
+    fn with_first_of(other: &Chunk, count: usize) -> Chunk {
+        let chunk = Chunk::default();
+        for (place, message) in chunk.0.iter().zip(other.0.iter().take(count).filter_map(OnceLock::get)) {
+            // Nobody else knows this chunk, so its places are free.
+            let _ = place.set(message.clone());
+        }
+        chunk
+    }
+}
+
+/// A list of messages, shared in chunks.
+///
+/// A chunk stands behind the same chunks wherever it is shared, for it is made by appending alone: of two lists that share
+/// one, all before it is the same.
+#[derive(Clone, Default)]
+pub struct Messages {
+    /// Chunks without room.
+    full: Vector<Arc<Chunk>>,
+    /// The chunk that is being filled, perhaps by another list beyond what is this list's own.
+    open: Option<Arc<Chunk>>,
+    len: usize,
+}
+
+impl Messages {
+    /// No messages.
+    #[must_use]
+    pub fn new() -> Messages {
+        Messages::default()
+    }
+
+    /// One message.
+    #[must_use]
+    pub fn unit(message: Arc<Message>) -> Messages {
+        std::iter::once(message).collect()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Appends a message.
+    pub fn push_back(&mut self, message: Arc<Message>) {
+        let mut place = self.len - self.full.len() * CHUNK;
+        if place == CHUNK {
+            self.full.extend(self.open.take());
+            place = 0;
+        }
+        let open = self.open.get_or_insert_default();
+        if let Err(message) = open.0[place].set(message) {
+            // A list that shares the chunk has gone on in another way.
+            let own = Chunk::with_first_of(open, place);
+            let _ = own.0[place].set(message);
+            *open = Arc::new(own);
+        }
+        self.len += 1;
+    }
+
+    /// The message at a place, from 0.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&Arc<Message>> {
+        if index >= self.len {
+            return None;
+        }
+        self.chunk(index / CHUNK)?.0[index % CHUNK].get()
+    }
+
+    /// The first message.
+    #[must_use]
+    pub fn front(&self) -> Option<&Arc<Message>> {
+        self.get(0)
+    }
+
+    /// The last message.
+    #[must_use]
+    pub fn last(&self) -> Option<&Arc<Message>> {
+        self.get(self.len.checked_sub(1)?)
+    }
+
+    /// The messages, oldest first. Skipping some of them costs nothing.
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_> {
+        Iter { messages: self, left: 0..self.len }
+    }
+
+    /// The first so many, shared.
+    #[must_use]
+    pub fn take(&self, count: usize) -> Messages {
+        let len = count.min(self.len);
+        let full = len.saturating_sub(1) / CHUNK;
+        let open = if len == 0 { None } else { self.chunk(full).cloned() };
+        Messages { full: self.full.take(full), open, len }
+    }
+
+    /// All but the first so many, in chunks of their own.
+    #[must_use]
+    pub fn skip(&self, count: usize) -> Messages {
+        self.iter().skip(count).cloned().collect()
+    }
+
+    /// How many messages two lists share from the first. Of what they share by chunks no message is looked at.
+    #[must_use]
+    pub fn shared_with(&self, other: &Messages) -> usize {
+        let most = self.len.min(other.len);
+        let same = |index: usize| match (self.chunk(index), other.chunk(index)) {
+            (Some(one), Some(another)) => Arc::ptr_eq(one, another),
+            _ => false,
+        };
+        let (mut low, mut high) = (0, most.div_ceil(CHUNK));
+        // Most often one list is the other one grown.
+        if high > 0 && same(high - 1) {
+            return most;
+        }
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            (low, high) = if same(middle) { (middle + 1, high) } else { (low, middle) };
+        }
+        let known = low * CHUNK;
+        let alike = |(one, another): &(&Arc<Message>, &Arc<Message>)| Arc::ptr_eq(one, another) || one == another;
+        known + self.iter().skip(known).zip(other.iter().skip(known)).take_while(alike).count()
+    }
+
+    fn chunk(&self, index: usize) -> Option<&Arc<Chunk>> {
+        if index == self.full.len() { self.open.as_ref() } else { self.full.get(index) }
+    }
+}
+
+impl Index<usize> for Messages {
+    type Output = Arc<Message>;
+
+    /// # Panics
+    /// There are fewer messages.
+    fn index(&self, index: usize) -> &Arc<Message> {
+        match self.get(index) {
+            Some(message) => message,
+            None => panic!("the index is {index}, but there are {} messages", self.len),
+        }
+    }
+}
+
+/// The messages of a list, oldest first.
+#[derive(Clone)]
+pub struct Iter<'a> {
+    messages: &'a Messages,
+    left: Range<usize>,
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = &'a Arc<Message>;
+
+    fn next(&mut self) -> Option<&'a Arc<Message>> {
+        self.messages.get(self.left.next()?)
+    }
+
+    fn nth(&mut self, n: usize) -> Option<&'a Arc<Message>> {
+        self.messages.get(self.left.nth(n)?)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Iter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.messages.get(self.left.next_back()?)
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+impl FusedIterator for Iter<'_> {}
+
+impl<'a> IntoIterator for &'a Messages {
+    type Item = &'a Arc<Message>;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+impl FromIterator<Arc<Message>> for Messages {
+    fn from_iter<I: IntoIterator<Item = Arc<Message>>>(messages: I) -> Messages {
+        let mut list = Messages::new();
+        list.extend(messages);
+        list
+    }
+}
+
+impl Extend<Arc<Message>> for Messages {
+    fn extend<I: IntoIterator<Item = Arc<Message>>>(&mut self, messages: I) {
+        messages.into_iter().for_each(|message| self.push_back(message));
+    }
+}
+
+impl fmt::Debug for Messages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn message(text: usize) -> Arc<Message> {
+        Arc::new(Message::user(text.to_string()))
+    }
+
+    proptest! {
+        #[test]
+        fn lists_that_share_chunks_are_as_independent_as_vectors(
+            steps in prop::collection::vec((0..4_usize, 0..4_usize, 0..100_usize), 1..60)
+        ) {
+            let mut lists: Vec<(Messages, Vec<Arc<Message>>)> = vec![Default::default(); 4];
+            for (number, (one, other, count)) in steps.into_iter().enumerate() {
+                match count % 4 {
+                    0 => lists[one] = lists[other].clone(),
+                    1 => {
+                        let shorter = (lists[other].0.take(count), lists[other].1.iter().take(count).cloned().collect());
+                        lists[one] = shorter;
+                    }
+                    _ => {
+                        for _ in 0..count {
+                            let message = message(number);
+                            lists[one].0.push_back(message.clone());
+                            lists[one].1.push(message);
+                        }
+                    }
+                }
+                for (list, plain) in &lists {
+                    prop_assert!(list.iter().eq(plain), "{list:?} is not {plain:?}");
+                    prop_assert!(list.iter().rev().eq(plain.iter().rev()));
+                    prop_assert!(list.skip(count).iter().eq(plain.iter().skip(count)));
+                    let (first, plain_first) = &lists[other];
+                    let common = plain.iter().zip(plain_first).take_while(|(one, other)| one == other).count();
+                    prop_assert_eq!(list.shared_with(first), common);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn appending_to_one_of_two_clones_copies_no_chunk() {
+        let mut list: Messages = (0..100).map(message).collect();
+        let kept = list.clone();
+        list.push_back(message(100));
+        assert!(Arc::ptr_eq(list.chunk(3).unwrap(), kept.chunk(3).unwrap()));
+        assert_eq!((kept.len(), list.len(), kept.shared_with(&list)), (100, 101, 100));
+        assert!(kept.get(100).is_none(), "what came later is not its own");
+    }
+}
