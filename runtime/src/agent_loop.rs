@@ -214,7 +214,7 @@ impl Run<'_> {
 
     /// The same inside a tool call, whose scope names the call.
     async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Decision> {
-        self.listeners().emit(turn, event).await
+        self.listeners().emit(turn, event).get().await
     }
 
     /// Tells providers only.
@@ -223,7 +223,7 @@ impl Run<'_> {
     }
 
     async fn evaluate_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<()> {
-        self.listeners().evaluate(turn, event).await
+        self.listeners().evaluate(turn, event).get().await
     }
 
     fn strict(&self) -> bool {

@@ -79,7 +79,7 @@ impl Compaction<'_> {
     }
 
     async fn tell(&self, kind: EventKind, payload: &Data) -> Outcome<Decision> {
-        self.listeners.emit(self.told, &HookEvent::Raw { kind, payload }).await
+        self.listeners.emit(self.told, &HookEvent::Raw { kind, payload }).get().await
     }
 
     /// These seams deliver nothing; they are only passed.
@@ -91,7 +91,7 @@ impl Compaction<'_> {
             delivered: 0,
             dispatch_skipped: false,
         };
-        self.listeners.emit(self.told, &event).await?;
+        self.listeners.emit(self.told, &event).get().await?;
         Ok(())
     }
 

@@ -8,6 +8,7 @@
 //! - [`Home`]: how a person names a home, `memory` or `sqlite:PATH`.
 //! - [`LogFile`]: a log in a file, read while others write it.
 //! - [`OfRun`]: a log in a file is written by many runs; each record of the runtime names its own.
+//! - [`Payload`]: what a record tells; [`Facts`]: told by the runtime, made into data where somebody looks.
 //! - [`LogError`]: what can go wrong; its rows are [`codes`].
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ mod error;
 mod home;
 mod memory;
 mod of_run;
+mod payload;
 mod read;
 mod sqlite;
 
@@ -27,6 +29,7 @@ pub use error::LogError;
 pub use home::Home;
 pub use memory::{Kept, MemoryLog};
 pub use of_run::{OfRun, RUN_ID};
+pub use payload::{Facts, Payload};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous};
 
 /// A record that is about to be written.
@@ -37,7 +40,7 @@ pub struct NewRecord {
     /// The kind of event.
     pub kind: Arc<str>,
     /// What happened.
-    pub payload: Data,
+    pub payload: Payload,
     /// Headers, a dict or nil.
     pub headers: Data,
     /// When, in milliseconds since 1970-01-01 UTC.
@@ -64,7 +67,7 @@ pub struct Record {
     /// The kind of event.
     pub kind: Arc<str>,
     /// What happened.
-    pub payload: Data,
+    pub payload: Payload,
     /// Headers, a dict or nil.
     pub headers: Data,
     /// When, in milliseconds since 1970-01-01 UTC. Clocks jump; the order is that of the cursors.
@@ -84,7 +87,7 @@ impl Record {
             ("cursor", self.cursor.into()),
             ("topic", (&self.topic).into()),
             ("kind", (&self.kind).into()),
-            ("payload", self.payload.clone()),
+            ("payload", self.payload.to_data()),
             ("headers", self.headers.clone()),
             ("occurred_at_ms", self.occurred_at_ms.into()),
         ])

@@ -8,8 +8,13 @@ macro_rules! at_once {
                 $provider::ID
             }
 
+            fn shared_id(&self) -> std::sync::Arc<str> {
+                static ID: std::sync::LazyLock<std::sync::Arc<str>> = std::sync::LazyLock::new(|| $provider::ID.into());
+                ID.clone()
+            }
+
             fn subscribes_to(&self) -> runtime::hooks::EventSet {
-                runtime::hooks::EventSet::of(&[$(runtime::hooks::EventKind::$event),+])
+                const { runtime::hooks::EventSet::of(&[$(runtime::hooks::EventKind::$event),+]) }
             }
 
             fn evaluate<'a>(
@@ -20,6 +25,16 @@ macro_rules! at_once {
             ) -> runtime::seam::Answer<'a, runtime::seam::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
                 let look: $crate::reminder::at_once::Look<$provider> = $look;
                 runtime::seam::Answer::Now(look(self, turn, event, config).map_err(runtime::seam::fault))
+            }
+
+            fn look(
+                &self,
+                turn: runtime::seam::Turn<'_>,
+                event: &runtime::hooks::HookEvent<'_>,
+                config: &runtime::data::Data,
+            ) -> Option<runtime::seam::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
+                let look: $crate::reminder::at_once::Look<$provider> = $look;
+                Some(look(self, turn, event, config).map_err(runtime::seam::fault))
             }
         }
     };

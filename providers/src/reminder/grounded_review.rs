@@ -92,14 +92,20 @@ impl GroundedReview {
     }
 }
 
-/// Whether an event of the loop has nothing to look at. It is asked several times a turn, so it makes no dict.
+/// Whether an event of the loop has nothing to look at.
 fn carries_nothing(event: &HookEvent<'_>) -> bool {
-    let none = |rows: &Data| rows.as_list().is_none_or(<[Data]>::is_empty);
-    match event {
-        HookEvent::PostStep { tool_results, .. } => tool_results.is_none_or(none),
-        HookEvent::PostAgentTurn { tool_results, .. } => none(tool_results),
-        _ => false,
-    }
+    rows_of_loop(event).is_some_and(<[Data]>::is_empty)
+}
+
+/// The rows of `tool_results` in the events of the loop that have these and nothing else to look at. They are seen several times
+/// a turn, so no dict is made of them.
+fn rows_of_loop<'a>(event: &HookEvent<'a>) -> Option<&'a [Data]> {
+    let rows = match event {
+        HookEvent::PostStep { tool_results, .. } => *tool_results,
+        HookEvent::PostAgentTurn { tool_results, .. } => Some(*tool_results),
+        _ => return None,
+    };
+    Some(rows.and_then(Data::as_list).unwrap_or_default())
 }
 
 /// Findings that the model has not been told of in this turn: the end of a turn sees the results of its tools again.

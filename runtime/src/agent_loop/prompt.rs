@@ -18,19 +18,21 @@ impl Run<'_> {
     /// Builds the request from the transcript as it is now. The history is shared, not copied.
     pub(super) fn build_prompt(&self, state: &mut LoopState) -> Request {
         self.session.apply(&self.scope, |t, _| before_prompt(t), |records| records);
-        let transcript = self.session.transcript();
         let options = RenderOptions { placement: self.options.reminders.placement };
-        let pending = transcript.pending().map(|pending| pending.reminder.as_ref());
-        let rendered = render(pending, &self.options.capabilities, options);
-        if !state.demotion_noted
-            && let Some(demoted) = rendered.demoted.first().and_then(|id| transcript.find(id))
-        {
+        let (rendered, demoted, messages) = self.session.with(|s| {
+            let pending = s.transcript.pending().map(|pending| pending.reminder.as_ref());
+            let rendered = render(pending, &self.options.capabilities, options);
+            let demoted = rendered.demoted.first().and_then(|id| s.transcript.find(id));
+            let demoted = demoted.map(|pending| pending.reminder.clone());
+            (rendered, demoted, s.transcript.messages().clone())
+        });
+        if let Some(demoted) = demoted.filter(|_| !state.demotion_noted) {
             state.demotion_noted = true;
             let request = &self.options.request;
-            self.note(demotion(&demoted.reminder, request.model.as_deref().or(request.provider.as_deref())));
+            self.note(demotion(&demoted, request.model.as_deref().or(request.provider.as_deref())));
         }
         Request {
-            messages: transcript.messages().clone(),
+            messages,
             reminders: Arc::new(rendered),
             tools: self.specs.clone(),
             stream: self.options.stream.unwrap_or_else(|| self.options.request.stream || self.tells_deltas()),

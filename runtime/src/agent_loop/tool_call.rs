@@ -109,7 +109,7 @@ impl Run<'_> {
             }
         }
         let event = HookEvent::PreToolUse { call: &call, iteration: state.iteration };
-        match crate::hooks::fire::fire(&self.parts.hooks, turn, &event, self.strict()).await? {
+        match crate::hooks::fire::fire(&self.parts.hooks, turn, &event, self.strict()).get().await? {
             Decision::Block { reason } => Ok(Err(reason)),
             _ => {
                 if call.arguments.is_nil() {

@@ -56,7 +56,7 @@ fn act() -> impl Strategy<Value = Act> {
     let record = (topic(), kind(), payload(), any::<u32>()).prop_map(|(topic, kind, payload, at)| NewRecord {
         topic,
         kind,
-        payload,
+        payload: payload.into(),
         headers: Data::Nil,
         occurred_at_ms: at.into(),
     });

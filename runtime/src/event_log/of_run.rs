@@ -72,7 +72,7 @@ mod tests {
             log.append(NewRecord {
                 topic: topic.into(),
                 kind: "k".into(),
-                payload: Data::Nil,
+                payload: Data::Nil.into(),
                 headers: Data::Nil,
                 occurred_at_ms: 0,
             });

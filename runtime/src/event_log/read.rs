@@ -28,7 +28,7 @@ impl Record {
         Ok(Record {
             topic: text("topic")?,
             kind: text("kind")?,
-            payload: data.get("payload").clone(),
+            payload: data.get("payload").clone().into(),
             headers: data.get("headers").clone(),
             occurred_at_ms: number("occurred_at_ms", 0)?,
             id: number("id", cursor)?,
@@ -46,7 +46,7 @@ mod tests {
         let record = Record {
             topic: "t".into(),
             kind: "k".into(),
-            payload: Data::dict([("a", Data::from(1))]),
+            payload: Data::dict([("a", Data::from(1))]).into(),
             headers: Data::Nil,
             occurred_at_ms: 5,
             id: 2,

@@ -1,5 +1,6 @@
 //! Telling handlers of an event, and acting on what they answer.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::Data;
@@ -7,17 +8,28 @@ use crate::note::{Note, Severity};
 use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, Source};
-use crate::seam::{Outcome, Scope, Sort, Turn};
+use crate::seam::{Answer, Outcome, Scope, Sort, Turn};
 
 use super::verdict::default_reason;
 use super::{Decision, EventKind, Hook, HookEvent, Hooks, Verdict};
 
 /// Tells all handlers of an event of a session, a seam, a worker or a persona, in the order of registration. The first that blocks ends
 /// it; of several changes the last one counts, and of a prompt each handler sees what the one before made of it. Reminders are admitted at once.
-pub async fn fire(hooks: &Hooks, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
+pub fn fire<'a>(hooks: &Hooks, turn: Turn<'a>, event: &'a HookEvent<'a>, strict: bool) -> Answer<'a, Outcome<Decision>> {
+    let wanting = hooks.wanting(event);
+    // Most events have no handler, and a loop has many events.
+    if wanting.is_empty() { Answer::Now(Ok(Decision::Allow)) } else { Answer::later(ask_all(wanting, turn, event, strict)) }
+}
+
+async fn ask_all(
+    wanting: Vec<Rc<dyn Hook>>,
+    turn: Turn<'_>,
+    event: &HookEvent<'_>,
+    strict: bool,
+) -> Outcome<Decision> {
     let mut decision = Decision::Allow;
     let mut prompt: Option<Arc<str>> = None;
-    for hook in hooks.wanting(event) {
+    for hook in wanting {
         let changed = changed_prompt(event, prompt.as_ref());
         let event = changed.as_ref().unwrap_or(event);
         match ask(hook.as_ref(), turn, event, strict).await? {

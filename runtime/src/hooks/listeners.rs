@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::data::Data;
 use crate::reminder::providers::{self, ReminderProvider};
-use crate::seam::{Outcome, Turn};
+use crate::seam::{Answer, Outcome, Turn};
 
 use super::{Decision, HookEvent, Hooks, fire};
 
@@ -21,19 +21,32 @@ pub struct Listeners<'a> {
     pub strict: bool,
 }
 
-impl Listeners<'_> {
-    /// Tells handlers, then, unless one of them blocked it, providers.
-    pub async fn emit(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Decision> {
-        let decision = fire::fire(self.hooks, turn, event, self.strict).await?;
-        if !matches!(decision, Decision::Block { .. }) {
-            self.evaluate(turn, event).await?;
+impl<'a> Listeners<'a> {
+    /// Tells handlers, then, unless one of them blocked it, providers. Where nobody has to be waited for, no future is made.
+    pub fn emit(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Decision>> {
+        match fire::fire(self.hooks, turn, event, self.strict) {
+            Answer::Now(Ok(decision)) => self.after(decision, turn, event),
+            Answer::Now(Err(thrown)) => Answer::Now(Err(thrown)),
+            Answer::Later(asked) => Answer::later(async move { self.after(asked.await?, turn, event).get().await }),
         }
-        Ok(decision)
+    }
+
+    /// Tells providers what handlers have decided.
+    fn after(self, decision: Decision, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Decision>> {
+        if matches!(decision, Decision::Block { .. }) {
+            return Answer::Now(Ok(decision));
+        }
+        match self.evaluate(turn, event) {
+            Answer::Now(told) => Answer::Now(told.map(|()| decision)),
+            Answer::Later(told) => Answer::later(async move { told.await.map(|()| decision) }),
+        }
     }
 
     /// Tells providers only.
-    pub async fn evaluate(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<()> {
-        providers::fire(self.providers, turn, event, self.config, self.strict).await?;
-        Ok(())
+    pub fn evaluate(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<()>> {
+        match providers::fire(self.providers, turn, event, self.config, self.strict) {
+            Answer::Now(report) => Answer::Now(report.map(drop)),
+            Answer::Later(report) => Answer::later(async move { report.await.map(drop) }),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Reminder providers: the trait, and the registry that knows which of them an event reaches.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::data::Data;
 use crate::hooks::{EventSet, HookEvent};
@@ -24,6 +25,11 @@ pub trait ReminderProvider {
     /// Its id; a canonical one's is in the guide's table.
     fn id(&self) -> &str;
 
+    /// The same as a text that many records share.
+    fn shared_id(&self) -> Arc<str> {
+        self.id().into()
+    }
+
     /// The events it wants to see.
     fn subscribes_to(&self) -> EventSet;
 
@@ -36,6 +42,12 @@ pub trait ReminderProvider {
         event: &'a HookEvent<'a>,
         config: &'a Data,
     ) -> Answer<'a, Outcome<Vec<ReminderSpec>>>;
+
+    /// The same from one that never waits and never runs what somebody else has written, so that it needs nobody who stops
+    /// it. Nothing means that it has to be asked by [`ReminderProvider::evaluate`].
+    fn look(&self, _: Turn<'_>, _: &HookEvent<'_>, _config: &Data) -> Option<Outcome<Vec<ReminderSpec>>> {
+        None
+    }
 
     /// What is reported where it took longer than so many milliseconds.
     fn late(&self, ms: u64) -> Rc<dyn Fault> {

@@ -103,7 +103,7 @@ impl Session {
         scope.log.append(NewRecord {
             topic: INJECTION_TOPIC.into(),
             kind: format!("{INJECTION_TOPIC}.{word}").into(),
-            payload: Data::dict_of_present(std::iter::once(session).chain(fields)),
+            payload: Data::dict_of_present(std::iter::once(session).chain(fields)).into(),
             headers: Data::Nil,
             occurred_at_ms: scope.clock.now_ms(),
         });

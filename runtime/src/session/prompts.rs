@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::data::{Data, shared};
-use crate::event_log::NewRecord;
+use crate::event_log::{Facts, NewRecord, Payload};
 use crate::model::{Measured, Request};
 use crate::reminder::lifecycle::{TURN_TOPIC, fire};
-use crate::seam::{Model, Scope};
+use crate::render::Rendered;
+use crate::seam::{Destination, Model, Scope};
 
 use super::Session;
 
@@ -19,38 +20,75 @@ impl Session {
         self.apply(scope, |t, at| fire(t, &request.reminders, charges, at), |records| records);
         let (turn, parent_id, measured) =
             self.with(|state| (state.turns, state.parent_id.clone(), state.prefix.measure(request)));
-        let mut payload = describe(request, measured, model);
-        payload.extend([
-            (shared!("session_id"), Data::from(self.id())),
-            (shared!("task_id"), scope.task_id.as_ref().into()),
-            (shared!("agent_id"), scope.agent_id.as_ref().unwrap_or(self.id()).into()),
-            (shared!("parent_id"), parent_id.into()),
-            (shared!("turn"), turn.into()),
-            (shared!("charges"), charges.into()),
-        ]);
+        let prompt = Prompt {
+            session_id: self.id().clone(),
+            task_id: scope.task_id.clone(),
+            agent_id: scope.agent_id.clone(),
+            parent_id,
+            turn,
+            charges,
+            to: model.destination(request),
+            message_count: request.messages.len(),
+            reminders: request.reminders.clone(),
+            measured,
+        };
         scope.log.append(NewRecord {
             topic: shared!(TURN_TOPIC),
             kind: shared!("transcript.turn.prompt"),
-            payload: Data::from(payload),
+            payload: Payload::of(prompt),
             headers: Data::Nil,
             occurred_at_ms: scope.clock.now_ms(),
         });
     }
 }
 
-fn describe(request: &Request, measured: Measured, model: &dyn Model) -> crate::data::Entries {
-    let to = model.destination(request);
-    let carried = request.reminders.fired.iter().map(|fired| {
-        Data::dict([("reminder_id", Data::from(&fired.id)), ("slot", fired.rendered_role.as_str().into())])
-    });
-    let fields: [(Arc<str>, Data); 7] = [
-        (shared!("provider"), to.provider.into()),
-        (shared!("model"), to.model.into()),
-        (shared!("message_count"), request.messages.len().into()),
-        (shared!("carried"), carried.collect()),
-        (shared!("placement"), request.reminders.placement.as_str().into()),
-        (shared!("total_bytes"), measured.total.into()),
-        (shared!("shared_prefix_bytes"), measured.shared.into()),
-    ];
-    fields.into_iter().collect()
+/// What the log knows of a request.
+#[derive(Debug)]
+struct Prompt {
+    session_id: Arc<str>,
+    task_id: Option<Arc<str>>,
+    /// Nothing means the session.
+    agent_id: Option<Arc<str>>,
+    parent_id: Option<Arc<str>>,
+    turn: u32,
+    charges: bool,
+    to: Destination,
+    message_count: usize,
+    reminders: Arc<Rendered>,
+    measured: Measured,
+}
+
+impl Facts for Prompt {
+    fn to_data(&self) -> Data {
+        let carried = self.reminders.fired.iter().map(|fired| {
+            Data::dict([("reminder_id", Data::from(&fired.id)), ("slot", fired.rendered_role.as_str().into())])
+        });
+        let fields: [(Arc<str>, Data); 13] = [
+            (shared!("session_id"), (&self.session_id).into()),
+            (shared!("task_id"), self.task_id.as_ref().into()),
+            (shared!("agent_id"), self.agent_id.as_ref().unwrap_or(&self.session_id).into()),
+            (shared!("parent_id"), self.parent_id.as_ref().into()),
+            (shared!("turn"), self.turn.into()),
+            (shared!("charges"), self.charges.into()),
+            (shared!("provider"), self.to.provider.as_ref().into()),
+            (shared!("model"), self.to.model.as_ref().into()),
+            (shared!("message_count"), self.message_count.into()),
+            (shared!("carried"), carried.collect()),
+            (shared!("placement"), self.reminders.placement.as_str().into()),
+            (shared!("total_bytes"), self.measured.total.into()),
+            (shared!("shared_prefix_bytes"), self.measured.shared.into()),
+        ];
+        Data::dict(fields)
+    }
+
+    fn weight(&self) -> usize {
+        /// What a record takes besides the reminders, and each of these.
+        const FRAME: usize = 512;
+        const EACH: usize = 128;
+        // The slots with their texts live as long as the record.
+        let rendered = &self.reminders;
+        let texts = rendered.system_sections.iter().chain(&rendered.developer_messages);
+        let blocks = rendered.user_blocks.iter().map(|block| block.text.len());
+        FRAME + EACH * rendered.fired.len() + texts.map(|text| text.len()).chain(blocks).sum::<usize>()
+    }
 }

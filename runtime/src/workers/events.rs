@@ -24,7 +24,7 @@ impl Worker {
         self.observe(scope, &event).await?;
         let selected = self.options.reminders.select(&self.parts.providers).map_err(fault)?;
         let (config, strict) = (&self.options.reminders.config, self.options.reminders.strict);
-        evaluate(&selected, self.turn(scope), &event, config, strict).await?;
+        evaluate(&selected, self.turn(scope), &event, config, strict).get().await?;
         Ok(())
     }
 
@@ -33,9 +33,9 @@ impl Worker {
         let payload = fields.with("worker", self.brief());
         let event = HookEvent::Raw { kind, payload: &payload };
         let (turn, strict) = (self.turn(scope), self.options.reminders.strict);
-        crate::hooks::fire::fire(&self.parts.hooks, turn, &event, strict).await?;
+        crate::hooks::fire::fire(&self.parts.hooks, turn, &event, strict).get().await?;
         let selected = self.options.reminders.select(&self.parts.providers).map_err(fault)?;
-        evaluate(&selected, turn, &event, &self.options.reminders.config, strict).await?;
+        evaluate(&selected, turn, &event, &self.options.reminders.config, strict).get().await?;
         Ok(())
     }
 

@@ -49,7 +49,7 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let record = NewRecord {
         topic,
         kind: Arc::from(args::str(args, 1)?.as_str()),
-        payload: to_data(&args[2]).map_err(|raise| raise.about(2, ""))?,
+        payload: to_data(&args[2]).map_err(|raise| raise.about(2, ""))?.into(),
         headers: to_data(&args[3]).map_err(|raise| raise.about(3, ""))?,
         occurred_at_ms: world.clock.now_ms(),
     };

@@ -68,7 +68,7 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let payload = Data::dict([("persona", Data::from(&persona)), ("handoff", envelope.clone())]);
         let event = HookEvent::Raw { kind: EventKind::OnHandoffEmitted, payload: &payload };
         let turn = Turn { session: &session, number: session.with(|state| state.turns), scope: &scope };
-        let fired = fire::fire(&world.hooks, turn, &event, false).await;
+        let fired = fire::fire(&world.hooks, turn, &event, false).get().await;
         if alone {
             session.apply(&scope, |transcript, _| discard(transcript, DiscardReason::Close), |records| records);
         }

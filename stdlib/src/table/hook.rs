@@ -187,7 +187,7 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
         for session in sessions {
             let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
             let event = HookEvent::FileEdited { path: &path, metadata: &metadata };
-            listeners.emit(turn, &event).await.map_err(|e| to_raise(&e))?;
+            listeners.emit(turn, &event).get().await.map_err(|e| to_raise(&e))?;
         }
         for note in scope.notes.borrow().iter() {
             world.show(note);

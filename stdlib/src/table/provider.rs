@@ -99,7 +99,7 @@ fn agent_reminder_providers_fire(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<
         let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
         let event = HookEvent::Raw { kind, payload: &payload };
         // Fired by hand, a provider's mistake is the caller's to see.
-        let report = fire(&selected, turn, &event, &options.config, true).await.map_err(|e| to_raise(&e))?;
+        let report = fire(&selected, turn, &event, &options.config, true).get().await.map_err(|e| to_raise(&e))?;
         Ok(to_value(&report.to_data()))
     })
     .stopped_by(move |reason| cancel.cancel(reason)))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::hooks::{EventKind, HookEvent};
 
-use super::GroundedReviewConfig;
+use super::{GroundedReviewConfig, rows_of_loop};
 use super::command::{self, Command};
 use super::finding::{Finding, Findings};
 use super::scan;
@@ -38,6 +38,9 @@ impl ToolOutcome {
                 error: None,
                 may_guess: false,
             }];
+        }
+        if let Some(rows) = rows_of_loop(event) {
+            return rows.iter().map(ToolOutcome::of_row).collect();
         }
         let mut all: Vec<ToolOutcome> =
             event.get("tool_results").as_list().unwrap_or_default().iter().map(ToolOutcome::of_row).collect();
@@ -86,11 +89,16 @@ impl ToolOutcome {
 
     /// Adds what the outcome proves.
     pub(super) fn findings(&self, config: &GroundedReviewConfig, findings: &mut Findings) {
+        let commands = if config.text_scan { self.commands() } else { Vec::new() };
+        // So it is with most calls.
+        if commands.is_empty() && !self.may_guess && !self.is_error() {
+            return;
+        }
         // What a file says is no evidence, and a file that is not there is no fault of the work.
         if is_display(&self.name) || self.text.starts_with("not run: ") {
             return;
         }
-        let found = if config.text_scan { self.scan(config) } else { Vec::new() };
+        let found = if config.text_scan { self.scan(commands, config) } else { Vec::new() };
         // The lines of a verification command say more than that it failed.
         match found.is_empty() {
             true => findings.extend(self.tool_error()),
@@ -98,8 +106,12 @@ impl ToolOutcome {
         }
     }
 
+    fn is_error(&self) -> bool {
+        self.ok == Some(false) || self.error.is_some()
+    }
+
     fn tool_error(&self) -> Option<Finding> {
-        if self.ok != Some(false) && self.error.is_none() {
+        if !self.is_error() {
             return None;
         }
         let name = if self.name.is_empty() { "a tool" } else { &self.name };
@@ -109,14 +121,18 @@ impl ToolOutcome {
         Some(Finding::new(Finding::TOOL_ERROR, &message))
     }
 
-    fn scan(&self, config: &GroundedReviewConfig) -> Vec<Finding> {
+    /// The verification commands that were run, as far as what was asked says so.
+    fn commands(&self) -> Vec<Command> {
+        match &self.line {
+            Some(line) => command::known(line),
+            None => command::of_tool(&self.name).into_iter().collect(),
+        }
+    }
+
+    fn scan(&self, mut commands: Vec<Command>, config: &GroundedReviewConfig) -> Vec<Finding> {
         let (text, exit) = self.output();
-        let mut commands = self.line.as_deref().map(command::known).unwrap_or_default();
-        if self.line.is_none() {
-            commands.extend(command::of_tool(&self.name));
-            if commands.is_empty() && self.may_guess {
-                commands.extend(command::typed_in(&text).or_else(|| scan::guess(&text)));
-            }
+        if commands.is_empty() && self.may_guess {
+            commands.extend(command::typed_in(&text).or_else(|| scan::guess(&text)));
         }
         let alone = self.line.as_deref().is_none_or(command::is_single);
         // A pipe hides how its first command ended; alone it cannot lie.

@@ -3,7 +3,7 @@
 use runtime::data::Data;
 use runtime::hooks::HookEvent;
 
-use super::GroundedReviewConfig;
+use super::{GroundedReviewConfig, rows_of_loop};
 use super::finding::{Finding, Findings, kind_of};
 
 /// Signals by which a verifier lets the work pass.
@@ -33,15 +33,16 @@ pub(super) fn collect(event: &HookEvent<'_>, config: &GroundedReviewConfig, find
         each(&get("undefined_names"), |item| findings.extend(undefined(item)));
         each(&get("diagnostics"), |item| findings.extend(diagnostic(item, config)));
     };
-    look(&|key| event.get(key));
-    match event {
-        // A tool of the script may hand back a dict with such fields.
-        HookEvent::PostToolUse { result, .. } => look(&|key| result.value.get(key).clone()),
-        _ => {
-            let result = event.get("result");
-            look(&|key| result.get(key).clone());
-        }
+    // Events of the loop have none of these fields; a tool of the script may hand back a dict with them.
+    if let HookEvent::PostToolUse { result, .. } = event {
+        return look(&|key| result.value.get(key).clone());
     }
+    if let Some(rows) = rows_of_loop(event) {
+        return rows.iter().for_each(|row| look(&|key| row.get(key).clone()));
+    }
+    look(&|key| event.get(key));
+    let result = event.get("result");
+    look(&|key| result.get(key).clone());
     for row in event.get("tool_results").as_list().unwrap_or_default() {
         look(&|key| row.get(key).clone());
     }

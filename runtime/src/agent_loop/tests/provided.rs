@@ -135,7 +135,7 @@ fn one_registered_again_keeps_its_place() {
     let turn = Turn { session: &bench.session, number: 0, scope: &bench.scope };
     let payload = Data::dict([("turn", Data::from(7))]);
     let event = HookEvent::Raw { kind: EventKind::SessionStart, payload: &payload };
-    let report = block_on(fire(&registry.all(), turn, &event, &Data::Nil, true)).unwrap();
+    let report = block_on(fire(&registry.all(), turn, &event, &Data::Nil, true).get()).unwrap();
     let ids: Vec<_> = report.reports.iter().map(|report| report.provider.as_ref()).collect();
     assert_eq!(ids, ["token_pressure", "a", "b"]);
     let transcript = bench.session.transcript();

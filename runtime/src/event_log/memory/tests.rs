@@ -3,7 +3,7 @@ use crate::data::Data;
 use crate::testing::block_on;
 
 fn record(topic: &str, kind: &str) -> NewRecord {
-    NewRecord { topic: topic.into(), kind: kind.into(), payload: Data::Nil, headers: Data::Nil, occurred_at_ms: 0 }
+    NewRecord { topic: topic.into(), kind: kind.into(), payload: Data::Nil.into(), headers: Data::Nil, occurred_at_ms: 0 }
 }
 
 fn put(log: &MemoryLog, topic: &str, kind: &str) -> u64 {
@@ -56,10 +56,10 @@ fn what_is_too_much_goes_from_the_oldest_end() {
 fn bytes_are_bounded_too_and_the_newest_record_always_stays() {
     let log = MemoryLog::keeping(Kept { records: usize::MAX, bytes: 4096 });
     for _ in 0..50 {
-        log.append(NewRecord { payload: Data::str("x".repeat(1000)), ..record("a", "x") });
+        log.append(NewRecord { payload: Data::str("x".repeat(1000)).into(), ..record("a", "x") });
     }
     assert_eq!(log.records().len(), 3);
-    log.append(NewRecord { payload: Data::str("x".repeat(10_000)), ..record("a", "x") });
+    log.append(NewRecord { payload: Data::str("x".repeat(10_000)).into(), ..record("a", "x") });
     assert_eq!(log.records().len(), 1);
 }
 
@@ -93,7 +93,7 @@ fn a_reader_that_stood_before_the_first_record_is_overtaken_as_well() {
 #[test]
 fn a_record_that_is_too_large_is_refused_and_whoever_waits_hears_of_it() {
     let log = MemoryLog::new();
-    let huge = NewRecord { payload: Data::str("x".repeat(NewRecord::MOST)), ..record("a", "x") };
+    let huge = NewRecord { payload: Data::str("x".repeat(NewRecord::MOST)).into(), ..record("a", "x") };
     let Answer::Now(refused) = log.emit(huge.clone()) else { panic!("memory does not wait") };
     assert_eq!(refused.unwrap_err().code(), Some("HARN-LOG-010"));
     let ticket = log.append(huge);

@@ -73,7 +73,7 @@ fn put(
         topic,
         stored(place.id),
         record.kind.as_ref(),
-        encode(&record.payload, payload),
+        encode(&record.payload.to_data(), payload),
         headers,
         stored(record.occurred_at_ms),
     ])?;

@@ -156,7 +156,7 @@ impl LogFile {
             topic: self.topic_name(snapshot, row.get(1)?)?,
             id: number(row, 2)?,
             kind: row.get(3)?,
-            payload: value(4)?,
+            payload: value(4)?.into(),
             headers: value(5)?,
             occurred_at_ms: number(row, 6)?,
         })

@@ -54,7 +54,7 @@ fn record(topic: &str, kind: &str) -> NewRecord {
     NewRecord {
         topic: topic.into(),
         kind: kind.into(),
-        payload: Data::dict([("body", Data::from("Run the narrow test first."))]),
+        payload: Data::dict([("body", Data::from("Run the narrow test first."))]).into(),
         headers: Data::Nil,
         occurred_at_ms: 7,
     }

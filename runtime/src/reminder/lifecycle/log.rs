@@ -1,9 +1,10 @@
-//! The records as they go to the log. [`super::rebuild`] reads them back: whoever changes one changes the other.
+//! The records as they go to the log, where each is kept as it is until somebody looks. [`super::rebuild`] reads them back:
+//! whoever changes one changes the other.
 
 use std::sync::Arc;
 
 use crate::data::{Data, Entries, shared};
-use crate::event_log::NewRecord;
+use crate::event_log::{Facts, NewRecord, Payload};
 use crate::reminder::Reminder;
 
 use super::{Charge, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC, TURN_TOPIC};
@@ -12,12 +13,17 @@ impl LifecycleRecord {
     /// The record as it goes to the log.
     #[must_use]
     pub fn to_log(&self, at: &Moment<'_>) -> NewRecord {
-        let mut payload = envelope(at);
-        self.put_fields(&mut payload, at);
+        let told = Told {
+            record: self.clone(),
+            session_id: at.session_id.clone(),
+            task_id: at.task_id.cloned(),
+            agent_id: at.agent_id.cloned(),
+            turn: at.turn,
+        };
         NewRecord {
             topic: if self.is_of_turn() { shared!(TURN_TOPIC) } else { shared!(TOPIC) },
             kind: self.kind(),
-            payload: Data::from(payload),
+            payload: Payload::of(told),
             headers: Data::Nil,
             occurred_at_ms: at.now_ms,
         }
@@ -41,7 +47,7 @@ impl LifecycleRecord {
         }
     }
 
-    fn put_fields(&self, payload: &mut Entries, at: &Moment<'_>) {
+    fn put_fields(&self, payload: &mut Entries, at: &Told) {
         let mut put = |key: Arc<str>, value: Data| {
             payload.insert(key, value);
         };
@@ -53,7 +59,7 @@ impl LifecycleRecord {
             }
             LifecycleRecord::Inherited(reminder) => {
                 describe(reminder, &mut put);
-                put(shared!("sub_agent_id"), at.session_id.into());
+                put(shared!("sub_agent_id"), (&at.session_id).into());
             }
             LifecycleRecord::Fired { reminder_id, turn_number, rendered_role, charges } => {
                 put(shared!("reminder_id"), reminder_id.into());
@@ -106,14 +112,46 @@ impl LifecycleRecord {
     }
 }
 
-/// What every record has: whose it is, and in which turn it was written.
-fn envelope(at: &Moment<'_>) -> Entries {
-    let mut entries = Entries::new();
-    entries.insert(shared!("session_id"), at.session_id.into());
-    entries.insert(shared!("task_id"), at.task_id.into());
-    entries.insert(shared!("agent_id"), at.agent_id.unwrap_or(at.session_id).into());
-    entries.insert(shared!("turn"), at.turn.into());
-    entries
+/// What happened, whose it is, and in which turn.
+#[derive(Debug)]
+struct Told {
+    record: LifecycleRecord,
+    session_id: Arc<str>,
+    task_id: Option<Arc<str>>,
+    /// Nothing means the session.
+    agent_id: Option<Arc<str>>,
+    turn: u32,
+}
+
+impl Facts for Told {
+    fn to_data(&self) -> Data {
+        let mut entries = Entries::new();
+        entries.insert(shared!("session_id"), (&self.session_id).into());
+        entries.insert(shared!("task_id"), self.task_id.as_ref().into());
+        entries.insert(shared!("agent_id"), self.agent_id.as_ref().unwrap_or(&self.session_id).into());
+        entries.insert(shared!("turn"), self.turn.into());
+        self.record.put_fields(&mut entries, self);
+        Data::from(entries)
+    }
+
+    fn weight(&self) -> usize {
+        /// What a record takes besides the texts that may be long.
+        const FRAME: usize = 384;
+        let text = match &self.record {
+            LifecycleRecord::Injected(reminder)
+            | LifecycleRecord::Inherited(reminder)
+            | LifecycleRecord::Forked(reminder)
+            | LifecycleRecord::Audited(reminder) => {
+                reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>()
+            }
+            LifecycleRecord::Deduped { replaced_ids, .. } => replaced_ids.iter().map(|id| id.len()).sum(),
+            LifecycleRecord::Dropped { detail: said, .. } | LifecycleRecord::ProviderEvaluated { error: said, .. } => {
+                said.as_ref().map_or(0, |said| said.len())
+            }
+            _ => 0,
+        };
+        FRAME + text
+    }
 }
 
 /// The whole reminder, so that the log alone can rebuild it.

@@ -9,7 +9,7 @@ use crate::note::Note;
 use crate::patience::{is_late, patiently};
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::{ReminderError, ReminderSpec, Source};
-use crate::seam::{Fault, Outcome, Scope, Sort, Turn, fault};
+use crate::seam::{Answer, Fault, Outcome, Scope, Sort, Turn, fault};
 
 use super::{Malformed, ReminderProvider};
 
@@ -51,46 +51,85 @@ impl FireReport {
 
 /// Lets every provider that subscribes look at an event, in order, and admits what they add. What one throws fails the call
 /// where `strict`, else it is logged and noted, and the next one gets its turn.
-pub async fn fire(
-    providers: &[Rc<dyn ReminderProvider>],
-    turn: Turn<'_>,
-    event: &HookEvent<'_>,
-    config: &Data,
+///
+/// Those that look at once are asked without a future and a scope of their own: a loop asks several of them at each of its
+/// steps, and most have nothing to say.
+pub fn fire<'a>(
+    providers: &'a [Rc<dyn ReminderProvider>],
+    turn: Turn<'a>,
+    event: &'a HookEvent<'a>,
+    config: &'a Data,
     strict: bool,
-) -> Outcome<FireReport> {
-    let mut report = FireReport::default();
-    for provider in providers.iter().filter(|provider| provider.subscribes_to().contains(event.kind())) {
-        let id: Arc<str> = provider.id().into();
-        let cancel = turn.scope.cancel.child();
-        let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
-        let answer = provider.evaluate(Turn { scope: &scope, ..turn }, event, config.get(&id));
-        let late = |thrown| if is_late(&thrown) { provider.late(turn.scope.hook_timeout_ms) } else { thrown };
-        match patiently(turn.scope, &cancel, answer).await.map_err(late) {
-            Ok(specs) => {
-                evaluated(turn, event, &id, !specs.is_empty(), None);
-                report.reports.extend(specs.into_iter().map(|spec| admit(turn, event, &id, spec)));
-            }
-            Err(thrown) => {
-                let (good, faults) = parts(&id, thrown, strict);
-                let said = faults.first().map(|thrown| Arc::from(thrown.to_string()));
-                evaluated(turn, event, &id, !good.is_empty(), said);
-                report.reports.extend(good.into_iter().map(|spec| admit(turn, event, &id, spec)));
-                for thrown in faults {
-                    if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) {
-                        return Err(thrown);
-                    }
-                    let detail = Some(thrown.to_string().into());
-                    let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
-                    turn.session.log_lifecycle(turn.scope, [dropped]);
-                    if strict {
-                        return Err(thrown);
-                    }
-                    turn.scope.note(Note::of_fault(id.clone(), thrown));
+) -> Answer<'a, Outcome<FireReport>> {
+    let mut firing = Firing { turn, event, config, strict, report: FireReport::default() };
+    let mut asked = providers.iter().filter(|provider| provider.subscribes_to().contains(event.kind()));
+    while let Some(provider) = asked.next() {
+        let Some(outcome) = provider.look(turn, event, config.get(provider.id())) else {
+            return Answer::later(async move {
+                firing.wait_for(provider).await?;
+                for provider in asked {
+                    firing.wait_for(provider).await?;
                 }
-            }
+                Ok(firing.report)
+            });
+        };
+        if let Err(thrown) = firing.take_in(&provider.shared_id(), outcome) {
+            return Answer::Now(Err(thrown));
         }
     }
-    Ok(report)
+    Answer::Now(Ok(firing.report))
+}
+
+/// An event that providers look at, and what came of it so far.
+struct Firing<'a> {
+    turn: Turn<'a>,
+    event: &'a HookEvent<'a>,
+    config: &'a Data,
+    strict: bool,
+    report: FireReport,
+}
+
+impl Firing<'_> {
+    /// Lets a provider look that may wait.
+    async fn wait_for(&mut self, provider: &Rc<dyn ReminderProvider>) -> Outcome<()> {
+        let (turn, id) = (self.turn, provider.shared_id());
+        let cancel = turn.scope.cancel.child();
+        let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
+        let answer = provider.evaluate(Turn { scope: &scope, ..turn }, self.event, self.config.get(&id));
+        let late = |thrown| if is_late(&thrown) { provider.late(turn.scope.hook_timeout_ms) } else { thrown };
+        let outcome = patiently(turn.scope, &cancel, answer).await.map_err(late);
+        self.take_in(&id, outcome)
+    }
+
+    /// Admits what a provider added, or deals with what it threw.
+    fn take_in(&mut self, id: &Arc<str>, outcome: Outcome<Vec<ReminderSpec>>) -> Outcome<()> {
+        let (turn, event) = (self.turn, self.event);
+        let thrown = match outcome {
+            Ok(specs) => {
+                evaluated(turn, event, id, !specs.is_empty(), None);
+                self.report.reports.extend(specs.into_iter().map(|spec| admit(turn, event, id, spec)));
+                return Ok(());
+            }
+            Err(thrown) => thrown,
+        };
+        let (good, faults) = parts(id, thrown, self.strict);
+        let said = faults.first().map(|thrown| Arc::from(thrown.to_string()));
+        evaluated(turn, event, id, !good.is_empty(), said);
+        self.report.reports.extend(good.into_iter().map(|spec| admit(turn, event, id, spec)));
+        for thrown in faults {
+            if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) {
+                return Err(thrown);
+            }
+            let detail = Some(thrown.to_string().into());
+            let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
+            turn.session.log_lifecycle(turn.scope, [dropped]);
+            if self.strict {
+                return Err(thrown);
+            }
+            turn.scope.note(Note::of_fault(id.clone(), thrown));
+        }
+        Ok(())
+    }
 }
 
 fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpec) -> ProviderReport {

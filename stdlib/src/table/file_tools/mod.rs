@@ -118,7 +118,7 @@ impl FileTool {
         let listeners = Listeners { hooks, providers: &providers, config, strict };
         let metadata = Data::dict([("tool", Data::from(self.kind.name()))]);
         let event = HookEvent::FileEdited { path: &path, metadata: &metadata };
-        listeners.emit(turn, &event).await.map(drop).map_err(|e| Thrown::fault(to_raise(&e)))
+        listeners.emit(turn, &event).get().await.map(drop).map_err(|e| Thrown::fault(to_raise(&e)))
     }
 }
 

@@ -184,7 +184,7 @@ fn a_damaged_file_is_said_to_be_damaged() {
 fn a_record_that_is_too_large_is_refused_and_the_log_goes_on() {
     let folder = Folder::new();
     let log = folder.log();
-    let huge = NewRecord { payload: Data::str("x".repeat(NewRecord::MOST)), ..record("a", "x") };
+    let huge = NewRecord { payload: Data::str("x".repeat(NewRecord::MOST)).into(), ..record("a", "x") };
     assert_eq!(error(block_on(log.emit(huge).get())).code(), "HARN-LOG-010");
     assert_eq!(emit(&log, "a").id, 1);
 }

@@ -86,7 +86,7 @@ fn a_value_as_deep_as_a_script_may_build_it_comes_back() {
     let folder = Folder::new();
     let log = folder.log();
     let deep = (0..Data::MAX_DEPTH).fold(Data::Nil, |inner, _| Data::list([inner]));
-    log.append(NewRecord { payload: deep.clone(), ..record("a", "x") });
+    log.append(NewRecord { payload: deep.clone().into(), ..record("a", "x") });
     assert_eq!(all(&log)[0].payload, deep);
 }
 

@@ -186,7 +186,7 @@ fn what_cannot_be_read_is_told_and_skipped() {
         (TURN_TOPIC, "transcript.turn.passed", r#"{"session_id":"s","pass":"odd","charges":"all"}"#),
         (TURN_TOPIC, "transcript.turn.void", "null"),
     ] {
-        let payload = Data::from_json(payload).unwrap();
+        let payload = Data::from_json(payload).unwrap().into();
         let (topic, kind) = (Arc::from(topic), Arc::from(kind));
         bench.push(NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms: 0 });
     }
@@ -227,7 +227,8 @@ fn a_void_prompt_is_marked_and_one_that_was_charged_is_not() {
             ("turn", turn.into()),
             ("charges", true.into()),
             ("message_count", 1.into()),
-        ]),
+        ])
+        .into(),
         headers: Data::Nil,
         occurred_at_ms: 7,
     };
