@@ -15,18 +15,22 @@ use super::{Decision, EventKind, Hook, HookEvent, Hooks, Verdict};
 
 /// Tells all handlers of an event of a session, a seam, a worker or a persona, in the order of registration. The first that blocks ends
 /// it; of several changes the last one counts, and of a prompt each handler sees what the one before made of it. Reminders are admitted at once.
-pub fn fire<'a>(hooks: &Hooks, turn: Turn<'a>, event: &'a HookEvent<'a>, strict: bool) -> Answer<'a, Outcome<Decision>> {
+pub fn fire<'a>(
+    hooks: &Hooks,
+    turn: Turn<'a>,
+    event: &'a HookEvent<'a>,
+    strict: bool,
+) -> Answer<'a, Outcome<Decision>> {
     let wanting = hooks.wanting(event);
     // Most events have no handler, and a loop has many events.
-    if wanting.is_empty() { Answer::Now(Ok(Decision::Allow)) } else { Answer::later(ask_all(wanting, turn, event, strict)) }
+    if wanting.is_empty() {
+        Answer::Now(Ok(Decision::Allow))
+    } else {
+        Answer::later(ask_all(wanting, turn, event, strict))
+    }
 }
 
-async fn ask_all(
-    wanting: Vec<Rc<dyn Hook>>,
-    turn: Turn<'_>,
-    event: &HookEvent<'_>,
-    strict: bool,
-) -> Outcome<Decision> {
+async fn ask_all(wanting: Vec<Rc<dyn Hook>>, turn: Turn<'_>, event: &HookEvent<'_>, strict: bool) -> Outcome<Decision> {
     let mut decision = Decision::Allow;
     let mut prompt: Option<Arc<str>> = None;
     for hook in wanting {

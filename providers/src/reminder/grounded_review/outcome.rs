@@ -5,10 +5,10 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::hooks::{EventKind, HookEvent};
 
-use super::{GroundedReviewConfig, rows_of_loop};
 use super::command::{self, Command};
 use super::finding::{Finding, Findings};
 use super::scan;
+use super::{GroundedReviewConfig, rows_of_loop};
 
 /// What a tool was asked and what it gave.
 #[derive(Debug, Default)]

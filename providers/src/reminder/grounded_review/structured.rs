@@ -3,8 +3,8 @@
 use runtime::data::Data;
 use runtime::hooks::HookEvent;
 
-use super::{GroundedReviewConfig, rows_of_loop};
 use super::finding::{Finding, Findings, kind_of};
+use super::{GroundedReviewConfig, rows_of_loop};
 
 /// Signals by which a verifier lets the work pass.
 const ACCEPTED: &[&str] = &[

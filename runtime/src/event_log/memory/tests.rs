@@ -3,7 +3,13 @@ use crate::data::Data;
 use crate::testing::block_on;
 
 fn record(topic: &str, kind: &str) -> NewRecord {
-    NewRecord { topic: topic.into(), kind: kind.into(), payload: Data::Nil.into(), headers: Data::Nil, occurred_at_ms: 0 }
+    NewRecord {
+        topic: topic.into(),
+        kind: kind.into(),
+        payload: Data::Nil.into(),
+        headers: Data::Nil,
+        occurred_at_ms: 0,
+    }
 }
 
 fn put(log: &MemoryLog, topic: &str, kind: &str) -> u64 {
