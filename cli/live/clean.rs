@@ -25,36 +25,71 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
     text
 }
 
-/// Text that grows, given out line by line as the screen is wide.
+/// Characters of a row, for each of its columns: marks that take no room would never fill it.
+const CHARACTERS: usize = 4;
+
+/// Text that grows, given out line by line as the screen is wide. Each character is looked at once, however long a line is.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     /// The line that is not complete, cleaned.
     rest: String,
+    columns: usize,
+    characters: usize,
+    /// Behind the last blank of it: bytes, columns and characters.
+    blank: Option<(usize, usize, usize)>,
 }
 
 impl Lines {
     /// Takes more text in; the lines that are complete now. Long ones are broken between words where that is possible.
     pub(super) fn take(&mut self, text: &str, most: usize) -> Vec<String> {
         let mut done = Vec::new();
-        for c in text.chars() {
-            if c == '\n' {
-                done.push(std::mem::take(&mut self.rest));
-                continue;
-            }
-            self.rest.extend(shown(c));
+        if self.columns > most {
+            // The screen has become narrower.
+            let rest = std::mem::take(self).rest;
+            rest.chars().for_each(|c| self.push(c, most, &mut done));
         }
-        while columns(&self.rest) > most {
-            let fits = cut(&self.rest, most).len().max(self.rest.chars().next().map_or(1, char::len_utf8));
-            let end = self.rest[..fits].rfind(' ').map_or(fits, |blank| blank + 1);
-            let left = self.rest.split_off(end);
-            done.push(std::mem::replace(&mut self.rest, left));
+        let (whole, last) = text.rsplit_once('\n').map_or((None, text), |(whole, last)| (Some(whole), last));
+        // What is complete is left to the terminal as it is.
+        for line in whole.into_iter().flat_map(|whole| whole.split('\n')) {
+            let mut row = std::mem::take(self).rest;
+            row.extend(line.chars().filter_map(shown));
+            done.push(row);
         }
+        last.chars().filter_map(shown).for_each(|c| self.push(c, most, &mut done));
         done
+    }
+
+    /// Takes a character in; a row that has no room for it is done.
+    fn push(&mut self, c: char, most: usize, done: &mut Vec<String>) {
+        let width = c.width().unwrap_or(0);
+        while !self.rest.is_empty() && (self.columns + width > most || self.characters >= most * CHARACTERS) {
+            self.break_off(done);
+        }
+        self.rest.push(c);
+        self.columns += width;
+        self.characters += 1;
+        if c == ' ' {
+            self.blank = Some((self.rest.len(), self.columns, self.characters));
+        }
+        // A wide one where there is no room for any.
+        if self.columns > most {
+            self.break_off(done);
+        }
+    }
+
+    /// Gives out the row up to its last blank, or all of it.
+    fn break_off(&mut self, done: &mut Vec<String>) {
+        let all = (self.rest.len(), self.columns, self.characters);
+        let (bytes, columns, characters) = self.blank.take().unwrap_or(all);
+        let left = self.rest.split_off(bytes);
+        done.push(std::mem::replace(&mut self.rest, left));
+        self.columns -= columns;
+        self.characters -= characters;
     }
 
     /// The line that is not complete; nothing is left of it here.
     pub(super) fn end(&mut self) -> Option<String> {
-        let rest = std::mem::take(&mut self.rest);
+        let rest = std::mem::take(self).rest;
         (!rest.is_empty()).then_some(rest)
     }
 
@@ -87,5 +122,33 @@ mod tests {
         assert_eq!(lines.end(), None);
         // A wide character where there is room for none still goes on.
         assert_eq!(lines.take("語語", 1), ["語", "語"]);
+    }
+
+    #[test]
+    fn a_long_line_in_one_piece_is_looked_at_once() {
+        let mut lines = Lines::default();
+        let text = "x".repeat(3_000_000);
+        let rows = lines.take(&text, 79);
+        assert_eq!((rows.len(), lines.rest().len()), (text.len() / 79, text.len() % 79));
+        assert!(rows.iter().all(|row| row.len() == 79));
+    }
+
+    #[test]
+    fn marks_that_take_no_room_fill_a_row_too() {
+        let mut lines = Lines::default();
+        let mut given = 0;
+        for _ in 0..1_000 {
+            given += lines.take(&"\u{301}".repeat(100), 20).iter().map(|row| row.chars().count()).sum::<usize>();
+            assert!(lines.rest().chars().count() <= 80);
+        }
+        assert_eq!(given + lines.rest().chars().count(), 100_000);
+    }
+
+    #[test]
+    fn a_screen_that_became_narrower_breaks_what_was_coming() {
+        let mut lines = Lines::default();
+        assert!(lines.take("one two three", 20).is_empty());
+        assert_eq!(lines.take("!", 8), ["one two "]);
+        assert_eq!(lines.rest(), "three!");
     }
 }

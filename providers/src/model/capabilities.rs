@@ -179,6 +179,12 @@ impl CapabilityTable {
         Ok(CapabilityTable { rows: self.rows.clone(), servers: Arc::new(servers) })
     }
 
+    /// Whether a variable holds the key of a provider, because a project says so.
+    #[must_use]
+    pub fn is_key(&self, variable: &str) -> bool {
+        self.servers.values().any(|server| server.key_env.as_deref() == Some(variable))
+    }
+
     /// Where the project says that providers live.
     pub(super) fn servers(&self) -> &Servers {
         &self.servers

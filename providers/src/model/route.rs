@@ -130,6 +130,12 @@ impl Routes {
         &self.mock
     }
 
+    /// What is known of models, and of the places where providers live.
+    #[must_use]
+    pub fn table(&self) -> &CapabilityTable {
+        &self.table
+    }
+
     /// Chooses the route of a call. Ask before rendering: the slots of reminders depend on what the route can take.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ pub struct Asked {
     /// The whole system text with its reminders, else nil.
     pub system: Data,
     /// The messages as they are sent, with their reminders.
-    pub messages: Vec<Data>,
+    pub messages: Vector<Data>,
     /// The tools on offer.
     pub tools: Data,
     /// Temperature, schema and the like, those that were given.
@@ -60,23 +60,23 @@ impl Line {
         let mut is_same = true;
         let mut messages = std::mem::take(&mut self.asked.messages);
         for (index, message) in conversation.iter().enumerate().skip(known) {
-            let data = as_written(&message.to_data(), secrets);
+            let data = secrets.hide(&message.to_data());
             is_same &= messages.get(index) == Some(&data);
             kept += usize::from(is_same);
             if index < messages.len() {
-                messages[index] = data;
+                messages.set(index, data);
             } else {
-                messages.push(data);
+                messages.push_back(data);
             }
         }
         messages.truncate(conversation.len());
         self.kept = kept;
         self.sent = conversation;
         self.asked = Asked {
-            system: as_written(&request.system_text().into(), secrets),
+            system: secrets.hide(&request.system_text().into()),
             messages,
-            tools: as_written(&request.tools.iter().map(tool).collect(), secrets),
-            options: as_written(&options(request), secrets),
+            tools: secrets.hide(&request.tools.iter().map(tool).collect()),
+            options: secrets.hide(&options(request)),
             route: Data::dict_of_present([
                 ("provider", to.provider.clone().into()),
                 ("model", to.model.clone().into()),
@@ -104,10 +104,4 @@ fn options(request: &Request) -> Data {
         ("thinking", request.thinking.clone()),
         ("extra", extra),
     ])
-}
-
-/// As it will be read again: JSON knows no infinities, and secrets are hidden.
-fn as_written(data: &Data, secrets: &Secrets) -> Data {
-    let json = data.to_json();
-    Data::from_nested_json(&secrets.hide(&json), Data::MAX_DEPTH).unwrap_or_else(|_| Data::Str(json.into()))
 }

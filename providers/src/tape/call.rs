@@ -51,7 +51,7 @@ pub(super) fn request_of(line: &Line, before: Option<&Asked>) -> Map<String, Val
             request.insert(name.to_owned(), part.into());
         }
     }
-    let new = line.asked.messages.get(line.kept..).unwrap_or_default();
+    let new = line.asked.messages.skip(line.kept.min(line.asked.messages.len()));
     if before.is_some() {
         request.insert("as_before".to_owned(), unchanged.into());
         request.insert("messages_as_before".to_owned(), line.kept.into());
@@ -96,9 +96,15 @@ const SEVERITIES: [(Severity, &str); 3] =
     [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
 
 impl Call {
+    /// How many messages of the request before it this one begins with.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
     /// Puts what the call says of its request in place of what the one before it said.
     pub fn apply(&self, asked: &mut Asked) {
-        asked.messages.truncate(self.kept);
+        asked.messages.truncate(self.kept.min(asked.messages.len()));
         asked.messages.extend(self.messages.iter().cloned());
         for ((_, part), (_, new)) in asked.parts_mut().into_iter().filter_map(|part| {
             let change = self.changed.iter().find(|(name, _)| *name == part.0);

@@ -7,6 +7,7 @@ use runtime::model::ModelError;
 use std::sync::Arc;
 
 use super::answer;
+use super::secrets::Secrets;
 
 /// The route of a call, as far as anybody else than the routes wants to know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl From<Route> for Choice {
 /// What was asked for: provider and model, where they were named.
 pub(super) type Wish = (Option<Arc<str>>, Option<Arc<str>>);
 
-pub(super) fn to_data((provider, model): &Wish, chosen: &Result<Choice, ModelError>) -> Data {
+pub(super) fn to_data((provider, model): &Wish, chosen: &Result<Choice, ModelError>, secrets: &Secrets) -> Data {
     let asked = Data::dict_of_present([("provider", provider.clone().into()), ("model", model.clone().into())]);
     let found = match chosen {
         Ok(choice) => {
@@ -48,7 +49,7 @@ pub(super) fn to_data((provider, model): &Wish, chosen: &Result<Choice, ModelErr
             ]);
             ("route", route)
         }
-        Err(error) => ("error", error.to_data()),
+        Err(error) => ("error", secrets.hide(&error.to_data())),
     };
     Data::dict([("asked", asked), found])
 }

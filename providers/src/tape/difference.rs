@@ -1,6 +1,7 @@
 //! What is not the same in two requests, for the person who changed something.
 
 use super::asked::Asked;
+use imbl::Vector;
 use runtime::data::Data;
 use similar::{Algorithm, DiffOp, TextDiff, capture_diff_slices};
 use std::fmt::Write as _;
@@ -15,9 +16,10 @@ const WIDTH: usize = 120;
 /// Texts of more bytes are compared by their first difference only.
 const LARGE: usize = 200_000;
 
-/// What is not the same, as unified differences part by part (`-` as recorded, `+` now); nothing where all is the same.
+/// What is not the same, as unified differences part by part (`-` as recorded, `+` now); nothing where all is the same. The
+/// first `known` messages of both are known to be: a long history is compared once, not once a turn.
 #[must_use]
-pub fn difference(then: &Asked, now: &Asked) -> Option<String> {
+pub fn difference(then: &Asked, now: &Asked, known: usize) -> Option<String> {
     let mut parts = Vec::new();
     for ((name, one), (_, other)) in then.parts().into_iter().zip(now.parts()).filter(|(one, other)| one.1 != other.1) {
         match name {
@@ -26,7 +28,8 @@ pub fn difference(then: &Asked, now: &Asked) -> Option<String> {
             _ => entries(&mut parts, name, one, other),
         }
     }
-    if then.messages != now.messages {
+    let known = known.min(then.messages.len()).min(now.messages.len());
+    if then.messages.skip(known) != now.messages.skip(known) {
         messages(&mut parts, &then.messages, &now.messages);
     }
     (!parts.is_empty()).then(|| parts.join("\n"))
@@ -80,8 +83,8 @@ fn tools(parts: &mut Vec<String>, then: &Data, now: &Data) {
 }
 
 /// Message by message: one that is the same is not shown, however long the history is.
-fn messages(parts: &mut Vec<String>, then: &[Data], now: &[Data]) {
-    let texts = |messages: &[Data]| messages.iter().map(message).collect::<Vec<String>>();
+fn messages(parts: &mut Vec<String>, then: &Vector<Data>, now: &Vector<Data>) {
+    let texts = |messages: &Vector<Data>| messages.iter().map(message).collect::<Vec<String>>();
     let (one, other) = (texts(then), texts(now));
     let ops = capture_diff_slices(Algorithm::Myers, &one, &other);
     let mut changes = Vec::new();
@@ -215,9 +218,9 @@ mod tests {
     #[test]
     fn only_what_differs_is_shown() {
         let one = asked("You are terse.\nBe kind.", &["a", "b", "c"]);
-        assert_eq!(difference(&one, &one), None);
+        assert_eq!(difference(&one, &one, 0), None);
         let other = asked("You are verbose.\nBe kind.", &["a", "b", "c"]);
-        let text = difference(&one, &other).unwrap();
+        let text = difference(&one, &other, 0).unwrap();
         assert_eq!(text, "the system text:\n-You are terse.\n+You are verbose.\n Be kind.");
     }
 
@@ -227,12 +230,20 @@ mod tests {
         let texts: Vec<&str> = history.iter().map(String::as_str).collect();
         let mut changed = texts.clone();
         changed[321] = "another";
-        let text = difference(&asked("", &texts), &asked("", &changed)).unwrap();
+        let text = difference(&asked("", &texts), &asked("", &changed), 0).unwrap();
         assert_eq!(text, "message 322 of 500:\n user\n-message number 321\n+another");
         changed[321] = texts[321];
         changed.insert(7, "in between");
-        let text = difference(&asked("", &texts), &asked("", &changed)).unwrap();
+        let text = difference(&asked("", &texts), &asked("", &changed), 0).unwrap();
         assert_eq!(text, "message 8 of 501, which is new:\n+user\n+in between");
+    }
+
+    #[test]
+    fn what_is_known_to_be_the_same_is_not_compared_again() {
+        let (one, other) = (asked("", &["a", "b"]), asked("", &["x", "b"]));
+        assert!(difference(&one, &other, 0).is_some());
+        assert_eq!(difference(&one, &other, 1), None);
+        assert_eq!(difference(&one, &other, 7), None);
     }
 
     #[test]
@@ -241,10 +252,10 @@ mod tests {
             format!("{}A{}", "x".repeat(5_000), "y".repeat(500)),
             format!("{}B{}", "x".repeat(5_000), "y".repeat(500)),
         );
-        let text = difference(&asked(&one, &[]), &asked(&other, &[])).unwrap();
+        let text = difference(&asked(&one, &[]), &asked(&other, &[]), 0).unwrap();
         assert!(text.len() < 400 && text.contains("xxA") && text.contains("xxBy"), "{text}");
         let huge = "é".repeat(2_000_000);
-        let text = difference(&asked(&huge, &[]), &asked(&format!("{huge}!"), &[])).unwrap();
+        let text = difference(&asked(&huge, &[]), &asked(&format!("{huge}!"), &[]), 0).unwrap();
         assert!(text.len() < 800 && text.contains("é!"), "{text}");
     }
 
@@ -263,7 +274,7 @@ mod tests {
             route: Data::dict([("model", Data::from("m2"))]),
             ..Asked::default()
         };
-        let text = difference(&one, &other).unwrap();
+        let text = difference(&one, &other, 0).unwrap();
         for part in [
             "the tool `a` is no longer offered",
             "the tool `b`:",
@@ -276,7 +287,7 @@ mod tests {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         let (ab, ba) = (Data::list([tool("a", "1"), tool("b", "2")]), Data::list([tool("b", "2"), tool("a", "1")]));
-        let text = difference(&Asked { tools: ab, ..Asked::default() }, &Asked { tools: ba, ..Asked::default() });
+        let text = difference(&Asked { tools: ab, ..Asked::default() }, &Asked { tools: ba, ..Asked::default() }, 0);
         assert!(text.unwrap().starts_with("the order of the tools:"));
     }
 }

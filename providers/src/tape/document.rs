@@ -1,7 +1,6 @@
 //! A file of a tape: JSON for people, with a digest of what it says.
 
 use super::TapeError;
-use super::secrets::Secrets;
 use runtime::data::Data;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -15,6 +14,9 @@ const LARGEST: u64 = 1 << 30;
 /// Times beyond this one (the year 6429) are none.
 pub(super) const LATEST_MS: u64 = 1 << 47;
 
+/// How deep a document nests at most: what scripts and models built, and our own entries around it.
+const DEEPEST: usize = Data::MAX_DEPTH + 16;
+
 /// The entry that holds the digest.
 const DIGEST: &str = "digest";
 
@@ -26,12 +28,8 @@ pub fn digest_of(bytes: &[u8]) -> String {
 }
 
 /// Writes a document, whole or not at all.
-pub(super) fn write(path: &Path, document: &Map<String, Value>, secrets: &Secrets) -> Result<(), TapeError> {
+pub(super) fn write(path: &Path, mut document: Map<String, Value>) -> Result<(), TapeError> {
     let unwritten = |error: std::io::Error| TapeError::unwritten(path, &error);
-    // What is hidden is hidden before the digest is taken.
-    let text = serde_json::to_string(document).map_err(|error| unwritten(error.into()))?;
-    let mut document: Map<String, Value> =
-        serde_json::from_str(&secrets.hide(&text)).map_err(|error| unwritten(error.into()))?;
     let digest = digest_of(Data::from(Value::Object(document.clone())).to_json().as_bytes());
     document.insert(DIGEST.to_owned(), digest.into());
     let mut text = serde_json::to_string_pretty(&document).map_err(|error| unwritten(error.into()))?;
@@ -45,8 +43,8 @@ pub(super) fn write(path: &Path, document: &Map<String, Value>, secrets: &Secret
 /// Reads a document.
 pub(super) fn read(path: &Path) -> Result<Data, TapeError> {
     let text = text(path)?;
-    let mut data = Data::from_nested_json(&text, Data::MAX_DEPTH)
-        .map_err(|error| TapeError::broken(path, format!("it is {error}")))?;
+    let mut data =
+        Data::from_nested_json(&text, DEEPEST).map_err(|error| TapeError::broken(path, format!("it is {error}")))?;
     let Data::Dict(entries) = &mut data else {
         return Err(TapeError::broken(path, "it holds no JSON object"));
     };

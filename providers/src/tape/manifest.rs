@@ -45,17 +45,17 @@ impl Manifest {
         put("format", FORMAT.into());
         put("version", VERSION.into());
         put("harn", self.harn.as_str().into());
-        put("script", self.script.as_str().into());
+        put("script", secrets.hide_text(&self.script).into());
         put("script_digest", self.digest.as_str().into());
         // JSON's numbers end before a seed does.
         put("seed", self.seed.to_string().into());
         put("seeded", self.seeded.into());
         put("started_at_ms", self.started_at_ms.into());
-        put("args", self.args.clone().into());
+        put("args", self.args.iter().map(|arg| secrets.hide_text(arg)).collect());
         if let Some(task) = &self.task {
-            put("task", task.as_str().into());
+            put("task", secrets.hide_text(task).into());
         }
-        document::write(&folder.join(Self::FILE), &map, secrets)
+        document::write(&folder.join(Self::FILE), map)
     }
 
     pub(super) fn read(folder: &Path) -> Result<Manifest, TapeError> {

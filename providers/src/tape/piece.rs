@@ -1,7 +1,9 @@
 //! The pieces of an answer that came while it was still coming.
 
+use super::secrets::Secrets;
 use runtime::data::Data;
 use runtime::model::Delta;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A piece, as it is kept.
@@ -94,4 +96,42 @@ impl TimedPiece {
         };
         Some(TimedPiece { after_ms, piece })
     }
+}
+
+/// Pieces with names of variables where their values stood. An answer is cut anywhere, so what was said is looked at as a
+/// whole: of a value that spans several pieces the name stands in the first of them, and the others lose their part.
+pub(super) fn hidden(mut pieces: Vec<TimedPiece>, secrets: &Secrets) -> Vec<TimedPiece> {
+    if secrets.is_empty() {
+        return pieces;
+    }
+    let mut texts: BTreeMap<Said, Vec<&mut Arc<str>>> = BTreeMap::new();
+    for TimedPiece { piece, .. } in &mut pieces {
+        let (said, text) = match piece {
+            Piece::Text(text) => (Said::Text, text),
+            Piece::Reasoning(text) => (Said::Reasoning, text),
+            Piece::ToolCallArguments(index, json) => (Said::Arguments(*index), json),
+            Piece::ToolCallStart(_, id, name) => {
+                for text in [id, name] {
+                    *text = secrets.hide_text(text).into();
+                }
+                continue;
+            }
+            Piece::Restart => {
+                texts.values_mut().for_each(|texts| secrets.hide_across(texts));
+                texts.clear();
+                continue;
+            }
+        };
+        texts.entry(said).or_default().push(text);
+    }
+    texts.values_mut().for_each(|texts| secrets.hide_across(texts));
+    pieces
+}
+
+/// What a piece adds to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Said {
+    Text,
+    Reasoning,
+    Arguments(usize),
 }

@@ -7,7 +7,7 @@ use super::call::{file_name, notes_to_data, request_of};
 use super::choice::{self, Choice, Wish};
 use super::document;
 use super::manifest::Manifest;
-use super::piece::TimedPiece;
+use super::piece::{TimedPiece, hidden};
 use super::secrets::Secrets;
 use runtime::model::{ModelError, Request};
 use runtime::note::Note;
@@ -86,11 +86,11 @@ impl Recorder {
         if routes.iter().any(|(known, _)| *known == wish) {
             return Ok(());
         }
-        let row = Value::from(&choice::to_data(&wish, chosen));
+        let row = Value::from(&choice::to_data(&wish, chosen, &self.secrets));
         routes.push((wish, row));
         let rows: Vec<Value> = routes.iter().map(|(_, row)| row.clone()).collect();
         let document = Map::from_iter([("routes".to_owned(), Value::from(rows))]);
-        document::write(&self.folder.join("routes.json"), &document, &self.secrets)
+        document::write(&self.folder.join("routes.json"), document)
     }
 
     /// A call begins.
@@ -98,12 +98,7 @@ impl Recorder {
         let fiber = turn.scope.path.name().to_string();
         let lines = &mut *self.lines.borrow_mut();
         let line = lines.entry(fiber.clone()).or_default();
-        let before = (line.number > 0).then(|| {
-            let mut before = line.asked.clone();
-            // Of those only the count of the first ones is told.
-            before.messages.clear();
-            before
-        });
+        let before = (line.number > 0).then(|| line.asked.clone());
         line.next(request, to, &self.secrets);
         Begun {
             fiber,
@@ -118,25 +113,26 @@ impl Recorder {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn end(&self, begun: Begun, came: &Came) -> Result<(), TapeError> {
+    pub fn end(&self, begun: Begun, came: Came) -> Result<(), TapeError> {
         let path = self.folder.join("calls").join(file_name(&begun.fiber, begun.number));
         let mut document = Map::new();
         let mut put = |key: &str, value: Value| document.insert(key.to_owned(), value);
         put("fiber", begun.fiber.into());
         put("call", begun.number.into());
-        put("session", begun.session.into());
+        put("session", self.secrets.hide_text(&begun.session).into());
         put("turn", begun.turn.into());
         put("request", begun.request.into());
         if !came.pieces.is_empty() {
-            put("pieces", came.pieces.iter().map(|piece| Value::from(&piece.to_data())).collect());
+            let pieces = hidden(came.pieces, &self.secrets);
+            put("pieces", pieces.iter().map(|piece| Value::from(&piece.to_data())).collect());
         }
         if !came.notes.is_empty() {
-            put("notes", Value::from(&notes_to_data(&came.notes)));
+            put("notes", Value::from(&self.secrets.hide(&notes_to_data(&came.notes))));
         }
-        put("outcome", Value::from(&came.answered.to_data()));
+        put("outcome", Value::from(&self.secrets.hide(&came.answered.to_data())));
         put("took_ms", came.took_ms.into());
         put("waited", came.waited.into());
-        document::write(&path, &document, &self.secrets)
+        document::write(&path, document)
     }
 
     /// The run never began: what was written goes, and the folder where nothing else is in it.
@@ -155,6 +151,6 @@ impl Recorder {
         let lines = self.lines.borrow();
         let calls: Map<String, Value> = lines.iter().map(|(name, line)| (name.clone(), line.number.into())).collect();
         let document = Map::from_iter([("exit_code".to_owned(), exit_code.into()), ("calls".to_owned(), calls.into())]);
-        document::write(&self.folder.join("end.json"), &document, &self.secrets)
+        document::write(&self.folder.join("end.json"), document)
     }
 }

@@ -68,10 +68,10 @@ fn record(path: &Path, closed: bool) {
     let note = Note { code: None, severity: Severity::Warning, message: "odd".into(), about: None, fault: None };
     let answered = Answered::of(&Ok(reply()));
     let came = Came { pieces: pieces.to_vec(), notes: vec![note], answered, took_ms: 7, waited: true };
-    recorder.end(first, &came).unwrap();
+    recorder.end(first, came).unwrap();
     let second = recorder.begin(turn, &request("s", &["a", "b"]), &to);
     let came = Came { pieces: vec![], notes: vec![], answered: Answered::GivenUp, took_ms: 0, waited: false };
-    recorder.end(second, &came).unwrap();
+    recorder.end(second, came).unwrap();
     if closed {
         recorder.close(0).unwrap();
     }
@@ -98,9 +98,79 @@ fn what_was_written_is_read_again() {
     let mut line = Line::default();
     let to = Destination { provider: Some("p".into()), model: None };
     line.next(&request("s", &["a", "b"]), &to, &Secrets::default());
-    assert_eq!(difference(&asked, &line.asked), None);
+    assert_eq!(difference(&asked, &line.asked, 0), None);
     assert_eq!(tape.next("main").unwrap_err(), Lost::Unmade(2, vec!["main".into()]));
     assert!(matches!(Recorder::create(&path, &manifest(), Secrets::default()), Err(TapeError::Recorded(_))));
+    fs::remove_dir_all(path).unwrap();
+}
+
+/// A tape of one call, made where variables have these values, that asks `prompt` and is answered so.
+fn record_one(path: &Path, variables: &[(&str, &str)], prompt: Data, pieces: Vec<Piece>, reply: Reply) {
+    let place = Place::new();
+    let turn = Turn { session: &place.session, number: 1, scope: &place.scope };
+    let to = Destination { provider: Some("p".into()), model: None };
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let recorder = Recorder::create(path, &manifest(), Secrets::of(variables, |_| false)).unwrap();
+    recorder.chosen(Some("provider"), None, &Err(ModelError::new(ModelErrorKind::Auth, "no provider"))).unwrap();
+    let mut request = request("s", &[]);
+    request.messages.push_back(Arc::new(Message::user("look")));
+    request.output_schema = prompt;
+    let begun = recorder.begin(turn, &request, &to);
+    let pieces = pieces.into_iter().map(|piece| TimedPiece { after_ms: None, piece }).collect();
+    let came = Came { pieces, notes: vec![], answered: Answered::of(&Ok(reply)), took_ms: 0, waited: false };
+    recorder.end(begun, came).unwrap();
+    recorder.close(0).unwrap();
+}
+
+#[test]
+fn a_secret_in_several_pieces_is_on_no_tape() {
+    let path = folder("pieces");
+    let args = |json: &str| Piece::ToolCallArguments(0, json.into());
+    let pieces = vec![
+        Piece::Text("sk-abcdef".into()),
+        Piece::Restart,
+        Piece::Text("the key is sk-abc".into()),
+        args("{\"key\": \"sk-"),
+        Piece::Text("def123456".into()),
+        args("abcdef123456\"}"),
+    ];
+    record_one(&path, &[("MY_API_KEY", "sk-abcdef123456")], Data::Nil, pieces, reply());
+    let (call, _) = Recording::open(&path).unwrap().next("main").unwrap();
+    let pieces: Vec<&Piece> = call.pieces.iter().map(|piece| &piece.piece).collect();
+    assert_eq!(pieces[2], &Piece::Text("the key is [MY_API_KEY]".into()));
+    assert_eq!(pieces[3], &args("{\"key\": \"[MY_API_KEY]"));
+    assert_eq!((pieces[4], pieces[5]), (&Piece::Text("".into()), &args("\"}")));
+    fs::remove_dir_all(path).unwrap();
+}
+
+#[test]
+fn a_secret_that_is_a_word_of_the_format_leaves_the_tape_readable() {
+    for word in ["messages", "messages_as_before", "provider", "arguments", "reasoning", "stop_reason", "took_ms_"] {
+        let path = folder("words");
+        let told = Reply { text: format!("it is {word}").into(), ..reply() };
+        record_one(&path, &[("DB_PASSWORD", word)], Data::dict([("x", Data::from(word))]), vec![], told);
+        let tape = Recording::open(&path).unwrap();
+        assert!(tape.chosen(Some("provider"), None).is_some());
+        let (call, asked) = tape.next("main").unwrap();
+        let Answered::Reply(got) = &call.answered else { panic!("{:?}", call.answered) };
+        assert_eq!(&*got.text, "it is [DB_PASSWORD]", "{word}");
+        assert_eq!(asked.options.at("output_schema.x").as_str(), Some("[DB_PASSWORD]"));
+        fs::remove_dir_all(path).unwrap();
+    }
+}
+
+#[test]
+fn values_as_deep_as_they_may_be_are_written_and_read_again() {
+    let mut deep = Data::from("bottom");
+    for _ in 0..Data::MAX_DEPTH {
+        deep = Data::list([deep]);
+    }
+    let path = folder("deep");
+    let told = Reply { tool_calls: vec![ToolCall::new("c1", "look", deep.clone())], ..reply() };
+    record_one(&path, &[], deep.clone(), vec![], told);
+    let (call, asked) = Recording::open(&path).unwrap().next("main").unwrap();
+    let Answered::Reply(got) = &call.answered else { panic!("{:?}", call.answered) };
+    assert!(got.tool_calls[0].arguments == deep && *asked.options.get("output_schema") == deep);
     fs::remove_dir_all(path).unwrap();
 }
 

@@ -19,6 +19,7 @@ use crate::engine::RunOptions;
 use crate::world::entropy;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
+use providers::model::CapabilityTable;
 use providers::tape::{Manifest, Recorder, Recording, Secrets, digest_of};
 use std::ffi::OsString;
 use std::path::Path;
@@ -63,7 +64,8 @@ impl Tape {
             args: options.args.clone(),
             task: options.task.clone(),
         };
-        let recorder = Recorder::create(folder, &manifest, secrets()).map_err(|error| Box::new(report::of(&error)))?;
+        let recorder = Recorder::create(folder, &manifest, secrets(options.models.as_ref()))
+            .map_err(|error| Box::new(report::of(&error)))?;
         Ok(Tape { deck: Deck::Records(recorder), seed, seeded, started_at_ms })
     }
 
@@ -88,9 +90,9 @@ impl Tape {
 }
 
 /// What must not get onto a tape.
-fn secrets() -> Secrets {
+fn secrets(table: Option<&CapabilityTable>) -> Secrets {
     let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    Secrets::of(std::env::vars_os().filter_map(text))
+    Secrets::of(std::env::vars_os().filter_map(text), |name| table.is_some_and(|table| table.is_key(name)))
 }
 
 /// What a run follows from: its seed, its clock, its tape.

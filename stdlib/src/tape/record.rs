@@ -91,7 +91,7 @@ impl Recorded<'_> {
         if let Some(begun) = self.begun.take() {
             let pieces = std::mem::take(&mut self.pieces);
             let came = Came { pieces, notes, answered, took_ms: self.gate.age_ms(), waited: self.waited };
-            self.models.written(self.recorder.end(begun, &came));
+            self.models.written(self.recorder.end(begun, came));
         }
     }
 }
