@@ -24,10 +24,11 @@ pub(crate) fn listen() -> Interrupt {
     interrupt
 }
 
-/// Says on standard error what was cut short, with what there is of its result.
-pub(crate) fn report(loops: &[CutShort], format: Format) {
+/// Says on standard error what was cut short, with what there is of its result. Text that the person has `seen` coming in is
+/// not told again.
+pub(crate) fn report(loops: &[CutShort], format: Format, seen: bool) {
     let text = match format {
-        Format::Text => as_text(loops),
+        Format::Text => as_text(loops, seen),
         Format::Json => as_json(loops),
     };
     let _ = std::io::stdout().flush();
@@ -35,13 +36,13 @@ pub(crate) fn report(loops: &[CutShort], format: Format) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-fn as_text(loops: &[CutShort]) -> String {
+fn as_text(loops: &[CutShort], seen: bool) -> String {
     let mut out = "interrupted\n".to_owned();
     for cut in loops {
         let turn = if cut.iterations > 0 { format!(", turn {}", cut.iterations) } else { String::new() };
         let head = format!("`{}` in session {}{turn}: {}, {}", cut.name, cut.session_id, cut.status, cut.doing);
         let _ = writeln!(out, "{}", clean(&head));
-        if cut.text.trim().is_empty() {
+        if seen || cut.text.trim().is_empty() {
             continue;
         }
         out.push_str("its text so far:\n");

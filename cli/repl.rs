@@ -105,7 +105,7 @@ impl Session {
         self.pieces += 1;
         self.typed.clear();
         if let Some(loops) = interrupted {
-            interrupt::report(&loops, Format::Text);
+            interrupt::report(&loops, Format::Text, false);
         }
         show(&diagnostics, Format::Text);
         if let Some(value) = value {

@@ -50,7 +50,7 @@ pub(crate) fn run(args: Args) -> i32 {
     let interrupt = Some(interrupt::listen());
     let mut options = RunOptions { task: args.task, args: args.args, interrupt, ..options };
     let tape = match (&args.record, &args.replay) {
-        (Some(folder), _) => Tape::record(folder, &source, &options).map(Some),
+        (Some(folder), _) => Tape::record(folder, &source, &mut options).map(Some),
         (None, Some(folder)) => Tape::replay(folder, &source, &mut options).map(Some),
         (None, None) => Ok(None),
     };
@@ -67,7 +67,7 @@ pub(crate) fn run(args: Args) -> i32 {
         watcher.end();
     }
     if let Some(loops) = &ran.interrupted {
-        interrupt::report(loops, args.format);
+        interrupt::report(loops, args.format, watcher.is_some());
     }
     show(&ran.diagnostics, args.format);
     ran.exit_code

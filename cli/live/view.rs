@@ -170,7 +170,8 @@ impl View {
         match (loops.next(), loops.next()) {
             (None, _) => return String::new(),
             (Some(only), None) => {
-                let mut turn = format!("turn {}", only.iteration);
+                // Before it asks it is at the beginning of its first.
+                let mut turn = format!("turn {}", only.iteration.max(1));
                 if self.several {
                     turn = format!("{} {turn}", only.name);
                 }

@@ -73,6 +73,8 @@ pub struct Capabilities {
     pub prefers_xml_scaffolding: bool,
     /// Content blocks may carry `cache_control`.
     pub prompt_caching: bool,
+    /// The model decides by itself how much it thinks, and takes a word for the effort but no number of tokens.
+    pub adaptive_thinking: bool,
     /// Tokens that fit into a request and its answer; nothing where unknown.
     pub context_window: Option<u64>,
     /// Tools are part of the wire format; otherwise they are described in text.
@@ -93,6 +95,7 @@ impl Default for Capabilities {
             prefers_role_developer: false,
             prefers_xml_scaffolding: false,
             prompt_caching: false,
+            adaptive_thinking: false,
             context_window: None,
             native_tools: true,
             system_text: true,

@@ -39,6 +39,12 @@ pub struct Request {
     pub model: Option<Arc<str>>,
     /// The temperature.
     pub temperature: Option<f64>,
+    /// The share of likely words that the next one is taken from (0 to 1).
+    pub top_p: Option<f64>,
+    /// Texts that end the answer where the model writes one.
+    pub stop: Vec<Arc<str>>,
+    /// What the vendor's dice follow from, where it lets itself be told.
+    pub seed: Option<i64>,
     /// The most tokens the answer may have.
     pub max_tokens: Option<u64>,
     /// JSON Schema that the answer must fit, else nil.
@@ -51,6 +57,8 @@ pub struct Request {
     pub retries: Option<u32>,
     /// Whether the vendor is asked for an answer in pieces, told as they come. The reply at the end is the same.
     pub stream: bool,
+    /// Whether the vendor shall keep the beginning of the prompt for the next request, where it must be told so.
+    pub prompt_cache: bool,
     /// Fields handed to the vendor as they stand.
     pub extra: Entries,
 }
@@ -169,11 +177,12 @@ words! {
 }
 
 impl ModelErrorKind {
-    /// Whether trying again may help.
+    /// Whether a failure of this sort is tried again. A time-out is not: whoever set the time wanted an answer within it.
+    /// Neither is an answer that makes no sense, since it was paid for and would come again.
     #[must_use]
     pub fn is_transient(self) -> bool {
         use ModelErrorKind as K;
-        matches!(self, K::Connection | K::Timeout | K::RateLimit | K::Overloaded | K::BadResponse | K::Server)
+        matches!(self, K::Connection | K::RateLimit | K::Overloaded | K::Server)
     }
 }
 
@@ -189,7 +198,7 @@ pub struct ModelError {
     pub status: Option<u16>,
     /// How long the vendor asks to wait, in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// Whether trying again may help.
+    /// Whether it is tried again: it may pass by itself.
     pub retryable: bool,
     /// The provider, where known.
     pub provider: Option<Arc<str>>,

@@ -255,6 +255,15 @@ fn of_model(error: &ModelError) -> Box<Raise> {
     if let Some(status) = error.status {
         raise = raise.field("status", i64::from(status));
     }
+    if let Some(ms) = error.retry_after_ms {
+        raise = raise.field("retry_after_ms", i64::try_from(ms).unwrap_or(i64::MAX));
+    }
+    raise = raise.field("retryable", error.retryable);
+    for (key, name) in [("provider", &error.provider), ("model", &error.model)] {
+        if let Some(name) = name {
+            raise = raise.field(key, name.as_ref());
+        }
+    }
     raise
 }
 

@@ -81,7 +81,9 @@ fn loop_options(
     let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
     out.capabilities = Arc::new(route.map_or_else(|_| Capabilities::default(), |route| route.capabilities));
     out.stream = options.flag("stream")?;
-    out.request = Request { stream: world.live.is_some(), ..request };
+    // A loop sends its prompt again and again; who asks once pays for a cache that nobody reads.
+    let prompt_cache = options.flag("prompt_cache")?.unwrap_or(true);
+    out.request = Request { stream: world.live.is_some(), prompt_cache, ..request };
     if let Some(n) = options.count("max_iterations")? {
         out.max_iterations = n;
     }

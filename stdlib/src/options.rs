@@ -14,7 +14,7 @@ use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value, article, display};
 use lang::vm::{Cx, Raise};
-use runtime::data::Data;
+use runtime::data::{Data, Entries};
 use runtime::model::{Request, System};
 use runtime::reminder::ReminderError;
 use runtime::reminder::providers::ReminderOptions;
@@ -55,7 +55,7 @@ const HTTP: &str = "{headers?: dict, timeout_ms?: int}";
 
 const LLM: &str = "{provider?: string, model?: string, session_id?: string, messages?: list<any>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-    max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+    top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
     thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, reminders?: any}";
 
 /// The options of a loop, behind those that a caller has beside them.
@@ -66,7 +66,7 @@ macro_rules! loop_options {
             $more,
             "provider?: string, model?: string, session_id?: string, messages?: list<any>, \
              system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-             max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
              thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, persona?: string, permissions?: any, deadline?: int, hook_timeout_ms?: int, daemon?: bool, wake_interval_ms?: int, \
              watch_paths?: string | list<string>, consolidate_on_idle?: any, max_iterations?: int, \
              max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
@@ -265,6 +265,21 @@ impl<'a> Reader<'a> {
         read_reminders(&self.data("reminders")?, world).map_err(|e| of_reminder(&e).about(self.arg, label_of(&e)))
     }
 
+    /// One text, or several.
+    fn stop(&self) -> Result<Vec<Arc<str>>, Box<Raise>> {
+        let read = |value: &Value| match value.as_str() {
+            Some(text) => Some(vec![Arc::from(text)]),
+            None => value.as_list()?.iter().map(|text| text.as_str().map(Arc::from)).collect(),
+        };
+        Ok(self.typed("stop", "a string or a list of strings", read)?.unwrap_or_default())
+    }
+
+    /// Fields for the vendor.
+    fn extra(&self) -> Result<Entries, Box<Raise>> {
+        self.typed("extra", "a dict", |value| value.as_dict().map(|_| ()))?;
+        Ok(self.data("extra")?.as_dict().cloned().unwrap_or_default())
+    }
+
     /// What every request has in common.
     pub(crate) fn request(&self, system: Option<&str>) -> Result<Request, Box<Raise>> {
         Ok(Request {
@@ -279,12 +294,17 @@ impl<'a> Reader<'a> {
             provider: self.text("provider")?,
             model: self.text("model")?,
             temperature: self.typed("temperature", "a number", Value::as_number)?,
+            top_p: self.typed("top_p", "a number", Value::as_number)?,
+            stop: self.stop()?,
+            seed: self.typed("seed", "an int", Value::as_int)?,
             max_tokens: self.count("max_tokens")?,
             output_schema: self.schema("output_schema")?,
             thinking: self.data("thinking")?,
             timeout_ms: self.count("timeout_ms")?,
             retries: self.count("llm_retries")?,
             stream: self.flag("stream")?.unwrap_or(false),
+            prompt_cache: self.flag("prompt_cache")?.unwrap_or(false),
+            extra: self.extra()?,
             ..Request::default()
         })
     }

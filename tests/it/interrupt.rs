@@ -142,6 +142,15 @@ fn a_running_loop_passes_its_end_and_its_result_so_far_is_told() {
 }
 
 #[test]
+fn text_that_was_seen_coming_in_is_not_told_again() {
+    let running = Running::start("seen", &["--live", "always"], LOOP);
+    running.send("INT");
+    let ended = running.end();
+    assert_eq!(ended.err.matches("And wait.").count(), 1, "{}", ended.err);
+    assert!(ended.err.contains("interrupted\n`agent` in session s1, turn 1: cancelled"), "{}", ended.err);
+}
+
+#[test]
 fn workers_and_parallel_loops_are_each_told_of() {
     let script = r#"
 let caller = { asked ->

@@ -64,7 +64,7 @@ fn every_script_about_agents_prints_the_same_again() {
         }
     }
     assert!(scripts.len() > 20);
-    let next = AtomicUsize::new(0);
+    let (next, compared) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -76,11 +76,14 @@ fn every_script_about_agents_prints_the_same_again() {
                     // What does not pass the check leaves no tape.
                     if tape.exists() {
                         assert_same(&recorded, &replay(&tape, script, &asked), text(script));
+                        compared.fetch_add(1, Ordering::Relaxed);
                     }
                 }
             });
         }
     });
+    let compared = compared.into_inner();
+    assert!(compared * 10 > scripts.len() * 9, "{compared} of {} scripts left a tape", scripts.len());
 }
 
 #[test]
@@ -168,6 +171,47 @@ fn more_calls_and_fewer_calls_than_recorded_are_told() {
         with("println(llm_call(\"q\", nil, {provider: \"mock\"}).text)", "await(spawn { llm_call(\"q\") })");
     assert!(elsewhere.err.contains("no call of `main.task1` was recorded"), "{}", elsewhere.err);
     assert!(elsewhere.err.contains("made calls in `main`"), "{}", elsewhere.err);
+}
+
+#[test]
+fn an_imported_file_that_changed_is_named() {
+    let (script, tape) =
+        case("imports", "import \"lib\"\nprintln(llm_call(question(), nil, {provider: \"mock\"}).text)\n");
+    let lib = script.with_file_name("lib.harn");
+    fs::write(&lib, "pub fn question() {\n  return \"one\"\n}\n").unwrap();
+    let recorded = record(&tape, &script, &[], &[]);
+    assert_same(&recorded, &replay(&tape, &script, &[]), "nothing changed");
+    fs::write(&lib, fs::read_to_string(&lib).unwrap().replace("one", "two")).unwrap();
+    let other = replay(&tape, &script, &[]);
+    assert!(other.err.contains("lib.harn`, which the script imports, is not as it was recorded"), "{}", other.err);
+    assert!(!other.err.contains("is not on record"), "{}", other.err);
+}
+
+#[test]
+fn what_follows_an_answer_that_cannot_be_written_does_not_happen() {
+    // A folder stands in the place of the call's file.
+    let (script, tape) = case(
+        "unwritten",
+        "mkdir(args()[0])\ntry {\n  llm_call(\"a\", nil, {provider: \"mock\"})\n} catch e {\n  println(\"caught\")\n}\n\
+         println(\"after\")\n",
+    );
+    let place = tape.join("calls/main-0001.json");
+    let args = ["run", "--record", text(&tape), text(&script), "--", text(&place)];
+    let outcome = harn_with_input(&args, b"", &[]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (Some(1), ""), "{}", outcome.err);
+    assert!(outcome.err.contains("error[HARN-TAPE-006]: cannot write"), "{}", outcome.err);
+}
+
+#[test]
+fn the_variable_that_a_project_names_for_a_key_gets_onto_no_tape() {
+    let source = "println(llm_call(\"My key is ${env(\"GPU_PASS\", \"\")}.\", nil, {provider: \"mock\"}).text)\n";
+    let (script, tape) = case("named-key", source);
+    let project = "[providers.openai_compatible]\nbase_url = \"http://127.0.0.1:1\"\nkey_env = \"GPU_PASS\"\n";
+    fs::write(script.with_file_name("harn.toml"), project).unwrap();
+    let recorded = record(&tape, &script, &[], &[("GPU_PASS", KEY)]);
+    assert_eq!(recorded.code, Some(0), "{}", recorded.err);
+    let call = fs::read_to_string(tape.join("calls/main-0001.json")).unwrap();
+    assert!(!call.contains(KEY) && call.contains("My key is [GPU_PASS]."), "{call}");
 }
 
 #[test]

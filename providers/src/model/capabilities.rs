@@ -9,10 +9,8 @@ use runtime::words::nearest;
 use serde::Deserialize;
 
 use super::price;
+use super::provider::Provider;
 use super::server::{self, Servers};
-
-/// The providers that rows may speak of. Routes exist to some of them only.
-const PROVIDERS: &[&str] = &["anthropic", "openai", "gemini", "ollama", "openai_compatible", "mock"];
 
 /// The keys of a row.
 const KEYS: &[&str] = &[
@@ -22,6 +20,7 @@ const KEYS: &[&str] = &[
     "prefers_role_developer",
     "prefers_xml_scaffolding",
     "prompt_caching",
+    "adaptive_thinking",
     "context_window",
     "native_tools",
     "system_text",
@@ -53,6 +52,8 @@ pub enum CapabilityError {
         file: String,
         /// The provider, as it is written there.
         name: String,
+        /// The key that is at fault, where it is one.
+        key: Option<String>,
         /// What is wrong with it, and what to write instead.
         message: String,
     },
@@ -79,6 +80,7 @@ struct Fields {
     prefers_role_developer: Option<bool>,
     prefers_xml_scaffolding: Option<bool>,
     prompt_caching: Option<bool>,
+    adaptive_thinking: Option<bool>,
     context_window: Option<u64>,
     native_tools: Option<bool>,
     system_text: Option<bool>,
@@ -108,6 +110,7 @@ impl Row {
         put(&mut below.prefers_role_developer, fields.prefers_role_developer);
         put(&mut below.prefers_xml_scaffolding, fields.prefers_xml_scaffolding);
         put(&mut below.prompt_caching, fields.prompt_caching);
+        put(&mut below.adaptive_thinking, fields.adaptive_thinking);
         put(&mut below.context_window, fields.context_window.map(Some));
         put(&mut below.native_tools, fields.native_tools);
         put(&mut below.system_text, fields.system_text);
@@ -169,10 +172,11 @@ impl CapabilityTable {
         let whole = parse(file, text)?;
         let mut servers = self.servers.as_ref().clone();
         for (name, table) in whole.get("providers").and_then(toml::Value::as_table).into_iter().flatten() {
-            let (provider, server) = server::read(name, table).map_err(|message| CapabilityError::Server {
+            let (provider, server) = server::read(name, table).map_err(|fault| CapabilityError::Server {
                 file: file.to_owned(),
                 name: name.clone(),
-                message,
+                key: fault.key,
+                message: fault.message,
             })?;
             servers.insert(provider, server);
         }
@@ -250,11 +254,12 @@ fn read_row(row: &toml::Value) -> Result<Row, String> {
         });
     }
     let fields: Fields = table.clone().try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
-    if !PROVIDERS.contains(&fields.provider.as_str()) {
+    let providers = Provider::ALL.map(Provider::as_str);
+    if !providers.contains(&fields.provider.as_str()) {
         let got = &fields.provider;
-        return Err(match nearest(got, PROVIDERS.iter().copied()) {
+        return Err(match nearest(got, providers) {
             Some(near) => format!("unknown provider {got:?}; did you mean {near:?}?"),
-            None => format!("unknown provider {got:?}; known are {}", PROVIDERS.join(", ")),
+            None => format!("unknown provider {got:?}; known are {}", providers.join(", ")),
         });
     }
     if fields.context_window == Some(0) {
@@ -299,6 +304,23 @@ mod tests {
             let wire = if model.contains("codex") { Wire::OpenaiResponses } else { Wire::OpenaiChat };
             assert_eq!(found.wire, wire, "{model}");
             assert!(!found.prefers_xml_scaffolding && !found.prompt_caching, "{model}");
+        }
+    }
+
+    #[test]
+    fn windows_are_those_of_the_models_and_not_of_their_family() {
+        for (model, window) in [
+            ("gpt-4", 8_192),
+            ("gpt-4-0613", 8_192),
+            ("gpt-4-32k", 32_768),
+            ("gpt-4o", 128_000),
+            ("gpt-4-turbo", 128_000),
+            ("gpt-4.1-mini", 1_047_576),
+            ("gpt-5-mini", 400_000),
+            ("gpt-5-chat-latest", 128_000),
+            ("gpt-5.1-chat-latest", 128_000),
+        ] {
+            assert_eq!(built_in().lookup("openai", model).context_window, Some(window), "{model}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use runtime::data::{Data, Entries};
 use runtime::message::{Message, Role, ToolSpec};
-use runtime::model::{ModelError, ModelErrorKind};
+use runtime::model::{ModelError, ModelErrorKind, Request};
 use runtime::words::nearest;
 use serde_json::{Map, Value, json};
 
@@ -179,11 +179,46 @@ pub(super) fn function_tool(spec: &ToolSpec) -> Value {
     })
 }
 
-/// Whether a schema keeps the rules of strict mode: every object closed, and all of its properties required. Others are
-/// refused there, so they are sent without the promise.
+/// What strict mode knows of JSON Schema, by the vendor's documents. Whatever else a schema says would be refused there.
+const STRICT: &[&str] = &[
+    "$defs",
+    "$ref",
+    "additionalProperties",
+    "anyOf",
+    "const",
+    "definitions",
+    "description",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "items",
+    "maxItems",
+    "maximum",
+    "minItems",
+    "minimum",
+    "multipleOf",
+    "pattern",
+    "properties",
+    "required",
+    "title",
+    "type",
+];
+
+/// Whether a schema keeps the rules of strict mode: an object at the top, every object closed, all of its properties
+/// required, and no word that the mode does not know. Others are refused there, so they are sent without the promise.
 pub(super) fn is_strict(schema: &Data) -> bool {
+    schema.get("type").as_str() == Some("object") && schema.get("anyOf").is_nil() && is_strict_part(schema)
+}
+
+fn is_strict_part(schema: &Data) -> bool {
+    let Some(entries) = schema.as_dict() else { return false };
+    let is_object = match schema.get("type") {
+        Data::List(types) => types.iter().any(|kind| kind.as_str() == Some("object")),
+        kind => kind.as_str() == Some("object"),
+    };
     let closed = match schema.get("properties").as_dict() {
-        None => schema.get("type").as_str() != Some("object"),
+        None => !is_object,
         Some(properties) => {
             let required = schema.get("required").as_list().unwrap_or_default();
             schema.get("additionalProperties").as_bool() == Some(false)
@@ -192,9 +227,11 @@ pub(super) fn is_strict(schema: &Data) -> bool {
     };
     let below = |key: &str| schema.get(key).as_dict().into_iter().flat_map(|entries| entries.values());
     let listed = |key: &str| schema.get(key).as_list().unwrap_or_default().iter();
+    let named = below("properties").chain(below("$defs")).chain(below("definitions"));
     closed
-        && below("properties").chain(below("$defs")).chain(listed("anyOf")).all(is_strict)
-        && (schema.get("items").is_nil() || is_strict(schema.get("items")))
+        && entries.keys().all(|key| STRICT.contains(&key.as_ref()))
+        && named.chain(listed("anyOf")).all(is_strict_part)
+        && (schema.get("items").is_nil() || is_strict_part(schema.get("items")))
 }
 
 /// Arguments of a call that come as JSON text or as an object. What cannot be read stays as it is, so the loop can tell the
@@ -206,6 +243,32 @@ pub(super) fn arguments(json: Option<Value>) -> Data {
         Some(Value::String(json)) => Data::from_json(&json).unwrap_or(Data::Str(json.into())),
         Some(other) => Data::from(other),
     }
+}
+
+/// Arguments where the wire demands an object; what is none goes below a key, and the model sees what it wrote.
+pub(super) fn arguments_object(arguments: &Data) -> Value {
+    match arguments {
+        Data::Dict(_) => Value::from(arguments),
+        Data::Nil => json!({}),
+        other => json!({"arguments": Value::from(other)}),
+    }
+}
+
+/// Why arguments are no JSON that is taken: a phrase for people and models.
+pub(super) fn unreadable(json: &str) -> &'static str {
+    match Data::from_nested_json(json, Data::MAX_DEPTH) {
+        Ok(_) => "are nested too deep",
+        Err(error) if error.message.contains("nested too deep") => "are nested too deep",
+        Err(_) => "are no JSON",
+    }
+}
+
+/// Stands where the beginning of a conversation was cut off, for wires whose first turn must be the user's.
+pub(super) const CUT_OFF: &str = "(Earlier messages are not shown.)";
+
+/// An option that a wire has no word for.
+pub(super) fn no_word(who: &str, option: &str) -> ModelError {
+    bad(format!("{who} has no option `{option}`; leave it out, or ask another route"))
 }
 
 /// An object without the fields that say nothing.
@@ -227,6 +290,20 @@ pub(super) fn arguments_json(arguments: &Data) -> String {
         Data::Str(raw) => raw.to_string(),
         Data::Nil => "{}".to_owned(),
         other => other.to_json(),
+    }
+}
+
+/// What an answer says besides, as far as it says it.
+pub(super) fn said_besides<const N: usize>(fields: [(&str, Option<String>); N]) -> Entries {
+    fields.into_iter().filter_map(|(key, value)| Some((key.into(), Data::from(value?)))).collect()
+}
+
+/// Texts that end an answer, as a list; nothing where there are none.
+pub(super) fn stop(request: &Request) -> Value {
+    if request.stop.is_empty() {
+        Value::Null
+    } else {
+        request.stop.iter().map(|text| Value::from(text.as_ref())).collect()
     }
 }
 
@@ -255,3 +332,6 @@ pub(super) fn system_message(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     format!("<system-message>\n{text}\n</system-message>")
 }
+
+#[cfg(test)]
+mod tests;

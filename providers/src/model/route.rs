@@ -13,7 +13,7 @@ use runtime::seam::{Answer, Destination, Model, Outcome, Turn, fault};
 use serde_json::Value;
 
 use super::capabilities::Known;
-use super::choice::call_id;
+use super::choice::{call_id, unreadable};
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::place::Place;
 use super::provider::{Env, Provider, RouteError, set};
@@ -47,7 +47,7 @@ impl Route {
     /// The same, and how its answer is read where it comes in pieces.
     fn question(&self, request: &Request) -> Result<(Value, Option<http::Pieces>), ModelError> {
         let body = match self.wire {
-            Wire::Anthropic => anthropic::body(request, &self.model),
+            Wire::Anthropic => anthropic::body(request, &self.model, &self.capabilities),
             Wire::OpenaiChat => openai::body(request, &self.model, &self.capabilities),
             Wire::OpenaiResponses => responses::body(request, &self.model, &self.capabilities),
             Wire::Gemini => gemini::body(request, &self.model),
@@ -305,17 +305,18 @@ fn show(reply: &Reply, live: &dyn Fn(Delta<'_>)) {
     }
 }
 
-/// Arguments that are no JSON are kept as text; the person should hear of it as well as the model.
+/// Arguments that cannot be read are kept as text; the person should hear of it as well as the model.
 fn report_unreadable(turn: Turn<'_>, route: &Route, reply: &Reply) {
     for call in reply.tool_calls.iter().filter(|call| matches!(call.arguments, Data::Str(_))) {
         turn.scope.note(Note {
             code: None,
             severity: Severity::Warning,
             message: format!(
-                "{} ({}) called the tool `{}` with arguments that are no JSON: {}",
+                "{} ({}) called the tool `{}` with arguments that {}: {}",
                 route.provider,
                 route.model,
                 call.name,
+                unreadable(&call.arguments.to_text()),
                 call.arguments.to_text().chars().take(200).collect::<String>()
             ),
             about: Some(route.provider.as_str().into()),

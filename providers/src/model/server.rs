@@ -22,14 +22,31 @@ pub(super) struct Server {
 /// Where providers live, by name.
 pub(super) type Servers = BTreeMap<Provider, Server>;
 
+/// What is wrong with a table, and with which of its keys.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) key: Option<String>,
+    pub(super) message: String,
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Fault {
+        Fault { key: None, message }
+    }
+}
+
+fn at(key: &str, message: impl Into<String>) -> Fault {
+    Fault { key: Some(key.to_owned()), message: message.into() }
+}
+
 /// Reads one table: the provider that it speaks of and what it says, else what is wrong with it.
-pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server), String> {
-    let provider = name.parse::<Provider>().map_err(|error| error.to_string())?;
+pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server), Fault> {
+    let provider = name.parse::<Provider>().map_err(|error| Fault::from(error.to_string()))?;
     if provider == Provider::Mock {
-        return Err("the mock lives in the process and has no server".to_owned());
+        return Err("the mock lives in the process and has no server".to_owned().into());
     }
     let Some(entries) = table.as_table() else {
-        return Err(format!("`{name}` must be a table with `base_url` or `key_env`, got {}", table.type_str()));
+        return Err(format!("`{name}` must be a table with `base_url` or `key_env`, got {}", table.type_str()).into());
     };
     let mut server = Server::default();
     for (key, value) in entries {
@@ -40,26 +57,30 @@ pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server)
                 let near = nearest(unknown, KEYS.iter().copied());
                 let help = near
                     .map_or_else(|| format!("known are {}", KEYS.join(", ")), |near| format!("did you mean `{near}`?"));
-                return Err(format!("unknown key `{unknown}`; {help}"));
+                return Err(at(unknown, format!("unknown key `{unknown}`; {help}")));
             }
         };
-        let Some(text) = value.as_str() else { return Err(format!("`{key}` must be text, got {}", value.type_str())) };
+        let Some(text) = value.as_str() else {
+            return Err(at(key, format!("`{key}` must be text, got {}", value.type_str())));
+        };
         *slot = Some(text.trim().to_owned());
     }
     if let Some(url) = &server.base_url {
-        let read = Url::parse(url).map_err(|error| format!("`base_url` is no URL: {error}"))?;
+        let read = Url::parse(url).map_err(|error| at("base_url", format!("`base_url` is no URL: {error}")))?;
         if !matches!(read.scheme(), "http" | "https") {
-            return Err(format!("`base_url` begins with {:?}, not with http or https", read.scheme()));
+            let scheme = read.scheme();
+            return Err(at("base_url", format!("`base_url` begins with {scheme:?}, not with http or https")));
         }
         if read.password().is_some() {
-            return Err("`base_url` holds a password, which does not belong into the file; use `key_env`".to_owned());
+            let message = "`base_url` holds a password, which does not belong into the file; use `key_env`";
+            return Err(at("base_url", message));
         }
     }
     match &server.key_env {
-        Some(variable) if !is_variable(variable) => Err(
-            "`key_env` is no name of a variable; it names the variable that holds the key, and is not the key itself"
-                .to_owned(),
-        ),
+        Some(variable) if !is_variable(variable) => Err(at(
+            "key_env",
+            "`key_env` is no name of a variable; it names the variable that holds the key, and is not the key itself",
+        )),
         _ => Ok((provider, server)),
     }
 }

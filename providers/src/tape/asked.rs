@@ -99,6 +99,9 @@ fn options(request: &Request) -> Data {
     Data::dict_of_present([
         ("tool_choice", request.tool_choice.clone()),
         ("temperature", request.temperature.into()),
+        ("top_p", request.top_p.into()),
+        ("stop", if request.stop.is_empty() { Data::Nil } else { request.stop.iter().map(Data::from).collect() }),
+        ("seed", request.seed.into()),
         ("max_tokens", request.max_tokens.into()),
         ("output_schema", request.output_schema.clone()),
         ("thinking", request.thinking.clone()),

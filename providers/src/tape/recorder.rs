@@ -143,14 +143,20 @@ impl Recorder {
         let _ = fs::remove_dir(&self.folder);
     }
 
-    /// The run is over.
+    /// The run is over; `sources` are the files that it has imported, with digests of their texts.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn close(&self, exit_code: i32) -> Result<(), TapeError> {
+    pub fn close(&self, exit_code: i32, sources: &BTreeMap<String, String>) -> Result<(), TapeError> {
         let lines = self.lines.borrow();
         let calls: Map<String, Value> = lines.iter().map(|(name, line)| (name.clone(), line.number.into())).collect();
-        let document = Map::from_iter([("exit_code".to_owned(), exit_code.into()), ("calls".to_owned(), calls.into())]);
+        let mut document =
+            Map::from_iter([("exit_code".to_owned(), exit_code.into()), ("calls".to_owned(), calls.into())]);
+        if !sources.is_empty() {
+            let sources: Map<String, Value> =
+                sources.iter().map(|(name, digest)| (name.clone(), digest.as_str().into())).collect();
+            document.insert("sources".to_owned(), sources.into());
+        }
         document::write(&self.folder.join("end.json"), document)
     }
 }

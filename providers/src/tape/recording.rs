@@ -22,7 +22,14 @@ pub struct Recording {
     pub manifest: Manifest,
     routes: Vec<(Wish, Result<Choice, ModelError>)>,
     lines: RefCell<BTreeMap<String, Track>>,
-    is_whole: bool,
+    end: Option<End>,
+}
+
+/// What the last file says.
+#[derive(Debug)]
+struct End {
+    exit_code: i64,
+    sources: BTreeMap<String, String>,
 }
 
 /// The calls of one line of work.
@@ -53,10 +60,21 @@ impl Recording {
         let end = folder.join("end.json");
         let is_whole = end.exists();
         let lines = read_calls(&folder.join("calls"), is_whole)?;
-        if is_whole {
-            check_count(&end, &lines)?;
-        }
-        Ok(Recording { folder: folder.to_owned(), manifest, routes, lines: RefCell::new(lines), is_whole })
+        let end = if is_whole { Some(read_end(&end, &lines)?) } else { None };
+        Ok(Recording { folder: folder.to_owned(), manifest, routes, lines: RefCell::new(lines), end })
+    }
+
+    /// The exit code of the recorded run, where it came to its end.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<i64> {
+        self.end.as_ref().map(|end| end.exit_code)
+    }
+
+    /// The files that the recorded run had imported, with digests of their texts, where it came to its end.
+    #[must_use]
+    pub fn sources(&self) -> &BTreeMap<String, String> {
+        static NONE: BTreeMap<String, String> = BTreeMap::new();
+        self.end.as_ref().map_or(&NONE, |end| &end.sources)
     }
 
     /// Where it is.
@@ -85,7 +103,7 @@ impl Recording {
         });
         found.ok_or_else(|| {
             let recorded = lines.get(fiber).map_or(0, |track| track.recorded);
-            if self.is_whole {
+            if self.end.is_some() {
                 Lost::Unmade(recorded, lines.keys().cloned().collect())
             } else {
                 Lost::Unfinished(recorded)
@@ -147,10 +165,11 @@ fn read_calls(folder: &Path, is_whole: bool) -> Result<BTreeMap<String, Track>, 
     Ok(tracks)
 }
 
-/// A whole tape has as many calls as it says.
-fn check_count(path: &Path, lines: &BTreeMap<String, Track>) -> Result<(), TapeError> {
+/// How the run ended. A whole tape has as many calls as it says.
+fn read_end(path: &Path, lines: &BTreeMap<String, Track>) -> Result<End, TapeError> {
     let data = document::read(path)?;
-    let said = Entries { path, data: &data }.take("calls", "a dict of counts", Data::as_dict)?;
+    let entries = Entries { path, data: &data };
+    let said = entries.take("calls", "a dict of counts", Data::as_dict)?;
     let names = said.keys().map(AsRef::as_ref).chain(lines.keys().map(String::as_str));
     for name in names {
         let said = said.get(name).and_then(Data::as_int).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
@@ -160,5 +179,7 @@ fn check_count(path: &Path, lines: &BTreeMap<String, Track>) -> Result<(), TapeE
             return Err(TapeError::broken(path, why));
         }
     }
-    Ok(())
+    let sources = data.get("sources").as_dict().into_iter().flatten();
+    let sources = sources.filter_map(|(name, digest)| Some((name.to_string(), digest.as_str()?.to_owned()))).collect();
+    Ok(End { exit_code: entries.take("exit_code", "a number", Data::as_int)?, sources })
 }

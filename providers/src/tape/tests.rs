@@ -73,7 +73,7 @@ fn record(path: &Path, closed: bool) {
     let came = Came { pieces: vec![], notes: vec![], answered: Answered::GivenUp, took_ms: 0, waited: false };
     recorder.end(second, came).unwrap();
     if closed {
-        recorder.close(0).unwrap();
+        recorder.close(0, &[("lib.harn".to_owned(), digest_of(b"lib"))].into_iter().collect()).unwrap();
     }
 }
 
@@ -85,6 +85,7 @@ fn what_was_written_is_read_again() {
     assert!(second.contains("\"messages_as_before\": 1") && !second.contains("\"a\""), "{second}");
     let tape = Recording::open(&path).unwrap();
     assert_eq!(tape.manifest, manifest());
+    assert_eq!((tape.exit_code(), tape.sources()["lib.harn"].as_str()), (Some(0), digest_of(b"lib").as_str()));
     assert_eq!(tape.chosen(Some("p"), None).unwrap().unwrap_err().message, "no key");
     assert!(tape.chosen(None, None).is_none());
     assert_eq!(tape.unused(), [("main".to_owned(), 1, 2)]);
@@ -119,7 +120,7 @@ fn record_one(path: &Path, variables: &[(&str, &str)], prompt: Data, pieces: Vec
     let pieces = pieces.into_iter().map(|piece| TimedPiece { after_ms: None, piece }).collect();
     let came = Came { pieces, notes: vec![], answered: Answered::of(&Ok(reply)), took_ms: 0, waited: false };
     recorder.end(begun, came).unwrap();
-    recorder.close(0).unwrap();
+    recorder.close(0, &Default::default()).unwrap();
 }
 
 #[test]

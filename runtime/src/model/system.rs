@@ -34,10 +34,21 @@ impl System {
 
     /// The parts that say anything, the reminders in their place.
     pub fn pieces<'a>(&'a self, reminders: &'a [Arc<str>]) -> impl Iterator<Item = &'a Arc<str>> {
-        let before = [&self.preamble, &self.prefix, &self.context].into_iter().flatten();
-        let middle = self.parts.iter().chain(&self.primary).chain(&self.tool_guidance);
         let after = self.appendix.iter().chain(&self.suffix);
-        before.chain(middle).chain(reminders).chain(after).filter(|part| !part.trim().is_empty())
+        self.before().chain(reminders).chain(after).filter(|part| !part.trim().is_empty())
+    }
+
+    /// The parts before the reminders.
+    fn before(&self) -> impl Iterator<Item = &Arc<str>> {
+        let first = [&self.preamble, &self.prefix, &self.context].into_iter().flatten();
+        first.chain(self.parts.iter()).chain(&self.primary).chain(&self.tool_guidance)
+    }
+
+    /// What the whole text begins with, whatever reminders there are; nothing where no part before them says anything.
+    #[must_use]
+    pub fn steady_text(&self) -> Option<String> {
+        let parts: Vec<&str> = self.before().map(AsRef::as_ref).filter(|part| !part.trim().is_empty()).collect();
+        (!parts.is_empty()).then(|| parts.join(Self::SEPARATOR))
     }
 
     /// The whole text with the reminders in their place, a blank line between parts; nothing where no part says anything.
@@ -65,6 +76,7 @@ mod tests {
             system.text(&["R1".into(), "R2".into()]).unwrap(),
             "part\n\nprimary\n\nR1\n\nR2\n\nappendix\n\nsuffix"
         );
+        assert_eq!(system.steady_text().as_deref(), Some("part\n\nprimary"));
         assert_eq!(System::default().text(&[]), None);
     }
 }

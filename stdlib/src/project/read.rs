@@ -143,13 +143,16 @@ impl Reader<'_> {
 
     /// Where providers live.
     fn servers(&mut self, tables: &DeTable<'_>) {
-        let (name, message) = match self.known_models().with_servers(NAME, self.source.text()) {
+        let (name, key, message) = match self.known_models().with_servers(NAME, self.source.text()) {
             Ok(table) => return self.project.models = Some(table),
-            Err(CapabilityError::Server { name, message, .. }) => (name, message),
-            Err(e) => (String::new(), e.to_string()),
+            Err(CapabilityError::Server { name, key, message, .. }) => (name, key, message),
+            Err(e) => (String::new(), None, e.to_string()),
         };
-        let at = tables.iter().find(|(key, _)| key.get_ref().as_ref() == name);
-        let place = at.map_or(0..0, |(key, _)| key.span());
+        let table = tables.iter().find(|(written, _)| written.get_ref().as_ref() == name);
+        let entry = table.zip(key).and_then(|((_, table), key)| {
+            table.get_ref().as_table()?.iter().find(|(written, _)| written.get_ref().as_ref() == key)
+        });
+        let place = entry.or(table).map_or(0..0, |(key, _)| key.span());
         let help = "`[providers.NAME]` says where a provider lives: `base_url`, and `key_env`, the variable that holds its key";
         self.wrong(MODELS, place, message, help);
     }

@@ -3,6 +3,7 @@
 //! - [`Tape`]: what a run writes, or what it is run again from.
 //! - [`Models`]: the routes of a run with a tape around them; everything that asks a model goes through it.
 //! - `record`, `replay`: one call, written down or answered from what was written.
+//! - `sources`: the files that a run is made of.
 //! - `report`: what is wrong, as diagnostics.
 
 mod codes;
@@ -10,6 +11,7 @@ mod models;
 mod record;
 mod replay;
 mod report;
+mod sources;
 
 pub(crate) use codes::CODES;
 pub(crate) use models::Models;
@@ -20,7 +22,8 @@ use crate::world::entropy;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use providers::model::CapabilityTable;
-use providers::tape::{Manifest, Recorder, Recording, Secrets, digest_of};
+use providers::tape::{Manifest, Recorder, Recording, Secrets};
+use sources::{Compared, Sources};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -36,14 +39,10 @@ pub struct Tape {
 pub(crate) enum Deck {
     /// Nothing.
     Empty,
-    /// Calls are written down.
-    Records(Recorder),
+    /// Calls are written down, and what the run imports.
+    Records(Recorder, Sources),
     /// Calls are answered from what was written.
-    Replays {
-        recording: Recording,
-        /// It is not the script that was recorded.
-        is_changed: bool,
-    },
+    Replays { recording: Recording, compared: Compared },
 }
 
 impl Tape {
@@ -51,13 +50,13 @@ impl Tape {
     ///
     /// # Errors
     /// The folder holds something, or cannot be written.
-    pub fn record(folder: &Path, script: &SourceRef, options: &RunOptions) -> Result<Tape, Box<Diagnostic>> {
+    pub fn record(folder: &Path, script: &SourceRef, options: &mut RunOptions) -> Result<Tape, Box<Diagnostic>> {
         let (seed, seeded) = (options.seed.unwrap_or_else(entropy), options.seed.is_some());
         let started_at_ms = if seeded { RunClock::SEEDED_START_MS } else { system_ms() };
         let manifest = Manifest {
             harn: env!("CARGO_PKG_VERSION").to_owned(),
             script: script.name().to_owned(),
-            digest: digest_of(script.text().as_bytes()),
+            digest: sources::digest(script),
             seed,
             seeded,
             started_at_ms,
@@ -66,7 +65,9 @@ impl Tape {
         };
         let recorder = Recorder::create(folder, &manifest, secrets(options.models.as_ref()))
             .map_err(|error| Box::new(report::of(&error)))?;
-        Ok(Tape { deck: Deck::Records(recorder), seed, seeded, started_at_ms })
+        let (loader, read) = sources::noting(options.loader.clone());
+        options.loader = loader;
+        Ok(Tape { deck: Deck::Records(recorder, read), seed, seeded, started_at_ms })
     }
 
     /// Reads the recording in a folder, to run `script` from it. Arguments that `options` do not give are those of the
@@ -84,8 +85,11 @@ impl Tape {
             options.task.clone_from(&said.task);
         }
         let (seed, seeded, started_at_ms) = (said.seed, said.seeded, said.started_at_ms);
-        let is_changed = said.digest != digest_of(script.text().as_bytes());
-        Ok(Tape { deck: Deck::Replays { recording, is_changed }, seed, seeded, started_at_ms })
+        let is_changed = said.digest != sources::digest(script);
+        let (loader, read) = sources::noting(options.loader.clone());
+        options.loader = loader;
+        let compared = Compared { is_changed, read };
+        Ok(Tape { deck: Deck::Replays { recording, compared }, seed, seeded, started_at_ms })
     }
 }
 
@@ -110,7 +114,7 @@ impl Beginning {
             return Self { seed: seed.unwrap_or_else(entropy), clock, deck: Deck::Empty };
         };
         let clock = match tape.deck {
-            Deck::Records(_) if !tape.seeded => RunClock::stepped(tape.started_at_ms),
+            Deck::Records(..) if !tape.seeded => RunClock::stepped(tape.started_at_ms),
             _ => RunClock::replayed(tape.started_at_ms, tape.seeded),
         };
         Self { seed: tape.seed, clock, deck: tape.deck }

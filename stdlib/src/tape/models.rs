@@ -53,7 +53,7 @@ impl Models {
         let choose = || self.routes.choose(provider, model).map(Choice::from).map_err(ModelError::from);
         match &self.deck {
             Deck::Empty => choose(),
-            Deck::Records(recorder) => {
+            Deck::Records(recorder, _) => {
                 let chosen = choose();
                 self.written(recorder.chosen(provider, model, &chosen));
                 chosen
@@ -98,7 +98,7 @@ impl Models {
 
     /// There was nothing to run: the folder is as it was.
     pub(crate) fn discard(&self) {
-        if let Deck::Records(recorder) = &self.deck {
+        if let Deck::Records(recorder, _) = &self.deck {
             recorder.discard();
         }
     }
@@ -107,8 +107,10 @@ impl Models {
     pub(crate) fn finish(&self, exit_code: i32) -> Vec<Diagnostic> {
         match &self.deck {
             Deck::Empty => Vec::new(),
-            Deck::Records(recorder) => recorder.close(exit_code).err().iter().map(report::of).collect(),
-            Deck::Replays { recording, is_changed } => report::unused(recording, *is_changed).into_iter().collect(),
+            Deck::Records(recorder, read) => {
+                recorder.close(exit_code, &read.borrow()).err().iter().map(report::of).collect()
+            }
+            Deck::Replays { recording, compared } => report::unused(recording, compared).into_iter().collect(),
         }
     }
 }
@@ -139,9 +141,9 @@ impl Model for Models {
     ) -> Answer<'a, Outcome<Reply>> {
         match &self.deck {
             Deck::Empty => self.routes.call(turn, request, live),
-            Deck::Records(recorder) => Answer::later(self.record(recorder, turn, request, live)),
-            Deck::Replays { recording, is_changed } => {
-                Answer::later(self.replay(recording, *is_changed, turn, request, live))
+            Deck::Records(recorder, _) => Answer::later(self.record(recorder, turn, request, live)),
+            Deck::Replays { recording, compared } => {
+                Answer::later(self.replay(recording, compared, turn, request, live))
             }
         }
     }

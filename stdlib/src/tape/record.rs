@@ -69,6 +69,10 @@ impl Models {
                 let notes = std::mem::take(&mut *scope.notes.borrow_mut());
                 notes.iter().for_each(|note| turn.scope.note(note.clone()));
                 call.end(Answered::of(&outcome), notes);
+                if self.broken().is_some() {
+                    // The run has ended: what would follow the answer must not happen.
+                    std::future::pending::<()>().await;
+                }
                 outcome
             }
             None => std::future::pending().await,

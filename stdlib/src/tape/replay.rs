@@ -1,5 +1,6 @@
 //! A call, answered from what was written down.
 
+use super::sources::Compared;
 use super::{Models, report};
 use crate::clock::Gate;
 use providers::tape::{Line, Recording, Secrets, difference};
@@ -26,7 +27,7 @@ impl Models {
     pub(super) async fn replay(
         &self,
         recording: &Recording,
-        is_changed: bool,
+        compared: &Compared,
         turn: Turn<'_>,
         request: &Request,
         live: &dyn Fn(Delta<'_>),
@@ -37,7 +38,7 @@ impl Models {
         let (call, then) = match recording.next(&fiber) {
             Ok(found) => found,
             Err(lost) => {
-                self.break_off(report::lost(recording, &fiber, &lost, is_changed));
+                self.break_off(report::lost(recording, &fiber, &lost, compared));
                 return std::future::pending().await;
             }
         };
@@ -49,7 +50,7 @@ impl Models {
             difference(&then, &line.asked, call.kept().min(line.kept))
         };
         if let Some(different) = different {
-            self.break_off(report::different(recording, &call, &different, is_changed));
+            self.break_off(report::different(recording, &call, &different, compared));
             return std::future::pending().await;
         }
         let model = to.model.unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What is wrong with a tape, or with a run that follows one.
 
 use super::codes;
+use super::sources::Compared;
 use lang::diagnostic::{Diagnostic, nearest};
 use providers::tape::{Call, Lost, Recording, TapeError};
 
@@ -18,17 +19,17 @@ pub(super) fn of(error: &TapeError) -> Diagnostic {
 }
 
 /// A request that is not the one on record.
-pub(super) fn different(recording: &Recording, call: &Call, difference: &str, is_changed: bool) -> Diagnostic {
+pub(super) fn different(recording: &Recording, call: &Call, difference: &str, compared: &Compared) -> Diagnostic {
     let (number, fiber) = (call.number, &call.fiber);
     let message = format!("call {number} of `{fiber}` asks for something else than it did when it was recorded");
     let said = Diagnostic::error(codes::DIFFERENT, message)
         .note(format!("it is turn {} of the session {}; `-` as recorded, `+` now", call.turn, call.session))
         .note(difference);
-    again(said, recording, is_changed)
+    again(said, recording, compared)
 }
 
 /// A call that has no answer on record.
-pub(super) fn lost(recording: &Recording, fiber: &str, lost: &Lost, is_changed: bool) -> Diagnostic {
+pub(super) fn lost(recording: &Recording, fiber: &str, lost: &Lost, compared: &Compared) -> Diagnostic {
     let said = match lost {
         Lost::Unfinished(count) => {
             let message = format!("the recorded run broke off before call {} of `{fiber}` was answered", count + 1);
@@ -50,7 +51,7 @@ pub(super) fn lost(recording: &Recording, fiber: &str, lost: &Lost, is_changed: 
             Diagnostic::error(codes::MISSING, message).note(format!("the recorded run made {calls} there"))
         }
     };
-    again(said, recording, is_changed)
+    again(said, recording, compared)
 }
 
 fn known(lines: &[String]) -> String {
@@ -68,11 +69,20 @@ pub(super) fn given_up(recording: &Recording, call: &Call) -> Diagnostic {
         "call {} of `{}` has no answer on record: the recorded run gave it up after {} ms",
         call.number, call.fiber, call.took_ms
     );
-    again(Diagnostic::error(codes::MISSING, message), recording, false)
+    let said = Diagnostic::error(codes::MISSING, message);
+    if let Some(code @ (130 | 143)) = recording.exit_code() {
+        return said
+            .note(format!(
+                "somebody interrupted the recorded run (exit code {code}); a replay ends where it was cut short"
+            ))
+            .help(fresh(recording));
+    }
+    said.note("the recorded run cancelled it, or its deadline passed; this run waits for the answer")
+        .help(fresh(recording))
 }
 
 /// Calls on record that the run did not make.
-pub(super) fn unused(recording: &Recording, is_changed: bool) -> Option<Diagnostic> {
+pub(super) fn unused(recording: &Recording, compared: &Compared) -> Option<Diagnostic> {
     let unused = recording.unused();
     let count: usize = unused.iter().map(|(_, _, count)| count).sum();
     if count == 0 {
@@ -89,14 +99,21 @@ pub(super) fn unused(recording: &Recording, is_changed: bool) -> Option<Diagnost
     if unused.len() > NAMED {
         said = said.note(format!("and those of {} more lines of work", unused.len() - NAMED));
     }
-    Some(again(said, recording, is_changed))
+    Some(again(said, recording, compared))
 }
 
 /// What to do where the run is another than the recorded one.
-fn again(mut said: Diagnostic, recording: &Recording, is_changed: bool) -> Diagnostic {
+fn again(mut said: Diagnostic, recording: &Recording, compared: &Compared) -> Diagnostic {
     let manifest = &recording.manifest;
-    if is_changed {
+    let changed = compared.changed(recording.sources());
+    if compared.is_changed {
         said = said.note(format!("the script is not the one that was recorded ({})", manifest.script));
+    }
+    for name in changed.iter().take(NAMED) {
+        said = said.note(format!("`{name}`, which the script imports, is not as it was recorded"));
+    }
+    if compared.is_changed || !changed.is_empty() {
+        // That says it.
     } else if manifest.harn != env!("CARGO_PKG_VERSION") {
         said = said.note(format!("it was recorded by harn {}, this is {}", manifest.harn, env!("CARGO_PKG_VERSION")));
     } else {

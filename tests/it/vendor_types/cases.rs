@@ -14,8 +14,9 @@ use std::sync::Arc;
 pub(super) const WIRES: [&str; 5] = ["anthropic", "openai_chat", "openai_responses", "gemini", "ollama"];
 
 /// Provider and model. Those with `plain`, `xml` or `responses` in their names are described in [`ROWS`].
-const ROUTES: [(&str, &str); 17] = [
+const ROUTES: [(&str, &str); 18] = [
     ("anthropic", "claude-sonnet-4-5"),
+    ("anthropic", "claude-opus-4-7"),
     ("anthropic", "claude-plain"),
     ("openai", "gpt-4o"),
     ("openai", "gpt-4o-xml"),
@@ -136,6 +137,10 @@ fn case(name: String, route: &Route, request: &Request) -> Option<Case> {
             let streamed = body["stream"] == true;
             let by_body = route.wire != Wire::Gemini;
             assert!(streamed == (request.stream && by_body), "{name}: {body}");
+            // A rule that the types do not know.
+            if let Some(budget) = body["thinking"]["budget_tokens"].as_u64() {
+                assert!(body["max_tokens"].as_u64() > Some(budget), "{name}: {body}");
+            }
             Some(Case { name, wire: route.wire.as_str(), streamed, body })
         }
         Err(error) => {
@@ -145,10 +150,15 @@ fn case(name: String, route: &Route, request: &Request) -> Option<Case> {
     }
 }
 
-/// Ollama cannot be told that a tool must be called.
+/// Ollama cannot be told that a tool must be called; some wires have no word for a seed or for texts that end an answer.
 fn refused(route: &Route, request: &Request) -> bool {
     let choice = request.tool_choice.as_str();
-    route.wire == Wire::Ollama && !request.tool_choice.is_nil() && !matches!(choice, Some("auto" | "none"))
+    match route.wire {
+        Wire::Ollama => !request.tool_choice.is_nil() && !matches!(choice, Some("auto" | "none")),
+        Wire::Anthropic => request.seed.is_some(),
+        Wire::OpenaiResponses => request.seed.is_some() || !request.stop.is_empty(),
+        Wire::OpenaiChat | Wire::Gemini => false,
+    }
 }
 
 /// The newest models of Anthropic take no temperature, and so its SDK has no such key any more; the models before them do.
@@ -297,6 +307,16 @@ fn options() -> Vec<(String, Request)> {
     for thinking in [json!(true), json!(false), json!(2048), json!("minimal"), json!("high")] {
         out.push((format!("thinking {thinking}"), Request { thinking: data(thinking), ..base.clone() }));
     }
+    // What is thought must leave room for the answer.
+    for thinking in [json!("medium"), json!(20_000)] {
+        let name = format!("thinking {thinking} and a short answer");
+        out.push((name, Request { thinking: data(thinking), max_tokens: Some(1000), ..base.clone() }));
+    }
+    let chosen = Request { top_p: Some(0.5), stop: vec!["END".into()], seed: Some(7), ..base.clone() };
+    out.push(("top_p".to_owned(), Request { stop: Vec::new(), seed: None, ..chosen.clone() }));
+    out.push(("stop".to_owned(), Request { seed: None, top_p: None, ..chosen.clone() }));
+    out.push(("seed".to_owned(), Request { stop: Vec::new(), top_p: None, ..chosen }));
+    out.push(("a cache for the prompt".to_owned(), Request { prompt_cache: true, ..base.clone() }));
     let open = data(json!({"type": "object", "properties": {"a": {"type": "string"}}}));
     out.push(("a closed schema".to_owned(), Request { output_schema: schema(), ..base.clone() }));
     out.push(("an open schema".to_owned(), Request { output_schema: open, ..base.clone() }));

@@ -6,6 +6,7 @@ use runtime::model::{Reply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::model::choice::said_besides;
 use crate::model::count::Count;
 
 #[derive(Deserialize)]
@@ -65,10 +66,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         stop_reason: body.stop_reason.map(Into::into),
         model: body.model.map_or_else(|| model.into(), Into::into),
         provider: "anthropic".into(),
-        extra: [("id", body.id), ("stop_sequence", body.stop_sequence)]
-            .into_iter()
-            .filter_map(|(key, value)| Some((key.into(), Data::from(value?))))
-            .collect(),
+        extra: said_besides([("id", body.id), ("stop_sequence", body.stop_sequence)]),
     })
 }
 

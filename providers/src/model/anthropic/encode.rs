@@ -2,21 +2,27 @@
 
 use std::sync::Arc;
 
+use runtime::capabilities::Capabilities;
 use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
-use crate::model::choice::{Thinking, ToolChoice, lay_over, leading_instructions, object_schema, system_message};
+use super::cache;
+use super::thinking::room;
+use crate::model::choice::{
+    CUT_OFF, Thinking, ToolChoice, arguments_object, lay_over, leading_instructions, no_word, object_schema, stop,
+    system_message,
+};
 use crate::model::content::{GEMINI_PART, Media, OPENAI_ITEM, Piece, Source};
 
-/// The API demands a limit. This one fits every model that is still served.
-const MAX_TOKENS: u64 = 8192;
-
 /// The body that asks `model`.
-pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, ModelError> {
+pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
     let choice = ToolChoice::read(&request.tool_choice)?;
-    let thinking = Thinking::read(&request.thinking)?;
+    let room = room(&Thinking::read(&request.thinking)?, request.max_tokens, model, capabilities)?;
+    if request.seed.is_some() {
+        return Err(no_word("anthropic", "seed"));
+    }
     let (leading, turns) = turns(request);
     if turns.is_empty() {
         return Err(crate::model::choice::no_messages());
@@ -28,8 +34,7 @@ pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, Mo
         }
     };
     put("model", model.into());
-    let budget = thinking.budget_tokens();
-    put("max_tokens", request.max_tokens.unwrap_or(MAX_TOKENS + budget.unwrap_or(0)).into());
+    put("max_tokens", room.max_tokens.into());
     put("system", system(request, &leading));
     put("messages", turns.into_iter().map(Turn::into_json).collect());
     if !request.tools.is_empty() {
@@ -37,9 +42,12 @@ pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, Mo
         put("tool_choice", tool_choice(&choice));
     }
     put("temperature", json!(request.temperature));
-    put("thinking", thinking_json(&thinking, budget));
-    if !request.output_schema.is_nil() {
-        put("output_config", json!({"format": {"type": "json_schema", "schema": Value::from(&request.output_schema)}}));
+    put("top_p", json!(request.top_p));
+    put("stop_sequences", stop(request));
+    put("thinking", room.thinking);
+    put("output_config", output_config(request, room.effort));
+    if request.prompt_cache && capabilities.prompt_caching {
+        cache::mark(&mut body, request);
     }
     lay_over(&mut body, &request.extra);
     Ok(Value::Object(body))
@@ -64,13 +72,16 @@ fn tool_choice(choice: &ToolChoice) -> Value {
     }
 }
 
-fn thinking_json(thinking: &Thinking, budget: Option<u64>) -> Value {
-    match (thinking, budget) {
-        (Thinking::AsGiven(given), _) => given.into(),
-        (Thinking::Unsaid, _) => Value::Null,
-        (_, Some(budget)) => json!({"type": "enabled", "budget_tokens": budget}),
-        (_, None) => json!({"type": "disabled"}),
+fn output_config(request: &Request, effort: Option<&str>) -> Value {
+    let mut config = Map::new();
+    if let Some(effort) = effort {
+        config.insert("effort".to_owned(), effort.into());
     }
+    if !request.output_schema.is_nil() {
+        let schema = Value::from(&request.output_schema);
+        config.insert("format".to_owned(), json!({"type": "json_schema", "schema": schema}));
+    }
+    if config.is_empty() { Value::Null } else { Value::Object(config) }
 }
 
 /// The system text, and behind it the system messages that the history begins with.
@@ -100,8 +111,6 @@ impl Turn {
 }
 
 /// The conversation as turns of alternating roles that begin with the user's, and the system messages at its head.
-///
-/// A later cut can keep each message's JSON beside it, for a message never changes: [`push`] is the only place that makes any.
 fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<Turn>) {
     let conversation: Vec<Arc<Message>> = request.conversation().iter().cloned().collect();
     let (leading, rest) = leading_instructions(&conversation);
@@ -110,7 +119,7 @@ fn turns(request: &Request) -> (Vec<Arc<str>>, Vec<Turn>) {
         push(&mut turns, message);
     }
     if turns.first().is_some_and(|turn| turn.role == "assistant") {
-        turns.insert(0, Turn { role: "user", blocks: vec![text_block("(Earlier messages are not shown.)")] });
+        turns.insert(0, Turn { role: "user", blocks: vec![text_block(CUT_OFF)] });
     }
     if let Some(last) = turns.last_mut().filter(|turn| turn.role == "assistant") {
         trim_end(last);
@@ -218,12 +227,7 @@ fn assistant(message: &Message) -> Vec<Value> {
 }
 
 fn tool_use(call: &ToolCall) -> Value {
-    let input = match &call.arguments {
-        Data::Dict(_) => Value::from(&call.arguments),
-        Data::Nil => json!({}),
-        // `input` must be an object; the model sees what it wrote.
-        other => json!({"arguments": Value::from(other)}),
-    };
+    let input = arguments_object(&call.arguments);
     json!({"type": "tool_use", "id": wire_id(&call.id), "name": call.name.as_ref(), "input": input})
 }
 
@@ -240,12 +244,18 @@ fn tool_result(message: &Message) -> Value {
     json
 }
 
-/// The API takes letters, digits, `_` and `-` in ids; other vendors and scripts may have written more.
+/// The API takes letters, digits, `_` and `-` in ids; other vendors and scripts may have written more. What was written stays
+/// told apart by a digest, for two of one id in a conversation are refused.
 fn wire_id(id: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if id.is_empty() {
         return "_".to_owned();
     }
-    id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+    if id.chars().all(fits) {
+        return id.to_owned();
+    }
+    let legible: String = id.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    format!("{legible}_{}", &crate::tape::digest_of(id.as_bytes())[..8])
 }
 
 /// The API refuses a last turn of the model that ends in blanks.

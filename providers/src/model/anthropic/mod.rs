@@ -1,12 +1,14 @@
 //! Anthropic's Messages API (`POST /v1/messages`).
 //!
 //! `encode` turns a request into a body: system text, messages of alternating roles, tools. `decode` reads a reply, `stream` one
-//! that comes in pieces. Blocks that
+//! that comes in pieces. `thinking` and `cache` are what a body says of those. Blocks that
 //! we have no name for (signed thinking, images, server tools) go through as they are.
 
+mod cache;
 mod decode;
 mod encode;
 mod stream;
+mod thinking;
 
 pub(super) use decode::reply;
 pub(super) use encode::body;

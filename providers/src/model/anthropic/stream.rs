@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use runtime::model::Delta;
 use serde_json::{Map, Value};
 
-use crate::model::http::{Assembly, Problem, Progress};
+use crate::model::http::{Assembly, Problem, Progress, tell};
 
 /// The message so far.
 #[derive(Default)]
@@ -21,6 +21,8 @@ struct Block {
     input: String,
     /// Its place among the calls, where it is one.
     call: Option<usize>,
+    /// Its end has not come.
+    is_open: bool,
 }
 
 impl Assembly for Streamed {
@@ -28,7 +30,9 @@ impl Assembly for Streamed {
         let Value::Object(mut event) = event else { return Ok(Progress::More) };
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         match (kind.as_str(), &mut self.message) {
-            ("message_start", _) => match event.remove("message") {
+            // Two answers in one stream belong to nobody.
+            ("message_start", Some(_)) => return Err(shape("a second `message_start`")),
+            ("message_start", None) => match event.remove("message") {
                 Some(Value::Object(message)) => self.message = Some(message),
                 _ => return Err(shape("`message_start` without `message`")),
             },
@@ -46,7 +50,13 @@ impl Assembly for Streamed {
                     return Ok(Progress::Whole);
                 }
             }
-            ("message_stop", Some(_)) => return Ok(Progress::Over),
+            ("message_stop", Some(message)) => {
+                let is_told = message.get("stop_reason").is_some_and(|reason| !reason.is_null());
+                if !is_told && self.blocks.values().any(|block| block.is_open) {
+                    return Err(shape("`message_stop` in the middle of a block"));
+                }
+                return Ok(Progress::Over);
+            }
             (
                 "content_block_start" | "content_block_delta" | "content_block_stop" | "message_delta" | "message_stop",
                 None,
@@ -85,7 +95,7 @@ impl Streamed {
             "thinking" => tell(text(&json, "thinking"), |piece| live(Delta::Reasoning(piece))),
             _ => {}
         }
-        self.blocks.insert(index, Block { json, input: String::new(), call });
+        self.blocks.insert(index, Block { json, input: String::new(), call, is_open: true });
         Ok(())
     }
 
@@ -129,7 +139,8 @@ impl Streamed {
 
     /// A call whose input came with its start, or that has none, is told at its end.
     fn stop(&mut self, event: &Map<String, Value>, live: &dyn Fn(Delta<'_>)) -> Result<(), Problem> {
-        let Some(block) = self.blocks.get(&index(event)?) else { return Ok(()) };
+        let Some(block) = self.blocks.get_mut(&index(event)?) else { return Ok(()) };
+        block.is_open = false;
         if let Some(index) = block.call
             && block.input.is_empty()
         {
@@ -162,12 +173,6 @@ fn index(event: &Map<String, Value>) -> Result<u64, Problem> {
 
 fn text<'a>(json: &'a Map<String, Value>, key: &str) -> &'a str {
     json.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn tell(piece: &str, live: impl Fn(&str)) {
-    if !piece.is_empty() {
-        live(piece);
-    }
 }
 
 fn append(json: &mut Map<String, Value>, key: &str, piece: &str) {

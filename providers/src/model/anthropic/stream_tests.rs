@@ -155,6 +155,16 @@ fn arguments_that_were_cut_short_stay_text() {
 fn events_out_of_order_are_no_answer() {
     for (events, part) in [
         (vec![json!({"type": "message_stop"})], "`message_stop` before `message_start`"),
+        (vec![start(), start()], "a second `message_start`"),
+        (
+            vec![
+                start(),
+                begin(0, json!({"type": "text", "text": ""})),
+                delta(0, json!({"type": "text_delta", "text": "a"})),
+                json!({"type": "message_stop"}),
+            ],
+            "`message_stop` in the middle of a block",
+        ),
         (vec![start(), delta(3, json!({"type": "text_delta", "text": "x"}))], "a delta of block 3, which never began"),
         (vec![start(), json!({"type": "content_block_start", "content_block": {}})], "without `index`"),
         (vec![json!({"type": "message_start"})], "`message_start` without `message`"),

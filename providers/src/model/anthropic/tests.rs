@@ -11,7 +11,7 @@ use crate::model::CapabilityTable;
 use crate::testing::remind;
 
 fn body(request: &Request) -> Value {
-    super::body(request, "claude-x").unwrap()
+    super::body(request, "claude-x", &claude()).unwrap()
 }
 
 fn claude() -> Capabilities {
@@ -158,7 +158,7 @@ fn a_user_message_is_made_where_there_is_none() {
         head["messages"],
         json!([{"role": "user", "content": block}, {"role": "assistant", "content": "hello"}])
     );
-    let error = super::body(&request(vec![]), "claude-x").unwrap_err();
+    let error = super::body(&request(vec![]), "claude-x", &claude()).unwrap_err();
     assert!(error.message.contains("no message; give a prompt"), "{error}");
 }
 
@@ -186,13 +186,13 @@ fn turns_alternate_and_begin_with_the_user() {
             {"role": "assistant", "content": [
                 {"type": "text", "text": "I look"},
                 {"type": "tool_use", "id": "a", "name": "read", "input": {}},
-                {"type": "tool_use", "id": "b_1", "name": "read", "input": {"arguments": "{oops"}},
+                {"type": "tool_use", "id": "b_1_34340f0e", "name": "read", "input": {"arguments": "{oops"}},
             ]},
             {"role": "user", "content": [
                 {"type": "tool_result", "tool_use_id": "a", "content": ""},
                 {
                     "type": "tool_result",
-                    "tool_use_id": "b_1",
+                    "tool_use_id": "b_1_34340f0e",
                     "content": [{"type": "text", "text": "no such file"}],
                     "is_error": true,
                 },
@@ -246,7 +246,7 @@ fn options_are_spelled_as_the_vendor_does() {
     assert_eq!(choice(json!("none")), json!({"type": "none"}));
     assert_eq!(choice(json!({"name": "read"})), json!({"type": "tool", "name": "read"}));
     assert_eq!(choice(json!({"type": "auto", "disable_parallel_tool_use": true}))["disable_parallel_tool_use"], true);
-    let error = super::body(&Request { tool_choice: "atuo".into(), ..base.clone() }, "m").unwrap_err();
+    let error = super::body(&Request { tool_choice: "atuo".into(), ..base.clone() }, "m", &claude()).unwrap_err();
     assert!(error.message.contains("did you mean \"auto\"?"), "{error}");
 
     let thinking = |thinking: Value| {
@@ -258,8 +258,123 @@ fn options_are_spelled_as_the_vendor_does() {
     assert_eq!(thinking(json!("low")).0, json!({"type": "enabled", "budget_tokens": 4096}));
     assert_eq!(thinking(json!({"type": "adaptive"})), (json!({"type": "adaptive"}), json!(8192)));
     assert_eq!(thinking(json!(false)).0, json!({"type": "disabled"}));
-    let error = super::body(&Request { thinking: "hihg".into(), ..base }, "m").unwrap_err();
+    let error = super::body(&Request { thinking: "hihg".into(), ..base }, "m", &claude()).unwrap_err();
     assert!(error.message.contains("did you mean \"high\"?"), "{error}");
+}
+
+#[test]
+fn what_is_thought_comes_on_top_of_the_answer_as_far_as_the_model_goes() {
+    let ask = |model: &str, thinking: Value, max_tokens: Option<u64>| {
+        let capabilities = CapabilityTable::built_in().unwrap().lookup("anthropic", model);
+        let request = Request { thinking: data(thinking), max_tokens, ..request(vec![Message::user("hi")]) };
+        super::body(&request, model, &capabilities).map_err(|error| error.message)
+    };
+    let limits = |model: &str, thinking: Value, max_tokens: Option<u64>| {
+        let sent = ask(model, thinking, max_tokens).unwrap();
+        (sent["max_tokens"].as_u64().unwrap(), sent["thinking"]["budget_tokens"].as_u64())
+    };
+    assert_eq!(limits("claude-sonnet-4-5", json!("medium"), Some(1000)), (11_000, Some(10_000)));
+    assert_eq!(limits("claude-sonnet-4-5", json!("high"), None), (32_192, Some(24_000)));
+    for model in ["claude-opus-4-1", "claude-opus-4-20250514"] {
+        assert_eq!(limits(model, json!("high"), None), (32_000, Some(24_000)));
+        let error = ask(model, json!(32_000), None).unwrap_err();
+        assert!(error.contains("gives 32000 tokens in all"), "{error}");
+    }
+    assert_eq!(limits("claude-sonnet-4-5", json!(5), Some(10)), (1034, Some(1024)));
+    let own = json!({"type": "enabled", "budget_tokens": 2000});
+    assert_eq!(limits("claude-sonnet-4-5", own.clone(), Some(9000)), (9000, Some(2000)));
+    let error = ask("claude-sonnet-4-5", own, Some(2000)).unwrap_err();
+    assert!(error.contains("`max_tokens` (2000) must be more"), "{error}");
+}
+
+#[test]
+fn models_that_take_no_budget_are_told_an_effort() {
+    let capabilities = CapabilityTable::built_in().unwrap().lookup("anthropic", "claude-opus-4-7");
+    assert!(!claude().adaptive_thinking && capabilities.adaptive_thinking);
+    let thinking = |thinking: Value| {
+        let request = Request {
+            thinking: data(thinking),
+            output_schema: data(json!({"type": "object"})),
+            ..request(vec![Message::user("hi")])
+        };
+        let sent = super::body(&request, "claude-opus-4-7", &capabilities).unwrap();
+        assert_eq!(sent["output_config"]["format"]["type"], "json_schema");
+        (sent["thinking"].clone(), sent["output_config"]["effort"].clone())
+    };
+    let adaptive = json!({"type": "adaptive"});
+    assert_eq!(thinking(json!(true)), (adaptive.clone(), json!("medium")));
+    assert_eq!(thinking(json!("minimal")), (adaptive.clone(), json!("low")));
+    assert_eq!(thinking(json!(20_000)), (adaptive.clone(), json!("high")));
+    assert_eq!(thinking(adaptive.clone()), (adaptive, Value::Null));
+    assert_eq!(thinking(json!(false)).0, json!({"type": "disabled"}));
+}
+
+#[test]
+fn calls_whose_ids_differ_are_told_apart() {
+    let calls = ["call.1", "call_1"].map(|id| ToolCall::new(id, "read", Data::empty_dict()));
+    let mut messages = vec![Message::user("look"), Message::assistant("", calls.to_vec())];
+    messages.extend(calls.iter().map(|call| Message::tool_result(call, "x", true)));
+    let sent = body(&request(messages));
+    let id =
+        |turn: usize, at: usize, key: &str| sent["messages"][turn]["content"][at][key].as_str().unwrap().to_owned();
+    assert_eq!((id(1, 1, "id").as_str(), id(2, 1, "tool_use_id").as_str()), ("call_1", "call_1"));
+    let other = id(1, 0, "id");
+    assert!(other.starts_with("call_1_") && other.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'), "{other}");
+    assert_eq!(id(2, 0, "tool_use_id"), other);
+}
+
+/// Where a body has marks.
+fn marks(body: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut look = |place: String, blocks: &Value| {
+        for (at, block) in blocks.as_array().into_iter().flatten().enumerate() {
+            if block.get("cache_control").is_some() {
+                found.push(format!("{place}{at}"));
+            }
+        }
+    };
+    look("tool ".to_owned(), &body["tools"]);
+    look("system ".to_owned(), &body["system"]);
+    for (at, message) in body["messages"].as_array().unwrap().iter().enumerate() {
+        look(format!("message {at} block "), &message["content"]);
+    }
+    found
+}
+
+#[test]
+fn a_prompt_that_will_be_sent_again_is_marked_for_the_cache() {
+    let tool = ToolSpec::new("read", "Reads a file.", Data::Nil);
+    let base = Request { tools: Arc::new(vec![tool]), prompt_cache: true, ..tool_history() };
+    let all = ["tool 0", "system 0", "message 2 block 0"];
+    assert_eq!(marks(&body(&base)), all);
+    assert_eq!(body(&base)["system"][0]["text"], "primary\n\nappendix");
+    // Reminders at the tail are gone in the next request.
+    let reminders = [("one", RoleHint::System), ("two", RoleHint::UserBlock)];
+    assert_eq!(marks(&body(&remind(base.clone(), &plain_marks(), Placement::Tail, &reminders))), all);
+    let answered = Message::assistant("Done.", vec![]);
+    let mut ended = base.clone();
+    ended.messages.push_back(Arc::new(answered));
+    let sent = body(&remind(ended, &plain_marks(), Placement::Tail, &reminders));
+    assert_eq!(marks(&sent), ["tool 0", "system 0", "message 3 block 0"]);
+    // Those in the system text stand behind the part that stays.
+    let sent = body(&remind(base.clone(), &claude(), Placement::Head, &[("one", RoleHint::System)]));
+    assert_eq!(marks(&sent), all);
+    assert_eq!(sent["system"][0]["text"], "primary");
+    assert_eq!(sent["system"][1]["text"], "\n\n<system-reminder>\none\n</system-reminder>\n\nappendix");
+    // No more than the vendor takes, whoever set them.
+    let marked = json!({"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}});
+    let mut full = base.clone();
+    let own = Content::Blocks(Arc::new((0..4).map(|_| Block::Other(data(marked.clone()))).collect()));
+    full.messages.push_back(Arc::new(Message::new(Role::User, own)));
+    assert_eq!(marks(&body(&full)).len(), 4);
+    // Where it is no use nothing is said.
+    assert!(marks(&super::body(&base, "claude-x", &plain()).unwrap()).is_empty());
+    assert!(marks(&body(&tool_history())).is_empty());
+}
+
+/// Reminders as text that carries no mark of its own.
+fn plain_marks() -> Capabilities {
+    Capabilities { prompt_caching: false, ..claude() }
 }
 
 fn reply(json: Value) -> Result<Reply, String> {

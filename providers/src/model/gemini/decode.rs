@@ -6,7 +6,7 @@ use runtime::model::{Reply, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::model::choice::{call_id, without_nulls};
+use crate::model::choice::{call_id, said_besides, without_nulls};
 use crate::model::content::GEMINI_PART;
 use crate::model::count::Count;
 
@@ -81,10 +81,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         stop_reason: finish.or(blocked).map(Into::into),
         model: body.model_version.map_or_else(|| model.into(), Into::into),
         provider: "gemini".into(),
-        extra: [("id", body.response_id), ("finish_message", message)]
-            .into_iter()
-            .filter_map(|(key, value)| Some((key.into(), Data::from(value?))))
-            .collect(),
+        extra: said_besides([("id", body.response_id), ("finish_message", message)]),
     })
 }
 
@@ -100,12 +97,11 @@ fn joined(parts: Vec<Value>) -> Vec<Value> {
         });
         match (out.last_mut(), grows) {
             (Some(last), true) => {
-                let text = [last, &part].map(|part| part["text"].as_str().unwrap_or_default().to_owned()).concat();
-                if let Some(last) = out.last_mut() {
-                    last["text"] = text.into();
-                    if let Some(signature) = part.get("thoughtSignature") {
-                        last["thoughtSignature"] = signature.clone();
-                    }
+                if let (Some(Value::String(text)), Some(more)) = (last.get_mut("text"), part["text"].as_str()) {
+                    text.push_str(more);
+                }
+                if let Some(signature) = part.get("thoughtSignature") {
+                    last["thoughtSignature"] = signature.clone();
                 }
             }
             _ => out.push(part),

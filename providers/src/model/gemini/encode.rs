@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
+use runtime::message::{Block, Content, Message, Role, ToolSpec};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
 use crate::model::choice::{
-    Effort, Thinking, ToolChoice, bad, lay_over, leading_instructions, no_messages, object_schema, system_message,
+    CUT_OFF, Effort, Thinking, ToolChoice, arguments_object, bad, lay_over, leading_instructions, no_messages,
+    object_schema, stop, system_message,
 };
 use crate::model::content::{GEMINI_PART, Media, Piece, Source};
 
@@ -19,7 +19,7 @@ pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, Mo
     let thinking = Thinking::read(&request.thinking)?;
     let conversation: Vec<Arc<Message>> = request.conversation().iter().cloned().collect();
     let (leading, rest) = leading_instructions(&conversation);
-    let contents = Contents::of(rest)?;
+    let contents = Contents::of(rest, !counts_tokens(model))?;
     if contents.turns.is_empty() {
         return Err(no_messages());
     }
@@ -72,6 +72,9 @@ fn generation_config(request: &Request, thinking: &Thinking, model: &str) -> Map
         }
     };
     put("temperature", json!(request.temperature));
+    put("topP", json!(request.top_p));
+    put("stopSequences", stop(request));
+    put("seed", json!(request.seed));
     put("maxOutputTokens", json!(request.max_tokens));
     if !request.output_schema.is_nil() {
         put("responseMimeType", "application/json".into());
@@ -81,10 +84,15 @@ fn generation_config(request: &Request, thinking: &Thinking, model: &str) -> Map
     config
 }
 
+/// Models up to 2.5 take a number of tokens for their thinking, and want no signatures of thoughts back.
+fn counts_tokens(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    name.starts_with("gemini-1") || name.starts_with("gemini-2")
+}
+
 /// Models up to 2.5 take a number of tokens, later ones a word.
 fn thinking_config(thinking: &Thinking, model: &str) -> Value {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    let counts_tokens = name.starts_with("gemini-1") || name.starts_with("gemini-2");
+    let counts_tokens = counts_tokens(model);
     match thinking {
         Thinking::Unsaid => Value::Null,
         Thinking::Off => json!({"thinkingBudget": 0}),
@@ -122,16 +130,22 @@ struct Contents {
     turns: Vec<Turn>,
     /// The tool of each call, and whether the vendor gave its id; results name both.
     calls: BTreeMap<Arc<str>, (Arc<str>, bool)>,
+    /// The first call of a turn must be signed.
+    wants_signatures: bool,
 }
 
+/// Stands for the signature of a call that another model or a script made; by the vendor's documents the models that demand
+/// one (3 and later) take it.
+const FOREIGN: &str = "skip_thought_signature_validator";
+
 impl Contents {
-    fn of(messages: &[Arc<Message>]) -> Result<Contents, ModelError> {
-        let mut contents = Contents::default();
+    fn of(messages: &[Arc<Message>], wants_signatures: bool) -> Result<Contents, ModelError> {
+        let mut contents = Contents { wants_signatures, ..Contents::default() };
         for message in messages {
             contents.push(message)?;
         }
         if contents.turns.first().is_some_and(|turn| turn.role == "model") {
-            let parts = vec![json!({"text": "(Earlier messages are not shown.)"})];
+            let parts = vec![json!({"text": CUT_OFF})];
             contents.turns.insert(0, Turn { role: "user", parts });
         }
         for turn in contents.turns.iter_mut().filter(|turn| turn.role == "user") {
@@ -190,7 +204,7 @@ impl Contents {
                         if has_id {
                             part["functionCall"]["id"] = call.id.as_ref().into();
                         }
-                        part["functionCall"]["args"] = args(call);
+                        part["functionCall"]["args"] = arguments_object(&call.arguments);
                     }
                     parts.push(part);
                 }
@@ -201,8 +215,14 @@ impl Contents {
         for call in message.tool_calls.iter().filter(|call| !told.contains(&call.id)) {
             self.calls.insert(call.id.clone(), (call.name.clone(), true));
             parts.push(json!({
-                "functionCall": {"id": call.id.as_ref(), "name": call.name.as_ref(), "args": args(call)},
+                "functionCall": {"id": call.id.as_ref(), "name": call.name.as_ref(), "args": arguments_object(&call.arguments)},
             }));
+        }
+        if self.wants_signatures
+            && let Some(first) = parts.iter_mut().find(|part| part.get("functionCall").is_some())
+            && first.get("thoughtSignature").is_none()
+        {
+            first["thoughtSignature"] = FOREIGN.into();
         }
         parts
     }
@@ -230,15 +250,6 @@ impl Contents {
             response["parts"] = media.into();
         }
         json!({"functionResponse": response})
-    }
-}
-
-fn args(call: &ToolCall) -> Value {
-    match &call.arguments {
-        Data::Dict(_) => Value::from(&call.arguments),
-        Data::Nil => json!({}),
-        // `args` must be an object; the model sees what it wrote.
-        other => json!({"arguments": Value::from(other)}),
     }
 }
 

@@ -194,6 +194,13 @@ fn an_answer_without_signatures_has_no_blocks() {
 }
 
 #[test]
+fn an_answer_in_very_many_parts_is_joined_once() {
+    let parts: Vec<Value> = (0..200_000).map(|_| json!({"text": "0123456789"})).collect();
+    let reply = super::reply(json!({"candidates": [{"content": {"parts": parts}}]}), "m").unwrap();
+    assert_eq!(reply.text.len(), 2_000_000);
+}
+
+#[test]
 fn a_prompt_that_was_blocked_is_an_empty_answer_that_says_why() {
     let reply = super::reply(json!({"promptFeedback": {"blockReason": "SAFETY"}}), "m").unwrap();
     assert_eq!((reply.text.as_ref(), reply.stop_reason.as_deref()), ("", Some("SAFETY")));

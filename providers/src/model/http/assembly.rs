@@ -39,6 +39,13 @@ pub(crate) enum Progress {
     Over,
 }
 
+/// Tells a piece that says something.
+pub(crate) fn tell(piece: &str, live: impl Fn(&str)) {
+    if !piece.is_empty() {
+        live(piece);
+    }
+}
+
 /// Why an event ends the answer before it is whole.
 #[derive(Debug)]
 pub(crate) enum Problem {

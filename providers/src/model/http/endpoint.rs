@@ -3,6 +3,10 @@
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 
+/// Shorter keys are words that stand in for one where a server wants none (`EMPTY`, `none`, `ollama`): hiding them would
+/// only garble messages.
+const SHORTEST: usize = 8;
+
 /// Where a route lives and how it is addressed.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
@@ -28,7 +32,7 @@ impl Endpoint {
     /// `text` without the key.
     pub(crate) fn redact(&self, text: &str) -> String {
         match &self.secret {
-            Some(secret) if !secret.is_empty() => text.replace(secret.as_str(), "[key]"),
+            Some(secret) if secret.len() >= SHORTEST => text.replace(secret.as_str(), "[key]"),
             _ => text.to_owned(),
         }
     }
@@ -58,4 +62,27 @@ pub(crate) fn is_local(url: &Url) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     url.scheme() == "http" && (loopback || host == "localhost" || host.ends_with(".localhost"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_hidden_and_a_word_in_its_place_is_not() {
+        let url: Url = "http://127.0.0.1:1/v1".parse().unwrap();
+        let mut endpoint = Endpoint {
+            provider: "p",
+            base_variable: String::new(),
+            key_variable: String::new(),
+            shown: shown(&url),
+            url: url.clone(),
+            stream_url: url,
+            headers: Vec::new(),
+            secret: Some("sk-123456".to_owned()),
+        };
+        assert_eq!(endpoint.redact("no sk-123456 model"), "no [key] model");
+        endpoint.secret = Some("model".to_owned());
+        assert_eq!(endpoint.redact("no sk-123456 model"), "no sk-123456 model");
+    }
 }

@@ -121,12 +121,13 @@ pub(crate) fn of_document(endpoint: &Endpoint, document: &serde_json::Value) -> 
 /// An error without a status of its own.
 fn of_words(endpoint: &Endpoint, said: &Said, what: &str) -> ModelError {
     let kind = kind_of_words(said);
+    let retry_after_ms = said.retry_after_ms;
     let text = endpoint.redact(&said.message);
     let mut message = format!("{} {what}: {}", who(endpoint), text.trim_end_matches('.'));
     if let Some(hint) = hint(endpoint, kind, 0) {
         message.push_str(&format!("; {hint}"));
     }
-    error(endpoint, kind, message)
+    ModelError { retry_after_ms, ..error(endpoint, kind, message) }
 }
 
 /// The server answered with an error.
@@ -152,7 +153,7 @@ pub(crate) fn of_status(endpoint: &Endpoint, status: StatusCode, headers: &Heade
     }
     ModelError {
         status: Some(code),
-        retry_after_ms: retry_after_ms(headers),
+        retry_after_ms: retry_after_ms(headers).or(said.retry_after_ms),
         retryable: (code == 429 && !said.is_about_money()) || TRANSIENT.contains(&code),
         ..error(endpoint, kind, message)
     }
@@ -216,6 +217,8 @@ struct Said {
     code: String,
     /// The vendor's word for this sort of error.
     sort: String,
+    /// How long to wait, where the body says so.
+    retry_after_ms: Option<u64>,
 }
 
 impl Said {
@@ -226,7 +229,7 @@ impl Said {
     }
 
     fn plain(message: String) -> Said {
-        Said { message, code: String::new(), sort: String::new() }
+        Said { message, code: String::new(), sort: String::new(), retry_after_ms: None }
     }
 
     /// `{"error": {"message", "type", "code"}}` of most vendors, `{"error": "…"}`, `{"message": "…"}`; nothing where none of
@@ -251,7 +254,15 @@ impl Said {
             message: String::new(),
             code: word(&["/error/code", "/response/error/code", "/code"]),
             sort: word(&["/error/type", "/error/status"]),
+            retry_after_ms: Said::retry_info_ms(json),
         }
+    }
+
+    /// Google's `RetryInfo` among the details: `"3.5s"`. It sends no header that says so.
+    fn retry_info_ms(json: &serde_json::Value) -> Option<u64> {
+        let details = json.pointer("/error/details")?.as_array()?;
+        let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+        milliseconds(delay.strip_suffix('s')?.parse::<f64>().ok()? * 1000.0)
     }
 
     /// What was paid for is used up: it comes as 429, but no wait helps.
@@ -277,13 +288,15 @@ impl Said {
 
 /// How long the server asks to wait: `retry-after-ms`, else `retry-after` in seconds or as a date.
 pub(crate) fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
-    let number = |name: &str| {
-        let text = headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok()?;
-        (text.is_finite() && text >= 0.0).then_some(text)
-    };
-    let ms = number("retry-after-ms").or_else(|| number("retry-after").map(|seconds| seconds * 1000.0));
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // finite, not negative, and `as` saturates
-    ms.map(|ms| ms.ceil() as u64).or_else(|| until_date_ms(headers))
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let asked = |name: &str, unit: f64| number(name).and_then(|number| milliseconds(number * unit));
+    asked("retry-after-ms", 1.0).or_else(|| asked("retry-after", 1000.0)).or_else(|| until_date_ms(headers))
+}
+
+/// A time that a server names, unless it is none.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // finite, not negative, and `as` saturates
+fn milliseconds(ms: f64) -> Option<u64> {
+    (ms.is_finite() && ms >= 0.0).then(|| ms.ceil() as u64)
 }
 
 /// The time from now until the date in `retry-after`, in milliseconds. Now is what the server says it is, where it does:

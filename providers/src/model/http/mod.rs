@@ -28,7 +28,7 @@ pub(crate) mod failure;
 pub(crate) mod retry;
 mod values;
 
-pub(crate) use assembly::{Assembly, Problem, Progress};
+pub(crate) use assembly::{Assembly, Problem, Progress, tell};
 pub(crate) use client::Client;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use events::Framing;

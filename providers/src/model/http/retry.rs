@@ -2,7 +2,7 @@
 //! exactly; a server that names a time is obeyed. All waiting goes by the runtime's clock, and everything ends at once when
 //! the work is cancelled or its deadline passes.
 
-use runtime::model::{Delta, ModelError, ModelErrorKind};
+use runtime::model::{Delta, ModelError};
 use runtime::seam::{Outcome, Scope, Stopped, fault};
 
 /// The wait before the first retry, in milliseconds.
@@ -35,12 +35,9 @@ pub(crate) async fn with_retries<T>(
     }
 }
 
-/// How long to wait after a failure; nothing where trying again is no use. A time-out is not tried again: whoever set the
-/// time wanted an answer within it. Neither is an answer that makes no sense, since it was paid for and would come again.
+/// How long to wait after a failure; nothing where trying again is no use.
 fn wait_ms(error: &ModelError, tried: u32) -> Option<u64> {
-    use ModelErrorKind as K;
-    let transient = matches!(error.kind, K::Connection | K::RateLimit | K::Overloaded | K::Server);
-    if !transient || !error.retryable {
+    if !error.retryable {
         return None;
     }
     match error.retry_after_ms {
@@ -79,6 +76,7 @@ mod tests {
 
     use runtime::clock::ManualClock;
     use runtime::event_log::MemoryLog;
+    use runtime::model::ModelErrorKind;
     use runtime::seam::Sort;
 
     use super::*;

@@ -168,6 +168,11 @@ async fn a_server_that_names_a_time_is_obeyed() {
 
 #[tokio::test]
 async fn a_server_that_asks_for_an_hour_is_not_waited_for() {
+    // Google says it in the body alone.
+    let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"slow","details":[{"@type":"x"},
+        {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3.5s"}]}}"#;
+    let (error, slept) = failure(vec![answer("429 Too Many Requests", "", body); 3]).await;
+    assert_eq!((error.retry_after_ms, slept), (Some(3500), vec![3500, 3500]));
     let (error, slept) = failure(vec![answer("429 Too Many Requests", "retry-after: 3600\r\n", "")]).await;
     assert_eq!((error.kind, error.retry_after_ms), (ModelErrorKind::RateLimit, Some(3_600_000)));
     assert!(slept.is_empty());

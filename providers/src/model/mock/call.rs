@@ -36,9 +36,13 @@ impl MockCall {
             ("tools", request.tools.iter().map(ToolSpec::to_data).collect()),
             ("tool_choice", request.tool_choice.clone()),
             ("temperature", request.temperature.into()),
+            ("top_p", request.top_p.into()),
+            ("stop", if request.stop.is_empty() { Data::Nil } else { request.stop.iter().map(Data::from).collect() }),
+            ("seed", request.seed.into()),
             ("max_tokens", request.max_tokens.into()),
             ("output_schema", request.output_schema.clone()),
             ("thinking", request.thinking.clone()),
+            ("extra", if request.extra.is_empty() { Data::Nil } else { Data::from(request.extra.clone()) }),
         ])
     }
 }

@@ -9,7 +9,9 @@ use runtime::message::{Content, Message, Role, ToolCall};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
-use crate::model::choice::{Effort, Thinking, ToolChoice, bad, function_tool, lay_over, no_messages};
+use crate::model::choice::{
+    Effort, Thinking, ToolChoice, arguments_object, bad, function_tool, lay_over, no_messages, stop,
+};
 use crate::model::content::{Piece, Source, not_shown};
 
 /// The body that asks `model`.
@@ -75,8 +77,12 @@ fn think(thinking: &Data) -> Result<Value, ModelError> {
 fn options(request: &Request, capabilities: &Capabilities) -> Map<String, Value> {
     let known = [
         ("temperature", json!(request.temperature)),
+        ("top_p", json!(request.top_p)),
+        ("stop", stop(request)),
+        ("seed", json!(request.seed)),
         ("num_predict", json!(request.max_tokens)),
-        // The server cuts a longer prompt without a word, and its default is short.
+        // The server cuts a longer prompt without a word, and its default is short. What a machine has room for nobody knows
+        // here: a row of the project's says it.
         ("num_ctx", json!(capabilities.context_window)),
     ];
     known.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.to_owned(), value)).collect()
@@ -168,11 +174,5 @@ fn assistant(message: &Message) -> Option<Value> {
 }
 
 fn tool_call(call: &ToolCall) -> Value {
-    let arguments = match &call.arguments {
-        Data::Dict(_) => Value::from(&call.arguments),
-        Data::Nil => json!({}),
-        // An object is demanded; the model sees what it wrote.
-        other => json!({"arguments": Value::from(other)}),
-    };
-    json!({"function": {"name": call.name.as_ref(), "arguments": arguments}})
+    json!({"function": {"name": call.name.as_ref(), "arguments": arguments_object(&call.arguments)}})
 }

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::{Reply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::model::choice::{arguments, call_id};
+use crate::model::choice::{arguments, call_id, said_besides};
 use crate::model::count::Count;
 
 #[derive(Deserialize)]
@@ -79,10 +78,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         stop_reason: choice.finish_reason.map(Into::into),
         model: body.model.map_or_else(|| model.into(), Into::into),
         provider: "openai".into(),
-        extra: [("id", body.id), ("refusal", said.refusal)]
-            .into_iter()
-            .filter_map(|(key, value)| Some((key.into(), Data::from(value?))))
-            .collect(),
+        extra: said_besides([("id", body.id), ("refusal", said.refusal)]),
         ..Reply::default()
     })
 }

@@ -7,7 +7,7 @@ use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
 use crate::model::choice::{
-    Thinking, ToolChoice, arguments_json, bad, function_tool, is_strict, lay_over, no_messages,
+    Thinking, ToolChoice, arguments_json, bad, function_tool, is_strict, lay_over, no_messages, stop,
 };
 use crate::model::content::{Media, Piece, Source, not_shown};
 
@@ -32,6 +32,9 @@ pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capa
         put("tool_choice", tool_choice(&choice));
     }
     put("temperature", json!(request.temperature));
+    put("top_p", json!(request.top_p));
+    put("stop", stop(request));
+    put("seed", json!(request.seed));
     // The models that read developer messages are those that refuse `max_tokens`; servers that imitate the API know only it.
     let limit = if capabilities.prefers_role_developer { "max_completion_tokens" } else { "max_tokens" };
     put(limit, json!(request.max_tokens));
@@ -62,9 +65,6 @@ fn response_format(schema: &Data) -> Value {
 }
 
 /// The system text and the conversation.
-///
-/// A later cut can keep each message's JSON beside it, for a message never changes: [`message`] is the only place that makes
-/// any.
 fn messages(request: &Request, capabilities: &Capabilities) -> Result<Vec<Value>, ModelError> {
     let instructing = if capabilities.prefers_role_developer { "developer" } else { "system" };
     let mut out = Vec::new();
@@ -77,8 +77,8 @@ fn messages(request: &Request, capabilities: &Capabilities) -> Result<Vec<Value>
 
 fn message(message: &Message, instructing: &str) -> Result<Option<Value>, ModelError> {
     let role = match message.role {
-        Role::System => instructing,
-        Role::Developer => "developer",
+        // Servers that imitate the API refuse the newer of the two words, or drop what it says.
+        Role::System | Role::Developer => instructing,
         Role::User => "user",
         Role::Assistant => return Ok(assistant(message)),
         Role::Tool => return Ok(Some(tool_result(message))),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::decode::text;
 use crate::model::choice::call_id;
-use crate::model::http::{Assembly, Problem, Progress};
+use crate::model::http::{Assembly, Problem, Progress, tell};
 
 /// The completion so far.
 #[derive(Default)]
@@ -185,11 +185,5 @@ impl Call {
     fn into_json(self) -> Value {
         let arguments = self.value.unwrap_or(Value::String(self.arguments));
         json!({"id": self.id, "type": "function", "function": {"name": self.name, "arguments": arguments}})
-    }
-}
-
-fn tell(piece: &str, live: impl Fn(&str)) {
-    if !piece.is_empty() {
-        live(piece);
     }
 }

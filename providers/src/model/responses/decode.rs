@@ -6,7 +6,7 @@ use runtime::model::{ModelError, ModelErrorKind, Reply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::model::choice::{arguments, without_nulls};
+use crate::model::choice::{arguments, said_besides, without_nulls};
 use crate::model::content::OPENAI_ITEM;
 use crate::model::count::Count;
 
@@ -77,10 +77,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         stop_reason: stop_reason.map(Into::into),
         model: body.model.map_or_else(|| model.into(), Into::into),
         provider: "openai".into(),
-        extra: [("id", body.id), ("refusal", said.refusal)]
-            .into_iter()
-            .filter_map(|(key, value)| Some((key.into(), Data::from(value?))))
-            .collect(),
+        extra: said_besides([("id", body.id), ("refusal", said.refusal)]),
     })
 }
 

@@ -6,13 +6,19 @@ use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
-use crate::model::choice::{Thinking, ToolChoice, arguments_json, is_strict, lay_over, no_messages, object_schema};
+use crate::model::choice::{
+    Thinking, ToolChoice, arguments_json, is_strict, lay_over, no_messages, no_word, object_schema,
+};
 use crate::model::content::{Media, OPENAI_ITEM, Piece, Source};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
     let choice = ToolChoice::read(&request.tool_choice)?;
     let thinking = Thinking::read(&request.thinking)?;
+    let unsaid = [("stop", !request.stop.is_empty()), ("seed", request.seed.is_some())];
+    if let Some((option, _)) = unsaid.into_iter().find(|(_, is_said)| *is_said) {
+        return Err(no_word("the Responses API", option));
+    }
     let input = input(request, capabilities);
     if input.is_empty() {
         return Err(no_messages());
@@ -31,6 +37,7 @@ pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capa
         put("tool_choice", tool_choice(&choice));
     }
     put("temperature", json!(request.temperature));
+    put("top_p", json!(request.top_p));
     put("max_output_tokens", json!(request.max_tokens));
     put("reasoning", reasoning(&thinking));
     if !request.output_schema.is_nil() {
@@ -87,8 +94,7 @@ fn input(request: &Request, capabilities: &Capabilities) -> Vec<Value> {
     let mut items = Vec::new();
     for message in &request.conversation() {
         match message.role {
-            Role::System => items.extend(said(instructing, &message.content)),
-            Role::Developer => items.extend(said("developer", &message.content)),
+            Role::System | Role::Developer => items.extend(said(instructing, &message.content)),
             Role::User => items.extend(said("user", &message.content)),
             Role::Assistant => assistant(message, &mut items),
             Role::Tool => items.push(json!({

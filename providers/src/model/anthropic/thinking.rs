@@ -1,0 +1,84 @@
+//! How much may be thought and answered: the API wants one limit for both, and takes what is thought from it.
+
+use runtime::capabilities::Capabilities;
+use runtime::model::ModelError;
+use serde_json::{Value, json};
+
+use crate::model::choice::{Thinking, bad};
+
+/// The API demands a limit. This one fits every model that is still served.
+const MAX_TOKENS: u64 = 8192;
+
+/// The smallest budget that is taken.
+const SMALLEST: u64 = 1024;
+
+/// What a body says of it.
+pub(super) struct Room {
+    /// Tokens of thinking and answer together.
+    pub(super) max_tokens: u64,
+    pub(super) thinking: Value,
+    /// For models that take a word in place of a budget.
+    pub(super) effort: Option<&'static str>,
+}
+
+/// `max_tokens` are those of the answer; the budget of the thinking comes on top, as far as the model gives so many.
+pub(super) fn room(
+    thinking: &Thinking,
+    max_tokens: Option<u64>,
+    model: &str,
+    capabilities: &Capabilities,
+) -> Result<Room, ModelError> {
+    let answer = max_tokens.unwrap_or(MAX_TOKENS);
+    let plain = |thinking| Room { max_tokens: answer, thinking, effort: None };
+    let budget = match thinking {
+        Thinking::Unsaid => return Ok(plain(Value::Null)),
+        Thinking::Off => return Ok(plain(json!({"type": "disabled"}))),
+        Thinking::AsGiven(given) => return as_given(thinking, given.into(), max_tokens, model),
+        Thinking::Effort(_) | Thinking::Budget(_) => thinking.budget_tokens().unwrap_or_default().max(SMALLEST),
+    };
+    let max_tokens = both(answer, budget, model)?;
+    Ok(if capabilities.adaptive_thinking {
+        // The vendor's documents say so: these models refuse a budget, and have no word below this one.
+        let effort = match thinking.effort().as_deref() {
+            Some("high") => "high",
+            Some("medium") => "medium",
+            _ => "low",
+        };
+        Room { max_tokens, thinking: json!({"type": "adaptive"}), effort: Some(effort) }
+    } else {
+        Room { max_tokens, thinking: json!({"type": "enabled", "budget_tokens": budget}), effort: None }
+    })
+}
+
+/// In the vendor's own shape `max_tokens` means what it means to the vendor.
+fn as_given(thinking: &Thinking, json: Value, max_tokens: Option<u64>, model: &str) -> Result<Room, ModelError> {
+    let max_tokens = match (thinking.budget_tokens(), max_tokens) {
+        (Some(budget), Some(limit)) if limit <= budget => {
+            return Err(bad(format!(
+                "`max_tokens` ({limit}) must be more than `thinking.budget_tokens` ({budget}), for anthropic takes what is \
+                 thought from it; give more of the one or less of the other"
+            )));
+        }
+        (Some(budget), None) => both(MAX_TOKENS, budget, model)?,
+        (_, limit) => limit.unwrap_or(MAX_TOKENS),
+    };
+    Ok(Room { max_tokens, thinking: json, effort: None })
+}
+
+/// Thinking and answer, no more than the model gives in all.
+fn both(answer: u64, budget: u64, model: &str) -> Result<u64, ModelError> {
+    let both = answer.saturating_add(budget);
+    match most(model) {
+        Some(most) if most <= budget => Err(bad(format!(
+            "{model} gives {most} tokens in all, and `thinking` alone may take {budget}; let it think less"
+        ))),
+        Some(most) => Ok(both.min(most)),
+        None => Ok(both),
+    }
+}
+
+/// The tokens that a model gives in all, where a usual request may ask for more: Opus 4 and 4.1, by the vendor's documents.
+fn most(model: &str) -> Option<u64> {
+    let small = ["claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2025"];
+    (model == "claude-opus-4" || small.iter().any(|name| model.starts_with(name))).then_some(32_000)
+}
