@@ -1,7 +1,7 @@
 //! Files in Rhai that import one another.
 
 use super::errors::{diagnostics_of, raise_from, to_rhai};
-use super::script::is_compiled;
+use super::script::{is_compiled, text_of};
 use super::{ENDING, Voice};
 use lang::builtins::Capability;
 use lang::module::{Loader, path};
@@ -56,7 +56,7 @@ impl Resolver {
         }
         let source = loader.load(&target).map_err(|found| refused(raise_from(*found)))?;
         voice.know(&source);
-        let mut ast = engine.compile(source.text()).map_err(|error| {
+        let mut ast = engine.compile(text_of(&source)).map_err(|error| {
             let found = diagnostics_of(&error, &source).into_iter().next();
             refused(found.map_or_else(|| Raise::error(codes::OUTSIDE, error.to_string()), raise_from))
         })?;

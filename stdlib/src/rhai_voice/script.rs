@@ -10,6 +10,7 @@ use lang::vm::{Cx, Outcome, Raise, Wait, begin};
 use rhai::grain::{Compiler, SharedProgram, Vm};
 use rhai::{AST, Dynamic, NativeCallContext, Position, Scope};
 use std::any::Any;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -29,7 +30,7 @@ impl Voice {
     /// What is wrong with it.
     pub(crate) fn parse(&self, source: &SourceRef) -> Result<Script, Vec<Diagnostic>> {
         self.know(source);
-        match self.engine().compile(source.text()) {
+        match self.engine().compile(text_of(source)) {
             Ok(mut ast) => {
                 ast.set_source(source.name());
                 Ok(Script { source: source.clone(), ast })
@@ -57,6 +58,18 @@ impl Voice {
         }
         let run = Pipeline { voice: self.clone(), source: script.source, ast: script.ast, constants };
         HostBox::value(PipelineFunction(RefCell::new(Some(run))))
+    }
+}
+
+/// The text as Rhai reads it: a first line for the shell is a comment, of the same length.
+pub(super) fn text_of(source: &SourceRef) -> Cow<'_, str> {
+    match source.text().strip_prefix("#!") {
+        // A third slash would make documentation of it.
+        Some(rest) => Cow::Owned(match rest.strip_prefix(['/', '!']) {
+            Some(rest) => format!("// {rest}"),
+            None => format!("//{rest}"),
+        }),
+        None => Cow::Borrowed(source.text()),
     }
 }
 

@@ -9,9 +9,16 @@ use rhai::{Dynamic, Engine, EvalAltResult, Module, Position, Token};
 use std::any::TypeId;
 use std::rc::Weak;
 
-/// Their names, with their parameters: `sleep` holds up the whole thread, `timestamp` knows no other clock than the system's.
-fn shadowed() -> [(&'static str, Vec<TypeId>); 3] {
-    [("sleep", vec![TypeId::of::<i64>()]), ("sleep", vec![TypeId::of::<f64>()]), ("timestamp", vec![])]
+/// Their names, with their parameters: `sleep` holds up the whole thread, `timestamp` knows no other clock than the system's,
+/// `exit` in a file that is imported ends no more than that.
+fn shadowed() -> [(&'static str, Vec<TypeId>); 5] {
+    [
+        ("sleep", vec![TypeId::of::<i64>()]),
+        ("sleep", vec![TypeId::of::<f64>()]),
+        ("timestamp", vec![]),
+        ("exit", vec![]),
+        ("exit", vec![TypeId::of::<Dynamic>()]),
+    ]
 }
 
 /// Functions that stand before Rhai's own. Where the row of that name is not offered, there is no such function.
@@ -19,6 +26,10 @@ pub(super) fn shadows(voice: &Weak<Voice>, rows: &[&'static Builtin]) -> Module 
     let mut module = Module::new();
     for (name, types) in shadowed() {
         let row = rows.iter().find(|row| row.module.is_empty() && row.name == name).copied();
+        if row.is_none() && name == "exit" {
+            // It ends the script, and there is no run to end.
+            continue;
+        }
         let voice = voice.clone();
         let (signature, doc) = row.map_or(("", ""), |row| (row.sig, row.doc));
         add(&mut module, name, &types, signature, doc, move |context, args| match row {

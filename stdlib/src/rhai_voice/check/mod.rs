@@ -33,7 +33,7 @@ pub(crate) fn check(voice: &Voice, source: &SourceRef) -> Vec<Diagnostic> {
     // The tree as it is written: constants folded into one have no places any more.
     plain.set_optimization_level(OptimizationLevel::None);
     plain.set_max_expr_depths(voice.engine().max_expr_depth(), voice.engine().max_function_expr_depth());
-    let ast = match plain.compile(source.text()) {
+    let ast = match plain.compile(super::script::text_of(source)) {
         Ok(ast) => ast,
         Err(error) => return diagnostics_of(&error, source),
     };
