@@ -1,6 +1,7 @@
 //! What was asked, in no vendor's shape, and what a line of work asked before it.
 
 use super::secrets::Secrets;
+use imbl::Vector;
 use runtime::data::Data;
 use runtime::message::{Messages, ToolSpec};
 use runtime::model::Request;
