@@ -18,7 +18,7 @@ pub(crate) fn print(lines: &[Line], runs: usize, peer_runs: usize) {
     for line in lines {
         let at = line.at_us.iter().zip(&line.instructions).map(|(us, count)| {
             let count = count.map_or_else(String::new, |count| format!(" ({})", grouped(count)));
-            us.map_or_else(|| "–".to_owned(), |us| time(us) + &count)
+            us.map_or_else(|| "–".to_owned(), |us| format!("{}{count}", time(us)))
         });
         let mib = |kib: f64| kib / 1024.0;
         let memory = format!("{:.1} MiB ({:.1})", mib(line.peak_kib), mib(line.grown_kib));
