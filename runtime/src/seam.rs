@@ -123,7 +123,7 @@ pub trait Path {
     /// The name: letters, digits, dots and tildes.
     fn name(&self) -> Rc<str>;
     /// What is started here next; `kind` is a word of letters.
-    fn child(&self, kind: &str) -> Rc<dyn Path>;
+    fn child(&self, kind: &'static str) -> Rc<dyn Path>;
     /// The concrete path.
     fn as_any(&self) -> &dyn Any;
 }
@@ -136,7 +136,7 @@ impl Path for OnlyLine {
         "main".into()
     }
 
-    fn child(&self, _kind: &str) -> Rc<dyn Path> {
+    fn child(&self, _kind: &'static str) -> Rc<dyn Path> {
         Rc::new(OnlyLine)
     }
 

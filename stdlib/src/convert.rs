@@ -4,8 +4,12 @@ use crate::values::TranscriptValue;
 use lang::value::article;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Raise, codes};
-use runtime::data::Data;
+use runtime::data::{Data, Entries};
 use std::sync::Arc;
+
+mod keys;
+
+pub(crate) use keys::of_value as key;
 
 /// Data as a value.
 pub(crate) fn to_value(data: &Data) -> Value {
@@ -16,7 +20,7 @@ pub(crate) fn to_value(data: &Data) -> Value {
         Data::Float(f) => Value::Float(*f),
         Data::Str(s) => Value::str(s),
         Data::List(items) => Value::list(items.iter().map(to_value).collect()),
-        Data::Dict(entries) => Value::dict(entries.iter().map(|(k, v)| (Str::new(k), to_value(v))).collect::<Dict>()),
+        Data::Dict(entries) => Value::dict(entries.iter().map(|(k, v)| (key(k), to_value(v))).collect::<Dict>()),
     }
 }
 
@@ -25,79 +29,97 @@ pub(crate) fn to_value(data: &Data) -> Value {
 /// # Errors
 /// Where it holds something that is no data: a closure, a stream. The message has the path to it.
 pub(crate) fn to_data(value: &Value) -> Result<Data, Box<Raise>> {
-    convert(value, &mut String::new(), 0, false)
+    convert(value, 0, false).map_err(Flaw::raise)
 }
 
 /// A value as data with closures and the like left out, for those who only want to look at it.
 pub(crate) fn to_data_lossy(value: &Value) -> Data {
-    convert(value, &mut String::new(), 0, true).unwrap_or_default()
+    convert(value, 0, true).unwrap_or_default()
 }
 
-fn convert(value: &Value, path: &mut String, depth: usize, lossy: bool) -> Result<Data, Box<Raise>> {
-    if depth > Data::MAX_DEPTH {
-        return Err(Raise::error(
-            codes::VALUE,
-            format!("the value is nested more than {} levels deep", Data::MAX_DEPTH),
-        ));
-    }
-    let list = |items: &[Value], path: &mut String| {
-        let mut out = Vec::with_capacity(items.len());
-        for (i, item) in items.iter().enumerate() {
-            let len = path.len();
-            path.push_str(&format!("[{i}]"));
-            out.push(convert(item, path, depth + 1, lossy)?);
-            path.truncate(len);
+/// Why a value is no data. The path to it is put together on the way out, so that nobody pays for it where all is well.
+struct Flaw {
+    /// The type of what is none; nothing where it is nested too deep.
+    found: Option<String>,
+    path: String,
+}
+
+impl Flaw {
+    fn within(mut self: Box<Self>, step: impl FnOnce() -> String) -> Box<Self> {
+        if self.found.is_some() {
+            self.path.insert_str(0, &step());
         }
-        Ok::<_, Box<Raise>>(Data::from(out))
+        self
+    }
+
+    fn raise(self: Box<Self>) -> Box<Raise> {
+        let Some(found) = &self.found else {
+            let message = format!("the value is nested more than {} levels deep", Data::MAX_DEPTH);
+            return Raise::error(codes::VALUE, message);
+        };
+        let at = match self.path.strip_prefix('.').unwrap_or(&self.path) {
+            "" => String::new(),
+            path => format!(" at `{path}`"),
+        };
+        let message = format!("{}{at} is no data and cannot leave the script", article(found));
+        Raise::error(codes::TYPE, message)
+    }
+}
+
+fn convert(value: &Value, depth: usize, lossy: bool) -> Result<Data, Box<Flaw>> {
+    if depth > Data::MAX_DEPTH {
+        return Err(Box::new(Flaw { found: None, path: String::new() }));
+    }
+    let list = |items: &[Value]| {
+        let item = |(i, item)| convert(item, depth + 1, lossy).map_err(|flaw| flaw.within(|| format!("[{i}]")));
+        items.iter().enumerate().map(item).collect::<Result<Vec<_>, _>>().map(Data::from)
     };
-    Ok(match value {
-        Value::Nil | Value::Unbound => Data::Nil,
-        Value::Bool(b) => Data::Bool(*b),
-        Value::Int(i) => Data::Int(*i),
-        Value::Float(f) => Data::Float(*f),
-        Value::Str(s) => Data::Str(Arc::from(s.as_str())),
-        Value::List(l) => list(&l.items, path)?,
-        Value::Set(s) => list(s.items(), path)?,
-        Value::Pair(p) => list(&[p.first.clone(), p.second.clone()], path)?,
-        Value::Range(_) => list(&lang::builtins::elements(value).unwrap_or_default(), path)?,
-        Value::Dict(d) => entries(d.dict.iter(), path, depth, lossy)?,
-        Value::Struct(s) => entries(s.entries(), path, depth, lossy)?,
+    match value {
+        Value::Nil | Value::Unbound => Ok(Data::Nil),
+        Value::Bool(b) => Ok(Data::Bool(*b)),
+        Value::Int(i) => Ok(Data::Int(*i)),
+        Value::Float(f) => Ok(Data::Float(*f)),
+        Value::Str(s) => Ok(Data::Str(Arc::from(s.as_str()))),
+        Value::List(l) => list(&l.items),
+        Value::Set(s) => list(s.items()),
+        Value::Pair(p) => list(&[p.first.clone(), p.second.clone()]),
+        Value::Range(_) => list(&lang::builtins::elements(value).unwrap_or_default()),
+        Value::Dict(d) => entries(d.dict.iter(), depth, lossy),
+        Value::Struct(s) => entries(s.entries(), depth, lossy),
         Value::Host(h) => match h.downcast::<TranscriptValue>() {
-            Some(t) => t.transcript.to_data(),
+            Some(t) => Ok(t.transcript.to_data()),
             None => match h.object().to_value() {
-                Some(v) => convert(&v, path, depth + 1, lossy)?,
-                None => return not_data(value, path, lossy),
+                Some(v) => convert(&v, depth + 1, lossy),
+                None => not_data(value, lossy),
             },
         },
-        _ => return not_data(value, path, lossy),
-    })
+        _ => not_data(value, lossy),
+    }
 }
 
 fn entries<'v>(
-    items: impl Iterator<Item = (&'v Str, &'v Value)>,
-    path: &mut String,
+    items: impl ExactSizeIterator<Item = (&'v Str, &'v Value)>,
     depth: usize,
     lossy: bool,
-) -> Result<Data, Box<Raise>> {
-    let mut out = Vec::new();
-    for (k, v) in items {
-        let len = path.len();
-        path.push('.');
-        path.push_str(k);
-        out.push((Arc::<str>::from(k.as_str()), convert(v, path, depth + 1, lossy)?));
-        path.truncate(len);
+) -> Result<Data, Box<Flaw>> {
+    /// So few are put in one by one; more are laid out at once.
+    const FEW: usize = 8;
+    let is_small = items.len() <= FEW;
+    let mut items = items.map(|(k, v)| {
+        let v = convert(v, depth + 1, lossy).map_err(|flaw| flaw.within(|| format!(".{k}")))?;
+        Ok((keys::of_data(k), v))
+    });
+    if !is_small {
+        return items.collect::<Result<Entries, _>>().map(|entries| Data::Dict(Arc::new(entries)));
     }
-    Ok(Data::dict(out))
+    let mut few = Entries::new();
+    items.try_for_each(|item| item.map(|(k, v)| drop(few.insert(k, v))))?;
+    Ok(Data::Dict(Arc::new(few)))
 }
 
-fn not_data(value: &Value, path: &str, lossy: bool) -> Result<Data, Box<Raise>> {
+fn not_data(value: &Value, lossy: bool) -> Result<Data, Box<Flaw>> {
     if lossy {
         return Ok(Data::Nil);
     }
-    let at = match path.strip_prefix('.').unwrap_or(path) {
-        "" => String::new(),
-        path => format!(" at `{path}`"),
-    };
-    let message = format!("{}{at} is no data and cannot leave the script", article(value.type_name()));
-    Err(Raise::error(codes::TYPE, message))
+    Err(Box::new(Flaw { found: Some(value.type_name().to_owned()), path: String::new() }))
 }

@@ -2,7 +2,7 @@
 
 use crate::fault::of_reminder;
 use crate::world::World;
-use lang::vm::{Context, Cx, Raise, codes};
+use lang::vm::{Context, Cx, Halt, Raise, codes};
 use runtime::receipt::AuditLog;
 use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
 use runtime::reminder::providers::{ReminderOptions, ReminderProvider};
@@ -26,29 +26,32 @@ pub(crate) struct Here {
 }
 
 impl Here {
-    /// A context for a call out of a turn.
-    pub(crate) fn context(base: &Rc<Context>, turn: Turn<'_>) -> Context {
+    /// A context for a call out of a turn, which `halt` stops by itself.
+    pub(crate) fn context(base: &Context, turn: Turn<'_>, halt: Halt) -> Context {
         let (session, scope) = (Some(turn.session.clone()), Some(turn.scope.clone()));
         let here = Self { session, scope, script: turn.scope.script, audit: turn.scope.audit.clone() };
-        let mut context = base.with_data(Rc::new(here));
         // It works in the line of those who call it, not of those who registered it.
-        if let Some(line) = turn.scope.path.as_any().downcast_ref::<Line>() {
+        let line = turn.scope.path.as_any().downcast_ref::<Line>();
+        let mut context = base.clone();
+        context.halt = Some(halt);
+        context.data = Some(Rc::new(here));
+        if let Some(line) = line {
             context.path = line.0.clone();
         }
         context
     }
 
     /// A context in which receipts of tool calls are filed, with the place for them.
-    pub(crate) fn with_audit(base: &Rc<Context>) -> (Rc<Context>, Rc<AuditLog>) {
+    pub(crate) fn with_audit(base: &Context) -> (Context, Rc<AuditLog>) {
         let here = base.data::<Self>().cloned().unwrap_or_default();
         let audit = AuditLog::inside(here.audit.clone());
-        (Rc::new(base.with_data(Rc::new(Self { audit: Some(audit.clone()), ..here }))), audit)
+        (base.with_data(Rc::new(Self { audit: Some(audit.clone()), ..here })), audit)
     }
 
     /// A context in which the mock model answers from a script.
-    pub(crate) fn with_script(base: &Rc<Context>, script: u64) -> Rc<Context> {
+    pub(crate) fn with_script(base: &Context, script: u64) -> Context {
         let here = base.data::<Self>().cloned().unwrap_or_default();
-        Rc::new(base.with_data(Rc::new(Self { script: Some(script), ..here })))
+        base.with_data(Rc::new(Self { script: Some(script), ..here }))
     }
 }
 
@@ -60,7 +63,7 @@ impl Path for Line {
         self.0.name().clone()
     }
 
-    fn child(&self, kind: &str) -> Rc<dyn Path> {
+    fn child(&self, kind: &'static str) -> Rc<dyn Path> {
         Rc::new(Self(self.0.child(kind)))
     }
 

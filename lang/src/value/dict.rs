@@ -199,6 +199,11 @@ impl Dict {
         Order::Few(order)
     }
 
+    /// The values in no particular order.
+    pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.entries.iter().map(|(_, v)| v)
+    }
+
     /// The values in no particular order, to change them.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         self.entries.iter_mut().map(|(_, v)| v)

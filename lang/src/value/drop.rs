@@ -4,7 +4,7 @@
 //! fixed depth the children are put on a queue that the outermost drop empties.
 #![allow(unsafe_code)]
 
-use super::Value;
+use super::{Dict, Value};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 
@@ -32,6 +32,19 @@ pub(super) fn drop_values(values: Vec<Value>) {
         return;
     }
     down(level, || drop(values));
+}
+
+/// Drops what a dict holds, however deep it is. What holds no other values goes with the dict itself.
+pub(super) fn drop_entries(dict: &mut Dict) {
+    if !dict.values().any(Value::holds_values) {
+        return;
+    }
+    let Ok(level) = LEVEL.try_with(Cell::get) else { return };
+    if level >= DEPTH {
+        drop_values(dict.take_values());
+        return;
+    }
+    down(level, || *dict = Dict::default());
 }
 
 /// Drops the values where they lie, however deep they are. The slice must not be used afterwards.

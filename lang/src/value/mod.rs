@@ -183,7 +183,7 @@ pub struct DictBox {
 
 impl Drop for DictBox {
     fn drop(&mut self) {
-        drop::drop_values(self.dict.take_values());
+        drop::drop_entries(&mut self.dict);
     }
 }
 

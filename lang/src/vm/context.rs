@@ -92,12 +92,6 @@ impl Context {
         Self { data: Some(data), ..self.clone() }
     }
 
-    /// The same for a call that is stopped by itself.
-    #[must_use]
-    pub fn halted_by(&self, halt: Halt) -> Self {
-        Self { halt: Some(halt), ..self.clone() }
-    }
-
     /// The data as the type it was made from.
     #[must_use]
     pub fn data<T: 'static>(&self) -> Option<&T> {

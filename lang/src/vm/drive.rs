@@ -89,21 +89,20 @@ impl Function {
         &self.context
     }
 
-    /// The same function with another context.
-    #[must_use]
-    pub fn with_context(&self, context: Rc<Context>) -> Self {
-        Self { context, ..self.clone() }
-    }
-
     /// Calls it on a fiber of its own. Arguments beyond those it takes are left out. It sees the variables of the task that
     /// made it, and is cancelled with the task that calls it.
     #[must_use]
     pub fn call(&self, args: impl IntoIterator<Item = Value>) -> Called {
+        self.call_in((*self.context).clone(), args)
+    }
+
+    /// The same in another context.
+    #[must_use]
+    pub fn call_in(&self, mut context: Context, args: impl IntoIterator<Item = Value>) -> Called {
         let nesting = self.isolate.nesting();
         if nesting.level() >= nesting::MOST {
             return Called::Now(Err(nesting::too_deep()));
         }
-        let mut context = (*self.context).clone();
         if let Some(task) = self.isolate.tasks().current() {
             context.task = task;
         }
@@ -113,7 +112,10 @@ impl Function {
         };
         let _within = nesting.enter();
         match nesting::with_room(|| fiber.run()) {
-            Exit::Done(value) => Called::Now(Ok(value)),
+            Exit::Done(value) => {
+                fiber.recycle();
+                Called::Now(Ok(value))
+            }
             Exit::Raised(raise) => Called::Now(Err(raise)),
             exit => {
                 let rest = nesting::polled_in(self.isolate.clone(), nesting.calls(), resume(fiber, exit));

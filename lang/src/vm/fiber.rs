@@ -11,6 +11,9 @@ use crate::value::{Closure, Value};
 use std::ptr;
 use std::rc::Rc;
 
+/// Registers and frames of a fiber that has returned.
+pub(super) type Spare = (Vec<Value>, Vec<Frame>);
+
 /// Registers a new fiber starts with: little, for ten thousand tasks that wait hold them.
 const FIRST_REGISTERS: usize = 8;
 
@@ -112,11 +115,13 @@ impl Fiber {
 
     /// A fiber that runs nothing: work of the crate above waits in its place.
     pub(super) fn idle(isolate: &Rc<Isolate>, context: &Rc<Context>) -> Self {
+        let (stack, frames) =
+            isolate.take_spare().unwrap_or_else(|| (vec![Value::Nil; FIRST_REGISTERS], Vec::with_capacity(2)));
         Self {
             isolate: isolate.clone(),
             context: context.clone(),
-            stack: vec![Value::Nil; FIRST_REGISTERS],
-            frames: Vec::with_capacity(2),
+            stack,
+            frames,
             room: 0,
             pending: Pending::Nothing,
             woken: None,
@@ -146,6 +151,16 @@ impl Fiber {
         }
         self.root = function;
         self.enter_root(argc)
+    }
+
+    /// Leaves registers and frames to the next fiber, once the function has returned: handlers and tools are called again and
+    /// again, and tasks that wait must not hold large ones.
+    pub(super) fn recycle(mut self) {
+        const MOST_REGISTERS: usize = 256;
+        if self.frames.is_empty() && self.stack.len() <= MOST_REGISTERS {
+            let spare = (std::mem::take(&mut self.stack), std::mem::take(&mut self.frames));
+            self.isolate.leave_spare(spare);
+        }
     }
 
     /// Gives the fiber what it waited for.

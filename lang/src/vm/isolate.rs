@@ -1,6 +1,7 @@
 //! What the scripts of one run share.
 #![allow(unsafe_code)]
 
+use super::fiber::Spare;
 use super::memory::Account;
 use super::nesting::Nesting;
 use super::tasks::{Globals, Tasks};
@@ -47,6 +48,8 @@ pub struct Isolate {
     step: OnceCell<[Str; 2]>,
     tasks: Tasks,
     nesting: Nesting,
+    /// Registers and frames that no fiber uses, for the next one.
+    spare: RefCell<Vec<Spare>>,
     /// The variables of the main task, while another's are in `globals`.
     own_globals: Rc<Globals>,
     /// Whose variables are in `globals`.
@@ -69,6 +72,7 @@ impl Isolate {
             global_count: Cell::new(0),
             tasks: Tasks::default(),
             nesting: Nesting::default(),
+            spare: RefCell::default(),
             globals: UnsafeCell::default(),
             functions: UnsafeCell::default(),
             kept: RefCell::default(),
@@ -214,6 +218,20 @@ impl Isolate {
         // SAFETY: as above; the old value is dropped after the slot is written.
         let old = unsafe { (&mut *self.globals.get()).get_mut(slot as usize).map(|s| std::mem::replace(s, value)) };
         drop(old);
+    }
+
+    /// What a finished fiber left behind.
+    pub(super) fn take_spare(&self) -> Option<Spare> {
+        self.spare.borrow_mut().pop()
+    }
+
+    /// Keeps a few.
+    pub(super) fn leave_spare(&self, spare: Spare) {
+        const KEPT: usize = 8;
+        let mut kept = self.spare.borrow_mut();
+        if kept.len() < KEPT {
+            kept.push(spare);
+        }
     }
 
     /// How deep the runtime's calls stand within one another.

@@ -1,6 +1,7 @@
 //! Names of lines of work that are the same in every run.
 
-use std::cell::Cell;
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 /// The longest name that is written out; what stands below a longer one is named by a digest of it.
@@ -10,53 +11,65 @@ const LONGEST: usize = 96;
 /// of starting (`main.task2`, `main.each1.0`). It says nothing of who came first, so two runs of one script give the same
 /// work the same name however their tasks interleave. Clones count on together.
 #[derive(Clone, Debug)]
-pub struct Path {
-    name: Rc<str>,
-    started: Rc<Cell<u64>>,
+pub struct Path(Rc<Node>);
+
+#[derive(Debug)]
+struct Node {
+    /// Written out when somebody asks: every call of a tool has a path, and hardly any is ever named.
+    name: OnceCell<Rc<str>>,
+    /// What the name is made of. Of those above only the name is held, so that tasks which start tasks keep no chain alive.
+    above: Rc<str>,
+    kind: &'static str,
+    number: u64,
+    started: Cell<u64>,
 }
 
 impl Path {
-    fn new(name: &str) -> Self {
-        Self { name: name.into(), started: Rc::default() }
+    fn new(above: Rc<str>, kind: &'static str, number: u64) -> Self {
+        Self(Rc::new(Node { name: OnceCell::new(), above, kind, number, started: Cell::new(0) }))
     }
 
     /// The name: letters, digits, dots and tildes.
     #[must_use]
     pub fn name(&self) -> &Rc<str> {
-        &self.name
+        let Node { name, above, kind, number, .. } = &*self.0;
+        name.get_or_init(|| format!("{}.{kind}{number}", short(above)).into())
     }
 
     /// The next thing that is started here; `kind` is a word of letters.
     #[must_use]
-    pub fn child(&self, kind: &str) -> Self {
-        self.started.set(self.started.get() + 1);
-        Self::new(&format!("{}.{kind}{}", self.short(), self.started.get()))
+    pub fn child(&self, kind: &'static str) -> Self {
+        let started = &self.0.started;
+        started.set(started.get() + 1);
+        Self::new(self.name().clone(), kind, started.get())
     }
 
     /// One of several that were started as one.
     #[must_use]
     pub fn item(&self, index: usize) -> Self {
-        Self::new(&format!("{}.{index}", self.short()))
+        Self::new(self.name().clone(), "", index as u64)
     }
+}
 
-    /// A name of any depth, in bounds: tasks that start tasks have no end.
-    fn short(&self) -> String {
-        if self.name.len() <= LONGEST {
-            return self.name.to_string();
-        }
-        // FNV-1a: it must be the same for every build.
-        let digest = self
-            .name
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        format!("deep~{digest:016x}")
+/// A name of any depth, in bounds: tasks that start tasks have no end.
+fn short(name: &str) -> Cow<'_, str> {
+    if name.len() <= LONGEST {
+        return name.into();
     }
+    // FNV-1a: it must be the same for every build.
+    let digest = name
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("deep~{digest:016x}").into()
 }
 
 impl Default for Path {
     /// The main line.
     fn default() -> Self {
-        Self::new("main")
+        let main: Rc<str> = "main".into();
+        let path = Self::new(main.clone(), "", 0);
+        let _ = path.0.name.set(main);
+        path
     }
 }
 

@@ -130,12 +130,22 @@ impl HookEvent<'_> {
     #[must_use]
     pub fn to_data(&self, session_id: &Arc<str>) -> Data {
         let mut entries = Entries::new();
-        self.fields(&mut |name, value| {
-            entries.insert(name.into(), value());
+        self.each_field(&mut |name, value| {
+            entries.insert(name.into(), value);
         });
-        entries.insert("event".into(), self.kind().pascal().into());
         entries.entry("session".into()).or_insert_with(|| Data::dict([("id", Data::from(session_id))]));
         Data::from(entries)
+    }
+
+    /// Hands out what [`HookEvent::to_data`] holds, for those who make something else of it: each field once, in no order,
+    /// and `session` only where the payload has one of its own.
+    pub fn each_field(&self, put: &mut dyn FnMut(&str, Data)) {
+        self.fields(&mut |name, value| {
+            if name != "event" {
+                put(name, value());
+            }
+        });
+        put("event", self.kind().pascal().into());
     }
 
     /// The payload field at a dotted path; nil where there is none. Makes no dict on the way.

@@ -161,6 +161,10 @@ impl Verdict {
     }
 
     fn read_dict(&mut self, kind: EventKind, entries: &Entries, returned: &Data, path: &str) {
+        // The usual answer: nothing else needs to be looked for.
+        if let (1, Some(reminder)) = (entries.len(), entries.get("reminder")) {
+            return self.read_spec(reminder, &join(path, "reminder"));
+        }
         if let Some(reminder) = entries.get("reminder") {
             self.read_spec(reminder, &join(path, "reminder"));
         }

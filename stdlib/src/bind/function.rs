@@ -36,17 +36,16 @@ impl ScriptFn {
     pub(crate) fn call<'a, T: 'a>(
         &'a self,
         turn: Turn<'a>,
-        args: Vec<Value>,
+        args: impl IntoIterator<Item = Value>,
         read: impl FnOnce(Value) -> Outcome<T> + 'a,
     ) -> Answer<'a, Outcome<T>> {
         let halt = Halt::default();
-        let context = Here::context(self.function.context(), turn).halted_by(halt.clone());
-        let function = self.function.with_context(Rc::new(context));
+        let context = Here::context(self.function.context(), turn, halt.clone());
         let outcome = move |outcome: lang::vm::Outcome| match outcome {
             Ok(value) => read(value),
             Err(raise) => Err(self.thrown(turn, raise)),
         };
-        match function.call(args) {
+        match self.function.call_in(context, args) {
             Called::Now(done) => Answer::Now(outcome(done)),
             Called::Later(wait) => Answer::later(async move {
                 match Halting::new(turn.scope, halt, wait.into_local()).await {
@@ -111,12 +110,12 @@ impl ScriptFn {
     /// Calls it where receipts of tool calls are filed; the call, and the place for them.
     pub(crate) fn with_audit(&self) -> (Called, Rc<AuditLog>) {
         let (context, audit) = Here::with_audit(self.function.context());
-        (self.function.with_context(context).call([]), audit)
+        (self.function.call_in(context, []), audit)
     }
 
     /// The same, where the mock model answers from a script.
     pub(crate) fn with_script(&self, script: u64) -> Called {
-        self.function.with_context(Here::with_script(self.function.context(), script)).call([])
+        self.function.call_in(Here::with_script(self.function.context(), script), [])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ScriptFn;
 use super::function::data_of;
-use crate::convert::to_value;
+use super::payload::payload;
 use runtime::hooks::{Hook, HookEvent, Verdict};
 use runtime::reminder::ReminderError;
 use runtime::seam::{Answer, Fault, Outcome, Turn};
@@ -17,7 +17,7 @@ pub(crate) struct ScriptHook {
 
 impl Hook for ScriptHook {
     fn on<'a>(&'a self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<Verdict>> {
-        let payload = to_value(&event.to_data(turn.session.id()));
+        let payload = payload(event, turn.session.id());
         let kind = event.kind();
         self.function.call(turn, vec![payload], move |value| Ok(Verdict::from_data(kind, &data_of(&value)?)))
     }

@@ -5,6 +5,7 @@ mod function;
 mod halting;
 mod hook;
 mod model;
+mod payload;
 mod permissions;
 mod provider;
 mod tool;

@@ -2,6 +2,7 @@
 
 use super::ScriptFn;
 use super::function::data_of;
+use super::payload::payload;
 use crate::convert::to_value;
 use crate::values::TranscriptValue;
 use lang::value::Value;
@@ -40,7 +41,7 @@ impl ReminderProvider for ScriptProvider {
             ("event", Value::str(event.kind().pascal())),
             ("session", TranscriptValue::value(turn.session.transcript())),
             ("session_id", Value::str(id)),
-            ("payload", to_value(&event.to_data(id))),
+            ("payload", payload(event, id)),
             ("options", to_value(&turn.scope.options)),
             ("config", to_value(config)),
         ]);

@@ -1,0 +1,66 @@
+//! Keys of dicts that cross between script and core. They are the same few words again and again (`text`, `ok`,
+//! `iteration`), so each of them is a block that was made before, on either side.
+//!
+//! A word has one place, found by a hash; another one that belongs there takes it over. So the table never
+//! grows, and what a script makes up costs no more than a block of its own.
+
+use lang::value::Str;
+use std::cell::RefCell;
+use std::ops::Deref;
+use std::sync::Arc;
+
+const PLACES: usize = 256;
+
+/// What is longer is no word of anybody's protocol.
+const LONGEST: usize = 32;
+
+struct Words<T>([Option<T>; PLACES]);
+
+thread_local! {
+    static OF_VALUES: RefCell<Words<Str>> = const { RefCell::new(Words([const { None }; PLACES])) };
+    static OF_DATA: RefCell<Words<Arc<str>>> = const { RefCell::new(Words([const { None }; PLACES])) };
+}
+
+/// A key as a dict of the language holds it.
+pub(crate) fn of_value(word: &str) -> Str {
+    OF_VALUES.with_borrow_mut(|words| words.get(word, Str::new))
+}
+
+/// A key as data holds it.
+pub(super) fn of_data(word: &str) -> Arc<str> {
+    OF_DATA.with_borrow_mut(|words| words.get(word, |word| word.into()))
+}
+
+impl<T: Clone + Deref<Target = str>> Words<T> {
+    fn get(&mut self, word: &str, make: impl FnOnce(&str) -> T) -> T {
+        let Some(place) = place(word) else { return make(word) };
+        match &mut self.0[place] {
+            Some(held) if **held == *word => held.clone(),
+            other => other.insert(make(word)).clone(),
+        }
+    }
+}
+
+fn place(word: &str) -> Option<usize> {
+    let hash = |word: &str| word.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(131).wrapping_add(byte.into()));
+    (word.len() <= LONGEST).then(|| hash(word) % PLACES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_made_once_until_another_takes_its_place() {
+        let (first, again) = (of_value("iteration"), of_value("iteration"));
+        assert!(first.same(&again));
+        let long = "x".repeat(LONGEST + 1);
+        assert!(!of_value(&long).same(&of_value(&long)));
+        assert_eq!(of_value("").as_str(), "");
+        for n in 0..10 * PLACES {
+            let word = format!("key{n}");
+            assert_eq!((of_value(&word).as_str(), &*of_data(&word)), (word.as_str(), word.as_str()));
+        }
+        assert_eq!(of_value("iteration"), first);
+    }
+}
