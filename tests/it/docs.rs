@@ -1,12 +1,17 @@
 //! The documents keep their word: their scripts run, their links lead somewhere.
 
+use crate::diff::diff;
+use crate::examples::blocks;
 use crate::harn::{harn, root, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The pages at the root, below `docs`, and beside the guide's blocks and the scripts about agents, as paths from the root.
+/// Pages that stand beside what they list.
+const BESIDE: [&str; 3] = ["tests/guide/README.md", "tests/agents/README.md", "examples/recipes/README.md"];
+
+/// The pages at the root, below `docs`, and beside tests and examples, as paths from the root.
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![PathBuf::from("tests/guide/README.md"), PathBuf::from("tests/agents/README.md")];
+    let mut pages: Vec<_> = BESIDE.iter().map(PathBuf::from).collect();
     let mut folders = vec![PathBuf::from("docs")];
     pages.extend(markdown_in(Path::new(""), &mut Vec::new()));
     while let Some(folder) = folders.pop() {
@@ -24,9 +29,26 @@ fn markdown_in(folder: &Path, folders: &mut Vec<PathBuf>) -> Vec<PathBuf> {
     files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
 }
 
-/// The blocks of a page that are scripts.
-fn scripts(page: &str) -> Vec<&str> {
-    page.split("\n```harn\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect()
+/// A script of a page.
+#[derive(Debug, PartialEq)]
+struct Script<'a> {
+    /// Its language is the extension of its file.
+    language: &'a str,
+    text: &'a str,
+    /// What the page says that it prints.
+    prints: Option<&'a str>,
+}
+
+/// The blocks of a page that are scripts; what a `text` block behind one of Rhai shows is what it prints.
+fn scripts(page: &str) -> Vec<Script<'_>> {
+    let blocks = blocks(page);
+    let prints = |i: usize| blocks.get(i + 1).filter(|(language, _)| *language == "text").map(|(_, text)| *text);
+    let scripts = blocks.iter().enumerate().filter_map(|(i, (language, text))| match *language {
+        "harn" => Some(Script { language, text, prints: None }),
+        "rhai" => Some(Script { language, text, prints: prints(i) }),
+        _ => None,
+    });
+    scripts.collect()
 }
 
 /// The targets of the links of a page that stay in the repository.
@@ -40,18 +62,18 @@ fn every_script_of_a_page_checks_and_runs_clean() {
     let dir = scratch("docs");
     for page in pages() {
         for (i, script) in scripts(&fs::read_to_string(root().join(&page)).unwrap()).iter().enumerate() {
-            let path = dir.join(format!("block-{i}.harn"));
-            fs::write(&path, script).unwrap();
+            let path = dir.join(format!("block-{i}.{}", script.language));
+            fs::write(&path, script.text).unwrap();
             let path = path.to_str().unwrap();
+            let mut printed = String::new();
             for args in [vec!["check", path], vec!["run", "--seed", "1", path]] {
                 let outcome = harn(&args);
-                assert_eq!(
-                    (outcome.code, outcome.err.as_str()),
-                    (Some(0), ""),
-                    "{}, block {i}:\n{script}",
-                    page.display()
-                );
+                let said = (outcome.code, outcome.err.as_str());
+                assert_eq!(said, (Some(0), ""), "{}, block {i}:\n{}", page.display(), script.text);
+                printed = outcome.out;
             }
+            let wanted = script.prints.unwrap_or(&printed);
+            assert_eq!(diff(wanted, &printed), None, "{}, block {i}:\n{}", page.display(), script.text);
         }
     }
 }
@@ -121,6 +143,10 @@ fn payloads_of_workers_hold_what_the_table_says() {
 #[test]
 fn blocks_and_links_are_found() {
     let page = "See [a](a.md) and [b](https://b.example).\n\n```harn\nlog(1)\n```\n\n```sh\nls\n```\n";
-    assert_eq!(scripts(page), ["log(1)\n"]);
+    assert_eq!(scripts(page), [Script { language: "harn", text: "log(1)\n", prints: None }]);
+    let printing = "Two:\n\n```rhai\nprint(1);\n```\n\nIt says\n\n```text\n1\n```\n\n```rhai\nprint(2);\n```\n";
+    let (first, second) = ("print(1);\n", "print(2);\n");
+    let wanted = [(first, Some("1\n")), (second, None)].map(|(text, prints)| Script { language: "rhai", text, prints });
+    assert_eq!(scripts(printing), wanted);
     assert_eq!(links(page), ["a.md"]);
 }

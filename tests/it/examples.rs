@@ -17,7 +17,7 @@ fn pages() -> Vec<PathBuf> {
 }
 
 /// The fenced blocks of a page: language and text.
-fn blocks(page: &str) -> Vec<(&str, &str)> {
+pub(crate) fn blocks(page: &str) -> Vec<(&str, &str)> {
     let mut blocks = Vec::new();
     let mut rest = page;
     while let Some((_, opened)) = rest.split_once("\n```") {
@@ -66,23 +66,32 @@ fn each_page_of_the_guide_shows_what_its_program_prints() {
             let [("sh", commands), ("text", wanted)] = pair else { continue };
             let found = run(commands, state.to_str().unwrap());
             assert_eq!(diff(wanted, &found), None, "{}: {commands}", page.display());
-            programs.extend(commands.lines().flat_map(words).filter(|word| word.ends_with(".harn")));
+            programs.extend(commands.lines().flat_map(words).filter(|word| word.starts_with("examples/")));
             shown += 1;
         }
         assert_eq!(blocks.iter().filter(|(language, _)| *language == "sh").count(), shown, "{}", page.display());
         assert!(shown > 0, "{} shows no program", page.display());
     }
-    let wanted = ["compaction.harn", "research.harn", "suspend/release.harn", "watcher/watch.harn"];
+    let wanted = ["compaction.harn", "quickstart.rhai", "research.harn", "suspend/release.harn", "watcher/watch.harn"];
     assert_eq!(programs, wanted.map(|name| format!("examples/{name}")).into());
     assert!(!state.exists(), "what was suspended was resumed and is done");
 }
 
 #[test]
 fn each_program_checks_clean() {
-    for name in ["quickstart", "research", "compaction", "watcher/watch", "suspend/release"] {
-        let outcome = harn_with_input(&["check", &format!("examples/{name}.harn")], b"", &[]);
+    let shown = ["research.harn", "compaction.harn", "watcher/watch.harn", "suspend/release.harn"];
+    for name in ["quickstart.harn", "quickstart.rhai"].into_iter().chain(shown) {
+        let outcome = harn_with_input(&["check", &format!("examples/{name}")], b"", &[]);
         assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{name}");
     }
+}
+
+#[test]
+fn the_quick_start_prints_the_same_in_both_languages() {
+    let [harn, rhai] = ["harn", "rhai"]
+        .map(|language| harn_with_input(&["run", &format!("examples/quickstart.{language}")], b"", &[]));
+    assert_eq!((harn.code, rhai.code), (Some(0), Some(0)), "{}{}", harn.err, rhai.err);
+    assert_eq!(diff(&harn.out, &rhai.out), None, "-harn, +rhai");
 }
 
 #[test]

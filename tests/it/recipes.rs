@@ -9,7 +9,7 @@ use std::fs;
 
 const FOLDER: &str = "examples/recipes";
 /// Extensions of the two halves. The first one's output is what `UPDATE=1` writes.
-const LANGUAGES: &[&str] = &["harn"];
+const LANGUAGES: &[&str] = &["harn", "rhai"];
 
 /// The names of the files of a folder with this extension, without it.
 fn stems(folder: &str, extension: &str) -> BTreeSet<String> {

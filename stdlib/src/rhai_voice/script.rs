@@ -8,7 +8,7 @@ use lang::source::{SourceRef, Span};
 use lang::value::{Callable, HostBox, HostObject, Value};
 use lang::vm::{Cx, Outcome, Raise, Wait, begin};
 use rhai::grain::{Compiler, SharedProgram, Vm};
-use rhai::{AST, Dynamic, NativeCallContext, Position, Scope};
+use rhai::{AST, ASTFlags, Dynamic, Expr, Ident, Module, NativeCallContext, Position, Scope, Stmt};
 use std::any::Any;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -52,11 +52,12 @@ impl Voice {
             None => "()".to_owned(),
         };
         // One program, so that closures made in `main` are known to the same library.
+        script.ast = first(constants, self).merge(&script.ast);
         if let Ok(last) = self.engine().compile(last) {
             script.ast = script.ast.merge(&last);
-            script.ast.set_source(script.source.name());
         }
-        let run = Pipeline { voice: self.clone(), source: script.source, ast: script.ast, constants };
+        script.ast.set_source(script.source.name());
+        let run = Pipeline { voice: self.clone(), source: script.source, ast: script.ast };
         HostBox::value(PipelineFunction(RefCell::new(Some(run))))
     }
 }
@@ -82,6 +83,17 @@ pub(super) fn is_compiled(source: &SourceRef) -> bool {
     source.text().len() <= LONGEST_COMPILED
 }
 
+/// The constants as statements before all others. They cannot wait in the scope: what the bytecode's `for (x, i) in xs` counts
+/// it writes to a slot from the start of the scope, not from that of the frame.
+fn first(constants: Constants, voice: &Rc<Voice>) -> AST {
+    let statements = constants.into_iter().map(|(name, value)| {
+        let ident = Ident { name: name.into(), pos: Position::NONE };
+        let value = Expr::DynamicConstant(Box::new(to_dynamic(value, voice)), Position::NONE);
+        Stmt::Var(Box::new((ident, value, None)), ASTFlags::CONSTANT, Position::NONE)
+    });
+    AST::new(statements, Module::new())
+}
+
 /// The parameters of `fn main`.
 fn main(ast: &AST) -> Option<Vec<String>> {
     let found = ast.iter_functions().find(|function| function.name == "main" && function.this_type.is_none())?;
@@ -93,16 +105,12 @@ struct Pipeline {
     voice: Rc<Voice>,
     source: SourceRef,
     ast: AST,
-    constants: Constants,
 }
 
 impl Pipeline {
     fn run(self) -> Outcome {
-        let Self { voice, source, ast, constants } = self;
+        let Self { voice, source, ast } = self;
         let mut scope = Scope::new();
-        for (name, value) in constants {
-            scope.push_constant_dynamic(name, to_dynamic(value, &voice));
-        }
         let (result, global) = if is_compiled(&source) {
             let program: SharedProgram = Compiler::new().compile(&ast).into_shared();
             let mut vm = Vm::new(voice.engine());
