@@ -35,6 +35,13 @@ fn a_long_file_does_what_a_short_one_does() {
 }
 
 #[test]
+fn a_long_chain_of_closures_is_dropped_without_a_deep_stack() {
+    let script = "let f = || 0;\nfor i in 0..100000 { let g = f; f = || g; }\n\
+                  register_session_hook(\"session_end\", f);\nprint(\"kept\");";
+    assert_eq!(printed("chain", script), "kept\n");
+}
+
+#[test]
 fn a_loop_without_an_end_lets_others_have_their_turn() {
     let script = "let done = atomic(0);\nspawn_(|| { sleep(20); atomic_set(done, 1); });\nwhile atomic_get(done) == 0 {}\n\
                   print(\"seen\");";

@@ -4,6 +4,7 @@
 //! - [`begin`]: starts such code; what it gives at once, or a wait for it.
 //! - [`call`]: called by that code: a function of the run, which may wait.
 //! - [`tick`]: called by that code now and then: fuel, memory, time, the stack, interruptions, and the turns of others.
+//! - [`roomy`]: such a stack for a moment, for work of that code which recurses.
 //! - [`outside`]: called by that code for work that needs much of the native stack, or may start such code again.
 //!
 //! Fibers never run on such a stack, since what grows the native stack for them ([`super::nesting`]) knows nothing of it.
@@ -146,6 +147,15 @@ pub fn outside<T>(work: impl FnOnce() -> T) -> T {
     });
     // SAFETY: the current line's coroutine is running, so its yielder is on its stack; see `Crossing` for the other stack.
     unsafe { &*yielder }.on_parent_stack(move || work.run())
+}
+
+/// Does something that recurses deeper than the thread's own stack may have room for, and neither waits nor calls the run.
+pub fn roomy<T>(work: impl FnOnce() -> T) -> T {
+    let stack = UNUSED.try_with(|unused| unused.borrow_mut().pop()).ok().flatten();
+    let Some(mut stack) = stack.or_else(|| DefaultStack::new(STACK).ok()) else { return work() };
+    let _others = Entered::new(None);
+    // Nobody knows how much of it was used: it goes back to the system.
+    corosensei::on_stack(&mut stack, work)
 }
 
 /// Work for the parent's stack.

@@ -6,7 +6,7 @@ use super::errors::{raise_of, to_rhai};
 use super::value::Opaque;
 use lang::source::{SourceRef, Span};
 use lang::value::{Callable, HostBox, HostObject, Value};
-use lang::vm::{Cx, Outcome, Raise, Wait, begin, call, codes};
+use lang::vm::{Cx, Outcome, Raise, Wait, begin, call, codes, roomy};
 use rhai::{Dynamic, EvalAltResult, FnPtr, GlobalRuntimeState, NativeCallContext, Position};
 use std::any::Any;
 use std::cell::RefCell;
@@ -32,6 +32,16 @@ struct Held {
     /// How many arguments it may take, besides those it has; nothing where that is not known.
     arities: Vec<usize>,
     place: Option<(SourceRef, Span)>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // A closure may have captured one that captured one, and so on; Rhai drops them by recursion.
+        if self.pointer.is_curried() {
+            let captured: Vec<Dynamic> = self.pointer.iter_curry_mut().map(std::mem::take).collect();
+            roomy(|| drop(captured));
+        }
+    }
 }
 
 impl RhaiFunction {
