@@ -4,6 +4,7 @@
 //! time; an int that a pipeline returns is the exit code of `harn run`.
 
 mod check;
+mod doc;
 mod explain;
 mod interrupt;
 mod limits;
@@ -36,6 +37,8 @@ enum Command {
     Check(check::Args),
     /// Say what a diagnostic code means, with a failing and a mended script
     Explain(explain::Args),
+    /// Write down all builtins, or the definition files of Rhai for editors
+    Doc(doc::Args),
     /// Show what became of every reminder, from an event log
     Trace(trace::Args),
     /// Type statements and see what they give
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Doc(args) => doc::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Repl(args) => repl::run(args),
     };

@@ -1,5 +1,5 @@
 //! `harn repl`: statements typed one after another share their names. Reads a terminal with line editing, history and
-//! completion; reads a pipe just as well.
+//! completion; reads a pipe just as well. With `--rhai` they are statements of Rhai.
 //!
 //! - [`lines`]: where the text comes from.
 //! - [`history`]: where what was typed is kept.
@@ -17,8 +17,43 @@ use stdlib::{Engine, Interrupt, Piece, RunOptions, Source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
+    /// Read Rhai instead
+    #[arg(long)]
+    rhai: bool,
     #[command(flatten)]
     limits: Limits,
+}
+
+/// What is typed.
+#[derive(Clone, Copy)]
+enum Language {
+    Harn,
+    Rhai,
+}
+
+impl Language {
+    /// By the ending of a piece's name the engine knows the language.
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::Harn => "",
+            Self::Rhai => ".rhai",
+        }
+    }
+
+    const fn prompts(self) -> [&'static str; 2] {
+        match self {
+            Self::Harn => ["harn> ", "  ... "],
+            Self::Rhai => ["rhai> ", "  ... "],
+        }
+    }
+
+    /// Each language remembers what was typed in it.
+    const fn history(self) -> &'static str {
+        match self {
+            Self::Harn => "history",
+            Self::Rhai => "history-rhai",
+        }
+    }
 }
 
 const HELP: &str = "\
@@ -33,6 +68,7 @@ An unfinished statement goes on in the next line.
 
 /// The exit code is that of `exit(n)`, else 0: errors are a normal part of trying things out.
 pub(crate) fn run(args: Args) -> i32 {
+    let language = if args.rhai { Language::Rhai } else { Language::Harn };
     // The project is that of the working directory.
     let options = match args.limits.options(Path::new("repl.harn")) {
         Ok(options) => options,
@@ -43,14 +79,15 @@ pub(crate) fn run(args: Args) -> i32 {
     };
     let interrupt = interrupt::listen();
     let engine = Engine::new(RunOptions { interrupt: Some(interrupt.clone()), ..options });
-    let mut lines = Lines::open();
+    let mut lines = Lines::open(language.history());
     if lines.interactive() {
         say(&format!("harn {}. :help lists the commands, Ctrl-D leaves.\n", env!("CARGO_PKG_VERSION")));
     }
-    let mut session = Session { engine, interrupt, typed: String::new(), pieces: 0 };
+    let mut session = Session { engine, language, interrupt, typed: String::new(), pieces: 0 };
+    let [first, more] = language.prompts();
     loop {
-        lines.offer(session.engine.names());
-        let line = lines.next(if session.typed.is_empty() { "harn> " } else { "  ... " });
+        lines.offer(session.names());
+        let line = lines.next(if session.typed.is_empty() { first } else { more });
         if let Some(code) = session.take(line) {
             return code;
         }
@@ -59,6 +96,7 @@ pub(crate) fn run(args: Args) -> i32 {
 
 struct Session {
     engine: Engine,
+    language: Language,
     /// By which Ctrl-C reaches the piece that runs.
     interrupt: Interrupt,
     /// What has been typed of an unfinished piece.
@@ -68,6 +106,13 @@ struct Session {
 }
 
 impl Session {
+    fn names(&self) -> Vec<String> {
+        match self.language {
+            Language::Harn => self.engine.names(),
+            Language::Rhai => self.engine.names_in_rhai(),
+        }
+    }
+
     /// Gives the exit code when it is time to leave.
     fn take(&mut self, line: Line) -> Option<i32> {
         match line {
@@ -95,7 +140,8 @@ impl Session {
 
     /// Runs what has been typed, unless more is to come.
     fn evaluate(&mut self, last: bool) -> Option<i32> {
-        let source = Source::new(format!("repl[{}]", self.pieces + 1), self.typed.as_str());
+        let name = format!("repl[{}]{}", self.pieces + 1, self.language.ending());
+        let source = Source::new(name, self.typed.as_str());
         // What came while nothing ran is no business of this piece.
         self.interrupt.reset();
         let Piece { value, diagnostics, incomplete, exit, interrupted } = self.engine.piece(&source);

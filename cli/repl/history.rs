@@ -3,16 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// `$XDG_STATE_HOME/harn/history`, else `~/.local/state/harn/history`. Nothing where there is no home.
-pub(super) fn file() -> Option<PathBuf> {
-    file_in(std::env::var_os("XDG_STATE_HOME"), std::env::home_dir())
+/// `$XDG_STATE_HOME/harn/NAME`, else `~/.local/state/harn/NAME`. Nothing where there is no home.
+pub(super) fn file(name: &str) -> Option<PathBuf> {
+    file_in(name, std::env::var_os("XDG_STATE_HOME"), std::env::home_dir())
 }
 
-fn file_in(state: Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {
+fn file_in(name: &str, state: Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {
     // The specification wants relative paths to be ignored.
     let state = state.map(PathBuf::from).filter(|path| path.is_absolute());
     let base = state.or_else(|| home.filter(|path| path.is_absolute()).map(|path| path.join(".local/state")))?;
-    Some(base.join("harn/history"))
+    Some(base.join("harn").join(name))
 }
 
 #[cfg(test)]
@@ -22,9 +22,12 @@ mod tests {
     #[test]
     fn the_state_directory_wins_unless_it_is_relative() {
         let home = || Some(PathBuf::from("/home/a"));
-        assert_eq!(file_in(Some("/s".into()), home()), Some(PathBuf::from("/s/harn/history")));
-        assert_eq!(file_in(Some("s".into()), home()), Some(PathBuf::from("/home/a/.local/state/harn/history")));
-        assert_eq!(file_in(None, home()), Some(PathBuf::from("/home/a/.local/state/harn/history")));
-        assert_eq!(file_in(None, None), None);
+        assert_eq!(file_in("history", Some("/s".into()), home()), Some(PathBuf::from("/s/harn/history")));
+        assert_eq!(
+            file_in("history", Some("s".into()), home()),
+            Some(PathBuf::from("/home/a/.local/state/harn/history"))
+        );
+        assert_eq!(file_in("history", None, home()), Some(PathBuf::from("/home/a/.local/state/harn/history")));
+        assert_eq!(file_in("history", None, None), None);
     }
 }

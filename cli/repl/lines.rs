@@ -27,14 +27,15 @@ pub(super) enum Lines {
 }
 
 impl Lines {
-    /// A terminal where there is one.
-    pub(super) fn open() -> Self {
+    /// A terminal where there is one; `history` is the name of the file that keeps what is typed.
+    pub(super) fn open(history: &str) -> Self {
         if !std::io::stdin().is_terminal() {
             return Self::Pipe;
         }
         let Ok(mut editor) = Editor::new() else { return Self::Pipe };
         editor.set_helper(Some(Names::default()));
-        let file = history::file().filter(|file| file.parent().is_some_and(|dir| std::fs::create_dir_all(dir).is_ok()));
+        let file =
+            history::file(history).filter(|file| file.parent().is_some_and(|dir| std::fs::create_dir_all(dir).is_ok()));
         if let Some(file) = &file {
             // The first time there is none.
             let _ = editor.load_history(file);
@@ -87,7 +88,7 @@ fn piped() -> Line {
     }
 }
 
-/// Completes names, with the dots in them.
+/// Completes names, with the dots or colons in them.
 #[derive(Default, Helper, Highlighter, Hinter, Validator)]
 pub(super) struct Names {
     /// Sorted.
@@ -114,8 +115,13 @@ impl Names {
 
 /// Where the word before the cursor starts.
 fn word_start(line: &str, at: usize) -> usize {
-    let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    line[..at].rfind(|c| !in_word(c)).map_or(0, |i| i + line[i..].chars().next().map_or(1, char::len_utf8))
+    let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':');
+    let start = line[..at].rfind(|c| !in_word(c)).map_or(0, |i| i + line[i..].chars().next().map_or(1, char::len_utf8));
+    let word = &line[start..at];
+    // Two colons belong to a name of Rhai, one stands before a value.
+    let alone = |i: &usize| !word[..*i].ends_with(':') && !word[i + 1..].starts_with(':');
+    let colon = word.match_indices(':').map(|(i, _)| i).filter(alone).last();
+    colon.map_or(start, |i| start + i + 1)
 }
 
 #[cfg(test)]
@@ -125,6 +131,8 @@ mod tests {
     #[test]
     fn a_word_holds_its_dots_and_stops_at_anything_else() {
         assert_eq!(word_start("let t = transcript.inj", 22), 8);
+        assert_eq!(word_start("let t = transcript::inj", 23), 8);
+        assert_eq!(word_start("{a:pri", 6), 3);
         assert_eq!(word_start("é+pri", 6), 3);
         assert_eq!(word_start("pri", 3), 0);
     }

@@ -1,24 +1,26 @@
 //! Checking and running scripts.
 
+mod piece;
+
+pub use piece::Piece;
+
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
 use crate::progress::CutShort;
-use crate::rhai_voice::{self, Surroundings, Voice, is_rhai};
+use crate::rhai_voice::{self, Constants, Session, Surroundings, Voice, is_rhai};
 use crate::table::registry;
 use crate::tape::{Beginning, Tape};
 use crate::world::{Live, World};
-use lang::builtins::{Builtin, Capability};
+use lang::builtins::Capability;
 use lang::compile::{Entry, Imported, Unit};
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::module::{Loader, Modules, NoFiles};
-use lang::resolve::{Outer, Role};
+use lang::resolve::Outer;
 use lang::script::{Loaded, Options, load};
 use lang::source::SourceRef;
-use lang::value::{Closure, Value, display, inspect};
-use lang::vm::{
-    Context, Exit, Fiber, Isolate, Proto, Raise, Why, begin_anew, close, codes, end_grace, resume, run, watch_time,
-};
+use lang::value::{Closure, Value, display};
+use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, Why, close, codes, end_grace, resume, run, watch_time};
 use providers::model::CapabilityTable;
 use runtime::event_log::{EventLog, MemoryLog, Ticket};
 use std::cell::{OnceCell, RefCell};
@@ -91,20 +93,6 @@ pub struct Ran {
     pub interrupted: Option<Vec<CutShort>>,
 }
 
-/// What a piece of a REPL session came to.
-pub struct Piece {
-    /// The value of its last expression as text; nothing for nil.
-    pub value: Option<String>,
-    /// Everything found.
-    pub diagnostics: Vec<Diagnostic>,
-    /// It fails only because it ends too early.
-    pub incomplete: bool,
-    /// It called `exit`.
-    pub exit: Option<i32>,
-    /// Where somebody told it to stop: the loops that were cut short.
-    pub interrupted: Option<Vec<CutShort>>,
-}
-
 /// One run, or one REPL session: an isolate and its world.
 pub struct Engine {
     isolate: Rc<Isolate>,
@@ -117,6 +105,8 @@ pub struct Engine {
     loader: Rc<dyn Loader>,
     /// Made on the first script in Rhai.
     voice: OnceCell<Rc<Voice>>,
+    /// What the pieces in Rhai share; made on the first.
+    session: OnceCell<Rc<Session>>,
     /// Made on the first wait: a script that never waits pays nothing for it.
     runtime: OnceCell<Option<tokio::runtime::LocalRuntime>>,
 }
@@ -148,8 +138,8 @@ impl Engine {
         let waiting = Rc::downgrade(&isolate);
         world.routes.set_place(move || waiting.upgrade()?.waiting_place());
         let modules = Modules::new(options.loader.clone());
-        let (context, names, voice, runtime) = Default::default();
-        Self { isolate, world, context, names, modules, loader: options.loader, voice, runtime }
+        let (context, names, voice, session, runtime) = Default::default();
+        Self { isolate, world, context, names, modules, loader: options.loader, voice, session, runtime }
     }
 
     /// Everything that can be found without running.
@@ -175,9 +165,7 @@ impl Engine {
         if is_rhai(source) {
             return match self.voice().parse(source) {
                 Ok(script) => {
-                    let known = ["task", "context"].map(|name| (name, self.parameter(name)));
-                    let args = [("args", crate::convert::to_value(&self.world.args_data()))];
-                    let pipeline = self.voice().pipeline(script, known.into_iter().chain(args).collect());
+                    let pipeline = self.voice().pipeline(script, self.constants());
                     self.start_watch();
                     self.finish(self.call(pipeline, Vec::new()), Vec::new())
                 }
@@ -303,6 +291,12 @@ impl Engine {
         Ok(())
     }
 
+    /// What is in scope of a script in Rhai.
+    fn constants(&self) -> Constants {
+        let args = ("args", crate::convert::to_value(&self.world.args_data()));
+        vec![("task", self.parameter("task")), ("context", self.parameter("context")), args]
+    }
+
     /// What a pipeline's parameter gets from the run.
     fn parameter(&self, name: &str) -> Value {
         match name {
@@ -328,74 +322,6 @@ impl Engine {
             }
             _ => 0,
         }
-    }
-
-    /// Runs a piece of a session; its names stay.
-    #[must_use]
-    pub fn piece(&self, source: &SourceRef) -> Piece {
-        let parsed = lang::parse::parse(source);
-        if parsed.incomplete {
-            return Piece {
-                value: None,
-                diagnostics: parsed.diagnostics,
-                incomplete: true,
-                exit: None,
-                interrupted: None,
-            };
-        }
-        let outer = self.names.borrow().clone();
-        let loaded = self.load(source, Options { outer: &outer, role: Role::Piece, ..Options::default() });
-        let mut diagnostics = errors(loaded.diagnostics);
-        let Some(unit) = loaded.unit else {
-            return Piece { value: None, diagnostics, incomplete: false, exit: None, interrupted: None };
-        };
-        self.isolate.start_watch();
-        let result = self.evaluate(&unit.before).and_then(|()| self.call(closure(&unit.main), Vec::new()));
-        // Also after an error: what was bound before it stays.
-        self.remember(unit.globals);
-        let (mut value, mut exit) = (None, None);
-        match result {
-            Ok(Value::Nil) => {}
-            Ok(v) => value = Some(inspect(&v)),
-            Err(raise) => match raise.why {
-                Why::Exit(code) => exit = Some(code),
-                Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => {}
-                _ => diagnostics.push(raise.to_diagnostic()),
-            },
-        }
-        diagnostics.extend(self.settle_log());
-        let interrupted = self.interrupted();
-        if interrupted.is_some() {
-            self.begin_anew();
-        }
-        Piece { value, diagnostics, incomplete: false, exit, interrupted }
-    }
-
-    /// What was interrupted is over; the next piece is not.
-    fn begin_anew(&self) {
-        let context = Rc::<Context>::default();
-        begin_anew(&self.isolate, &context.task);
-        *self.context.borrow_mut() = context;
-        if let Some(interrupt) = &self.world.interrupt {
-            interrupt.reset();
-        }
-    }
-
-    fn remember(&self, globals: Vec<Outer>) {
-        let mut names = self.names.borrow_mut();
-        for new in globals {
-            names.retain(|old| old.name != new.name);
-            names.push(new);
-        }
-    }
-
-    /// Names for completion: builtins with their namespaces, and those of the session.
-    #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        let builtins = self.isolate.registry().all().filter(|row| !row.is_method()).map(Builtin::full_name);
-        let mut names: Vec<String> = builtins.chain(self.names.borrow().iter().map(|o| o.name.to_string())).collect();
-        names.sort();
-        names
     }
 
     fn call(&self, function: Value, args: Vec<Value>) -> Result<Value, Box<Raise>> {
@@ -485,6 +411,9 @@ impl Drop for Engine {
         self.world.hooks.clear_persona();
         self.world.providers.clear();
         self.world.workers.clear();
+        if let Some(session) = self.session.get() {
+            session.close();
+        }
         if let Some(voice) = self.voice.get() {
             voice.close();
         }

@@ -49,10 +49,12 @@ pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::Project;
 pub use read::{Files, read_source};
+pub use rhai_voice::rhai_definitions;
+pub use table::builtins;
 pub use tape::Tape;
 pub use world::{Live, World};
 
-pub use lang::builtins::Capability;
+pub use lang::builtins::{Builtin, Capability};
 pub use lang::diagnostic::code::Code;
 pub use lang::diagnostic::draw::draw;
 pub use lang::diagnostic::json::to_json;

@@ -49,8 +49,13 @@ pub(crate) fn harn<S: AsRef<str>>(args: &[S]) -> Outcome {
 
 /// The same with standard input and more of an environment; an empty value takes a variable away.
 pub(crate) fn harn_with_input<S: AsRef<str>>(args: &[S], input: &[u8], env: &[(&str, &str)]) -> Outcome {
+    harn_in(root(), args, input, env)
+}
+
+/// The same in another folder.
+pub(crate) fn harn_in<S: AsRef<str>>(folder: &Path, args: &[S], input: &[u8], env: &[(&str, &str)]) -> Outcome {
     let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
-    command.args(args.iter().map(AsRef::as_ref)).current_dir(root());
+    command.args(args.iter().map(AsRef::as_ref)).current_dir(folder);
     let memory = memory();
     command.env_clear().env("HARN_LLM_PROVIDER", "mock").env("HARN_MEMORY_ROOT", &memory);
     for (name, value) in env {

@@ -10,9 +10,13 @@
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
 //! - [`reminder_rows`]: the reference of reminders, its scripts and the code say the same.
 //! - [`repl`]: a session through a pipe.
+//! - [`repl_rhai`]: the same in Rhai.
+//! - [`rhai_builtins`]: every builtin can be called from Rhai.
+//! - [`rhai_twins`]: programs in both languages do the same.
 //! - [`facts`]: processes that share facts, and files that were tampered with.
 //! - [`examples`]: the guide's programs print what its pages show.
 //! - [`recipes`]: the guide's recipes are programs in both languages and print the same.
+//! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
@@ -37,6 +41,7 @@ mod aimock;
 mod bad_input;
 mod borders;
 mod diff;
+mod doc;
 mod docs;
 mod event_log;
 mod examples;
@@ -55,7 +60,10 @@ mod recipes;
 mod recording;
 mod reminder_rows;
 mod repl;
+mod repl_rhai;
 mod rhai;
+mod rhai_builtins;
+mod rhai_twins;
 mod scripts;
 mod snapshots;
 mod system;

@@ -38,7 +38,7 @@ pub(super) fn add_methods(voice: &Weak<Voice>, rows: &[&'static Builtin], module
 }
 
 /// Rows that belong to the syntax of the language, and the way to print values of Rhai, which has its own.
-fn is_hidden(row: &Builtin) -> bool {
+pub(super) fn is_hidden(row: &Builtin) -> bool {
     row.module == "<control>" || row.name == "to_string"
 }
 
@@ -49,7 +49,7 @@ fn types(receiver: TypeId, count: usize) -> Vec<TypeId> {
 }
 
 /// The types in Rhai of the receivers of a namespace of methods.
-fn types_in_rhai(module: &str) -> impl Iterator<Item = TypeId> {
+pub(super) fn types_in_rhai(module: &str) -> impl Iterator<Item = TypeId> {
     let tags = [
         (Tag::List, TypeId::of::<Array>()),
         (Tag::Dict, TypeId::of::<Map>()),

@@ -7,6 +7,7 @@
 //! - `function`: closures of Rhai as functions of the run. `offer`, `method`, `member`: the table of builtins as functions,
 //!   methods and properties of Rhai; `task`: syntax as functions; `shadow`, `size`: what of Rhai's own library is replaced.
 //!   `import`: files that import one another.
+//! - [`Session`]: pieces of a REPL that share their names. [`rhai_definitions`]: what editors are told.
 //! - `errors`: errors of one language in the other. `check`: what is certain to fail, before it runs.
 //!
 //! # How a call goes
@@ -27,6 +28,7 @@
 
 mod check;
 mod convert;
+mod definitions;
 mod errors;
 mod function;
 mod import;
@@ -34,6 +36,7 @@ mod member;
 mod method;
 mod offer;
 mod script;
+mod session;
 mod shadow;
 mod size;
 mod surroundings;
@@ -42,7 +45,10 @@ mod value;
 mod voice;
 
 pub(crate) use check::check;
+pub use definitions::rhai_definitions;
 pub(crate) use errors::CODES;
+pub(crate) use script::Constants;
+pub(crate) use session::{Session, Unread, builtins as names_of_builtins};
 pub(crate) use surroundings::Surroundings;
 pub(crate) use voice::Voice;
 

@@ -44,6 +44,23 @@ enum Form {
     Items,
 }
 
+/// What they are told of by: name, parameters and doc, for each number of arguments.
+pub(super) fn described() -> impl Iterator<Item = (&'static str, Vec<&'static str>, &'static str)> {
+    let forms = FORMS.into_iter().flat_map(|(_, name, form, _, doc)| {
+        let params: &[&[&str]] = match (form, name) {
+            (Form::Body, _) => &[&["f: Fn", "?"]],
+            (Form::Items, "parallel_count") => {
+                &[&["n: int", "f: Fn", "array"], &["n: int", "options: map", "f: Fn", "array"]]
+            }
+            (Form::Items, _) => &[&["items: ?", "f: Fn", "array"], &["items: ?", "options: map", "f: Fn", "array"]],
+        };
+        params.iter().map(move |params| (name, params.to_vec(), doc))
+    });
+    forms.chain([("deadline", vec!["ms: int", "f: Fn", "?"], DEADLINE_DOC)])
+}
+
+const DEADLINE_DOC: &str = " Calls a function, which must be done in so many milliseconds.";
+
 /// Adds those whose rows are offered.
 pub(super) fn add_tasks(voice: &Weak<Voice>, rows: &[&'static Builtin], module: &mut Module) {
     let any = TypeId::of::<Dynamic>();
@@ -63,8 +80,7 @@ pub(super) fn add_tasks(voice: &Weak<Voice>, rows: &[&'static Builtin], module: 
     }
     if row_of("deadline_open").is_some() {
         let types = [TypeId::of::<i64>(), TypeId::of::<FnPtr>()];
-        let doc = " Calls a function, which must be done in so many milliseconds.";
-        add(module, "deadline", &types, "deadline(ms, f)", doc, deadline);
+        add(module, "deadline", &types, "deadline(ms, f)", DEADLINE_DOC, deadline);
     }
 }
 

@@ -82,6 +82,11 @@ pub(crate) const fn registry() -> Registry {
         .with_modules(MODULES)
 }
 
+/// Every row of the table.
+pub fn builtins() -> impl Iterator<Item = &'static Builtin> {
+    registry().all()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

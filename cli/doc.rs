@@ -1,0 +1,78 @@
+//! `harn doc`: the builtins, from the table that scripts are checked by.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use stdlib::{Builtin, builtins, rhai_definitions};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Write definition files of Rhai, for editors
+    #[arg(long)]
+    rhai: bool,
+    /// The folder to write into [default: `.rhai/definitions` with --rhai, else standard output]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> i32 {
+    let (folder, files) = match (args.rhai, &args.out) {
+        (true, out) => (out.as_deref().unwrap_or(Path::new(".rhai/definitions")), rhai_definitions()),
+        (false, Some(out)) => (out.as_path(), vec![("builtins.md".to_owned(), page())]),
+        (false, None) => {
+            // A reader who has gone away (`harn doc | head`) is no error.
+            let _ = std::io::stdout().write_all(page().as_bytes());
+            return 0;
+        }
+    };
+    match write(folder, &files) {
+        Ok(()) => {
+            println!("{} files in {}", files.len(), folder.display());
+            0
+        }
+        Err((path, error)) => {
+            eprintln!("error: cannot write `{}`: {error}", path.display());
+            eprintln!("  help: name a folder that can be written to with `--out DIR`");
+            1
+        }
+    }
+}
+
+fn write(folder: &Path, files: &[(String, String)]) -> Result<(), (PathBuf, std::io::Error)> {
+    std::fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error))?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|error| (path, error))?;
+    }
+    Ok(())
+}
+
+/// All builtins as Markdown: a section for each namespace and each type that has methods.
+fn page() -> String {
+    let mut rows: Vec<&Builtin> = builtins().collect();
+    rows.sort_by_key(|row| (row.module, row.name));
+    let mut page = "# Builtins\n".to_owned();
+    let mut section = None;
+    for row in rows {
+        if section != Some(row.module) {
+            section = Some(row.module);
+            let _ = match row.module.strip_prefix('<').and_then(|module| module.strip_suffix('>')) {
+                Some(of) => writeln!(page, "\n## Methods: {of}"),
+                None if row.module.is_empty() => writeln!(page, "\n## Global"),
+                None => writeln!(page, "\n## {}", row.module),
+            };
+        }
+        let _ = writeln!(page, "\n### {}\n\n`{}`\n\n{}", row.name, row.sig, doc(row));
+    }
+    page
+}
+
+/// What a row says of itself, and which rights it needs.
+fn doc(row: &Builtin) -> String {
+    let mut text = row.doc.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    if !row.caps.is_empty() {
+        let rights: Vec<String> = row.caps.iter().map(|right| format!("`{}`", right.name())).collect();
+        let _ = write!(text, "\nNeeds the right {}.", rights.join(", "));
+    }
+    text
+}

@@ -1,0 +1,119 @@
+//! A REPL session: pieces of text that share their names, in either language.
+
+use super::{Engine, closure, errors};
+use crate::progress::CutShort;
+use crate::rhai_voice::{Session, Unread, is_rhai, names_of_builtins};
+use lang::builtins::Builtin;
+use lang::diagnostic::Diagnostic;
+use lang::resolve::{Outer, Role};
+use lang::script::Options;
+use lang::source::SourceRef;
+use lang::value::{Value, inspect};
+use lang::vm::{Context, Raise, Why, begin_anew};
+use std::rc::Rc;
+
+/// What a piece of a REPL session came to.
+#[derive(Default)]
+pub struct Piece {
+    /// The value of its last expression as text; nothing for nil.
+    pub value: Option<String>,
+    /// Everything found.
+    pub diagnostics: Vec<Diagnostic>,
+    /// It fails only because it ends too early.
+    pub incomplete: bool,
+    /// It called `exit`.
+    pub exit: Option<i32>,
+    /// Where somebody told it to stop: the loops that were cut short.
+    pub interrupted: Option<Vec<CutShort>>,
+}
+
+impl Engine {
+    /// Runs a piece of a session; its names stay.
+    #[must_use]
+    pub fn piece(&self, source: &SourceRef) -> Piece {
+        if is_rhai(source) {
+            return match self.voice().piece(self.session(), source) {
+                Ok(piece) => {
+                    self.isolate.start_watch();
+                    self.came_to(self.call(piece, Vec::new()), Vec::new())
+                }
+                Err(Unread { incomplete, diagnostics }) => Piece { diagnostics, incomplete, ..Piece::default() },
+            };
+        }
+        let parsed = lang::parse::parse(source);
+        if parsed.incomplete {
+            return Piece { diagnostics: parsed.diagnostics, incomplete: true, ..Piece::default() };
+        }
+        let outer = self.names.borrow().clone();
+        let loaded = self.load(source, Options { outer: &outer, role: Role::Piece, ..Options::default() });
+        let diagnostics = errors(loaded.diagnostics);
+        let Some(unit) = loaded.unit else { return Piece { diagnostics, ..Piece::default() } };
+        self.isolate.start_watch();
+        let result = self.evaluate(&unit.before).and_then(|()| self.call(closure(&unit.main), Vec::new()));
+        // Also after an error: what was bound before it stays.
+        self.remember(unit.globals);
+        self.came_to(result, diagnostics)
+    }
+
+    fn came_to(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> Piece {
+        let (mut value, mut exit) = (None, None);
+        match result {
+            Ok(Value::Nil) => {}
+            Ok(v) => value = Some(inspect(&v)),
+            Err(raise) => match raise.why {
+                Why::Exit(code) => exit = Some(code),
+                Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => {}
+                _ => diagnostics.push(raise.to_diagnostic()),
+            },
+        }
+        diagnostics.extend(self.settle_log());
+        let interrupted = self.interrupted();
+        if interrupted.is_some() {
+            self.begin_anew();
+        }
+        Piece { value, diagnostics, incomplete: false, exit, interrupted }
+    }
+
+    /// What was interrupted is over; the next piece is not.
+    fn begin_anew(&self) {
+        let context = Rc::<Context>::default();
+        begin_anew(&self.isolate, &context.task);
+        *self.context.borrow_mut() = context;
+        if let Some(interrupt) = &self.world.interrupt {
+            interrupt.reset();
+        }
+    }
+
+    /// What the pieces in Rhai share.
+    fn session(&self) -> &Rc<Session> {
+        self.session.get_or_init(|| Session::new(self.voice(), self.constants()))
+    }
+
+    fn remember(&self, globals: Vec<Outer>) {
+        let mut names = self.names.borrow_mut();
+        for new in globals {
+            names.retain(|old| old.name != new.name);
+            names.push(new);
+        }
+    }
+
+    /// Names for completion: builtins with their namespaces, and those of the session.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let builtins = self.isolate.registry().all().filter(|row| !row.is_method()).map(Builtin::full_name);
+        let mut names: Vec<String> = builtins.chain(self.names.borrow().iter().map(|o| o.name.to_string())).collect();
+        names.sort();
+        names
+    }
+
+    /// The same of a session in Rhai.
+    #[must_use]
+    pub fn names_in_rhai(&self) -> Vec<String> {
+        // Before the first piece there is no session, and none is made for a look.
+        let session = self.session.get().map(|session| session.names()).unwrap_or_default();
+        let mut names: Vec<String> = names_of_builtins().chain(session).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}

@@ -1,0 +1,183 @@
+//! A session in Rhai: pieces of text, typed one after another, that share their names.
+
+use super::Voice;
+use super::convert::{From, to_dynamic, to_value};
+use super::errors::{diagnostics_of, raise_of, span_at};
+use super::offer::name_in_rhai;
+use super::script::Constants;
+use super::task::described;
+use crate::table::registry;
+use lang::diagnostic::Diagnostic;
+use lang::source::SourceRef;
+use lang::value::{Callable, HostBox, HostObject, Value};
+use lang::vm::{Cx, Outcome, Raise, Wait, begin};
+use rhai::{AST, Caches, GlobalRuntimeState, LexError, NativeCallContext, ParseError, ParseErrorType, Position, Scope};
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What the pieces of a session share.
+pub(crate) struct Session(RefCell<Names>);
+
+struct Names {
+    scope: Scope<'static>,
+    /// What was imported, and the functions of each piece, those of the newest last.
+    global: GlobalRuntimeState,
+}
+
+/// A piece that cannot be run.
+pub(crate) struct Unread {
+    /// Only because it ends too early.
+    pub(crate) incomplete: bool,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl Session {
+    /// One that knows the constants.
+    pub(crate) fn new(voice: &Rc<Voice>, constants: Constants) -> Rc<Self> {
+        let mut scope = Scope::new();
+        for (name, value) in constants {
+            scope.push_constant_dynamic(name, to_dynamic(value, voice));
+        }
+        Rc::new(Self(RefCell::new(Names { scope, global: voice.engine().new_global_runtime_state() })))
+    }
+
+    /// Lets go of what it holds: what a closure captured may hold the session's run.
+    pub(crate) fn close(&self) {
+        let mut shared = self.0.borrow_mut();
+        shared.scope.clear();
+        shared.global.lib.clear();
+    }
+
+    /// The names of variables, functions and imports.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let shared = self.0.borrow();
+        let functions = shared.global.lib.iter().flat_map(|module| module.iter_script_fn_info());
+        let functions =
+            functions.map(|(.., name, _, _)| name.to_owned()).filter(|name| rhai::is_valid_identifier(name));
+        let variables = shared.scope.iter_raw().map(|(name, ..)| name.to_owned());
+        let imported = shared.global.iter_imports().map(|(name, _)| format!("{name}::"));
+        functions.chain(variables).chain(imported).collect()
+    }
+}
+
+/// The builtins, as scripts in Rhai write them.
+pub(crate) fn builtins() -> impl Iterator<Item = String> {
+    let rows = registry().all().filter(|row| !row.is_method()).map(|row| match row.module {
+        "" => name_in_rhai(row.name),
+        module => format!("{module}::{}", name_in_rhai(row.name)),
+    });
+    rows.chain(described().map(|(name, ..)| name.to_owned()))
+}
+
+impl Voice {
+    /// A piece of a session as a function of the run, which gives the value of its last expression.
+    ///
+    /// # Errors
+    /// What is wrong with it, and whether more of it would mend that.
+    pub(crate) fn piece(self: &Rc<Self>, session: &Rc<Session>, source: &SourceRef) -> Result<Value, Unread> {
+        self.know(source);
+        match self.engine().compile(source.text()) {
+            Ok(mut ast) => {
+                ast.set_source(source.name());
+                let piece = Piece { voice: self.clone(), session: session.clone(), ast };
+                Ok(HostBox::value(PieceFunction(RefCell::new(Some(piece)))))
+            }
+            Err(error) => {
+                let incomplete = ends_too_early(&error, source);
+                Err(Unread { incomplete, diagnostics: diagnostics_of(&error, source) })
+            }
+        }
+    }
+}
+
+/// Whether more text could mend it: a bracket, block or text is open at the end, or something is missing there.
+fn ends_too_early(error: &ParseError, source: &SourceRef) -> bool {
+    let end = source.text().trim_end().len();
+    let at = span_at(source, error.position()).map_or(end, |span| span.start as usize);
+    match error.err_type() {
+        ParseErrorType::UnexpectedEOF => true,
+        // Only a text in backticks goes on in the next line.
+        ParseErrorType::BadInput(LexError::UnterminatedString) => source.text()[at..].starts_with('`'),
+        ParseErrorType::BadInput(_) => false,
+        _ => at >= end,
+    }
+}
+
+/// A piece that will run once.
+struct Piece {
+    voice: Rc<Voice>,
+    session: Rc<Session>,
+    ast: AST,
+}
+
+/// The names while a piece runs with them. They come back also where its stack is unwound.
+struct Taken<'a> {
+    session: &'a Session,
+    scope: Scope<'static>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.session.0.borrow_mut().scope = std::mem::take(&mut self.scope);
+    }
+}
+
+impl Piece {
+    /// By Rhai's own evaluation: bytecode counts on an empty scope, and pieces are short.
+    fn run(self) -> Outcome {
+        let Self { voice, session, ast } = self;
+        let (scope, mut global) = {
+            let mut shared = session.0.borrow_mut();
+            // Its functions are known to what it stores, and stay known if it fails.
+            if ast.has_functions() {
+                shared.global.lib.push(ast.shared_lib().clone());
+            }
+            (std::mem::take(&mut shared.scope), shared.global.clone())
+        };
+        let mut taken = Taken { session: &session, scope };
+        global.source = ast.source().map(Into::into);
+        let mut caches = Caches::new();
+        #[allow(deprecated)] // nothing else leaves imports behind
+        let result = voice.engine().eval_statements_raw(&mut global, &mut caches, &mut taken.scope, ast.statements());
+        (global.level, global.scope_level) = (0, 0);
+        session.0.borrow_mut().global = global.clone();
+        let source = ast.source();
+        let context = NativeCallContext::new_with_all_fields(voice.engine(), "", source, &global, Position::NONE);
+        let from = From { voice: &voice, context: &context };
+        match result {
+            Ok(value) => to_value(value, from),
+            Err(error) => Err(raise_of(*error, from)),
+        }
+    }
+}
+
+/// A piece as a function of the run.
+struct PieceFunction(RefCell<Option<Piece>>);
+
+impl HostObject for PieceFunction {
+    fn type_name(&self) -> &'static str {
+        "closure"
+    }
+
+    fn callable(&self) -> Option<&dyn Callable> {
+        Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Callable for PieceFunction {
+    fn call(&self, cx: &mut Cx<'_>, _: Vec<Value>) -> Result<Wait, Box<Raise>> {
+        match self.0.take() {
+            Some(piece) => begin(cx, move || piece.run()),
+            None => Ok(Wait::ready(Ok(Value::Nil))),
+        }
+    }
+
+    fn place(&self) -> Option<(SourceRef, lang::source::Span)> {
+        None
+    }
+}
