@@ -7,8 +7,10 @@
 //! - [`rows`]: what is run; [`inputs`]: the files that programs read.
 //! - [`peer`]: what a language must offer; [`harn`], [`lua`], [`python`], [`rhai_peer`]: they do. [`here`] runs those that
 //!   are in this executable.
+//! - [`provider`]: one evaluation of a reminder provider in each language, in this process; [`evaluation`] measures it.
 //! - [`measure`]: runs in turn; [`whole`]: starting, memory and reading source; [`table`]: prints.
 
+mod evaluation;
 mod harn;
 mod here;
 mod inputs;
@@ -17,6 +19,7 @@ mod measure;
 #[path = "../common/options.rs"]
 mod options;
 mod peer;
+mod provider;
 mod python;
 mod rhai_peer;
 mod rows;
@@ -45,8 +48,14 @@ fn main() -> ExitCode {
         }
     };
     let peers = found(&options);
-    let wrong = programs(&peers, &options);
+    let mut wrong = programs(&peers, &options);
     others(&peers, &options);
+    if options.wants_row(evaluation::NAME)
+        && let Err(error) = evaluation::evaluation(options.runs)
+    {
+        eprintln!("{error}");
+        wrong = true;
+    }
     if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
@@ -68,7 +77,7 @@ fn found(options: &Options) -> Vec<Box<dyn Peer>> {
 }
 
 fn known_rows(options: Options) -> Result<Options, String> {
-    let names: Vec<&str> = ROWS.iter().map(|row| row.file).chain(whole::NAMES).collect();
+    let names: Vec<&str> = ROWS.iter().map(|row| row.file).chain(whole::NAMES).chain([evaluation::NAME]).collect();
     match options.rows.iter().find(|row| !names.contains(&row.as_str())) {
         Some(row) => Err(format!("there is no row `{row}`; there are {}", names.join(", "))),
         None => Ok(options),
