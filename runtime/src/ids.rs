@@ -14,7 +14,8 @@ pub trait Ids {
 
     /// The next id as text.
     fn next_text(&self, now_ms: u64) -> Arc<str> {
-        self.next(now_ms).hyphenated().to_string().into()
+        let mut text = Uuid::encode_buffer();
+        Arc::from(&*self.next(now_ms).hyphenated().encode_lower(&mut text))
     }
 }
 

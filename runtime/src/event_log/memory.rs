@@ -1,7 +1,7 @@
 //! The log in memory.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,6 +10,9 @@ use std::task::{Poll, Waker};
 use crate::seam::{Answer, Local, Outcome, fault};
 
 use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Subscription, Ticket};
+use topics::Topics;
+
+mod topics;
 
 /// How much a log in memory keeps. What is older goes, a sixteenth of the records at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +41,7 @@ struct Store {
     weight: usize,
     /// How many were thrown away: the cursor in front of the first that is kept.
     gone: u64,
-    last_ids: HashMap<Arc<str>, u64>,
+    topics: Topics,
     /// Who waits, by the number of the reader.
     waiting: BTreeMap<u64, Waker>,
     readers: u64,
@@ -88,16 +91,7 @@ impl Store {
 
     fn put(&mut self, record: NewRecord, weight: usize) -> Place {
         let cursor = self.last() + 1;
-        let id = match self.last_ids.get_mut(&record.topic) {
-            Some(last) => {
-                *last += 1;
-                *last
-            }
-            None => {
-                self.last_ids.insert(record.topic.clone(), 1);
-                1
-            }
-        };
+        let id = self.topics.next_id(&record.topic);
         let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record;
         let record = Record { topic, kind, payload, headers, occurred_at_ms, id, cursor };
         self.records.push_back((Arc::new(record), weight));
@@ -159,7 +153,7 @@ impl EventLog for MemoryLog {
     }
 
     fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        Ok(self.0.borrow().last_ids.get(topic).copied())
+        Ok(self.0.borrow().topics.last_id(topic))
     }
 
     fn durable(&self, _upto: Ticket) -> Local<'_, Outcome<()>> {

@@ -14,7 +14,7 @@ use crate::data::Data;
 use crate::message::{Block, Content, Message, Messages, Role, ToolSpec};
 
 use super::{Request, System};
-use written::json;
+use written::{json, length};
 
 #[cfg(test)]
 mod tests;
@@ -110,7 +110,7 @@ impl Sent {
         // By index: an iterator would walk over all that is known.
         for index in ends.len()..request.messages.len() {
             let before = ends.last().copied().unwrap_or(0);
-            ends.push(before + json(&request.messages[index]).len() as u64 + 1);
+            ends.push(before + length(&request.messages[index]) + 1);
         }
         let mut sent = Sent {
             system,

@@ -1,6 +1,9 @@
 //! Which verification command a shell line runs. A line is taken apart as a shell would, as far as that is needed to find
 //! programs: quotes, separators, wrappers like `timeout 60` or `npx`.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use runtime::data::Data;
 
 /// What a verification command is, and so how its output reads.
@@ -95,8 +98,32 @@ pub(super) fn is_single(line: &str) -> bool {
     segments.len() == 1 && !matches!(segments[0].first().map(|word| base(word)), Some("bash" | "sh" | "zsh" | "dash"))
 }
 
-/// The command that a tool's own name says: `cargo_check`, `run_pytest`.
+/// The command that a tool's own name says: `cargo_check`, `run_pytest`. A loop calls the same few tools again and again, so
+/// what their names say is remembered.
 pub(super) fn of_tool(name: &str) -> Option<Command> {
+    /// Models write names that no tool has: so many, and so long ones, are remembered.
+    const MOST: usize = 256;
+    const LONGEST_NAME: usize = 128;
+    thread_local! {
+        static SAID: RefCell<BTreeMap<String, Option<Command>>> = const { RefCell::new(BTreeMap::new()) };
+    }
+    if name.len() > LONGEST_NAME {
+        return said_by(name);
+    }
+    SAID.with_borrow_mut(|said| {
+        if let Some(known) = said.get(name) {
+            return known.clone();
+        }
+        if said.len() >= MOST {
+            said.clear();
+        }
+        let command = said_by(name);
+        said.insert(name.to_owned(), command.clone());
+        command
+    })
+}
+
+fn said_by(name: &str) -> Option<Command> {
     let last = name.rsplit("__").next().unwrap_or(name);
     let name = last.replace(['_', '-', '.', ':'], " ").to_lowercase();
     let name = ["run ", "exec ", "execute "].iter().find_map(|verb| name.strip_prefix(verb)).unwrap_or(&name);

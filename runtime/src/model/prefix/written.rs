@@ -1,6 +1,8 @@
 //! A message as the measured document has it: its content always as blocks, so that it is the same whether a reminder stands
 //! behind it or not. It is written without a dict on the way, for a loop measures each of its messages.
 
+use std::io::{self, Write};
+
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
@@ -14,6 +16,29 @@ pub(super) fn json(message: &Message) -> String {
         return by_dict(message);
     }
     serde_json::to_string(&Written(message)).unwrap_or_else(|_| by_dict(message))
+}
+
+/// The bytes of the message as JSON, which need not be written to be counted.
+pub(super) fn length(message: &Message) -> u64 {
+    let mut count = Count(0);
+    if !message.extra.is_empty() || serde_json::to_writer(&mut count, &Written(message)).is_err() {
+        return by_dict(message).len() as u64;
+    }
+    count.0
+}
+
+/// Counts the bytes that are written to it.
+struct Count(u64);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn by_dict(message: &Message) -> String {
@@ -139,6 +164,7 @@ mod tests {
             failed,
         ] {
             assert_eq!(json(&message), by_dict(&message));
+            assert_eq!(length(&message), by_dict(&message).len() as u64);
         }
     }
 }

@@ -1,0 +1,41 @@
+//! The topics of a log in memory, with the number of the last record of each.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The topics that have records.
+#[derive(Default)]
+pub(super) struct Topics {
+    last_ids: Vec<(Arc<str>, u64)>,
+    /// Where a topic stands in the list.
+    places: HashMap<Arc<str>, usize>,
+    /// Where the topic of the last record stands. Most often the next record has the same, and nothing is hashed.
+    recent: usize,
+}
+
+impl Topics {
+    /// The number of a record that comes now.
+    pub(super) fn next_id(&mut self, topic: &Arc<str>) -> u64 {
+        if !self.last_ids.get(self.recent).is_some_and(|(recent, _)| Arc::ptr_eq(recent, topic)) {
+            self.recent = self.place_of(topic);
+        }
+        let (_, last) = &mut self.last_ids[self.recent];
+        *last += 1;
+        *last
+    }
+
+    fn place_of(&mut self, topic: &Arc<str>) -> usize {
+        if let Some(place) = self.places.get(topic) {
+            return *place;
+        }
+        let place = self.last_ids.len();
+        self.last_ids.push((topic.clone(), 0));
+        self.places.insert(topic.clone(), place);
+        place
+    }
+
+    /// The number of the last record; nothing where there is none.
+    pub(super) fn last_id(&self, topic: &str) -> Option<u64> {
+        self.places.get(topic).and_then(|place| self.last_ids.get(*place)).map(|(_, last)| *last)
+    }
+}
