@@ -29,7 +29,7 @@ pub(crate) fn to_value(data: &Data) -> Value {
 /// # Errors
 /// Where it holds something that is no data: a closure, a stream. The message has the path to it.
 pub(crate) fn to_data(value: &Value) -> Result<Data, Box<Raise>> {
-    convert(value, 0, false).map_err(Flaw::raise)
+    convert(value, 0, false).map_err(|flaw| flaw.raise())
 }
 
 /// A value as data with closures and the like left out, for those who only want to look at it.
@@ -52,7 +52,7 @@ impl Flaw {
         self
     }
 
-    fn raise(self: Box<Self>) -> Box<Raise> {
+    fn raise(&self) -> Box<Raise> {
         let Some(found) = &self.found else {
             let message = format!("the value is nested more than {} levels deep", Data::MAX_DEPTH);
             return Raise::error(codes::VALUE, message);
