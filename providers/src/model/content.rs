@@ -10,12 +10,15 @@
 //! | OpenAI Responses | `{type: "openai_item", item}`, or `{type: "text", text, openai_item}` where the item is text |
 //! | Gemini | `{type: "gemini_part", part}`, or `{type: "text", text, gemini_part}` |
 //! | Ollama | `{type: "thinking", thinking}`, unsigned |
+//! | servers of Chat Completions | `{type: "chat_message", model, reasoning_content?, extra_content?}`, of a message with calls |
 
 use runtime::data::Data;
 use runtime::message::Block;
 
 /// An item of OpenAI's Responses.
 pub(super) const OPENAI_ITEM: &str = "openai_item";
+/// What a server of Chat Completions added to a message.
+pub(super) const CHAT_MESSAGE: &str = "chat_message";
 /// A part of Gemini's.
 pub(super) const GEMINI_PART: &str = "gemini_part";
 

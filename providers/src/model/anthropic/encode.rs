@@ -14,7 +14,7 @@ use crate::model::choice::{
     CUT_OFF, Thinking, ToolChoice, arguments_object, lay_over, leading_instructions, no_word, object_schema, stop,
     system_message,
 };
-use crate::model::content::{GEMINI_PART, Media, OPENAI_ITEM, Piece, Source};
+use crate::model::content::{CHAT_MESSAGE, GEMINI_PART, Media, OPENAI_ITEM, Piece, Source};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
@@ -198,7 +198,7 @@ fn is_foreign(data: &Data) -> bool {
     match data.get("type").as_str() {
         Some("text") => !(data.get(OPENAI_ITEM).is_nil() && data.get(GEMINI_PART).is_nil()),
         Some("thinking") => data.get("signature").is_nil(),
-        Some(kind) => kind == OPENAI_ITEM || kind == GEMINI_PART,
+        Some(kind) => [OPENAI_ITEM, GEMINI_PART, CHAT_MESSAGE].contains(&kind),
         None => false,
     }
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use runtime::message::ToolCall;
+use runtime::data::Data;
+use runtime::message::{Block, ToolCall};
 use runtime::model::{Reply, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::model::choice::{arguments, call_id, said_besides};
+use crate::model::content::CHAT_MESSAGE;
 use crate::model::count::Count;
 
 #[derive(Deserialize)]
@@ -39,6 +41,8 @@ struct Said {
 struct Call {
     id: Option<String>,
     function: Function,
+    /// Not in the vendor's API: Gemini's compatible server puts signatures of thoughts here.
+    extra_content: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -67,13 +71,21 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
     let body: Body = serde_json::from_value(body).map_err(|error| error.to_string())?;
     let choice = body.choices.into_iter().next().ok_or("`choices` is empty")?;
     let said = choice.message;
-    let tool_calls = said.tool_calls.unwrap_or_default();
-    let tool_calls = tool_calls.into_iter().enumerate().map(|(index, call)| tool_call(index, call)).collect();
+    let mut tool_calls = said.tool_calls.unwrap_or_default();
+    let extra_content: Data =
+        tool_calls.iter_mut().map(|call| Data::from(call.extra_content.take().unwrap_or_default())).collect();
+    let tool_calls: Vec<ToolCall> =
+        tool_calls.into_iter().enumerate().map(|(index, call)| tool_call(index, call)).collect();
     let text = said.content.as_ref().map(text).filter(|text| !text.is_empty());
+    let text = text.or_else(|| said.refusal.as_deref().map(Arc::from)).unwrap_or_default();
+    let reasoning_content = said.reasoning_content.as_ref().map(self::text).filter(|text| !text.is_empty());
     Ok(Reply {
-        text: text.or_else(|| said.refusal.as_deref().map(Arc::from)).unwrap_or_default(),
+        blocks: blocks(&text, &tool_calls, reasoning_content.clone(), extra_content, model),
+        text,
         tool_calls,
-        reasoning: said.reasoning_content.or(said.reasoning).as_ref().map(self::text).filter(|text| !text.is_empty()),
+        reasoning: reasoning_content
+            .or_else(|| said.reasoning.as_ref().map(self::text))
+            .filter(|text| !text.is_empty()),
         usage: usage(&body.usage.unwrap_or_default()),
         stop_reason: choice.finish_reason.map(Into::into),
         model: body.model.map_or_else(|| model.into(), Into::into),
@@ -81,6 +93,29 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         extra: said_besides([("id", body.id), ("refusal", said.refusal)]),
         ..Reply::default()
     })
+}
+
+/// What servers that imitate the API want back with the results of calls. Nothing of it is in the vendor's own.
+fn blocks(
+    text: &Arc<str>,
+    calls: &[ToolCall],
+    reasoning_content: Option<Arc<str>>,
+    extra_content: Data,
+    model: &str,
+) -> Vec<Block> {
+    let extra_content =
+        extra_content.as_list().filter(|list| list.iter().any(|extra| !extra.is_nil())).map(|_| extra_content.clone());
+    if calls.is_empty() || (reasoning_content.is_none() && extra_content.is_none()) {
+        return Vec::new();
+    }
+    let own = Data::dict_of_present([
+        ("type", Data::from(CHAT_MESSAGE)),
+        ("model", model.into()),
+        ("reasoning_content", reasoning_content.into()),
+        ("extra_content", extra_content.into()),
+    ]);
+    let text = (!text.is_empty()).then(|| Block::text(text.clone()));
+    [Block::Other(own)].into_iter().chain(text).collect()
 }
 
 /// Text as the wire writes it: a string, or a list of parts.

@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 use crate::model::choice::{
     Thinking, ToolChoice, arguments_json, bad, function_tool, is_strict, lay_over, no_messages, stop,
 };
-use crate::model::content::{Media, Piece, Source, not_shown};
+use crate::model::content::{CHAT_MESSAGE, Media, Piece, Source, not_shown};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
     let choice = ToolChoice::read(&request.tool_choice)?;
     let thinking = Thinking::read(&request.thinking)?;
-    let messages = messages(request, capabilities)?;
+    let messages = messages(request, model, capabilities)?;
     if messages.is_empty() {
         return Err(no_messages());
     }
@@ -65,22 +65,22 @@ fn response_format(schema: &Data) -> Value {
 }
 
 /// The system text and the conversation.
-fn messages(request: &Request, capabilities: &Capabilities) -> Result<Vec<Value>, ModelError> {
+fn messages(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Vec<Value>, ModelError> {
     let instructing = if capabilities.prefers_role_developer { "developer" } else { "system" };
     let mut out = Vec::new();
     out.extend(request.system_text().map(|text| json!({"role": instructing, "content": text})));
     for entry in &request.conversation() {
-        out.extend(message(entry, instructing)?);
+        out.extend(message(entry, model, instructing)?);
     }
     Ok(out)
 }
 
-fn message(message: &Message, instructing: &str) -> Result<Option<Value>, ModelError> {
+fn message(message: &Message, model: &str, instructing: &str) -> Result<Option<Value>, ModelError> {
     let role = match message.role {
         // Servers that imitate the API refuse the newer of the two words, or drop what it says.
         Role::System | Role::Developer => instructing,
         Role::User => "user",
-        Role::Assistant => return Ok(assistant(message)),
+        Role::Assistant => return Ok(assistant(message, model)),
         Role::Tool => return Ok(Some(tool_result(message))),
     };
     let Some(content) = content(&message.content)? else { return Ok(None) };
@@ -103,8 +103,8 @@ fn tool_result(message: &Message) -> Value {
     json!({"role": "tool", "tool_call_id": message.tool_call_id.as_deref().unwrap_or_default(), "content": text})
 }
 
-/// What the model said. Of blocks only the text: all else is another vendor's.
-fn assistant(message: &Message) -> Option<Value> {
+/// What the model said. Of blocks only the text, and what this model's server added to it: all else is another vendor's.
+fn assistant(message: &Message, model: &str) -> Option<Value> {
     let text = message.text();
     if text.is_empty() && message.tool_calls.is_empty() {
         return None;
@@ -113,8 +113,28 @@ fn assistant(message: &Message) -> Option<Value> {
         json!({"role": "assistant", "content": if text.is_empty() { Value::Null } else { text.as_ref().into() }});
     if !message.tool_calls.is_empty() {
         json["tool_calls"] = message.tool_calls.iter().map(tool_call).collect();
+        give_back(&mut json, message, model);
     }
     Some(json)
+}
+
+/// What a server added to a message with calls goes back to it: by their documents some refuse the results of calls without.
+fn give_back(json: &mut Value, message: &Message, model: &str) {
+    let blocks = message.content.to_blocks();
+    let own = blocks.iter().find_map(|block| match Piece::of(block) {
+        Piece::Other(CHAT_MESSAGE, data) if data.get("model").as_str() == Some(model) => Some(data),
+        _ => None,
+    });
+    let Some(own) = own else { return };
+    if let Some(reasoning) = own.get("reasoning_content").as_str() {
+        json["reasoning_content"] = reasoning.into();
+    }
+    let extra = own.get("extra_content").as_list().unwrap_or_default();
+    for (call, extra) in json["tool_calls"].as_array_mut().into_iter().flatten().zip(extra) {
+        if !extra.is_nil() {
+            call["extra_content"] = extra.into();
+        }
+    }
 }
 
 fn tool_call(call: &ToolCall) -> Value {

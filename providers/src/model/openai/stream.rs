@@ -35,6 +35,7 @@ struct Call {
     arguments: String,
     /// In the shape of some servers that imitate the API: a value instead of its text.
     value: Option<Value>,
+    extra_content: Option<Value>,
     was_told: bool,
 }
 
@@ -169,6 +170,9 @@ impl Call {
             }
             live(Delta::ToolCallStart { index, id: &self.id, name: &self.name });
         }
+        if let Some(extra) = piece.get("extra_content").filter(|extra| !extra.is_null()) {
+            self.extra_content = Some(extra.clone());
+        }
         match piece.pointer("/function/arguments") {
             Some(Value::String(json)) => {
                 tell(json, |json| live(Delta::ToolCallArguments { index, json }));
@@ -184,6 +188,11 @@ impl Call {
 
     fn into_json(self) -> Value {
         let arguments = self.value.unwrap_or(Value::String(self.arguments));
-        json!({"id": self.id, "type": "function", "function": {"name": self.name, "arguments": arguments}})
+        let mut json =
+            json!({"id": self.id, "type": "function", "function": {"name": self.name, "arguments": arguments}});
+        if let Some(extra) = self.extra_content {
+            json["extra_content"] = extra;
+        }
+        json
     }
 }

@@ -164,6 +164,31 @@ fn messages_of_every_kind() {
 }
 
 #[test]
+fn what_a_server_adds_to_a_message_with_calls_goes_back_to_the_same_model() {
+    let call = json!({
+        "id": "c1", "function": {"name": "read", "arguments": "{}"},
+        "extra_content": {"google": {"thought_signature": "c2ln"}},
+    });
+    let answer = |calls: Value| {
+        let message = json!({"content": "I look.", "reasoning_content": "Hm.", "tool_calls": calls});
+        super::reply(json!({"choices": [{"message": message}]}), "m").unwrap()
+    };
+    assert!(answer(json!([])).blocks.is_empty(), "of a turn without calls nobody wants it");
+    let reply = answer(json!([call, {"id": "c2", "function": {"name": "read"}}]));
+    assert_eq!((reply.text.as_ref(), reply.reasoning.as_deref()), ("I look.", Some("Hm.")));
+    let mut said = Message::new(Role::Assistant, Content::Blocks(Arc::new(reply.blocks)));
+    said.tool_calls = reply.tool_calls;
+    let request = request(vec![Message::user("look"), said]);
+    let sent = |model: &str| super::body(&request, model, &Capabilities::default()).unwrap()["messages"][2].clone();
+    let own = sent("m");
+    assert_eq!((&own["content"], &own["reasoning_content"]), (&json!("I look."), &json!("Hm.")));
+    assert_eq!(own["tool_calls"][0]["extra_content"]["google"]["thought_signature"], "c2ln");
+    assert!(own["tool_calls"][1].get("extra_content").is_none());
+    let other = sent("another").to_string();
+    assert!(!other.contains("reasoning_content") && !other.contains("extra_content"), "{other}");
+}
+
+#[test]
 fn options_are_spelled_as_the_vendor_does() {
     let tool = ToolSpec::new("read", "Reads a file.", Data::Nil);
     let schema = json!({
