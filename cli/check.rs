@@ -29,6 +29,7 @@ pub(crate) fn run(args: &Args) -> i32 {
                     Ok(project) => (project, Vec::new()),
                     Err(found) => (Project::default(), found),
                 };
+                found.extend(project.check_packs());
                 let options = RunOptions { loader: Rc::new(Files), limits: project.limits, ..RunOptions::default() };
                 found.extend(Engine::new(options).check(&source));
                 found

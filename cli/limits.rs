@@ -55,6 +55,7 @@ impl Limits {
             denied: self.deny.into_iter().chain(project.denied).collect(),
             limits: said.over(project.limits),
             models: project.models,
+            packs: project.packs,
             log: Some(log),
             loader: Rc::new(Files),
             ..RunOptions::default()

@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::live::{Watcher, When};
 use crate::report::{Format, show};
 use std::path::PathBuf;
-use stdlib::{Diagnostic, Engine, RunOptions, Tape, read_source};
+use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, Tape, read_source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -14,6 +14,9 @@ pub(crate) struct Args {
     /// What the parameter `task` of the pipeline is
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
+    /// A file in Rhai with reminder providers, run in a sandbox; may be given several times
+    #[arg(long = "provider", value_name = "FILE")]
+    providers: Vec<PathBuf>,
     #[command(flatten)]
     limits: Limits,
     /// Write each request to a model, and what came of it, into a folder that is new or empty
@@ -42,10 +45,11 @@ pub(crate) fn run(args: Args) -> i32 {
         Ok(source) => source,
         Err(diagnostic) => return refuse(&[diagnostic]),
     };
-    let options = match args.limits.options(&args.file) {
+    let mut options = match args.limits.options(&args.file) {
         Ok(options) => options,
         Err(found) => return refuse(&found),
     };
+    options.packs.extend(args.providers.into_iter().map(PackSpec::plain));
     let watcher = Watcher::new(args.live, args.format);
     let interrupt = Some(interrupt::listen());
     let mut options = RunOptions { task: args.task, args: args.args, interrupt, ..options };

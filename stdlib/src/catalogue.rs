@@ -17,6 +17,7 @@ pub fn catalogue() -> Vec<&'static Code> {
         crate::fact::CODES,
         crate::fault::CODES,
         crate::project::CODES,
+        crate::rhai_voice::packs::CODES,
         crate::schema::CODES,
         crate::system::CODES,
         crate::tape::CODES,

@@ -8,6 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
 use crate::progress::CutShort;
+use crate::rhai_voice::packs::PackSpec;
 use crate::rhai_voice::{self, Constants, Session, Surroundings, Voice, is_rhai};
 use crate::table::registry;
 use crate::tape::{Beginning, Tape};
@@ -54,6 +55,8 @@ pub struct RunOptions {
     pub live: Option<Live>,
     /// Who may tell it from outside to stop.
     pub interrupt: Option<Interrupt>,
+    /// Reminder providers of files in Rhai, each in a sandbox of its own.
+    pub packs: Vec<PackSpec>,
     /// Reads the files that it imports.
     pub loader: Rc<dyn Loader>,
 }
@@ -72,6 +75,7 @@ impl Default for RunOptions {
             output: Rc::new(Terminal),
             live: None,
             interrupt: None,
+            packs: Vec::new(),
             loader: Rc::new(NoFiles),
         }
     }
@@ -129,6 +133,7 @@ impl Engine {
             options.models,
             log,
             &options.denied,
+            options.packs,
         );
         if let Some(time) = options.limits.hook {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -137,6 +142,7 @@ impl Engine {
         let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
         let waiting = Rc::downgrade(&isolate);
         world.routes.set_place(move || waiting.upgrade()?.waiting_place());
+        world.packs.read_by(options.loader.clone());
         let modules = Modules::new(options.loader.clone());
         let (context, names, voice, session, runtime) = Default::default();
         Self { isolate, world, context, names, modules, loader: options.loader, voice, session, runtime }
@@ -165,6 +171,9 @@ impl Engine {
         if is_rhai(source) {
             return match self.voice().parse(source) {
                 Ok(script) => {
+                    if let Err(found) = self.start_packs(source) {
+                        return self.unfit(found);
+                    }
                     let pipeline = self.voice().pipeline(script, self.constants());
                     self.start_watch();
                     self.finish(self.call(pipeline, Vec::new()), Vec::new())
@@ -175,7 +184,10 @@ impl Engine {
         let loaded = self.load(source, Options::default());
         let diagnostics = errors(loaded.diagnostics);
         match loaded.unit {
-            Some(unit) => self.finish(self.execute(&unit), diagnostics),
+            Some(unit) => match self.start_packs(source) {
+                Ok(()) => self.finish(self.execute(&unit), diagnostics),
+                Err(found) => self.unfit(found),
+            },
             None => self.unfit(diagnostics),
         }
     }
@@ -227,6 +239,12 @@ impl Engine {
         }
         diagnostics.extend(of_tape);
         Ran { exit_code, diagnostics, interrupted }
+    }
+
+    /// A run without a guard that it was told to have does not start.
+    fn start_packs(&self, source: &SourceRef) -> Result<(), Vec<Diagnostic>> {
+        self.world.packs.begin_in(source.name());
+        self.world.packs.start(&self.world.providers)
     }
 
     /// What was cut short, where somebody told the run to stop.
@@ -410,6 +428,7 @@ impl Drop for Engine {
         self.world.hooks.clear_session();
         self.world.hooks.clear_persona();
         self.world.providers.clear();
+        self.world.packs.clear();
         self.world.workers.clear();
         if let Some(session) = self.session.get() {
             session.close();

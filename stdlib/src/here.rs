@@ -103,10 +103,11 @@ type Reminders = (ReminderOptions, Vec<Rc<dyn ReminderProvider>>);
 
 /// Those of the loop at hand; outside of any loop no provider.
 pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<Reminders, Box<Raise>> {
-    let options = match ReminderOptions::from_data(scope.options.get("reminders")) {
+    let mut options = match ReminderOptions::from_data(scope.options.get("reminders")) {
         Ok(options) if scope.depth > 0 => options,
         _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
     };
+    crate::options::bring_packs(&mut options, world)?;
     let providers = options.select(&world.providers).map_err(|e| of_reminder(&e))?;
     Ok((options, providers))
 }

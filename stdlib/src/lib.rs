@@ -5,6 +5,7 @@
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `persist`: loops that outlive their process.
+//! - `rhai_voice`: Rhai beside Harn.
 //! - `table`: the builtins, one file per namespace.
 //! - `rhai_voice`: scripts in Rhai, with the same builtins.
 //! - `tape`: runs on record, and run again from it.
@@ -49,6 +50,7 @@ pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::Project;
 pub use read::{Files, read_source};
+pub use rhai_voice::packs::{Budget, PackSpec};
 pub use rhai_voice::rhai_definitions;
 pub use table::builtins;
 pub use tape::Tape;

@@ -262,7 +262,10 @@ impl<'a> Reader<'a> {
 
     /// The options of reminders.
     pub(crate) fn reminders(&self, world: &World) -> Result<ReminderOptions, Box<Raise>> {
-        read_reminders(&self.data("reminders")?, world).map_err(|e| of_reminder(&e).about(self.arg, label_of(&e)))
+        let options = read_reminders(&self.data("reminders")?, world);
+        let mut options = options.map_err(|e| of_reminder(&e).about(self.arg, label_of(&e)))?;
+        bring_packs(&mut options, world).map_err(|raise| raise.about(self.arg, "names the pack"))?;
+        Ok(options)
     }
 
     /// One text, or several.
@@ -320,6 +323,14 @@ pub(crate) fn read_reminders(data: &Data, world: &World) -> Result<ReminderOptio
         providers::reminder::check_config(id, config).map_err(|e| e.under("reminders.config"))?;
     }
     Ok(options)
+}
+
+/// Loads the packs that the option names: a guard that is missing in silence is none.
+pub(crate) fn bring_packs(options: &mut ReminderOptions, world: &World) -> Result<(), Box<Raise>> {
+    if !options.packs.is_empty() {
+        options.brought = world.packs.named_by(&options.packs, &world.providers)?.into();
+    }
+    Ok(())
 }
 
 /// What the label of a reminder's error says.

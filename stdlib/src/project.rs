@@ -22,6 +22,9 @@
 //! [hooks]
 //! timeout_ms = 5_000             # how long one handler or provider may take
 //!
+//! [providers]
+//! packs = ["guard.rhai", {file = "repo.rhai", allow = ["fs.read"], timeout_ms = 100}]
+//!
 //! [providers.openai_compatible]  # where a provider lives
 //! base_url = "http://gpu.local:8000/v1"
 //! key_env = "GPU_KEY"            # the variable that holds the key
@@ -33,10 +36,12 @@
 //! ```
 
 mod event_log;
+mod packs;
 mod read;
 
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
+use crate::rhai_voice::packs::{PackSpec, check_pack};
 use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
 use lang::diagnostic::Severity::Error;
@@ -75,7 +80,7 @@ pub(crate) static CODES: &[Code] = &[
         title: "a key that `harn.toml` does not have",
         meaning: "The file may hold `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, `[capabilities]` with \
                   `deny`, `[[capabilities]]` rows about models, and `[event_log]` with `home`, `synchronous`, \
-                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, `[reminders]` with `max_body`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelt limit would be no limit.",
+                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, `[reminders]` with `max_body`, `[providers]` with `packs`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelt limit would be no limit.",
         fails: "",
         mended: "",
     },
@@ -119,6 +124,8 @@ pub struct Project {
     pub denied: Vec<Capability>,
     /// What its models can take; nothing where it says nothing of them.
     pub models: Option<CapabilityTable>,
+    /// Its provider packs.
+    pub packs: Vec<PackSpec>,
     /// Where its event log is kept.
     pub log: LogSettings,
 }
@@ -130,6 +137,14 @@ impl Project {
     /// Everything that is wrong with the file.
     pub fn of(script: &Path) -> Result<Self, Vec<Diagnostic>> {
         find(script).map_or_else(|| Ok(Self::default()), |path| read::read(&path))
+    }
+}
+
+impl Project {
+    /// Everything that is wrong with its packs: their top level runs in their sandbox.
+    #[must_use]
+    pub fn check_packs(&self) -> Vec<Diagnostic> {
+        self.packs.iter().flat_map(check_pack).collect()
     }
 }
 

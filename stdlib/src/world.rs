@@ -4,6 +4,7 @@ use crate::clock::RunClock;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::progress::CutShort;
+use crate::rhai_voice::packs::{PackSpec, Packs};
 use crate::table::input::Input;
 use crate::tape::{Beginning, Models};
 use lang::builtins::Capability;
@@ -48,6 +49,8 @@ pub struct World {
     pub(crate) workers: Workers,
     pub(crate) hooks: Rc<Hooks>,
     pub(crate) providers: Rc<ReminderProviders>,
+    /// Provider packs.
+    pub(crate) packs: Packs,
     pub(crate) facts: Rc<Facts>,
     pub(crate) routes: Rc<Models>,
     pub(crate) web: Web,
@@ -75,6 +78,7 @@ impl World {
         models: Option<CapabilityTable>,
         log: Rc<dyn EventLog>,
         denied: &[Capability],
+        packs: Vec<PackSpec>,
     ) -> Rc<World> {
         let Beginning { seed: chosen, clock, deck } = beginning;
         let clock = Rc::new(clock);
@@ -84,6 +88,7 @@ impl World {
             Rc::new(Facts::new(std::env::var_os("HARN_MEMORY_ROOT").filter(|r| !r.is_empty()).map(PathBuf::from)));
         // A provider asks nobody for a right.
         let readable = (!denied.contains(&Capability::FsRead)).then(|| facts.clone());
+        let packs = Packs::new(packs, denied, output.clone());
         let routes = Routes::new(table, |name| std::env::var(name).ok());
         Rc::new_cyclic(|this| World {
             this: this.clone(),
@@ -97,6 +102,7 @@ impl World {
             workers: Workers::default(),
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(readable))),
+            packs,
             facts,
             web: Web::new(|name| std::env::var(name).ok()),
             input: Input::default(),

@@ -67,6 +67,13 @@ fn live() -> i64 {
     LIVE.with(Cell::get)
 }
 
+/// Bytes that this thread has taken from the allocator, less those that it has given back. Only the difference of two
+/// readings means something; it is always 0 where [`Counted`] is not the allocator.
+#[must_use]
+pub fn allocated() -> i64 {
+    live()
+}
+
 /// The account of a run.
 #[derive(Default)]
 pub(super) struct Account {

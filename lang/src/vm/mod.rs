@@ -51,7 +51,7 @@ pub use fiber::{Exit, Fiber};
 pub use halt::Halt;
 pub(crate) use isolate::Holder;
 pub use isolate::Isolate;
-pub use memory::Counted;
+pub use memory::{Counted, allocated};
 pub use op::Op;
 #[cfg(test)]
 pub(crate) use operate::binary;

@@ -171,7 +171,9 @@ impl CapabilityTable {
     pub fn with_servers(&self, file: &str, text: &str) -> Result<CapabilityTable, CapabilityError> {
         let whole = parse(file, text)?;
         let mut servers = self.servers.as_ref().clone();
-        for (name, table) in whole.get("providers").and_then(toml::Value::as_table).into_iter().flatten() {
+        let tables = whole.get("providers").and_then(toml::Value::as_table).into_iter().flatten();
+        // `packs` is no provider of models: a list of files with reminder providers.
+        for (name, table) in tables.filter(|(name, _)| *name != "packs") {
             let (provider, server) = server::read(name, table).map_err(|fault| CapabilityError::Server {
                 file: file.to_owned(),
                 name: name.clone(),

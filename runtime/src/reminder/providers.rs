@@ -18,7 +18,7 @@ mod selection;
 pub use fire::{FireReport, ProviderReport, fire};
 pub use malformed::Malformed;
 pub use registry::ReminderProviders;
-pub use selection::{ProviderList, ReminderOptions};
+pub use selection::{Brought, ProviderList, ReminderOptions};
 
 /// Looks at an event and may have reminders to add.
 pub trait ReminderProvider {

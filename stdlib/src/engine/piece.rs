@@ -31,6 +31,9 @@ impl Engine {
     /// Runs a piece of a session; its names stay.
     #[must_use]
     pub fn piece(&self, source: &SourceRef) -> Piece {
+        if let Err(diagnostics) = self.start_packs(source) {
+            return Piece { diagnostics, ..Piece::default() };
+        }
         if is_rhai(source) {
             return match self.voice().piece(self.session(), source) {
                 Ok(piece) => {

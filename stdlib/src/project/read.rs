@@ -8,6 +8,7 @@ use lang::source::{Source, SourceRef, Span};
 use providers::model::{CapabilityError, CapabilityTable};
 use std::ops::Range;
 use std::path::Path;
+use super::packs::PACKS;
 use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
@@ -52,7 +53,7 @@ fn span(range: Range<usize>) -> Span {
 
 /// What has been read so far, and what was wrong with it.
 pub(super) struct Reader<'a> {
-    source: &'a SourceRef,
+    pub(super) source: &'a SourceRef,
     pub(super) folder: &'a Path,
     pub(super) project: Project,
     found: Vec<Diagnostic>,
@@ -68,7 +69,15 @@ impl Reader<'_> {
                 ("event_log", DeValue::Table(log)) => self.event_log(log),
                 ("hooks", DeValue::Table(hooks)) => self.hooks(hooks),
                 ("reminders", DeValue::Table(reminders)) => self.reminders(reminders),
-                ("providers", DeValue::Table(servers)) => self.servers(servers),
+                ("providers", DeValue::Table(servers)) => {
+                    // A list is no place where a provider lives.
+                    if let Some((_, packs)) = servers.iter().find(|(key, _)| key.get_ref().as_ref() == PACKS) {
+                        self.packs(packs);
+                    }
+                    if servers.iter().any(|(key, _)| key.get_ref().as_ref() != PACKS) {
+                        self.servers(servers);
+                    }
+                }
                 (known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "providers"), _) => {
                     self.wrong(
                         VALUE,
@@ -175,15 +184,23 @@ impl Reader<'_> {
     }
 
     fn deny(&mut self, value: &Spanned<DeValue<'_>>) {
+        let rights = self.list_of_rights("deny", value);
+        self.project.denied.extend(rights);
+    }
+
+    /// The rights that a list names.
+    pub(super) fn list_of_rights(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Vec<Capability> {
+        let mut rights = Vec::new();
         let Some(names) = value.get_ref().as_array() else {
             let help = "write a list such as `[\"net\", \"process\"]`";
-            return self.wrong(VALUE, value.span(), "`deny` is a list of rights".to_owned(), help);
+            self.wrong(VALUE, value.span(), format!("`{key}` is a list of rights"), help);
+            return rights;
         };
         for name in names {
             let known = Capability::ALL.map(Capability::name);
             let written = name.get_ref().as_str().unwrap_or_default();
             match Capability::ALL.into_iter().find(|right| right.name() == written) {
-                Some(right) => self.project.denied.push(right),
+                Some(right) => rights.push(right),
                 None => {
                     let help = match nearest(written, known) {
                         Some(near) => format!("did you mean \"{near}\"?"),
@@ -193,6 +210,7 @@ impl Reader<'_> {
                 }
             }
         }
+        rights
     }
 
     pub(super) fn good<T>(&mut self, value: &Spanned<DeValue<'_>>, read: Result<T, String>) -> Option<T> {

@@ -21,10 +21,7 @@
 //!
 //! # A sandbox
 //!
-//! A sandboxed script is a [`Voice`] with other [`Surroundings`]: `offers` names the rows, `loader: None` refuses imports,
-//! `watch` is asked at every operation and ends the script with its error, `own` adds functions. Its top level is run by
-//! calling [`Voice::pipeline`]'s function once; closures that it hands to a function of `own` arrive as `Dynamic`, and
-//! [`convert::to_value`] with the call's context makes functions of the run of them.
+//! Packs of reminder providers have engines of their own, which offer less and share nothing with the run: [`packs`].
 
 mod check;
 mod convert;
@@ -35,6 +32,7 @@ mod import;
 mod member;
 mod method;
 mod offer;
+pub(crate) mod packs;
 mod script;
 mod session;
 mod shadow;

@@ -31,6 +31,7 @@ mod transcripts;
 mod workers;
 
 pub(crate) use llm::announce;
+pub(crate) use provider::event_of;
 pub(crate) use tool::tools_from;
 
 use lang::builtins::{Builtin, Index, Registry};

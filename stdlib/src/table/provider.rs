@@ -5,7 +5,7 @@ use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, to_raise};
 use crate::here;
 use crate::lint;
-use crate::options::{label_of, read_reminders};
+use crate::options::{bring_packs, label_of, read_reminders};
 use crate::values::session_arg;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
@@ -27,7 +27,8 @@ lang::builtins! { "" =>
     waits "agent_reminder_providers_fire(session: any, event: string, payload: any = nil, options: {reminders?: any} = nil) -> dict" agent_reminder_providers_fire;
 }
 
-fn event_of(name: &str, i: usize) -> Result<EventKind, Box<Raise>> {
+/// An event that providers may subscribe to; `i` is the argument that names it.
+pub(crate) fn event_of(name: &str, i: usize) -> Result<EventKind, Box<Raise>> {
     EventKind::parse(name).ok().filter(|k| k.is_for_providers()).ok_or_else(|| {
         let known = EventKind::ALL.iter().filter(|k| k.is_for_providers()).map(|k| k.as_str());
         let raise =
@@ -67,6 +68,10 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
         .collect();
     let evaluate =
         dict.get_str("evaluate").and_then(|v| ScriptFn::of(cx, v)).ok_or_else(|| wrong("evaluate", "a function"))?;
+    if let Some(pack) = world.packs.owner(&id) {
+        let message = format!("the pack `{pack}` of this run has a provider `{id}`");
+        return Err(Raise::error(codes::VALUE, message).about(0, "the same id").help("give this one another id"));
+    }
     if world.providers.is_full() && !world.providers.is_custom(&id) {
         let most = ReminderProviders::MOST;
         let message = format!("{most} reminder providers are registered, and no more are taken");
@@ -79,7 +84,10 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
 }
 
 fn clear_reminder_providers(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    here::world(cx)?.providers.clear();
+    let world = here::world(cx)?;
+    world.providers.clear();
+    // Those of the run's packs are not the script's.
+    world.packs.register(&world.providers);
     Ok(Value::Nil)
 }
 
@@ -90,7 +98,8 @@ fn agent_reminder_providers_fire(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<
     let payload = if args[2].is_nil() { Data::empty_dict() } else { to_data(&args[2]).map_err(|r| r.about(2, ""))? };
     let written = to_data(&args[3]).map_err(|r| r.about(3, ""))?;
     let wrong = |e: ReminderError| of_reminder(&e).about(3, label_of(&e));
-    let options = read_reminders(written.get("reminders"), &world).map_err(wrong)?;
+    let mut options = read_reminders(written.get("reminders"), &world).map_err(wrong)?;
+    bring_packs(&mut options, &world).map_err(|raise| raise.about(3, "names the pack"))?;
     let selected = options.select(&world.providers).map_err(|e| wrong(e.under("reminders")))?;
     let mut scope = here::own_scope(cx, &world);
     scope.options = written;

@@ -1,6 +1,7 @@
 //! The `reminders` option: which providers a loop uses, and how.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,6 +19,10 @@ pub struct ReminderOptions {
     pub enabled: bool,
     /// What the list adds and removes.
     pub providers: ProviderList,
+    /// Files with more providers, as they are written; whoever reads the option loads them.
+    pub packs: Vec<Arc<str>>,
+    /// What was loaded for these options alone: behind those that are registered, and selected like them.
+    pub brought: Brought,
     /// Configuration by provider id: a dict or nil.
     pub config: Data,
     /// Whether a failing provider or a malformed reminder ends the loop.
@@ -31,6 +36,8 @@ impl Default for ReminderOptions {
         ReminderOptions {
             enabled: true,
             providers: ProviderList::default(),
+            packs: Vec::new(),
+            brought: Brought::default(),
             config: Data::Nil,
             strict: false,
             placement: None,
@@ -38,11 +45,33 @@ impl Default for ReminderOptions {
     }
 }
 
+/// Providers that belong to one set of options.
+#[derive(Clone, Default)]
+pub struct Brought(Vec<Rc<dyn ReminderProvider>>);
+
+impl From<Vec<Rc<dyn ReminderProvider>>> for Brought {
+    fn from(providers: Vec<Rc<dyn ReminderProvider>>) -> Brought {
+        Brought(providers)
+    }
+}
+
+impl PartialEq for Brought {
+    fn eq(&self, other: &Brought) -> bool {
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(one, two)| Rc::ptr_eq(one, two))
+    }
+}
+
+impl fmt::Debug for Brought {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|provider| provider.id())).finish()
+    }
+}
+
 /// A list of `"id"` (adds) and `"-id"` (removes).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProviderList(Vec<(bool, Arc<str>)>);
 
-const KEYS: &[&str] = &["enabled", "providers", "config", "strict", "placement"];
+const KEYS: &[&str] = &["enabled", "providers", "packs", "config", "strict", "placement"];
 
 impl ReminderOptions {
     /// Reads the option: nil, a bool, a list, or `{enabled, providers, config, strict, placement}`.
@@ -67,7 +96,7 @@ impl ReminderOptions {
             let message = format!("unknown key `{unknown}` in `reminders`");
             return Err(ReminderError::new(ReminderCode::Shape, unknown.as_ref(), message)
                 .suggest(nearest(unknown, KEYS.iter().copied()))
-                .or_help("remove it: `reminders` has `enabled`, `providers`, `config`, `strict` and `placement`"));
+                .or_help("remove it: `reminders` has `enabled`, `providers`, `packs`, `config`, `strict` and `placement`"));
         }
         let flag = |key: &str, default: bool| match data.get(key) {
             Data::Nil => Ok(default),
@@ -96,6 +125,8 @@ impl ReminderOptions {
         Ok(ReminderOptions {
             enabled: flag("enabled", true)?,
             providers: ProviderList::from_data(data.get("providers"), "providers")?,
+            packs: packs(data.get("packs"))?,
+            brought: Brought::default(),
             config,
             strict: flag("strict", false)?,
             placement,
@@ -104,7 +135,8 @@ impl ReminderOptions {
 
     /// The providers that run, in order. Unknown ids and too many are errors, whether or not providers are enabled.
     pub fn select(&self, known: &ReminderProviders) -> Result<Vec<Rc<dyn ReminderProvider>>, ReminderError> {
-        let all = known.all();
+        let mut all = known.all();
+        all.extend(self.brought.0.iter().cloned());
         let registered: Vec<&str> = all.iter().map(|provider| provider.id()).collect();
         self.providers.check(&registered)?;
         self.check_config_ids(&registered)?;
@@ -199,6 +231,23 @@ impl ProviderList {
         }
         Ok(())
     }
+}
+
+/// The files in the list `packs`.
+fn packs(data: &Data) -> Result<Vec<Arc<str>>, ReminderError> {
+    let wrong = |field: &str, got: &Data| {
+        wrong(field, "`packs` must be a list of files", got).help("write `packs: [\"guard.rhai\"]`")
+    };
+    let items = match data {
+        Data::Nil => return Ok(Vec::new()),
+        Data::List(items) => items,
+        other => return Err(wrong("packs", other)),
+    };
+    let file = |(index, item): (usize, &Data)| match item {
+        Data::Str(file) if !file.trim().is_empty() => Ok(file.clone()),
+        other => Err(wrong(&join("packs", index), other)),
+    };
+    items.iter().enumerate().map(file).collect()
 }
 
 fn wrong(field: &str, expected: &str, got: &Data) -> ReminderError {

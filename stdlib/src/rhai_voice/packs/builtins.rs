@@ -1,0 +1,214 @@
+//! Which builtins of harn a pack has: functions of data that answer at once, and what its project grants it.
+//!
+//! They run in an isolate of the pack's own: nothing in it leads to the run, and its limits are those of the pack.
+
+use super::budget::Budget;
+use super::data::{Crossing, Stuck};
+use super::meter::{Limit, Meter};
+use crate::convert::{to_data, to_value};
+use crate::table::registry;
+use lang::builtins::{Builtin, Capability, PlainFn, Run};
+use lang::value::Value;
+use lang::vm::{Context, Cx, Host, Isolate, Limits, Raise, Why};
+use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, Map, Position};
+use std::any::{Any, TypeId};
+use std::rc::Rc;
+
+/// Global builtins that every pack has. Those that Rhai has under the same name are Rhai's.
+pub(super) const GLOBAL: &[&str] = &[
+    "base64_decode",
+    "base64_encode",
+    "join",
+    "json_parse",
+    "json_stringify",
+    "json_stringify_pretty",
+    "sha256",
+];
+
+/// Methods of strings that Rhai lacks.
+pub(super) const OF_STRINGS: &[&str] = &[
+    "char_at",
+    "last_index_of",
+    "lines",
+    "lower",
+    "lowercase",
+    "pad_left",
+    "pad_right",
+    "repeat",
+    "substring",
+    "trim_end",
+    "trim_start",
+    "upper",
+    "uppercase",
+];
+
+/// Methods of lists that Rhai lacks.
+pub(super) const OF_LISTS: &[&str] = &["first", "flatten", "last", "skip", "slice", "sum", "unique"];
+
+/// What can be granted: the rights of builtins that answer at once and need no run around them.
+pub(super) const GRANTED: &[&str] = &["append_file", "delete_file", "env", "file_exists", "list_dir", "mkdir", "read_file", "write_file"];
+
+/// The most arguments after which a builtin that takes any number takes no more.
+const MOST_ARGUMENTS: u8 = 8;
+
+/// A host with nothing behind it.
+struct Nobody;
+
+impl Host for Nobody {
+    fn print(&self, _: &str) {}
+    fn eprint(&self, _: &str) {}
+    fn now_ms(&self) -> u64 {
+        0
+    }
+    fn random(&self) -> u64 {
+        0
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Where the builtins of a pack run.
+struct Room {
+    isolate: Rc<Isolate>,
+    context: Rc<Context>,
+    meter: Rc<Meter>,
+}
+
+/// The rows that a pack has with these grants.
+pub(super) fn rows(granted: &[Capability]) -> impl Iterator<Item = (&'static Builtin, PlainFn)> {
+    let named = |module: &'static str, names: &'static [&'static str]| {
+        names.iter().filter_map(move |name| registry().find(module, name))
+    };
+    let data = named("", GLOBAL).chain(named("<string>", OF_STRINGS)).chain(named("<list>", OF_LISTS));
+    let with_rights = named("", GRANTED).filter(|row| row.caps.iter().all(|right| granted.contains(right)));
+    data.filter(|row| row.caps.is_empty()).chain(with_rights.filter(|row| !row.caps.is_empty())).filter_map(|row| match row.run {
+        Run::Plain(run) => Some((row, run)),
+        Run::Waits(_) | Run::Native(_) => None,
+    })
+}
+
+/// Offers them.
+pub(super) fn register(engine: &mut Engine, meter: &Rc<Meter>, granted: &[Capability]) {
+    let room = Rc::new(Room {
+        isolate: Isolate::new(registry(), Rc::new(Nobody), limits(meter.budget()), Vec::new()),
+        context: Rc::default(),
+        meter: meter.clone(),
+    });
+    for (row, run) in rows(granted) {
+        let most = if row.arity.rest { MOST_ARGUMENTS } else { row.arity.max };
+        for count in row.arity.min..=most {
+            let mut types = vec![TypeId::of::<Dynamic>(); usize::from(count)];
+            if let Some(own) = types.first_mut() {
+                match row.module {
+                    "<string>" => *own = TypeId::of::<ImmutableString>(),
+                    "<list>" => *own = TypeId::of::<rhai::Array>(),
+                    _ => {}
+                }
+            }
+            let room = room.clone();
+            engine.register_raw_fn(row.name, &types, move |_, args| room.call(row, run, args));
+        }
+    }
+    super::regex::register(engine, meter);
+}
+
+fn limits(budget: &Budget) -> Limits {
+    Limits {
+        depth: budget.depth,
+        value_bytes: budget.string.max(budget.elements.saturating_mul(size_of::<Value>())),
+        memory: None,
+        ..Limits::default()
+    }
+}
+
+impl Room {
+    fn call(&self, row: &'static Builtin, run: PlainFn, args: &mut [&mut Dynamic]) -> Result<Dynamic, Box<EvalAltResult>> {
+        let budget = self.meter.budget();
+        let mut crossing = Crossing::new(budget);
+        let mut values = Vec::with_capacity(usize::from(row.arity.max));
+        for arg in args.iter() {
+            values.push(to_value(&crossing.outward(arg).map_err(|stuck| self.stuck(&stuck))?));
+        }
+        while values.len() < usize::from(row.arity.max) {
+            values.push(Value::Nil);
+        }
+        let mut cx = Cx { isolate: &self.isolate, context: &self.context };
+        let given = run(&mut cx, &mut values).map_err(|raise| self.raised(&raise))?;
+        let data = to_data(&given).map_err(|raise| self.raised(&raise))?;
+        Crossing::new(budget).inward(&data).map_err(|stuck| self.stuck(&stuck))
+    }
+
+    fn stuck(&self, stuck: &Stuck) -> Box<EvalAltResult> {
+        match stuck {
+            Stuck::Over(limit) => self.over(*limit),
+            Stuck::NoData(what) => format!("this function takes data, not {what}").into(),
+            Stuck::TooDeep => "this value is nested too deep".into(),
+        }
+    }
+
+    fn over(&self, limit: Limit) -> Box<EvalAltResult> {
+        self.meter.end(limit);
+        EvalAltResult::ErrorTerminated(Dynamic::UNIT, Position::NONE).into()
+    }
+
+    /// An error of a builtin, as `catch` sees it: `e.code`, `e.message`.
+    fn raised(&self, raise: &Raise) -> Box<EvalAltResult> {
+        if raise.code == lang::vm::codes::SIZE {
+            return self.over(Limit::String);
+        }
+        if raise.why == Why::Exhausted {
+            return self.over(Limit::Memory);
+        }
+        let mut map = Map::new();
+        map.insert("code".into(), raise.code.into());
+        map.insert("message".into(), raise.message.clone().into());
+        EvalAltResult::ErrorRuntime(map.into(), Position::NONE).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn names(granted: &[Capability]) -> BTreeSet<&'static str> {
+        rows(granted).map(|(row, _)| row.name).collect()
+    }
+
+    #[test]
+    fn every_row_on_the_lists_is_there_answers_at_once_and_needs_no_right() {
+        for (module, list) in [("", GLOBAL), ("<string>", OF_STRINGS), ("<list>", OF_LISTS)] {
+            for name in list {
+                let row = registry().find(module, name).unwrap_or_else(|| panic!("no {module} {name}"));
+                assert!(row.caps.is_empty(), "{name} needs a right");
+                assert!(matches!(row.run, Run::Plain(_)), "{name} waits or calls closures");
+            }
+        }
+    }
+
+    #[test]
+    fn a_right_brings_exactly_the_builtins_that_need_it_and_no_other() {
+        let plain = names(&[]);
+        let with = |rights: &[Capability]| names(rights).difference(&plain).copied().collect::<Vec<_>>();
+        assert_eq!(with(&[Capability::FsRead]), ["file_exists", "list_dir", "read_file"]);
+        assert_eq!(with(&[Capability::FsWrite]), ["append_file", "delete_file", "mkdir", "write_file"]);
+        assert_eq!(with(&[Capability::Env]), ["env"]);
+        assert_eq!(with(&[Capability::Net, Capability::Process, Capability::Llm]), Vec::<&str>::new());
+    }
+
+    /// A row that reaches outside and answers at once can be granted, or says why not: a new one is not forgotten.
+    #[test]
+    fn what_reaches_outside_and_is_not_granted_needs_a_run() {
+        let missing: Vec<&str> = registry()
+            .all()
+            .filter(|row| !row.caps.is_empty() && matches!(row.run, Run::Plain(_)) && !GRANTED.contains(&row.name))
+            .map(|row| row.name)
+            .collect();
+        // Facts, tools and streams live in a run.
+        assert_eq!(
+            missing,
+            ["store_fact", "recall_facts", "invalidate_facts", "file_tools", "shell_tool", "llm_stream"]
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! What went wrong in a pack, for people.
+
+use super::budget::Budget;
+use super::codes::{BUDGET, FAILED, LOAD, REFUSED};
+use super::data::{Crossing, Stuck};
+use super::meter::{Limit, Meter};
+use crate::convert::to_value;
+use lang::diagnostic::TraceFrame;
+use lang::source::{SourceRef, Span};
+use lang::vm::Raise;
+use rhai::{Dynamic, EvalAltResult, ParseError, Position};
+
+/// Whose trouble it is.
+pub(super) struct Whose<'a> {
+    /// The pack's text; its name is the pack's.
+    pub(super) source: &'a SourceRef,
+    /// The provider; nothing while the pack is loaded.
+    pub(super) provider: Option<&'a str>,
+    pub(super) meter: &'a Meter,
+}
+
+impl Whose<'_> {
+    fn subject(&self) -> String {
+        match self.provider {
+            Some(id) => format!("the reminder provider `{id}` of the pack `{}`", self.source.name()),
+            None => format!("the pack `{}`", self.source.name()),
+        }
+    }
+
+    /// It used up its budget.
+    pub(super) fn over(&self, limit: Limit, at: Option<Span>) -> Box<Raise> {
+        let budget: &Budget = self.meter.budget();
+        let message = format!("{} used up its {}", self.subject(), limit.describe(budget));
+        let raise = Raise::error(BUDGET, message).labelled("it was ended here").help(format!(
+            "let it do less, or give it more: `{}` of the pack under `[providers]` in harn.toml",
+            limit.key()
+        ));
+        self.at(raise, at)
+    }
+
+    /// The interpreter itself failed.
+    pub(super) fn panicked(&self) -> Box<Raise> {
+        self.at(Raise::error(FAILED, format!("{} made the interpreter fail", self.subject())), None)
+    }
+
+    /// What it gave back is no data.
+    pub(super) fn no_data(&self, what: &str, at: Option<Span>) -> Box<Raise> {
+        let raise = Raise::error(FAILED, format!("{} gave back {what}", self.subject()))
+            .labelled("by this function")
+            .help("give back nothing, a reminder `#{body: \"…\"}`, or a list of reminders");
+        self.at(raise, at)
+    }
+
+    fn at(&self, raise: Box<Raise>, at: Option<Span>) -> Box<Raise> {
+        // A pack is always named with a place.
+        raise.at(self.source, at.unwrap_or_default())
+    }
+
+    /// An error that nobody caught.
+    pub(super) fn error(&self, error: EvalAltResult) -> Box<Raise> {
+        let (error, trace) = innermost(error, self.source);
+        let at = span_at(self.source, error.position());
+        let limit = self.meter.hit().or_else(|| limit_of(&error));
+        let mut raise = match (limit, error) {
+            (Some(limit), _) => self.over(limit, at),
+            (None, EvalAltResult::ErrorRuntime(value, _)) => self.thrown(&value, at),
+            (None, EvalAltResult::ErrorParsing(kind, _)) => {
+                self.at(Raise::error(REFUSED, kind.to_string()).labelled("not in a pack"), at)
+            }
+            (None, mut other) => {
+                other.set_position(Position::NONE);
+                let message = format!("{} failed: {}", self.subject(), first_small(&other.to_string()));
+                self.at(Raise::error(FAILED, message).labelled("here"), at)
+            }
+        };
+        raise.trace.extend(trace);
+        raise
+    }
+
+    /// What a pack threw: a text, or a map with `message`.
+    fn thrown(&self, value: &Dynamic, at: Option<Span>) -> Box<Raise> {
+        let data = match Crossing::new(self.meter.budget()).outward(value) {
+            Ok(data) => data,
+            Err(Stuck::Over(limit)) => return self.over(limit, at),
+            Err(Stuck::NoData(_) | Stuck::TooDeep) => "what it threw is no data".into(),
+        };
+        let said = data.get("message").as_str().map_or_else(|| data.to_text(), Into::into);
+        let code = data.get("code").as_str().and_then(|code| crate::catalogue().into_iter().find(|row| row.code == code));
+        let message = format!("{} failed: {said}", self.subject());
+        let mut raise = Raise::error(code.map_or(FAILED, |row| row.code), message).labelled("thrown here");
+        raise.value = to_value(&data);
+        self.at(raise, at)
+    }
+}
+
+/// The pack is no Rhai.
+pub(super) fn unreadable(error: &ParseError, source: &SourceRef) -> Box<Raise> {
+    let said = error.err_type().to_string();
+    let (code, message) = match error.err_type() {
+        rhai::ParseErrorType::Reserved(word) => (REFUSED, format!("a pack has no `{word}`")),
+        rhai::ParseErrorType::BadInput(rhai::LexError::ImproperSymbol(word, _)) if ["eval", "import", "export"].contains(&word.as_str()) => {
+            (REFUSED, format!("a pack has no `{word}`"))
+        }
+        _ => (LOAD, format!("the pack `{}` is no Rhai: {}", source.name(), first_small(&said))),
+    };
+    Raise::error(code, message).labelled("here").at(source, span_at(source, error.position()).unwrap_or_default())
+}
+
+/// Which limit the interpreter itself found.
+fn limit_of(error: &EvalAltResult) -> Option<Limit> {
+    Some(match error {
+        EvalAltResult::ErrorTooManyOperations(_) => Limit::Operations,
+        EvalAltResult::ErrorStackOverflow(_) => Limit::Depth,
+        EvalAltResult::ErrorDataTooLarge(what, _) if what.starts_with("Length") => Limit::String,
+        EvalAltResult::ErrorDataTooLarge(..) => Limit::Elements,
+        _ => return None,
+    })
+}
+
+/// The error itself, and the functions that it came out of, innermost first.
+fn innermost(mut error: EvalAltResult, source: &SourceRef) -> (EvalAltResult, Vec<TraceFrame>) {
+    let mut trace = Vec::new();
+    let error = loop {
+        error = match error {
+            EvalAltResult::ErrorInFunctionCall(name, _, inner, at) => {
+                let name = if name.starts_with("anon$") { "<closure>".to_owned() } else { name };
+                let place = span_at(source, at).map(|span| (source.clone(), span));
+                trace.push(TraceFrame::new(name, place));
+                *inner
+            }
+            EvalAltResult::ErrorInModule(_, inner, _) => *inner,
+            other => break other,
+        };
+    };
+    trace.reverse();
+    (error, trace)
+}
+
+/// Rhai begins its sentences with a capital.
+fn first_small(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) if !chars.as_str().starts_with(char::is_uppercase) => first.to_lowercase().chain(chars).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+/// The word at a position of Rhai, or the one character.
+pub(super) fn span_at(source: &SourceRef, at: Position) -> Option<Span> {
+    let (line, column) = (at.line()?, at.position().unwrap_or(1));
+    let text = source.text();
+    let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
+    let rest = text.get(start..)?;
+    let offset = rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(i, _)| i);
+    let rest = &rest[offset..];
+    let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let length = if word == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { word };
+    let from = u32::try_from(start + offset).ok()?;
+    Some(Span::new(from, from + u32::try_from(length).ok()?))
+}

@@ -1,0 +1,31 @@
+//! Provider packs: `.rhai` files whose reminder providers one did not write oneself, each in a sandbox of its own.
+//!
+//! What may go wrong in a pack is the pack's own trouble: it cannot read anything, change the run, stop it, or hold it up for
+//! longer than its [`Budget`]. Three things see to that:
+//!
+//! - `sandbox`: an engine that offers functions of data alone, `builtins` and `texts` those of harn;
+//! - `shape`: what is refused before a pack runs. Closures stand where they are used, so that no value ever holds one: values
+//!   are trees, and what they weigh is what is counted;
+//! - `meter`: counts operations, memory, computing time and stack while a pack computes.
+//!
+//! The way of a pack: `load` reads and runs it once, `provider` asks it, `data` carries values in and out, `seen` lets it look
+//! at the session, `fault` says what went wrong. [`Packs`] is what a run knows of its packs.
+
+mod budget;
+mod builtins;
+mod codes;
+mod data;
+mod fault;
+mod load;
+mod meter;
+mod of_run;
+mod provider;
+mod regex;
+mod sandbox;
+mod seen;
+mod shape;
+mod texts;
+
+pub use budget::{Budget, PackSpec};
+pub(crate) use codes::CODES;
+pub(crate) use of_run::{Packs, check_pack};
