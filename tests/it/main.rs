@@ -12,6 +12,7 @@
 //! - [`repl`]: a session through a pipe.
 //! - [`repl_rhai`]: the same in Rhai.
 //! - [`rhai_builtins`]: every builtin can be called from Rhai.
+//! - [`rhai_packs`]: packs of reminder providers, hostile ones above all.
 //! - [`rhai_twins`]: programs in both languages do the same.
 //! - [`facts`]: processes that share facts, and files that were tampered with.
 //! - [`examples`]: the guide's programs print what its pages show.
@@ -63,6 +64,7 @@ mod repl;
 mod repl_rhai;
 mod rhai;
 mod rhai_builtins;
+mod rhai_packs;
 mod rhai_twins;
 mod scripts;
 mod snapshots;

@@ -134,6 +134,16 @@ impl Meter {
         true
     }
 
+    /// Whether there is stack left; where not, the evaluation ends.
+    pub(super) fn has_stack(&self) -> bool {
+        let (top, room) = self.stack.get();
+        let is_there = top.saturating_sub(here()) <= room;
+        if !is_there {
+            self.end(Limit::Depth);
+        }
+        is_there
+    }
+
     /// Ends the evaluation for a limit that somebody else found.
     pub(super) fn end(&self, limit: Limit) {
         if self.hit.get().is_none() {

@@ -3,7 +3,8 @@
 //! What may go wrong in a pack is the pack's own trouble: it cannot read anything, change the run, stop it, or hold it up for
 //! longer than its [`Budget`]. Three things see to that:
 //!
-//! - `sandbox`: an engine that offers functions of data alone, `builtins` and `texts` those of harn;
+//! - `sandbox`: an engine that offers functions of data alone, `builtins` and `regex` those of harn, `texts` and `written`
+//!   bounded ones in the place of Rhai's;
 //! - `shape`: what is refused before a pack runs. Closures stand where they are used, so that no value ever holds one: values
 //!   are trees, and what they weigh is what is counted;
 //! - `meter`: counts operations, memory, computing time and stack while a pack computes.
@@ -24,7 +25,10 @@ mod regex;
 mod sandbox;
 mod seen;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod texts;
+mod written;
 
 pub use budget::{Budget, PackSpec};
 pub(crate) use codes::CODES;

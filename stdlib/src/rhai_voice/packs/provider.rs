@@ -22,14 +22,13 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// The stack that a pack needs, in bytes, and what it may use of it. Values are nested as deep as they have elements, and
-/// dropping one takes some hundred bytes a level; calls and expressions are ended before they use up their part.
-const STACK: usize = 5 << 20;
+/// What of the stack calls and expressions may use, in bytes: they are ended before they use more. Beside it there is room
+/// for values, which are nested as deep as they have elements; copying and dropping one takes some 200 bytes a level.
 const OF_CALLS: usize = 2 << 20;
 /// What is taken where there is less: more than twice as much, so that one pack does not make the next one take it again.
 const NEW_STACK: usize = 16 << 20;
 /// A level of a value.
-const LEVEL: usize = 512;
+const LEVEL: usize = 400;
 
 /// What the run has for its packs.
 #[derive(Clone)]
@@ -53,7 +52,7 @@ impl Asked {
 /// Computes something of a pack: measured, with enough stack, and nothing when the interpreter panics.
 pub(super) fn guarded<T>(meter: &Meter, work: impl FnOnce() -> T) -> Option<T> {
     let values = meter.budget().elements.saturating_mul(LEVEL);
-    let (needed, new) = (STACK.max(OF_CALLS + values), NEW_STACK.max(2 * (OF_CALLS + values)));
+    let (needed, new) = (OF_CALLS + values, NEW_STACK.max(2 * (OF_CALLS + values)));
     stacker::maybe_grow(needed, new, || {
         meter.measure(OF_CALLS, || catch_unwind(AssertUnwindSafe(work)).ok())
     })

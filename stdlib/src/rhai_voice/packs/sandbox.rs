@@ -1,7 +1,7 @@
 //! The engine of a pack: Rhai's functions of data, bounded ones of harn, and nothing that reaches outside.
 
 use super::meter::Meter;
-use super::{builtins, seen, texts};
+use super::{builtins, seen, texts, written};
 use lang::builtins::Capability;
 use rhai::module_resolvers::DummyModuleResolver;
 use rhai::packages::{
@@ -59,6 +59,7 @@ pub(super) fn engine(meter: &Rc<Meter>, printed: &Rc<Printed>, granted: &[Capabi
     let to = printed.clone();
     engine.on_debug(move |text, _, _| to.line(text));
     texts::register(&mut engine, meter);
+    written::register(&mut engine, meter);
     seen::register(&mut engine, meter);
     builtins::register(&mut engine, meter, granted);
     engine
