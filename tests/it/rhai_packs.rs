@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// The loop that runs beside each pack.
 const BESIDE: &str = "tests/rhai/packs/beside.harn";
 
-/// However busy the machine: the budget of one evaluation is 50 ms.
+/// Far more than a run takes, however busy the machine is: the budget of one evaluation is 50 ms.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn packs() -> Vec<PathBuf> {
@@ -38,6 +38,25 @@ fn expected(pack: &Path) -> (String, Vec<String>) {
     (words.next().unwrap(), words.filter(|word| word != "fine").collect())
 }
 
+/// What is wrong with how a pack was borne.
+fn misbehaviour(pack: &Path, with: &Outcome, without: &Outcome, patient: bool) -> Option<String> {
+    let (when, said) = expected(pack);
+    let name = pack.file_name().unwrap().to_str().unwrap();
+    let as_without = with.code == Some(0) && with.out == without.out;
+    let refused = with.code == Some(1) && with.out.is_empty();
+    let changed = if when == "load" { !refused } else { !as_without };
+    // In 50 ms some do not come as far as the limit that they are after.
+    let late = !patient && with.err.contains("timeout_ms");
+    let told = late || (with.err.contains(name) && said.iter().all(|word| with.err.contains(word)));
+    let quiet = late || with.drawn("error") == 0;
+    let reported = if said.is_empty() { quiet } else { told };
+    let steers = with.err.contains('\u{1b}');
+    (changed || !reported || steers).then(|| {
+        let err: String = with.err.chars().take(1500).collect();
+        format!("{name}: {when} {said:?}, patient {patient}: {:?}\n{}\n{err}", with.code, with.out)
+    })
+}
+
 #[test]
 fn a_hostile_pack_changes_nothing_but_what_is_reported_of_it() {
     let without = beside(&[]);
@@ -45,23 +64,27 @@ fn a_hostile_pack_changes_nothing_but_what_is_reported_of_it() {
     assert!(without.out.contains("from the other provider"), "{}", without.out);
     let mut wrong = Vec::new();
     for pack in packs() {
-        let (when, said) = expected(&pack);
-        let name = pack.file_name().unwrap().to_str().unwrap();
         let began = Instant::now();
         let with = beside(&["--provider", pack.to_str().unwrap()]);
+        wrong.extend(misbehaviour(&pack, &with, &without, false));
         let took = began.elapsed();
-        let as_without = with.code == Some(0) && with.out == without.out;
-        let refused = with.code == Some(1) && with.out.is_empty();
-        let good = if when == "load" { refused } else { as_without };
-        let named = said.is_empty() || with.err.contains(name);
-        if !good || !named || !said.iter().all(|word| with.err.contains(word)) || took > PATIENCE {
-            let err: String = with.err.chars().take(1500).collect();
-            wrong.push(format!("{name}: {when} {said:?} in {took:?}: {:?}\n{}\n{err}", with.code, with.out));
-        }
-        if said.is_empty() {
-            assert_eq!(with.drawn("error"), 0, "{name}: {}", with.err);
-        }
-        assert!(!with.err.contains('\u{1b}'), "{name} steers the terminal: {:?}", with.err);
+        assert!(took < PATIENCE, "{} took {took:?}", pack.display());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn with_all_the_time_there_is_each_hits_the_limit_that_it_is_after() {
+    let without = beside(&[]);
+    let dir = scratch("packs-patient");
+    let main = dir.join("main.harn");
+    fs::copy(root().join(BESIDE), &main).unwrap();
+    let mut wrong = Vec::new();
+    for pack in packs() {
+        let toml = format!("[providers]\npacks = [{{file = {:?}, timeout_ms = 60_000}}]\n", pack.to_str().unwrap());
+        fs::write(dir.join("harn.toml"), toml).unwrap();
+        let with = harn(&["run", "--seed", "1", main.to_str().unwrap()]);
+        wrong.extend(misbehaviour(&pack, &with, &without, true));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
@@ -117,7 +140,7 @@ fn only_the_project_grants_and_never_more_than_the_run_has() {
         let main = dir.join("main.harn");
         let outcome = harn(&[&["run", main.to_str().unwrap()][..], more].concat());
         assert_eq!((outcome.code, outcome.out.as_str()), (Some(0), bodies), "{name}: {}", outcome.err);
-        assert_eq!(outcome.err.contains("HARN-PCK-004"), bodies == "[]\n", "{name}: {}", outcome.err);
+        assert_eq!(outcome.err.contains("HARN-PCK-003"), bodies == "[]\n", "{name}: {}", outcome.err);
     }
 }
 
@@ -168,7 +191,7 @@ fn what_is_wrong_with_packs_in_the_project_is_found_with_its_place() {
 fn the_example_guards_a_loop() {
     let args = ["run", "--seed", "1", "--provider", "examples/packs/secrets.rhai", "examples/packs/secrets.harn"];
     let outcome = harn(&args);
-    let said = "What look gave looks as if it held a secret (password). Do not repeat it. (for 2 turns)\n";
+    let said = "What look gave looks as if it held a secret (password). Do not repeat it. (for 3 turns)\n";
     assert_eq!((outcome.code, outcome.out.as_str(), outcome.err.as_str()), (Some(0), said, ""));
     // Without it nobody warns.
     let outcome = harn(&["run", "--seed", "1", "examples/packs/secrets.harn"]);

@@ -1,10 +1,12 @@
 //! What went wrong in a pack, for people.
 
 use super::budget::Budget;
+use super::builtins::GRANTED;
 use super::codes::{BUDGET, FAILED, LOAD, REFUSED};
 use super::data::{Crossing, Stuck};
 use super::meter::{Limit, Meter};
 use crate::convert::to_value;
+use crate::table::registry;
 use lang::diagnostic::TraceFrame;
 use lang::source::{SourceRef, Span};
 use lang::vm::Raise;
@@ -16,6 +18,8 @@ pub(super) struct Whose<'a> {
     pub(super) source: &'a SourceRef,
     /// The provider; nothing while the pack is loaded.
     pub(super) provider: Option<&'a str>,
+    /// What is shown where nothing nearer is known.
+    pub(super) place: Span,
     pub(super) meter: &'a Meter,
 }
 
@@ -53,7 +57,7 @@ impl Whose<'_> {
 
     fn at(&self, raise: Box<Raise>, at: Option<Span>) -> Box<Raise> {
         // A pack is always named with a place.
-        raise.at(self.source, at.unwrap_or_default())
+        raise.at(self.source, at.unwrap_or(self.place))
     }
 
     /// An error that nobody caught.
@@ -67,6 +71,7 @@ impl Whose<'_> {
             (None, EvalAltResult::ErrorParsing(kind, _)) => {
                 self.at(Raise::error(REFUSED, kind.to_string()).labelled("not in a pack"), at)
             }
+            (None, EvalAltResult::ErrorFunctionNotFound(signature, _)) => self.at(self.not_there(&signature), at),
             (None, mut other) => {
                 other.set_position(Position::NONE);
                 let message = format!("{} failed: {}", self.subject(), first_small(&other.to_string()));
@@ -75,6 +80,23 @@ impl Whose<'_> {
         };
         raise.trace.extend(trace);
         raise
+    }
+
+    /// A function that a pack does not have.
+    fn not_there(&self, signature: &str) -> Box<Raise> {
+        let name = signature.split([' ', '(']).next().unwrap_or(signature);
+        let Some(row) = registry().all().find(|row| row.name == name && !row.is_method()) else {
+            let message = format!("{} failed: there is no function `{signature}`", self.subject());
+            return Raise::error(FAILED, message).labelled("not known with these arguments");
+        };
+        let raise = Raise::error(REFUSED, format!("{} has no `{name}`", self.subject())).labelled("not in a pack");
+        match row.caps.first() {
+            Some(right) if GRANTED.contains(&name) => raise.help(format!(
+                "its project can give it the right, in harn.toml: `packs = [{{file = \"…\", allow = [\"{}\"]}}]`",
+                right.name()
+            )),
+            _ => raise.help("a pack computes reminders out of what it is shown"),
+        }
     }
 
     /// What a pack threw: a text, or a map with `message`.

@@ -55,7 +55,7 @@ pub(super) fn load(source: &SourceRef, spec: &PackSpec, asked: &Asked) -> Result
     let printed = Rc::<Printed>::default();
     let arriving = Arriving::default();
     *arriving.borrow_mut() = Some(Vec::new());
-    let whose = Whose { source, provider: None, meter: &meter };
+    let whose = Whose { source, provider: None, place: Span::default(), meter: &meter };
     let loaded = guarded(&meter, || {
         let mut engine = engine(&meter, &printed, &granted);
         offer_registration(&mut engine, source, &arriving);
@@ -127,7 +127,13 @@ fn read(mut spec: Map, at: Span) -> Result<Registered, Box<Raise>> {
     }
     let names = spec.get("subscribes_to").and_then(|names| names.clone().into_typed_array::<String>().ok());
     let names = names.filter(|names| !names.is_empty()).ok_or_else(|| wrong("subscribes_to", "a list of event names"))?;
-    let events = names.iter().map(|name| event_of(name, 0)).collect::<Result<Vec<_>, _>>()?.into_iter().collect();
+    let event = |name: &String| {
+        event_of(name, 0).map_err(|mut raise| {
+            raise.code = LOAD;
+            raise
+        })
+    };
+    let events = names.iter().map(event).collect::<Result<Vec<_>, _>>()?.into_iter().collect();
     let evaluate = spec.remove("evaluate").and_then(Dynamic::try_cast::<FnPtr>);
     let evaluate = evaluate.ok_or_else(|| wrong("evaluate", "a closure that takes `ctx`"))?;
     Ok(Registered { id, events, evaluate, at })

@@ -84,7 +84,7 @@ impl PackProvider {
     }
 
     fn whose(&self) -> Whose<'_> {
-        Whose { source: &self.pack.source, provider: Some(&self.id), meter: &self.pack.meter }
+        Whose { source: &self.pack.source, provider: Some(&self.id), place: self.at, meter: &self.pack.meter }
     }
 
     /// Evaluates it; what it gave back, as data.

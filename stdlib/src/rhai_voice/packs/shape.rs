@@ -103,6 +103,8 @@ impl Shape<'_> {
                 });
             }
             ASTNode::Stmt(_) => {}
+            // A kind of node that was not known when this was written.
+            _ => self.refuse(Position::NONE, "this is no Rhai that a pack may use".to_owned(), "write it otherwise"),
         }
     }
 
