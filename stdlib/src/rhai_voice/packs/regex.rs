@@ -106,7 +106,12 @@ mod tests {
     fn what_would_take_long_is_refused() {
         assert!(matches("((a{100}){100}){100}", "a").is_err_and(|why| why.contains("too large")));
         // Each byte would build a new state of the automaton.
-        let text: String = (0..1_000_000_u32).map(|i| if i.wrapping_mul(2_654_435_761) >> 31 == 0 { 'a' } else { 'b' }).collect();
+        let mut dice = 1_u64;
+        let mut toss = || {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            if dice >> 63 == 0 { 'a' } else { 'b' }
+        };
+        let text: String = (0..1_000_000).map(|_| toss()).collect();
         let answer = matches("[ab]*a[ab]{400}c", &text);
         assert!(answer.is_err_and(|why| why.contains("too long")));
     }

@@ -99,7 +99,7 @@ impl Dice {
     }
 
     fn name(&mut self) -> &'static str {
-        self.of(&["a", "b", "c", "ctx", "xs", "f"])
+        self.of(&["a", "b", "c", "ctx", "xs"])
     }
 
     fn expression(&mut self, depth: usize) -> String {
@@ -114,10 +114,11 @@ impl Dice {
             2 => format!("({} {} {})", self.expression(d), self.of(&["+", "-", "*", "/", "%", "**", "<<", "==", "<", "&&", "??", "in"]), self.expression(d)),
             3 => format!("{}[{}]", self.expression(d), self.expression(d)),
             4 => format!("{}.{}", self.expression(d), self.of(&["k", "payload", "session", "messages", "len", "id"])),
-            5 => format!("|{}| {}", self.name(), self.expression(d)),
+            // Refused nearly everywhere, so not too often.
+            5 if self.below(20) == 0 => format!("|{}| {}", self.name(), self.expression(d)),
             6 => format!("{}.{}({})", self.expression(d), self.of(&METHODS), self.expression(d)),
             7 => format!("{}.{}(|{}| {})", self.expression(d), self.of(&METHODS), self.name(), self.expression(d)),
-            8 => format!("{}({})", self.of(&["f", "g", "blob", "range", "json_parse", "sha256", "print", "Fn", "regex_match"]), self.expression(d)),
+            8 => format!("{}({})", self.of(&["f", "g", "blob", "range", "json_parse", "sha256", "print", "to_debug", "regex_match"]), self.expression(d)),
             9 => format!("`{}${{{}}}`", self.of(&["x", "\\n", ""]), self.expression(d)),
             10 => format!("if {} {{ {} }} else {{ {} }}", self.expression(d), self.expression(d), self.expression(d)),
             11 => format!("switch {} {{ 1 => {}, \"x\" => {}, _ => {} }}", self.expression(d), self.expression(d), self.expression(d), self.expression(d)),
@@ -144,11 +145,11 @@ impl Dice {
     }
 
     fn pack(&mut self) -> String {
-        let top: String = (0..self.below(3)).map(|_| self.statement(2) + "\n").collect();
+        let top = if self.below(4) == 0 { self.statement(2) } else { String::new() };
         let body: String = (0..self.below(5)).map(|_| self.statement(3) + "\n").collect();
         let last = self.expression(3);
         format!(
-            "fn f(x) {{ {} }}\nfn g(x) {{ {} }}\nlet a = 1; let b = []; let c = \"t\"; let xs = [3, 1, 2];\n{top}\
+            "fn f(x) {{ {} }}\nfn g(x) {{ {} }}\nlet a = 1; let b = []; let c = \"t\"; let xs = [3, 1, 2];\n{top}\n\
              register_reminder_provider(#{{id: \"made-up\", subscribes_to: [\"post_turn\"], evaluate: |ctx| {{\n{body}{last}\n}}}});\n",
             self.expression(2),
             self.expression(2)
