@@ -146,7 +146,8 @@ fn only_the_project_grants_and_never_more_than_the_run_has() {
 
 #[test]
 fn a_project_sets_the_budget_of_a_pack() {
-    let pack = "fn spend() { let n = 0; for i in 0..2000 { n += i; } \"spent\" }\n".to_owned() + gives("spend()").as_str();
+    let pack =
+        "fn spend() { let n = 0; for i in 0..2000 { n += i; } \"spent\" }\n".to_owned() + gives("spend()").as_str();
     for (toml, bodies, says) in [
         ("packs = [\"pack.rhai\"]", "[\"spent\"]\n", ""),
         ("packs = [{file = \"pack.rhai\", max_operations = 500}]", "[]\n", "500 operations"),

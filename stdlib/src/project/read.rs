@@ -1,5 +1,6 @@
 //! Reading `harn.toml`, with a place for everything that is wrong.
 
+use super::packs::PACKS;
 use super::{KEY, MODELS, NAME, NOT_TOML, Project, UNREADABLE, VALUE};
 use crate::limits::{parse_size, parse_time};
 use lang::builtins::Capability;
@@ -8,7 +9,6 @@ use lang::source::{Source, SourceRef, Span};
 use providers::model::{CapabilityError, CapabilityTable};
 use std::ops::Range;
 use std::path::Path;
-use super::packs::PACKS;
 use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};

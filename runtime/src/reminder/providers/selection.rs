@@ -96,7 +96,9 @@ impl ReminderOptions {
             let message = format!("unknown key `{unknown}` in `reminders`");
             return Err(ReminderError::new(ReminderCode::Shape, unknown.as_ref(), message)
                 .suggest(nearest(unknown, KEYS.iter().copied()))
-                .or_help("remove it: `reminders` has `enabled`, `providers`, `packs`, `config`, `strict` and `placement`"));
+                .or_help(
+                    "remove it: `reminders` has `enabled`, `providers`, `packs`, `config`, `strict` and `placement`",
+                ));
         }
         let flag = |key: &str, default: bool| match data.get(key) {
             Data::Nil => Ok(default),

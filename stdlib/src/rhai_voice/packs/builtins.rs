@@ -15,15 +15,8 @@ use std::any::{Any, TypeId};
 use std::rc::Rc;
 
 /// Global builtins that every pack has. Those that Rhai has under the same name are Rhai's.
-pub(super) const GLOBAL: &[&str] = &[
-    "base64_decode",
-    "base64_encode",
-    "join",
-    "json_parse",
-    "json_stringify",
-    "json_stringify_pretty",
-    "sha256",
-];
+pub(super) const GLOBAL: &[&str] =
+    &["base64_decode", "base64_encode", "join", "json_parse", "json_stringify", "json_stringify_pretty", "sha256"];
 
 /// Methods of strings that Rhai lacks.
 pub(super) const OF_STRINGS: &[&str] = &[
@@ -46,7 +39,8 @@ pub(super) const OF_STRINGS: &[&str] = &[
 pub(super) const OF_LISTS: &[&str] = &["first", "flatten", "last", "skip", "slice", "sum", "unique"];
 
 /// What can be granted: the rights of builtins that answer at once and need no run around them.
-pub(super) const GRANTED: &[&str] = &["append_file", "delete_file", "env", "file_exists", "list_dir", "mkdir", "read_file", "write_file"];
+pub(super) const GRANTED: &[&str] =
+    &["append_file", "delete_file", "env", "file_exists", "list_dir", "mkdir", "read_file", "write_file"];
 
 /// The most arguments after which a builtin that takes any number takes no more.
 const MOST_ARGUMENTS: u8 = 8;
@@ -82,9 +76,11 @@ pub(super) fn rows(granted: &[Capability]) -> impl Iterator<Item = (&'static Bui
     };
     let data = named("", GLOBAL).chain(named("<string>", OF_STRINGS)).chain(named("<list>", OF_LISTS));
     let with_rights = named("", GRANTED).filter(|row| row.caps.iter().all(|right| granted.contains(right)));
-    data.filter(|row| row.caps.is_empty()).chain(with_rights.filter(|row| !row.caps.is_empty())).filter_map(|row| match row.run {
-        Run::Plain(run) => Some((row, run)),
-        Run::Waits(_) | Run::Native(_) => None,
+    data.filter(|row| row.caps.is_empty()).chain(with_rights.filter(|row| !row.caps.is_empty())).filter_map(|row| {
+        match row.run {
+            Run::Plain(run) => Some((row, run)),
+            Run::Waits(_) | Run::Native(_) => None,
+        }
     })
 }
 
@@ -123,7 +119,12 @@ fn limits(budget: &Budget) -> Limits {
 }
 
 impl Room {
-    fn call(&self, row: &'static Builtin, run: PlainFn, args: &mut [&mut Dynamic]) -> Result<Dynamic, Box<EvalAltResult>> {
+    fn call(
+        &self,
+        row: &'static Builtin,
+        run: PlainFn,
+        args: &mut [&mut Dynamic],
+    ) -> Result<Dynamic, Box<EvalAltResult>> {
         let budget = self.meter.budget();
         let mut crossing = Crossing::new(budget);
         let mut values = Vec::with_capacity(usize::from(row.arity.max));

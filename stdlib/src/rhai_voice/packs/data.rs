@@ -147,7 +147,10 @@ mod tests {
         assert_eq!(crossing("12345".into()), Some(Stuck::Over(Limit::String)));
         assert_eq!(crossing(Data::list(["123".into(), "45".into()])), Some(Stuck::Over(Limit::String)));
         assert_eq!(crossing(Data::list([1, 2, 3, 4].map(Data::Int))), Some(Stuck::Over(Limit::Elements)));
-        assert_eq!(crossing(Data::list([Data::list([1, 2].map(Data::Int)), 3.into()])), Some(Stuck::Over(Limit::Elements)));
+        assert_eq!(
+            crossing(Data::list([Data::list([1, 2].map(Data::Int)), 3.into()])),
+            Some(Stuck::Over(Limit::Elements))
+        );
         assert_eq!(crossing(Data::list([1, 2, 3].map(Data::Int))), None);
     }
 

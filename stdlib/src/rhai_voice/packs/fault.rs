@@ -107,7 +107,8 @@ impl Whose<'_> {
             Err(Stuck::NoData(_) | Stuck::TooDeep) => "what it threw is no data".into(),
         };
         let said = data.get("message").as_str().map_or_else(|| data.to_text(), Into::into);
-        let code = data.get("code").as_str().and_then(|code| crate::catalogue().into_iter().find(|row| row.code == code));
+        let code =
+            data.get("code").as_str().and_then(|code| crate::catalogue().into_iter().find(|row| row.code == code));
         let message = format!("{} failed: {said}", self.subject());
         let mut raise = Raise::error(code.map_or(FAILED, |row| row.code), message).labelled("thrown here");
         raise.value = to_value(&data);
@@ -120,7 +121,9 @@ pub(super) fn unreadable(error: &ParseError, source: &SourceRef) -> Box<Raise> {
     let said = error.err_type().to_string();
     let (code, message) = match error.err_type() {
         rhai::ParseErrorType::Reserved(word) => (REFUSED, format!("a pack has no `{word}`")),
-        rhai::ParseErrorType::BadInput(rhai::LexError::ImproperSymbol(word, _)) if ["eval", "import", "export"].contains(&word.as_str()) => {
+        rhai::ParseErrorType::BadInput(rhai::LexError::ImproperSymbol(word, _))
+            if ["eval", "import", "export"].contains(&word.as_str()) =>
+        {
             (REFUSED, format!("a pack has no `{word}`"))
         }
         _ => (LOAD, format!("the pack `{}` is no Rhai: {}", source.name(), first_small(&said))),

@@ -45,7 +45,11 @@ const KEYS: [&str; 3] = ["id", "subscribes_to", "evaluate"];
 ///
 /// # Errors
 /// Everything that keeps it from being used.
-pub(super) fn load(source: &SourceRef, spec: &PackSpec, asked: &Asked) -> Result<Vec<Rc<PackProvider>>, Vec<Diagnostic>> {
+pub(super) fn load(
+    source: &SourceRef,
+    spec: &PackSpec,
+    asked: &Asked,
+) -> Result<Vec<Rc<PackProvider>>, Vec<Diagnostic>> {
     if source.text().len() > LONGEST_PACK {
         let message = format!("the pack `{}` is longer than {} KiB", source.name(), LONGEST_PACK >> 10);
         return Err(vec![Diagnostic::error(LOAD, message).label(source, Span::default(), "this pack")]);
@@ -73,11 +77,9 @@ pub(super) fn load(source: &SourceRef, spec: &PackSpec, asked: &Asked) -> Result
     let registered = arriving.take().unwrap_or_default();
     if registered.is_empty() {
         let message = format!("the pack `{}` registers no provider", source.name());
-        return Err(vec![
-            Diagnostic::error(LOAD, message)
-                .label(source, Span::default(), "this pack")
-                .help("call `register_reminder_provider(#{id: …, subscribes_to: […], evaluate: |ctx| …})` at its top level"),
-        ]);
+        return Err(vec![Diagnostic::error(LOAD, message).label(source, Span::default(), "this pack").help(
+            "call `register_reminder_provider(#{id: …, subscribes_to: […], evaluate: |ctx| …})` at its top level",
+        )]);
     }
     let pack = Rc::new(Pack { source: source.clone(), engine, ast, meter, printed });
     let provider = |new: Registered| Rc::new(PackProvider::new(&pack, asked, new.id, new.events, new.evaluate, new.at));
@@ -126,7 +128,8 @@ fn read(mut spec: Map, at: Span) -> Result<Registered, Box<Raise>> {
         return Err(Raise::error(REFUSED, message).help("give the provider an id of its own"));
     }
     let names = spec.get("subscribes_to").and_then(|names| names.clone().into_typed_array::<String>().ok());
-    let names = names.filter(|names| !names.is_empty()).ok_or_else(|| wrong("subscribes_to", "a list of event names"))?;
+    let names =
+        names.filter(|names| !names.is_empty()).ok_or_else(|| wrong("subscribes_to", "a list of event names"))?;
     let event = |name: &String| {
         event_of(name, 0).map_err(|mut raise| {
             raise.code = LOAD;

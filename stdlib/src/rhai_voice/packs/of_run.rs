@@ -84,7 +84,9 @@ impl Packs {
 
     fn take_up(&self, new: &Providers) -> Result<(), Box<Raise>> {
         let mut all = self.of_run.borrow_mut();
-        for provider in new.iter().filter(|new| !all.iter().any(|known| Rc::ptr_eq(known, new))).cloned().collect::<Vec<_>>() {
+        for provider in
+            new.iter().filter(|new| !all.iter().any(|known| Rc::ptr_eq(known, new))).cloned().collect::<Vec<_>>()
+        {
             if let Some(other) = all.iter().find(|known| known.id() == provider.id()) {
                 return Err(taken(&provider, other.file()));
             }
@@ -117,15 +119,20 @@ impl Packs {
         let mut brought: Vec<Rc<PackProvider>> = Vec::new();
         for file in files {
             let spec = self.spec_of(file.as_ref());
-            if self.asked.denied.contains(&Capability::FsRead) && !self.loaded.borrow().contains_key(&self.identity(&spec.file)) {
+            if self.asked.denied.contains(&Capability::FsRead)
+                && !self.loaded.borrow().contains_key(&self.identity(&spec.file))
+            {
                 let message = format!("the pack `{}` cannot be read: this run has no `fs.read`", file.as_ref());
-                return Err(Raise::error(LOAD, message).help("name it by `--provider` or in harn.toml, or allow reading"));
+                return Err(
+                    Raise::error(LOAD, message).help("name it by `--provider` or in harn.toml, or allow reading")
+                );
             }
             for provider in self.of_file(&spec).map_err(|found| raised(file.as_ref(), found))?.iter() {
                 if self.of_run.borrow().iter().chain(&brought).any(|known| Rc::ptr_eq(known, provider)) {
                     continue;
                 }
-                let other = brought.iter().find(|other| other.id() == provider.id()).map(|other| other.file().to_owned());
+                let other =
+                    brought.iter().find(|other| other.id() == provider.id()).map(|other| other.file().to_owned());
                 let other = other.or_else(|| self.owner(provider.id()));
                 let other = other.or_else(|| known.is_custom(provider.id()).then(|| "the script".to_owned()));
                 if let Some(other) = other {
@@ -180,7 +187,11 @@ pub(crate) fn check_pack(spec: &PackSpec) -> Vec<Diagnostic> {
     read_and_load(&Files, spec, &asked).err().unwrap_or_default()
 }
 
-fn read_and_load(loader: &dyn Loader, spec: &PackSpec, asked: &Asked) -> Result<Vec<Rc<PackProvider>>, Vec<Diagnostic>> {
+fn read_and_load(
+    loader: &dyn Loader,
+    spec: &PackSpec,
+    asked: &Asked,
+) -> Result<Vec<Rc<PackProvider>>, Vec<Diagnostic>> {
     let name = spec.file.to_string_lossy();
     let source = loader.load(&name).map_err(|why| {
         let mut found = Diagnostic::error(LOAD, format!("the pack `{name}` cannot be loaded: {}", why.message));

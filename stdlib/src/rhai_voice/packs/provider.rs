@@ -53,9 +53,7 @@ impl Asked {
 pub(super) fn guarded<T>(meter: &Meter, work: impl FnOnce() -> T) -> Option<T> {
     let values = meter.budget().elements.saturating_mul(LEVEL);
     let (needed, new) = (OF_CALLS + values, NEW_STACK.max(2 * (OF_CALLS + values)));
-    stacker::maybe_grow(needed, new, || {
-        meter.measure(OF_CALLS, || catch_unwind(AssertUnwindSafe(work)).ok())
-    })
+    stacker::maybe_grow(needed, new, || meter.measure(OF_CALLS, || catch_unwind(AssertUnwindSafe(work)).ok()))
 }
 
 /// A provider of a pack.

@@ -24,7 +24,9 @@ pub(super) fn register(engine: &mut Engine, meter: &Rc<Meter>) {
     engine.register_indexer_get(move |seen: &mut Seen, key: &str| -> Result<Dynamic, Box<EvalAltResult>> {
         seen.read(key, budget.budget()).map_err(|stuck| over(&stuck, &budget))
     });
-    engine.register_fn("keys", |seen: &mut Seen| -> rhai::Array { seen.0.keys().into_iter().map(Dynamic::from).collect() });
+    engine.register_fn("keys", |seen: &mut Seen| -> rhai::Array {
+        seen.0.keys().into_iter().map(Dynamic::from).collect()
+    });
     engine.register_fn("contains", |seen: &mut Seen, key: &str| seen.0.keys().contains(&key));
     engine.register_fn("to_string", |seen: &mut Seen| name(seen));
     engine.register_fn("to_debug", |seen: &mut Seen| name(seen));

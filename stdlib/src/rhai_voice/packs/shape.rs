@@ -56,7 +56,11 @@ pub(super) fn check(ast: &AST, source: &SourceRef) -> Vec<Diagnostic> {
     let mut shape = Shape { functions, source, found: Vec::new() };
     for name in CALLERS.iter().map(|(name, _)| *name).chain([REGISTER]) {
         if shape.functions.contains(name) {
-            shape.refuse(Position::NONE, format!("a pack cannot have a function `{name}` of its own"), "name it otherwise");
+            shape.refuse(
+                Position::NONE,
+                format!("a pack cannot have a function `{name}` of its own"),
+                "name it otherwise",
+            );
         }
     }
     ast.walk(&mut |path: &[ASTNode<'_>]| {
@@ -92,7 +96,11 @@ impl Shape<'_> {
                 self.refuse(at, format!("this closure captures more than {CAPTURES} variables"), "put them into a map");
             }
             ASTNode::Stmt(Stmt::Import(_, at) | Stmt::Export(_, at)) => {
-                self.refuse(*at, "a pack is one file: it imports nothing and exports nothing".to_owned(), "put it into this file");
+                self.refuse(
+                    *at,
+                    "a pack is one file: it imports nothing and exports nothing".to_owned(),
+                    "put it into this file",
+                );
             }
             // The walk does not enter what a loop is left with.
             ASTNode::Stmt(Stmt::BreakLoop(Some(expr), ..)) => {
@@ -113,10 +121,14 @@ impl Shape<'_> {
             Expr::FnCall(call, at) | Expr::MethodCall(call, at) => self.call(call, *at, above),
             Expr::Stmt(block) if is_closure(block.statements()) => self.function(expr, above, "a closure"),
             Expr::DynamicConstant(value, _) if holds_function(value) => self.function(expr, above, "a closure"),
-            Expr::Variable(variable, None, _) if variable.0.is_none() && self.functions.contains(variable.1.as_str()) => {
+            Expr::Variable(variable, None, _)
+                if variable.0.is_none() && self.functions.contains(variable.1.as_str()) =>
+            {
                 self.function(expr, above, "a function");
             }
-            Expr::Custom(_, at) => self.refuse(*at, "this is no Rhai that a pack may use".to_owned(), "write it otherwise"),
+            Expr::Custom(_, at) => {
+                self.refuse(*at, "this is no Rhai that a pack may use".to_owned(), "write it otherwise")
+            }
             _ => {}
         }
     }
@@ -132,7 +144,13 @@ impl Shape<'_> {
         }
         if name == "Fn" {
             let place = above.last().copied();
-            if !place.is_some_and(|parent| self.takes_function(parent, |e| matches!(e, Expr::FnCall(c, _) if std::ptr::eq(&raw const **c, call)), above)) {
+            if !place.is_some_and(|parent| {
+                self.takes_function(
+                    parent,
+                    |e| matches!(e, Expr::FnCall(c, _) if std::ptr::eq(&raw const **c, call)),
+                    above,
+                )
+            }) {
                 self.not_here(at, "a function");
             }
             return;
@@ -144,7 +162,12 @@ impl Shape<'_> {
 
     fn function(&mut self, expr: &Expr, above: &[ASTNode<'_>], what: &str) {
         // The function that a captured closure is bound from.
-        if let [.., ASTNode::Expr(Expr::Stmt(block)), ASTNode::Stmt(Stmt::Expr(_)), ASTNode::Expr(Expr::FnCall(call, _))] = above
+        if let [
+            ..,
+            ASTNode::Expr(Expr::Stmt(block)),
+            ASTNode::Stmt(Stmt::Expr(_)),
+            ASTNode::Expr(Expr::FnCall(call, _)),
+        ] = above
             && call.name == "curry"
             && is_closure(block.statements())
         {
@@ -171,11 +194,12 @@ impl Shape<'_> {
             ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _)) => self.argument(call, 0, is),
             ASTNode::Expr(Expr::Map(entries, _)) => {
                 let evaluate = entries.0.iter().any(|(key, value)| key.name == "evaluate" && is(value));
-                evaluate && matches!(
-                    above.iter().rev().nth(1),
-                    Some(ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _)))
-                        if call.name == REGISTER && call.args.len() == 1
-                )
+                evaluate
+                    && matches!(
+                        above.iter().rev().nth(1),
+                        Some(ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _)))
+                            if call.name == REGISTER && call.args.len() == 1
+                    )
             }
             _ => false,
         }

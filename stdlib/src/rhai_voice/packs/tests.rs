@@ -47,7 +47,8 @@ fn operations_are_counted_over_everything_that_a_text_does() {
 #[test]
 fn the_other_limits_end_a_text_as_well() {
     let endless = || Budget { operations: u64::MAX, time: Duration::from_secs(3600), ..Budget::default() };
-    let text = "fn more(n) { let t = \"\" + n; t.pad(1000000, \"x\"); if n == 0 { 0 } else { more(n - 1) + t.len() } }\n";
+    let text =
+        "fn more(n) { let t = \"\" + n; t.pad(1000000, \"x\"); if n == 0 { 0 } else { more(n - 1) + t.len() } }\n";
     let four = "let a = more(20);";
     let small = Budget { memory: 8 << 20, ..endless() };
     assert_eq!(spent(&format!("{text}{four}"), small).0, Some(Limit::Memory));
@@ -104,24 +105,52 @@ impl Dice {
 
     fn expression(&mut self, depth: usize) -> String {
         if depth == 0 {
-            let word = self.of(&["1", "0", "-1", "9223372036854775807", "2.5", "\"text\"", "'c'", "true", "()", "[]", "#{}", "0..9"]);
+            let word = self.of(&[
+                "1",
+                "0",
+                "-1",
+                "9223372036854775807",
+                "2.5",
+                "\"text\"",
+                "'c'",
+                "true",
+                "()",
+                "[]",
+                "#{}",
+                "0..9",
+            ]);
             return if self.below(2) == 0 { word.to_owned() } else { self.name().to_owned() };
         }
         let d = depth - 1;
         match self.below(16) {
             0 => format!("[{}, {}]", self.expression(d), self.expression(d)),
             1 => format!("#{{k: {}, evaluate: {}}}", self.expression(d), self.expression(d)),
-            2 => format!("({} {} {})", self.expression(d), self.of(&["+", "-", "*", "/", "%", "**", "<<", "==", "<", "&&", "??", "in"]), self.expression(d)),
+            2 => format!(
+                "({} {} {})",
+                self.expression(d),
+                self.of(&["+", "-", "*", "/", "%", "**", "<<", "==", "<", "&&", "??", "in"]),
+                self.expression(d)
+            ),
             3 => format!("{}[{}]", self.expression(d), self.expression(d)),
             4 => format!("{}.{}", self.expression(d), self.of(&["k", "payload", "session", "messages", "len", "id"])),
             // Refused nearly everywhere, so not too often.
             5 if self.below(20) == 0 => format!("|{}| {}", self.name(), self.expression(d)),
             6 => format!("{}.{}({})", self.expression(d), self.of(&METHODS), self.expression(d)),
             7 => format!("{}.{}(|{}| {})", self.expression(d), self.of(&METHODS), self.name(), self.expression(d)),
-            8 => format!("{}({})", self.of(&["f", "g", "blob", "range", "json_parse", "sha256", "print", "to_debug", "regex_match"]), self.expression(d)),
+            8 => format!(
+                "{}({})",
+                self.of(&["f", "g", "blob", "range", "json_parse", "sha256", "print", "to_debug", "regex_match"]),
+                self.expression(d)
+            ),
             9 => format!("`{}${{{}}}`", self.of(&["x", "\\n", ""]), self.expression(d)),
             10 => format!("if {} {{ {} }} else {{ {} }}", self.expression(d), self.expression(d), self.expression(d)),
-            11 => format!("switch {} {{ 1 => {}, \"x\" => {}, _ => {} }}", self.expression(d), self.expression(d), self.expression(d), self.expression(d)),
+            11 => format!(
+                "switch {} {{ 1 => {}, \"x\" => {}, _ => {} }}",
+                self.expression(d),
+                self.expression(d),
+                self.expression(d),
+                self.expression(d)
+            ),
             12 => format!("{{ {} {} }}", self.statement(d), self.expression(d)),
             13 => format!("{}.replace({}, {})", self.expression(d), self.expression(d), self.expression(d)),
             14 => format!("loop {{ break {}; }}", self.expression(d)),
@@ -159,8 +188,26 @@ impl Dice {
 
 /// Methods that the texts call.
 const METHODS: [&str; 20] = [
-    "map", "filter", "push", "pad", "for_each", "reduce", "sort", "index_of", "split", "to_string", "to_debug", "repeat",
-    "contains", "insert", "drain", "zip", "join", "dedup", "keys", "to_json",
+    "map",
+    "filter",
+    "push",
+    "pad",
+    "for_each",
+    "reduce",
+    "sort",
+    "index_of",
+    "split",
+    "to_string",
+    "to_debug",
+    "repeat",
+    "contains",
+    "insert",
+    "drain",
+    "zip",
+    "join",
+    "dedup",
+    "keys",
+    "to_json",
 ];
 
 #[test]

@@ -101,11 +101,9 @@ fn splitting_by_count(engine: &mut Engine, meter: &Rc<Meter>) {
     let m = meter.clone();
     engine.register_fn("split", move |t: &mut ImmutableString, by: char, n: i64| pieces(&m, t.splitn(count(n), by)));
     let m = meter.clone();
-    engine.register_fn("split_rev", move |t: &mut ImmutableString, by: &str, n: i64| {
-        pieces(&m, t.rsplitn(count(n), by))
-    });
+    engine
+        .register_fn("split_rev", move |t: &mut ImmutableString, by: &str, n: i64| pieces(&m, t.rsplitn(count(n), by)));
     let m = meter.clone();
-    engine.register_fn("split_rev", move |t: &mut ImmutableString, by: char, n: i64| {
-        pieces(&m, t.rsplitn(count(n), by))
-    });
+    engine
+        .register_fn("split_rev", move |t: &mut ImmutableString, by: char, n: i64| pieces(&m, t.rsplitn(count(n), by)));
 }

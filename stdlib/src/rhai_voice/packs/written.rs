@@ -14,7 +14,9 @@ pub(super) fn register(engine: &mut Engine, meter: &Rc<Meter>) {
             text(&context, &m, |writer| writer.list(list))
         });
         let m = meter.clone();
-        engine.register_fn(name, move |context: NativeCallContext, map: &mut Map| text(&context, &m, |writer| writer.map(map)));
+        engine.register_fn(name, move |context: NativeCallContext, map: &mut Map| {
+            text(&context, &m, |writer| writer.map(map))
+        });
         let m = meter.clone();
         engine.register_fn(name, move |context: NativeCallContext, value: Dynamic| {
             text(&context, &m, |writer| writer.value(&value, quoted))
@@ -35,7 +37,11 @@ pub(super) fn register(engine: &mut Engine, meter: &Rc<Meter>) {
 }
 
 /// Never fails: where one does, Rhai falls back to its own. The next operation ends what used up its budget here.
-fn text(context: &NativeCallContext<'_>, meter: &Meter, write: impl FnOnce(&mut Writer<'_>) -> Option<()>) -> ImmutableString {
+fn text(
+    context: &NativeCallContext<'_>,
+    meter: &Meter,
+    write: impl FnOnce(&mut Writer<'_>) -> Option<()>,
+) -> ImmutableString {
     let mut writer = Writer { meter, out: String::new(), engine: context.engine() };
     if write(&mut writer).is_none() {
         return ImmutableString::new();
