@@ -120,7 +120,7 @@ fn word_start(line: &str, at: usize) -> usize {
     let word = &line[start..at];
     // Two colons belong to a name of Rhai, one stands before a value.
     let alone = |i: &usize| !word[..*i].ends_with(':') && !word[i + 1..].starts_with(':');
-    let colon = word.match_indices(':').map(|(i, _)| i).filter(alone).last();
+    let colon = word.match_indices(':').map(|(i, _)| i).rfind(alone);
     colon.map_or(start, |i| start + i + 1)
 }
 

@@ -55,7 +55,7 @@ fn rhai_reads_every_name_and_parameter() {
             }
             let (name, params) = head.split_once('(').unwrap();
             let names: Vec<&str> = params.split(", ").map(|param| param.split(':').next().unwrap().trim()).collect();
-            let unnamed = names.iter().any(|name| *name == "_");
+            let unnamed = names.contains(&"_");
             let given = if unnamed { String::new() } else { names.join(", ") };
             if let Err(error) = engine.compile(format!("fn {name}({given}) {{}}")) {
                 // Rhai itself defines functions by names that it keeps for itself.

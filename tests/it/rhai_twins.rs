@@ -151,7 +151,7 @@ fn run(name: &str, extension: &str) -> Did {
     let work = folder.join("cwd");
     fs::create_dir(&work).unwrap();
     let mut outcome = harn_in(&work, &command, b"", &[]);
-    let here = [path.to_str().unwrap(), &folder.to_str().unwrap().to_owned()].map(str::to_owned);
+    let here = [path.to_str().unwrap(), folder.to_str().unwrap()].map(str::to_owned);
     for text in [&mut outcome.out, &mut outcome.err] {
         *text = without_places(text, &here);
     }

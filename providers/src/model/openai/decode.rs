@@ -80,7 +80,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
     let text = text.or_else(|| said.refusal.as_deref().map(Arc::from)).unwrap_or_default();
     let reasoning_content = said.reasoning_content.as_ref().map(self::text).filter(|text| !text.is_empty());
     Ok(Reply {
-        blocks: blocks(&text, &tool_calls, reasoning_content.clone(), extra_content, model),
+        blocks: blocks(&text, &tool_calls, reasoning_content.clone(), &extra_content, model),
         text,
         tool_calls,
         reasoning: reasoning_content
@@ -91,7 +91,6 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<Reply, String>
         model: body.model.map_or_else(|| model.into(), Into::into),
         provider: "openai".into(),
         extra: said_besides([("id", body.id), ("refusal", said.refusal)]),
-        ..Reply::default()
     })
 }
 
@@ -100,7 +99,7 @@ fn blocks(
     text: &Arc<str>,
     calls: &[ToolCall],
     reasoning_content: Option<Arc<str>>,
-    extra_content: Data,
+    extra_content: &Data,
     model: &str,
 ) -> Vec<Block> {
     let extra_content =

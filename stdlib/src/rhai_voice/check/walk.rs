@@ -74,7 +74,7 @@ impl<'a> Walk<'a> {
         self.body = stmts;
         for function in self.ast.iter_functions() {
             if !function.name.contains('$') {
-                self.function(function.name, &function.params.to_vec());
+                self.function(function.name, &function.params);
             }
         }
     }
@@ -134,16 +134,16 @@ impl<'a> Walk<'a> {
             rhai::Stmt::Block(body) => statement(Expr::new(ExprKind::Block(self.block(body)), span)),
             rhai::Stmt::Var(bound, ..) => return Some(self.binding(&bound.0, &bound.1)),
             rhai::Stmt::If(flow, _) => {
-                let cond = Box::new(self.expr(&flow.expr));
+                let cond = Box::new(masked(self.expr(&flow.expr)));
                 let then = self.block(&flow.body);
                 let otherwise = self.block(&flow.branch);
                 let otherwise =
                     (!flow.branch.is_empty()).then(|| Box::new(Expr::new(ExprKind::Block(otherwise), span)));
-                statement(Expr::new(ExprKind::If { cond: masked(cond), then, otherwise }, span))
+                statement(Expr::new(ExprKind::If { cond, then, otherwise }, span))
             }
             rhai::Stmt::Switch(parts, _) => statement(self.switch(&parts.0, &parts.1, span)),
             rhai::Stmt::While(flow, _) | rhai::Stmt::Do(flow, ..) => {
-                let cond = *masked(Box::new(self.expr(&flow.expr)));
+                let cond = masked(self.expr(&flow.expr));
                 let body = self.block(&flow.body);
                 Stmt { kind: StmtKind::While { cond, body }, span }
             }
@@ -202,7 +202,7 @@ impl<'a> Walk<'a> {
         flow: &rhai::FlowControl,
         span: Span,
     ) -> Stmt {
-        let over = *masked(Box::new(self.expr(&flow.expr)));
+        let over = masked(self.expr(&flow.expr));
         self.scopes.begin_block();
         self.scopes.bind(variable.name.as_str(), None);
         if let Some(counter) = counter {
@@ -222,7 +222,7 @@ impl<'a> Walk<'a> {
             let body = self.expr(&case.rhs);
             let at = body.span;
             let then = block(vec![statement(body)], at);
-            let cond = masked(Box::new(cond));
+            let cond = Box::new(masked(cond));
             chain = Some(Expr::new(ExprKind::If { cond, then, otherwise: chain.take().map(Box::new) }, span));
         }
         let stmts = std::iter::once(value).chain(chain).map(statement).collect();
@@ -271,9 +271,9 @@ impl<'a> Walk<'a> {
 }
 
 /// A condition, of which the language's own types have nothing to say.
-fn masked(cond: Box<Expr>) -> Box<Expr> {
+fn masked(cond: Expr) -> Expr {
     let span = cond.span;
-    Box::new(build::holding(vec![*cond], span))
+    build::holding(vec![cond], span)
 }
 
 /// The variables that are assigned to, or called, read or indexed into: any of these may change them.

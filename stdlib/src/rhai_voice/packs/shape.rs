@@ -54,13 +54,12 @@ const CAPTURES: usize = 64;
 pub(super) fn check(ast: &AST, source: &SourceRef) -> Vec<Diagnostic> {
     let functions: BTreeSet<&str> = ast.iter_functions().map(|f| f.name).collect();
     let mut shape = Shape { functions, source, found: Vec::new() };
-    for name in CALLERS.iter().map(|(name, _)| *name).chain([REGISTER]) {
-        if shape.functions.contains(name) {
-            shape.refuse(
-                Position::NONE,
-                format!("a pack cannot have a function `{name}` of its own"),
-                "name it otherwise",
-            );
+    for function in ast.iter_fn_def() {
+        let name = function.name.as_str();
+        if name == REGISTER || CALLERS.iter().any(|(caller, _)| *caller == name) {
+            // The tree keeps the place of a function's body, not that of its name.
+            let at = function.body.start_position();
+            shape.refuse(at, format!("a pack cannot have a function `{name}` of its own"), "name it otherwise");
         }
     }
     ast.walk(&mut |path: &[ASTNode<'_>]| {
@@ -127,7 +126,7 @@ impl Shape<'_> {
                 self.function(expr, above, "a function");
             }
             Expr::Custom(_, at) => {
-                self.refuse(*at, "this is no Rhai that a pack may use".to_owned(), "write it otherwise")
+                self.refuse(*at, "this is no Rhai that a pack may use".to_owned(), "write it otherwise");
             }
             _ => {}
         }
@@ -143,14 +142,8 @@ impl Shape<'_> {
             return;
         }
         if name == "Fn" {
-            let place = above.last().copied();
-            if !place.is_some_and(|parent| {
-                self.takes_function(
-                    parent,
-                    |e| matches!(e, Expr::FnCall(c, _) if std::ptr::eq(&raw const **c, call)),
-                    above,
-                )
-            }) {
+            let is = |e: &Expr| matches!(e, Expr::FnCall(own, _) if std::ptr::eq(&raw const **own, call));
+            if !above.last().is_some_and(|parent| takes_function(*parent, is, above)) {
                 self.not_here(at, "a function");
             }
             return;
@@ -174,7 +167,7 @@ impl Shape<'_> {
             return;
         }
         let is = |candidate: &Expr| std::ptr::eq(candidate, expr);
-        if !above.last().is_some_and(|parent| self.takes_function(*parent, is, above)) {
+        if !above.last().is_some_and(|parent| takes_function(*parent, is, above)) {
             self.not_here(expr.start_position(), what);
         }
     }
@@ -186,29 +179,30 @@ impl Shape<'_> {
             "write it where it is used, `items.filter(|x| x > 3)`, or make it a function with a name and call that",
         );
     }
+}
 
-    /// Whether what `is` recognises stands where a function is used up.
-    fn takes_function(&self, parent: ASTNode<'_>, is: impl Fn(&Expr) -> bool, above: &[ASTNode<'_>]) -> bool {
-        match parent {
-            ASTNode::Expr(Expr::MethodCall(call, _)) => self.argument(call, 1, is),
-            ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _)) => self.argument(call, 0, is),
-            ASTNode::Expr(Expr::Map(entries, _)) => {
-                let evaluate = entries.0.iter().any(|(key, value)| key.name == "evaluate" && is(value));
-                evaluate
-                    && matches!(
-                        above.iter().rev().nth(1),
-                        Some(ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _)))
-                            if call.name == REGISTER && call.args.len() == 1
-                    )
-            }
-            _ => false,
+/// Whether what `is` recognises stands where a function is used up.
+fn takes_function(parent: ASTNode<'_>, is: impl Fn(&Expr) -> bool, above: &[ASTNode<'_>]) -> bool {
+    match parent {
+        ASTNode::Expr(Expr::MethodCall(call, _)) => argument(call, 1, is),
+        ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _)) => argument(call, 0, is),
+        ASTNode::Expr(Expr::Map(entries, _)) => {
+            let evaluate = entries.0.iter().any(|(key, value)| key.name == "evaluate" && is(value));
+            evaluate
+                && matches!(
+                    above.iter().rev().nth(1),
+                    Some(ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _)))
+                        if call.name == REGISTER && call.args.len() == 1
+                )
         }
+        _ => false,
     }
+}
 
-    fn argument(&self, call: &FnCallExpr, receiver: usize, is: impl Fn(&Expr) -> bool) -> bool {
-        let Some(at) = call.args.iter().position(is) else { return false };
-        call.namespace.is_empty() && CALLERS.contains(&(call.name.as_str(), at + receiver))
-    }
+/// Whether an argument is one that the function called uses up.
+fn argument(call: &FnCallExpr, receiver: usize, is: impl Fn(&Expr) -> bool) -> bool {
+    let Some(at) = call.args.iter().position(is) else { return false };
+    call.namespace.is_empty() && CALLERS.contains(&(call.name.as_str(), at + receiver))
 }
 
 /// A closure with what it captures.
