@@ -146,13 +146,14 @@ fn only_the_project_grants_and_never_more_than_the_run_has() {
 
 #[test]
 fn a_project_sets_the_budget_of_a_pack() {
-    let pack =
-        "fn spend() { let n = 0; for i in 0..2000 { n += i; } \"sp\" + \"ent\" }\n".to_owned() + gives("spend()").as_str();
+    let pack = "fn spend() { let n = 0; for i in 0..2000 { n += i; } let s = \"0123456789\"; s += s; let a = []; for i in 0..8 { a.push(i); } \"spent\" }\n"
+        .to_owned()
+        + gives("spend()").as_str();
     for (toml, bodies, says) in [
         ("packs = [\"pack.rhai\"]", "[spent]\n", ""),
         ("packs = [{file = \"pack.rhai\", max_operations = 500}]", "[]\n", "500 operations"),
-        ("packs = [{file = \"pack.rhai\", max_string = \"3\"}]", "[]\n", "3 bytes of text"),
-        ("packs = [{file = \"pack.rhai\", max_elements = 2}]", "[]\n", "2 elements"),
+        ("packs = [{file = \"pack.rhai\", max_string = \"12\"}]", "[]\n", "12 bytes of text"),
+        ("packs = [{file = \"pack.rhai\", max_elements = 5}]", "[]\n", "5 elements"),
     ] {
         let dir = project("packs-budget", &format!("[providers]\n{toml}\n"), &pack, SHOWS);
         let outcome = harn(&["run", dir.join("main.harn").to_str().unwrap()]);
