@@ -194,10 +194,13 @@ fn read_and_load(
 ) -> Result<Vec<Rc<PackProvider>>, Vec<Diagnostic>> {
     let name = spec.file.to_string_lossy();
     let source = loader.load(&name).map_err(|why| {
-        let mut found = Diagnostic::error(LOAD, format!("the pack `{name}` cannot be loaded: {}", why.message));
+        // The loader speaks of imports.
+        let message = why.message.trim_end_matches(" to import");
+        let mut found = Diagnostic::error(LOAD, format!("the pack `{name}` cannot be loaded: {message}"));
         found.notes = why.notes;
-        found.help = why.help;
-        vec![found]
+        found.help = why.help.into_iter().filter(|help| help.starts_with("did you mean")).collect();
+        let places = "a path begins in the folder of `harn.toml`, of the script, or, behind `--provider`, where one is";
+        vec![found.help(places)]
     })?;
     load(&source, spec, asked)
 }
