@@ -37,6 +37,8 @@ pub fn nearest<'a>(got: &str, candidates: impl IntoIterator<Item = &'a str>) -> 
         .map(|(_, candidate)| candidate)
 }
 
+/// An enum of words; what it gives is told by [`crate::words`].
+#[macro_export]
 macro_rules! words {
     (
         $(#[$meta:meta])*
@@ -77,4 +79,4 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
+pub use words;

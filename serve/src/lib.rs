@@ -4,7 +4,9 @@
 //! | module | offers |
 //! |---|---|
 //! | [`wire`] | the one table of names and words, inside and on each wire |
+//! | [`host`] | sessions on workers, and whom they are served to |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod bridge;
+pub mod host;
 pub mod wire;

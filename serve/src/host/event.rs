@@ -1,0 +1,173 @@
+//! [`Event`]: what a session shows while it works. Plain data in no wire's shape; what is worth showing again when the
+//! session is loaded is kept in the event log.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::message::ToolCall;
+use runtime::model::Usage;
+use runtime::reminder::Reminder;
+use runtime::reminder::lifecycle::ExpireReason;
+use runtime::words::words;
+
+/// What a session shows while it works.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// What the user said: of a prompt, or put in for a running one.
+    UserMessage {
+        /// The message.
+        message_id: Arc<str>,
+        /// Text or blocks.
+        content: Data,
+    },
+    /// A piece of the agent's answer.
+    Text {
+        /// The message that the piece belongs to.
+        message_id: Arc<str>,
+        /// The piece.
+        text: Arc<str>,
+    },
+    /// A piece of what the model thinks.
+    Thought {
+        /// The message that the piece belongs to.
+        message_id: Arc<str>,
+        /// The piece.
+        text: Arc<str>,
+    },
+    /// The model wants a tool.
+    ToolCall {
+        /// The call.
+        call: ToolCall,
+        /// The tool's annotations, a dict or nil.
+        annotations: Data,
+    },
+    /// The tool runs.
+    ToolBegan {
+        /// The call's id.
+        id: Arc<str>,
+    },
+    /// The call is over.
+    ToolEnded {
+        /// The call's id.
+        id: Arc<str>,
+        /// What the model sees of it.
+        text: Arc<str>,
+        /// What the tool returned.
+        value: Data,
+        /// Whether it did what was asked.
+        ok: bool,
+    },
+    /// What the agent means to do; each plan takes the place of the last.
+    Plan(Vec<PlanEntry>),
+    /// A model has answered.
+    Usage {
+        /// The tokens of this call.
+        call: Usage,
+        /// How many tokens the model can take, where that is known.
+        context_window: Option<u64>,
+    },
+    /// The session has another mode.
+    Mode(Arc<str>),
+    /// The session has a title.
+    Title(Arc<str>),
+    /// What the script says it is at.
+    Status(Arc<str>),
+    /// Something made for the user.
+    Artifact {
+        /// What it is called.
+        name: Arc<str>,
+        /// What it holds.
+        parts: Vec<Part>,
+    },
+    /// The script waits for an answer, which is the next prompt.
+    Question(Arc<str>),
+    /// A reminder has come or gone.
+    Reminder(ReminderEvent),
+}
+
+/// A piece of an artifact or of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Text.
+    Text(Arc<str>),
+    /// Data.
+    Data(Data),
+    /// A file.
+    File {
+        /// What it is called.
+        name: Option<Arc<str>>,
+        /// Its media type.
+        mime_type: Option<Arc<str>>,
+        /// Its content in base64, or nothing where `uri` says where it is.
+        bytes: Option<Arc<str>>,
+        /// Where it is.
+        uri: Option<Arc<str>>,
+    },
+}
+
+/// One thing that the agent means to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanEntry {
+    /// What.
+    pub content: Arc<str>,
+    /// How much it matters.
+    pub priority: Priority,
+    /// How far it has come.
+    pub status: Progress,
+}
+
+words! {
+    /// How much an entry of a plan matters.
+    pub enum Priority {
+        /// Much.
+        High = "high",
+        /// As usual.
+        Medium = "medium",
+        /// Little.
+        Low = "low",
+    }
+}
+
+words! {
+    /// How far an entry of a plan has come.
+    pub enum Progress {
+        /// Not begun.
+        Pending = "pending",
+        /// Begun.
+        InProgress = "in_progress",
+        /// Done.
+        Completed = "completed",
+    }
+}
+
+/// What has become of a reminder of the session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReminderEvent {
+    /// It was put before the model.
+    Emitted {
+        /// The reminder.
+        reminder: Arc<Reminder>,
+        /// The provider or hook that made it, where one did.
+        provider_id: Option<Arc<str>>,
+        /// The turn whose prompt held it, from 1.
+        turn: u32,
+    },
+    /// A newer one took the place of others.
+    Deduped {
+        /// The newer one.
+        reminder_id: Arc<str>,
+        /// The key that they share.
+        dedupe_key: Arc<str>,
+        /// The older ones.
+        dropped_ids: Vec<Arc<str>>,
+    },
+    /// It is over.
+    Expired {
+        /// The reminder.
+        reminder_id: Arc<str>,
+        /// Why.
+        reason: ExpireReason,
+        /// The turn, from 1; nothing outside of any.
+        turn: Option<u32>,
+    },
+}
