@@ -1,10 +1,35 @@
-//! Served sessions, whatever the wire: a script runs once for each session, on a worker thread, and answers prompts.
+//! Served sessions, whatever the wire: a script lives once for each session, on a worker thread, and answers prompts.
 //!
-//! - [`Event`]: what a session shows while it works.
-//! - [`Peer`]: whom a session is served to. A wire implements it.
+//! ```text
+//! front's thread                         worker's thread (several sessions each)
+//! Host::open ───── mailbox of opens ───▶ the script's top level, once
+//! Handle::prompt ─ mailbox ────────────▶ its pipeline, once for each prompt ──▶ Peer::show, Peer::room, Peer::permit
+//!                ◀──────── Ended ───────
+//! ```
+//!
+//! - [`Host`]: all sessions of a script; opens, finds and closes them. [`Served`]: what is served, and how.
+//! - [`Handle`]: one session, for those who talk to it from other threads. `mailbox`: what waits for its worker.
+//! - [`NewSession`], [`Prompt`]: what they say to it. [`Ended`], [`Stop`], [`Failure`]: what comes back. [`HostError`]: what
+//!   it refuses.
+//! - [`Peer`]: whom sessions are served to; a wire implements it. [`Event`]: what a session shows while it works.
+//! - `worker`: a thread and its sessions. `session`: one of them, from its opening to its end. `show`: what it shows.
 
+mod directory;
+mod error;
 mod event;
+mod handle;
+mod mailbox;
 mod peer;
+mod prompt;
+mod served;
+mod session;
+mod show;
+mod worker;
 
+pub use directory::Host;
+pub use error::{Failure, HostError};
 pub use event::{Event, Part, PlanEntry, Priority, Progress, ReminderEvent};
+pub use handle::Handle;
 pub use peer::{Peer, PermissionQuestion, Verdict, Waiting};
+pub use prompt::{Ended, NewSession, Prompt, Stop};
+pub use served::{Served, Settings};

@@ -22,6 +22,7 @@ mod fact;
 mod fault;
 mod group;
 mod here;
+mod hosting;
 mod interrupt;
 pub mod limits;
 mod lint;
@@ -44,6 +45,7 @@ mod world;
 
 pub use catalogue::catalogue;
 pub use engine::{Engine, Piece, Ran, RunOptions};
+pub use hosting::{Hosting, outside};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;
 pub use output::{Captured, Output};

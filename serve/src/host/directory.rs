@@ -1,0 +1,198 @@
+//! [`Host`]: all sessions of a served script.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use stdlib::Diagnostic;
+use tokio::sync::oneshot;
+
+use super::mailbox::Mailbox;
+use super::worker::{Open, Worker};
+use super::{Handle, HostError, NewSession, Peer, Served};
+
+/// What a session that is stopped may take, beyond its grace, before nobody waits for it any more.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// All sessions of a served script. Clones are the same host. Sessions live until they are closed or the host is stopped;
+/// when the last clone goes, they are cancelled and nobody waits for them.
+#[derive(Clone)]
+pub struct Host(Arc<Shared>);
+
+struct Shared {
+    served: Served,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// None are left once the host is stopping.
+    workers: Vec<Worker>,
+    sessions: HashMap<Arc<str>, Entry>,
+}
+
+struct Entry {
+    mailbox: Arc<Mailbox>,
+    /// Nothing while it is being opened.
+    handle: Option<Handle>,
+}
+
+impl Host {
+    /// Starts to serve a script.
+    ///
+    /// # Errors
+    /// What is wrong with the script, as `check` finds it, and where it has no pipeline; or a thread that the system does not
+    /// give.
+    pub fn start(served: Served, peer: Arc<dyn Peer>) -> Result<Host, Vec<Diagnostic>> {
+        let workers = (0..served.settings.workers.max(1)).map(|i| Worker::start(i, served.clone(), peer.clone()));
+        let workers = workers.collect::<Result<_, _>>().map_err(|diagnostic| vec![*diagnostic])?;
+        let state = Mutex::new(State { workers, sessions: HashMap::new() });
+        Ok(Host(Arc::new(Shared { served, state })))
+    }
+
+    /// Nothing panics while it holds the lock.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a session: on the worker that has the fewest, where the script's top level runs.
+    ///
+    /// # Errors
+    /// The id is taken, too many are open, the host is stopping, or the top level fails.
+    pub async fn open(&self, new: NewSession) -> Result<Handle, HostError> {
+        let id = new.id.clone().unwrap_or_else(fresh_id);
+        let mailbox = Mailbox::new(id.clone());
+        let (answer, opened) = oneshot::channel();
+        {
+            let mut state = self.lock();
+            if state.sessions.contains_key(&id) {
+                return Err(HostError::Exists(id));
+            }
+            if state.sessions.len() >= self.0.served.settings.sessions {
+                return Err(HostError::Full(state.sessions.len()));
+            }
+            let worker = state.workers.iter().min_by_key(|worker| worker.load()).ok_or(HostError::Stopping)?;
+            worker.open(Open { new, mailbox: mailbox.clone(), answer });
+            state.sessions.insert(id.clone(), Entry { mailbox: mailbox.clone(), handle: None });
+        }
+        // It is let go of also where whoever opens it does not wait for it.
+        let unopened = Unopened { host: self, mailbox: Some(mailbox) };
+        let opened = match opened.await {
+            Ok(opened) => opened,
+            Err(_) => Err(unopened.gone()),
+        };
+        let handle = opened?;
+        let mut state = self.lock();
+        let Some(entry) = state.sessions.get_mut(&id) else { return Err(HostError::Closed(id)) };
+        entry.handle = Some(handle.clone());
+        unopened.keep();
+        Ok(handle)
+    }
+
+    /// The open session with this id. One that broke off is still found, and refuses.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn session(&self, id: &str) -> Result<Handle, HostError> {
+        let found = self.lock().sessions.get(id).and_then(|entry| entry.handle.clone());
+        found.ok_or_else(|| HostError::UnknownSession(id.into()))
+    }
+
+    /// All open sessions, in the order of their ids.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Handle> {
+        let mut all: Vec<_> = self.lock().sessions.values().filter_map(|entry| entry.handle.clone()).collect();
+        all.sort_by(|a, b| a.id().cmp(b.id()));
+        all
+    }
+
+    /// Cancels what a session is at, waits until it has cleaned up, and lets it go.
+    ///
+    /// # Errors
+    /// There is none with this id.
+    pub async fn close(&self, id: &str) -> Result<(), HostError> {
+        let found = self.lock().sessions.get(id).map(|entry| entry.mailbox.clone());
+        let mailbox = found.ok_or_else(|| HostError::UnknownSession(id.into()))?;
+        mailbox.close();
+        mailbox.is_over().await;
+        self.forget(&mailbox);
+        Ok(())
+    }
+
+    /// Cancels what all sessions are at, and waits until they have cleaned up, for two seconds and a little more. Nothing is
+    /// opened from now on.
+    pub async fn stop(&self) {
+        let (workers, open): (Vec<_>, Vec<_>) = {
+            let mut state = self.lock();
+            let open = state.sessions.values().map(|entry| entry.mailbox.clone()).collect();
+            (std::mem::take(&mut state.workers), open)
+        };
+        for mailbox in &open {
+            mailbox.close();
+        }
+        let all = async {
+            for mailbox in &open {
+                mailbox.is_over().await;
+                self.forget(mailbox);
+            }
+            for worker in workers {
+                worker.ended().await;
+            }
+        };
+        let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);
+        // Whoever blocks a thread for so long is left behind.
+        let _ = tokio::time::timeout(grace + PATIENCE, all).await;
+    }
+
+    fn forget(&self, mailbox: &Arc<Mailbox>) {
+        let mut state = self.lock();
+        if state.sessions.get(mailbox.id()).is_some_and(|entry| Arc::ptr_eq(&entry.mailbox, mailbox)) {
+            state.sessions.remove(mailbox.id());
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.sessions.values().for_each(|entry| entry.mailbox.close());
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("sessions", &self.lock().sessions.len()).finish_non_exhaustive()
+    }
+}
+
+/// A session that is being opened. Where that comes to nothing it is closed and forgotten.
+struct Unopened<'a> {
+    host: &'a Host,
+    mailbox: Option<Arc<Mailbox>>,
+}
+
+impl Unopened<'_> {
+    fn keep(mut self) {
+        self.mailbox = None;
+    }
+
+    /// Why nobody answers.
+    fn gone(&self) -> HostError {
+        self.mailbox.as_ref().and_then(|mailbox| mailbox.gone()).unwrap_or(HostError::Stopping)
+    }
+}
+
+impl Drop for Unopened<'_> {
+    fn drop(&mut self) {
+        if let Some(mailbox) = self.mailbox.take() {
+            mailbox.close();
+            self.host.forget(&mailbox);
+        }
+    }
+}
+
+/// An id that nobody can guess.
+fn fresh_id() -> Arc<str> {
+    let random = uuid::Uuid::new_v4();
+    format!("sess_{}", random.simple()).into()
+}

@@ -1,0 +1,67 @@
+//! [`HostError`]: what a host refuses.
+
+use std::fmt;
+use std::sync::Arc;
+
+use stdlib::{Diagnostic, draw};
+
+/// What a script failed with: a diagnostic for those who have neither its source nor colours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The code, such as `HARN-NAM-001`.
+    pub code: Arc<str>,
+    /// One sentence, lower case, no full stop.
+    pub message: Arc<str>,
+    /// All of it with the lines of the source, as a person reads it; without colours.
+    pub drawn: Arc<str>,
+}
+
+impl From<&Diagnostic> for Failure {
+    fn from(diagnostic: &Diagnostic) -> Failure {
+        Failure {
+            code: diagnostic.code.into(),
+            message: diagnostic.message.as_str().into(),
+            drawn: draw(diagnostic, false).into(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// What a host refuses.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HostError {
+    /// No open session has this id.
+    #[error("no session is open with the id '{0}'")]
+    UnknownSession(Arc<str>),
+    /// A session with this id is open already.
+    #[error("a session with the id '{0}' is open already")]
+    Exists(Arc<str>),
+    /// It is at work on a prompt.
+    #[error("the session '{0}' is at work on a prompt; wait for its end or cancel it")]
+    Busy(Arc<str>),
+    /// It was closed meanwhile.
+    #[error("the session '{0}' was closed")]
+    Closed(Arc<str>),
+    /// It broke, by a fault of the runtime: nothing of it can go on. Others are untouched.
+    #[error("the session '{id}' broke off: {why}; close it and open another")]
+    Broken {
+        /// The session.
+        id: Arc<str>,
+        /// What happened.
+        why: Arc<str>,
+    },
+    /// As many are open as may be.
+    #[error("{0} sessions are open, and no more may be; close one")]
+    Full(usize),
+    /// The host takes nothing more.
+    #[error("the server is stopping")]
+    Stopping,
+    /// The script failed at its top level.
+    #[error("the script failed before it could take a prompt: {0}")]
+    Failed(Failure),
+}

@@ -1,0 +1,97 @@
+//! [`Handle`]: one session, for those who talk to it from other threads.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use runtime::data::Data;
+use runtime::reminder::bridge::SharedQueue;
+
+use super::mailbox::Mailbox;
+use super::{Ended, HostError, NewSession, Prompt};
+
+/// One session. Clones are the same session; one that outlives it only refuses.
+#[derive(Clone)]
+pub struct Handle(Arc<Shared>);
+
+struct Shared {
+    opened: NewSession,
+    mode: Arc<Mutex<Arc<str>>>,
+    queue: SharedQueue,
+    mailbox: Arc<Mailbox>,
+}
+
+impl Handle {
+    pub(super) fn new(
+        opened: NewSession,
+        mode: Arc<Mutex<Arc<str>>>,
+        queue: SharedQueue,
+        mailbox: Arc<Mailbox>,
+    ) -> Handle {
+        Handle(Arc::new(Shared { opened, mode, queue, mailbox }))
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &Arc<str> {
+        self.0.mailbox.id()
+    }
+
+    /// Where it works.
+    #[must_use]
+    pub fn cwd(&self) -> Option<&Path> {
+        self.0.opened.cwd.as_deref()
+    }
+
+    /// What the wire said about it when it was opened.
+    #[must_use]
+    pub fn metadata(&self) -> &Data {
+        &self.0.opened.metadata
+    }
+
+    /// Its queue of injections: what is put in reaches its current conversation at the next seam of a loop, and none is
+    /// needed for putting it in.
+    #[must_use]
+    pub fn queue(&self) -> &SharedQueue {
+        &self.0.queue
+    }
+
+    /// Its mode.
+    #[must_use]
+    pub fn mode(&self) -> Arc<str> {
+        self.0.mode.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Gives it another mode, at once: a prompt at hand sees it too. Nothing is shown by that.
+    pub fn set_mode(&self, mode: impl Into<Arc<str>>) {
+        *self.0.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode.into();
+    }
+
+    /// Whether it is at work on a prompt.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.0.mailbox.is_busy()
+    }
+
+    /// Runs the script's pipeline, and waits for its end. Dropping the future stops nothing; [`Handle::cancel`] does.
+    ///
+    /// # Errors
+    /// It is at work on another prompt, was closed, or broke off.
+    pub async fn prompt(&self, prompt: Prompt) -> Result<Ended, HostError> {
+        let end = self.0.mailbox.ask(prompt)?;
+        let closed = || HostError::Closed(self.id().clone());
+        end.await.map_err(|_| self.0.mailbox.gone().unwrap_or_else(closed))
+    }
+
+    /// Stops the prompt at hand: its loops, tools and plain code, with two seconds of grace for `finally`. It ends as
+    /// [`super::Stop::Cancelled`]. False where nothing is at hand.
+    pub fn cancel(&self, reason: impl Into<Arc<str>>) -> bool {
+        self.0.mailbox.cancel(reason.into())
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("id", self.id()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,45 @@
+//! [`Served`]: what is served, and how.
+
+use std::sync::Arc;
+
+use runtime::event_log::SqliteLog;
+use stdlib::{RunOptions, SourceRef};
+
+/// What is served, and how.
+#[derive(Clone)]
+pub struct Served {
+    /// The script.
+    pub source: SourceRef,
+    /// How each session is set up: called on the worker's thread for each one. What belongs to a session alone (its task,
+    /// where it prints, who watches it) the host sets itself; where this names no log, that is [`Served::log`].
+    pub run: Arc<dyn Fn() -> RunOptions + Send + Sync>,
+    /// What `context.protocol` says.
+    pub protocol: &'static str,
+    /// The log that all sessions share; without it each one has its own in memory, which goes with it.
+    pub log: Option<SqliteLog>,
+    /// How much at once.
+    pub settings: Settings,
+}
+
+/// How much at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Worker threads, at least 1.
+    pub workers: usize,
+    /// Sessions open at one time.
+    pub sessions: usize,
+}
+
+impl Settings {
+    /// The most workers where nobody says otherwise.
+    const WORKERS: usize = 8;
+    /// The most sessions where nobody says otherwise.
+    const SESSIONS: usize = 10_000;
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Settings { workers: cores.min(Settings::WORKERS), sessions: Settings::SESSIONS }
+    }
+}

@@ -1,0 +1,121 @@
+//! [`Worker`]: a thread and its sessions.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use stdlib::Diagnostic;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use super::mailbox::Mailbox;
+use super::session::live;
+use super::{Handle, HostError, NewSession, Peer, Served};
+
+/// A session that is to be opened.
+pub(super) struct Open {
+    pub(super) new: NewSession,
+    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) answer: oneshot::Sender<Result<Handle, HostError>>,
+}
+
+/// A thread and its sessions. It ends when this is dropped and they are over.
+pub(super) struct Worker {
+    /// As many wait here as the host lets be open.
+    opens: mpsc::UnboundedSender<Open>,
+    load: Arc<AtomicUsize>,
+    end: oneshot::Receiver<()>,
+}
+
+/// The stack of a thread: what scripts nest deeper grows elsewhere.
+const STACK: usize = 8 << 20;
+
+impl Worker {
+    /// Starts a thread.
+    pub(super) fn start(index: usize, served: Served, peer: Arc<dyn Peer>) -> Result<Worker, Box<Diagnostic>> {
+        let (opens, found) = mpsc::unbounded_channel();
+        let (ended, end) = oneshot::channel();
+        let load = Arc::<AtomicUsize>::default();
+        let count = load.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread;
+        let work = move || {
+            let built = runtime().enable_all().event_interval(8).build_local(Default::default());
+            if let Ok(runtime) = built {
+                runtime.block_on(work(found, &served, &peer, &count));
+            }
+            let _ = ended.send(());
+        };
+        let thread = std::thread::Builder::new().name(format!("worker-{index}")).stack_size(STACK).spawn(work);
+        match thread {
+            Ok(_) => Ok(Worker { opens, load, end }),
+            Err(why) => {
+                let message = format!("the system gave no thread to serve sessions on: {why}");
+                Err(Box::new(stdlib::outside(message)))
+            }
+        }
+    }
+
+    /// How many sessions it has.
+    pub(super) fn load(&self) -> usize {
+        self.load.load(Ordering::Relaxed)
+    }
+
+    /// Opens a session on it.
+    pub(super) fn open(&self, open: Open) {
+        self.load.fetch_add(1, Ordering::Relaxed);
+        // A thread that could not start drops it, and whoever waits is told.
+        let _ = self.opens.send(open);
+    }
+
+    /// Ready once its sessions are over and the thread ends.
+    pub(super) async fn ended(self) {
+        drop(self.opens);
+        let _ = self.end.await;
+    }
+}
+
+/// Runs sessions until nobody can open another and all are over.
+async fn work(mut opens: mpsc::UnboundedReceiver<Open>, served: &Served, peer: &Arc<dyn Peer>, load: &AtomicUsize) {
+    let mut sessions = JoinSet::new();
+    let mut boxes: HashMap<_, Arc<Mailbox>> = HashMap::new();
+    let mut more = true;
+    while more || !sessions.is_empty() {
+        tokio::select! {
+            biased;
+            Some(ended) = sessions.join_next_with_id() => {
+                let (id, why) = match ended {
+                    Ok((id, ())) => (id, None),
+                    Err(error) => (error.id(), Some(panicked(error))),
+                };
+                load.fetch_sub(1, Ordering::Relaxed);
+                if let Some(mailbox) = boxes.remove(&id) {
+                    over(&mailbox, why);
+                }
+            }
+            open = opens.recv(), if more => match open {
+                Some(open) => {
+                    let mailbox = open.mailbox.clone();
+                    let task = sessions.spawn_local(live(open, served.clone(), peer.clone()));
+                    boxes.insert(task.id(), mailbox);
+                }
+                None => more = false,
+            }
+        }
+    }
+}
+
+fn over(mailbox: &Mailbox, broken: Option<Arc<str>>) {
+    let id = mailbox.id().clone();
+    mailbox.over(match broken {
+        Some(why) => HostError::Broken { id, why },
+        None => HostError::Closed(id),
+    });
+}
+
+/// What a session broke off with.
+fn panicked(error: tokio::task::JoinError) -> Arc<str> {
+    let Ok(panic) = error.try_into_panic() else { return "its task was dropped".into() };
+    let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    format!("a fault of the runtime: {said}").into()
+}
