@@ -16,6 +16,7 @@ use crate::reminder::bridge::{Queue, SharedQueue};
 use crate::transcript::Transcript;
 
 mod directory;
+mod go_on;
 mod injections;
 mod prompts;
 mod reminders;
@@ -23,6 +24,7 @@ mod reminders;
 mod tests;
 
 pub use directory::{SessionError, Sessions};
+pub use go_on::{Left, LeftReminder};
 pub use injections::{INJECTION_TOPIC, Injected};
 
 /// A session.

@@ -93,6 +93,14 @@ impl SqliteLog {
     pub fn path(&self) -> &Path {
         &self.0.path
     }
+
+    /// Reads the file, once everything that was appended here can be read. Waits for the disk.
+    ///
+    /// # Errors
+    /// What was appended cannot be written, or the file cannot be read.
+    pub fn look<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
+        self.0.read(read)
+    }
 }
 
 impl Inner {

@@ -10,9 +10,11 @@ use crate::words::words;
 
 mod payload;
 mod queue;
+mod told;
 
 pub use payload::{MessagePayload, RemindPayload};
-pub use queue::{Accepted, Queue, QueueError, Revoked, SharedQueue};
+pub use queue::{Accepted, Fate, Queue, QueueError, Revoked, SharedQueue};
+pub use told::QueueTold;
 
 use super::Reminder;
 

@@ -42,6 +42,7 @@ pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<C
         let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
         set("max_page_count", &pages.max(1))?;
     }
+    schema::index(&connection);
     Ok(connection)
 }
 

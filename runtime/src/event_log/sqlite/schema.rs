@@ -39,6 +39,17 @@ const TABLES: &str = "
         FROM records JOIN topics ON topics.key = records.topic;
 ";
 
+/// Served sessions are runs of their own, and this finds their records. Others cost a comparison. Whoever reads by it names
+/// the same condition, [`OF_SESSIONS`].
+const INDEX: &str = "
+    CREATE INDEX IF NOT EXISTS records_of_session ON records (headers, topic)
+        WHERE headers >= '{\"run_id\":\"sess_' AND headers < '{\"run_id\":\"sess`';
+";
+
+/// The condition under which a record belongs to a served session.
+pub(super) const OF_SESSIONS: &str =
+    "headers >= '{\"run_id\":\"sess_' AND headers < '{\"run_id\":\"sess`'";
+
 /// What a file is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -83,4 +94,10 @@ pub(super) fn create(connection: &Connection, path: &Arc<Path>, timeout: Duratio
         transaction.execute_batch(&marks).map_err(|error| broken(&error))?;
     }
     transaction.commit().map_err(|error| broken(&error))
+}
+
+/// Makes the index where an earlier version made the file. Without it sessions are found all the same, only slower: a file that
+/// cannot take it is used as it is.
+pub(super) fn index(connection: &Connection) {
+    let _ = connection.execute_batch(INDEX);
 }

@@ -24,10 +24,14 @@ pub struct Queue {
     sleeper: Option<Waker>,
 }
 
+/// What became of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+pub enum Fate {
+    /// A seam delivered it.
     Delivered,
+    /// It was taken back.
     Revoked,
+    /// One with the same key took its place.
     Replaced,
 }
 
@@ -94,6 +98,14 @@ impl Queue {
     /// Goes on with what waited in another.
     pub(crate) fn take_over(&mut self, (ids, items): (IdStream, VecDeque<Injection>)) {
         (self.ids, self.items) = (ids, items);
+        self.wake();
+    }
+
+    /// Goes on with what waited in a queue that a log tells of, and with what became of its items; ids come from `ids`.
+    pub(crate) fn go_on_from(&mut self, ids: IdStream, items: Vec<Injection>, fates: Vec<(Arc<str>, Fate)>) {
+        (self.ids, self.items) = (ids, items.into());
+        self.fates.clear();
+        fates.into_iter().for_each(|(id, fate)| self.remember(id, fate));
         self.wake();
     }
 

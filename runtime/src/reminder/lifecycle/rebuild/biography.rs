@@ -133,6 +133,12 @@ impl Biography {
         self.ttl_left = self.ttl_left.map(|left| left.saturating_sub(turns));
     }
 
+    /// How many of the prompts whose turns are not over have carried it.
+    #[must_use]
+    pub fn uncharged(&self) -> u32 {
+        self.uncharged
+    }
+
     /// The reminder as it is now: with the present `ttl_turns`.
     #[must_use]
     pub fn present(&self) -> Reminder {

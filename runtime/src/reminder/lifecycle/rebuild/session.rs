@@ -75,6 +75,11 @@ impl SessionLife {
         Tally { pending: self.pending.len(), ..self.tally }
     }
 
+    /// The prompts that charge what they carried and whose turns are not over, oldest first.
+    pub fn open_prompts(&self) -> impl ExactSizeIterator<Item = &Prompt> {
+        self.open_prompts.iter().map(|index| &self.prompts[*index])
+    }
+
     /// Takes an entry; what does not fit, a sentence each.
     pub(super) fn take(&mut self, record: &Record, entry: Entry) -> Vec<String> {
         let payload = &record.payload;

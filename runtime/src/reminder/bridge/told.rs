@@ -1,0 +1,84 @@
+//! [`QueueTold`]: a queue as the log tells of it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::message::Message;
+use crate::reminder::Reminder;
+
+use super::{Fate, Injection, Mode, Payload};
+
+/// What waits in a session's queue by its records on the log, and what became of the rest.
+#[derive(Debug, Clone, Default)]
+pub struct QueueTold {
+    /// What waits, first in first.
+    pub items: VecDeque<Injection>,
+    /// What became of the others, oldest first.
+    pub fates: Vec<(Arc<str>, Fate)>,
+}
+
+impl QueueTold {
+    /// Takes the payload of the next record: `queued`, `replaced`, `revoked` or `delivered`. Other words are passed over.
+    ///
+    /// # Errors
+    /// Why it cannot be read, as the end of a sentence.
+    pub fn take(&mut self, word: &str, payload: &Data) -> Result<(), String> {
+        let fate = match word {
+            "queued" => {
+                self.items.push_back(item(payload)?);
+                return Ok(());
+            }
+            "replaced" => Fate::Replaced,
+            "revoked" => Fate::Revoked,
+            "delivered" => Fate::Delivered,
+            _ => return Ok(()),
+        };
+        let id = payload.get("id").as_shared_str().ok_or("`id` is missing")?;
+        self.items.retain(|item| item.id != id);
+        self.fates.push((id, fate));
+        Ok(())
+    }
+}
+
+fn item(payload: &Data) -> Result<Injection, String> {
+    let id = payload.get("id").as_shared_str().ok_or("`id` is missing")?;
+    let mode: Mode = payload.get("mode").as_str().ok_or("`mode` is missing")?.parse().map_err(|_| "`mode` is no mode")?;
+    let payload = match (payload.get("reminder"), payload.get("message")) {
+        (Data::Nil, Data::Nil) => return Err("it holds neither `reminder` nor `message`".to_owned()),
+        (Data::Nil, message) => {
+            Payload::Message(Arc::new(Message::from_data(message).map_err(|error| error.to_string())?))
+        }
+        (reminder, _) => {
+            let read: Result<Reminder, _> = serde_json::from_str(&reminder.to_json());
+            Payload::Reminder(Arc::new(read.map_err(|error| format!("`reminder`: {error}"))?))
+        }
+    };
+    Ok(Injection { id, mode, payload })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_queued_and_neither_delivered_nor_taken_back_waits() {
+        let mut queue = QueueTold::default();
+        let reminder = r#"{"id":"a","mode":"finish_step","reminder":{"id":"a","tags":["t"],"ttl_turns":2,
+            "preserve_on_compact":false,"propagate":"all","role_hint":"system","source":"bridge","body":"b","fired_at_turn":0}}"#;
+        let message = r#"{"id":"m","mode":"audit_only","message":{"role":"user","content":"hi"}}"#;
+        for (word, json) in [
+            ("queued", reminder),
+            ("queued", message),
+            ("queued", &reminder.replace(r#""id":"a""#, r#""id":"c""#)),
+            ("delivered", r#"{"id":"c"}"#),
+            ("a later word", "{}"),
+        ] {
+            queue.take(word, &Data::from_json(json).unwrap()).unwrap();
+        }
+        assert_eq!(queue.items.iter().map(|item| item.id.as_ref()).collect::<Vec<_>>(), ["a", "m"]);
+        assert!(matches!(&queue.items[0].payload, Payload::Reminder(r) if r.ttl_turns == Some(2) && &*r.tags[0] == "t"));
+        assert_eq!(queue.fates, [("c".into(), Fate::Delivered)]);
+        assert!(queue.take("queued", &Data::from_json(r#"{"id":"x","mode":"now"}"#).unwrap()).is_err());
+    }
+}

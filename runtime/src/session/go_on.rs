@@ -1,0 +1,120 @@
+//! A session goes on where another process left it, by what the event log tells.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::{Arc, PoisonError};
+
+use crate::data::Data;
+use crate::ids::{IdStream, Ids as _};
+use crate::message::Message;
+use crate::reminder::Reminder;
+use crate::reminder::bridge::QueueTold;
+use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, Moment, post_turn, void};
+use crate::seam::Scope;
+use crate::transcript::Transcript;
+
+use super::{Session, State};
+
+/// What the log tells of a session.
+#[derive(Debug, Clone, Default)]
+pub struct Left {
+    /// When it was opened, in milliseconds since 1970-01-01 UTC.
+    pub created_at_ms: u64,
+    /// Turns so far.
+    pub turns: u32,
+    /// Its messages.
+    pub messages: Vec<Arc<Message>>,
+    /// The summary of what was compacted away.
+    pub summary: Option<Arc<str>>,
+    /// Free data of the script.
+    pub metadata: Data,
+    /// Attached things.
+    pub assets: Data,
+    /// What reminder providers remember.
+    pub provider_memory: BTreeMap<Arc<str>, Data>,
+    /// The pending reminders, oldest first.
+    pub reminders: Vec<LeftReminder>,
+    /// Prompts whose turns were not over when the process ended.
+    pub open_prompts: u32,
+    /// Whether the last of them was answered.
+    pub is_answered: bool,
+    /// The queue.
+    pub queue: QueueTold,
+    /// Pending reminders of other sessions of its run, which ended with the process: session and reminder.
+    pub lost: Vec<(Arc<str>, Arc<str>)>,
+    /// What its ids depend on from here on. It must be another in every process.
+    pub seed: u64,
+}
+
+/// A pending reminder.
+#[derive(Debug, Clone)]
+pub struct LeftReminder {
+    /// The reminder with what is left of its TTL.
+    pub reminder: Arc<Reminder>,
+    /// How many of the open prompts carried it: the last ones.
+    pub uncharged: u32,
+}
+
+impl Session {
+    /// Goes on where another process left a session of this id. The records that make the log add up are written: a turn that
+    /// was answered is over and charged, one that was not is void, and what pended in other sessions of the run is lost.
+    pub fn go_on_from(self: &Rc<Self>, left: Left, scope: &Scope) {
+        let now_ms = scope.clock.now_ms();
+        let mut stream = IdStream::new(left.seed, self.id());
+        let queue_ids = stream.child();
+        self.ids.go_on_with(stream);
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).go_on_from(
+            queue_ids,
+            left.queue.items.into(),
+            left.queue.fates,
+        );
+        let mut transcript = Transcript::new(self.id.clone());
+        (transcript.summary, transcript.metadata, transcript.assets) = (left.summary, left.metadata, left.assets);
+        transcript.set_messages(left.messages.into_iter().collect());
+        for pending in &left.reminders {
+            transcript.push_pending(self.ids.next_text(now_ms), pending.reminder.clone());
+        }
+        for behind in (1..=left.open_prompts).rev() {
+            let carried = |id: &Arc<str>| left.reminders.iter().any(|r| r.reminder.id == *id && r.uncharged >= behind);
+            let left_out = transcript.slots_where(|pending| !carried(&pending.reminder.id));
+            transcript.prompt_built(&left_out);
+        }
+        self.with(|own| {
+            let anchor = std::mem::take(&mut own.workspace_anchor);
+            *own = State {
+                transcript,
+                created_at_ms: left.created_at_ms,
+                turns: left.turns,
+                provider_memory: left.provider_memory,
+                workspace_anchor: anchor,
+                ..State::default()
+            };
+        });
+        self.settle_open_turn(scope, left.is_answered);
+        self.discard_lost(scope, left.lost);
+    }
+
+    fn settle_open_turn(&self, scope: &Scope, is_answered: bool) {
+        let settle = |t: &mut Transcript| {
+            let mut records = Vec::new();
+            if t.has_open_prompts() && !is_answered {
+                records.extend(void(t));
+            }
+            if t.has_open_prompts() {
+                records.extend(post_turn(t).records);
+            }
+            records
+        };
+        self.apply(scope, |t, _| settle(t), |records| records);
+    }
+
+    fn discard_lost(&self, scope: &Scope, lost: Vec<(Arc<str>, Arc<str>)>) {
+        for (session_id, reminder_id) in lost {
+            let record = LifecycleRecord::Discarded { reminder_id, reason: DiscardReason::Lost };
+            let (task_id, agent_id, ids) = (None, None, self.ids());
+            let turn = self.with(|state| state.turns);
+            let at = Moment { session_id: &session_id, task_id, agent_id, turn, now_ms: scope.clock.now_ms(), ids };
+            scope.log.append(record.to_log(&at));
+        }
+    }
+}
