@@ -47,8 +47,7 @@ const INDEX: &str = "
 ";
 
 /// The condition under which a record belongs to a served session.
-pub(super) const OF_SESSIONS: &str =
-    "headers >= '{\"run_id\":\"sess_' AND headers < '{\"run_id\":\"sess`'";
+pub(super) const OF_SESSIONS: &str = "headers >= '{\"run_id\":\"sess_' AND headers < '{\"run_id\":\"sess`'";
 
 /// What a file is.
 #[derive(Debug, PartialEq, Eq)]

@@ -43,7 +43,8 @@ impl QueueTold {
 
 fn item(payload: &Data) -> Result<Injection, String> {
     let id = payload.get("id").as_shared_str().ok_or("`id` is missing")?;
-    let mode: Mode = payload.get("mode").as_str().ok_or("`mode` is missing")?.parse().map_err(|_| "`mode` is no mode")?;
+    let mode: Mode =
+        payload.get("mode").as_str().ok_or("`mode` is missing")?.parse().map_err(|_| "`mode` is no mode")?;
     let payload = match (payload.get("reminder"), payload.get("message")) {
         (Data::Nil, Data::Nil) => return Err("it holds neither `reminder` nor `message`".to_owned()),
         (Data::Nil, message) => {
@@ -77,7 +78,9 @@ mod tests {
             queue.take(word, &Data::from_json(json).unwrap()).unwrap();
         }
         assert_eq!(queue.items.iter().map(|item| item.id.as_ref()).collect::<Vec<_>>(), ["a", "m"]);
-        assert!(matches!(&queue.items[0].payload, Payload::Reminder(r) if r.ttl_turns == Some(2) && &*r.tags[0] == "t"));
+        assert!(
+            matches!(&queue.items[0].payload, Payload::Reminder(r) if r.ttl_turns == Some(2) && &*r.tags[0] == "t")
+        );
         assert_eq!(queue.fates, [("c".into(), Fate::Delivered)]);
         assert!(queue.take("queued", &Data::from_json(r#"{"id":"x","mode":"now"}"#).unwrap()).is_err());
     }

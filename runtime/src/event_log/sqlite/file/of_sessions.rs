@@ -92,7 +92,8 @@ mod tests {
             write(&log, &format!("sess_{}", n % 3), "session.message", n);
         }
         let mut found = Vec::new();
-        log.look(|file| file.of_session("sess_1", |record| found.push(record.payload.get("n").as_int().unwrap()))).unwrap();
+        log.look(|file| file.of_session("sess_1", |record| found.push(record.payload.get("n").as_int().unwrap())))
+            .unwrap();
         assert_eq!(found, (0..30).filter(|n| n % 3 == 1).flat_map(|n| [n, n]).collect::<Vec<_>>());
         let last = |before| {
             let mut found = Vec::new();
