@@ -4,9 +4,11 @@
 //! | module | offers |
 //! |---|---|
 //! | [`wire`] | the one table of names and words, inside and on each wire |
+//! | [`acp`] | the Agent Client Protocol |
 //! | [`host`] | sessions on workers, and whom they are served to |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
+pub mod acp;
 pub mod bridge;
 pub mod host;
 pub mod wire;

@@ -1,0 +1,277 @@
+//! [`Updates`]: what a session shows, as the client is told of it.
+//!
+//! One event becomes the frames of one or more notifications. What the protocol knows is written with its own types; what it
+//! does not know yet (reminders) with the names of [`crate::wire`]. [`Outbox`] keeps what the client has not taken, for all
+//! sessions of a connection.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agent_client_protocol::schema::MaybeUndefined;
+use agent_client_protocol::v1::schema as acp;
+use runtime::data::Data;
+use runtime::message::ToolCall;
+use runtime::model::Usage;
+use runtime::words::words;
+use serde_json::{Map, Value, json};
+
+use crate::host::{Event, PlanEntry, Priority, Progress};
+
+mod content;
+mod outbox;
+mod reminder;
+mod tool_call;
+
+#[cfg(test)]
+mod tests;
+
+pub use outbox::Outbox;
+
+/// A notification to the client.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// The method.
+    pub method: &'static str,
+    /// The parameters.
+    pub params: Value,
+}
+
+words! {
+    /// Whom the three updates on reminders go to. The notifications `_session/reminder_…` go to everybody.
+    pub enum ReminderUpdates {
+        /// To a client that has asked for them.
+        Asked = "asked",
+        /// To every client.
+        Always = "always",
+        /// To none.
+        Never = "never",
+    }
+}
+
+/// Which updates a client takes that not every client takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// The updates `reminder_emitted`, `reminder_deduped` and `reminder_expired`.
+    pub reminders: bool,
+    /// Notices to the user.
+    pub notices: bool,
+}
+
+impl Wants {
+    /// What a client says of itself, and what the person says who serves it.
+    #[must_use]
+    pub fn of(client: &acp::ClientCapabilities, reminders: ReminderUpdates) -> Wants {
+        let harn = client.meta.as_ref().and_then(|meta| meta.get("harn"));
+        let asked = harn.and_then(|harn| harn.get("reminders")).and_then(Value::as_bool) == Some(true);
+        Wants {
+            reminders: match reminders {
+                ReminderUpdates::Asked => asked,
+                ReminderUpdates::Always => true,
+                ReminderUpdates::Never => false,
+            },
+            notices: client.session.as_ref().is_some_and(|session| session.notices.is_some()),
+        }
+    }
+}
+
+/// Makes a session's events into what the client is told.
+#[derive(Debug)]
+pub struct Updates {
+    session_id: Arc<str>,
+    /// Where relative paths of tool calls start.
+    cwd: PathBuf,
+    wants: Wants,
+    /// What has become of reminders and no update has carried yet, the oldest first.
+    untold: Vec<Value>,
+    /// The calls by their ids.
+    calls: HashMap<Arc<str>, Known>,
+    /// What all calls of models have cost, in nano-dollars, while the price of each is known.
+    spent: Option<u64>,
+    /// How many messages have been made that no model has said.
+    made: u64,
+}
+
+/// What is known of the calls that have one id: some vendors number their calls anew in each answer.
+#[derive(Debug, Default)]
+struct Known {
+    /// How many there were.
+    times: u32,
+    /// Whether the client sees what the latest changes.
+    has_diff: bool,
+}
+
+/// So many reminders wait for an update that carries them; beyond that the oldest are left out. Each has had a notification of
+/// its own.
+const MOST_UNTOLD: usize = 64;
+
+impl Updates {
+    /// For one session, whose tools start from `cwd`.
+    #[must_use]
+    pub fn new(session_id: Arc<str>, cwd: PathBuf, wants: Wants) -> Updates {
+        let (untold, calls) = (Vec::new(), HashMap::new());
+        Updates { session_id, cwd, wants, untold, calls, spent: Some(0), made: 0 }
+    }
+
+    /// What the client is told of an event.
+    pub fn frames(&mut self, event: Event) -> Vec<Frame> {
+        match event {
+            Event::UserMessage { message_id, content } => self.user_said(&message_id, &content),
+            Event::Text { message_id, text } => self.said(&message_id, &text, acp::SessionUpdate::AgentMessageChunk),
+            Event::Thought { message_id, text } => self.said(&message_id, &text, acp::SessionUpdate::AgentThoughtChunk),
+            Event::ToolCall { call, annotations } => {
+                self.calls.entry(call.id.clone()).or_default().times += 1;
+                let shown = tool_call::begun(&call, &annotations, self.call_id(&call.id), &self.cwd);
+                self.calls.entry(call.id).or_default().has_diff = !shown.content.is_empty();
+                self.one(acp::SessionUpdate::ToolCall(shown))
+            }
+            Event::ToolBegan { id } => self.one(acp::SessionUpdate::ToolCallUpdate(tool_call::runs(self.call_id(&id)))),
+            Event::ToolEnded { id, text, value, ok } => {
+                let keeps_diff = ok && self.calls.get(&id).is_some_and(|known| known.has_diff);
+                let ended = tool_call::ended(self.call_id(&id), &text, &value, ok, keeps_diff);
+                self.one(acp::SessionUpdate::ToolCallUpdate(ended))
+            }
+            Event::Plan(entries) => self.one(acp::SessionUpdate::Plan(plan(&entries))),
+            Event::Usage { call, context_window } => self.usage(call, context_window),
+            Event::Mode(mode) => {
+                self.one(acp::SessionUpdate::CurrentModeUpdate(acp::CurrentModeUpdate::new(mode.to_string())))
+            }
+            Event::Title(title) => {
+                let title = MaybeUndefined::Value(title.to_string());
+                self.one(acp::SessionUpdate::SessionInfoUpdate(acp::SessionInfoUpdate::new().title(title)))
+            }
+            Event::Status(text) => self.status(&text),
+            Event::Artifact { name, parts } => {
+                let id = self.made_id("artifact");
+                self.chunks(content::of_artifact(&name, &parts), &id, acp::SessionUpdate::AgentMessageChunk)
+            }
+            Event::Question(text) => {
+                let id = self.made_id("question");
+                let marked = content::marked(acp::ContentChunk::new(text.as_ref().into()), "question", true.into());
+                self.chunks(vec![marked], &id, acp::SessionUpdate::AgentMessageChunk)
+            }
+            Event::Reminder(event) => {
+                let told = reminder::told(&event);
+                let own = reminder::frames(&self.session_id, &told, self.wants.reminders);
+                self.untold.push(told.describe());
+                if self.untold.len() > MOST_UNTOLD {
+                    self.untold.remove(0);
+                }
+                own
+            }
+        }
+    }
+
+    /// How the client knows the latest call that has this id.
+    #[must_use]
+    pub fn call_id(&self, id: &Arc<str>) -> Arc<str> {
+        match self.calls.get(id) {
+            Some(Known { times, .. }) if *times > 1 => format!("{id}#{times}").into(),
+            _ => id.clone(),
+        }
+    }
+
+    /// A call as a question for permission shows it.
+    #[must_use]
+    pub fn tool_call(&self, call: &ToolCall, annotations: &Data) -> acp::ToolCallUpdate {
+        tool_call::begun(call, annotations, self.call_id(&call.id), &self.cwd).into()
+    }
+
+    /// What the user said and nothing else: no reminder is ever told here, not even beside the words.
+    fn user_said(&self, id: &Arc<str>, content: &Data) -> Vec<Frame> {
+        let chunk = |chunk: acp::ContentChunk| {
+            let update = acp::SessionUpdate::UserMessageChunk(chunk.message_id(acp::MessageId::new(id.clone())));
+            Some(session_update(&self.session_id, serde_json::to_value(update).ok()?))
+        };
+        content::of_message(content).into_iter().filter_map(chunk).collect()
+    }
+
+    fn said(&mut self, id: &Arc<str>, text: &str, as_: fn(acp::ContentChunk) -> acp::SessionUpdate) -> Vec<Frame> {
+        if text.is_empty() {
+            return Vec::new();
+        }
+        self.chunks(vec![acp::ContentChunk::new(text.into())], id, as_)
+    }
+
+    fn chunks(
+        &mut self,
+        chunks: Vec<acp::ContentChunk>,
+        id: &Arc<str>,
+        as_: fn(acp::ContentChunk) -> acp::SessionUpdate,
+    ) -> Vec<Frame> {
+        let id = acp::MessageId::new(id.clone());
+        chunks.into_iter().flat_map(|chunk| self.one(as_(chunk.message_id(id.clone())))).collect()
+    }
+
+    /// A client that shows notices gets one; any other sees it as a message of the agent's.
+    fn status(&mut self, text: &str) -> Vec<Frame> {
+        if text.is_empty() {
+            return Vec::new();
+        }
+        if self.wants.notices {
+            return self.one(acp::SessionUpdate::Notice(acp::Notice::new(acp::NoticeSeverity::Info, text)));
+        }
+        let id = self.made_id("status");
+        let marked = content::marked(acp::ContentChunk::new(text.into()), "status", true.into());
+        self.chunks(vec![marked], &id, acp::SessionUpdate::AgentMessageChunk)
+    }
+
+    /// How full the model's context is. Where nobody knows how much the model takes, the protocol has no way to say so.
+    fn usage(&mut self, call: Usage, context_window: Option<u64>) -> Vec<Frame> {
+        self.spent = self.spent.zip(call.cost_nano_usd).map(|(spent, cost)| spent.saturating_add(cost));
+        let Some(size) = context_window else { return Vec::new() };
+        let mut update = acp::UsageUpdate::new(call.input_tokens.saturating_add(call.output_tokens), size);
+        let spent = Usage { cost_nano_usd: self.spent, ..Usage::default() };
+        if let Some(amount) = spent.cost_usd() {
+            update = update.cost(acp::Cost::new(amount, "USD"));
+        }
+        self.one(acp::SessionUpdate::UsageUpdate(update))
+    }
+
+    /// An update of the protocol's own, which carries what no update has carried yet.
+    fn one(&mut self, update: acp::SessionUpdate) -> Vec<Frame> {
+        // All of it is text, numbers, lists and dicts.
+        let Ok(mut update) = serde_json::to_value(update) else { return Vec::new() };
+        decorate(&mut update, std::mem::take(&mut self.untold));
+        vec![session_update(&self.session_id, update)]
+    }
+
+    fn made_id(&mut self, what: &str) -> Arc<str> {
+        self.made += 1;
+        format!("{what}-{}", self.made).into()
+    }
+}
+
+/// The notification that carries an update.
+fn session_update(session_id: &str, update: Value) -> Frame {
+    Frame { method: "session/update", params: json!({"sessionId": session_id, "update": update}) }
+}
+
+/// Puts reminders into `_meta.harn` of an update: the newest as `reminder`, and where it is not alone all as `reminders`.
+fn decorate(update: &mut Value, mut told: Vec<Value>) {
+    let several = (told.len() > 1).then(|| Value::from(told.clone()));
+    let (Some(newest), Some(update)) = (told.pop(), update.as_object_mut()) else { return };
+    let Some(meta) = update.entry("_meta").or_insert_with(|| Map::new().into()).as_object_mut() else { return };
+    let Some(harn) = meta.entry("harn").or_insert_with(|| Map::new().into()).as_object_mut() else { return };
+    harn.insert("reminder".to_owned(), newest);
+    if let Some(all) = several {
+        harn.insert("reminders".to_owned(), all);
+    }
+}
+
+fn plan(entries: &[PlanEntry]) -> acp::Plan {
+    let entry = |entry: &PlanEntry| {
+        let priority = match entry.priority {
+            Priority::High => acp::PlanEntryPriority::High,
+            Priority::Medium => acp::PlanEntryPriority::Medium,
+            Priority::Low => acp::PlanEntryPriority::Low,
+        };
+        let status = match entry.status {
+            Progress::Pending => acp::PlanEntryStatus::Pending,
+            Progress::InProgress => acp::PlanEntryStatus::InProgress,
+            Progress::Completed => acp::PlanEntryStatus::Completed,
+        };
+        acp::PlanEntry::new(entry.content.as_ref(), priority, status)
+    };
+    acp::Plan::new(entries.iter().map(entry).collect())
+}

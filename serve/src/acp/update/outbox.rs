@@ -1,0 +1,329 @@
+//! [`Outbox`]: what the sessions of a connection have shown and the client has not taken.
+//!
+//! Workers put events in and never wait for the client; a session waits for room before it goes on to something that makes
+//! more ([`Outbox::room`]). The connection takes events out while its transport has room, one session after the other, and
+//! makes frames of them only then: pieces of a text that wait are one piece by that time.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::{Frame, Updates, Wants};
+use crate::host::{Event, Part, ReminderEvent, Waiting};
+
+/// A session with so many events waiting has no room.
+const MOST_EVENTS: usize = 64;
+/// A session with so many bytes waiting has no room.
+const MOST_BYTES: usize = 256 << 10;
+/// A piece of text is put together up to this many bytes.
+const MOST_PIECE: usize = 16 << 10;
+
+/// What the sessions of a connection have shown and the client has not taken. Shared by the threads of workers.
+#[derive(Debug)]
+pub struct Outbox {
+    wants: Wants,
+    state: Mutex<State>,
+    /// Something can be sent.
+    more: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    sessions: HashMap<Arc<str>, Shown>,
+    /// The sessions with something to send, each once; the first is next.
+    due: VecDeque<Arc<str>>,
+}
+
+/// What one session has shown.
+#[derive(Debug, Default)]
+struct Shown {
+    waiting: VecDeque<Event>,
+    bytes: usize,
+    /// Nothing until the client knows the session.
+    updates: Option<Updates>,
+    is_due: bool,
+    room: Arc<Notify>,
+}
+
+impl Shown {
+    fn has_room(&self) -> bool {
+        // What a client does not know of yet it cannot take.
+        self.updates.is_none() || self.waiting.len() < MOST_EVENTS && self.bytes < MOST_BYTES
+    }
+
+    /// Puts an event behind the others, a piece of a text to the piece before it.
+    fn put(&mut self, event: Event) {
+        self.bytes += weight(&event);
+        let alone = match self.waiting.back_mut() {
+            Some(last) => join(last, event),
+            None => Some(event),
+        };
+        self.waiting.extend(alone);
+    }
+
+    fn take(&mut self) -> Option<Event> {
+        let event = self.waiting.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(weight(&event));
+        Some(event)
+    }
+}
+
+impl Outbox {
+    /// For a client.
+    #[must_use]
+    pub fn new(wants: Wants) -> Outbox {
+        Outbox { wants, state: Mutex::default(), more: Notify::new() }
+    }
+
+    /// The client knows the session from here on; what it has shown so far can be sent. `cwd` is where its tools start from.
+    pub fn open(&self, session_id: &Arc<str>, cwd: PathBuf) {
+        let mut state = self.state();
+        let updates = Updates::new(session_id.clone(), cwd, self.wants);
+        state.sessions.entry(session_id.clone()).or_default().updates = Some(updates);
+        state.make_due(session_id);
+        drop(state);
+        self.more.notify_one();
+    }
+
+    /// The session is over. Nothing of it is sent any more, and nobody waits for it.
+    pub fn close(&self, session_id: &Arc<str>) {
+        let mut state = self.state();
+        state.due.retain(|due| due != session_id);
+        let closed = state.sessions.remove(session_id);
+        drop(state);
+        if let Some(shown) = closed {
+            shown.room.notify_waiters();
+        }
+    }
+
+    /// Puts in what a session shows, in order. Never waits.
+    pub fn show(&self, session_id: &Arc<str>, event: Event) {
+        let mut state = self.state();
+        state.sessions.entry(session_id.clone()).or_default().put(event);
+        state.make_due(session_id);
+        drop(state);
+        self.more.notify_one();
+    }
+
+    /// Ready once the client has taken so much of what the session has shown that more is welcome.
+    #[must_use]
+    pub fn room(self: &Arc<Self>, session_id: &Arc<str>) -> Waiting<()> {
+        let (outbox, session_id) = (self.clone(), session_id.clone());
+        Box::pin(async move {
+            loop {
+                let room = match outbox.state().sessions.get(&session_id) {
+                    Some(shown) if !shown.has_room() => shown.room.clone(),
+                    _ => return,
+                };
+                let mut woken = std::pin::pin!(room.notified());
+                // Whoever makes room from here on wakes this.
+                woken.as_mut().enable();
+                if outbox.state().sessions.get(&session_id).is_none_or(Shown::has_room) {
+                    return;
+                }
+                woken.await;
+            }
+        })
+    }
+
+    /// Ready once something can be sent.
+    pub async fn due(&self) {
+        loop {
+            let woken = self.more.notified();
+            if !self.state().due.is_empty() {
+                return;
+            }
+            woken.await;
+        }
+    }
+
+    /// Sends the next event of the session whose turn it is; whether there was one.
+    pub fn send_next(&self, mut send: impl FnMut(Frame)) -> bool {
+        let mut state = self.state();
+        let Some(id) = state.due.pop_front() else { return false };
+        let Some(shown) = state.sessions.get_mut(&id) else { return true };
+        shown.is_due = false;
+        if let (Some(event), Some(updates)) = (shown.take(), shown.updates.as_mut()) {
+            updates.frames(event).into_iter().for_each(&mut send);
+        }
+        if shown.has_room() {
+            shown.room.notify_waiters();
+        }
+        state.make_due(&id);
+        true
+    }
+
+    /// Sends all that a session has shown so far: before an answer that must not overtake it.
+    pub fn send_all(&self, session_id: &Arc<str>, mut send: impl FnMut(Frame)) {
+        let mut state = self.state();
+        let Some(shown) = state.sessions.get_mut(session_id) else { return };
+        if shown.updates.is_none() {
+            return;
+        }
+        while let Some(event) = shown.take() {
+            if let Some(updates) = shown.updates.as_mut() {
+                updates.frames(event).into_iter().for_each(&mut send);
+            }
+        }
+        shown.room.notify_waiters();
+    }
+
+    /// Something of a session that the client knows, as it sees its calls.
+    pub fn with<R>(&self, session_id: &str, look: impl FnOnce(&Updates) -> R) -> Option<R> {
+        self.state().sessions.get(session_id)?.updates.as_ref().map(look)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Whoever panicked while it held the lock left whole events behind.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn make_due(&mut self, session_id: &Arc<str>) {
+        if let Some(shown) = self.sessions.get_mut(session_id)
+            && shown.updates.is_some()
+            && !shown.is_due
+            && !shown.waiting.is_empty()
+        {
+            shown.is_due = true;
+            self.due.push_back(session_id.clone());
+        }
+    }
+}
+
+/// Puts a piece of a text to the piece before it; gives back what does not belong there.
+fn join(last: &mut Event, event: Event) -> Option<Event> {
+    let (into, piece) = match (last, &event) {
+        (Event::Text { message_id, text }, Event::Text { message_id: id, text: piece })
+        | (Event::Thought { message_id, text }, Event::Thought { message_id: id, text: piece })
+            if message_id == id && text.len() + piece.len() <= MOST_PIECE =>
+        {
+            (text, piece)
+        }
+        _ => return Some(event),
+    };
+    let mut joined = String::with_capacity(into.len() + piece.len());
+    joined.push_str(into);
+    joined.push_str(piece);
+    *into = joined.into();
+    None
+}
+
+/// Roughly the bytes that an event takes.
+fn weight(event: &Event) -> usize {
+    match event {
+        Event::UserMessage { content, .. } => content.weight(),
+        Event::Text { text, .. } | Event::Thought { text, .. } => text.len(),
+        Event::ToolCall { call, annotations } => call.arguments.weight() + annotations.weight(),
+        Event::ToolEnded { text, value, .. } => text.len() + value.weight(),
+        Event::Plan(entries) => entries.iter().map(|entry| entry.content.len()).sum(),
+        Event::Artifact { parts, .. } => parts.iter().map(part_weight).sum(),
+        Event::Title(text) | Event::Status(text) | Event::Question(text) | Event::Mode(text) => text.len(),
+        Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => reminder.body.len(),
+        Event::Reminder(_) | Event::Usage { .. } | Event::ToolBegan { .. } => 0,
+    }
+}
+
+fn part_weight(part: &Part) -> usize {
+    match part {
+        Part::Text(text) => text.len(),
+        Part::Data(data) => data.weight(),
+        Part::File { bytes, .. } => bytes.as_ref().map_or(0, |bytes| bytes.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    fn text(id: &str, text: &str) -> Event {
+        Event::Text { message_id: id.into(), text: text.into() }
+    }
+
+    fn texts(outbox: &Outbox, session: &Arc<str>) -> Vec<String> {
+        let mut out = Vec::new();
+        outbox.send_all(session, |frame| {
+            out.push(frame.params["update"]["content"]["text"].as_str().unwrap_or("?").to_owned());
+        });
+        out
+    }
+
+    fn is_ready(future: &mut Waiting<()>) -> bool {
+        future.as_mut().poll(&mut Context::from_waker(Waker::noop())) == Poll::Ready(())
+    }
+
+    #[test]
+    fn pieces_that_wait_become_one_and_keep_their_order() {
+        let (outbox, session) = (Outbox::new(Wants::default()), Arc::from("s"));
+        outbox.open(&session, "/".into());
+        for _ in 0..MOST_PIECE {
+            outbox.show(&session, text("m1", "ab"));
+        }
+        outbox.show(&session, Event::Thought { message_id: "m1".into(), text: "hm".into() });
+        outbox.show(&session, text("m1", "c"));
+        outbox.show(&session, text("m2", "d"));
+        let sent = texts(&outbox, &session);
+        let lengths: Vec<usize> = sent.iter().map(String::len).collect();
+        assert_eq!(lengths, [MOST_PIECE, MOST_PIECE, 2, 1, 1]);
+        assert_eq!((sent[2].as_str(), sent[3].as_str(), sent[4].as_str()), ("hm", "c", "d"));
+        assert!(texts(&outbox, &session).is_empty());
+    }
+
+    #[test]
+    fn a_session_has_no_room_until_the_client_has_taken_something() {
+        let (outbox, session) = (Arc::new(Outbox::new(Wants::default())), Arc::from("s"));
+        outbox.open(&session, "/".into());
+        assert!(is_ready(&mut outbox.room(&session)));
+        outbox.show(&session, text("m", &"x".repeat(MOST_BYTES)));
+        let (mut room, mut also) = (outbox.room(&session), outbox.room(&session));
+        assert!(!is_ready(&mut room) && !is_ready(&mut also));
+        assert!(is_ready(&mut outbox.room(&Arc::from("another"))));
+        assert!(outbox.send_next(|_| {}));
+        assert!(is_ready(&mut room) && is_ready(&mut also));
+
+        for n in 0..MOST_EVENTS {
+            outbox.show(&session, text(&n.to_string(), "x"));
+        }
+        let mut room = outbox.room(&session);
+        assert!(!is_ready(&mut room));
+        outbox.close(&session);
+        assert!(is_ready(&mut room), "nobody waits for a session that is over");
+        assert!(!outbox.send_next(|_| {}));
+    }
+
+    #[test]
+    fn sessions_take_turns_and_each_keeps_its_order() {
+        let outbox = Outbox::new(Wants::default());
+        let sessions = [Arc::from("a"), Arc::from("b")];
+        for session in &sessions {
+            outbox.open(session, "/".into());
+            for n in 0..3 {
+                outbox.show(session, text(&n.to_string(), "x"));
+            }
+        }
+        let mut sent = Vec::new();
+        let mut note = |frame: Frame| {
+            let (session, message) = (&frame.params["sessionId"], &frame.params["update"]["messageId"]);
+            sent.push(format!("{}{}", session.as_str().unwrap_or("?"), message.as_str().unwrap_or("?")));
+        };
+        while outbox.send_next(&mut note) {}
+        assert_eq!(sent, ["a0", "b0", "a1", "b1", "a2", "b2"]);
+    }
+
+    #[test]
+    fn what_a_session_shows_before_the_client_knows_it_comes_once_it_does() {
+        let (outbox, session) = (Arc::new(Outbox::new(Wants::default())), Arc::from("s"));
+        outbox.show(&session, text("m", "early"));
+        assert!(!outbox.send_next(|_| {}) && texts(&outbox, &session).is_empty());
+        assert!(outbox.with("s", |_| ()).is_none());
+        outbox.open(&session, "/".into());
+        let mut due = Box::pin(outbox.due());
+        assert_eq!(due.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(()));
+        assert_eq!(texts(&outbox, &session), ["early"]);
+    }
+}

@@ -1,0 +1,347 @@
+use std::sync::LazyLock;
+
+use boon::{Compiler, Schemas};
+use runtime::reminder::lifecycle::ExpireReason;
+use runtime::reminder::{Reminder, ReminderSpec, Source};
+
+use super::*;
+use crate::host::{Part, ReminderEvent};
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/schemas/acp.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+});
+
+/// What is wrong with a value, held against one of our schemas.
+fn misfit(name: &str, value: &Value) -> Option<String> {
+    let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
+    compiler.add_resource("mem:acp", SCHEMA.clone()).unwrap();
+    let index = compiler.compile(&format!("mem:acp#/$defs/{name}"), &mut schemas).unwrap();
+    schemas.validate(value, index).err().map(|error| format!("{error:#}"))
+}
+
+fn holds(name: &str, value: &Value) {
+    assert_eq!(misfit(name, value), None, "{name}: {value:#}");
+}
+
+fn updates(wants: Wants) -> Updates {
+    Updates::new("sess_1".into(), "/home/me/project".into(), wants)
+}
+
+fn reminder() -> Arc<Reminder> {
+    let spec = ReminderSpec {
+        tags: vec!["workspace".into()],
+        dedupe_key: Some("deps".into()),
+        ttl_turns: Some(2),
+        ..ReminderSpec::new("Dependencies changed.")
+    };
+    Arc::new(spec.into_reminder("r2".into(), Source::StdlibProvider, 3))
+}
+
+fn reminder_events() -> Vec<ReminderEvent> {
+    let emitted = |reminder, provider_id| ReminderEvent::Emitted { reminder, provider_id, turn: 4 };
+    let bare = ReminderSpec::new("Said once.").into_reminder("r3".into(), Source::Bridge, 0);
+    let inherited = Reminder {
+        originating_agent_id: Some("parent".into()),
+        ..ReminderSpec::new("b").into_reminder("r4".into(), Source::Inherited, 1)
+    };
+    let expired = |reason, turn| ReminderEvent::Expired { reminder_id: "r2".into(), reason, turn };
+    vec![
+        emitted(reminder(), Some("workspace_guard".into())),
+        emitted(Arc::new(bare), None),
+        emitted(Arc::new(inherited), None),
+        ReminderEvent::Deduped {
+            reminder_id: "r2".into(),
+            dedupe_key: "deps".into(),
+            dropped_ids: vec!["r0".into(), "r1".into()],
+        },
+        expired(ExpireReason::Ttl, Some(4)),
+        expired(ExpireReason::Compaction, Some(5)),
+        expired(ExpireReason::Cleared, None),
+    ]
+}
+
+/// One of each kind but reminders.
+fn other_events() -> Vec<Event> {
+    let call = ToolCall::new("c1", "edit_file", Data::from_json(r#"{"path":"a.rs","old":"x","new":"y"}"#).unwrap());
+    let text = |text: &str| Event::Text { message_id: "m1".into(), text: text.into() };
+    let blocks = r#"[{"type":"text","text":"look"},{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"x"}]"#;
+    let file = |mime: Option<&str>, bytes: Option<&str>, uri: Option<&str>| Part::File {
+        name: Some("f".into()),
+        mime_type: mime.map(Into::into),
+        bytes: bytes.map(Into::into),
+        uri: uri.map(Into::into),
+    };
+    let parts = vec![
+        Part::Text("t".into()),
+        Part::Data(Data::dict([("a", Data::from(1))])),
+        file(Some("image/png"), Some("aGk="), None),
+        file(Some("audio/wav"), Some("aGk="), None),
+        file(Some("application/pdf"), Some("aGk="), None),
+        file(None, None, Some("file:///a")),
+    ];
+    let usage = Usage { input_tokens: 90, output_tokens: 10, cost_nano_usd: Some(5_000_000), ..Usage::default() };
+    let entry = |priority, status| PlanEntry { content: "do it".into(), priority, status };
+    vec![
+        Event::UserMessage { message_id: "u1".into(), content: Data::from_json(blocks).unwrap() },
+        Event::UserMessage { message_id: "u2".into(), content: "hello".into() },
+        Event::Thought { message_id: "m1".into(), text: "hm".into() },
+        text("hi"),
+        Event::ToolCall { call, annotations: Data::Nil },
+        Event::ToolBegan { id: "c1".into() },
+        Event::ToolEnded { id: "c1".into(), text: "replaced".into(), value: "replaced".into(), ok: true },
+        Event::Plan(vec![
+            entry(Priority::High, Progress::Pending),
+            entry(Priority::Medium, Progress::InProgress),
+            entry(Priority::Low, Progress::Completed),
+        ]),
+        Event::Usage { call: usage, context_window: Some(1000) },
+        Event::Mode("plan".into()),
+        Event::Title("Fixing it".into()),
+        Event::Status("reading".into()),
+        Event::Artifact { name: "report".into(), parts },
+        Event::Question("which?".into()),
+    ]
+}
+
+#[test]
+fn reminders_are_told_as_the_schemas_say() {
+    let with_updates = Wants { reminders: true, notices: false };
+    for event in reminder_events() {
+        let frames = updates(with_updates).frames(Event::Reminder(event.clone()));
+        let [update, notification] = frames.as_slice() else { panic!("{frames:?}") };
+        assert_eq!(update.method, "session/update");
+        holds("SessionNotification", &update.params);
+        let word = update.params["update"]["sessionUpdate"].as_str().unwrap();
+        assert_eq!(notification.method, format!("_session/{word}"));
+        let name = match event {
+            ReminderEvent::Emitted { .. } => "ReminderEmittedNotification",
+            ReminderEvent::Deduped { .. } => "ReminderDedupedNotification",
+            ReminderEvent::Expired { .. } => "ReminderExpiredNotification",
+        };
+        holds(name, &notification.params);
+        // A client that has not asked gets the notification alone.
+        assert_eq!(updates(Wants::default()).frames(Event::Reminder(event)), [notification.clone()]);
+    }
+}
+
+#[test]
+fn the_schemas_refuse_what_is_wrong() {
+    let event = reminder_events().remove(0);
+    let frames = updates(Wants { reminders: true, notices: false }).frames(Event::Reminder(event));
+    for (field, wrong) in [
+        ("reminderId", Value::Null),
+        ("source", "bridge_json".into()),
+        ("dedupeKey", 3.into()),
+        ("firedAtTurn", "4".into()),
+        ("dedupe_key", "k".into()),
+        ("_meta", json!({"harn": {"reminder": {"event": "gone"}}})),
+    ] {
+        let mut update = frames[0].params["update"].clone();
+        update[field] = wrong;
+        assert!(misfit("ReminderEmitted", &update).is_some(), "{field}");
+    }
+}
+
+#[test]
+fn a_reminder_is_told_field_by_field() {
+    let frames = updates(Wants { reminders: true, notices: false })
+        .frames(Event::Reminder(reminder_events().remove(0)));
+    let told = json!({
+        "reminderId": "r2", "body": "Dependencies changed.", "tags": ["workspace"], "dedupeKey": "deps",
+        "source": "provider", "providerId": "workspace_guard", "firedAtTurn": 3,
+    });
+    let mut update = frames[0].params["update"].clone();
+    let meta = update.as_object_mut().unwrap().remove("_meta").unwrap();
+    assert_eq!(update.as_object_mut().unwrap().remove("sessionUpdate"), Some("reminder_emitted".into()));
+    assert_eq!(update, told);
+    let mut all = told;
+    for (key, value) in [
+        ("event", json!("emitted")),
+        ("turn", 4.into()),
+        ("ttlTurns", 2.into()),
+        ("preserveOnCompact", false.into()),
+        ("propagate", "session".into()),
+        ("roleHint", "system".into()),
+    ] {
+        all[key] = value;
+    }
+    assert_eq!(meta, json!({"harn": {"reminder": all}}));
+}
+
+#[test]
+fn the_next_update_carries_what_was_told_of_reminders() {
+    let mut session = updates(Wants::default());
+    let text = || Event::Text { message_id: "m".into(), text: "a".into() };
+    let meta = |frames: &[Frame]| frames[0].params["update"]["_meta"].clone();
+    session.frames(Event::Reminder(reminder_events().remove(0)));
+    let one = meta(&session.frames(text()));
+    assert_eq!(one["harn"]["reminder"]["reminderId"], "r2");
+    assert_eq!(one["harn"].get("reminders"), None);
+    assert_eq!(meta(&session.frames(text())), Value::Null, "it is told once");
+
+    for event in reminder_events() {
+        session.frames(Event::Reminder(event));
+    }
+    let all = meta(&session.frames(Event::Question("?".into())));
+    holds("Meta", &all);
+    assert_eq!(all["harn"]["question"], true);
+    assert_eq!(all["harn"]["reminders"].as_array().unwrap().len(), reminder_events().len());
+    assert_eq!(all["harn"]["reminder"], *all["harn"]["reminders"].as_array().unwrap().last().unwrap());
+
+    for _ in 0..10 * MOST_UNTOLD {
+        session.frames(Event::Reminder(reminder_events().remove(1)));
+    }
+    assert_eq!(meta(&session.frames(text()))["harn"]["reminders"].as_array().unwrap().len(), MOST_UNTOLD);
+}
+
+/// A chunk of the user's holds what the user said and nothing else, whatever was told of reminders before it.
+#[test]
+fn no_reminder_is_told_as_words_of_the_user() {
+    for wants in [Wants::default(), Wants { reminders: true, notices: true }] {
+        let mut session = updates(wants);
+        let mut frames = Vec::new();
+        for event in reminder_events() {
+            frames.extend(session.frames(Event::Reminder(event)));
+        }
+        for frame in &frames {
+            assert_ne!(frame.params["update"]["sessionUpdate"], "user_message_chunk");
+        }
+        let said = session.frames(Event::UserMessage { message_id: "u".into(), content: "hello".into() });
+        assert_eq!(said[0].params["update"]["content"], json!({"type": "text", "text": "hello"}));
+        assert_eq!(said[0].params["update"].as_object().unwrap().len(), 3, "{said:?}");
+        // It waits for the next update that is the agent's.
+        let next = session.frames(Event::Text { message_id: "m".into(), text: "hi".into() });
+        let told = next[0].params["update"]["_meta"]["harn"]["reminders"].as_array().unwrap().len();
+        assert_eq!(told, reminder_events().len());
+    }
+}
+
+#[test]
+fn every_other_event_is_an_update_that_the_protocol_knows() {
+    for wants in [Wants::default(), Wants { reminders: false, notices: true }] {
+        let mut session = updates(wants);
+        for event in other_events() {
+            let frames = session.frames(event.clone());
+            assert!(!frames.is_empty(), "{event:?}");
+            for Frame { method, params } in frames {
+                assert_eq!((method, &params["sessionId"]), ("session/update", &"sess_1".into()));
+                let known: acp::SessionNotification = serde_json::from_value(params.clone()).unwrap();
+                // Nothing that the protocol's types would have dropped.
+                assert_eq!(serde_json::to_value(known).unwrap(), params);
+                if let Some(meta) = params["update"].get("_meta") {
+                    holds("Meta", meta);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_status_is_a_notice_to_who_shows_notices() {
+    let kind = |wants| {
+        let frames = updates(wants).frames(Event::Status("reading".into()));
+        frames[0].params["update"]["sessionUpdate"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(kind(Wants { reminders: false, notices: true }), "notice");
+    assert_eq!(kind(Wants::default()), "agent_message_chunk");
+}
+
+#[test]
+fn a_client_says_what_it_wants() {
+    let client = |json: Value| serde_json::from_value::<acp::ClientCapabilities>(json).unwrap();
+    let asked = client(json!({"_meta": {"harn": {"reminders": true}}, "session": {"notices": {}}}));
+    let silent = client(json!({"_meta": {"harn": {"reminders": "yes"}}}));
+    let of = |client, said| Wants::of(client, said).reminders;
+    assert_eq!(Wants::of(&asked, ReminderUpdates::Asked), Wants { reminders: true, notices: true });
+    assert_eq!(Wants::of(&silent, ReminderUpdates::Asked), Wants::default());
+    assert!(of(&silent, ReminderUpdates::Always) && !of(&asked, ReminderUpdates::Never));
+}
+
+fn call(name: &str, arguments: &str, annotations: &str) -> Value {
+    let call = ToolCall::new("c", name, Data::from_json(arguments).unwrap());
+    let annotations = Data::from_json(annotations).unwrap();
+    let frames = updates(Wants::default()).frames(Event::ToolCall { call, annotations });
+    frames[0].params["update"].clone()
+}
+
+#[test]
+fn a_call_has_a_title_a_kind_and_places() {
+    let read = call("read_file", r#"{"path":"src/../a.rs","first_line":7}"#, r#"{"read_only":true}"#);
+    assert_eq!((&read["title"], &read["kind"]), (&"read_file: src/../a.rs".into(), &"read".into()));
+    assert_eq!(read["locations"], json!([{"path": "/home/me/project/a.rs", "line": 7}]));
+    assert_eq!(read["rawInput"], json!({"path": "src/../a.rs", "first_line": 7}));
+
+    let own = r#"{"title":"Move","kind":"move","locations":["from","to"],"root":"sub"}"#;
+    let moved = call("mv", r#"{"from":"a","to":"/b"}"#, own);
+    assert_eq!((&moved["title"], &moved["kind"]), (&"Move".into(), &"move".into()));
+    assert_eq!(moved["locations"], json!([{"path": "/home/me/project/sub/a"}, {"path": "/b"}]));
+
+    let long = call("shell", &format!(r#"{{"command":"{}\nsecond"}}"#, "é".repeat(100)), r#"{"kind":"nonsense"}"#);
+    assert_eq!(long["title"], format!("shell: {}…", "é".repeat(80)));
+    assert_eq!(long.get("kind"), None, "a kind that is none");
+    assert_eq!(call("look", "{}", r#"{"readOnlyHint":true}"#)["kind"], "read");
+    // What the model wrote is no JSON.
+    let broken = call("look", r#""{oh""#, "null");
+    assert_eq!((&broken["rawInput"], &broken["title"]), (&"{oh".into(), &"look".into()));
+}
+
+#[test]
+fn an_edit_shows_its_change_until_it_fails() {
+    let edit = call("edit_file", r#"{"path":"a.rs","old":"x","new":"y"}"#, "null");
+    let diff = json!([{"type": "diff", "path": "/home/me/project/a.rs", "oldText": "x", "newText": "y"}]);
+    assert_eq!(edit["content"], diff);
+    let write = call("put", r#"{"path":"a.rs","content":"z"}"#, r#"{"kind":"edit"}"#);
+    assert_eq!(write["content"], json!([{"type": "diff", "path": "/home/me/project/a.rs", "newText": "z"}]));
+    assert_eq!(call("put", r#"{"path":"a.rs","content":"z"}"#, "null").get("content"), None);
+
+    for (ok, content) in [(true, Value::Null), (false, json!([{"type": "content", "content": {"type": "text", "text": "no"}}]))] {
+        let mut session = updates(Wants::default());
+        session.frames(other_events().remove(4));
+        let ended = Event::ToolEnded { id: "c1".into(), text: "no".into(), value: Data::Nil, ok };
+        let update = session.frames(ended)[0].params["update"].clone();
+        assert_eq!((&update["content"], &update["rawOutput"]), (&content, &"no".into()));
+        assert_eq!(update["status"], if ok { "completed" } else { "failed" });
+    }
+}
+
+#[test]
+fn a_call_with_an_id_that_has_come_before_is_another_call() {
+    let mut session = updates(Wants::default());
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let begun = Event::ToolCall { call: ToolCall::new("call_1", "t", Data::Nil), annotations: Data::Nil };
+        let ended = Event::ToolEnded { id: "call_1".into(), text: "t".into(), value: Data::Nil, ok: true };
+        for event in [begun, Event::ToolBegan { id: "call_1".into() }, ended] {
+            ids.push(session.frames(event)[0].params["update"]["toolCallId"].as_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(ids, ["call_1", "call_1", "call_1", "call_1#2", "call_1#2", "call_1#2"]);
+}
+
+#[test]
+fn data_that_nests_deep_is_told_as_text_alone() {
+    let mut deep = Data::Nil;
+    for _ in 0..200 {
+        deep = Data::list([deep]);
+    }
+    let ended = Event::ToolEnded { id: "c".into(), text: "[[…]]".into(), value: deep, ok: true };
+    let update = updates(Wants::default()).frames(ended)[0].params["update"].clone();
+    assert_eq!(update.get("rawOutput"), None);
+    assert_eq!(update["content"][0]["content"]["text"], "[[…]]");
+}
+
+#[test]
+fn usage_adds_up_while_prices_are_known() {
+    let mut session = updates(Wants::default());
+    let mut ask = |cost_nano_usd, context_window| {
+        let call = Usage { input_tokens: 90, output_tokens: 10, cost_nano_usd, ..Usage::default() };
+        session.frames(Event::Usage { call, context_window }).pop().map(|frame| frame.params["update"].clone())
+    };
+    assert_eq!(ask(Some(1_000_000_000), None), None);
+    let known = ask(Some(500_000_000), Some(1000)).unwrap();
+    assert_eq!((&known["used"], &known["size"]), (&100.into(), &1000.into()));
+    assert_eq!(known["cost"], json!({"amount": 1.5, "currency": "USD"}));
+    assert_eq!(ask(None, Some(1000)).unwrap().get("cost"), None);
+    assert_eq!(ask(Some(1), Some(1000)).unwrap().get("cost"), None);
+}

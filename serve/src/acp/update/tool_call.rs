@@ -1,0 +1,121 @@
+//! Tool calls. What a tool is like for a person is told by its annotations; the standard tools are known by name, for scripts
+//! that wrap them.
+//!
+//! | annotation | means |
+//! |---|---|
+//! | `title` | what it is called, else its name |
+//! | `kind` | a kind of the protocol: `read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch`, `other` |
+//! | `read_only`, `readOnlyHint` | it is of kind `read` where nothing says more |
+//! | `locations` | the arguments that are paths, a list of names; else `path` |
+//! | `root` | where relative paths start, else the session's folder |
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use agent_client_protocol::v1::schema as acp;
+use runtime::data::Data;
+use runtime::message::ToolCall;
+use serde_json::Value;
+
+/// The longest detail in a title, in characters.
+const MOST_DETAIL: usize = 80;
+/// What nests deeper is not sent as data: clients read JSON with limits of their own.
+const MOST_LEVELS: usize = 64;
+/// The arguments that tell a person best what a call is about.
+const TELLING: [&str; 6] = ["command", "path", "pattern", "query", "url", "name"];
+
+/// A call that the model asks for.
+pub(super) fn begun(call: &ToolCall, annotations: &Data, id: Arc<str>, cwd: &Path) -> acp::ToolCall {
+    let kind = kind(&call.name, annotations);
+    let root = annotations.get("root").as_str().map_or_else(|| cwd.to_owned(), |root| absolute(cwd, root));
+    acp::ToolCall::new(acp::ToolCallId::new(id), title(call, annotations))
+        .name(call.name.to_string())
+        .kind(kind)
+        .status(acp::ToolCallStatus::Pending)
+        .locations(locations(call, annotations, &root))
+        .content(diff(call, kind, &root).into_iter().map(Into::into).collect())
+        .raw_input(raw(&call.arguments))
+}
+
+/// A call that runs now.
+pub(super) fn runs(id: Arc<str>) -> acp::ToolCallUpdate {
+    let fields = acp::ToolCallUpdateFields::new().status(acp::ToolCallStatus::InProgress);
+    acp::ToolCallUpdate::new(acp::ToolCallId::new(id), fields)
+}
+
+/// A call that is over. Content takes the place of content, so where the change that it made is to be seen on, there is none.
+pub(super) fn ended(id: Arc<str>, text: &str, value: &Data, ok: bool, keeps_diff: bool) -> acp::ToolCallUpdate {
+    let status = if ok { acp::ToolCallStatus::Completed } else { acp::ToolCallStatus::Failed };
+    let is_text = value.as_str() == Some(text);
+    let output = if value.is_nil() || is_text { Some(text.into()) } else { raw(value) };
+    let mut fields = acp::ToolCallUpdateFields::new().status(status).raw_output(output);
+    if !keeps_diff && !text.is_empty() {
+        fields = fields.content(vec![text.into()]);
+    }
+    acp::ToolCallUpdate::new(acp::ToolCallId::new(id), fields)
+}
+
+fn raw(data: &Data) -> Option<Value> {
+    (!data.is_nil() && data.depth() <= MOST_LEVELS).then(|| Value::from(data))
+}
+
+fn kind(name: &str, annotations: &Data) -> acp::ToolKind {
+    let said = annotations.get("kind").as_str();
+    let word = said.or_else(|| match name {
+        "read_file" | "list_files" => Some("read"),
+        "search_files" => Some("search"),
+        "write_file" | "edit_file" => Some("edit"),
+        "shell" => Some("execute"),
+        _ if annotations.get("read_only").truthy() || annotations.get("readOnlyHint").truthy() => Some("read"),
+        _ => None,
+    });
+    word.and_then(|word| serde_json::from_value(word.into()).ok()).unwrap_or_default()
+}
+
+fn title(call: &ToolCall, annotations: &Data) -> String {
+    let name = annotations.get("title").as_str().filter(|title| !title.trim().is_empty()).unwrap_or(&call.name);
+    let detail = TELLING.iter().find_map(|key| call.arguments.get(key).as_str()).and_then(|text| text.lines().next());
+    match detail.map(str::trim).filter(|detail| !detail.is_empty()) {
+        None => name.to_owned(),
+        Some(detail) => match detail.char_indices().nth(MOST_DETAIL) {
+            Some((end, _)) => format!("{name}: {}…", &detail[..end]),
+            None => format!("{name}: {detail}"),
+        },
+    }
+}
+
+fn locations(call: &ToolCall, annotations: &Data, root: &Path) -> Vec<acp::ToolCallLocation> {
+    let line = ["line", "first_line"].iter().find_map(|key| call.arguments.get(key).as_int());
+    let line = line.and_then(|line| u32::try_from(line).ok());
+    let named = annotations.get("locations").as_list();
+    let names = named.map_or_else(|| vec!["path"], |names| names.iter().filter_map(Data::as_str).collect());
+    let paths = names.into_iter().filter_map(|name| call.arguments.get(name).as_str()).filter(|path| !path.is_empty());
+    paths.map(|path| acp::ToolCallLocation::new(absolute(root, path)).line(line)).collect()
+}
+
+/// The change that an edit makes, as far as its arguments tell: a text for another one, or all of a file.
+fn diff(call: &ToolCall, kind: acp::ToolKind, root: &Path) -> Option<acp::Diff> {
+    let text = |key: &str| call.arguments.get(key).as_str();
+    let path = text("path").filter(|path| kind == acp::ToolKind::Edit && !path.is_empty())?;
+    let (old, new) = match (text("old"), text("new"), text("content")) {
+        (Some(old), Some(new), _) => (Some(old.to_owned()), new),
+        (_, _, Some(content)) => (None, content),
+        _ => return None,
+    };
+    Some(acp::Diff::new(absolute(root, path), new).old_text(old))
+}
+
+/// A path as the client needs it: absolute, without `.` and `..`.
+fn absolute(root: &Path, path: &str) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in root.join(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
