@@ -11,7 +11,9 @@ use crate::host::Part;
 pub(super) fn of_message(content: &Data) -> Vec<acp::ContentChunk> {
     let block = |block: &Data| {
         let known = serde_json::from_value(Value::from(block)).ok();
-        known.unwrap_or_else(|| Block::Other(block.clone()).as_text().map_or_else(|| block.to_json(), str::to_owned).into())
+        known.unwrap_or_else(|| {
+            Block::Other(block.clone()).as_text().map_or_else(|| block.to_json(), str::to_owned).into()
+        })
     };
     match content {
         Data::Nil => Vec::new(),

@@ -65,7 +65,8 @@ fn reminder_events() -> Vec<ReminderEvent> {
 fn other_events() -> Vec<Event> {
     let call = ToolCall::new("c1", "edit_file", Data::from_json(r#"{"path":"a.rs","old":"x","new":"y"}"#).unwrap());
     let text = |text: &str| Event::Text { message_id: "m1".into(), text: text.into() };
-    let blocks = r#"[{"type":"text","text":"look"},{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"x"}]"#;
+    let blocks =
+        r#"[{"type":"text","text":"look"},{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"x"}]"#;
     let file = |mime: Option<&str>, bytes: Option<&str>, uri: Option<&str>| Part::File {
         name: Some("f".into()),
         mime_type: mime.map(Into::into),
@@ -145,8 +146,8 @@ fn the_schemas_refuse_what_is_wrong() {
 
 #[test]
 fn a_reminder_is_told_field_by_field() {
-    let frames = updates(Wants { reminders: true, notices: false })
-        .frames(Event::Reminder(reminder_events().remove(0)));
+    let frames =
+        updates(Wants { reminders: true, notices: false }).frames(Event::Reminder(reminder_events().remove(0)));
     let told = json!({
         "reminderId": "r2", "body": "Dependencies changed.", "tags": ["workspace"], "dedupeKey": "deps",
         "source": "provider", "providerId": "workspace_guard", "firedAtTurn": 3,
@@ -295,7 +296,9 @@ fn an_edit_shows_its_change_until_it_fails() {
     assert_eq!(write["content"], json!([{"type": "diff", "path": "/home/me/project/a.rs", "newText": "z"}]));
     assert_eq!(call("put", r#"{"path":"a.rs","content":"z"}"#, "null").get("content"), None);
 
-    for (ok, content) in [(true, Value::Null), (false, json!([{"type": "content", "content": {"type": "text", "text": "no"}}]))] {
+    for (ok, content) in
+        [(true, Value::Null), (false, json!([{"type": "content", "content": {"type": "text", "text": "no"}}]))]
+    {
         let mut session = updates(Wants::default());
         session.frames(other_events().remove(4));
         let ended = Event::ToolEnded { id: "c1".into(), text: "no".into(), value: Data::Nil, ok };
