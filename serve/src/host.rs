@@ -24,6 +24,10 @@ mod prompt;
 mod served;
 mod session;
 mod show;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 pub use directory::Host;

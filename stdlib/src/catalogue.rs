@@ -16,6 +16,7 @@ pub fn catalogue() -> Vec<&'static Code> {
         crate::rhai_voice::CODES,
         crate::fact::CODES,
         crate::fault::CODES,
+        crate::hosting::CODES,
         crate::project::CODES,
         crate::rhai_voice::packs::CODES,
         crate::schema::CODES,

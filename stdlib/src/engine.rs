@@ -1,13 +1,23 @@
 //! Checking and running scripts.
+//!
+//! - `ending`: how a run ends. `waiting`: how it waits for what is outside, and is told to stop.
+//! - [`Piece`]: what is typed into a REPL. [`Hosted`]: a run that lives on, and answers prompts.
 
+mod ending;
+mod hosted;
 mod piece;
+mod waiting;
 
+pub use ending::Ran;
+pub use hosted::{Came, End, Hosted, Request, Returned, check_served};
 pub use piece::Piece;
 
+use ending::errors;
+
+use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
 use crate::output::{Output, Terminal};
-use crate::progress::CutShort;
 use crate::rhai_voice::packs::PackSpec;
 use crate::rhai_voice::{self, Constants, Session, Surroundings, Voice, is_rhai};
 use crate::table::registry;
@@ -15,21 +25,17 @@ use crate::tape::{Beginning, Tape};
 use crate::world::{Live, World};
 use lang::builtins::Capability;
 use lang::compile::{Entry, Imported, Unit};
-use lang::diagnostic::{Diagnostic, Severity};
+use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, Modules, NoFiles};
 use lang::resolve::Outer;
 use lang::script::{Loaded, Options, load};
 use lang::source::SourceRef;
-use lang::value::{Closure, Value, display};
-use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, Why, close, codes, end_grace, resume, run, watch_time};
+use lang::value::{Closure, Value};
+use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, Watched, close, codes, resume, run, watch_time};
 use providers::model::CapabilityTable;
-use runtime::event_log::{EventLog, MemoryLog, Ticket};
+use runtime::event_log::{EventLog, MemoryLog};
 use std::cell::{OnceCell, RefCell};
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Poll, Waker};
-use std::time::Duration;
 
 /// How a run is set up.
 pub struct RunOptions {
@@ -59,6 +65,8 @@ pub struct RunOptions {
     pub packs: Vec<PackSpec>,
     /// Reads the files that it imports.
     pub loader: Rc<dyn Loader>,
+    /// Who serves it, where somebody does.
+    pub hosting: Option<Rc<Hosting>>,
 }
 
 impl Default for RunOptions {
@@ -77,24 +85,9 @@ impl Default for RunOptions {
             interrupt: None,
             packs: Vec::new(),
             loader: Rc::new(NoFiles),
+            hosting: None,
         }
     }
-}
-
-/// How long a run that was told to stop may clean up.
-const GRACE: Duration = Duration::from_millis(runtime::agent_loop::GRACE_MS);
-
-/// The exit code of a run that used up its fuel, memory or time.
-const USED_UP: i32 = 3;
-
-/// What a run came to.
-pub struct Ran {
-    /// The pipeline's int, 1 after an error, [`USED_UP`] where a limit ended it, else 0.
-    pub exit_code: i32,
-    /// What kept it from running, or ended the run.
-    pub diagnostics: Vec<Diagnostic>,
-    /// Where somebody told it from outside to stop: the loops that were cut short. The exit code is that of the signal then.
-    pub interrupted: Option<Vec<CutShort>>,
 }
 
 /// One run, or one REPL session: an isolate and its world.
@@ -113,6 +106,8 @@ pub struct Engine {
     session: OnceCell<Rc<Session>>,
     /// Made on the first wait: a script that never waits pays nothing for it.
     runtime: OnceCell<Option<tokio::runtime::LocalRuntime>>,
+    /// Its time, where it is limited.
+    watched: RefCell<Option<Watched>>,
 }
 
 impl Engine {
@@ -134,6 +129,7 @@ impl Engine {
             log,
             &options.denied,
             options.packs,
+            options.hosting,
         );
         if let Some(time) = options.limits.hook {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -144,8 +140,8 @@ impl Engine {
         world.routes.set_place(move || waiting.upgrade()?.waiting_place());
         world.packs.read_by(options.loader.clone());
         let modules = Modules::new(options.loader.clone());
-        let (context, names, voice, session, runtime) = Default::default();
-        Self { isolate, world, context, names, modules, loader: options.loader, voice, session, runtime }
+        let (context, names, voice, session, runtime, watched) = Default::default();
+        Self { isolate, world, context, names, modules, loader: options.loader, voice, session, runtime, watched }
     }
 
     /// Everything that can be found without running.
@@ -192,78 +188,14 @@ impl Engine {
         }
     }
 
-    /// A script that cannot run.
-    fn unfit(&self, diagnostics: Vec<Diagnostic>) -> Ran {
-        self.world.routes.discard();
-        Ran { exit_code: 1, diagnostics, interrupted: None }
-    }
-
-    /// What a run that has come to its end came to.
-    fn finish(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> Ran {
-        match &result {
-            // Nothing is left to clean up with, or no recorded answer.
-            Err(raise) if raise.why == Why::Exhausted => self.isolate.abandon_tasks(),
-            _ if self.world.routes.broken().is_some() => self.isolate.abandon_tasks(),
-            _ => self.close(),
-        }
-        let broken = self.world.routes.broken();
-        if broken.is_none() {
-            diagnostics.extend(self.unseen());
-        }
-        let mut exit_code = match result {
-            Ok(value) => self.exit_code(&value),
-            Err(raise) => match raise.why {
-                Why::Exit(code) => code,
-                // That is no error of the script, and its exit code is known below.
-                Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => 1,
-                why => {
-                    diagnostics.push(raise.to_diagnostic());
-                    if why == Why::Exhausted { USED_UP } else { 1 }
-                }
-            },
-        };
-        if let Some(unwritten) = self.settle_log() {
-            exit_code = exit_code.max(1);
-            diagnostics.push(unwritten);
-        }
-        let interrupted = self.interrupted();
-        if let (Some(_), Some(interrupt)) = (&interrupted, &self.world.interrupt) {
-            exit_code = interrupt.exit_code().unwrap_or(exit_code);
-        }
-        let of_tape = match broken {
-            Some(broken) => vec![broken],
-            None => self.world.routes.finish(exit_code),
-        };
-        if of_tape.iter().any(|found| found.severity == Severity::Error) {
-            exit_code = exit_code.max(1);
-        }
-        diagnostics.extend(of_tape);
-        Ran { exit_code, diagnostics, interrupted }
-    }
-
     /// A run without a guard that it was told to have does not start.
     fn start_packs(&self, source: &SourceRef) -> Result<(), Vec<Diagnostic>> {
         self.world.packs.begin_in(source.name());
         self.world.packs.start(&self.world.providers)
     }
 
-    /// What was cut short, where somebody told the run to stop.
-    fn interrupted(&self) -> Option<Vec<CutShort>> {
-        self.world.is_interrupted().then(|| self.world.cut_short.take())
-    }
-
     fn context(&self) -> Rc<Context> {
         self.context.borrow().clone()
-    }
-
-    /// Waits until the log would survive, however the run has ended; what it lacks, where it cannot.
-    fn settle_log(&self) -> Option<Diagnostic> {
-        let mut durable = self.world.log.durable(Ticket::ALL);
-        let settled = match durable.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
-            Poll::Ready(settled) => settled,
-            Poll::Pending => self.block_on(durable)?,
-        };
-        settled.err().map(|fault| crate::fault::to_raise(&fault).to_diagnostic())
     }
 
     fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
@@ -282,36 +214,35 @@ impl Engine {
 
     /// The run's time begins.
     fn start_watch(&self) {
-        self.isolate.start_watch();
-        watch_time(&self.isolate, &self.context().task, |time| Box::pin(tokio::time::sleep(time)));
+        // The one before ends first: it would end this one.
+        self.watched.take();
+        let watched = watch_time(&self.isolate, &self.context().task, |time| Box::pin(tokio::time::sleep(time)));
+        self.watched.replace(watched);
     }
 
     /// Evaluates imported files, each once a run.
     fn evaluate(&self, files: &[Imported]) -> Result<(), Box<Raise>> {
         for (i, file) in files.iter().enumerate() {
-            let returned = self.call(closure(&file.main), Vec::new()).and_then(|value| match value.as_result() {
-                // A `?` that met an `Err` left the file half evaluated.
-                Some(Err(error)) => {
-                    let raise = Raise::thrown(error.clone()).labelled("this file ends with an error");
-                    Err(match file.trail.first().and_then(|frame| frame.at.as_ref()) {
-                        Some((source, span)) => raise.at(source, *span),
-                        None => raise,
-                    })
-                }
-                _ => Ok(()),
-            });
-            if let Err(mut raise) = returned {
-                raise.trace.extend(file.trail.iter().cloned());
-                files[i..].iter().for_each(|file| self.modules.forget(file.file));
-                return Err(raise);
-            }
+            let returned = self.call(closure(&file.main), Vec::new()).and_then(|value| whole(file, &value));
+            returned.map_err(|raise| self.unevaluated(&files[i..], raise))?;
         }
         Ok(())
+    }
+
+    /// The first of these files failed: none of them counts as evaluated.
+    fn unevaluated(&self, files: &[Imported], mut raise: Box<Raise>) -> Box<Raise> {
+        raise.trace.extend(files.iter().take(1).flat_map(|file| file.trail.iter().cloned()));
+        files.iter().for_each(|file| self.modules.forget(file.file));
+        raise
     }
 
     /// What is in scope of a script in Rhai.
     fn constants(&self) -> Constants {
         let args = ("args", crate::convert::to_value(&self.world.args_data()));
+        if self.world.hosting.is_some() {
+            // The others are those of a prompt.
+            return vec![args];
+        }
         vec![("task", self.parameter("task")), ("context", self.parameter("context")), args]
     }
 
@@ -326,19 +257,6 @@ impl Engine {
                 ("cwd", std::env::current_dir().map_or(Value::Nil, |d| Value::from(d.to_string_lossy().into_owned()))),
             ]),
             _ => Value::Nil,
-        }
-    }
-
-    /// An int is the exit code; `Err(m)` prints m and is 1.
-    fn exit_code(&self, value: &Value) -> i32 {
-        match (value, value.as_result()) {
-            // What does not fit is no success by accident.
-            (Value::Int(code), _) => i32::try_from(*code).ok().filter(|c| (0..=255).contains(c)).unwrap_or(255),
-            (_, Some(Err(error))) => {
-                self.world.output.err(&format!("{}\n", display(error)));
-                1
-            }
-            _ => 0,
         }
     }
 
@@ -364,58 +282,14 @@ impl Engine {
 
     /// Cancels the tasks that are left, and waits until they have cleaned up.
     fn close(&self) {
-        if self.isolate.is_busy() {
+        if self.world.hosting.is_some() {
+            // Whoever serves it has closed it, or it broke off; its thread is another's to wait on.
+            self.isolate.abandon_tasks();
+        } else if self.isolate.is_busy() {
             let context = self.context();
             let _ = self.block_on(close(&self.isolate, &context.task));
             self.isolate.abandon_tasks();
         }
-    }
-
-    /// Errors of tasks that nobody awaited.
-    fn unseen(&self) -> impl Iterator<Item = Diagnostic> {
-        let tasks = self.isolate.unseen_failures().into_iter().map(|raise| {
-            let mut d = raise.to_diagnostic();
-            d.severity = Severity::Warning;
-            d.code = codes::UNSEEN;
-            d.message = format!("a task failed and nobody awaited it: {}", d.message);
-            d
-        });
-        tasks.chain(crate::workers::unseen(&self.world))
-    }
-
-    fn block_on<T>(&self, future: impl Future<Output = T>) -> Option<T> {
-        let runtime = self.runtime.get_or_init(|| {
-            tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .event_interval(8)
-                .build_local(Default::default())
-                .ok()
-        });
-        let runtime = runtime.as_ref()?;
-        Some(match &self.world.interrupt {
-            Some(interrupt) => runtime.block_on(self.interruptibly(interrupt, future)),
-            None => runtime.block_on(future),
-        })
-    }
-
-    /// Waits, and tells the run to stop once somebody wants that. Its grace is then one of real time.
-    async fn interruptibly<T>(&self, interrupt: &Interrupt, future: impl Future<Output = T>) -> T {
-        let mut future = pin!(future);
-        let mut thrown = Some(interrupt.thrown());
-        let mut grace: Option<Pin<Box<tokio::time::Sleep>>> = None;
-        poll_fn(|cx| {
-            if thrown.as_mut().is_some_and(|thrown| thrown.as_mut().poll(cx).is_ready()) {
-                thrown = None;
-                lang::vm::interrupt(&self.isolate, &self.context().task, "interrupted");
-                grace = Some(Box::pin(tokio::time::sleep(GRACE)));
-            }
-            if grace.as_mut().is_some_and(|grace| grace.as_mut().poll(cx).is_ready()) {
-                grace = None;
-                end_grace(&self.isolate, &self.context().task);
-            }
-            future.as_mut().poll(cx)
-        })
-        .await
     }
 }
 
@@ -439,13 +313,18 @@ impl Drop for Engine {
     }
 }
 
-fn closure(proto: &Rc<Proto>) -> Value {
-    Value::Closure(Rc::new(Closure { proto: proto.clone(), captures: Vec::new() }))
+/// What the top level of an imported file gave: a `?` that met an `Err` left the file half evaluated.
+fn whole(file: &Imported, value: &Value) -> Result<(), Box<Raise>> {
+    let Some(Err(error)) = value.as_result() else { return Ok(()) };
+    let raise = Raise::thrown(error.clone()).labelled("this file ends with an error");
+    Err(match file.trail.first().and_then(|frame| frame.at.as_ref()) {
+        Some((source, span)) => raise.at(source, *span),
+        None => raise,
+    })
 }
 
-/// What keeps a script from running. Warnings are for who asks for them: `check`.
-fn errors(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    found.into_iter().filter(|d| d.severity == Severity::Error).collect()
+fn closure(proto: &Rc<Proto>) -> Value {
+    Value::Closure(Rc::new(Closure { proto: proto.clone(), captures: Vec::new() }))
 }
 
 fn no_runtime() -> Box<Raise> {

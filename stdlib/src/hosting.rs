@@ -1,12 +1,21 @@
 //! [`Hosting`]: what a run is told by the host that serves it, and what it tells the host.
 
+mod codes;
+
+pub(crate) use codes::{CODES, UNSERVABLE};
+
 use lang::diagnostic::Diagnostic;
-use lang::vm::codes;
+use lang::vm::codes::OUTSIDE;
 use runtime::data::Data;
 use runtime::seam::{Local, Permissions};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+use tokio::sync::oneshot;
 
 /// What a run is told by the host that serves it, and what it tells the host. Both hold the same one.
 pub struct Hosting {
@@ -24,6 +33,28 @@ pub struct Hosting {
     pub room: Rc<dyn Fn() -> Local<'static, ()>>,
     /// Who is asked for a permission where the script itself asks nobody.
     pub asker: Option<Rc<dyn Permissions>>,
+    /// What passes between the run and its host.
+    pub talk: Talk,
+}
+
+/// What passes between a run and its host.
+#[derive(Default)]
+pub struct Talk {
+    /// A prompt is at hand.
+    prompted: Cell<bool>,
+    questions: RefCell<VecDeque<Question>>,
+    listener: RefCell<Option<Waker>>,
+    refusal: RefCell<Option<Arc<str>>>,
+    /// The last text that a loop of the script's own has shown.
+    shown: RefCell<Option<Arc<str>>>,
+}
+
+/// What the script asks the user.
+pub struct Question {
+    /// The question.
+    pub text: Arc<str>,
+    /// Where the answer goes. Who drops it does not answer.
+    pub answer: oneshot::Sender<String>,
 }
 
 impl Hosting {
@@ -32,10 +63,69 @@ impl Hosting {
     pub fn mode(&self) -> Arc<str> {
         self.mode.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Asks the user; nothing where no prompt is at hand, or nobody answers.
+    pub async fn ask(&self, text: Arc<str>) -> Option<String> {
+        if !self.talk.prompted.get() {
+            return None;
+        }
+        let (answer, answered) = oneshot::channel();
+        self.talk.questions.borrow_mut().push_back(Question { text, answer });
+        if let Some(listener) = self.talk.listener.take() {
+            listener.wake();
+        }
+        answered.await.ok()
+    }
+
+    /// The next question of the script.
+    pub async fn question(&self) -> Question {
+        poll_fn(|cx| match self.talk.questions.borrow_mut().pop_front() {
+            Some(question) => Poll::Ready(question),
+            None => {
+                self.talk.listener.replace(Some(cx.waker().clone()));
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
+    /// The prompt at hand is refused. Whoever says so ends the pipeline next, by an exit that nothing catches; false where
+    /// no prompt is at hand.
+    pub fn refuse(&self, reason: Arc<str>) -> bool {
+        let prompted = self.talk.prompted.get();
+        if prompted {
+            self.talk.refusal.borrow_mut().get_or_insert(reason);
+        }
+        prompted
+    }
+
+    /// A prompt begins.
+    pub(crate) fn begin(&self) {
+        self.talk.prompted.set(true);
+        self.talk.refusal.take();
+        self.talk.shown.take();
+    }
+
+    /// It is over; why it was refused, if it was.
+    pub(crate) fn end(&self) -> Option<Arc<str>> {
+        self.talk.prompted.set(false);
+        self.talk.questions.take();
+        self.talk.refusal.take()
+    }
+
+    /// A loop has shown this text.
+    pub(crate) fn shown(&self, text: &Arc<str>) {
+        self.talk.shown.replace(Some(text.clone()));
+    }
+
+    /// Whether this is what a loop has shown last.
+    pub(crate) fn is_shown(&self, text: &str) -> bool {
+        self.talk.shown.borrow().as_deref().is_some_and(|shown| shown.trim() == text.trim())
+    }
 }
 
 /// What the system did not give a host.
 #[must_use]
 pub fn outside(message: String) -> Diagnostic {
-    Diagnostic::error(codes::OUTSIDE, message)
+    Diagnostic::error(OUTSIDE, message)
 }

@@ -44,8 +44,8 @@ mod workers;
 mod world;
 
 pub use catalogue::catalogue;
-pub use engine::{Engine, Piece, Ran, RunOptions};
-pub use hosting::{Hosting, outside};
+pub use engine::{Came, End, Engine, Hosted, Piece, Ran, Request, Returned, RunOptions, check_served};
+pub use hosting::{Hosting, Question, Talk, outside};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;
 pub use output::{Captured, Output};

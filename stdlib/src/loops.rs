@@ -1,6 +1,6 @@
 //! A loop as a script describes it, made into what the core runs. `agent_loop`, sub-agents and workers share it.
 
-use crate::bind::{ScriptHook, ScriptModel, ScriptPermissions};
+use crate::bind::{ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
 use crate::options::{Reader, compaction, daemon, label_of};
@@ -41,7 +41,8 @@ pub(crate) fn prepare(
     daemon::read(cx, options, &mut loop_options)?;
     loop_options.permissions = ScriptPermissions::read(cx, &options.value("permissions"))
         .map_err(|raise| raise.about(arg, "`permissions` is at fault"))?
-        .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>);
+        .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>)
+        .or_else(|| world.hosting.as_ref()?.asker.clone());
     let parts = parts(cx, world, options, &loop_options)?;
     Ok(Prepared { parts, options: loop_options })
 }
@@ -66,6 +67,10 @@ fn parts(
         }
     };
     let model = if loop_options.tool_mode == "text" { Rc::new(TextTools::new(model)) } else { model };
+    let (model, tools) = match &world.hosting {
+        Some(hosting) => (roomy_model(model, hosting), roomy_tools(tools, hosting)),
+        None => (model, tools),
+    };
     let (hooks, providers) = (world.hooks.clone(), world.providers.clone());
     Ok(Parts { model, tools, hooks, providers, post_turn, live: watch(world) })
 }

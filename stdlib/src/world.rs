@@ -1,6 +1,7 @@
 //! What one run holds of the core.
 
 use crate::clock::RunClock;
+use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::progress::CutShort;
@@ -22,7 +23,7 @@ use runtime::ids::{IdStream, SharedIds};
 use runtime::note::{Note, Severity};
 use runtime::reminder::providers::ReminderProviders;
 use runtime::seam::Scope;
-use runtime::session::Sessions;
+use runtime::session::{Session, Sessions};
 use runtime::workers::Workers;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -61,6 +62,8 @@ pub struct World {
     random: Cell<u64>,
     /// How long one handler or provider may take, in milliseconds.
     pub(crate) hook_timeout_ms: Cell<u64>,
+    /// Who serves the run.
+    pub(crate) hosting: Option<Rc<Hosting>>,
     /// Notes shown once each.
     shown: RefCell<BTreeSet<String>>,
 }
@@ -79,6 +82,7 @@ impl World {
         log: Rc<dyn EventLog>,
         denied: &[Capability],
         packs: Vec<PackSpec>,
+        hosting: Option<Rc<Hosting>>,
     ) -> Rc<World> {
         let Beginning { seed: chosen, clock, deck } = beginning;
         let clock = Rc::new(clock);
@@ -112,6 +116,7 @@ impl World {
             task,
             random: Cell::new(chosen),
             hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
+            hosting,
             shown: RefCell::default(),
         })
     }
@@ -119,6 +124,12 @@ impl World {
     /// The world again, for what outlives a call.
     pub(crate) fn rc(&self) -> Option<Rc<World>> {
         self.this.upgrade()
+    }
+
+    /// The session that is current in all of a served script.
+    pub(crate) fn current_session(&self) -> Option<Rc<Session>> {
+        let hosting = self.hosting.as_ref()?;
+        self.sessions.get(&hosting.session_id).ok()
     }
 
     /// Whether somebody has told the run to stop.

@@ -352,6 +352,11 @@ impl Isolate {
         self.limits.fuel.map(|limit| limit.saturating_sub(self.fuel_used.get()))
     }
 
+    /// What was burnt is forgotten: another part of the run begins.
+    pub fn refuel(&self) {
+        self.fuel_used.set(0);
+    }
+
     /// Adds used fuel; false when there is no more.
     pub(super) fn burn(&self, amount: u64) -> bool {
         let used = self.fuel_used.get().saturating_add(amount);

@@ -1,8 +1,9 @@
 //! How long a run may take, by the system's clock: a mocked clock does not stretch it.
 
+use super::tasks::Key;
 use super::{Isolate, Local, Raise, Task, Why, codes};
 use std::cell::Cell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 /// When the run began, and whether it has been told that its time is up.
@@ -42,10 +43,31 @@ impl Isolate {
     }
 }
 
-/// Tells the main task when its time is up, wherever it waits, and ends it when it does not take the hint. `sleep` waits by
-/// the system's clock.
-pub fn watch_time(isolate: &Rc<Isolate>, root: &Rc<Task>, sleep: impl Fn(Duration) -> Local<()> + 'static) {
-    let Some(limit) = isolate.limits().time else { return };
+/// A run whose time is watched. Dropping it ends the watch.
+#[must_use]
+pub struct Watched {
+    isolate: Weak<Isolate>,
+    timer: Key,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(isolate) = self.isolate.upgrade() {
+            isolate.watch().began.set(None);
+            isolate.tasks().remove(self.timer);
+        }
+    }
+}
+
+/// The run's time begins: its main task is told when it is up, wherever it waits, and is ended when it does not take the
+/// hint. `sleep` waits by the system's clock. Nothing where it has all the time it wants.
+pub fn watch_time(
+    isolate: &Rc<Isolate>,
+    root: &Rc<Task>,
+    sleep: impl Fn(Duration) -> Local<()> + 'static,
+) -> Option<Watched> {
+    isolate.start_watch();
+    let limit = isolate.limits().time?;
     let (run, main) = (Rc::downgrade(isolate), Rc::downgrade(root));
     let watch = async move {
         for (rest, ends) in [(limit, false), (grace(limit), true)] {
@@ -56,7 +78,8 @@ pub fn watch_time(isolate: &Rc<Isolate>, root: &Rc<Task>, sleep: impl Fn(Duratio
             }
         }
     };
-    isolate.tasks().add(Box::pin(watch), None);
+    let timer = isolate.tasks().add(Box::pin(watch), None);
+    Some(Watched { isolate: Rc::downgrade(isolate), timer })
 }
 
 /// A duration as scripts write it.

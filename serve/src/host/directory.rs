@@ -44,6 +44,7 @@ impl Host {
     /// What is wrong with the script, as `check` finds it, and where it has no pipeline; or a thread that the system does not
     /// give.
     pub fn start(served: Served, peer: Arc<dyn Peer>) -> Result<Host, Vec<Diagnostic>> {
+        stdlib::check_served(&served.source, (served.run)())?;
         let workers = (0..served.settings.workers.max(1)).map(|i| Worker::start(i, served.clone(), peer.clone()));
         let workers = workers.collect::<Result<_, _>>().map_err(|diagnostic| vec![*diagnostic])?;
         let state = Mutex::new(State { workers, sessions: HashMap::new() });
@@ -142,6 +143,12 @@ impl Host {
         let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);
         // Whoever blocks a thread for so long is left behind.
         let _ = tokio::time::timeout(grace + PATIENCE, all).await;
+    }
+
+    /// How many sessions each worker has.
+    #[cfg(test)]
+    pub(super) fn loads(&self) -> Vec<usize> {
+        self.lock().workers.iter().map(Worker::load).collect()
     }
 
     fn forget(&self, mailbox: &Arc<Mailbox>) {

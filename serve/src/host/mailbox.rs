@@ -1,8 +1,10 @@
 //! [`Mailbox`]: what waits for a session's worker. It holds at most one of each thing, so no peer can fill it.
 
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use super::{Ended, HostError, Prompt};
 
@@ -12,21 +14,9 @@ pub(super) struct Asked {
     pub(super) answer: oneshot::Sender<Ended>,
 }
 
-/// What the worker finds.
-pub(super) enum News {
-    /// What it asked is not answered any more: why.
-    Cancel(Arc<str>),
-    /// A prompt.
-    Prompt(Asked),
-    /// The session is to end, and with it a prompt that nobody has begun.
-    Close(Option<Asked>),
-}
-
 pub(super) struct Mailbox {
     id: Arc<str>,
     state: Mutex<State>,
-    /// The worker looks.
-    news: Notify,
     /// The session is over.
     over: watch::Sender<bool>,
 }
@@ -42,12 +32,19 @@ struct State {
     closing: bool,
     /// Nothing of it is left to answer: why.
     gone: Option<HostError>,
+    /// Those of the worker who wait for something new.
+    waiting: Vec<Waker>,
+}
+
+impl State {
+    fn wake(&mut self) {
+        self.waiting.drain(..).for_each(Waker::wake);
+    }
 }
 
 impl Mailbox {
     pub(super) fn new(id: Arc<str>) -> Arc<Mailbox> {
-        let (news, over) = (Notify::new(), watch::Sender::new(false));
-        Arc::new(Mailbox { id, state: Mutex::default(), news, over })
+        Arc::new(Mailbox { id, state: Mutex::default(), over: watch::Sender::new(false) })
     }
 
     pub(super) fn id(&self) -> &Arc<str> {
@@ -73,7 +70,7 @@ impl Mailbox {
         }
         let (answer, end) = oneshot::channel();
         state.prompt = Some(Asked { prompt, answer });
-        self.news.notify_one();
+        state.wake();
         Ok(end)
     }
 
@@ -84,7 +81,7 @@ impl Mailbox {
             return false;
         }
         state.cancel.get_or_insert(reason);
-        self.news.notify_one();
+        state.wake();
         true
     }
 
@@ -92,7 +89,7 @@ impl Mailbox {
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closing = true;
-        self.news.notify_one();
+        state.wake();
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -104,40 +101,37 @@ impl Mailbox {
         self.lock().gone.clone()
     }
 
-    /// The next thing for a worker that is at nothing.
-    pub(super) async fn next(&self) -> News {
-        loop {
-            {
-                let mut state = self.lock();
-                if state.closing {
-                    return News::Close(state.prompt.take());
-                }
-                // Before its cancellation, which it finds once it has begun.
-                if let Some(asked) = state.prompt.take() {
-                    return News::Prompt(asked);
-                }
-                if let Some(reason) = state.cancel.take() {
-                    return News::Cancel(reason);
-                }
+    /// Waits for what `look` finds.
+    async fn wait<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
+        poll_fn(|cx| {
+            let mut state = self.lock();
+            if let Some(found) = look(&mut state) {
+                return Poll::Ready(found);
             }
-            self.news.notified().await;
-        }
+            if !state.waiting.iter().any(|known| known.will_wake(cx.waker())) {
+                state.waiting.push(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// The next prompt; nothing where the session is to end.
+    pub(super) async fn next(&self) -> Option<Asked> {
+        self.wait(|state| match state.prompt.take() {
+            Some(asked) => Some(Some(asked)),
+            None => state.closing.then_some(None),
+        })
+        .await
     }
 
     /// Ready once what the worker is at is to stop: why.
     pub(super) async fn stopped(&self) -> Arc<str> {
-        loop {
-            {
-                let mut state = self.lock();
-                if state.closing {
-                    return "the session was closed".into();
-                }
-                if let Some(reason) = state.cancel.take() {
-                    return reason;
-                }
-            }
-            self.news.notified().await;
-        }
+        self.wait(|state| match state.cancel.take() {
+            Some(reason) => Some(reason),
+            None => state.closing.then(|| "the session was closed".into()),
+        })
+        .await
     }
 
     /// The prompt at hand is over, and the next one may come. A cancellation that came too late for it is forgotten.

@@ -1,11 +1,205 @@
 //! One session, from its opening to its end, on its worker.
 
-use std::sync::Arc;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
+use runtime::data::Data;
+use runtime::event_log::{EventLog, OfRun};
+use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
+use tokio::sync::oneshot;
+
+use super::mailbox::{Asked, Mailbox};
+use super::show::Shown;
 use super::worker::Open;
-use super::{HostError, Peer, Served};
+use super::{Ended, Event, Failure, Handle, HostError, NewSession, Peer, Served, Stop};
+
+/// The mode of a session where nobody says otherwise.
+const MODE: &str = "ask";
 
 /// Lives a session.
-pub(super) async fn live(open: Open, _served: Served, _peer: Arc<dyn Peer>) {
-    let _ = open.answer.send(Err(HostError::Stopping));
+pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
+    let Open { new, mailbox, answer } = open;
+    let mode = Arc::new(Mutex::new(new.mode.clone().unwrap_or_else(|| MODE.into())));
+    let session = Session::new(&new, &mode, mailbox.clone(), &served, peer);
+    if let Err(error) = session.start().await {
+        let _ = answer.send(Err(error));
+        return session.end().await;
+    }
+    let queue = session.hosted.session().queue().clone();
+    // Nobody who does not wait for it any more lets it live on: its mailbox says so.
+    let _ = answer.send(Ok(Handle::new(new, mode, queue, mailbox.clone())));
+    while let Some(asked) = session.hosted.beside(mailbox.next()).await {
+        session.prompt(asked).await;
+    }
+    session.end().await;
+}
+
+/// A session at work.
+struct Session {
+    hosted: Hosted,
+    hosting: Rc<Hosting>,
+    shown: Rc<Shown>,
+    mailbox: Arc<Mailbox>,
+}
+
+impl Session {
+    fn new(
+        new: &NewSession,
+        mode: &Arc<Mutex<Arc<str>>>,
+        mailbox: Arc<Mailbox>,
+        served: &Served,
+        peer: Arc<dyn Peer>,
+    ) -> Session {
+        let id = mailbox.id().clone();
+        let hosting = Rc::new(Hosting {
+            session_id: id.clone(),
+            protocol: served.protocol,
+            cwd: new.cwd.clone(),
+            metadata: new.metadata.clone(),
+            mode: mode.clone(),
+            room: room(&peer, &id),
+            asker: None,
+            talk: Talk::default(),
+        });
+        let shown = Rc::new(Shown::new(id, peer));
+        let options = (served.run)();
+        let options = RunOptions {
+            log: options.log.or_else(|| log_of(served)),
+            live: Some(shown.clone().live()),
+            output: Rc::new(Aside),
+            ..options
+        };
+        let hosted = Hosted::new(options, &hosting, &served.source);
+        Session { hosted, hosting, shown, mailbox }
+    }
+
+    /// Runs the script's top level.
+    async fn start(&self) -> Result<(), HostError> {
+        self.hosted.start(self.mailbox.stopped()).await.map_err(|found| match found.first() {
+            Some(first) => HostError::Failed(Failure::from(first)),
+            None => HostError::Closed(self.mailbox.id().clone()),
+        })
+    }
+
+    /// Runs its pipeline. What the script asks meanwhile ends the prompt, and the next one goes on in its place.
+    async fn prompt(&self, asked: Asked) {
+        let Asked { prompt, answer } = asked;
+        let request = Request {
+            text: prompt.text,
+            message: prompt.message,
+            metadata: prompt.metadata,
+            task_id: prompt.task_id,
+        };
+        let mut answer = Some(answer);
+        let mut running = pin!(self.hosted.prompt(request, self.mailbox.stopped()));
+        let came = loop {
+            let question = tokio::select! {
+                biased;
+                came = &mut running => break came,
+                question = self.hosting.question() => question,
+            };
+            self.ask(&question, answer.take());
+            let next = tokio::select! {
+                biased;
+                came = &mut running => {
+                    self.mailbox.asking(false);
+                    break came;
+                }
+                next = self.mailbox.next() => next,
+            };
+            self.mailbox.asking(false);
+            self.hosted.resume_time();
+            // Without one the session ends, and what is at hand is told so.
+            if let Some(next) = next {
+                answer = Some(next.answer);
+                let _ = question.answer.send(next.prompt.text);
+            }
+        };
+        let ended = self.ended(came.end, came.diagnostics);
+        self.finish(ended, answer);
+    }
+
+    /// Puts a question to the user, which ends the prompt at hand.
+    fn ask(&self, question: &Question, answer: Option<oneshot::Sender<Ended>>) {
+        self.hosted.pause_time();
+        self.shown.show(Event::Question(question.text.clone()));
+        self.mailbox.asking(true);
+        let stop = Stop::Asked(question.text.clone());
+        self.finish(Ended { stop, value: Data::Nil, diagnostics: Vec::new() }, answer);
+    }
+
+    /// The prompt is over, and the next one may come.
+    fn finish(&self, ended: Ended, answer: Option<oneshot::Sender<Ended>>) {
+        self.mailbox.ended();
+        if let Some(answer) = answer {
+            // Nobody waits for it where its front is gone.
+            let _ = answer.send(ended);
+        }
+    }
+
+    /// What is told of a prompt. What it returned is shown first.
+    fn ended(&self, end: End, diagnostics: Vec<stdlib::Diagnostic>) -> Ended {
+        let (stop, value) = match end {
+            End::Cancelled => (Stop::Cancelled, Data::Nil),
+            End::Refused(reason) => (Stop::Refused(reason), Data::Nil),
+            End::Failed(diagnostic) => (Stop::Failed(Failure::from(diagnostic.as_ref())), Data::Nil),
+            End::Returned(Returned::Nothing) => (Stop::Done, Data::Nil),
+            End::Returned(Returned::Text(text)) => {
+                self.shown.say(text);
+                (Stop::Done, Data::Nil)
+            }
+            End::Returned(Returned::Data(data)) => {
+                self.shown.say(data.to_json().into());
+                (Stop::Done, data)
+            }
+            End::Returned(Returned::Loop { status, stop_reason }) => (of_loop(status, &stop_reason), Data::Nil),
+        };
+        Ended { stop, value, diagnostics }
+    }
+
+    async fn end(self) {
+        for diagnostic in self.hosted.close().await {
+            Aside.diagnostic(&diagnostic);
+        }
+    }
+}
+
+/// How a prompt ended whose pipeline returned the result of a loop.
+fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: &str) -> Stop {
+    use runtime::agent_loop::LoopStatus as Status;
+    match status {
+        Status::BudgetExhausted if stop_reason == "token_budget" => Stop::MaxTokens,
+        Status::BudgetExhausted => Stop::MaxTurns,
+        _ => Stop::Done,
+    }
+}
+
+/// The log that all sessions share.
+fn log_of(served: &Served) -> Option<Rc<dyn EventLog>> {
+    let log = served.log.clone()?;
+    Some(Rc::new(OfRun::new(log, &served.run_id)))
+}
+
+/// Waits until the peer has room for more.
+fn room(peer: &Arc<dyn Peer>, id: &Arc<str>) -> Rc<dyn Fn() -> runtime::seam::Local<'static, ()>> {
+    let (peer, id) = (peer.clone(), id.clone());
+    Rc::new(move || peer.room(&id))
+}
+
+/// Whatever a served script prints goes to standard error: standard output may be the wire's.
+struct Aside;
+
+impl Output for Aside {
+    fn out(&self, text: &str) {
+        self.err(text);
+    }
+
+    fn err(&self, text: &str) {
+        output::Terminal.err(text);
+    }
+
+    fn diagnostic(&self, diagnostic: &stdlib::Diagnostic) {
+        output::Terminal.diagnostic(diagnostic);
+    }
 }

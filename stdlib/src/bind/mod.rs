@@ -8,6 +8,7 @@ mod model;
 mod payload;
 mod permissions;
 mod provider;
+mod room;
 mod tool;
 
 pub(crate) use compactor::ScriptCompactor;
@@ -16,4 +17,5 @@ pub(crate) use hook::ScriptHook;
 pub(crate) use model::ScriptModel;
 pub(crate) use permissions::ScriptPermissions;
 pub(crate) use provider::ScriptProvider;
+pub(crate) use room::{roomy_model, roomy_tools};
 pub(crate) use tool::ScriptTool;

@@ -88,7 +88,7 @@ impl Engine {
     }
 
     /// What the pieces in Rhai share.
-    fn session(&self) -> &Rc<Session> {
+    pub(super) fn session(&self) -> &Rc<Session> {
         self.session.get_or_init(|| Session::new(self.voice(), self.constants()))
     }
 

@@ -42,15 +42,7 @@ impl Voice {
     /// A script as a function of the run: its top level, and then its `fn main` with those of the constants that it names,
     /// whose result it gives. A `return` at the top ends it.
     pub(crate) fn pipeline(self: &Rc<Self>, mut script: Script, constants: Constants) -> Value {
-        let last = match main(&script.ast) {
-            Some(params) => {
-                let known = |name: &String| constants.iter().any(|(constant, _)| constant == name);
-                let args: Vec<&str> =
-                    params.iter().map(|name| if known(name) { name.as_str() } else { "()" }).collect();
-                format!("main({})", args.join(", "))
-            }
-            None => "()".to_owned(),
-        };
+        let last = script.main().map_or_else(|| "()".to_owned(), |params| call_of_main(&params, &constants));
         // One program, so that closures made in `main` are known to the same library.
         script.ast = first(constants, self).merge(&script.ast);
         if let Ok(last) = self.engine().compile(last) {
@@ -85,7 +77,7 @@ pub(super) fn is_compiled(source: &SourceRef) -> bool {
 
 /// The constants as statements before all others. They cannot wait in the scope: what the bytecode's `for (x, i) in xs` counts
 /// it writes to a slot from the start of the scope, not from that of the frame.
-fn first(constants: Constants, voice: &Rc<Voice>) -> AST {
+pub(super) fn first(constants: Constants, voice: &Rc<Voice>) -> AST {
     let statements = constants.into_iter().map(|(name, value)| {
         let ident = Ident { name: name.into(), pos: Position::NONE };
         let value = Expr::DynamicConstant(Box::new(to_dynamic(value, voice)), Position::NONE);
@@ -94,10 +86,20 @@ fn first(constants: Constants, voice: &Rc<Voice>) -> AST {
     AST::new(statements, Module::new())
 }
 
-/// The parameters of `fn main`.
-fn main(ast: &AST) -> Option<Vec<String>> {
-    let found = ast.iter_functions().find(|function| function.name == "main" && function.this_type.is_none())?;
-    Some(found.params.iter().map(|name| (*name).to_owned()).collect())
+/// The call of a `fn main` of these parameters.
+pub(super) fn call_of_main(params: &[String], constants: &Constants) -> String {
+    let known = |name: &String| constants.iter().any(|(constant, _)| constant == name);
+    let args: Vec<&str> = params.iter().map(|name| if known(name) { name.as_str() } else { "()" }).collect();
+    format!("main({})", args.join(", "))
+}
+
+impl Script {
+    /// The parameters of its `fn main`.
+    pub(crate) fn main(&self) -> Option<Vec<String>> {
+        let ast = &self.ast;
+        let found = ast.iter_functions().find(|function| function.name == "main" && function.this_type.is_none())?;
+        Some(found.params.iter().map(|name| (*name).to_owned()).collect())
+    }
 }
 
 /// A script that will run once.

@@ -4,7 +4,7 @@ use super::Voice;
 use super::convert::{From, to_dynamic, to_value};
 use super::errors::{diagnostics_of, raise_of, span_at};
 use super::offer::name_in_rhai;
-use super::script::Constants;
+use super::script::{Constants, call_of_main, first, text_of};
 use super::task::described;
 use crate::table::registry;
 use lang::diagnostic::Diagnostic;
@@ -77,17 +77,38 @@ impl Voice {
     /// What is wrong with it, and whether more of it would mend that.
     pub(crate) fn piece(self: &Rc<Self>, session: &Rc<Session>, source: &SourceRef) -> Result<Value, Unread> {
         self.know(source);
-        match self.engine().compile(source.text()) {
+        match self.engine().compile(text_of(source)) {
             Ok(mut ast) => {
                 ast.set_source(source.name());
-                let piece = Piece { voice: self.clone(), session: session.clone(), ast };
-                Ok(HostBox::value(PieceFunction(RefCell::new(Some(piece)))))
+                Ok(self.function(session, ast, false))
             }
             Err(error) => {
                 let incomplete = ends_too_early(&error, source);
                 Err(Unread { incomplete, diagnostics: diagnostics_of(&error, source) })
             }
         }
+    }
+}
+
+impl Voice {
+    /// A call of the `main` of a session's script, with those of the constants that it names, as a function of the run. It
+    /// leaves no names behind.
+    pub(crate) fn call_main(
+        self: &Rc<Self>,
+        session: &Rc<Session>,
+        source: &SourceRef,
+        params: &[String],
+        constants: Constants,
+    ) -> Value {
+        let call = self.engine().compile(call_of_main(params, &constants)).unwrap_or_default();
+        let mut ast = first(constants, self).merge(&call);
+        ast.set_source(source.name());
+        self.function(session, ast, true)
+    }
+
+    fn function(self: &Rc<Self>, session: &Rc<Session>, ast: AST, passes: bool) -> Value {
+        let piece = Piece { voice: self.clone(), session: session.clone(), ast, passes };
+        HostBox::value(PieceFunction(RefCell::new(Some(piece))))
     }
 }
 
@@ -109,16 +130,21 @@ struct Piece {
     voice: Rc<Voice>,
     session: Rc<Session>,
     ast: AST,
+    /// It leaves no names behind.
+    passes: bool,
 }
 
 /// The names while a piece runs with them. They come back also where its stack is unwound.
 struct Taken<'a> {
     session: &'a Session,
     scope: Scope<'static>,
+    /// How many come back.
+    kept: usize,
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
+        self.scope.rewind(self.kept);
         self.session.0.borrow_mut().scope = std::mem::take(&mut self.scope);
     }
 }
@@ -126,7 +152,7 @@ impl Drop for Taken<'_> {
 impl Piece {
     /// By Rhai's own evaluation: bytecode counts on an empty scope, and pieces are short.
     fn run(self) -> Outcome {
-        let Self { voice, session, ast } = self;
+        let Self { voice, session, ast, passes } = self;
         let (scope, mut global) = {
             let mut shared = session.0.borrow_mut();
             // Its functions are known to what it stores, and stay known if it fails.
@@ -135,7 +161,8 @@ impl Piece {
             }
             (std::mem::take(&mut shared.scope), shared.global.clone())
         };
-        let mut taken = Taken { session: &session, scope };
+        let kept = if passes { scope.len() } else { usize::MAX };
+        let mut taken = Taken { session: &session, scope, kept };
         global.source = ast.source().map(Into::into);
         let mut caches = Caches::new();
         #[allow(deprecated)] // nothing else leaves imports behind

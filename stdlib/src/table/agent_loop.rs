@@ -6,11 +6,14 @@ use crate::lint;
 use crate::loops::{prepare, put_messages, result_value};
 use crate::options::Reader;
 use crate::persist;
+use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::{Str, Value, display};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::clock::Clock;
-use runtime::session::SessionError;
+use runtime::seam::Scope;
+use runtime::session::{Session, SessionError};
+use std::rc::Rc;
 
 lang::builtins! { "" =>
     /// Lets a model work on a task with tools until it is done: `{status, stop_reason, text, llm, tools, transcript,
@@ -28,7 +31,11 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let scope = here::own_scope(cx, &world);
     let session = match plan.session(&world)? {
         Some(session) => session,
-        None => world.sessions.open(options.text("session_id")?.as_deref(), world.clock.now_ms()),
+        None => {
+            let named = options.text("session_id")?;
+            let current = if named.is_none() { free_current(&world, &scope) } else { None };
+            current.unwrap_or_else(|| world.sessions.open(named.as_deref(), world.clock.now_ms()))
+        }
     };
     if session.is_busy() {
         let error = of_session(&SessionError::Busy(session.id().clone()));
@@ -52,4 +59,9 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         Ok(result_value(&result))
     })
     .stopped_by(move |reason| cancel.cancel(reason)))
+}
+
+/// The current session of a served script, where no loop is at work in it. Those who work for another have their own.
+fn free_current(world: &World, scope: &Scope) -> Option<Rc<Session>> {
+    world.current_session().filter(|session| scope.agent_id.is_none() && !session.is_busy())
 }

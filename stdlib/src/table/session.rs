@@ -15,7 +15,7 @@ lang::builtins! { "" =>
     plain "agent_session_open(id: string? = nil, options: {workspace_anchor?: any} = nil) -> string" open;
     /// Whether there is a session of this id.
     plain "agent_session_exists(id: string) -> bool" exists;
-    /// The session at hand inside a hook, tool or provider, else nil.
+    /// The session at hand inside a hook, tool or provider; elsewhere the one that a script is served in, else nil.
     plain "agent_session_current_id() -> string | nil" current_id;
     /// How many messages a session has.
     plain "agent_session_length(id: any) -> int" length;
@@ -64,7 +64,8 @@ fn exists(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn current_id(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(here::session(cx).map_or(Value::Nil, |s| Value::str(s.id())))
+    let session = here::session(cx).or(here::world(cx)?.current_session());
+    Ok(session.map_or(Value::Nil, |s| Value::str(s.id())))
 }
 
 fn length(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

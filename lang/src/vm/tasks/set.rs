@@ -123,7 +123,7 @@ impl Tasks {
     }
 
     /// Takes a timer out.
-    pub(super) fn remove(&self, key: Key) {
+    pub(in crate::vm) fn remove(&self, key: Key) {
         let freed = match self.slots.borrow_mut().get_mut(key.slot) {
             Some(slot) if slot.number == key.number => std::mem::take(slot),
             _ => return,
@@ -240,6 +240,21 @@ pub async fn run_by<T>(isolate: &Rc<Isolate>, root: &Rc<Task>, steps: u32, main:
     let mut main = pin!(main);
     poll_fn(|cx| isolate.on_account(|| tasks.turn(cx, isolate, &main_waker, steps.max(1), |cx| main.as_mut().poll(cx))))
         .await
+}
+
+/// Runs the tasks of the run while `work`, which is no part of it, waits for something outside: whatever they wait for, it is
+/// no deadlock.
+pub async fn run_beside<T>(isolate: &Rc<Isolate>, steps: u32, work: impl Future<Output = T>) -> T {
+    /// Counted until it is dropped.
+    struct Outside<'a>(&'a Tasks);
+    impl Drop for Outside<'_> {
+        fn drop(&mut self) {
+            self.0.waits_outside(false);
+        }
+    }
+    isolate.tasks().waits_outside(true);
+    let _outside = Outside(isolate.tasks());
+    run_by(isolate, &Rc::default(), steps, work).await
 }
 
 /// Ends a run: what is still running is cancelled, and cleans up within the grace.

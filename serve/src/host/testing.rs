@@ -1,0 +1,92 @@
+//! A peer for tests, and hosts that serve a text to it.
+
+use std::sync::{Arc, Mutex};
+
+use runtime::event_log::SqliteLog;
+use stdlib::{RunOptions, Source};
+
+use super::{Ended, Event, Host, NewSession, Peer, PermissionQuestion, Prompt, Served, Settings, Verdict, Waiting};
+
+/// Keeps what it is shown, takes everything at once, and allows everything once.
+#[derive(Default)]
+pub(super) struct Watcher(Mutex<Vec<(Arc<str>, Event)>>);
+
+impl Watcher {
+    /// All text of a session.
+    pub(super) fn text(&self, id: &str) -> String {
+        let shown = self.0.lock().unwrap();
+        let texts = shown.iter().filter(|(session, _)| session.as_ref() == id).filter_map(|(_, event)| match event {
+            Event::Text { text, .. } => Some(text.as_ref()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// Everything of all sessions, in order.
+    pub(super) fn all(&self) -> Vec<(Arc<str>, Event)> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Peer for Watcher {
+    fn show(&self, session_id: &Arc<str>, event: Event) {
+        self.0.lock().unwrap().push((session_id.clone(), event));
+    }
+
+    fn room(&self, _: &Arc<str>) -> Waiting<()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn permit(&self, _: PermissionQuestion) -> Waiting<Verdict> {
+        Box::pin(std::future::ready(Verdict::AllowOnce))
+    }
+}
+
+/// How a text is served.
+pub(super) fn served(name: &str, text: &str, workers: usize, log: Option<SqliteLog>) -> Served {
+    Served {
+        source: Source::new(name, text),
+        run: Arc::new(RunOptions::default),
+        protocol: "test",
+        log,
+        run_id: "test".into(),
+        settings: Settings { workers, ..Settings::default() },
+    }
+}
+
+/// Serves a text in Harn.
+pub(super) fn host(text: &str, workers: usize) -> (Host, Arc<Watcher>) {
+    host_of(served("test.harn", text, workers, None))
+}
+
+/// Serves anything.
+pub(super) fn host_of(served: Served) -> (Host, Arc<Watcher>) {
+    let watcher = Arc::<Watcher>::default();
+    let host = Host::start(served, watcher.clone()).unwrap_or_else(|found| panic!("{found:?}"));
+    (host, watcher)
+}
+
+/// A session with an id.
+pub(super) fn named(id: &str) -> NewSession {
+    NewSession { id: Some(id.into()), ..NewSession::default() }
+}
+
+/// A prompt.
+pub(super) fn says(text: &str) -> Prompt {
+    Prompt { text: text.to_owned(), ..Prompt::default() }
+}
+
+/// Opens a session and asks it one thing.
+pub(super) async fn once(host: &Host, id: &str, text: &str) -> Ended {
+    let session = host.open(named(id)).await.unwrap();
+    session.prompt(says(text)).await.unwrap()
+}
+
+/// Runs a front.
+pub(super) fn front<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        // A test that hangs fails, and says which.
+        tokio::time::timeout(std::time::Duration::from_secs(60), work).await.expect("the test hangs")
+    })
+}

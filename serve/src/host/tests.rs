@@ -1,0 +1,5 @@
+//! Served sessions, without a wire.
+
+mod cancel;
+mod prompt;
+mod sessions;

@@ -1,0 +1,88 @@
+//! Stopping what a session is at.
+
+use crate::host::testing::{front, host, named, says};
+use crate::host::{Event, Handle, Stop};
+
+/// Asks, cancels once the session is at work, and gives the end.
+async fn cancelled(session: &Handle, task: &str, at_work: impl Fn() -> bool) -> Stop {
+    let (ended, ()) = tokio::join!(session.prompt(says(task)), async {
+        while !at_work() {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        assert!(session.cancel("enough"));
+    });
+    ended.unwrap().stop
+}
+
+#[test]
+fn it_reaches_models_tools_and_plain_code_and_the_session_goes_on() {
+    let text = "tool nap() { try { task_status(\"napping\") sleep(600000) } finally { agent_session_inject(\"other\", {role: \"user\", content: \"nap\"}) } }\n\
+                agent_session_open(\"other\")\n\
+                pipeline default(task) {\n\
+                if task == \"count\" { return \"${agent_session_length(\"other\")}\" }\n\
+                try {\n\
+                if task == \"model\" { llm_mock({text: \"late\", delay_ms: 600000}); agent_loop(task, nil, {provider: \"mock\"}) }\n\
+                if task == \"tool\" { llm_mock({tool_calls: [{name: \"nap\", arguments: {}}]}); agent_loop(task, nil, {provider: \"mock\", tools: [nap]}) }\n\
+                while true {}\n\
+                } catch e { return \"caught\" } finally { agent_session_inject(\"other\", {role: \"user\", content: \"done\"}) }\n\
+                }";
+    let text = text.replace("task_status(\"napping\") ", "");
+    let (host, watcher) = host(&text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert!(!session.cancel("nothing is at hand"));
+        assert_eq!(cancelled(&session, "compute", || session.is_busy()).await, Stop::Cancelled);
+        assert_eq!(cancelled(&session, "model", || session.is_busy()).await, Stop::Cancelled);
+        let in_tool = || watcher.all().iter().any(|(_, event)| matches!(event, Event::ToolBegan { .. }));
+        assert_eq!(cancelled(&session, "tool", in_tool).await, Stop::Cancelled);
+        let ended = session.prompt(says("count")).await.unwrap();
+        assert_eq!(ended.stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "4", "each `finally` has run, and no `catch`");
+    });
+}
+
+#[test]
+fn what_does_not_heed_it_is_given_up_after_the_grace() {
+    let text = "pipeline default(task) { if task == \"go\" { return \"on\" }; try { while true {} } finally { while true {} } }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert_eq!(cancelled(&session, "compute", || session.is_busy()).await, Stop::Cancelled);
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "on");
+    });
+}
+
+#[test]
+fn closing_cancels_the_prompt_at_hand() {
+    let (host, _) = host("pipeline default(task) { while true {} }", 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        let (ended, closed) = tokio::join!(session.prompt(says("a")), host.close("s"));
+        assert_eq!(ended.unwrap().stop, Stop::Cancelled);
+        closed.unwrap();
+    });
+}
+
+#[test]
+fn stopping_the_host_cancels_all_of_them() {
+    let (host, _) = host("pipeline default(task) { if task == \"sleep\" { sleep(600000) }; while true {} }", 2);
+    front(async {
+        let (a, b) = (host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap());
+        let (first, second, ()) = tokio::join!(a.prompt(says("sleep")), b.prompt(says("b")), host.stop());
+        assert_eq!((first.unwrap().stop, second.unwrap().stop), (Stop::Cancelled, Stop::Cancelled));
+    });
+}
+
+#[test]
+fn a_top_level_that_never_ends_can_be_closed() {
+    let (host, _) = host("while true {}\npipeline default(task) {}", 1);
+    front(async {
+        let (opened, ()) = tokio::join!(host.open(named("s")), async {
+            tokio::task::yield_now().await;
+            host.close("s").await.unwrap();
+        });
+        assert!(opened.is_err(), "{opened:?}");
+        assert!(host.sessions().is_empty());
+    });
+}

@@ -1,0 +1,118 @@
+//! Sessions beside one another.
+
+use crate::host::testing::{front, host, named, once, says};
+use crate::host::{HostError, Stop};
+
+#[test]
+fn two_sessions_on_one_worker_take_turns() {
+    // Each waits until the other has come as far: the file is what they share.
+    let text = "llm_mock({tool_calls: [{name: \"nap\", arguments: {}}]})\nllm_mock({text: \"done\"})\n\
+                tool nap() { sleep(1); return \"rested\" }\n\
+                pipeline default(task) { return agent_loop(task, nil, {provider: \"mock\", tools: [nap]}) }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let (a, b) = (host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap());
+        let (first, second) = tokio::join!(a.prompt(says("go")), b.prompt(says("go")));
+        assert_eq!((first.unwrap().stop, second.unwrap().stop), (Stop::Done, Stop::Done));
+        let ids: Vec<_> = watcher.all().iter().map(|(id, _)| id.to_string()).collect();
+        let last_of_first = ids.iter().rposition(|id| id == "a").min(ids.iter().rposition(|id| id == "b"));
+        let first_of_second = ids.iter().position(|id| id == "a").max(ids.iter().position(|id| id == "b"));
+        assert!(first_of_second < last_of_first, "{ids:?}");
+    });
+}
+
+#[test]
+fn a_busy_session_does_not_stop_the_others_of_its_worker() {
+    let (host, _) = host("pipeline default(task) { while task == \"ever\" {}; return \"ok\" }", 1);
+    front(async {
+        let busy = host.open(named("busy")).await.unwrap();
+        let running = tokio::spawn({
+            let busy = busy.clone();
+            async move { busy.prompt(says("ever")).await }
+        });
+        for id in ["a", "b"] {
+            assert_eq!(once(&host, id, "go").await.stop, Stop::Done);
+        }
+        let was_busy = busy.is_busy();
+        busy.cancel("enough");
+        assert_eq!((running.await.unwrap().unwrap().stop, was_busy), (Stop::Cancelled, true));
+    });
+}
+
+#[test]
+fn a_second_prompt_is_refused_while_one_runs() {
+    let (host, _) = host("pipeline default(task) { while true {} }", 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        let (first, second) = tokio::join!(session.prompt(says("a")), async {
+            let second = session.prompt(says("b")).await;
+            session.cancel("enough");
+            second
+        });
+        assert_eq!(first.unwrap().stop, Stop::Cancelled);
+        assert_eq!(second.unwrap_err(), HostError::Busy("s".into()));
+        assert!(!session.is_busy());
+    });
+}
+
+#[test]
+fn ids_are_known_once_and_only_while_they_are_open() {
+    let (host, _) = host("pipeline default(task) {}", 2);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert_eq!(host.open(named("s")).await.unwrap_err(), HostError::Exists("s".into()));
+        assert_eq!(host.session("s").unwrap().id(), session.id());
+        assert_eq!(host.session("t").unwrap_err(), HostError::UnknownSession("t".into()));
+        host.close("s").await.unwrap();
+        assert_eq!(session.prompt(says("go")).await.unwrap_err(), HostError::Closed("s".into()));
+        assert_eq!(host.close("s").await.unwrap_err(), HostError::UnknownSession("s".into()));
+        host.open(named("s")).await.unwrap();
+        let other = host.open(crate::host::NewSession::default()).await.unwrap();
+        assert!(other.id().starts_with("sess_") && other.id().len() == 37, "{}", other.id());
+        host.stop().await;
+        assert!(host.sessions().is_empty());
+        assert_eq!(host.open(named("u")).await.unwrap_err(), HostError::Stopping);
+    });
+}
+
+#[test]
+fn sessions_are_shared_out_among_the_workers() {
+    let (host, _) = host("pipeline default(task) { while task == \"ever\" {} }", 2);
+    front(async {
+        let all = [host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap()];
+        assert_eq!(host.loads(), [1, 1]);
+        drop(all);
+        host.close("a").await.unwrap();
+        host.open(named("c")).await.unwrap();
+        assert_eq!(host.loads(), [1, 1]);
+    });
+}
+
+#[test]
+fn a_thousand_sessions_leave_nothing() {
+    let (host, _) = host("var xs = []\npipeline default(task) { xs = xs.push(task) }", 2);
+    front(async {
+        for i in 0..1000 {
+            let id = format!("s{i}");
+            once(&host, &id, "go").await;
+            host.close(&id).await.unwrap();
+        }
+        assert_eq!(host.loads(), [0, 0]);
+        assert!(host.sessions().is_empty());
+    });
+}
+
+#[test]
+fn what_a_prompt_left_at_work_goes_on_until_the_session_is_closed() {
+    let text = "var count = 0\n\
+                pipeline default(task) {\n\
+                if task == \"start\" { spawn { while true { count = count + 1; sleep(1) } } }\n\
+                return \"x\" }";
+    let (host, _) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert_eq!(session.prompt(says("start")).await.unwrap().stop, Stop::Done);
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Done);
+        host.close("s").await.unwrap();
+    });
+}

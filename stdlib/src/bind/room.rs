@@ -1,0 +1,63 @@
+//! Models and tools that wait until whoever a script is served to has room for what they will show.
+
+use crate::hosting::Hosting;
+use runtime::message::{ToolCall, ToolSpec};
+use runtime::model::{Delta, Reply, Request};
+use runtime::seam::{Answer, Destination, Model, Outcome, Output, Tool, Turn};
+use std::rc::Rc;
+
+/// One that waits, with what it stands around.
+struct Roomy<T: ?Sized> {
+    inner: Rc<T>,
+    hosting: Rc<Hosting>,
+}
+
+/// A model that waits for room.
+pub(crate) fn roomy_model(inner: Rc<dyn Model>, hosting: &Rc<Hosting>) -> Rc<dyn Model> {
+    Rc::new(Roomy { inner, hosting: hosting.clone() })
+}
+
+/// Tools that wait for room.
+pub(crate) fn roomy_tools(tools: Vec<Rc<dyn Tool>>, hosting: &Rc<Hosting>) -> Vec<Rc<dyn Tool>> {
+    let roomy = |inner| Rc::new(Roomy { inner, hosting: hosting.clone() }) as Rc<dyn Tool>;
+    tools.into_iter().map(roomy).collect()
+}
+
+impl Model for Roomy<dyn Model> {
+    fn ready(&self, request: &Request) -> Outcome<()> {
+        self.inner.ready(request)
+    }
+
+    fn destination(&self, request: &Request) -> Destination {
+        self.inner.destination(request)
+    }
+
+    fn grace_ms(&self) -> u64 {
+        self.inner.grace_ms()
+    }
+
+    fn call<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        request: &'a Request,
+        live: &'a dyn Fn(Delta<'_>),
+    ) -> Answer<'a, Outcome<Reply>> {
+        Answer::later(async move {
+            (self.hosting.room)().await;
+            self.inner.call(turn, request, live).get().await
+        })
+    }
+}
+
+impl Tool for Roomy<dyn Tool> {
+    fn spec(&self) -> &ToolSpec {
+        self.inner.spec()
+    }
+
+    fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        Answer::later(async move {
+            (self.hosting.room)().await;
+            self.inner.call(turn, call).get().await
+        })
+    }
+}

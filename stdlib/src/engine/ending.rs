@@ -1,0 +1,118 @@
+//! How a run ends: its exit code, its log, its tape, and what nobody has seen.
+
+use super::Engine;
+use crate::progress::CutShort;
+use lang::diagnostic::{Diagnostic, Severity};
+use lang::value::{Value, display};
+use lang::vm::{Raise, Why, codes};
+use runtime::event_log::Ticket;
+use std::task::{Poll, Waker};
+
+/// The exit code of a run that used up its fuel, memory or time.
+const USED_UP: i32 = 3;
+
+/// What a run came to.
+pub struct Ran {
+    /// The pipeline's int, 1 after an error, [`USED_UP`] where a limit ended it, else 0.
+    pub exit_code: i32,
+    /// What kept it from running, or ended the run.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Where somebody told it from outside to stop: the loops that were cut short. The exit code is that of the signal then.
+    pub interrupted: Option<Vec<CutShort>>,
+}
+
+impl Engine {
+    /// A script that cannot run.
+    pub(super) fn unfit(&self, diagnostics: Vec<Diagnostic>) -> Ran {
+        self.world.routes.discard();
+        Ran { exit_code: 1, diagnostics, interrupted: None }
+    }
+
+    /// What a run that has come to its end came to.
+    pub(super) fn finish(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> Ran {
+        match &result {
+            // Nothing is left to clean up with, or no recorded answer.
+            Err(raise) if raise.why == Why::Exhausted => self.isolate.abandon_tasks(),
+            _ if self.world.routes.broken().is_some() => self.isolate.abandon_tasks(),
+            _ => self.close(),
+        }
+        let broken = self.world.routes.broken();
+        if broken.is_none() {
+            diagnostics.extend(self.unseen());
+        }
+        let mut exit_code = match result {
+            Ok(value) => self.exit_code(&value),
+            Err(raise) => match raise.why {
+                Why::Exit(code) => code,
+                // That is no error of the script, and its exit code is known below.
+                Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => 1,
+                why => {
+                    diagnostics.push(raise.to_diagnostic());
+                    if why == Why::Exhausted { USED_UP } else { 1 }
+                }
+            },
+        };
+        if let Some(unwritten) = self.settle_log() {
+            exit_code = exit_code.max(1);
+            diagnostics.push(unwritten);
+        }
+        let interrupted = self.interrupted();
+        if let (Some(_), Some(interrupt)) = (&interrupted, &self.world.interrupt) {
+            exit_code = interrupt.exit_code().unwrap_or(exit_code);
+        }
+        let of_tape = match broken {
+            Some(broken) => vec![broken],
+            None => self.world.routes.finish(exit_code),
+        };
+        if of_tape.iter().any(|found| found.severity == Severity::Error) {
+            exit_code = exit_code.max(1);
+        }
+        diagnostics.extend(of_tape);
+        Ran { exit_code, diagnostics, interrupted }
+    }
+
+    /// What was cut short, where somebody told the run to stop.
+    pub(super) fn interrupted(&self) -> Option<Vec<CutShort>> {
+        self.world.is_interrupted().then(|| self.world.cut_short.take())
+    }
+
+    /// Waits until the log would survive, however the run has ended; what it lacks, where it cannot.
+    pub(super) fn settle_log(&self) -> Option<Diagnostic> {
+        let mut durable = self.world.log.durable(Ticket::ALL);
+        let settled = match durable.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
+            Poll::Ready(settled) => settled,
+            Poll::Pending => self.block_on(durable)?,
+        };
+        settled.err().map(|fault| crate::fault::to_raise(&fault).to_diagnostic())
+    }
+
+    /// An int is the exit code; `Err(m)` prints m and is 1.
+    fn exit_code(&self, value: &Value) -> i32 {
+        match (value, value.as_result()) {
+            // What does not fit is no success by accident.
+            (Value::Int(code), _) => i32::try_from(*code).ok().filter(|c| (0..=255).contains(c)).unwrap_or(255),
+            (_, Some(Err(error))) => {
+                self.world.output.err(&format!("{}\n", display(error)));
+                1
+            }
+            _ => 0,
+        }
+    }
+
+    /// Errors of tasks that nobody awaited.
+    pub(super) fn unseen(&self) -> impl Iterator<Item = Diagnostic> {
+        let tasks = self.isolate.unseen_failures().into_iter().map(|raise| {
+            let mut d = raise.to_diagnostic();
+            d.severity = Severity::Warning;
+            d.code = codes::UNSEEN;
+            d.message = format!("a task failed and nobody awaited it: {}", d.message);
+            d
+        });
+        tasks.chain(crate::workers::unseen(&self.world))
+    }
+}
+
+/// What keeps a script from running. Warnings are for who asks for them: `check`.
+pub(super) fn errors(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    found.into_iter().filter(|d| d.severity == Severity::Error).collect()
+}

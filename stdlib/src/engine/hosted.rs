@@ -1,0 +1,250 @@
+//! A run that lives on: its top level runs once, and then its pipeline for each prompt. It waits on the thread of whoever
+//! serves it, beside others.
+
+mod came;
+mod entry;
+
+pub use came::{Came, End, Returned};
+
+use super::{Engine, RunOptions, errors, whole};
+use crate::convert::to_value;
+use crate::hosting::{Hosting, UNSERVABLE};
+use crate::rhai_voice::is_rhai;
+use crate::world::Live;
+use entry::Main;
+use lang::diagnostic::Diagnostic;
+use lang::script::Options;
+use lang::source::SourceRef;
+use lang::value::Value;
+use lang::vm::{Context, Fiber, Outcome, Why, begin_anew, close, drive, run_beside, run_by};
+use runtime::agent_loop::Seen;
+use runtime::clock::Clock;
+use runtime::data::Data;
+use runtime::event_log::Ticket;
+use runtime::session::Session;
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Slices of a run before others on its thread have their turn.
+const STEPS: u32 = 4;
+
+/// What is asked of a served run.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The pipeline's `task`.
+    pub text: String,
+    /// `context.message`.
+    pub message: Data,
+    /// `context.metadata`; nil for the session's.
+    pub metadata: Data,
+    /// `context.task_id`; without it one is drawn.
+    pub task_id: Option<Arc<str>>,
+}
+
+/// A run that lives on. Before it is dropped it is closed; one that broke off need not be.
+pub struct Hosted {
+    engine: Engine,
+    hosting: Rc<Hosting>,
+    session: Rc<Session>,
+    source: SourceRef,
+    main: OnceCell<Main>,
+    /// Somebody has told what is at hand to stop.
+    told: Cell<bool>,
+}
+
+impl Hosted {
+    /// A run that has not begun. Its session is open: what is restored goes there.
+    #[must_use]
+    pub fn new(options: RunOptions, hosting: &Rc<Hosting>, source: &SourceRef) -> Self {
+        let live = options.live.map(|live| noting(live, hosting));
+        let engine = Engine::new(RunOptions { live, hosting: Some(hosting.clone()), interrupt: None, ..options });
+        let world = &engine.world;
+        let session = world.sessions.open(Some(&hosting.session_id), world.clock.now_ms());
+        let (hosting, source) = (hosting.clone(), source.clone());
+        Self { engine, hosting, session, source, main: OnceCell::new(), told: Cell::new(false) }
+    }
+
+    /// The current session.
+    #[must_use]
+    pub fn session(&self) -> &Rc<Session> {
+        &self.session
+    }
+
+    /// Runs the top level. Once `stop` says why, it is told to.
+    ///
+    /// # Errors
+    /// What is wrong with the script, or ended its top level.
+    pub async fn start<R: AsRef<str>>(&self, stop: impl Future<Output = R>) -> Result<(), Vec<Diagnostic>> {
+        let main = self.load()?;
+        self.engine.start_packs(&self.source)?;
+        let started = self.work(stop, main.start(self)).await;
+        let ended = match started {
+            Ok(Value::Unbound) => None,
+            Ok(value) => Some(came::of_top_level(&value)),
+            Err(raise) => Some(raise.to_diagnostic()),
+        };
+        let unwritten = self.settle().await;
+        match ended.into_iter().chain(unwritten).collect::<Vec<_>>() {
+            found if found.is_empty() => {
+                let _ = self.main.set(main);
+                Ok(())
+            }
+            found => Err(found),
+        }
+    }
+
+    fn load(&self) -> Result<Main, Vec<Diagnostic>> {
+        let main = if is_rhai(&self.source) {
+            entry::of_rhai(&self.engine, &self.source)?
+        } else {
+            let loaded = self.engine.load(&self.source, Options::default());
+            let unit = loaded.unit.ok_or_else(|| errors(loaded.diagnostics))?;
+            entry::of_unit(&self.engine, unit)
+        };
+        main.ok_or_else(|| vec![entry::missing(&self.source)])
+    }
+
+    /// Runs the pipeline. Once `stop` says why, it is told to, with a grace of two seconds.
+    pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> Came {
+        let Some(main) = self.main.get() else {
+            let missing = Diagnostic::error(UNSERVABLE, "the script has not begun");
+            return Came { end: End::Failed(Box::new(missing)), diagnostics: Vec::new() };
+        };
+        self.hosting.begin();
+        let (task, context) = (Value::str(&request.text), self.context(&request));
+        let outcome = self.work(stop, main.prompt(self, &task, &context)).await;
+        let refusal = self.hosting.end();
+        let mut diagnostics: Vec<_> = self.engine.unseen().collect();
+        diagnostics.extend(self.settle().await);
+        let end = match (self.told.get(), refusal) {
+            (true, _) => End::Cancelled,
+            (false, Some(reason)) => End::Refused(reason),
+            (false, None) => came::of_pipeline(outcome, &self.hosting),
+        };
+        Came { end, diagnostics }
+    }
+
+    /// Does a part of the run, by limits of its own.
+    async fn work<R: AsRef<str>>(&self, stop: impl Future<Output = R>, part: impl Future<Output = Outcome>) -> Outcome {
+        let engine = &self.engine;
+        let context = Rc::<Context>::default();
+        begin_anew(&engine.isolate, &context.task);
+        engine.context.replace(context.clone());
+        engine.isolate.refuel();
+        engine.start_watch();
+        self.told.set(false);
+        let stop = async {
+            let reason = stop.await;
+            self.told.set(true);
+            reason
+        };
+        let outcome = engine.until_told(stop, run_by(&engine.isolate, &context.task, STEPS, part)).await;
+        engine.watched.take();
+        if outcome.as_ref().is_err_and(|raise| raise.why == Why::Exhausted) {
+            // Nothing is left to clean up with.
+            engine.isolate.abandon_tasks();
+        }
+        outcome
+    }
+
+    /// Calls a function of the script.
+    async fn call(&self, function: Value, args: Vec<Value>) -> Outcome {
+        drive(Fiber::new(&self.engine.isolate, &self.engine.context(), function, args)?).await
+    }
+
+    /// The user thinks: that is no time of the prompt's. [`Hosted::resume_time`] goes on.
+    pub fn pause_time(&self) {
+        self.engine.watched.take();
+    }
+
+    /// The prompt's time begins anew.
+    pub fn resume_time(&self) {
+        self.engine.start_watch();
+    }
+
+    /// Waits for what is no part of the run. Tasks that the script has left at work go on meanwhile.
+    pub async fn beside<T>(&self, work: impl Future<Output = T>) -> T {
+        run_beside(&self.engine.isolate, STEPS, work).await
+    }
+
+    /// Cancels what is left at work, and waits until it has cleaned up; the log would survive then.
+    pub async fn close(self) -> Vec<Diagnostic> {
+        let (isolate, context) = (&self.engine.isolate, self.engine.context());
+        if isolate.is_busy() {
+            // A clock that a script has stopped would never end their grace.
+            let over = async {
+                tokio::time::sleep(super::waiting::GRACE).await;
+                lang::vm::end_grace(isolate, &context.task);
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                biased;
+                () = close(isolate, &context.task) => {}
+                () = over => {}
+            }
+            isolate.abandon_tasks();
+        }
+        let mut diagnostics: Vec<_> = self.engine.unseen().collect();
+        diagnostics.extend(self.settle().await);
+        diagnostics
+    }
+
+    /// Waits until the log would survive; what it lacks, where it cannot.
+    async fn settle(&self) -> Option<Diagnostic> {
+        let settled = self.engine.world.log.durable(Ticket::ALL).await;
+        settled.err().map(|fault| crate::fault::to_raise(&fault).to_diagnostic())
+    }
+
+    /// The pipeline's `context`.
+    fn context(&self, request: &Request) -> Value {
+        let hosting = &self.hosting;
+        let metadata = if request.metadata.is_nil() { &hosting.metadata } else { &request.metadata };
+        let now_ms = self.engine.world.clock.now_ms();
+        let drawn = || runtime::ids::Ids::next_text(&self.engine.world.ids, now_ms);
+        let task_id = request.task_id.clone().unwrap_or_else(drawn);
+        let cwd = hosting.cwd.as_ref().map(|cwd| Value::from(cwd.to_string_lossy().into_owned()));
+        Value::record([
+            ("protocol", Value::str(hosting.protocol)),
+            ("session_id", Value::str(&hosting.session_id)),
+            ("task_id", Value::str(&task_id)),
+            ("context_id", Value::str(&hosting.session_id)),
+            ("message", to_value(&request.message)),
+            ("metadata", to_value(metadata)),
+            ("cwd", cwd.unwrap_or_default()),
+            ("mode", Value::str(&hosting.mode())),
+        ])
+    }
+}
+
+/// Shows loops to `live`, and remembers what the last of the script's own has said.
+fn noting(live: Live, hosting: &Rc<Hosting>) -> Live {
+    let hosting = Rc::downgrade(hosting);
+    Rc::new(move |sight| {
+        if let Seen::Ended(result) = sight.seen
+            && sight.turn.scope.agent_id.is_none()
+            && let Some(hosting) = hosting.upgrade()
+        {
+            hosting.shown(&result.text);
+        }
+        live(sight);
+    })
+}
+
+/// Whether a script can be served: everything that `check` finds wrong with it, and whether it has a pipeline.
+///
+/// # Errors
+/// What is wrong.
+pub fn check_served(source: &SourceRef, options: RunOptions) -> Result<(), Vec<Diagnostic>> {
+    let engine = Engine::new(options);
+    let found = errors(engine.check(source));
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let main = if is_rhai(source) {
+        entry::of_rhai(&engine, source)?
+    } else {
+        engine.load(source, Options::default()).unit.and_then(|unit| entry::of_unit(&engine, unit))
+    };
+    main.map(drop).ok_or_else(|| vec![entry::missing(source)])
+}

@@ -1,0 +1,112 @@
+//! What a prompt came to.
+
+use crate::convert::to_data_lossy;
+use crate::fault::MODEL;
+use crate::hosting::{Hosting, UNSERVABLE};
+use crate::values::TranscriptValue;
+use lang::diagnostic::Diagnostic;
+use lang::value::{Value, display};
+use lang::vm::{Outcome, Why};
+use runtime::agent_loop::LoopStatus;
+use runtime::data::Data;
+use std::sync::Arc;
+
+/// What a prompt came to.
+#[derive(Debug)]
+pub struct Came {
+    /// How it ended.
+    pub end: End,
+    /// What should be known of it: tasks that failed unseen, a log that cannot be written.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// How a prompt ended.
+#[derive(Debug)]
+pub enum End {
+    /// The pipeline returned.
+    Returned(Returned),
+    /// Somebody told it to stop.
+    Cancelled,
+    /// The script refuses what was asked: why.
+    Refused(Arc<str>),
+    /// It failed.
+    Failed(Box<Diagnostic>),
+}
+
+/// What a pipeline returned, for whoever shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Returned {
+    /// Nothing to show, or what was shown already.
+    Nothing,
+    /// Text.
+    Text(Arc<str>),
+    /// The result of a loop, which has shown itself.
+    Loop {
+        /// Its status.
+        status: LoopStatus,
+        /// Why it ended, in one word.
+        stop_reason: Arc<str>,
+    },
+    /// Data of the script's own.
+    Data(Data),
+}
+
+/// The top level ended before its end.
+pub(super) fn of_top_level(value: &Value) -> Diagnostic {
+    let why = match value.as_result() {
+        Some(Err(error)) => format!("the top level of the script failed: {}", display(error)),
+        _ => "the top level of the script returned before its end, so it takes no prompts".to_owned(),
+    };
+    Diagnostic::error(UNSERVABLE, why)
+}
+
+/// How the pipeline ended that nobody stopped.
+pub(super) fn of_pipeline(outcome: Outcome, hosting: &Hosting) -> End {
+    match outcome {
+        Ok(value) => of_value(&value, hosting),
+        Err(raise) if raise.why == Why::Exit(0) => End::Returned(Returned::Nothing),
+        Err(raise) => End::Failed(Box::new(raise.to_diagnostic())),
+    }
+}
+
+fn of_value(value: &Value, hosting: &Hosting) -> End {
+    let value = match value.as_result() {
+        Some(Err(error)) => return failed(display(error)),
+        Some(Ok(value)) => value,
+        None => value,
+    };
+    if let Some(text) = value.as_str() {
+        let is_news = !text.trim().is_empty() && !hosting.is_shown(text);
+        return End::Returned(if is_news { Returned::Text(text.into()) } else { Returned::Nothing });
+    }
+    match value {
+        // An int is an exit code where a script is run.
+        Value::Nil | Value::Unbound | Value::Int(_) => End::Returned(Returned::Nothing),
+        _ => match of_loop(value) {
+            Some(end) => end,
+            None => End::Returned(match to_data_lossy(value) {
+                data @ (Data::Dict(_) | Data::List(_)) => Returned::Data(data),
+                _ => Returned::Text(display(value).into()),
+            }),
+        },
+    }
+}
+
+/// Of the result of a loop: a dict that holds its transcript.
+fn of_loop(value: &Value) -> Option<End> {
+    let dict = value.as_dict()?;
+    dict.get_str("transcript")?.as_host::<TranscriptValue>()?;
+    let status: LoopStatus = dict.get_str("status")?.as_str()?.parse().ok()?;
+    let stop_reason = dict.get_str("stop_reason")?.as_str()?;
+    let error = dict.get_str("error").map(to_data_lossy).unwrap_or_default();
+    let message = error.get("message").as_str().unwrap_or(stop_reason);
+    Some(match status {
+        LoopStatus::ProviderError | LoopStatus::Error => failed(message.to_owned()),
+        LoopStatus::Blocked => End::Refused(message.into()),
+        _ => End::Returned(Returned::Loop { status, stop_reason: stop_reason.into() }),
+    })
+}
+
+fn failed(message: String) -> End {
+    End::Failed(Box::new(Diagnostic::error(MODEL, message)))
+}

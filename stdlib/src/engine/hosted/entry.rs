@@ -1,0 +1,99 @@
+//! What of a script runs when: its top level, and what answers a prompt.
+
+use super::super::{Engine, closure, entry};
+use super::{Hosted, whole};
+use crate::hosting::UNSERVABLE;
+use crate::rhai_voice::is_rhai;
+use lang::compile::{Imported, Unit};
+use lang::diagnostic::Diagnostic;
+use lang::source::SourceRef;
+use lang::value::Value;
+use lang::vm::{Outcome, Proto, Raise};
+use std::rc::Rc;
+
+/// What of a script runs when.
+pub(super) enum Main {
+    /// A script in Harn.
+    Harn {
+        /// The files that it imports.
+        before: Vec<Imported>,
+        top: Rc<Proto>,
+        pipeline: Rc<Proto>,
+        params: Vec<String>,
+    },
+    /// A script in Rhai; the parameters of its `main`.
+    Rhai { source: SourceRef, params: Vec<String> },
+}
+
+/// Of a script in Harn; nothing where it has no pipeline.
+pub(super) fn of_unit(engine: &Engine, unit: Unit) -> Option<Main> {
+    let entry = entry(&unit.pipelines)?;
+    let params = entry.params.iter().map(ToString::to_string).collect();
+    let pipeline = engine.isolate.function(entry.function)?;
+    Some(Main::Harn { before: unit.before, top: unit.main, pipeline, params })
+}
+
+/// Of a script in Rhai; nothing where it has no `main`.
+pub(super) fn of_rhai(engine: &Engine, source: &SourceRef) -> Result<Option<Main>, Vec<Diagnostic>> {
+    let params = engine.voice().parse(source)?.main();
+    Ok(params.map(|params| Main::Rhai { source: source.clone(), params }))
+}
+
+/// It has none.
+pub(super) fn missing(source: &SourceRef) -> Diagnostic {
+    let (what, help) = if is_rhai(source) {
+        ("`fn main`", "give it one: `fn main(task) { … }`")
+    } else {
+        ("pipeline", "give it one: `pipeline default(task) { … }`")
+    };
+    let message = format!("`{}` has no {what}, so it takes no prompts", source.name());
+    Diagnostic::error(UNSERVABLE, message).help(help)
+}
+
+impl Main {
+    /// The top level; `Unbound` where it came to its end.
+    pub(super) async fn start(&self, hosted: &Hosted) -> Outcome {
+        match self {
+            Main::Harn { before, top, .. } => {
+                for (i, file) in before.iter().enumerate() {
+                    let value = hosted.call(closure(&file.main), Vec::new()).await;
+                    let evaluated = value.and_then(|value| whole(file, &value));
+                    evaluated.map_err(|raise| hosted.engine.unevaluated(&before[i..], raise))?;
+                }
+                hosted.call(closure(top), Vec::new()).await
+            }
+            Main::Rhai { source, .. } => {
+                let engine = &hosted.engine;
+                let top = engine.voice().piece(engine.session(), source);
+                let top = top.map_err(|unread| unread_again(&unread.diagnostics))?;
+                hosted.call(top, Vec::new()).await.map(|_| Value::Unbound)
+            }
+        }
+    }
+
+    /// The pipeline.
+    pub(super) async fn prompt(&self, hosted: &Hosted, task: &Value, context: &Value) -> Outcome {
+        match self {
+            Main::Harn { pipeline, params, .. } => {
+                let arg = |name: &String| match name.as_str() {
+                    "task" => task.clone(),
+                    "context" => context.clone(),
+                    _ => Value::Nil,
+                };
+                hosted.call(closure(pipeline), params.iter().map(arg).collect()).await
+            }
+            Main::Rhai { source, params } => {
+                let engine = &hosted.engine;
+                let constants = vec![("task", task.clone()), ("context", context.clone())];
+                let call = engine.voice().call_main(engine.session(), source, params, constants);
+                hosted.call(call, Vec::new()).await
+            }
+        }
+    }
+}
+
+/// It was read before, so this does not happen.
+fn unread_again(found: &[Diagnostic]) -> Box<Raise> {
+    let message = found.first().map_or("the script cannot be read", |found| found.message.as_str());
+    Raise::error(UNSERVABLE, message)
+}
