@@ -340,6 +340,7 @@ fn entry(pipelines: &[Entry]) -> Option<&Entry> {
 mod tests {
     use super::*;
     use lang::source::Source;
+    use std::time::Duration;
 
     #[test]
     fn a_run_is_let_go_with_what_it_registered() {

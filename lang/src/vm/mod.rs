@@ -61,7 +61,9 @@ pub use proto::{
     Test,
 };
 pub use raise::{About, Raise, Why};
-pub use tasks::{Deadline, Task, begin_anew, close, end_grace, end_run, interrupt, run, run_beside, run_by, spawn_work};
+pub use tasks::{
+    Deadline, Task, begin_anew, close, end_grace, end_run, interrupt, run, run_beside, run_by, spawn_work,
+};
 pub use type_test::TypeTest;
 pub(crate) use unwind::{held, held_why};
 pub use wait::{Called, Local, On, Outcome, Wait};

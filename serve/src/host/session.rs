@@ -85,12 +85,8 @@ impl Session {
     /// Runs its pipeline. What the script asks meanwhile ends the prompt, and the next one goes on in its place.
     async fn prompt(&self, asked: Asked) {
         let Asked { prompt, answer } = asked;
-        let request = Request {
-            text: prompt.text,
-            message: prompt.message,
-            metadata: prompt.metadata,
-            task_id: prompt.task_id,
-        };
+        let request =
+            Request { text: prompt.text, message: prompt.message, metadata: prompt.metadata, task_id: prompt.task_id };
         let mut answer = Some(answer);
         let mut running = pin!(self.hosted.prompt(request, self.mailbox.stopped()));
         let came = loop {

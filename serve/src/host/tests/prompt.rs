@@ -77,8 +77,7 @@ fn how_the_loop_ended_whose_result_is_returned_is_how_the_prompt_ended() {
 
 #[test]
 fn the_context_says_where_a_prompt_comes_from() {
-    let (host, watcher) =
-        host("pipeline default(task, context) { return \"${task} ${json_stringify(context)}\" }", 1);
+    let (host, watcher) = host("pipeline default(task, context) { return \"${task} ${json_stringify(context)}\" }", 1);
     front(async {
         let new = NewSession { cwd: Some("/w".into()), metadata: Data::from("m"), ..named("s") };
         let session = host.open(new).await.unwrap();
@@ -132,7 +131,10 @@ fn a_script_that_cannot_be_served_is_refused_at_the_start() {
         ("a.rhai", "print(1);", "HARN-SRV-001"),
         ("a.harn", "pipeline default() { nope() }", "HARN-NAM-001"),
     ] {
-        let found = crate::host::Host::start(served(name, text, 1, None), std::sync::Arc::<crate::host::testing::Watcher>::default());
+        let found = crate::host::Host::start(
+            served(name, text, 1, None),
+            std::sync::Arc::<crate::host::testing::Watcher>::default(),
+        );
         let codes: Vec<_> = found.err().unwrap().iter().map(|d| d.code).collect();
         assert_eq!(codes, [code], "{text}");
     }
@@ -151,7 +153,12 @@ fn a_top_level_that_fails_is_the_answer_to_who_opens() {
 
 #[test]
 fn limits_are_those_of_one_prompt() {
-    let mut served = served("a.harn", "pipeline default(task) { var n = 0\nwhile n < 20000 || task == \"ever\" { n = n + 1 }; return \"ok\" }", 1, None);
+    let mut served = served(
+        "a.harn",
+        "pipeline default(task) { var n = 0\nwhile n < 20000 || task == \"ever\" { n = n + 1 }; return \"ok\" }",
+        1,
+        None,
+    );
     served.run = std::sync::Arc::new(|| stdlib::RunOptions {
         limits: stdlib::limits::RunLimits { fuel: Some(300_000), ..Default::default() },
         ..Default::default()
