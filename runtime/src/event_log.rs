@@ -9,6 +9,7 @@
 //! - [`LogFile`]: a log in a file, read while others write it.
 //! - [`OfRun`]: a log in a file is written by many runs; each record of the runtime names its own.
 //! - [`Payload`]: what a record tells; [`Facts`]: told by the runtime, made into data where somebody looks.
+//! - [`SharedLog`]: a log that several threads write to.
 //! - [`LogError`]: what can go wrong; its rows are [`codes`].
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ mod memory;
 mod of_run;
 mod payload;
 mod read;
+mod shared;
 mod sqlite;
 
 pub use error::LogError;
@@ -30,6 +32,7 @@ pub use home::Home;
 pub use memory::{Kept, MemoryLog};
 pub use of_run::{OfRun, RUN_ID};
 pub use payload::{Facts, Payload};
+pub use shared::{Settled, SharedLog};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous};
 
 /// A record that is about to be written.
@@ -99,6 +102,8 @@ impl Record {
 pub struct Ticket(u64);
 
 impl Ticket {
+    /// Nothing: it is durable at once.
+    pub const NONE: Ticket = Ticket(0);
     /// All that was appended so far.
     pub const ALL: Ticket = Ticket(u64::MAX);
 }

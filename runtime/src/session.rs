@@ -3,7 +3,7 @@
 //! [`Session::with`] is the only way to its state, and the closure cannot wait: so no borrow is alive while a hook, tool,
 //! provider or model runs, and any of those may come back here.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
@@ -17,6 +17,7 @@ use crate::transcript::Transcript;
 
 mod directory;
 mod go_on;
+mod inbox;
 mod injections;
 mod prompts;
 mod reminders;
@@ -25,13 +26,15 @@ mod tests;
 
 pub use directory::{SessionError, Sessions};
 pub use go_on::{Left, LeftReminder};
-pub use injections::{INJECTION_TOPIC, Injected};
+pub use inbox::{INJECTION_TOPIC, Inbox, Injected};
 
 /// A session.
 pub struct Session {
     id: Arc<str>,
     ids: SharedIds,
     queue: SharedQueue,
+    /// Somebody accepts for it on another thread.
+    watched: Cell<bool>,
     state: RefCell<State>,
 }
 
@@ -76,12 +79,12 @@ impl Session {
         let queue = Queue::shared(stream.child());
         let transcript = Transcript::new(id.clone());
         let state = State { transcript, created_at_ms: now_ms, ..State::default() };
-        Rc::new(Session { id, ids: SharedIds::new(stream), queue, state: RefCell::new(state) })
+        Rc::new(Session { id, ids: SharedIds::new(stream), queue, watched: Cell::default(), state: RefCell::new(state) })
     }
 
     /// A session that was stored.
     pub(crate) fn restored(id: Arc<str>, stream: IdStream, queue: SharedQueue, state: State) -> Rc<Session> {
-        Rc::new(Session { id, ids: SharedIds::new(stream), queue, state: RefCell::new(state) })
+        Rc::new(Session { id, ids: SharedIds::new(stream), queue, watched: Cell::default(), state: RefCell::new(state) })
     }
 
     /// Whether nothing has happened in it yet.
@@ -108,6 +111,7 @@ impl Session {
                 own.workspace_anchor = anchor;
             }
         });
+        self.tell_pending();
     }
 
     /// Where its ids have come to.

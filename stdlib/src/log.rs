@@ -2,8 +2,9 @@
 //! says (`[event_log]` in `harn.toml`).
 
 use lang::diagnostic::Diagnostic;
-use runtime::event_log::{EventLog, Home, Kept, LogError, MemoryLog, OfRun, SqliteLog, SqliteOptions};
+use runtime::event_log::{EventLog, Home, Kept, LogError, MemoryLog, OfRun, SharedLog, SqliteLog, SqliteOptions};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a project says about its event log.
@@ -18,18 +19,26 @@ pub struct LogSettings {
 }
 
 impl LogSettings {
-    /// Opens the log. The first of `said` that says something names its home.
+    /// Opens the log for one thread. The first of `said` that says something names its home.
     ///
     /// # Errors
     /// A name that names no home, or a file that cannot be opened.
     pub fn open(&self, said: &[Option<&str>]) -> Result<Rc<dyn EventLog>, Vec<Diagnostic>> {
+        Ok(self.open_shared(said)?.here())
+    }
+
+    /// Opens the log for several threads.
+    ///
+    /// # Errors
+    /// As [`LogSettings::open`].
+    pub fn open_shared(&self, said: &[Option<&str>]) -> Result<Arc<dyn SharedLog>, Vec<Diagnostic>> {
         let named = said.iter().flatten().find(|name| !name.is_empty()).map(|name| name.parse());
         let home = named.transpose().map_err(|e| vec![diagnostic(&e)])?.or_else(|| self.home.clone());
         Ok(match home.unwrap_or_default() {
-            Home::Memory => Rc::new(MemoryLog::keeping(self.kept)),
+            Home::Memory => Arc::new(MemoryLog::keeping(self.kept)),
             Home::Sqlite(path) => {
                 let log = SqliteLog::open(path, &self.sqlite).map_err(|e| vec![diagnostic(&e)])?;
-                Rc::new(OfRun::new(log, &run_id()))
+                Arc::new(OfRun::new(log, &run_id()))
             }
         })
     }

@@ -1,15 +1,14 @@
 //! The log in memory.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use crate::seam::{Answer, Local, Outcome, fault};
 
-use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Subscription, Ticket};
+use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket};
 use topics::Topics;
 
 mod topics;
@@ -29,9 +28,19 @@ impl Default for Kept {
     }
 }
 
-/// A log that lives as long as its process. Clones are the same log.
+/// A log that lives as long as its process. Clones are the same log and may go to other threads.
 #[derive(Clone, Default)]
-pub struct MemoryLog(Rc<RefCell<Store>>);
+pub struct MemoryLog(Shared);
+
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Store>>);
+
+impl Shared {
+    /// A poisoned lock is taken all the same: no operation leaves the store half changed.
+    fn lock(&self) -> MutexGuard<'_, Store> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 #[derive(Default)]
 struct Store {
@@ -59,22 +68,28 @@ impl MemoryLog {
     /// An empty log that keeps at least one record and at most so much.
     #[must_use]
     pub fn keeping(kept: Kept) -> MemoryLog {
-        MemoryLog(Rc::new(RefCell::new(Store { kept, ..Store::default() })))
+        MemoryLog(Shared(Arc::new(Mutex::new(Store { kept, ..Store::default() }))))
     }
 
     /// Everything that is kept, oldest first.
     #[must_use]
     pub fn records(&self) -> Vec<Arc<Record>> {
-        self.0.borrow().records.iter().map(|(record, _)| record.clone()).collect()
+        self.0.lock().records.iter().map(|(record, _)| record.clone()).collect()
     }
 
-    fn put(&self, record: NewRecord) -> Result<Place, LogError> {
+    /// Nothing in memory survives a crash, and nobody who chose it expects that. What was refused is told.
+    fn hold(&self, upto: Ticket) -> Result<(), LogError> {
+        let mut store = self.0.lock();
+        if upto.0 <= store.last() { Ok(()) } else { store.refused.take().map_or(Ok(()), Err) }
+    }
+
+    fn enter(&self, record: NewRecord) -> Result<Place, LogError> {
         let weight = record.weight();
         if weight > NewRecord::MOST {
             return Err(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
         }
         let (place, waiting, old) = {
-            let mut store = self.0.borrow_mut();
+            let mut store = self.0.lock();
             let place = store.put(record, weight);
             (place, std::mem::take(&mut store.waiting), store.trim())
         };
@@ -139,46 +154,58 @@ impl Store {
 
 impl EventLog for MemoryLog {
     fn append(&self, record: NewRecord) -> Ticket {
-        match self.put(record) {
+        match self.enter(record) {
             Ok(place) => Ticket(place.cursor),
             Err(error) => {
-                self.0.borrow_mut().refused = Some(error);
+                self.0.lock().refused = Some(error);
                 Ticket::ALL
             }
         }
     }
 
     fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
-        Answer::Now(self.put(record).map_err(fault))
+        Answer::Now(self.enter(record).map_err(fault))
     }
 
     fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        Ok(self.0.borrow().topics.last_id(topic))
+        Ok(self.0.lock().topics.last_id(topic))
     }
 
-    fn durable(&self, _upto: Ticket) -> Local<'_, Outcome<()>> {
-        // Nothing in memory survives a crash, and nobody who chose it expects that.
-        let refused = self.0.borrow_mut().refused.take();
-        Box::pin(std::future::ready(refused.map_or(Ok(()), |error| Err(fault(error)))))
+    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
+        Box::pin(std::future::ready(self.hold(upto).map_err(fault)))
     }
 
     fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        let store = self.0.borrow();
+        let store = self.0.lock();
         let records = store.behind(store.start(filter.after), filter).map_err(fault)?;
         Ok(records.take(limit).cloned().collect())
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
-        let mut store = self.0.borrow_mut();
+        let mut store = self.0.lock();
         store.readers += 1;
         let (number, position) = (store.readers, store.start(filter.after));
         Box::new(Reader { store: self.0.clone(), filter, position, number })
     }
 }
 
+impl SharedLog for MemoryLog {
+    fn put(&self, record: NewRecord) -> Ticket {
+        self.append(record)
+    }
+
+    fn settled(&self, upto: Ticket) -> Settled {
+        Box::pin(std::future::ready(self.hold(upto)))
+    }
+
+    fn here(&self) -> Rc<dyn EventLog> {
+        Rc::new(self.clone())
+    }
+}
+
 /// Reads from the log itself, so a slow reader costs no memory.
 struct Reader {
-    store: Rc<RefCell<Store>>,
+    store: Shared,
     filter: Filter,
     /// The cursor of the last record that was looked at.
     position: u64,
@@ -186,42 +213,44 @@ struct Reader {
 }
 
 impl Reader {
-    fn take(&mut self) -> Result<Option<Arc<Record>>, LogError> {
-        let store = self.store.borrow();
-        match store.behind(self.position, &self.filter) {
+    /// The next record that is there; where none is, whoever waits is woken by the next that comes.
+    fn take(&mut self, waiting: Option<&Waker>) -> Result<Option<Arc<Record>>, LogError> {
+        let mut store = self.store.lock();
+        let found = match store.behind(self.position, &self.filter) {
             Ok(mut records) => {
                 let found = records.next().cloned();
                 // What was looked at and not wanted need not be looked at again.
                 self.position = found.as_ref().map_or(store.last().max(self.position), |record| record.cursor);
-                Ok(found)
+                found
             }
             Err(error) => {
                 self.position = store.gone;
-                Err(error)
+                return Err(error);
             }
+        };
+        if let (None, Some(waker)) = (&found, waiting) {
+            store.waiting.insert(self.number, waker.clone());
         }
+        Ok(found)
     }
 }
 
 impl Subscription for Reader {
     fn try_next(&mut self) -> Outcome<Option<Arc<Record>>> {
-        self.take().map_err(fault)
+        self.take(None).map_err(fault)
     }
 
     fn next(&mut self) -> Local<'_, Outcome<Option<Arc<Record>>>> {
-        Box::pin(poll_fn(|cx| match self.try_next() {
-            Ok(None) => {
-                self.store.borrow_mut().waiting.insert(self.number, cx.waker().clone());
-                Poll::Pending
-            }
-            there => Poll::Ready(there),
+        Box::pin(poll_fn(|cx| match self.take(Some(cx.waker())) {
+            Ok(None) => Poll::Pending,
+            there => Poll::Ready(there.map_err(fault)),
         }))
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.store.borrow_mut().waiting.remove(&self.number);
+        self.store.lock().waiting.remove(&self.number);
     }
 }
 

@@ -1,12 +1,13 @@
 //! A log that several runs share, in time or at once: what the runtime writes names the run it belongs to, so that a reader
 //! can tell apart two sessions that bear one id.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::Data;
 use crate::seam::{Answer, Local, Outcome};
 
-use super::{EventLog, Filter, NewRecord, Place, Record, Subscription, Ticket};
+use super::{EventLog, Filter, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket};
 
 /// The header that names the run.
 pub const RUN_ID: &str = "run_id";
@@ -15,12 +16,13 @@ pub const RUN_ID: &str = "run_id";
 const OWN: [&str; 2] = ["transcript.", "session."];
 
 /// A log that writes the run into the headers of the runtime's records. Those of scripts stay as they are.
+#[derive(Clone)]
 pub struct OfRun<L> {
     log: L,
     headers: Data,
 }
 
-impl<L: EventLog> OfRun<L> {
+impl<L> OfRun<L> {
     /// `run_id` must be another in every process that writes to the log.
     pub fn new(log: L, run_id: &str) -> OfRun<L> {
         OfRun { log, headers: Data::dict([(RUN_ID, Data::from(run_id))]) }
@@ -57,6 +59,20 @@ impl<L: EventLog> EventLog for OfRun<L> {
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
         self.log.subscribe(filter)
+    }
+}
+
+impl<L: SharedLog + EventLog + Clone + 'static> SharedLog for OfRun<L> {
+    fn put(&self, record: NewRecord) -> Ticket {
+        self.log.put(self.stamped(record))
+    }
+
+    fn settled(&self, upto: Ticket) -> Settled {
+        self.log.settled(upto)
+    }
+
+    fn here(&self) -> Rc<dyn EventLog> {
+        Rc::new(self.clone())
     }
 }
 

@@ -10,13 +10,14 @@
 //! - `follow`: subscriptions.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::seam::{Answer, Local, Outcome, fault};
 
-use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Subscription, Ticket};
+use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket};
 
 mod commit;
 mod file;
@@ -160,6 +161,20 @@ impl EventLog for SqliteLog {
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
         Box::new(Follower::new(self.0.clone(), filter))
+    }
+}
+
+impl SharedLog for SqliteLog {
+    fn put(&self, record: NewRecord) -> Ticket {
+        self.append(record)
+    }
+
+    fn settled(&self, upto: Ticket) -> Settled {
+        Box::pin(Durable::new(self.0.shared.clone(), upto.0))
+    }
+
+    fn here(&self) -> Rc<dyn EventLog> {
+        Rc::new(self.clone())
     }
 }
 

@@ -9,8 +9,11 @@ use crate::data::Data;
 use crate::words::words;
 
 mod payload;
+mod pending_keys;
 mod queue;
 mod told;
+
+pub(crate) use pending_keys::PendingKeys;
 
 pub use payload::{MessagePayload, RemindPayload};
 pub use queue::{Accepted, Fate, Queue, QueueError, Revoked, SharedQueue};

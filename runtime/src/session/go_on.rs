@@ -90,6 +90,7 @@ impl Session {
                 ..State::default()
             };
         });
+        self.tell_pending();
         self.settle_open_turn(scope, left.is_answered);
         self.discard_lost(scope, left.lost);
     }

@@ -1,30 +1,19 @@
 //! What hosts put into a session: accepted into the queue, delivered at a seam.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use crate::data::Data;
-use crate::event_log::NewRecord;
+use crate::event_log::{NewRecord, SharedLog, Ticket};
 use crate::note::{Note, Severity};
 use crate::reminder::bridge::{
-    Accepted, Injection, MessagePayload, Payload, Queue, QueueError, RemindPayload, Revoked, Seam,
+    Injection, MessagePayload, Payload, PendingKeys, Queue, QueueError, RemindPayload, Revoked, Seam,
 };
-use crate::reminder::lifecycle::{DropReason, LifecycleRecord, Road};
+use crate::reminder::lifecycle::{LifecycleRecord, Road};
 use crate::reminder::{Reminder, ReminderError};
 use crate::seam::Scope;
 
 use super::Session;
-
-/// The topic of what becomes of the items that hosts put in: `queued`, `replaced`, `revoked`, `delivered`.
-pub const INJECTION_TOPIC: &str = "session.injection";
-
-/// What was accepted from a host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Injected {
-    /// The item's id; of a reminder its own.
-    pub id: Arc<str>,
-    /// How many reminders it replaces, queued ones and pending ones together, as known now.
-    pub deduped_count: usize,
-}
+use super::inbox::{Inbox, Injected, Intake, locked, refusal};
 
 impl Session {
     /// Accepts a reminder of a host.
@@ -33,10 +22,9 @@ impl Session {
     /// The queue is full.
     pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<Injected, QueueError> {
         let key = payload.spec.dedupe_key.clone();
-        let accepted = self.locked().push_reminder(payload.spec, payload.mode, scope.clock.now_ms())?;
-        self.log_accepted(scope, &accepted, payload.meta);
+        let injected = self.intake(scope).accept_reminder(payload)?;
         let pending = key.map_or(0, |key| self.with(|state| state.transcript.slots_of_key(&key).len()));
-        Ok(Injected { id: accepted.id, deduped_count: accepted.replaced.len() + pending })
+        Ok(Injected { deduped_count: injected.replaced + pending, ..injected })
     }
 
     /// Accepts a message of the user from a host.
@@ -44,21 +32,18 @@ impl Session {
     /// # Errors
     /// The queue is full.
     pub fn accept_message(&self, scope: &Scope, payload: MessagePayload) -> Result<Injected, QueueError> {
-        let accepted = self.locked().push_message(payload.message, payload.mode, scope.clock.now_ms())?;
-        self.log_accepted(scope, &accepted, payload.meta);
-        Ok(Injected { id: accepted.id, deduped_count: 0 })
+        self.intake(scope).accept_message(payload)
     }
 
     /// A notification that holds no reminder: nobody waits for an answer, so the log says `dropped`, and the driver is told
     /// by a note.
     pub fn refuse_notification(&self, scope: &Scope, error: &ReminderError) {
-        let detail = Some(error.message.as_str().into());
-        let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
+        let (dropped, message) = refusal(self.id(), error);
         self.log_lifecycle(scope, [dropped]);
         scope.note(Note {
             code: Some(error.code.as_str()),
             severity: Severity::Error,
-            message: format!("a host's reminder for the session `{}` was dropped: {}", self.id(), error.message),
+            message,
             about: Some("session/remind".into()),
             fault: None,
         });
@@ -69,45 +54,46 @@ impl Session {
     /// # Errors
     /// It was delivered, or never was there.
     pub fn revoke_injection(&self, scope: &Scope, id: &str) -> Result<Revoked, QueueError> {
-        let revoked = self.locked().revoke(id)?;
-        if revoked == Revoked::Now {
-            self.log_injection(scope, "revoked", [("id", Data::from(id))]);
-        }
-        Ok(revoked)
+        self.intake(scope).revoke(id).map(|(revoked, _)| revoked)
     }
 
-    /// What was accepted is on the log before anybody is told so; the caller waits until that is durable.
-    fn log_accepted(&self, scope: &Scope, accepted: &Accepted, meta: Data) {
-        let item = self.locked().pending().find(|item| item.id == accepted.id).cloned();
-        for id in &accepted.replaced {
-            self.log_injection(scope, "replaced", [("id", Data::from(id)), ("replaced_by", (&accepted.id).into())]);
+    fn intake<'a>(&'a self, scope: &'a Scope) -> Intake<'a, impl Fn(NewRecord) -> Ticket + 'a> {
+        let append = |record| scope.log.append(record);
+        Intake { session_id: self.id(), queue: self.queue(), now_ms: scope.clock.now_ms(), append }
+    }
+
+    /// What accepts for this session on other threads. From now on the session tells it which dedupe keys are pending.
+    #[must_use]
+    pub fn inbox(&self, log: Arc<dyn SharedLog>, now_ms: fn() -> u64) -> Inbox {
+        self.watched.set(true);
+        self.tell_pending();
+        Inbox::new(self.id().clone(), self.queue().clone(), log, now_ms)
+    }
+
+    /// Tells those who accept on other threads what is pending now.
+    pub(super) fn tell_pending(&self) {
+        if self.watched.get() {
+            let keys = self.with(|state| PendingKeys::of(&state.transcript));
+            self.locked().tell_pending(keys);
         }
-        if let Some(item) = item {
-            let payload = match &item.payload {
-                Payload::Reminder(reminder) => ("reminder", reminder.to_data(reminder.ttl_turns)),
-                Payload::Message(message) => ("message", message.to_data()),
-            };
-            let mode = ("mode", Data::from(item.mode.as_str()));
-            self.log_injection(scope, "queued", [("id", Data::from(&item.id)), mode, payload, ("meta", meta)]);
+    }
+
+    /// Tells them what has become of pending reminders.
+    pub(super) fn tell_records(&self, records: &[LifecycleRecord]) {
+        if self.watched.get() && !records.is_empty() {
+            let mut queue = self.locked();
+            if let Some(keys) = queue.pending_keys() {
+                records.iter().for_each(|record| keys.follow(record));
+            }
         }
     }
 
     /// An item has left the queue, at a seam or because its session ends.
     pub(crate) fn log_delivered(&self, scope: &Scope, item: &Injection, at: &str) {
         let mode = ("mode", Data::from(item.mode.as_str()));
-        self.log_injection(scope, "delivered", [("id", Data::from(&item.id)), mode, ("at", at.into())]);
+        self.intake(scope).log("delivered", [("id", Data::from(&item.id)), mode, ("at", at.into())]);
     }
 
-    fn log_injection<const N: usize>(&self, scope: &Scope, word: &str, fields: [(&'static str, Data); N]) {
-        let session = ("session_id", Data::from(self.id()));
-        scope.log.append(NewRecord {
-            topic: INJECTION_TOPIC.into(),
-            kind: format!("{INJECTION_TOPIC}.{word}").into(),
-            payload: Data::dict_of_present(std::iter::once(session).chain(fields)).into(),
-            headers: Data::Nil,
-            occurred_at_ms: scope.clock.now_ms(),
-        });
-    }
 
     /// Delivers what is due at a seam, first in first. At `loop_exit` it is for the record only.
     pub fn deliver(&self, scope: &Scope, seam: Seam) -> Vec<Injection> {
@@ -135,6 +121,6 @@ impl Session {
 
     /// A poisoned lock is taken all the same: no operation leaves the queue half changed.
     fn locked(&self) -> MutexGuard<'_, Queue> {
-        self.queue().lock().unwrap_or_else(PoisonError::into_inner)
+        locked(self.queue())
     }
 }

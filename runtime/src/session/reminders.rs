@@ -139,5 +139,6 @@ impl Session {
             }
             scope.log.append(entry);
         }
+        self.tell_records(records);
     }
 }

@@ -8,7 +8,7 @@ use crate::ids::IdStream;
 use crate::message::Message;
 use crate::reminder::{ReminderSpec, Source};
 
-use super::{Injection, Mode, Payload, Seam};
+use super::{Injection, Mode, Payload, PendingKeys, Seam};
 
 /// A queue as session and host share it. A poisoned lock is taken all the same: no operation leaves the queue half changed.
 pub type SharedQueue = Arc<Mutex<Queue>>;
@@ -22,6 +22,8 @@ pub struct Queue {
     closed: bool,
     /// Who sleeps until something comes.
     sleeper: Option<Waker>,
+    /// What is pending in the transcript, where somebody on another thread wants to know.
+    pending: Option<PendingKeys>,
 }
 
 /// What became of an item.
@@ -42,6 +44,8 @@ pub struct Accepted {
     pub id: Arc<str>,
     /// Queued items that it took the place of.
     pub replaced: Vec<Arc<str>>,
+    /// How many reminders with its key are pending in the transcript, as far as the queue was told.
+    pub pending: usize,
 }
 
 /// An item was revoked.
@@ -87,7 +91,7 @@ impl Queue {
     /// A queue that was stored, with what waited in it.
     pub(crate) fn restored(ids: IdStream, items: Vec<Injection>) -> SharedQueue {
         let (items, fates) = (items.into(), VecDeque::new());
-        Arc::new(Mutex::new(Queue { items, fates, ids, closed: false, sleeper: None }))
+        Arc::new(Mutex::new(Queue { items, fates, ids, closed: false, sleeper: None, pending: None }))
     }
 
     /// What waits in it, and where its ids have come to.
@@ -128,9 +132,11 @@ impl Queue {
         }
         let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
         let reminder = Arc::new(spec.into_reminder(id.clone(), Source::Bridge, 0));
+        let key = reminder.dedupe_key.as_deref();
+        let pending = key.and_then(|key| Some(self.pending.as_ref()?.count(key))).unwrap_or_default();
         self.items.push_back(Injection { id: id.clone(), mode, payload: Payload::Reminder(reminder) });
         self.wake();
-        Ok(Accepted { id, replaced })
+        Ok(Accepted { id, replaced, pending })
     }
 
     /// Puts a message of the user in.
@@ -139,7 +145,7 @@ impl Queue {
         let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
         self.items.push_back(Injection { id: id.clone(), mode, payload: Payload::Message(message) });
         self.wake();
-        Ok(Accepted { id, replaced: Vec::new() })
+        Ok(Accepted { id, replaced: Vec::new(), pending: 0 })
     }
 
     /// Whether something waits that a model should see. If not, `waker` is woken once something comes.
@@ -155,6 +161,21 @@ impl Queue {
         if let Some(sleeper) = self.sleeper.take() {
             sleeper.wake();
         }
+    }
+
+    /// Tells it from now on which keys are pending in the transcript.
+    pub(crate) fn tell_pending(&mut self, keys: PendingKeys) {
+        self.pending = Some(keys);
+    }
+
+    /// What was pending in the transcript, where it is told.
+    pub(crate) fn pending_keys(&mut self) -> Option<&mut PendingKeys> {
+        self.pending.as_mut()
+    }
+
+    /// The item that came last.
+    pub(crate) fn last(&self) -> Option<&Injection> {
+        self.items.back()
     }
 
     /// What waits, first in first.
@@ -183,6 +204,12 @@ impl Queue {
         self.items = rest;
         for item in &due {
             self.remember(item.id.clone(), Fate::Delivered);
+            // It is on its way into the transcript, and in neither of the two places until it is there.
+            if let (Payload::Reminder(reminder), Some(keys), true) =
+                (&item.payload, &mut self.pending, seam != Seam::LoopExit)
+            {
+                keys.enter(reminder);
+            }
         }
         due.into()
     }

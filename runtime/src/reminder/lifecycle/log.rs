@@ -20,12 +20,23 @@ impl LifecycleRecord {
             agent_id: at.agent_id.cloned(),
             turn: at.turn,
         };
+        self.entry(told, at.now_ms)
+    }
+
+    /// The record of what happened outside of any turn.
+    #[must_use]
+    pub fn to_log_outside(&self, session_id: &Arc<str>, now_ms: u64) -> NewRecord {
+        let (record, session_id) = (self.clone(), session_id.clone());
+        self.entry(Told { record, session_id, task_id: None, agent_id: None, turn: 0 }, now_ms)
+    }
+
+    fn entry(&self, told: Told, occurred_at_ms: u64) -> NewRecord {
         NewRecord {
             topic: if self.is_of_turn() { shared!(TURN_TOPIC) } else { shared!(TOPIC) },
             kind: self.kind(),
             payload: Payload::of(told),
             headers: Data::Nil,
-            occurred_at_ms: at.now_ms,
+            occurred_at_ms,
         }
     }
 

@@ -1,0 +1,22 @@
+//! [`SharedLog`]: a log that several threads write to. What a thread does with a log is [`EventLog`]; this is what goes
+//! from one thread to another.
+
+use std::pin::Pin;
+use std::rc::Rc;
+
+use super::{EventLog, LogError, NewRecord, Ticket};
+
+/// Ready once records are durable. It may be waited for on any thread.
+pub type Settled = Pin<Box<dyn Future<Output = Result<(), LogError>> + Send>>;
+
+/// A log that several threads write to.
+pub trait SharedLog: Send + Sync {
+    /// Takes a record, as [`EventLog::append`] does.
+    fn put(&self, record: NewRecord) -> Ticket;
+
+    /// Waits, as [`EventLog::durable`] does, until everything up to a ticket would survive the end of the process.
+    fn settled(&self, upto: Ticket) -> Settled;
+
+    /// The same log, for work on one thread.
+    fn here(&self) -> Rc<dyn EventLog>;
+}

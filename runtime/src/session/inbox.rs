@@ -1,0 +1,201 @@
+//! Accepting what hosts put in, on whatever thread they are served. The queue's lock decides everything: what is accepted,
+//! in which order, and whether an item was delivered already. An item is put on record before the lock is given back, so its
+//! `queued` stands in the log before its `delivered`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::data::Data;
+use crate::event_log::{LogError, NewRecord, SharedLog, Ticket};
+use crate::reminder::ReminderError;
+use crate::reminder::bridge::{
+    Accepted, Injection, MessagePayload, Payload, Queue, QueueError, RemindPayload, Revoked, SharedQueue,
+};
+use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
+
+/// The topic of what becomes of the items that hosts put in: `queued`, `replaced`, `revoked`, `delivered`.
+pub const INJECTION_TOPIC: &str = "session.injection";
+
+/// What was accepted from a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injected {
+    /// The item's id; of a reminder its own.
+    pub id: Arc<str>,
+    /// How many queued reminders it took the place of.
+    pub replaced: usize,
+    /// How many reminders it replaces, queued ones and pending ones together, as known now.
+    pub deduped_count: usize,
+    /// When this is durable, so is the item.
+    pub ticket: Ticket,
+}
+
+/// What accepts, lists and takes back for one session on other threads, without waking the session's own. Clones are the
+/// same inbox.
+#[derive(Clone)]
+pub struct Inbox(Arc<Inner>);
+
+struct Inner {
+    session_id: Arc<str>,
+    queue: SharedQueue,
+    log: Arc<dyn SharedLog>,
+    now_ms: fn() -> u64,
+    /// When this is durable, so is everything that was answered.
+    last: Mutex<Ticket>,
+}
+
+impl Inbox {
+    pub(super) fn new(session_id: Arc<str>, queue: SharedQueue, log: Arc<dyn SharedLog>, now_ms: fn() -> u64) -> Inbox {
+        Inbox(Arc::new(Inner { session_id, queue, log, now_ms, last: Mutex::new(Ticket::NONE) }))
+    }
+
+    /// The session.
+    #[must_use]
+    pub fn session_id(&self) -> &Arc<str> {
+        &self.0.session_id
+    }
+
+    /// Accepts a reminder. It may be told of as accepted once [`Inbox::durable`] is ready.
+    ///
+    /// # Errors
+    /// The queue is full, or the session is closed.
+    pub fn accept_reminder(&self, payload: RemindPayload) -> Result<Injected, QueueError> {
+        self.noted(self.intake().accept_reminder(payload)?)
+    }
+
+    /// Accepts a message of the user, as [`Inbox::accept_reminder`] does a reminder.
+    ///
+    /// # Errors
+    /// The queue is full, or the session is closed.
+    pub fn accept_message(&self, payload: MessagePayload) -> Result<Injected, QueueError> {
+        self.noted(self.intake().accept_message(payload)?)
+    }
+
+    /// What waits, first in first.
+    #[must_use]
+    pub fn pending(&self) -> Vec<Injection> {
+        locked(&self.0.queue).pending().cloned().collect()
+    }
+
+    /// Takes an item back before a seam delivers it.
+    ///
+    /// # Errors
+    /// It was delivered, or never was there.
+    pub fn revoke(&self, id: &str) -> Result<Revoked, QueueError> {
+        let (revoked, ticket) = self.intake().revoke(id)?;
+        if let Some(ticket) = ticket {
+            self.note(ticket);
+        }
+        Ok(revoked)
+    }
+
+    /// A notification that holds no reminder: nobody waits for an answer, so the log says `dropped`. What is given is the
+    /// sentence for whoever looks after the host.
+    #[must_use]
+    pub fn refuse_notification(&self, error: &ReminderError) -> String {
+        let (dropped, message) = refusal(&self.0.session_id, error);
+        let ticket = self.0.log.put(dropped.to_log_outside(&self.0.session_id, (self.0.now_ms)()));
+        self.note(ticket);
+        message
+    }
+
+    /// Ready once everything would survive the end of the process that was accepted and taken back so far.
+    ///
+    /// # Errors
+    /// The log could not be written.
+    pub fn durable(&self) -> impl Future<Output = Result<(), LogError>> + Send + use<> {
+        let upto = *self.last();
+        self.0.log.settled(upto)
+    }
+
+    fn intake(&self) -> Intake<'_, impl Fn(NewRecord) -> Ticket + '_> {
+        let append = |record| self.0.log.put(record);
+        Intake { session_id: &self.0.session_id, queue: &self.0.queue, now_ms: (self.0.now_ms)(), append }
+    }
+
+    fn noted(&self, injected: Injected) -> Result<Injected, QueueError> {
+        self.note(injected.ticket);
+        Ok(injected)
+    }
+
+    fn note(&self, ticket: Ticket) {
+        let mut last = self.last();
+        *last = ticket.max(*last);
+    }
+
+    fn last(&self) -> MutexGuard<'_, Ticket> {
+        self.0.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What accepts, wherever: a queue, and a log that items are put on record in.
+pub(super) struct Intake<'a, A> {
+    pub(super) session_id: &'a Arc<str>,
+    pub(super) queue: &'a SharedQueue,
+    pub(super) now_ms: u64,
+    pub(super) append: A,
+}
+
+impl<A: Fn(NewRecord) -> Ticket> Intake<'_, A> {
+    pub(super) fn accept_reminder(&self, payload: RemindPayload) -> Result<Injected, QueueError> {
+        let mut queue = locked(self.queue);
+        let accepted = queue.push_reminder(payload.spec, payload.mode, self.now_ms)?;
+        Ok(self.record(&queue, accepted, payload.meta))
+    }
+
+    pub(super) fn accept_message(&self, payload: MessagePayload) -> Result<Injected, QueueError> {
+        let mut queue = locked(self.queue);
+        let accepted = queue.push_message(payload.message, payload.mode, self.now_ms)?;
+        Ok(self.record(&queue, accepted, payload.meta))
+    }
+
+    /// What became of the item, and the ticket of its record, where there is a new one.
+    pub(super) fn revoke(&self, id: &str) -> Result<(Revoked, Option<Ticket>), QueueError> {
+        let mut queue = locked(self.queue);
+        let revoked = queue.revoke(id)?;
+        let ticket = (revoked == Revoked::Now).then(|| self.log("revoked", [("id", Data::from(id))]));
+        Ok((revoked, ticket))
+    }
+
+    /// Puts what has just come on record, before anybody else can see it in the queue.
+    fn record(&self, queue: &Queue, accepted: Accepted, meta: Data) -> Injected {
+        let Accepted { id, replaced, pending } = accepted;
+        for old in &replaced {
+            self.log("replaced", [("id", Data::from(old)), ("replaced_by", (&id).into())]);
+        }
+        let mut ticket = Ticket::ALL;
+        if let Some(item) = queue.last() {
+            let payload = match &item.payload {
+                Payload::Reminder(reminder) => ("reminder", reminder.to_data(reminder.ttl_turns)),
+                Payload::Message(message) => ("message", message.to_data()),
+            };
+            let mode = ("mode", Data::from(item.mode.as_str()));
+            ticket = self.log("queued", [("id", Data::from(&id)), mode, payload, ("meta", meta)]);
+        }
+        Injected { id, replaced: replaced.len(), deduped_count: replaced.len() + pending, ticket }
+    }
+
+    pub(super) fn log<const N: usize>(&self, word: &str, fields: [(&'static str, Data); N]) -> Ticket {
+        let session = ("session_id", Data::from(self.session_id));
+        (self.append)(NewRecord {
+            topic: INJECTION_TOPIC.into(),
+            kind: format!("{INJECTION_TOPIC}.{word}").into(),
+            payload: Data::dict_of_present(std::iter::once(session).chain(fields)).into(),
+            headers: Data::Nil,
+            occurred_at_ms: self.now_ms,
+        })
+    }
+}
+
+/// The record of a notification that holds no reminder, and the sentence about it.
+pub(super) fn refusal(session_id: &str, error: &ReminderError) -> (LifecycleRecord, String) {
+    let detail = Some(error.message.as_str().into());
+    let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
+    (dropped, format!("a host's reminder for the session `{session_id}` was dropped: {}", error.message))
+}
+
+/// A poisoned lock is taken all the same: no operation leaves the queue half changed.
+pub(super) fn locked(queue: &SharedQueue) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;
