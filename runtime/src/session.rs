@@ -79,12 +79,24 @@ impl Session {
         let queue = Queue::shared(stream.child());
         let transcript = Transcript::new(id.clone());
         let state = State { transcript, created_at_ms: now_ms, ..State::default() };
-        Rc::new(Session { id, ids: SharedIds::new(stream), queue, watched: Cell::default(), state: RefCell::new(state) })
+        Rc::new(Session {
+            id,
+            ids: SharedIds::new(stream),
+            queue,
+            watched: Cell::default(),
+            state: RefCell::new(state),
+        })
     }
 
     /// A session that was stored.
     pub(crate) fn restored(id: Arc<str>, stream: IdStream, queue: SharedQueue, state: State) -> Rc<Session> {
-        Rc::new(Session { id, ids: SharedIds::new(stream), queue, watched: Cell::default(), state: RefCell::new(state) })
+        Rc::new(Session {
+            id,
+            ids: SharedIds::new(stream),
+            queue,
+            watched: Cell::default(),
+            state: RefCell::new(state),
+        })
     }
 
     /// Whether nothing has happened in it yet.

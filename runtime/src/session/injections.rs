@@ -94,7 +94,6 @@ impl Session {
         self.intake(scope).log("delivered", [("id", Data::from(&item.id)), mode, ("at", at.into())]);
     }
 
-
     /// Delivers what is due at a seam, first in first. At `loop_exit` it is for the record only.
     pub fn deliver(&self, scope: &Scope, seam: Seam) -> Vec<Injection> {
         let items = self.locked().drain(seam);

@@ -43,7 +43,8 @@ fn what_is_accepted_on_another_thread_is_delivered_here() {
     let (session, scope, inbox) = open(&log);
     let there = inbox.clone();
     let accepted = std::thread::spawn(move || {
-        let message = MessagePayload { message: Arc::new(Message::user("hi")), mode: Mode::FinishStep, meta: Data::Nil };
+        let message =
+            MessagePayload { message: Arc::new(Message::user("hi")), mode: Mode::FinishStep, meta: Data::Nil };
         [there.accept_reminder(reminder("b", None, Mode::FinishStep)).unwrap(), there.accept_message(message).unwrap()]
     });
     let accepted = accepted.join().unwrap().map(|injected| injected.id);
@@ -99,7 +100,8 @@ fn revoking_twice_puts_one_record_down() {
 fn a_notification_that_is_no_reminder_is_dropped_on_the_log() {
     let log = MemoryLog::new();
     let (_, _, inbox) = open(&log);
-    let told = inbox.refuse_notification(&ReminderError::new(ReminderCode::Bridge, "body", "a reminder needs a `body`"));
+    let told =
+        inbox.refuse_notification(&ReminderError::new(ReminderCode::Bridge, "body", "a reminder needs a `body`"));
     assert_eq!(told, "a host's reminder for the session `s` was dropped: a reminder needs a `body`");
     let records = log.records();
     assert_eq!(words(&records), ["dropped"]);
@@ -109,8 +111,13 @@ fn a_notification_that_is_no_reminder_is_dropped_on_the_log() {
 
 #[derive(Debug, Clone)]
 enum Command {
-    Accept { key: Option<u8>, mode: Mode },
-    Say { mode: Mode },
+    Accept {
+        key: Option<u8>,
+        mode: Mode,
+    },
+    Say {
+        mode: Mode,
+    },
     /// Takes back the n-th of what was accepted before, counted from the end.
     Revoke(usize),
     List,
