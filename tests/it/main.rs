@@ -30,13 +30,15 @@
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
 //! - [`properties`]: what is fuzzed holds of every script.
+//! - [`acp`]: editors that serve themselves of the built command over the client protocol.
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still give their answers.
 //!
-//! [`harn`] starts the command, [`diff`] shows how two texts differ.
+//! [`harn`] starts the command, [`packages`] installs what comes from PyPI and npm, [`diff`] shows how two texts differ.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
+mod acp;
 mod agent_bench;
 mod aimock;
 mod bad_input;
@@ -54,6 +56,7 @@ mod interrupt;
 mod limits;
 mod model_server;
 mod oracle;
+mod packages;
 mod peers;
 mod persist;
 mod properties;

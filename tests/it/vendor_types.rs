@@ -7,11 +7,10 @@ mod broken;
 mod cases;
 
 use crate::harn::root;
+use crate::packages::python;
 use cases::Case;
 use serde_json::{Value, json};
-use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -50,7 +49,7 @@ fn every_request_is_one_that_the_vendors_types_take() {
 fn check(requests: &[Case], broken: &[Case]) -> impl Fn(&str) -> Faults {
     let list = |cases: &[Case]| cases.iter().map(Case::to_json).collect::<Vec<_>>();
     let asked = json!({"requests": list(requests), "broken": list(broken)}).to_string();
-    let mut child = Command::new(python())
+    let mut child = Command::new(python("vendor-types", "tests/vendor_types/requirements.txt"))
         .arg(root().join("tests/vendor_types/check.py"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -65,37 +64,4 @@ fn check(requests: &[Case], broken: &[Case]) -> impl Fn(&str) -> Faults {
     writer.join().unwrap().unwrap();
     let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{said}"));
     move |part| told[part].as_object().cloned().unwrap_or_default()
-}
-
-/// The Python that has the SDKs, installed if they are not there yet. Tests that want it at once wait for each other.
-fn python() -> PathBuf {
-    let wanted = root().join("tests/vendor_types/requirements.txt");
-    let versions = fs::read_to_string(&wanted).unwrap();
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("vendor-types");
-    fs::create_dir_all(&dir).unwrap();
-    let lock = File::create(dir.join("lock")).unwrap();
-    lock.lock().unwrap();
-    let stamp = dir.join("installed");
-    let python = dir.join("venv/bin/python");
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == versions) && python.exists() {
-        return python;
-    }
-    let new_enough = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
-    let there = Command::new("python3").args(["-c", new_enough]).stdin(Stdio::null()).output();
-    assert!(
-        there.is_ok_and(|output| output.status.success()),
-        "`python3` is missing, older than 3.10, or without its module `venv`: this test checks requests against the types of \
-         the vendors' Python SDKs; install Python 3.10 or later (on Debian also python3-venv) and run it again"
-    );
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir.join("venv")), "a virtual environment");
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:", "-r"];
-    run(Command::new(&python).args(install).arg(&wanted), "the vendors' SDKs (is PyPI within reach?)");
-    fs::write(stamp, versions).unwrap();
-    python
-}
-
-fn run(command: &mut Command, what: &str) {
-    let output = command.stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "Python could not install {what}:\n{said}");
 }

@@ -1,6 +1,7 @@
 //! A running `@copilotkit/aimock`, installed under `target/` when it is first needed.
 
 use crate::harn::scratch;
+use crate::packages::node;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -10,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const VERSION: &str = "1.43.0";
+const PACKAGE: &str = "@copilotkit/aimock@1.43.0";
 
 /// How long the server may take to answer for the first time.
 const START: Duration = Duration::from_secs(30);
@@ -24,7 +25,8 @@ pub(super) struct Server {
 
 impl Server {
     pub(super) fn start(fixtures: &Path, name: &str) -> Server {
-        let command = installed();
+        let packages = node("aimock", &[PACKAGE]);
+        let command = packages.join(".bin/llmock");
         // Between asking for a free port and its use somebody else may take it.
         for _ in 0..5 {
             if let Some(server) = Server::try_start(&command, fixtures, name) {
@@ -88,38 +90,4 @@ impl Drop for Server {
 
 fn log_of(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).join("aimock.log")
-}
-
-/// The server's command, installed if it is not there yet. Tests that want it at once wait for each other.
-fn installed() -> PathBuf {
-    for tool in ["node", "npm"] {
-        let there = Command::new(tool).arg("--version").stdin(Stdio::null()).output();
-        assert!(
-            there.is_ok_and(|output| output.status.success()),
-            "`{tool}` is missing: this test needs the npm package @copilotkit/aimock; \
-             install Node 20 or later with npm and run it again"
-        );
-    }
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("aimock");
-    fs::create_dir_all(&dir).unwrap();
-    let lock = File::create(dir.join("lock")).unwrap();
-    lock.lock().unwrap();
-    let stamp = dir.join("installed");
-    if fs::read_to_string(&stamp).is_ok_and(|version| version == VERSION) {
-        return dir.join("node_modules/.bin/llmock");
-    }
-    let output = Command::new("npm")
-        .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix"])
-        .arg(&dir)
-        .arg(format!("@copilotkit/aimock@{VERSION}"))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "npm could not install @copilotkit/aimock {VERSION}; is the registry within reach?\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    fs::write(stamp, VERSION).unwrap();
-    dir.join("node_modules/.bin/llmock")
 }

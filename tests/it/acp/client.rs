@@ -1,0 +1,395 @@
+//! A client that sends lines as it likes and keeps every frame. When it ends, whatever the process wrote must have been
+//! protocol: a line that is none, a frame that the schemas refuse or a panic on standard error fails the test.
+
+use super::schema::protocol;
+use crate::harn::{root, scratch};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// What takes longer hangs.
+pub(super) const LIMIT: Duration = Duration::from_secs(100);
+
+/// How `harn serve acp` is started.
+pub(super) struct Start {
+    script: PathBuf,
+    args: Vec<String>,
+    folder: PathBuf,
+    reads: bool,
+}
+
+impl Start {
+    /// Serves a script of `tests/acp/agents`; the folder is the test's own.
+    pub(super) fn agent(script: &str, test: &str) -> Start {
+        let folder = scratch(&format!("acp-{test}"));
+        Start { script: root().join("tests/acp/agents").join(script), args: Vec::new(), folder, reads: true }
+    }
+
+    /// Serves this text.
+    pub(super) fn script(text: &str, test: &str) -> Start {
+        let folder = scratch(&format!("acp-{test}"));
+        let script = folder.join("agent.harn");
+        fs::write(&script, text).unwrap();
+        Start { script, args: Vec::new(), folder, reads: true }
+    }
+
+    /// With options of the command.
+    pub(super) fn with(mut self, args: &[&str]) -> Start {
+        self.args.extend(args.iter().map(ToString::to_string));
+        self
+    }
+
+    /// With an event log on disk.
+    pub(super) fn logged(self) -> Start {
+        let log = format!("--event-log=sqlite:{}", self.folder.join("log.db").display());
+        self.with(&[&log])
+    }
+
+    /// As a client that never reads an answer.
+    pub(super) fn deaf(mut self) -> Start {
+        self.reads = false;
+        self
+    }
+
+    /// The folder of the test, which is that of its sessions too.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Starts it.
+    pub(super) fn spawn(&self) -> Client {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+        command.args(["serve", "acp"]).arg(&self.script).args(&self.args).current_dir(&self.folder);
+        command.env_clear().env("HARN_LLM_PROVIDER", "mock").env("HARN_MEMORY_ROOT", self.folder.join("memory"));
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().unwrap();
+        let (err, errors) = kept(child.stderr.take().unwrap());
+        let (lines, unread) = if self.reads { (Some(lines(stdout)), None) } else { (None, Some(stdout)) };
+        let folder = self.folder.clone();
+        Client {
+            child,
+            stdin,
+            lines,
+            unread,
+            err,
+            errors: Some(errors),
+            folder,
+            frames: Vec::new(),
+            taken: Vec::new(),
+            asked: HashMap::new(),
+            next: 0,
+            over: false,
+        }
+    }
+
+    /// Starts it and says hello.
+    pub(super) fn initialized(&self) -> Client {
+        let mut client = self.spawn();
+        client.initialize(json!({}));
+        client
+    }
+}
+
+/// Lines as they come, until there are no more.
+fn lines(stdout: ChildStdout) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut stdout = BufReader::new(stdout);
+        loop {
+            let mut line = Vec::new();
+            if stdout.read_until(b'\n', &mut line).unwrap_or(0) == 0 || sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+fn kept(mut stderr: impl Read + Send + 'static) -> (Arc<Mutex<String>>, JoinHandle<()>) {
+    let kept = Arc::new(Mutex::new(String::new()));
+    let into = kept.clone();
+    let reader = thread::spawn(move || {
+        let mut piece = [0; 4096];
+        while let Ok(read @ 1..) = stderr.read(&mut piece) {
+            into.lock().unwrap().push_str(&String::from_utf8_lossy(&piece[..read]));
+        }
+    });
+    (kept, reader)
+}
+
+/// A running agent and what it has sent.
+pub(super) struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Option<Receiver<Vec<u8>>>,
+    unread: Option<ChildStdout>,
+    err: Arc<Mutex<String>>,
+    errors: Option<JoinHandle<()>>,
+    folder: PathBuf,
+    /// Every frame so far, in order.
+    pub(super) frames: Vec<Value>,
+    /// Whether a frame was waited for by somebody.
+    taken: Vec<bool>,
+    /// What was asked, by the text of the id.
+    asked: HashMap<String, String>,
+    next: u64,
+    over: bool,
+}
+
+/// How the process ended.
+pub(super) struct Ended {
+    /// The exit code; nothing where a signal ended it.
+    pub(super) code: Option<i32>,
+    /// Every frame.
+    pub(super) frames: Vec<Value>,
+    /// Standard error.
+    pub(super) err: String,
+    /// From the end of its input to its own.
+    pub(super) took: Duration,
+}
+
+impl Client {
+    /// Says hello; gives what the agent can do.
+    pub(super) fn initialize(&mut self, capabilities: Value) -> Value {
+        self.ask("initialize", json!({"protocolVersion": 1, "clientCapabilities": capabilities}))
+    }
+
+    /// A new session in the folder of the test.
+    pub(super) fn session(&mut self) -> String {
+        self.session_in("")
+    }
+
+    /// A new session in a folder below that of the test.
+    pub(super) fn session_in(&mut self, below: &str) -> String {
+        let cwd = self.folder.join(below);
+        fs::create_dir_all(&cwd).unwrap();
+        let opened = self.ask("session/new", json!({"cwd": cwd, "mcpServers": []}));
+        opened["sessionId"].as_str().unwrap_or_else(|| panic!("no session: {opened}")).to_owned()
+    }
+
+    /// Sends a prompt, and gives the id of the request.
+    pub(super) fn prompt(&mut self, session: &str, text: &str) -> u64 {
+        self.request("session/prompt", json!({"sessionId": session, "prompt": [{"type": "text", "text": text}]}))
+    }
+
+    /// A prompt and its answer.
+    pub(super) fn prompted(&mut self, session: &str, text: &str) -> Value {
+        let id = self.prompt(session, text);
+        self.result(id)
+    }
+
+    /// Sends a request, and gives its id.
+    pub(super) fn request(&mut self, method: &str, params: Value) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        self.asked.insert(json!(id).to_string(), method.to_owned());
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Sends a notification.
+    pub(super) fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Sends a frame.
+    pub(super) fn send(&mut self, frame: &Value) {
+        self.send_line(frame.to_string().as_bytes());
+    }
+
+    /// Sends a line of any bytes.
+    pub(super) fn send_line(&mut self, line: &[u8]) {
+        let mut bytes = line.to_vec();
+        bytes.push(b'\n');
+        self.send_bytes(&bytes);
+    }
+
+    /// Sends bytes, which need be no line.
+    pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().unwrap();
+        let sent = stdin.write_all(bytes).and_then(|()| stdin.flush());
+        sent.unwrap_or_else(|error| panic!("{error}; {}", self.told()));
+    }
+
+    /// Remembers that an id of the caller's own was used for a method.
+    pub(super) fn expects(&mut self, id: &Value, method: &str) {
+        self.asked.insert(id.to_string(), method.to_owned());
+    }
+
+    /// What a request gives.
+    pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.request(method, params);
+        self.result(id)
+    }
+
+    /// The error that a request is answered with.
+    pub(super) fn refused(&mut self, method: &str, params: Value) -> Value {
+        let id = self.request(method, params);
+        let answer = self.answer(&json!(id));
+        answer.get("error").unwrap_or_else(|| panic!("`{method}` was not refused: {answer}\n{}", self.told())).clone()
+    }
+
+    /// What the request with this id gives.
+    pub(super) fn result(&mut self, id: u64) -> Value {
+        let answer = self.answer(&json!(id));
+        answer.get("result").unwrap_or_else(|| panic!("{answer}\n{}", self.told())).clone()
+    }
+
+    /// The answer to the request with this id.
+    pub(super) fn answer(&mut self, id: &Value) -> Value {
+        let wanted = id.clone();
+        self.until(&format!("an answer to {id}"), move |frame| {
+            frame.get("method").is_none() && frame.get("id") == Some(&wanted)
+        })
+    }
+
+    /// The next question of the agent.
+    pub(super) fn question(&mut self) -> Value {
+        self.until("a question", |frame| frame.get("method").is_some() && frame.get("id").is_some())
+    }
+
+    /// The next update of this kind.
+    pub(super) fn update(&mut self, session: &str, kind: &str) -> Value {
+        let (session, kind) = (session.to_owned(), kind.to_owned());
+        self.until(&format!("the update {kind}"), move |frame| {
+            frame["params"]["sessionId"] == *session && frame["params"]["update"]["sessionUpdate"] == *kind
+        })
+    }
+
+    /// The first frame that nobody has waited for and that fits; it is waited for where it has not come yet.
+    pub(super) fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        let (start, mut at) = (Instant::now(), 0);
+        loop {
+            while at < self.frames.len() {
+                if !self.taken[at] && fits(&self.frames[at]) {
+                    self.taken[at] = true;
+                    return self.frames[at].clone();
+                }
+                at += 1;
+            }
+            let left = LIMIT.saturating_sub(start.elapsed());
+            let line = match self.lines.as_ref().unwrap().recv_timeout(left) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) => panic!("{what} did not come; {}", self.told()),
+                Err(RecvTimeoutError::Disconnected) => panic!("the process ended before {what}; {}", self.told()),
+            };
+            self.take(&line);
+        }
+    }
+
+    /// Keeps a line, which must be a frame.
+    fn take(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line).into_owned();
+        assert!(line.ends_with(b"\n"), "half a line on standard output: {text:?}\n{}", self.told());
+        let frame: Value = serde_json::from_slice(line)
+            .unwrap_or_else(|error| panic!("{error} on standard output: {text:?}\n{}", self.told()));
+        let method = frame.get("id").and_then(|id| self.asked.get(&id.to_string()));
+        if let Some(fault) = protocol().fault(&frame, method.map(String::as_str)) {
+            panic!("{fault}\n{}", self.told());
+        }
+        self.frames.push(frame);
+        self.taken.push(false);
+    }
+
+    /// Whether a file of this name has come into the folder; waits for it.
+    pub(super) fn arrived(&self, gate: &str) {
+        let (start, path) = (Instant::now(), self.folder.join(format!("{gate}.here")));
+        while !path.exists() {
+            assert!(start.elapsed() < LIMIT, "the script did not come to {gate}; {}", self.told());
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Lets the script go on from there.
+    pub(super) fn open(&self, gate: &str) {
+        fs::write(self.folder.join(format!("{gate}.go")), "").unwrap();
+    }
+
+    /// The resident memory of the process, in bytes.
+    pub(super) fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0 kB");
+        line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() * 1024
+    }
+
+    /// The id of the process.
+    pub(super) fn pid(&self) -> i32 {
+        self.child.id().try_into().unwrap()
+    }
+
+    /// Takes standard input away, to be written to from elsewhere.
+    pub(super) fn take_stdin(&mut self) -> ChildStdin {
+        self.stdin.take().unwrap()
+    }
+
+    /// Closes standard input and waits for the end.
+    pub(super) fn end(mut self) -> Ended {
+        drop(self.stdin.take());
+        self.ended()
+    }
+
+    /// Goes away altogether: neither writes nor reads any more.
+    pub(super) fn disconnect(mut self) -> Ended {
+        drop(self.stdin.take());
+        drop(self.unread.take());
+        // The thread that reads ends with its receiver, and closes its end when the next line comes.
+        drop(self.lines.take());
+        self.ended()
+    }
+
+    /// Waits for the end.
+    pub(super) fn ended(&mut self) -> Ended {
+        let start = Instant::now();
+        while let Some(lines) = &self.lines {
+            match lines.recv_timeout(LIMIT.saturating_sub(start.elapsed())) {
+                Ok(line) => self.take(&line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("the process did not end; {}", self.told()),
+            }
+        }
+        let code = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status.code();
+            }
+            assert!(start.elapsed() < LIMIT, "the process did not end; {}", self.told());
+            thread::sleep(Duration::from_millis(2));
+        };
+        let took = start.elapsed();
+        self.over = true;
+        if let Some(errors) = self.errors.take() {
+            errors.join().unwrap();
+        }
+        let err = self.err.lock().unwrap().clone();
+        assert!(!err.contains("panicked"), "{err}");
+        Ended { code, frames: self.frames.clone(), err, took }
+    }
+
+    /// What is worth knowing when something is wrong.
+    fn told(&self) -> String {
+        let last: Vec<String> = self.frames.iter().rev().take(12).rev().map(Value::to_string).collect();
+        format!("the last frames:\n{}\nstandard error:\n{}", last.join("\n"), self.err.lock().unwrap())
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if !self.over && !thread::panicking() {
+            drop(self.stdin.take());
+            self.ended();
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

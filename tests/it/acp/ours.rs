@@ -1,0 +1,54 @@
+//! What harn adds to the protocol: methods of reminders, their updates, and what every error tells.
+
+use crate::harn::root;
+use serde_json::{Value, json};
+use std::fs;
+
+/// Our schemas, as the documents show them.
+const FILE: &str = "docs/reference/schemas/acp.json";
+
+/// What answers a method of ours.
+pub(super) const RESPONSES: [(&str, &str); 5] = [
+    ("session/inject_reminder", "harn.InjectReminderResponse"),
+    ("session/remind", "harn.InjectReminderResponse"),
+    ("session/inject", "harn.InjectResponse"),
+    ("session/pending_injections", "harn.PendingInjectionsResponse"),
+    ("session/revoke_reminder", "harn.RevokeReminderResponse"),
+];
+
+/// What everyone is told of reminders.
+pub(super) const NOTIFICATIONS: [(&str, &str); 3] = [
+    ("_session/reminder_emitted", "harn.ReminderEmittedNotification"),
+    ("_session/reminder_deduped", "harn.ReminderDedupedNotification"),
+    ("_session/reminder_expired", "harn.ReminderExpiredNotification"),
+];
+
+/// Updates that the protocol does not have yet.
+const UPDATES: [&str; 3] = ["harn.ReminderEmitted", "harn.ReminderDeduped", "harn.ReminderExpired"];
+
+/// Puts our definitions, under names of their own, among those of the protocol, and where they may stand.
+pub(super) fn extend(definitions: &mut Value) {
+    let text = fs::read_to_string(root().join(FILE)).unwrap();
+    let ours: Value = serde_json::from_str(&text.replace("\"#/$defs/", "\"#/$defs/harn.")).unwrap();
+    let all = definitions.as_object_mut().unwrap();
+    for definition in all.values_mut() {
+        if let Some(meta) = definition.pointer_mut("/properties/_meta") {
+            *meta = json!({"$ref": "#/$defs/harn.Meta"});
+        }
+    }
+    for (name, definition) in ours["$defs"].as_object().unwrap() {
+        all.insert(format!("harn.{name}"), definition.clone());
+    }
+    definitions["AgentCapabilities"]["properties"]["reminders"] = json!({"$ref": "#/$defs/harn.RemindersCapability"});
+    let updates = definitions["SessionUpdate"]["oneOf"].as_array_mut().unwrap();
+    updates.extend(UPDATES.map(|name| json!({"$ref": format!("#/$defs/{name}")})));
+}
+
+/// What is wrong with the words of an error, beyond its shape: a sentence for a person, a code for a program.
+pub(super) fn error(error: &Value) -> Result<(), String> {
+    let message = error["message"].as_str().unwrap_or_default();
+    if message.trim() != message || message.is_empty() || message.contains('\n') {
+        return Err(format!("`message` is no sentence: {message:?}"));
+    }
+    if error["data"]["code"].is_string() { Ok(()) } else { Err(format!("no `data.code` in {error}")) }
+}

@@ -1,0 +1,84 @@
+//! The clients that the protocol's own SDKs give, in Python and Node. What they check stands in `tests/acp`; here each runs, its
+//! cases are counted, and every frame that it has received is held against the schemas.
+
+use super::schema::{SDK, protocol};
+use crate::harn::{root, scratch};
+use crate::packages::{node, python};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+#[test]
+fn the_python_client_of_models() {
+    python_cases("typed.py", 24);
+}
+
+#[test]
+fn the_python_connection_of_bare_frames() {
+    python_cases("raw.py", 29);
+}
+
+#[test]
+fn the_node_client() {
+    let folder = scratch("acp-node-cases");
+    let modules = node("acp-node", &SDK);
+    let mut command = Command::new("node");
+    command
+        .arg(root().join("tests/acp/node/cases.mjs"))
+        .env("ACP_SDK", modules.join(SDK[0].rsplit_once('@').unwrap().0));
+    cases(&mut command, &folder, 23);
+}
+
+fn python_cases(script: &str, count: usize) {
+    let folder = scratch(&format!("acp-{script}"));
+    let mut command = Command::new(python("acp-python", "tests/acp/requirements.txt"));
+    command.arg("-B").arg(root().join("tests/acp/python").join(script));
+    cases(&mut command, &folder, count);
+}
+
+/// Runs the cases; each must be told of as gone well.
+fn cases(command: &mut Command, folder: &Path, count: usize) {
+    let output = command
+        .env("HARN", env!("CARGO_BIN_EXE_harn"))
+        .env("ACP_FOLDER", folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    assert_eq!(out.lines().filter(|line| line.starts_with("ok ")).count(), count, "{out}\n{err}");
+    assert!(!out.contains("FAILED"), "{out}");
+    let logs: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .collect();
+    assert_eq!(logs.len(), count, "the frames of each case");
+    let frames: usize = logs.iter().map(|log| valid(log)).sum();
+    assert!(frames > count * 3, "{frames} frames are too few for {count} cases");
+}
+
+/// Holds what an agent sent against the schemas; gives how much there was. Several processes may stand in one file.
+fn valid(log: &Path) -> usize {
+    let mut asked: HashMap<String, String> = HashMap::new();
+    let mut count = 0;
+    for line in fs::read_to_string(log).unwrap().lines() {
+        let kept: Value = serde_json::from_str(line).unwrap();
+        let frame = &kept["message"];
+        let id = frame.get("id").map(Value::to_string);
+        if kept["direction"] == "outgoing" {
+            if let (Some(id), Some(method)) = (id, frame["method"].as_str()) {
+                asked.insert(id, method.to_owned());
+            }
+            continue;
+        }
+        let method = id.and_then(|id| asked.get(&id)).map(String::as_str);
+        if let Some(fault) = protocol().fault(frame, method) {
+            panic!("{}: {fault}", log.display());
+        }
+        count += 1;
+    }
+    count
+}

@@ -1,0 +1,76 @@
+//! Packages from PyPI and npm that tests need: installed under `target/` when they are first wanted, kept as long as the
+//! versions stay. Tests that want the same ones at once wait for each other.
+
+use crate::harn::root;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The Python of a virtual environment that holds what `requirements`, a file below the root, asks for.
+pub(crate) fn python(name: &str, requirements: &str) -> PathBuf {
+    let wanted = root().join(requirements);
+    let versions = fs::read_to_string(&wanted).unwrap();
+    let dir = folder(name);
+    let python = dir.join("venv/bin/python");
+    installed(&dir, &versions, &python, || {
+        let new_enough = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
+        let there = Command::new("python3").args(["-c", new_enough]).stdin(Stdio::null()).output();
+        assert!(
+            there.is_ok_and(|output| output.status.success()),
+            "`python3` is missing, older than 3.10, or without its module `venv`: this test needs the packages of \
+             {requirements}; install Python 3.10 or later (on Debian also python3-venv) and run it again"
+        );
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir.join("venv")), "a virtual environment");
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:", "-r"];
+        run(
+            Command::new(&python).args(install).arg(&wanted),
+            &format!("the packages of {requirements} (is PyPI within reach?)"),
+        );
+    });
+    python
+}
+
+/// The folder `node_modules` that holds `packages`, each with its version.
+pub(crate) fn node(name: &str, packages: &[&str]) -> PathBuf {
+    let dir = folder(name);
+    let modules = dir.join("node_modules");
+    installed(&dir, &packages.join(" "), &modules, || {
+        for tool in ["node", "npm"] {
+            let there = Command::new(tool).arg("--version").stdin(Stdio::null()).output();
+            assert!(
+                there.is_ok_and(|output| output.status.success()),
+                "`{tool}` is missing: this test needs the npm packages {packages:?}; \
+                 install Node 20 or later with npm and run it again"
+            );
+        }
+        let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix"];
+        run(
+            Command::new("npm").args(install).arg(&dir).args(packages),
+            &format!("the npm packages {packages:?} (is the registry within reach?)"),
+        );
+    });
+    modules
+}
+
+fn folder(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// Installs into the folder unless those versions, and what comes of them, are there already.
+fn installed(dir: &Path, versions: &str, made: &Path, install: impl FnOnce()) {
+    let lock = File::create(dir.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let stamp = dir.join("installed");
+    if !fs::read_to_string(&stamp).is_ok_and(|there| there == versions) || !made.exists() {
+        install();
+        fs::write(stamp, versions).unwrap();
+    }
+}
+
+fn run(command: &mut Command, what: &str) {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "could not install {what}:\n{said}");
+}
