@@ -18,22 +18,34 @@ fn good() -> Vec<(Option<&'static str>, Value)> {
         .collect();
     let reminders = json!({"inject": true, "emit": true, "propagate": ["all"], "roleHints": ["system"]});
     let answers = [
-        ("initialize", json!({"protocolVersion": 1, "authMethods": [], "agentInfo": {"name": "harn", "version": "1"},
+        (
+            "initialize",
+            json!({"protocolVersion": 1, "authMethods": [], "agentInfo": {"name": "harn", "version": "1"},
             "agentCapabilities": {"loadSession": true, "promptCapabilities": {"image": false}, "sessionCapabilities": {"list": {}},
-            "reminders": reminders, "_meta": {"harn": {"reminders": reminders}}}})),
-        ("session/new", json!({"sessionId": "s", "modes": {"currentModeId": "ask",
-            "availableModes": [{"id": "ask", "name": "Ask", "description": "Asks."}]}})),
+            "reminders": reminders, "_meta": {"harn": {"reminders": reminders}}}}),
+        ),
+        (
+            "session/new",
+            json!({"sessionId": "s", "modes": {"currentModeId": "ask",
+            "availableModes": [{"id": "ask", "name": "Ask", "description": "Asks."}]}}),
+        ),
         ("session/load", json!({"modes": {"currentModeId": "ask", "availableModes": []}})),
-        ("session/list", json!({"sessions": [{"sessionId": "s", "cwd": "/", "title": "T", "updatedAt": "2026-01-01T00:00:00Z"}],
-            "nextCursor": "c"})),
+        (
+            "session/list",
+            json!({"sessions": [{"sessionId": "s", "cwd": "/", "title": "T", "updatedAt": "2026-01-01T00:00:00Z"}],
+            "nextCursor": "c"}),
+        ),
         ("session/prompt", json!({"stopReason": "end_turn", "_meta": {"harn": {"inputRequired": true}}})),
         ("session/inject_reminder", json!({"reminderId": "r", "dedupedCount": 1})),
         ("_session/inject_reminder", json!({"reminderId": "r"})),
         ("session/inject", json!({"injectionId": "i"})),
         ("session/revoke_reminder", json!({"status": "revoked"})),
-        ("session/pending_injections", json!({"pendingCount": 1, "injections": [{"kind": "reminder", "reminderId": "r",
+        (
+            "session/pending_injections",
+            json!({"pendingCount": 1, "injections": [{"kind": "reminder", "reminderId": "r",
             "mode": "finish_step", "body": "b", "tags": ["t"], "dedupeKey": "k", "ttlTurns": 1, "roleHint": "system",
-            "source": "bridge"}]})),
+            "source": "bridge"}]}),
+        ),
     ];
     frames.extend(answers.map(|(method, result)| (Some(method), json!({"jsonrpc": "2.0", "id": 1, "result": result}))));
     let emitted = json!({"sessionId": "s", "reminderId": "r", "body": "b", "source": "host", "firedAtTurn": 1});

@@ -152,7 +152,9 @@ fn names_properties(schema: &Value, all: &Map<String, Value>, depth: usize) -> b
     let of = |key: &str| schema[key].as_array().map(Vec::as_slice).unwrap_or_default();
     depth < 32
         && (schema.get("properties").is_some()
-            || ["allOf", "anyOf", "oneOf"].iter().any(|key| of(key).iter().any(|of| names_properties(of, all, depth + 1)))
+            || ["allOf", "anyOf", "oneOf"]
+                .iter()
+                .any(|key| of(key).iter().any(|of| names_properties(of, all, depth + 1)))
             || schema["$ref"]
                 .as_str()
                 .and_then(|to| all.get(to.trim_start_matches("#/$defs/")))
