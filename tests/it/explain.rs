@@ -54,6 +54,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-RUN-015", "needs somebody who cancels"),
     ("HARN-SRC-001", "needs a file that cannot be read; in `bad_input`"),
     ("HARN-SRC-002", "needs a file that is no text; in `bad_input`"),
+    ("HARN-SRV-001", "needs somebody who serves it; in `serve`"),
     ("HARN-TAPE-001", "needs a recording; in `recording`"),
     ("HARN-TAPE-002", "needs a recording; in `recording`"),
     ("HARN-TAPE-003", "needs a recording; in `recording`"),

@@ -77,10 +77,10 @@ impl Host {
             state.sessions.insert(id.clone(), Entry { mailbox: mailbox.clone(), handle: None });
         }
         // It is let go of also where whoever opens it does not wait for it.
-        let unopened = Unopened { host: self, mailbox: Some(mailbox) };
+        let unopened = Unopened { host: self, mailbox: Some(mailbox.clone()) };
         let opened = match opened.await {
             Ok(opened) => opened,
-            Err(_) => Err(unopened.gone()),
+            Err(_) => Err(mailbox.is_over().await),
         };
         let handle = opened?;
         let mut state = self.lock();
@@ -181,11 +181,6 @@ struct Unopened<'a> {
 impl Unopened<'_> {
     fn keep(mut self) {
         self.mailbox = None;
-    }
-
-    /// Why nobody answers.
-    fn gone(&self) -> HostError {
-        self.mailbox.as_ref().and_then(|mailbox| mailbox.gone()).unwrap_or(HostError::Stopping)
     }
 }
 

@@ -79,8 +79,10 @@ impl Handle {
     /// It is at work on another prompt, was closed, or broke off.
     pub async fn prompt(&self, prompt: Prompt) -> Result<Ended, HostError> {
         let end = self.0.mailbox.ask(prompt)?;
-        let closed = || HostError::Closed(self.id().clone());
-        end.await.map_err(|_| self.0.mailbox.gone().unwrap_or_else(closed))
+        match end.await {
+            Ok(ended) => Ok(ended),
+            Err(_) => Err(self.0.mailbox.is_over().await),
+        }
     }
 
     /// Stops the prompt at hand: its loops, tools and plain code, with two seconds of grace for `finally`. It ends as

@@ -96,11 +96,6 @@ impl Mailbox {
         self.lock().busy
     }
 
-    /// Why nothing of it is left to answer.
-    pub(super) fn gone(&self) -> Option<HostError> {
-        self.lock().gone.clone()
-    }
-
     /// Waits for what `look` finds.
     async fn wait<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
         poll_fn(|cx| {
@@ -134,10 +129,14 @@ impl Mailbox {
         .await
     }
 
-    /// The prompt at hand is over, and the next one may come. A cancellation that came too late for it is forgotten.
+    /// The prompt at hand is over, and the next one may come. A cancellation that came too late for it is forgotten, unless
+    /// it is of one that has come already.
     pub(super) fn ended(&self) {
         let mut state = self.lock();
-        (state.busy, state.cancel) = (false, None);
+        state.busy = state.prompt.is_some();
+        if !state.busy {
+            state.cancel = None;
+        }
     }
 
     /// It waits for a prompt that answers it, or does so no more.
@@ -154,9 +153,10 @@ impl Mailbox {
         self.over.send_replace(true);
     }
 
-    /// Ready once the session is over.
-    pub(super) async fn is_over(&self) {
+    /// Ready once the session is over: why nothing of it is left to answer.
+    pub(super) async fn is_over(&self) -> HostError {
         // The sender is here, so it cannot fail.
         let _ = self.over.subscribe().wait_for(|over| *over).await;
+        self.lock().gone.clone().unwrap_or_else(|| HostError::Closed(self.id.clone()))
     }
 }

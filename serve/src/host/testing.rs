@@ -7,6 +7,13 @@ use stdlib::{RunOptions, Source};
 
 use super::{Ended, Event, Host, NewSession, Peer, PermissionQuestion, Prompt, Served, Settings, Verdict, Waiting};
 
+/// What a run holds in memory is counted in tests too.
+#[global_allocator]
+static ALLOCATOR: stdlib::Counted = stdlib::Counted;
+
+/// The session in which [`Watcher`] panics where it should give room.
+pub(super) const PANICS: &str = "panics";
+
 /// Keeps what it is shown, takes everything at once, and allows everything once.
 #[derive(Default)]
 pub(super) struct Watcher(Mutex<Vec<(Arc<str>, Event)>>);
@@ -33,7 +40,8 @@ impl Peer for Watcher {
         self.0.lock().unwrap().push((session_id.clone(), event));
     }
 
-    fn room(&self, _: &Arc<str>) -> Waiting<()> {
+    fn room(&self, session_id: &Arc<str>) -> Waiting<()> {
+        assert_ne!(session_id.as_ref(), PANICS, "as it should");
         Box::pin(std::future::ready(()))
     }
 

@@ -33,15 +33,19 @@ const STACK: usize = 8 << 20;
 impl Worker {
     /// Starts a thread.
     pub(super) fn start(index: usize, served: Served, peer: Arc<dyn Peer>) -> Result<Worker, Box<Diagnostic>> {
-        let (opens, found) = mpsc::unbounded_channel();
+        let (opens, mut found) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
         let load = Arc::<AtomicUsize>::default();
         let count = load.clone();
         let runtime = tokio::runtime::Builder::new_current_thread;
         let work = move || {
             let built = runtime().enable_all().event_interval(8).build_local(Default::default());
-            if let Ok(runtime) = built {
-                runtime.block_on(work(found, &served, &peer, &count));
+            match built {
+                Ok(runtime) => runtime.block_on(work(found, &served, &peer, &count)),
+                // No timers, no sockets: nobody can be served here.
+                Err(_) => while let Some(open) = found.blocking_recv() {
+                    open.mailbox.over(HostError::Stopping);
+                },
             }
             let _ = ended.send(());
         };
@@ -63,8 +67,9 @@ impl Worker {
     /// Opens a session on it.
     pub(super) fn open(&self, open: Open) {
         self.load.fetch_add(1, Ordering::Relaxed);
-        // A thread that could not start drops it, and whoever waits is told.
-        let _ = self.opens.send(open);
+        if let Err(mpsc::error::SendError(open)) = self.opens.send(open) {
+            open.mailbox.over(HostError::Stopping);
+        }
     }
 
     /// Ready once its sessions are over and the thread ends.

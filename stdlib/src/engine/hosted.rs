@@ -16,15 +16,17 @@ use lang::diagnostic::Diagnostic;
 use lang::script::Options;
 use lang::source::SourceRef;
 use lang::value::Value;
-use lang::vm::{Context, Fiber, Outcome, Why, begin_anew, close, drive, run_beside, run_by};
+use lang::vm::{Context, Fiber, Outcome, Raise, Why, begin_anew, close, drive, run_beside, run_by};
 use runtime::agent_loop::Seen;
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::Ticket;
 use runtime::session::Session;
 use std::cell::{Cell, OnceCell};
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// Slices of a run before others on its thread have their turn.
 const STEPS: u32 = 4;
@@ -134,11 +136,16 @@ impl Hosted {
         engine.isolate.refuel();
         engine.start_watch();
         self.told.set(false);
-        let stop = async {
+        let mut stop = Box::pin(async {
             let reason = stop.await;
             self.told.set(true);
             reason
-        };
+        });
+        // What begins once its task was stopped would be taken for a part of the cleaning up.
+        if let Poll::Ready(reason) = poll_fn(|cx| Poll::Ready(stop.as_mut().poll(cx))).await {
+            engine.watched.take();
+            return Err(Raise::cancelled(reason.as_ref()));
+        }
         let outcome = engine.until_told(stop, run_by(&engine.isolate, &context.task, STEPS, part)).await;
         engine.watched.take();
         if outcome.as_ref().is_err_and(|raise| raise.why == Why::Exhausted) {
@@ -248,3 +255,6 @@ pub fn check_served(source: &SourceRef, options: RunOptions) -> Result<(), Vec<D
     };
     main.map(drop).ok_or_else(|| vec![entry::missing(source)])
 }
+
+#[cfg(test)]
+mod tests;

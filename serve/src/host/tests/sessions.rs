@@ -1,6 +1,6 @@
 //! Sessions beside one another.
 
-use crate::host::testing::{front, host, named, once, says};
+use crate::host::testing::{PANICS, front, host, host_of, named, once, says, served};
 use crate::host::{HostError, Stop};
 
 #[test]
@@ -30,6 +30,9 @@ fn a_busy_session_does_not_stop_the_others_of_its_worker() {
             let busy = busy.clone();
             async move { busy.prompt(says("ever")).await }
         });
+        while !busy.is_busy() {
+            tokio::task::yield_now().await;
+        }
         for id in ["a", "b"] {
             assert_eq!(once(&host, id, "go").await.stop, Stop::Done);
         }
@@ -88,17 +91,70 @@ fn sessions_are_shared_out_among_the_workers() {
     });
 }
 
+/// The resident set of this process in KiB.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
 #[test]
 fn a_thousand_sessions_leave_nothing() {
-    let (host, _) = host("var xs = []\npipeline default(task) { xs = xs.push(task) }", 2);
+    let (host, _) = host("var xs = []\npipeline default(task) { xs = xs.push(\"x\".repeat(200000)) }", 2);
     front(async {
+        let mut early = 0;
         for i in 0..1000 {
             let id = format!("s{i}");
             once(&host, &id, "go").await;
             host.close(&id).await.unwrap();
+            if i == 100 {
+                early = resident();
+            }
         }
         assert_eq!(host.loads(), [0, 0]);
         assert!(host.sessions().is_empty());
+        // Each held 200 kB; other tests run beside this one.
+        assert!(resident() < early + 64 * 1024, "{early} KiB have become {} KiB", resident());
+    });
+}
+
+#[test]
+fn a_session_that_panics_breaks_off_alone() {
+    let (host, _) = host("llm_mock(\"ok\")\npipeline default(task) { return agent_loop(task, nil, {provider: \"mock\"}) }", 1);
+    front(async {
+        let (well, ill) = (host.open(named("well")).await.unwrap(), host.open(named(PANICS)).await.unwrap());
+        for _ in 0..2 {
+            let error = ill.prompt(says("go")).await.unwrap_err();
+            let HostError::Broken { id, why } = &error else { panic!("{error:?}") };
+            assert!(id.as_ref() == PANICS && why.contains("as it should"), "{error}");
+        }
+        assert_eq!(well.prompt(says("go")).await.unwrap().stop, Stop::Done);
+        assert_eq!(host.session(PANICS).unwrap().id().as_ref(), PANICS);
+        host.close(PANICS).await.unwrap();
+        assert_eq!(host.loads(), [1]);
+    });
+}
+
+#[test]
+fn a_session_is_not_charged_for_what_another_of_its_worker_holds() {
+    let text = "var held = []\n\
+                pipeline default(task) { held = held.push(\"x\".repeat(20000000)); return \"${held.count()}\" }";
+    let mut served = served("test.harn", text, 1, None);
+    served.run = std::sync::Arc::new(|| stdlib::RunOptions {
+        limits: stdlib::limits::RunLimits { memory: Some(50 << 20), ..Default::default() },
+        ..Default::default()
+    });
+    let (host, watcher) = host_of(served);
+    front(async {
+        let all = [host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap()];
+        for _ in 0..2 {
+            for session in &all {
+                assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Done);
+            }
+        }
+        let Stop::Failed(failure) = all[0].prompt(says("go")).await.unwrap().stop else { panic!("it held 60 MB") };
+        assert_eq!(failure.code.as_ref(), "HARN-LIM-001");
+        assert_eq!((watcher.text("a"), watcher.text("b")), ("12".to_owned(), "12".to_owned()));
     });
 }
 

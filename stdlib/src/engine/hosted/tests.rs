@@ -1,0 +1,99 @@
+//! What a served run leaves behind.
+
+use super::*;
+use crate::hosting::Talk;
+use crate::limits::RunLimits;
+use lang::source::Source;
+use std::future::{pending, ready};
+use std::sync::Mutex;
+
+fn hosting() -> Rc<Hosting> {
+    Rc::new(Hosting {
+        session_id: "s".into(),
+        protocol: "test",
+        cwd: None,
+        metadata: Data::Nil,
+        mode: Arc::new(Mutex::new("ask".into())),
+        room: Rc::new(|| Box::pin(ready(()))),
+        asker: None,
+        talk: Talk::default(),
+    })
+}
+
+fn served(name: &str, text: &str, limits: RunLimits) -> Hosted {
+    Hosted::new(RunOptions { limits, ..RunOptions::default() }, &hosting(), &Source::new(name, text))
+}
+
+fn never() -> impl Future<Output = &'static str> {
+    pending()
+}
+
+fn on_a_worker(work: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap().block_on(work);
+}
+
+#[test]
+fn it_is_let_go_with_what_it_registered_and_left_at_work() {
+    let agent = "reminders: false, llm_caller: { a -> \"done\" }";
+    let harn = [
+        "pipeline default() {}".to_owned(),
+        "register_session_hook(\"session_end\", { e -> nil })\npipeline default() {}".to_owned(),
+        format!("var f = nil\nf = {{ -> f }}\npipeline default(task) {{ agent_loop(task, nil, {{{agent}}}); return f }}"),
+        "pipeline default() { spawn { sleep(600000) } }".to_owned(),
+        "spawn { while true { sleep(1) } }\npipeline default() {}".to_owned(),
+        "pipeline default() { while true {} }".to_owned(),
+        "let xs = []\npipeline default() { throw {a: xs} }".to_owned(),
+        format!("let w = spawn_agent({{task: \"x\", {agent}}})\npipeline default() {{ wait_agent(w) }}"),
+    ];
+    let rhai = [
+        "fn main() {}",
+        "register_session_hook(\"session_end\", |e| ()); fn main(task) { task }",
+        "let f = (); f = |x| f.call(x); register_session_hook(\"session_end\", f); fn main() { spawn_(|| sleep(600000)); }",
+        "fn main() { while true {} }",
+    ];
+    let all = harn.iter().map(|text| ("a.harn", text.as_str())).chain(rhai.into_iter().map(|text| ("a.rhai", text)));
+    for (name, text) in all {
+        on_a_worker(async {
+            let hosted = served(name, text, RunLimits { fuel: Some(100_000), ..RunLimits::default() });
+            hosted.start(never()).await.unwrap_or_else(|found| panic!("{text}\n{found:?}"));
+            for _ in 0..2 {
+                hosted.prompt(Request::default(), never()).await;
+            }
+            hosted.prompt(Request::default(), ready("at once")).await;
+            let isolate = Rc::downgrade(&hosted.engine.isolate);
+            hosted.close().await;
+            assert_eq!(isolate.strong_count(), 0, "{text}");
+        });
+    }
+}
+
+#[test]
+fn one_that_breaks_off_in_the_middle_is_let_go_as_well() {
+    on_a_worker(async {
+        let hosted = served("a.harn", "pipeline default() { spawn { sleep(1) }; sleep(600000) }", RunLimits::default());
+        hosted.start(never()).await.unwrap();
+        let isolate = Rc::downgrade(&hosted.engine.isolate);
+        tokio::select! {
+            biased;
+            came = hosted.prompt(Request::default(), never()) => panic!("{came:?}"),
+            () = tokio::time::sleep(std::time::Duration::from_millis(5)) => {}
+        }
+        drop(hosted);
+        assert_eq!(isolate.strong_count(), 0);
+    });
+}
+
+#[test]
+fn the_time_of_a_prompt_is_its_own() {
+    on_a_worker(async {
+        let limits = RunLimits { time: Some(std::time::Duration::from_millis(100)), ..RunLimits::default() };
+        let text = "pipeline default(task) { if task == \"long\" { sleep(600000) } }";
+        let hosted = served("a.harn", text, limits);
+        hosted.start(never()).await.unwrap();
+        for task in ["long", "short", "long", "short"] {
+            let came = hosted.prompt(Request { text: task.to_owned(), ..Request::default() }, never()).await;
+            assert_eq!(matches!(came.end, End::Failed(_)), task == "long", "{task}: {came:?}");
+            hosted.beside(tokio::time::sleep(std::time::Duration::from_millis(120))).await;
+        }
+    });
+}
