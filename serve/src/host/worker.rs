@@ -43,9 +43,11 @@ impl Worker {
             match built {
                 Ok(runtime) => runtime.block_on(work(found, &served, &peer, &count)),
                 // No timers, no sockets: nobody can be served here.
-                Err(_) => while let Some(open) = found.blocking_recv() {
-                    open.mailbox.over(HostError::Stopping);
-                },
+                Err(_) => {
+                    while let Some(open) = found.blocking_recv() {
+                        open.mailbox.over(HostError::Stopping);
+                    }
+                }
             }
             let _ = ended.send(());
         };

@@ -120,7 +120,8 @@ fn a_thousand_sessions_leave_nothing() {
 
 #[test]
 fn a_session_that_panics_breaks_off_alone() {
-    let (host, _) = host("llm_mock(\"ok\")\npipeline default(task) { return agent_loop(task, nil, {provider: \"mock\"}) }", 1);
+    let (host, _) =
+        host("llm_mock(\"ok\")\npipeline default(task) { return agent_loop(task, nil, {provider: \"mock\"}) }", 1);
     front(async {
         let (well, ill) = (host.open(named("well")).await.unwrap(), host.open(named(PANICS)).await.unwrap());
         for _ in 0..2 {

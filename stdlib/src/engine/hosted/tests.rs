@@ -38,7 +38,9 @@ fn it_is_let_go_with_what_it_registered_and_left_at_work() {
     let harn = [
         "pipeline default() {}".to_owned(),
         "register_session_hook(\"session_end\", { e -> nil })\npipeline default() {}".to_owned(),
-        format!("var f = nil\nf = {{ -> f }}\npipeline default(task) {{ agent_loop(task, nil, {{{agent}}}); return f }}"),
+        format!(
+            "var f = nil\nf = {{ -> f }}\npipeline default(task) {{ agent_loop(task, nil, {{{agent}}}); return f }}"
+        ),
         "pipeline default() { spawn { sleep(600000) } }".to_owned(),
         "spawn { while true { sleep(1) } }\npipeline default() {}".to_owned(),
         "pipeline default() { while true {} }".to_owned(),
