@@ -6,6 +6,7 @@ pub(crate) use codes::{CODES, UNSERVABLE};
 
 use lang::diagnostic::Diagnostic;
 use lang::vm::codes::OUTSIDE;
+use runtime::agent_loop::LoopResult;
 use runtime::data::Data;
 use runtime::seam::{Local, Permissions};
 use std::cell::{Cell, RefCell};
@@ -45,8 +46,8 @@ pub struct Talk {
     questions: RefCell<VecDeque<Question>>,
     listener: RefCell<Option<Waker>>,
     refusal: RefCell<Option<Arc<str>>>,
-    /// The last text that a loop of the script's own has shown.
-    shown: RefCell<Option<Arc<str>>>,
+    /// What the last loop of the script's own has shown: its text, with and without the sentinel.
+    shown: RefCell<Option<[Arc<str>; 2]>>,
 }
 
 /// What the script asks the user.
@@ -113,14 +114,15 @@ impl Hosting {
         self.talk.refusal.take()
     }
 
-    /// A loop has shown this text.
-    pub(crate) fn shown(&self, text: &Arc<str>) {
-        self.talk.shown.replace(Some(text.clone()));
+    /// A loop has shown its answer.
+    pub(crate) fn shown(&self, result: &LoopResult) {
+        self.talk.shown.replace(Some([result.text.clone(), result.visible_text.clone()]));
     }
 
     /// Whether this is what a loop has shown last.
     pub(crate) fn is_shown(&self, text: &str) -> bool {
-        self.talk.shown.borrow().as_deref().is_some_and(|shown| shown.trim() == text.trim())
+        let shown = self.talk.shown.borrow();
+        shown.iter().flatten().any(|shown| shown.trim() == text.trim())
     }
 }
 

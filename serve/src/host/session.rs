@@ -149,7 +149,12 @@ impl Session {
                 self.shown.say(data.to_json().into());
                 (Stop::Done, data)
             }
-            End::Returned(Returned::Loop { status, stop_reason }) => (of_loop(status, &stop_reason), Data::Nil),
+            End::Returned(Returned::Loop { text, status, stop_reason }) => {
+                if let Some(text) = text {
+                    self.shown.say(text);
+                }
+                (of_loop(status, &stop_reason), Data::Nil)
+            }
         };
         Ended { stop, value, diagnostics }
     }

@@ -1,5 +1,6 @@
 //! A peer for tests, and hosts that serve a text to it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use runtime::event_log::SqliteLog;
@@ -14,9 +15,12 @@ static ALLOCATOR: stdlib::Counted = stdlib::Counted;
 /// The session in which [`Watcher`] panics where it should give room.
 pub(super) const PANICS: &str = "panics";
 
+/// The session in which [`Watcher`] never has room.
+pub(super) const FULL: &str = "full";
+
 /// Keeps what it is shown, takes everything at once, and allows everything once.
 #[derive(Default)]
-pub(super) struct Watcher(Mutex<Vec<(Arc<str>, Event)>>);
+pub(super) struct Watcher(Mutex<Vec<(Arc<str>, Event)>>, AtomicUsize);
 
 impl Watcher {
     /// All text of a session.
@@ -27,6 +31,11 @@ impl Watcher {
             _ => None,
         });
         texts.collect()
+    }
+
+    /// How often somebody asked for room.
+    pub(super) fn asked_for_room(&self) -> usize {
+        self.1.load(Ordering::Relaxed)
     }
 
     /// Everything of all sessions, in order.
@@ -42,7 +51,13 @@ impl Peer for Watcher {
 
     fn room(&self, session_id: &Arc<str>) -> Waiting<()> {
         assert_ne!(session_id.as_ref(), PANICS, "as it should");
-        Box::pin(std::future::ready(()))
+        self.1.fetch_add(1, Ordering::Relaxed);
+        let is_full = session_id.as_ref() == FULL;
+        Box::pin(async move {
+            if is_full {
+                std::future::pending::<()>().await;
+            }
+        })
     }
 
     fn permit(&self, _: PermissionQuestion) -> Waiting<Verdict> {

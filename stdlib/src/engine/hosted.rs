@@ -232,7 +232,7 @@ fn noting(live: Live, hosting: &Rc<Hosting>) -> Live {
             && sight.turn.scope.agent_id.is_none()
             && let Some(hosting) = hosting.upgrade()
         {
-            hosting.shown(&result.text);
+            hosting.shown(result);
         }
         live(sight);
     })

@@ -19,10 +19,12 @@ fn a_prompt_runs_the_pipeline_and_shows_the_loop() {
 
 #[test]
 fn what_a_pipeline_returns_is_shown_once() {
-    let text = "pipeline default(task) {\n\
+    let text = "var kept = nil\npipeline default(task) {\n\
                 if task == \"text\" { return \"plain\" }\n\
                 if task == \"data\" { return {answer: 42} }\n\
                 if task == \"loop\" { llm_mock({text: \"done\"}); return agent_loop(task, nil, {provider: \"mock\"}).text }\n\
+                if task == \"again\" { return kept }\n\
+                if task == \"keep\" { llm_mock({text: \"kept\"}); kept = agent_loop(task, nil, {provider: \"mock\"}); return kept }\n\
                 if task == \"int\" { return 3 }\n\
                 if task == \"err\" { return Err(\"no\") }\n\
                 if task == \"throw\" { throw \"bad\" }\n\
@@ -35,6 +37,8 @@ fn what_a_pipeline_returns_is_shown_once() {
             ("text", Stop::Done, "plain"),
             ("data", Stop::Done, r#"{"answer":42}"#),
             ("loop", Stop::Done, "done"),
+            ("keep", Stop::Done, "kept"),
+            ("again", Stop::Done, "kept"),
             ("int", Stop::Done, ""),
             ("exit", Stop::Done, ""),
             ("nothing", Stop::Done, ""),
@@ -129,6 +133,7 @@ fn a_script_that_cannot_be_served_is_refused_at_the_start() {
     for (name, text, code) in [
         ("a.harn", "println(1)", "HARN-SRV-001"),
         ("a.rhai", "print(1);", "HARN-SRV-001"),
+        ("a.rhai", "fn main() { let }", "HARN-PAR-007"),
         ("a.harn", "pipeline default() { nope() }", "HARN-NAM-001"),
     ] {
         let found = crate::host::Host::start(
@@ -142,13 +147,21 @@ fn a_script_that_cannot_be_served_is_refused_at_the_start() {
 
 #[test]
 fn a_top_level_that_fails_is_the_answer_to_who_opens() {
-    let (host, _) = host("throw \"not now\"\npipeline default() {}", 1);
-    front(async {
-        let Err(HostError::Failed(failure)) = host.open(named("s")).await else { panic!() };
-        assert!(failure.drawn.contains("not now"), "{failure:?}");
-        assert!(host.sessions().is_empty());
-        assert!(matches!(host.session("s"), Err(HostError::UnknownSession(_))));
-    });
+    for (name, text, part) in [
+        ("a.harn", "throw \"not now\"\npipeline default() {}", "not now"),
+        ("a.harn", "return 1\npipeline default() {}", "before its end"),
+        ("a.harn", "return Err(\"not yet\")\npipeline default() {}", "not yet"),
+        ("a.harn", "exit(3)\npipeline default() {}", "exit"),
+        ("a.rhai", "throw \"not now\"; fn main() {}", "not now"),
+    ] {
+        let (host, _) = host_of(served(name, text, 1, None));
+        front(async {
+            let Err(HostError::Failed(failure)) = host.open(named("s")).await else { panic!("{text}") };
+            assert!(failure.drawn.contains(part), "{failure:?}");
+            assert!(host.sessions().is_empty());
+            assert!(matches!(host.session("s"), Err(HostError::UnknownSession(_))));
+        });
+    }
 }
 
 #[test]

@@ -1,44 +1,111 @@
 //! Sessions beside one another.
 
-use crate::host::testing::{PANICS, front, host, host_of, named, once, says, served};
+use crate::host::testing::{FULL, PANICS, Watcher, front, host, host_of, named, once, says, served};
 use crate::host::{HostError, Stop};
+
+/// The ids in the order in which sessions have shown something, each repetition once.
+fn turns(watcher: &Watcher) -> Vec<String> {
+    let mut ids: Vec<_> = watcher.all().iter().map(|(id, _)| id.to_string()).collect();
+    ids.dedup();
+    ids
+}
 
 #[test]
 fn two_sessions_on_one_worker_take_turns() {
-    // Each waits until the other has come as far: the file is what they share.
-    let text = "llm_mock({tool_calls: [{name: \"nap\", arguments: {}}]})\nllm_mock({text: \"done\"})\n\
-                tool nap() { sleep(1); return \"rested\" }\n\
+    let harn = "llm_mock({tool_calls: [{name: \"nap\", arguments: {}}]})\nllm_mock({text: \"done\"})\n\
+                tool nap() { sleep(20); return \"rested\" }\n\
                 pipeline default(task) { return agent_loop(task, nil, {provider: \"mock\", tools: [nap]}) }";
-    let (host, watcher) = host(text, 1);
-    front(async {
-        let (a, b) = (host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap());
-        let (first, second) = tokio::join!(a.prompt(says("go")), b.prompt(says("go")));
-        assert_eq!((first.unwrap().stop, second.unwrap().stop), (Stop::Done, Stop::Done));
-        let ids: Vec<_> = watcher.all().iter().map(|(id, _)| id.to_string()).collect();
-        let last_of_first = ids.iter().rposition(|id| id == "a").min(ids.iter().rposition(|id| id == "b"));
-        let first_of_second = ids.iter().position(|id| id == "a").max(ids.iter().position(|id| id == "b"));
-        assert!(first_of_second < last_of_first, "{ids:?}");
-    });
+    let rhai = "llm_mock(#{tool_calls: [#{name: \"nap\", arguments: #{}}]}); llm_mock(#{text: \"done\"});\n\
+                fn nap(a) { sleep(20); \"rested\" }\n\
+                fn main(task) { let tools = tool_define(tool_registry(), \"nap\", \"Rests.\", #{handler: Fn(\"nap\")});\n\
+                agent_loop(task, (), #{provider: \"mock\", tools: tools}) }";
+    for (name, text) in [("a.harn", harn), ("a.rhai", rhai)] {
+        let (host, watcher) = host_of(served(name, text, 1, None));
+        front(async {
+            let (a, b) = (host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap());
+            let (first, second) = tokio::join!(a.prompt(says("go")), b.prompt(says("go")));
+            assert_eq!((first.unwrap().stop, second.unwrap().stop), (Stop::Done, Stop::Done), "{name}");
+            assert!(turns(&watcher).len() > 2, "{name}: {:?}", watcher.all());
+        });
+    }
 }
 
 #[test]
 fn a_busy_session_does_not_stop_the_others_of_its_worker() {
-    let (host, _) = host("pipeline default(task) { while task == \"ever\" {}; return \"ok\" }", 1);
-    front(async {
-        let busy = host.open(named("busy")).await.unwrap();
-        let running = tokio::spawn({
-            let busy = busy.clone();
-            async move { busy.prompt(says("ever")).await }
+    let harn = "pipeline default(task) { while task == \"ever\" {}; return \"ok\" }";
+    let rhai = "fn main(task) { while task == \"ever\" {} sleep(1); \"ok\" }";
+    for (name, text) in [("a.harn", harn), ("a.rhai", rhai)] {
+        let (host, _) = host_of(served(name, text, 1, None));
+        front(async {
+            let busy = host.open(named("busy")).await.unwrap();
+            let running = tokio::spawn({
+                let busy = busy.clone();
+                async move { busy.prompt(says("ever")).await }
+            });
+            while !busy.is_busy() {
+                tokio::task::yield_now().await;
+            }
+            for id in ["a", "b"] {
+                assert_eq!(once(&host, id, "go").await.stop, Stop::Done);
+            }
+            let was_busy = busy.is_busy();
+            busy.cancel("enough");
+            assert_eq!((running.await.unwrap().unwrap().stop, was_busy), (Stop::Cancelled, true));
         });
-        while !busy.is_busy() {
-            tokio::task::yield_now().await;
+    }
+}
+
+#[test]
+fn a_peer_without_room_holds_up_the_session_and_no_other() {
+    let text = "tool look() { return \"seen\" }\n\
+                llm_mock({tool_calls: [{name: \"look\", arguments: {}}]})\nllm_mock({text: \"done\"})\n\
+                pipeline default(task) { return agent_loop(task, nil, {provider: \"mock\", tools: [look]}) }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let full = host.open(named(FULL)).await.unwrap();
+        let (ended, ()) = tokio::join!(full.prompt(says("go")), async {
+            assert_eq!(once(&host, "a", "go").await.stop, Stop::Done);
+            assert_eq!(watcher.asked_for_room(), 1 + 3, "before each model and each tool");
+            assert!(full.cancel("enough"));
+        });
+        assert_eq!(ended.unwrap().stop, Stop::Cancelled);
+        assert!(watcher.all().iter().all(|(id, _)| id.as_ref() != FULL), "{:?}", watcher.all());
+    });
+}
+
+#[test]
+fn loops_that_name_no_session_work_in_the_current_one_where_it_is_free() {
+    let text = r#"
+        var inside = ""
+        let caller = { a -> "x" }
+        tool look() {
+            inside = agent_loop("in", nil, {llm_caller: caller}).session_id
+            return agent_session_current_id()
         }
-        for id in ["a", "b"] {
-            assert_eq!(once(&host, id, "go").await.stop, Stop::Done);
+        pipeline default(task) {
+            if task == "named" { return agent_loop("x", nil, {session_id: "own", llm_caller: caller}).session_id }
+            if task == "sub" { return sub_agent_run("x", {llm_caller: caller}).session_id == "s" }
+            if task == "worker" {
+                let w = spawn_agent({task: "x", llm_caller: { a -> agent_loop("y", nil, {llm_caller: caller}).session_id }})
+                return wait_agent(w).text == "s"
+            }
+            if task == "outside" { return agent_session_current_id() }
+            llm_mock({tool_calls: [{name: "look", arguments: {}}]})
+            llm_mock({text: "done"})
+            let id = agent_loop(task, nil, {provider: "mock", tools: [look]}).session_id
+            return "${id} ${inside == "s"} ${agent_session_exists(inside)}"
+        }"#;
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        for (task, said) in
+            [("go", "s false true"), ("named", "own"), ("sub", "false"), ("worker", "false"), ("outside", "s")]
+        {
+            let before = watcher.text("s").len();
+            let stop = session.prompt(says(task)).await.unwrap().stop;
+            assert_eq!(stop, Stop::Done, "{task}");
+            assert!(watcher.text("s")[before..].ends_with(said), "{task}: {:?}", &watcher.text("s")[before..]);
         }
-        let was_busy = busy.is_busy();
-        busy.cancel("enough");
-        assert_eq!((running.await.unwrap().unwrap().stop, was_busy), (Stop::Cancelled, true));
     });
 }
 

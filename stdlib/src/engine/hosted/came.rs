@@ -40,8 +40,10 @@ pub enum Returned {
     Nothing,
     /// Text.
     Text(Arc<str>),
-    /// The result of a loop, which has shown itself.
+    /// The result of a loop.
     Loop {
+        /// Its text, where it has not shown that itself.
+        text: Option<Arc<str>>,
         /// Its status.
         status: LoopStatus,
         /// Why it ended, in one word.
@@ -76,13 +78,12 @@ fn of_value(value: &Value, hosting: &Hosting) -> End {
         None => value,
     };
     if let Some(text) = value.as_str() {
-        let is_news = !text.trim().is_empty() && !hosting.is_shown(text);
-        return End::Returned(if is_news { Returned::Text(text.into()) } else { Returned::Nothing });
+        return End::Returned(news(text, hosting).map_or(Returned::Nothing, Returned::Text));
     }
     match value {
         // An int is an exit code where a script is run.
         Value::Nil | Value::Unbound | Value::Int(_) => End::Returned(Returned::Nothing),
-        _ => match of_loop(value) {
+        _ => match of_loop(value, hosting) {
             Some(end) => end,
             None => End::Returned(match to_data_lossy(value) {
                 data @ (Data::Dict(_) | Data::List(_)) => Returned::Data(data),
@@ -92,8 +93,13 @@ fn of_value(value: &Value, hosting: &Hosting) -> End {
     }
 }
 
+/// Text that nobody has shown yet.
+fn news(text: &str, hosting: &Hosting) -> Option<Arc<str>> {
+    (!text.trim().is_empty() && !hosting.is_shown(text)).then(|| text.into())
+}
+
 /// Of the result of a loop: a dict that holds its transcript.
-fn of_loop(value: &Value) -> Option<End> {
+fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
     let dict = value.as_dict()?;
     dict.get_str("transcript")?.as_host::<TranscriptValue>()?;
     let status: LoopStatus = dict.get_str("status")?.as_str()?.parse().ok()?;
@@ -103,7 +109,11 @@ fn of_loop(value: &Value) -> Option<End> {
     Some(match status {
         LoopStatus::ProviderError | LoopStatus::Error => failed(message.to_owned()),
         LoopStatus::Blocked => End::Refused(message.into()),
-        _ => End::Returned(Returned::Loop { status, stop_reason: stop_reason.into() }),
+        _ => {
+            let text = ["visible_text", "text"].into_iter().find_map(|key| dict.get_str(key)?.as_str());
+            let text = text.and_then(|text| news(text, hosting));
+            End::Returned(Returned::Loop { text, status, stop_reason: stop_reason.into() })
+        }
     })
 }
 
