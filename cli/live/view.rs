@@ -68,10 +68,14 @@ impl View {
                 done.extend(looping.lines.end());
                 done.push("(the answer broke off, the model is asked again)".to_owned());
             }
-            Seen::Began | Seen::Piece(_) => {}
-            Seen::Answered(usage) => {
-                self.tokens.0 += usage.input_tokens;
-                self.tokens.1 += usage.output_tokens;
+            Seen::Began
+            | Seen::Piece(_)
+            | Seen::ToolWanted { .. }
+            | Seen::ToolAnswered { .. }
+            | Seen::Delivered(_) => {}
+            Seen::Answered { reply, .. } => {
+                self.tokens.0 += reply.usage.input_tokens;
+                self.tokens.1 += reply.usage.output_tokens;
                 done.extend(looping.lines.end());
                 looping.doing = "";
             }

@@ -191,6 +191,8 @@ pub struct Scope {
     pub reports: Option<Reports>,
     /// How long one handler or provider may take, in milliseconds.
     pub hook_timeout_ms: u64,
+    /// Whether a worker is at work here, or a sub-agent: whoever shows the agent to a person shows it as a call of a tool.
+    pub is_worker: bool,
     /// How many loops stand around this call. Nesting grows the native stack, so it is limited.
     pub depth: u32,
     /// Where diagnostics go that must not end the work. The driver shows them; the loop's result lists them.
@@ -220,6 +222,7 @@ impl Scope {
             audit: None,
             reports: None,
             hook_timeout_ms: Self::HOOK_TIMEOUT_MS,
+            is_worker: false,
             depth: 0,
             notes: Rc::default(),
         }

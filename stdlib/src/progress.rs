@@ -49,7 +49,7 @@ impl Progress {
         }
         match sight.seen {
             Seen::Asked => (self.asking, self.idle) = (true, false),
-            Seen::Answered(_) | Seen::Unanswered => self.asking = false,
+            Seen::Answered { .. } | Seen::Unanswered => self.asking = false,
             Seen::ToolBegan(call) => self.tools.push(call.name.to_string()),
             Seen::ToolEnded(call) => {
                 if let Some(at) = self.tools.iter().position(|tool| **tool == *call.name) {
@@ -57,7 +57,12 @@ impl Progress {
                 }
             }
             Seen::Idle => self.idle = true,
-            Seen::Began | Seen::Piece(_) | Seen::Ended(_) => {}
+            Seen::Began
+            | Seen::Piece(_)
+            | Seen::ToolWanted { .. }
+            | Seen::ToolAnswered { .. }
+            | Seen::Delivered(_)
+            | Seen::Ended(_) => {}
         }
     }
 }

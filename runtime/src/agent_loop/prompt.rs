@@ -77,9 +77,13 @@ impl Run<'_> {
                 return Err(thrown);
             }
         };
-        self.let_see(iteration, Seen::Answered(reply.usage));
         self.session.with(|s| s.transcript.push_message(Arc::new(as_message(&reply))));
         state.text = reply.text.clone();
+        let context_window = self.options.capabilities.context_window;
+        self.let_see(iteration, Seen::Answered { reply: &reply, context_window });
+        for call in &reply.tool_calls {
+            self.let_see(iteration, Seen::ToolWanted { call, annotations: self.tools.annotations(&call.name) });
+        }
         Ok(reply)
     }
 

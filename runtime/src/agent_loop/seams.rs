@@ -14,12 +14,14 @@ impl Run<'_> {
         if seam == Seam::DaemonIdlePre {
             self.let_see(state.iteration, Seen::Idle);
         }
-        let delivered = self.session.deliver(&self.scope, seam).len();
+        let items = self.session.deliver(&self.scope, seam);
+        let delivered = items.len();
         if delivered > 0 {
             // Nobody is told that an item was delivered while a crash could take the record of it.
             self.scope.log.durable(Ticket::ALL).await?;
         }
         let visible = if seam == Seam::LoopExit { 0 } else { delivered };
+        items.iter().take(visible).for_each(|item| self.let_see(state.iteration, Seen::Delivered(item)));
         state.unseen += u32::try_from(visible).unwrap_or(u32::MAX);
         let event = HookEvent::LoopCheckpoint {
             session_id: self.session.id(),

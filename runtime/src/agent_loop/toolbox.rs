@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use crate::data::Data;
 use crate::message::{ToolCall, ToolSpec};
 use crate::schema::{Schema, SchemaError, compiled};
 use crate::seam::Tool;
@@ -50,7 +51,12 @@ impl Toolbox {
 
     /// Whether nothing may run beside this tool.
     pub(super) fn is_sequential(&self, name: &str) -> bool {
-        self.offered(name).is_some_and(|offered| offered.tool.spec().annotations.get("sequential").truthy())
+        self.annotations(name).get("sequential").truthy()
+    }
+
+    /// What the author says of a tool; nil where there is no such tool.
+    pub(super) fn annotations(&self, name: &str) -> &Data {
+        self.offered(name).map_or(&Data::Nil, |offered| &offered.tool.spec().annotations)
     }
 
     fn offered(&self, name: &str) -> Option<&Offered> {

@@ -21,6 +21,7 @@ use crate::reminder::bridge::Seam;
 use crate::seam::{Fault, Local, Outcome, Output, Scope};
 
 use super::tool_call::Ready;
+use super::watch::Seen;
 use super::{LoopState, Run};
 
 /// How many tools run at the same time.
@@ -263,6 +264,7 @@ impl Run<'_> {
         let result = state.repeats.noticed(batch.rows.len(), call, result, is_rejected);
         self.file_receipt(scope, state, call, &result, is_rejected, started_at_ms, took_ms);
         self.answer(call, &result);
+        self.let_see(state.iteration, Seen::ToolAnswered { call, result: &result });
         batch.rows.push(row(call, &result));
     }
 

@@ -1,8 +1,11 @@
 //! Watching a loop at work: who watches is told what happens and cannot change it. Unlike a handler it is native, answers at
 //! once and adds no reminders.
 
+use crate::data::Data;
+use crate::hooks::event::ToolResult;
 use crate::message::ToolCall;
-use crate::model::{Delta, Usage};
+use crate::model::{Delta, Reply};
+use crate::reminder::bridge::Injection;
 use crate::seam::Turn;
 
 use super::{LoopResult, Run};
@@ -27,14 +30,36 @@ pub enum Seen<'a> {
     Asked,
     /// A piece of the answer.
     Piece(Delta<'a>),
-    /// The answer is there; the tokens of this call.
-    Answered(Usage),
+    /// The answer is there, whole.
+    Answered {
+        /// The answer.
+        reply: &'a Reply,
+        /// How many tokens the model can take, where that is known.
+        context_window: Option<u64>,
+    },
     /// The model could not be asked, or the call was given up.
     Unanswered,
+    /// The answer asks for a call. All calls of an answer are seen before anything becomes of the first.
+    ToolWanted {
+        /// The call.
+        call: &'a ToolCall,
+        /// The tool's annotations; nil where it has none, or there is no such tool.
+        annotations: &'a Data,
+    },
     /// A tool begins.
     ToolBegan(&'a ToolCall),
-    /// A tool has ended.
+    /// A tool does not run any more. What the model sees of it is seen once handlers have looked at it.
     ToolEnded(&'a ToolCall),
+    /// The call has its result: what the tool gave as handlers left it, or why it was not run. Of calls that ran side by side
+    /// the results come in the order of the calls.
+    ToolAnswered {
+        /// The call.
+        call: &'a ToolCall,
+        /// The result.
+        result: &'a ToolResult,
+    },
+    /// Something that a host has put in was delivered for the model to see.
+    Delivered(&'a Injection),
     /// It has nothing to do and sleeps.
     Idle,
     /// It is over.

@@ -1,30 +1,72 @@
 //! [`Shown`]: what a session shows, as [`Event`]s for its peer.
+//!
+//! What its loops do is seen of them ([`Seen`]); what becomes of its reminders is read from the records that go to the log
+//! ([`watched`]). Loops of sub-agents and workers are not the agent's own: of them only the tool call is shown that they
+//! answer.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use runtime::agent_loop::{Seen, Sight};
-use runtime::data::Data;
 use runtime::ids::{IdStream, Ids, SharedIds};
-use runtime::model::Delta;
+use runtime::model::{Delta, Reply};
+use runtime::reminder::Reminder;
+use runtime::reminder::bridge::{Injection, Payload};
+use runtime::session::Session;
 use stdlib::Live;
 
 use super::{Event, Peer};
+
+mod reminders;
+#[cfg(test)]
+mod tests;
+
+pub(super) use reminders::watched;
 
 /// What a session shows.
 pub(super) struct Shown {
     id: Arc<str>,
     peer: Arc<dyn Peer>,
+    /// Of messages. They follow from nothing, so that a session that goes on in another process does not give one twice.
     ids: SharedIds,
+    /// The agent's loops at work, by the sessions they work in.
+    loops: RefCell<HashMap<Arc<str>, Looping>>,
+    /// The sessions whose reminders are shown: the served one, and those of the loops at work.
+    sessions: RefCell<HashMap<Arc<str>, Weak<Session>>>,
+}
+
+/// A loop at work.
+#[derive(Default)]
+struct Looping {
     /// The message that the model writes now.
-    message: RefCell<Option<Arc<str>>>,
+    message: Option<(Voice, Arc<str>)>,
+    /// What has come of the answer at hand in pieces.
+    came: Came,
+    /// The calls without a result, in their order.
+    open: Vec<Arc<str>>,
+}
+
+/// How the model speaks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    Thinking,
+    Saying,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Came {
+    thinking: bool,
+    saying: bool,
 }
 
 impl Shown {
     pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>) -> Shown {
-        let ids = SharedIds::new(IdStream::new(0, &id));
-        Shown { id, peer, ids, message: RefCell::default() }
+        let ids = SharedIds::new(IdStream::new(RandomState::new().hash_one(&id), "shown"));
+        Shown { id, peer, ids, loops: RefCell::default(), sessions: RefCell::default() }
     }
 
     /// Shows something.
@@ -34,8 +76,7 @@ impl Shown {
 
     /// Shows text of the script's own, a message by itself.
     pub(super) fn say(&self, text: Arc<str>) {
-        let message_id = self.ids.next_text(0);
-        self.show(Event::Text { message_id, text });
+        self.show(Event::Text { message_id: self.ids.next_text(0), text });
     }
 
     /// What the session's loops are shown to.
@@ -43,26 +84,122 @@ impl Shown {
         Rc::new(move |sight| self.see(&sight))
     }
 
-    fn see(&self, sight: &Sight<'_>) {
-        // Loops of sub-agents and workers are not the agent's own.
-        if sight.turn.scope.agent_id.is_some() {
-            return;
-        }
-        match sight.seen {
-            Seen::Asked => *self.message.borrow_mut() = None,
-            Seen::Piece(Delta::Text(text)) => {
-                let message_id = self.message_id();
-                self.show(Event::Text { message_id, text: text.into() });
-            }
-            Seen::ToolBegan(call) => {
-                self.show(Event::ToolCall { call: call.clone(), annotations: Data::Nil });
-                self.show(Event::ToolBegan { id: call.id.clone() });
-            }
-            _ => {}
+    /// From here on the reminders of a session are shown.
+    pub(super) fn follow(&self, session: &Rc<Session>) {
+        self.sessions.borrow_mut().insert(session.id().clone(), Rc::downgrade(session));
+    }
+
+    /// The prompt is over, however it was: calls that nobody answered (their loop was given up) have failed.
+    pub(super) fn settle(&self, why: &str) {
+        let left: Vec<_> = self.loops.borrow_mut().drain().flat_map(|(_, looping)| looping.open).collect();
+        for id in left {
+            let text = format!("not run to its end: {why}").into();
+            self.show(Event::ToolEnded { id, text, value: runtime::data::Data::Nil, ok: false });
         }
     }
 
-    fn message_id(&self) -> Arc<str> {
-        self.message.borrow_mut().get_or_insert_with(|| self.ids.next_text(0)).clone()
+    /// Whether the reminders of a session are shown.
+    fn follows(&self, session_id: &str) -> bool {
+        *session_id == *self.id || self.sessions.borrow().contains_key(session_id)
+    }
+
+    /// A pending reminder of one of them.
+    fn reminder(&self, session_id: &str, id: &str) -> Option<Arc<Reminder>> {
+        let session = self.sessions.borrow().get(session_id)?.upgrade()?;
+        session.with(|state| state.transcript.find(id).map(|pending| pending.reminder.clone()))
+    }
+
+    fn see(&self, sight: &Sight<'_>) {
+        if sight.turn.scope.is_worker {
+            return;
+        }
+        let session = sight.turn.session;
+        match sight.seen {
+            Seen::Began => {
+                self.follow(session);
+                self.loops.borrow_mut().insert(session.id().clone(), Looping::default());
+            }
+            Seen::Asked => self.of_loop(session.id(), |looping| {
+                (looping.message, looping.came) = (None, Came::default());
+            }),
+            Seen::Piece(delta) => self.piece(session.id(), delta),
+            Seen::Answered { reply, context_window } => {
+                self.whole(session.id(), reply);
+                self.show(Event::Usage { call: reply.usage, context_window });
+            }
+            Seen::ToolWanted { call, annotations } => {
+                self.of_loop(session.id(), |looping| looping.open.push(call.id.clone()));
+                self.show(Event::ToolCall { call: call.clone(), annotations: annotations.clone() });
+            }
+            Seen::ToolBegan(call) => self.show(Event::ToolBegan { id: call.id.clone() }),
+            Seen::ToolAnswered { call, result } => {
+                self.of_loop(session.id(), |looping| looping.open.retain(|id| *id != call.id));
+                let (text, value, ok) = (result.text.clone(), result.value.clone(), result.ok);
+                self.show(Event::ToolEnded { id: call.id.clone(), text, value, ok });
+            }
+            Seen::Delivered(Injection { payload: Payload::Message(message), id, .. }) => {
+                self.show(Event::UserMessage { message_id: id.clone(), content: message.content.to_data() });
+            }
+            Seen::Ended(_) => {
+                self.loops.borrow_mut().remove(session.id());
+                if *session.id() != self.id {
+                    self.sessions.borrow_mut().remove(session.id());
+                }
+            }
+            Seen::Delivered(_) | Seen::Unanswered | Seen::ToolEnded(_) | Seen::Idle => {}
+        }
+    }
+
+    fn of_loop<R: Default>(&self, session_id: &str, change: impl FnOnce(&mut Looping) -> R) -> R {
+        self.loops.borrow_mut().get_mut(session_id).map(change).unwrap_or_default()
+    }
+
+    fn piece(&self, session_id: &str, delta: Delta<'_>) {
+        match delta {
+            Delta::Text(text) => self.speak(session_id, Voice::Saying, text.into()),
+            Delta::Reasoning(text) => self.speak(session_id, Voice::Thinking, text.into()),
+            // What was shown cannot be taken back; what comes now is another message.
+            Delta::Restart => self.of_loop(session_id, |looping| {
+                (looping.message, looping.came) = (None, Came::default());
+            }),
+            Delta::ToolCallStart { .. } | Delta::ToolCallArguments { .. } => {}
+        }
+    }
+
+    /// What of an answer has not come in pieces.
+    fn whole(&self, session_id: &str, reply: &Reply) {
+        let came = self.of_loop(session_id, |looping| looping.came);
+        if let Some(reasoning) = reply.reasoning.as_ref().filter(|_| !came.thinking && !came.saying) {
+            self.speak(session_id, Voice::Thinking, reasoning.clone());
+        }
+        if !came.saying {
+            self.speak(session_id, Voice::Saying, reply.text.clone());
+        }
+    }
+
+    /// One answer is several messages where the model thinks between what it says.
+    fn speak(&self, session_id: &str, voice: Voice, text: Arc<str>) {
+        if text.is_empty() {
+            return;
+        }
+        let message_id = self.of_loop(session_id, |looping| {
+            match voice {
+                Voice::Thinking => looping.came.thinking = true,
+                Voice::Saying => looping.came.saying = true,
+            }
+            match &looping.message {
+                Some((speaking, id)) if *speaking == voice => Some(id.clone()),
+                _ => {
+                    let id = self.ids.next_text(0);
+                    looping.message = Some((voice, id.clone()));
+                    Some(id)
+                }
+            }
+        });
+        let message_id = message_id.unwrap_or_else(|| self.ids.next_text(0));
+        self.show(match voice {
+            Voice::Thinking => Event::Thought { message_id, text },
+            Voice::Saying => Event::Text { message_id, text },
+        });
     }
 }

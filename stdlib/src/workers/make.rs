@@ -65,7 +65,8 @@ pub(crate) fn make(
     let scope = here::own_scope(cx, world);
     // The tool call at hand and the notes are the parent's.
     let path = scope.path.child("worker");
-    let scope = Scope { task_id: None, agent_id: given_name.clone(), notes: Rc::default(), path, ..scope };
+    let scope =
+        Scope { task_id: None, agent_id: given_name.clone(), is_worker: true, notes: Rc::default(), path, ..scope };
     put_messages(world, &session, options, &scope)?;
     let name = given_name.unwrap_or_else(|| name_of(&prepared.options.task));
     if options.value("persona").is_nil() {

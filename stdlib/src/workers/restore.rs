@@ -96,7 +96,7 @@ fn complete(snapshot: &Snapshot, given: Option<&Dict>, prepared: &Prepared) -> R
 fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>) -> Result<Scope, Box<Raise>> {
     let scope = here::own_scope(cx, world);
     let path = scope.path.child("worker");
-    let scope = Scope { task_id: None, agent_id: None, notes: Rc::default(), path, ..scope };
+    let scope = Scope { task_id: None, agent_id: None, is_worker: true, notes: Rc::default(), path, ..scope };
     let settled = settle_with_log(session, &scope).map_err(|e| crate::fault::to_raise(&e))?;
     world.sessions.enter(session).map_err(|e| of_session(&e).about(0, ""))?;
     // A worker is suspended where every call has its answer; a file may say anything.

@@ -1,0 +1,91 @@
+//! What becomes of reminders, read from the records of their lives as they go to the log. There is no second account of it.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::event_log::{EventLog, Filter, NewRecord, Place, Record, Subscription, Ticket};
+use runtime::seam::{Answer, Local, Outcome};
+
+use super::Shown;
+use crate::host::{Event, ReminderEvent};
+
+/// The kinds of all such records begin so.
+const KINDS: &str = "transcript.reminder.";
+
+/// The log of a session whose reminders are shown.
+pub(in crate::host) fn watched(log: Rc<dyn EventLog>, shown: Rc<Shown>) -> Rc<dyn EventLog> {
+    Rc::new(Watched { log, shown })
+}
+
+struct Watched {
+    log: Rc<dyn EventLog>,
+    shown: Rc<Shown>,
+}
+
+impl EventLog for Watched {
+    fn append(&self, record: NewRecord) -> Ticket {
+        let told = self.shown.read(&record);
+        let ticket = self.log.append(record);
+        if let Some(told) = told {
+            self.shown.show(Event::Reminder(told));
+        }
+        ticket
+    }
+
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
+        self.log.emit(record)
+    }
+
+    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
+        self.log.latest(topic)
+    }
+
+    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
+        self.log.durable(upto)
+    }
+
+    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
+        self.log.read(filter, limit)
+    }
+
+    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
+        self.log.subscribe(filter)
+    }
+}
+
+impl Shown {
+    /// What a record tells of a reminder that is shown.
+    fn read(&self, record: &NewRecord) -> Option<ReminderEvent> {
+        let word = record.kind.strip_prefix(KINDS).filter(|word| matches!(*word, "fired" | "deduped" | "expired"))?;
+        let payload = record.payload.to_data();
+        let session_id = payload.get("session_id").as_str().filter(|id| self.follows(id))?;
+        // What is done to a copy of a transcript does not touch the session.
+        if payload.get("detached").truthy() {
+            return None;
+        }
+        let text = |field: &str| payload.get(field).as_shared_str();
+        Some(match word {
+            "fired" => {
+                let reminder = self.reminder(session_id, &text("reminder_id")?)?;
+                let provider_id = reminder.producer.clone();
+                ReminderEvent::Emitted { reminder, provider_id, turn: number(payload.get("turn_number")).unwrap_or(0) }
+            }
+            "deduped" => ReminderEvent::Deduped {
+                reminder_id: text("replacing_id")?,
+                // The same reminder that came again took nobody's place.
+                dedupe_key: text("dedupe_key")?,
+                dropped_ids: payload.get("replaced_ids").as_list()?.iter().filter_map(Data::as_shared_str).collect(),
+            },
+            _ => ReminderEvent::Expired {
+                reminder_id: text("reminder_id")?,
+                reason: payload.get("reason").as_str()?.parse().ok()?,
+                turn: number(payload.get("turn")).filter(|turn| *turn > 0),
+            },
+        })
+    }
+}
+
+fn number(data: &Data) -> Option<u32> {
+    data.as_int().and_then(|n| u32::try_from(n).ok())
+}
