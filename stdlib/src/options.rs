@@ -37,7 +37,7 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ),
     (
         "MockReply",
-        "{text?: string, tool_calls?: list<any>, input_tokens?: int, output_tokens?: int, model?: string, match?: string, \
+        "{text?: string, reasoning?: string, tool_calls?: list<any>, input_tokens?: int, output_tokens?: int, model?: string, match?: string, \
          error?: {category?: string, message?: string, status?: int, retry_after_ms?: int}, delay_ms?: int}",
     ),
     ("FactOptions", "{root?: string, namespace?: string, now?: any}"),

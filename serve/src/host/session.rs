@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use runtime::data::Data;
-use runtime::event_log::{EventLog, OfRun};
+use runtime::event_log::{EventLog, MemoryLog, OfRun};
 use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
 use tokio::sync::oneshot;
 
 use super::mailbox::{Asked, Mailbox};
-use super::show::Shown;
+use super::show::{Shown, watched};
 use super::worker::Open;
 use super::{Ended, Event, Failure, Handle, HostError, NewSession, Peer, Served, Stop};
 
@@ -64,13 +64,15 @@ impl Session {
         });
         let shown = Rc::new(Shown::new(id, peer));
         let options = (served.run)();
+        let log = options.log.or_else(|| log_of(served)).unwrap_or_else(|| Rc::new(MemoryLog::new()));
         let options = RunOptions {
-            log: options.log.or_else(|| log_of(served)),
+            log: Some(watched(log, shown.clone())),
             live: Some(shown.clone().live()),
             output: Rc::new(Aside),
             ..options
         };
         let hosted = Hosted::new(options, &hosting, &served.source);
+        shown.follow(hosted.session());
         Session { hosted, hosting, shown, mailbox }
     }
 
@@ -112,6 +114,7 @@ impl Session {
                 let _ = question.answer.send(next.prompt.text);
             }
         };
+        self.shown.settle();
         let ended = self.ended(came.end, came.diagnostics);
         self.finish(ended, answer);
     }

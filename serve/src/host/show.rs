@@ -12,6 +12,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use runtime::agent_loop::{Seen, Sight};
+use runtime::data::Data;
 use runtime::ids::{IdStream, Ids, SharedIds};
 use runtime::model::{Delta, Reply};
 use runtime::reminder::Reminder;
@@ -89,12 +90,16 @@ impl Shown {
         self.sessions.borrow_mut().insert(session.id().clone(), Rc::downgrade(session));
     }
 
-    /// The prompt is over, however it was: calls that nobody answered (their loop was given up) have failed.
-    pub(super) fn settle(&self, why: &str) {
-        let left: Vec<_> = self.loops.borrow_mut().drain().flat_map(|(_, looping)| looping.open).collect();
-        for id in left {
-            let text = format!("not run to its end: {why}").into();
-            self.show(Event::ToolEnded { id, text, value: runtime::data::Data::Nil, ok: false });
+    /// The prompt is over, however it was: calls of loops that were given up have failed. Other loops go on beside the next.
+    pub(super) fn settle(&self) {
+        let is_at_work = |id: &Arc<str>| {
+            let session = self.sessions.borrow().get(id).and_then(Weak::upgrade);
+            session.is_some_and(|session| session.is_busy())
+        };
+        let over = self.loops.borrow_mut().extract_if(|id, _| !is_at_work(id)).collect::<Vec<_>>();
+        for id in over.into_iter().flat_map(|(_, looping)| looping.open) {
+            let text = "stopped: the loop was given up; it is not known how far the tool had come".into();
+            self.show(Event::ToolEnded { id, text, value: Data::Nil, ok: false });
         }
     }
 
@@ -169,7 +174,7 @@ impl Shown {
     /// What of an answer has not come in pieces.
     fn whole(&self, session_id: &str, reply: &Reply) {
         let came = self.of_loop(session_id, |looping| looping.came);
-        if let Some(reasoning) = reply.reasoning.as_ref().filter(|_| !came.thinking && !came.saying) {
+        if let Some(reasoning) = reply.reasoning.as_ref().filter(|_| !came.thinking) {
             self.speak(session_id, Voice::Thinking, reasoning.clone());
         }
         if !came.saying {

@@ -42,6 +42,9 @@ impl Model for ScriptModel {
         ]);
         let read = move |value: Value| {
             let reply = answer(&value).map_err(fault)?;
+            if let Some(reasoning) = &reply.reasoning {
+                live(Delta::Reasoning(reasoning));
+            }
             if !reply.text.is_empty() {
                 live(Delta::Text(&reply.text));
             }
@@ -119,6 +122,7 @@ fn read(data: &Data) -> Result<Reply, ModelError> {
     Ok(Reply {
         text: text.as_shared_str().unwrap_or_else(|| Arc::from("")),
         tool_calls: read_calls(calls)?,
+        reasoning: value.get("reasoning").as_shared_str().filter(|reasoning| !reasoning.is_empty()),
         usage: Usage { input_tokens: count("input_tokens"), output_tokens: count("output_tokens"), ..Usage::default() },
         stop_reason: value.get("stop_reason").as_shared_str(),
         model: value.get("model").as_shared_str().unwrap_or_else(|| Arc::from("llm_caller")),

@@ -148,6 +148,7 @@ impl Mock {
         let reply = Reply {
             stop_reason: Some(if tool_calls.is_empty() { "end_turn" } else { "tool_use" }.into()),
             text,
+            reasoning: scripted.reasoning.filter(|reasoning| !reasoning.is_empty()),
             tool_calls,
             usage: Usage { input_tokens, output_tokens, ..Usage::default() },
             model: scripted.model.unwrap_or_else(|| model.clone()),

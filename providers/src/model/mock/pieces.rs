@@ -5,10 +5,12 @@ use runtime::seam::Scope;
 
 use crate::yielding::yield_once;
 
-/// Tells an answer: its text at the borders of words, then each call with its arguments. `delay_ms` is spread over the
+/// Tells an answer: what it thinks and its text at the borders of words, then each call with its arguments. `delay_ms` is spread over the
 /// pieces, and whoever runs beside it has a turn before each.
 pub(super) async fn tell_in_pieces(scope: &Scope, delay_ms: u64, reply: &Reply, live: &dyn Fn(Delta<'_>)) {
-    let count = u64::try_from(words(&reply.text).count() + 2 * reply.tool_calls.len()).unwrap_or(u64::MAX).max(1);
+    let reasoning = reply.reasoning.as_deref().unwrap_or_default();
+    let count = words(reasoning).count() + words(&reply.text).count();
+    let count = u64::try_from(count + 2 * reply.tool_calls.len()).unwrap_or(u64::MAX).max(1);
     let began = scope.clock.now_ms();
     let mut told = 0_u64;
     let mut pause = async || {
@@ -19,6 +21,10 @@ pub(super) async fn tell_in_pieces(scope: &Scope, delay_ms: u64, reply: &Reply, 
         let share = delay_ms.saturating_mul(told) / count;
         scope.clock.sleep_until(began.saturating_add(share)).await;
     };
+    for piece in words(reasoning) {
+        pause().await;
+        live(Delta::Reasoning(piece));
+    }
     for piece in words(&reply.text) {
         pause().await;
         live(Delta::Text(piece));

@@ -51,6 +51,8 @@ impl Fault for MockError {
 pub struct MockReply {
     /// The text.
     pub text: Option<Arc<str>>,
+    /// What it thinks before it says that.
+    pub reasoning: Option<Arc<str>>,
     /// The calls it asks for. A call without an id is given one.
     pub tool_calls: Vec<ToolCall>,
     /// Tokens of the request; estimated where not given.
@@ -70,7 +72,7 @@ pub struct MockReply {
 impl MockReply {
     /// The keys of a scripted answer.
     pub const KEYS: &'static [&'static str] =
-        &["text", "tool_calls", "input_tokens", "output_tokens", "model", "match", "error", "delay_ms"];
+        &["text", "reasoning", "tool_calls", "input_tokens", "output_tokens", "model", "match", "error", "delay_ms"];
     const ERROR_KEYS: &'static [&'static str] = &["category", "message", "status", "retry_after_ms"];
 
     /// An answer that only says something.
@@ -90,7 +92,7 @@ impl MockReply {
         MockReply { error: Some(error), ..MockReply::default() }
     }
 
-    /// Reads an answer: `{text?, tool_calls?: [{id?, name, arguments?}], input_tokens?, output_tokens?, model?, match?: glob,
+    /// Reads an answer: `{text?, reasoning?, tool_calls?: [{id?, name, arguments?}], input_tokens?, output_tokens?, model?, match?: glob,
     /// error?: {category, message?, status?, retry_after_ms?}, delay_ms?}`, or a string for its text.
     ///
     /// # Errors
@@ -107,6 +109,7 @@ impl MockReply {
         known_keys(entries, "a mock reply", MockReply::KEYS)?;
         Ok(MockReply {
             text: text(data, "text")?,
+            reasoning: text(data, "reasoning")?,
             tool_calls: tool_calls(data.get("tool_calls"))?,
             input_tokens: count(data, "input_tokens")?,
             output_tokens: count(data, "output_tokens")?,

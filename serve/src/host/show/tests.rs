@@ -1,0 +1,244 @@
+//! What a script does, and what its session shows of it.
+
+use runtime::message::ToolCall;
+use runtime::reminder::Source;
+use runtime::reminder::lifecycle::ExpireReason;
+
+use crate::host::testing::{front, host, once};
+use crate::host::{Event, ReminderEvent, Stop};
+
+/// What one prompt of a script shows.
+fn shown(script: &str) -> Vec<Event> {
+    let (host, watcher) = host(script, 1);
+    front(async {
+        let ended = once(&host, "s", "go").await;
+        assert_eq!(ended.stop, Stop::Done, "{ended:?}");
+        watcher.all().into_iter().map(|(_, event)| event).collect()
+    })
+}
+
+/// A short form of what matters here.
+fn line(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::UserMessage { content, .. } => format!("user {}", content.to_text()),
+        Event::Text { text, .. } => format!("text {text}"),
+        Event::Thought { text, .. } => format!("thought {text}"),
+        Event::ToolCall { call, .. } => format!("wants {} {}", call.name, call.arguments.to_json()),
+        Event::ToolBegan { .. } => "began".to_owned(),
+        Event::ToolEnded { text, ok: true, .. } => format!("ok {text}"),
+        Event::ToolEnded { text, ok: false, .. } => format!("failed {text}"),
+        Event::Usage { call, .. } => format!("usage {}", call.output_tokens),
+        Event::Reminder(ReminderEvent::Emitted { reminder, turn, .. }) => format!("emitted {} {turn}", reminder.body),
+        Event::Reminder(ReminderEvent::Deduped { dedupe_key, dropped_ids, .. }) => {
+            format!("deduped {dedupe_key} {}", dropped_ids.len())
+        }
+        Event::Reminder(ReminderEvent::Expired { reason, turn, .. }) => format!("expired {reason} {turn:?}"),
+        _ => return None,
+    })
+}
+
+/// Those of what a script shows that begin with one of the words.
+fn lines(script: &str, words: &[&str]) -> Vec<String> {
+    let wanted = |line: &String| words.iter().any(|word| line.split(' ').next() == Some(word));
+    shown(script).iter().filter_map(line).filter(wanted).collect()
+}
+
+const TOOLS: &str = r#"
+    tool look(path: string) { return "seen ${path}" }
+    tool fail() { throw "it is broken" }
+    "#;
+
+fn looping(replies: &str, options: &str) -> String {
+    format!(
+        "{TOOLS}\npipeline default(task) {{\n  llm_mock({replies})\n  \
+         agent_loop(task, nil, {{provider: \"mock\", reminders: false, {options}}})\n}}"
+    )
+}
+
+#[test]
+fn an_answer_comes_in_pieces_or_whole_and_once() {
+    for stream in ["stream: true", "stream: false"] {
+        let events = shown(&looping(r#"{text: "one two three"}"#, stream));
+        let texts = events.iter().filter_map(|event| match event {
+            Event::Text { message_id, text } => Some((message_id, text.as_ref())),
+            _ => None,
+        });
+        let (ids, texts): (Vec<_>, Vec<_>) = texts.unzip();
+        assert_eq!(texts.concat(), "one two three", "{stream}");
+        assert!(ids.windows(2).all(|two| two[0] == two[1]), "one message: {ids:?}");
+        assert!(matches!(events.last(), Some(Event::Usage { .. })), "{events:?}");
+    }
+}
+
+#[test]
+fn each_answer_is_a_message_and_thoughts_are_others() {
+    for stream in [true, false] {
+        let replies = r#"{reasoning: "hm well", text: "one two"}"#;
+        let events = shown(&looping(replies, &format!("stream: {stream}")));
+        let told = |wanted: &str| events.iter().filter_map(line).filter_map(|line| {
+            line.strip_prefix(wanted).map(str::to_owned)
+        }).collect::<String>();
+        assert_eq!((told("thought ").as_str(), told("text ").as_str()), ("hm well", "one two"));
+    }
+    let script = r#"pipeline default(task) {
+        var asked = 0
+        agent_loop(task, nil, {reminders: false, tools: [{name: "t", description: "", parameters: {}, handler: { _ -> "ok" }}], llm_caller: { r ->
+            asked += 1
+            if asked == 1 { return {text: "first", reasoning: "hm", tool_calls: [{id: "a", name: "t", arguments: {}}]} }
+            return "second"
+        }})
+    }"#;
+    let events = shown(script);
+    let mut ids = Vec::new();
+    for event in &events {
+        if let Event::Text { message_id, .. } | Event::Thought { message_id, .. } = event {
+            ids.push(message_id.clone());
+        }
+    }
+    let said: Vec<_> = events.iter().filter_map(line).filter(|line| !line.starts_with("usage")).collect();
+    assert_eq!(said, ["thought hm", "text first", "wants t {}", "began", "ok ok", "text second"]);
+    let all = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!((ids.len(), all), (3, 3), "each has an id of its own");
+}
+
+#[test]
+fn each_call_of_a_batch_is_shown_to_its_end() {
+    let calls = r#"{tool_calls: [
+        {name: "look", arguments: {path: "a"}}, {name: "fail", arguments: {}}, {name: "lok", arguments: {}},
+        {name: "look", arguments: {way: "b"}}]}"#;
+    let script = looping(calls, "tools: [look, fail]");
+    let events = shown(&script);
+    let wanted: Vec<ToolCall> =
+        events.iter().filter_map(|event| if let Event::ToolCall { call, .. } = event { Some(call.clone()) } else { None }).collect();
+    assert_eq!(wanted.len(), 4);
+    for call in &wanted {
+        let place = |found: &dyn Fn(&Event) -> bool| events.iter().position(found);
+        let asked = place(&|event| matches!(event, Event::ToolCall { call: c, .. } if c.id == call.id));
+        let ended = place(&|event| matches!(event, Event::ToolEnded { id, .. } if *id == call.id));
+        assert!(asked < ended, "{call:?}");
+    }
+    let ends = lines(&script, &["ok", "failed", "began"]);
+    assert_eq!(ends.iter().filter(|line| *line == "began").count(), 2, "what is refused never began: {ends:?}");
+    let ends: Vec<_> = ends.into_iter().filter(|line| line != "began").collect();
+    assert_eq!(ends[..2], ["ok seen a", "failed error: it is broken"]);
+    assert!(ends[2].starts_with("failed not run: there is no tool `lok`; did you mean"), "{ends:?}");
+    assert!(ends[3].starts_with("failed not run: "), "{ends:?}");
+}
+
+#[test]
+fn what_was_not_run_says_why() {
+    let calls = r#"{tool_calls: [{name: "look", arguments: {path: "a"}}]}"#;
+    let denied = looping(calls, r#"tools: [look], permissions: {deny: ["look"]}"#);
+    let [end] = &lines(&denied, &["ok", "failed", "began"])[..] else { panic!() };
+    assert!(end.starts_with("failed not run: "), "{end}");
+
+    // Something of the host's comes between the answer and its tools.
+    let skipped = format!(
+        "{TOOLS}\npipeline default(task) {{\n\
+         let id = agent_session_current_id()\n\
+         var asked = 0\n\
+         agent_loop(task, nil, {{reminders: false, tools: [look], llm_caller: {{ r ->\n\
+           asked += 1\n\
+           if asked > 1 {{ return \"I wait.\" }}\n\
+           agent_session_push_bridge_injection(id, {{content: \"Wait.\", mode: \"interrupt_immediate\"}})\n\
+           return {{text: \"\", tool_calls: [{{id: \"1\", name: \"look\", arguments: {{path: \"a\"}}}}]}}\n\
+         }} }})\n}}"
+    );
+    let told = lines(&skipped, &["user", "ok", "failed", "began", "text"]);
+    let why = "failed not run: interrupted by a message of the host; read it and decide anew";
+    assert_eq!(told, ["user Wait.", why, "text I wait."]);
+}
+
+#[test]
+fn those_who_work_for_the_agent_are_a_call_and_no_text() {
+    let script = r#"
+        tool ask_scout() { return sub_agent_run("look", {llm_caller: { r -> return "secret words" }}).text }
+        tool ask_named() { return sub_agent_run("look", {name: "n", llm_caller: { r -> return "secret words" }}).text }
+        pipeline default(task) {
+            llm_mock({tool_calls: [{name: "ask_scout", arguments: {}}, {name: "ask_named", arguments: {}}]})
+            llm_mock({text: "done"})
+            agent_loop(task, nil, {provider: "mock", tools: [ask_scout, ask_named], reminders: false})
+        }"#;
+    assert_eq!(lines(script, &["text"]).concat().replace("text ", ""), "done");
+    assert_eq!(lines(script, &["ok", "began"]).len(), 4);
+}
+
+#[test]
+fn a_reminder_is_emitted_before_the_text_of_each_turn_that_carries_it() {
+    let script = r#"
+        tool look() { return "x" }
+        register_reminder_provider({id: "guard", subscribes_to: ["session_start"], evaluate: { ctx -> 
+            return {reminder: {body: "Careful.", dedupe_key: "k", ttl_turns: 2}} }})
+        pipeline default(task) {
+            let session = agent_session_current_id()
+            agent_session_inject(session, transcript_reminder_event({body: "Old.", dedupe_key: "k"}))
+            llm_mock({text: "a", tool_calls: [{name: "look", arguments: {}}]})
+            llm_mock({text: "b", tool_calls: [{name: "look", arguments: {}}]})
+            llm_mock({text: "c"})
+            agent_loop(task, nil, {provider: "mock", tools: [look], reminders: {providers: ["guard", "-idle_nudge"]}})
+        }"#;
+    let wanted = ["text", "emitted", "deduped", "expired"];
+    let told = lines(script, &wanted);
+    assert_eq!(
+        told,
+        ["deduped k 1", "emitted Careful. 1", "text a", "emitted Careful. 2", "text b", "expired ttl Some(2)", "text c"]
+    );
+    let made = shown(script).into_iter().find_map(|event| match event {
+        Event::Reminder(ReminderEvent::Emitted { reminder, provider_id, .. }) => Some((reminder.source, provider_id)),
+        _ => None,
+    });
+    assert_eq!(made, Some((Source::StdlibProvider, Some("guard".into()))));
+}
+
+#[test]
+fn the_hook_that_made_a_reminder_is_named() {
+    let script = r#"
+        fn remind(event) { return {reminder: {body: "From a hook.", ttl_turns: 1}} }
+        register_session_hook("session_start", remind)
+        pipeline default(task) { llm_mock({text: "a"}); agent_loop(task, nil, {provider: "mock"}) }"#;
+    let made = shown(script).into_iter().find_map(|event| match event {
+        Event::Reminder(ReminderEvent::Emitted { reminder, provider_id, .. }) => Some((reminder.source, provider_id)),
+        _ => None,
+    });
+    let Some((Source::Hook, Some(name))) = made else { panic!("{made:?}") };
+    assert!(!name.is_empty());
+}
+
+#[test]
+fn reminders_of_copies_and_of_others_are_not_the_sessions_own() {
+    let script = r#"
+        tool ask() { return sub_agent_run("look", {name: "n", provider: "mock"}).text }
+        pipeline default(task) {
+            let id = agent_session_current_id()
+            agent_session_inject(id, transcript_reminder_event({body: "For all.", propagate: "all", dedupe_key: "k"}))
+            let copy = transcript.inject_reminder(agent_session_snapshot(id), {body: "Elsewhere.", dedupe_key: "k"})
+            transcript.clear_reminders(copy.transcript, {dedupe_key: "k"})
+            llm_mock({text: "inner"})
+            llm_mock({text: "outer"})
+            sub_agent_run("look", {name: "n", provider: "mock", parent_session_id: id})
+            agent_loop(task, nil, {provider: "mock", reminders: false})
+        }"#;
+    assert_eq!(lines(script, &["text", "emitted", "deduped", "expired"]), ["emitted For all. 1", "text outer"]);
+}
+
+#[test]
+fn a_reminder_that_is_cleared_or_compacted_away_is_over() {
+    let script = r#"
+        pipeline default(task) {
+            let id = agent_session_current_id()
+            agent_session_inject(id, transcript_reminder_event({body: "a", tags: ["t"]}))
+            agent_session_inject(id, {role: "user", content: "one"})
+            agent_session_inject(id, {role: "assistant", content: "two"})
+            agent_session_compact(id, {strategy: "truncate", keep_last: 1})
+        }"#;
+    let ends: Vec<_> = shown(script)
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Reminder(ReminderEvent::Expired { reason, turn, .. }) => Some((reason, turn)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ends, [(ExpireReason::Compaction, None)]);
+}
