@@ -68,11 +68,8 @@ impl View {
                 done.extend(looping.lines.end());
                 done.push("(the answer broke off, the model is asked again)".to_owned());
             }
-            Seen::Began
-            | Seen::Piece(_)
-            | Seen::ToolWanted { .. }
-            | Seen::ToolAnswered { .. }
-            | Seen::Delivered(_) => {}
+            Seen::Began | Seen::Piece(_) | Seen::ToolWanted { .. } | Seen::ToolAnswered { .. } | Seen::Delivered(_) => {
+            }
             Seen::Answered { reply, .. } => {
                 self.tokens.0 += reply.usage.input_tokens;
                 self.tokens.1 += reply.usage.output_tokens;

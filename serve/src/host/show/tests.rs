@@ -75,9 +75,13 @@ fn each_answer_is_a_message_and_thoughts_are_others() {
     for stream in [true, false] {
         let replies = r#"{reasoning: "hm well", text: "one two"}"#;
         let events = shown(&looping(replies, &format!("stream: {stream}")));
-        let told = |wanted: &str| events.iter().filter_map(line).filter_map(|line| {
-            line.strip_prefix(wanted).map(str::to_owned)
-        }).collect::<String>();
+        let told = |wanted: &str| {
+            events
+                .iter()
+                .filter_map(line)
+                .filter_map(|line| line.strip_prefix(wanted).map(str::to_owned))
+                .collect::<String>()
+        };
         assert_eq!((told("thought ").as_str(), told("text ").as_str()), ("hm well", "one two"));
     }
     let script = r#"pipeline default(task) {
@@ -110,8 +114,10 @@ fn each_call_of_a_batch_is_shown_to_its_end() {
         {name: "look", arguments: {way: "b"}}]}"#;
     let script = looping(calls, "tools: [look, fail]");
     let events = shown(&script);
-    let wanted: Vec<ToolCall> =
-        events.iter().filter_map(|event| if let Event::ToolCall { call, .. } = event { Some(call.clone()) } else { None }).collect();
+    let wanted: Vec<ToolCall> = events
+        .iter()
+        .filter_map(|event| if let Event::ToolCall { call, .. } = event { Some(call.clone()) } else { None })
+        .collect();
     assert_eq!(wanted.len(), 4);
     for call in &wanted {
         let place = |found: &dyn Fn(&Event) -> bool| events.iter().position(found);
@@ -183,7 +189,15 @@ fn a_reminder_is_emitted_before_the_text_of_each_turn_that_carries_it() {
     let told = lines(script, &wanted);
     assert_eq!(
         told,
-        ["deduped k 1", "emitted Careful. 1", "text a", "emitted Careful. 2", "text b", "expired ttl Some(2)", "text c"]
+        [
+            "deduped k 1",
+            "emitted Careful. 1",
+            "text a",
+            "emitted Careful. 2",
+            "text b",
+            "expired ttl Some(2)",
+            "text c"
+        ]
     );
     let made = shown(script).into_iter().find_map(|event| match event {
         Event::Reminder(ReminderEvent::Emitted { reminder, provider_id, .. }) => Some((reminder.source, provider_id)),
