@@ -2,11 +2,12 @@
 
 use crate::report::wants_color;
 use serde_json::{Value, json};
+use serve::catalogue;
 use std::io::Write;
 use std::rc::Rc;
 use stdlib::limits::RunLimits;
 use stdlib::output::Captured;
-use stdlib::{Capability, Code, Diagnostic, Engine, Files, RunOptions, Source, catalogue, draw};
+use stdlib::{Capability, Code, Diagnostic, Engine, Files, RunOptions, Source, draw};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 use stdlib::limits::{RunLimits, parse_size, parse_time};
-use stdlib::{Capability, Diagnostic, Files, Project, RunOptions};
+use stdlib::{Capability, Diagnostic, Files, LogSettings, Project, RunOptions};
 
 /// What a run is given and what it is not.
 #[derive(clap::Args)]
@@ -38,10 +38,20 @@ impl Limits {
     /// # Errors
     /// Everything that is wrong with the project's file, and an event log that cannot be opened.
     pub(crate) fn options(self, script: &Path) -> Result<RunOptions, Vec<Diagnostic>> {
+        let (setup, log) = self.read(script)?;
+        let log = log.open(&[])?;
+        Ok(RunOptions { log: Some(log), ..setup.options() })
+    }
+
+    /// The same for a process that runs the script more than once: what each run is given, and where all of them keep their
+    /// events.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the project's file, and a home of event logs that there is not.
+    pub(crate) fn read(self, script: &Path) -> Result<(Setup, LogSettings), Vec<Diagnostic>> {
         let project = Project::of(script)?;
         let of_environment = std::env::var("HARN_EVENT_LOG").ok();
-        let said = [self.event_log.as_deref(), of_environment.as_deref()];
-        let log = project.log.open(&said)?;
+        let log = project.log.clone().said(&[self.event_log.as_deref(), of_environment.as_deref()])?;
         let said = RunLimits {
             fuel: self.fuel,
             depth: self.max_depth,
@@ -49,17 +59,33 @@ impl Limits {
             time: self.timeout,
             ..RunLimits::default()
         };
-        Ok(RunOptions {
+        let setup = Setup { seed: self.seed, denied: self.deny, limits: said.over(project.limits), project };
+        Ok((setup, log))
+    }
+}
+
+/// What each run of a script is given. It goes to other threads; what it makes does not.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    seed: Option<u64>,
+    denied: Vec<Capability>,
+    limits: RunLimits,
+    pub(crate) project: Project,
+}
+
+impl Setup {
+    /// For one run; it says nothing of where events are kept.
+    pub(crate) fn options(&self) -> RunOptions {
+        RunOptions {
             seed: self.seed,
             // What either takes away is away.
-            denied: self.deny.into_iter().chain(project.denied).collect(),
-            limits: said.over(project.limits),
-            models: project.models,
-            packs: project.packs,
-            log: Some(log),
+            denied: self.denied.iter().chain(&self.project.denied).copied().collect(),
+            limits: self.limits,
+            models: self.project.models.clone(),
+            packs: self.project.packs.clone(),
             loader: Rc::new(Files),
             ..RunOptions::default()
-        })
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod live;
 mod repl;
 mod report;
 mod run;
+mod serve;
 mod trace;
 
 use clap::{Parser, Subcommand};
@@ -43,6 +44,9 @@ enum Command {
     Trace(trace::Args),
     /// Type statements and see what they give
     Repl(repl::Args),
+    /// Serve a script to an editor
+    #[command(subcommand)]
+    Serve(serve::Wire),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         Command::Doc(args) => doc::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Repl(args) => repl::run(args),
+        Command::Serve(wire) => serve::run(wire),
     };
     // What does not fit into an exit code must not wrap round to success.
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))

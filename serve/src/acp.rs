@@ -1,5 +1,27 @@
-//! The Agent Client Protocol, over stdio: an editor and its agent.
+//! The Agent Client Protocol: a script served to an editor, over two streams of lines.
 //!
-//! - [`update`]: what a session shows, as the client is told of it.
+//! - [`serve`]: from the first line to the last. [`Settings`], [`Streams`], [`Bounds`], [`Room`]: how.
+//! - `transport`: lines in and out, with bounds. `connection`: which method is whose. `params`, `content`: reading them.
+//! - `initialize`, `session`, `mode`: the methods. `answer`, `error`: what is answered.
+//! - `peer`: the editor, as sessions see it. [`update`]: what a session shows, as the client is told of it.
+//! - [`CODES`]: the diagnostics of this wire.
 
+mod answer;
+mod codes;
+mod connection;
+mod content;
+mod error;
+mod initialize;
+mod mode;
+mod note;
+mod params;
+mod peer;
+mod serve;
+mod session;
+mod transport;
 pub mod update;
+
+pub use codes::CODES;
+pub use mode::{MODES, Mode};
+pub use serve::{Settings, serve};
+pub use transport::{Bounds, Room, Streams};

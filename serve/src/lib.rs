@@ -6,9 +6,19 @@
 //! | [`wire`] | the one table of names and words, inside and on each wire |
 //! | [`acp`] | the Agent Client Protocol |
 //! | [`host`] | sessions on workers, and whom they are served to |
+//! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod acp;
 pub mod bridge;
 pub mod host;
 pub mod wire;
+
+/// Every diagnostic code of harn, sorted: those of scripts and those of wires.
+#[must_use]
+pub fn catalogue() -> Vec<&'static stdlib::Code> {
+    let mut all = stdlib::catalogue();
+    all.extend(acp::CODES);
+    all.sort_by_key(|row| row.code);
+    all
+}

@@ -32,21 +32,39 @@ impl LogSettings {
     /// # Errors
     /// As [`LogSettings::open`].
     pub fn open_shared(&self, said: &[Option<&str>]) -> Result<Arc<dyn SharedLog>, Vec<Diagnostic>> {
-        let named = said.iter().flatten().find(|name| !name.is_empty()).map(|name| name.parse());
-        let home = named.transpose().map_err(|e| vec![diagnostic(&e)])?.or_else(|| self.home.clone());
-        Ok(match home.unwrap_or_default() {
-            Home::Memory => Arc::new(MemoryLog::keeping(self.kept)),
-            Home::Sqlite(path) => {
-                let log = SqliteLog::open(path, &self.sqlite).map_err(|e| vec![diagnostic(&e)])?;
-                Arc::new(OfRun::new(log, &run_id()))
-            }
+        let settings = self.clone().said(said)?;
+        Ok(match settings.open_file()? {
+            None => Arc::new(MemoryLog::keeping(settings.kept)),
+            Some(log) => Arc::new(OfRun::new(log, &run_id())),
         })
+    }
+
+    /// With the home that the first of `said` names which says something.
+    ///
+    /// # Errors
+    /// A name that names no home.
+    pub fn said(self, said: &[Option<&str>]) -> Result<LogSettings, Vec<Diagnostic>> {
+        let named = said.iter().flatten().find(|name| !name.is_empty()).map(|name| name.parse());
+        let named = named.transpose().map_err(|e| vec![diagnostic(&e)])?;
+        Ok(LogSettings { home: named.or(self.home), ..self })
+    }
+
+    /// The log, where it is kept in a file: it goes to other threads, and outlives the process.
+    ///
+    /// # Errors
+    /// A file that cannot be opened.
+    pub fn open_file(&self) -> Result<Option<SqliteLog>, Vec<Diagnostic>> {
+        match &self.home {
+            None | Some(Home::Memory) => Ok(None),
+            Some(Home::Sqlite(path)) => SqliteLog::open(path, &self.sqlite).map(Some).map_err(|e| vec![diagnostic(&e)]),
+        }
     }
 }
 
 /// What tells this process from all others that write to the same file. It follows from no seed: a run that is repeated
 /// is another run.
-fn run_id() -> String {
+#[must_use]
+pub fn run_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", now.as_micros(), std::process::id())
 }

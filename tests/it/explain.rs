@@ -8,6 +8,16 @@ use std::path::Path;
 
 /// Rows whose failure no script alone can show, and why.
 const WITHOUT_SCRIPT: &[(&str, &str)] = &[
+    ("HARN-ACP-001", "needs a client; in `acp`"),
+    ("HARN-ACP-002", "needs a client; in `acp`"),
+    ("HARN-ACP-003", "needs a client; in `acp`"),
+    ("HARN-ACP-004", "needs a client; in `acp`"),
+    ("HARN-ACP-005", "needs a client; in `acp`"),
+    ("HARN-ACP-006", "needs a client; in `acp`"),
+    ("HARN-ACP-007", "needs a client; in `acp`"),
+    ("HARN-ACP-008", "needs a client; in `acp`"),
+    ("HARN-ACP-009", "needs a fault of our own"),
+    ("HARN-ACP-010", "needs a client; in `acp`"),
     ("HARN-CFG-001", "needs a `harn.toml`; in `tests/diagnostics`"),
     ("HARN-CFG-002", "needs a `harn.toml`; in `tests/diagnostics`"),
     ("HARN-CFG-003", "needs a `harn.toml`; in `tests/diagnostics`"),

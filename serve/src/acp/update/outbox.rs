@@ -23,7 +23,6 @@ const MOST_PIECE: usize = 16 << 10;
 /// What the sessions of a connection have shown and the client has not taken. Shared by the threads of workers.
 #[derive(Debug)]
 pub struct Outbox {
-    wants: Wants,
     state: Mutex<State>,
     /// Something can be sent.
     more: Notify,
@@ -31,6 +30,7 @@ pub struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
+    wants: Wants,
     sessions: HashMap<Arc<str>, Shown>,
     /// The sessions with something to send, each once; the first is next.
     due: VecDeque<Arc<str>>,
@@ -74,13 +74,18 @@ impl Outbox {
     /// For a client.
     #[must_use]
     pub fn new(wants: Wants) -> Outbox {
-        Outbox { wants, state: Mutex::default(), more: Notify::new() }
+        Outbox { state: Mutex::new(State { wants, ..State::default() }), more: Notify::new() }
+    }
+
+    /// What the client wants, for the sessions that it comes to know from here on.
+    pub fn want(&self, wants: Wants) {
+        self.state().wants = wants;
     }
 
     /// The client knows the session from here on; what it has shown so far can be sent. `cwd` is where its tools start from.
     pub fn open(&self, session_id: &Arc<str>, cwd: PathBuf) {
         let mut state = self.state();
-        let updates = Updates::new(session_id.clone(), cwd, self.wants);
+        let updates = Updates::new(session_id.clone(), cwd, state.wants);
         state.sessions.entry(session_id.clone()).or_default().updates = Some(updates);
         state.make_due(session_id);
         drop(state);

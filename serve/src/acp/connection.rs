@@ -1,0 +1,162 @@
+//! [`Front`]: what comes in is handed over and answered later. It runs on the thread that serves all sessions, so nothing here
+//! waits.
+
+use std::collections::HashSet;
+use std::pin::Pin;
+use std::task::Poll;
+
+use agent_client_protocol::{
+    Client as Editor, ConnectionTo, Dispatch, Error, HandleDispatchFrom, Handled, Responder, UntypedMessage,
+};
+use serde_json::Value;
+
+use super::error::Refusal;
+use super::initialize::{self, Client};
+use super::note::note;
+use super::session::Sessions;
+use super::update::{ReminderUpdates, Wants};
+
+/// The requests that are answered.
+const REQUESTS: [&str; 9] = [
+    "initialize",
+    "authenticate",
+    "session/new",
+    "session/load",
+    "session/resume",
+    "session/list",
+    "session/prompt",
+    "session/set_mode",
+    "session/close",
+];
+
+/// How many names of unknown notifications are told of.
+const NAMES_TOLD: usize = 64;
+
+/// What comes later: the answer, and what is to happen once it is out.
+type Later = Pin<Box<dyn Future<Output = (Result<Value, Refusal>, Option<After>)> + Send>>;
+
+/// What is to happen once an answer is out.
+type After = Box<dyn FnOnce() + Send>;
+
+/// What a request comes to.
+enum Answer {
+    Now(Result<Value, Refusal>),
+    Later(Later),
+}
+
+impl Answer {
+    fn later(work: impl Future<Output = Result<Value, Refusal>> + Send + 'static) -> Answer {
+        Answer::Later(Box::pin(async move { (work.await, None) }))
+    }
+}
+
+/// The methods of a connection.
+pub(crate) struct Front {
+    sessions: Sessions,
+    /// What the editor can do, once it has said so.
+    client: Option<Client>,
+    told: HashSet<String>,
+}
+
+impl Front {
+    pub(crate) fn new(sessions: Sessions) -> Front {
+        Front { sessions, client: None, told: HashSet::new() }
+    }
+
+    fn request(&mut self, message: UntypedMessage, responder: &Responder<Value>) -> Answer {
+        let (method, params) = message.into_parts();
+        if self.client.is_none() && method != "initialize" {
+            return Answer::Now(Err(Refusal::not_initialized(&method)));
+        }
+        let sessions = self.sessions.clone();
+        match &*method {
+            "initialize" => Answer::Now(self.initialize(&params)),
+            "authenticate" => Answer::Now(Err(Refusal::params(
+                "methodId",
+                "`methodId` names no way to log in: this agent needs none, as `authMethods` says",
+            ))),
+            "session/new" => Answer::Later(Box::pin(open(sessions, params))),
+            "session/prompt" => Answer::later(sessions.prompt(params, responder.cancellation())),
+            "session/set_mode" => Answer::Now(sessions.set_mode(&params)),
+            "session/list" => Answer::Now(sessions.list(&params)),
+            "session/close" => Answer::later(sessions.close(params)),
+            _ => Answer::Now(Err(Refusal::unknown_method(&method, REQUESTS))),
+        }
+    }
+
+    fn initialize(&mut self, params: &Value) -> Result<Value, Refusal> {
+        let client = initialize::read(params)?;
+        self.sessions.peer.want(Wants::of(&client.capabilities, ReminderUpdates::Asked));
+        self.client = Some(client);
+        initialize::answer(false, &Value::Null).map_err(|error| Refusal::broken(error.to_string()))
+    }
+
+    /// A notification is never answered; what is wrong with one is told to whoever started the process.
+    fn notification(&mut self, message: UntypedMessage) {
+        let (method, params) = message.into_parts();
+        let outcome = match &*method {
+            "session/cancel" => self.sessions.cancel(&params),
+            // Of the protocol itself, and optional: `$/cancel_request` is known to the connection.
+            _ if method.starts_with("$/") => Ok(()),
+            _ if self.told.len() >= NAMES_TOLD || !self.told.insert(method.clone()) => Ok(()),
+            _ => Err(Refusal::unknown_method(&method, ["session/cancel"])),
+        };
+        if let Err(refusal) = outcome {
+            note(&format!("the notification `{method}` was ignored: {}", refusal.message()));
+        }
+    }
+}
+
+impl HandleDispatchFrom<Editor> for Front {
+    async fn handle_dispatch_from(
+        &mut self,
+        message: Dispatch,
+        _connection: ConnectionTo<Editor>,
+    ) -> Result<Handled<Dispatch>, Error> {
+        match message {
+            Dispatch::Request(message, responder) => match self.request(message, &responder) {
+                Answer::Now(answer) => respond(responder, answer),
+                Answer::Later(mut work) => {
+                    // Once at once, so that what is asked in a row is handed over in that order.
+                    match std::future::poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
+                        Poll::Ready(done) => finish(responder, done),
+                        Poll::Pending => {
+                            tokio::spawn(async move { finish(responder, work.await) });
+                        }
+                    }
+                }
+            },
+            Dispatch::Notification(message) => self.notification(message),
+            message @ Dispatch::Response(..) => return Ok(Handled::No { message, retry: false }),
+        }
+        Ok(Handled::Yes)
+    }
+
+    fn describe_chain(&self) -> impl std::fmt::Debug {
+        "Front"
+    }
+}
+
+/// `session/new`: what the session has shown so far follows its answer.
+async fn open(sessions: Sessions, params: Value) -> (Result<Value, Refusal>, Option<After>) {
+    let peer = sessions.peer.clone();
+    match sessions.open(params).await {
+        Ok((answer, handle)) => {
+            let cwd = handle.cwd().map(Into::into).unwrap_or_default();
+            (Ok(answer), Some(Box::new(move || peer.announce(handle.id(), cwd))))
+        }
+        Err(refusal) => (Err(refusal), None),
+    }
+}
+
+fn finish(responder: Responder<Value>, (answer, after): (Result<Value, Refusal>, Option<After>)) {
+    respond(responder, answer);
+    if let Some(after) = after {
+        after();
+    }
+}
+
+fn respond(responder: Responder<Value>, answer: Result<Value, Refusal>) {
+    // It fails only where the connection has ended, and then nobody waits for it.
+    let _ = responder.respond_with_result(answer.map_err(Error::from));
+}

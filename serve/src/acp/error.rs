@@ -1,0 +1,156 @@
+//! [`Refusal`]: what is answered to a message that is refused. A sentence for a person, and beside it what a program needs.
+
+use agent_client_protocol::{Error, ErrorCode};
+use runtime::words::nearest;
+use serde_json::{Map, Value};
+
+use crate::host::{Failure, HostError};
+
+/// A request that comes before `initialize`. JSON-RPC leaves the codes from -32099 to -32000 to servers; -32000 itself
+/// means to editors that somebody must log in, and -32002 that a resource is not there.
+const NOT_INITIALIZED: i32 = -32003;
+
+/// A session, or the server, that cannot take a request now.
+const NOT_NOW: i32 = -32004;
+
+/// What is answered to a message that is refused.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Refusal {
+    rpc: ErrorCode,
+    message: String,
+    data: Map<String, Value>,
+}
+
+impl Refusal {
+    /// Refuses with a code of JSON-RPC, a code of harn, and a sentence.
+    pub(crate) fn new(rpc: impl Into<ErrorCode>, code: &str, message: impl Into<String>) -> Refusal {
+        let data = Map::from_iter([("code".to_owned(), code.into())]);
+        Refusal { rpc: rpc.into(), message: message.into(), data }
+    }
+
+    /// Names the field that is at fault, from the parameters on: `prompt[1].text`.
+    pub(crate) fn field(self, field: &str) -> Refusal {
+        self.with("field", field)
+    }
+
+    /// Says in a word why.
+    pub(crate) fn reason(self, reason: &str) -> Refusal {
+        self.with("reason", reason)
+    }
+
+    /// Says what was probably meant.
+    pub(crate) fn suggestion(self, suggestion: Option<&str>) -> Refusal {
+        match suggestion {
+            Some(word) => {
+                let message = format!("{}; did you mean `{word}`?", self.message);
+                Refusal { message, ..self }.with("suggestion", word)
+            }
+            None => self,
+        }
+    }
+
+    /// Puts something beside the sentence.
+    pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Refusal {
+        self.data.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// The sentence.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The `error` of an answer.
+    pub(crate) fn into_json(self) -> Value {
+        let Refusal { rpc, message, data } = self;
+        serde_json::json!({"code": rpc.value(), "message": message, "data": data})
+    }
+
+    pub(crate) fn no_json(error: &serde_json::Error) -> Refusal {
+        Refusal::new(ErrorCode::PARSE_ERROR, "HARN-ACP-001", format!("the line is no JSON: {error}"))
+    }
+
+    pub(crate) fn line_too_long(bytes: usize, limit: usize) -> Refusal {
+        let message = format!("the line has {bytes} bytes and was skipped; a line may have {limit}");
+        Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-002", message).reason("line_too_long").with("limit", limit)
+    }
+
+    pub(crate) fn batch() -> Refusal {
+        let message = "a list of messages is not taken; send each message as a line of its own";
+        Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-003", message).reason("batch")
+    }
+
+    pub(crate) fn no_message(kind: &str) -> Refusal {
+        let message = format!("a message of JSON-RPC is an object, not {kind}");
+        Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-003", message)
+    }
+
+    pub(crate) fn envelope(field: &str, problem: &str) -> Refusal {
+        let message = format!("`{field}` of a JSON-RPC message {problem}");
+        Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-003", message).field(field)
+    }
+
+    pub(crate) fn unknown_method<'a>(method: &str, known: impl IntoIterator<Item = &'a str>) -> Refusal {
+        Refusal::new(ErrorCode::METHOD_NOT_FOUND, "HARN-ACP-004", format!("there is no method `{}`", shortened(method)))
+            .suggestion(nearest(method, known))
+    }
+
+    pub(crate) fn not_initialized(method: &str) -> Refusal {
+        let message = format!("`{method}` comes before `initialize`, which must be the first request");
+        Refusal::new(NOT_INITIALIZED, "HARN-ACP-005", message).reason("not_initialized")
+    }
+
+    /// Parameters that are wrong, in the field `field`.
+    pub(crate) fn params(field: &str, message: impl Into<String>) -> Refusal {
+        Refusal::new(ErrorCode::INVALID_PARAMS, "HARN-ACP-006", message).field(field)
+    }
+
+    pub(crate) fn unknown_session(id: &str) -> Refusal {
+        let message = format!("no session `{}` is open; `session/new` opens one", shortened(id));
+        Refusal::new(ErrorCode::RESOURCE_NOT_FOUND, "HARN-ACP-007", message).field("sessionId").with("sessionId", id)
+    }
+
+    pub(crate) fn not_now(reason: &str, message: impl Into<String>) -> Refusal {
+        Refusal::new(NOT_NOW, "HARN-ACP-008", message).reason(reason)
+    }
+
+    /// A script that failed.
+    pub(crate) fn failed(failure: &Failure) -> Refusal {
+        Refusal::new(ErrorCode::INTERNAL_ERROR, &failure.code, &*failure.message).with("diagnostic", &*failure.drawn)
+    }
+
+    pub(crate) fn broken(message: impl Into<String>) -> Refusal {
+        Refusal::new(ErrorCode::INTERNAL_ERROR, "HARN-ACP-009", message)
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        Error::new(refusal.rpc, refusal.message).data(Value::Object(refusal.data))
+    }
+}
+
+impl From<HostError> for Refusal {
+    fn from(error: HostError) -> Refusal {
+        let message = error.to_string();
+        match error {
+            HostError::UnknownSession(id) => Refusal::unknown_session(&id),
+            HostError::Exists(_) => Refusal::not_now("session_open", message).field("sessionId"),
+            HostError::Busy(_) => Refusal::not_now("busy", message),
+            HostError::Closed(_) => Refusal::not_now("closed", message),
+            HostError::Full(_) => Refusal::not_now("sessions_full", message),
+            HostError::Stopping => Refusal::not_now("stopping", message),
+            HostError::Broken { .. } => Refusal::broken(message),
+            HostError::Failed(failure) => Refusal::failed(&failure),
+        }
+    }
+}
+
+/// What the peer wrote, short enough for a sentence.
+fn shortened(written: &str) -> String {
+    const LONGEST: usize = 80;
+    match written.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &written[..end]),
+        None => written.to_owned(),
+    }
+}

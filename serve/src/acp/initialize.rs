@@ -1,0 +1,62 @@
+//! `initialize`: what both sides can do.
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema::{
+    AgentCapabilities, ClientCapabilities, Implementation, InitializeResponse, PromptCapabilities, SessionCapabilities,
+    SessionCloseCapabilities, SessionListCapabilities, SessionResumeCapabilities,
+};
+use serde_json::Value;
+
+use super::content;
+use super::error::Refusal;
+use super::params::Params;
+
+/// What the peer has said of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Client {
+    /// What it can do. What is written wrongly there counts as left out, as the protocol says.
+    pub(crate) capabilities: ClientCapabilities,
+}
+
+/// Reads what the peer says of itself. Any version is taken: the answer names the one that is spoken, and a client that does
+/// not speak it leaves.
+///
+/// # Errors
+/// A field of the wrong type.
+pub(crate) fn read(params: &Value) -> Result<Client, Refusal> {
+    let params = Params::of(params)?;
+    params.number("protocolVersion")?;
+    let capabilities = params.optional_object("clientCapabilities")?;
+    if let Some(info) = params.optional_object("clientInfo")? {
+        info.str("name")?;
+        info.optional_str("version")?;
+    }
+    content::meta(&params)?;
+    let capabilities = capabilities.map(|it| serde_json::from_value(Value::Object(it.object().clone())));
+    Ok(Client { capabilities: capabilities.and_then(Result::ok).unwrap_or_default() })
+}
+
+/// What this side can do. Sessions can be loaded where `stored`: where the event log outlives the process.
+///
+/// # Errors
+/// None in practice: all of it can be written as JSON.
+pub(crate) fn answer(stored: bool, reminders: &Value) -> Result<Value, serde_json::Error> {
+    let mut sessions =
+        SessionCapabilities::new().list(SessionListCapabilities::new()).close(SessionCloseCapabilities::new());
+    if stored {
+        sessions = sessions.resume(SessionResumeCapabilities::new());
+    }
+    let capabilities = AgentCapabilities::new()
+        .load_session(stored)
+        .prompt_capabilities(PromptCapabilities::new().embedded_context(true))
+        .session_capabilities(sessions);
+    let response = InitializeResponse::new(ProtocolVersion::V1)
+        .agent_capabilities(capabilities)
+        .agent_info(Implementation::new("harn", env!("CARGO_PKG_VERSION")).title("Harn".to_owned()));
+    let mut answer = serde_json::to_value(response)?;
+    // Once where the RFC has it, and once where clients that drop what they do not know leave it alone.
+    let capabilities = &mut answer["agentCapabilities"];
+    capabilities["reminders"] = reminders.clone();
+    capabilities["_meta"]["harn"]["reminders"] = reminders.clone();
+    Ok(answer)
+}

@@ -1,0 +1,162 @@
+//! [`Params`]: reading parameters, with the path of the field that is wrong. Keys that nobody asks for are left alone, as the
+//! protocol says.
+
+use runtime::words::nearest;
+use serde_json::{Map, Value};
+
+use super::error::Refusal;
+use super::transport::kind;
+
+/// An object among the parameters of a message.
+#[derive(Debug, Clone)]
+pub(crate) struct Params<'a> {
+    object: &'a Map<String, Value>,
+    /// Where it stands: nothing for the parameters themselves.
+    path: String,
+}
+
+/// A value among the parameters, for those who expect more than one sort.
+type Take<'a, T> = fn(&'a Value) -> Option<T>;
+
+impl<'a> Params<'a> {
+    /// The parameters of a message.
+    ///
+    /// # Errors
+    /// They are no object.
+    pub(crate) fn of(params: &'a Value) -> Result<Params<'a>, Refusal> {
+        Params::at(params, String::new())
+    }
+
+    fn at(value: &'a Value, path: String) -> Result<Params<'a>, Refusal> {
+        match value {
+            Value::Object(object) => Ok(Params { object, path }),
+            other if path.is_empty() => {
+                Err(Refusal::params("params", format!("`params` must be an object, not {}", kind(other))))
+            }
+            other => Err(wrong(&path, "an object", other)),
+        }
+    }
+
+    /// The path of a field of this object.
+    pub(crate) fn path(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// A field as it came; nothing where it is null too.
+    pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
+        self.object.get(key).filter(|value| !value.is_null())
+    }
+
+    /// The object itself.
+    pub(crate) fn object(&self) -> &'a Map<String, Value> {
+        self.object
+    }
+
+    fn optional<T>(&self, key: &str, wanted: &str, take: Take<'a, T>) -> Result<Option<T>, Refusal> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(value) => take(value).map(Some).ok_or_else(|| wrong(&self.path(key), wanted, value)),
+        }
+    }
+
+    fn required<T>(&self, key: &str, wanted: &str, take: Take<'a, T>) -> Result<T, Refusal> {
+        self.optional(key, wanted, take)?.ok_or_else(|| self.missing(key, wanted))
+    }
+
+    fn missing(&self, key: &str, wanted: &str) -> Refusal {
+        let path = self.path(key);
+        // A name that is nearly the one that is missing was probably meant for it.
+        let near = self.object.keys().find(|name| *name != key && nearest(name, [key]).is_some());
+        let message = match near {
+            Some(near) => format!("`{path}` is missing; it must be {wanted}, and `{near}` is no field"),
+            None => format!("`{path}` is missing; it must be {wanted}"),
+        };
+        let refusal = Refusal::params(&path, message);
+        if near.is_some() { refusal.with("suggestion", key) } else { refusal }
+    }
+
+    /// A text that must be there.
+    pub(crate) fn str(&self, key: &str) -> Result<&'a str, Refusal> {
+        self.required(key, "a string", Value::as_str)
+    }
+
+    /// A text that may be there.
+    pub(crate) fn optional_str(&self, key: &str) -> Result<Option<&'a str>, Refusal> {
+        self.optional(key, "a string", Value::as_str)
+    }
+
+    /// An object that may be there.
+    pub(crate) fn optional_object(&self, key: &str) -> Result<Option<Params<'a>>, Refusal> {
+        self.get(key).map(|value| Params::at(value, self.path(key))).transpose()
+    }
+
+    /// An object that must be there.
+    pub(crate) fn object_at(&self, key: &str) -> Result<Params<'a>, Refusal> {
+        self.optional_object(key)?.ok_or_else(|| self.missing(key, "an object"))
+    }
+
+    /// A list of objects that must be there.
+    pub(crate) fn objects(&self, key: &str) -> Result<Vec<Params<'a>>, Refusal> {
+        let items = self.required(key, "a list of objects", Value::as_array)?;
+        items.iter().enumerate().map(|(i, item)| Params::at(item, format!("{}[{i}]", self.path(key)))).collect()
+    }
+
+    /// A list of texts that may be there.
+    pub(crate) fn strs(&self, key: &str) -> Result<Vec<&'a str>, Refusal> {
+        let items = self.optional(key, "a list of strings", Value::as_array)?.map_or(&[][..], Vec::as_slice);
+        let item = |(i, item): (usize, &'a Value)| {
+            item.as_str().ok_or_else(|| wrong(&format!("{}[{i}]", self.path(key)), "a string", item))
+        };
+        items.iter().enumerate().map(item).collect()
+    }
+
+    /// A whole number that must be there.
+    pub(crate) fn number(&self, key: &str) -> Result<u64, Refusal> {
+        self.required(key, "a whole number from 0", Value::as_u64)
+    }
+
+    /// What a field that is there and well-typed is refused for.
+    pub(crate) fn refuse(&self, key: &str, problem: &str) -> Refusal {
+        let path = self.path(key);
+        Refusal::params(&path, format!("`{path}` {problem}"))
+    }
+}
+
+fn wrong(path: &str, wanted: &str, got: &Value) -> Refusal {
+    Refusal::params(path, format!("`{path}` must be {wanted}, not {}", kind(got)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(refusal: Refusal) -> (String, Value) {
+        let error = refusal.into_json();
+        assert_eq!((error["code"].clone(), error["data"]["code"].clone()), (json!(-32602), json!("HARN-ACP-006")));
+        (error["message"].as_str().unwrap().to_owned(), error["data"]["field"].clone())
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_path() {
+        let value = json!({"prompt": [{"type": "text", "text": 7}, 3], "cwd": null, "deep": {"a": []}});
+        let params = Params::of(&value).unwrap();
+        let (message, field) = told(params.objects("prompt").unwrap_err());
+        assert_eq!((&*message, field), ("`prompt[1]` must be an object, not a number", json!("prompt[1]")));
+        let (message, field) = told(params.str("cwd").unwrap_err());
+        assert_eq!((&*message, field), ("`cwd` is missing; it must be a string", json!("cwd")));
+        let (message, field) = told(params.object_at("deep").unwrap().str("a").unwrap_err());
+        assert_eq!((&*message, field), ("`deep.a` must be a string, not a list", json!("deep.a")));
+        let (message, _) = told(Params::of(&json!([1])).unwrap_err());
+        assert_eq!(message, "`params` must be an object, not a list");
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_right_is_told() {
+        let value = json!({"sesionId": "a"});
+        let refusal = Params::of(&value).unwrap().str("sessionId").unwrap_err().into_json();
+        assert_eq!(refusal["data"]["suggestion"], "sessionId");
+        assert_eq!(refusal["message"], "`sessionId` is missing; it must be a string, and `sesionId` is no field");
+    }
+}

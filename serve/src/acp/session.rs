@@ -1,0 +1,142 @@
+//! The methods of sessions: each reads its parameters, hands over to the host, and answers once that has.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agent_client_protocol::RequestCancellation;
+use runtime::data::Data;
+use serde_json::{Value, json};
+
+use super::error::Refusal;
+use super::note::note;
+use super::params::Params;
+use super::peer::AcpPeer;
+use super::{answer, content, mode};
+use crate::host::{Handle, Host, NewSession, Prompt};
+
+/// How many sessions one answer to `session/list` tells.
+const PAGE: usize = 100;
+
+/// What the methods work with.
+#[derive(Clone)]
+pub(crate) struct Sessions {
+    pub(crate) host: Host,
+    pub(crate) peer: Arc<AcpPeer>,
+    /// The mode of new sessions.
+    pub(crate) mode: Arc<str>,
+}
+
+impl Sessions {
+    /// `session/new`. The session comes with the answer: what it shows waits until that is out.
+    pub(crate) async fn open(self, params: Value) -> Result<(Value, Handle), Refusal> {
+        let new = new_session(&Params::of(&params)?, self.mode.clone())?;
+        let handle = self.host.open(new).await?;
+        let answer = json!({"sessionId": &**handle.id(), "modes": mode::state(&handle.mode())});
+        Ok((answer, handle))
+    }
+
+    /// `session/prompt`.
+    pub(crate) async fn prompt(self, params: Value, cancellation: RequestCancellation) -> Result<Value, Refusal> {
+        let params = Params::of(&params)?;
+        let handle = self.find(&params)?;
+        let read = content::read(&params, "prompt")?;
+        let metadata = content::meta(&params)?;
+        let prompt = Prompt { text: read.text, message: read.message, metadata, task_id: None };
+        let working = handle.prompt(prompt);
+        tokio::pin!(working);
+        let ended = tokio::select! {
+            biased;
+            ended = &mut working => ended,
+            () = cancellation.cancelled() => {
+                handle.cancel("the client has cancelled the request");
+                working.await
+            }
+        };
+        self.peer.tell(handle.id());
+        let used = self.peer.take_usage(handle.id());
+        answer::of_prompt(ended?, used)
+    }
+
+    /// `session/cancel`, a notification. A session that is at nothing has nothing to cancel.
+    pub(crate) fn cancel(&self, params: &Value) -> Result<(), Refusal> {
+        let handle = self.find(&Params::of(params)?)?;
+        handle.cancel("the client has cancelled the prompt");
+        Ok(())
+    }
+
+    /// `session/set_mode`.
+    pub(crate) fn set_mode(&self, params: &Value) -> Result<Value, Refusal> {
+        let params = Params::of(params)?;
+        let handle = self.find(&params)?;
+        handle.set_mode(mode::read(&params)?);
+        Ok(json!({}))
+    }
+
+    /// `session/close`.
+    pub(crate) async fn close(self, params: Value) -> Result<Value, Refusal> {
+        let params = Params::of(&params)?;
+        let id: Arc<str> = params.str("sessionId")?.into();
+        self.host.close(&id).await?;
+        self.peer.forget(&id);
+        Ok(json!({}))
+    }
+
+    /// `session/list`.
+    pub(crate) fn list(&self, params: &Value) -> Result<Value, Refusal> {
+        // This request alone may come without parameters.
+        let none = json!({});
+        let params = Params::of(if params.is_null() { &none } else { params })?;
+        let cwd = params.optional_str("cwd")?.map(|_| absolute(&params, "cwd")).transpose()?;
+        let after = params.optional_str("cursor")?;
+        let mut found = self.host.sessions();
+        found.retain(|it| cwd.is_none_or(|cwd| it.cwd() == Some(cwd)) && after.is_none_or(|after| &**it.id() > after));
+        let next = (found.len() > PAGE).then(|| found[PAGE - 1].id().clone());
+        let row = |it: &Handle| json!({"sessionId": &**it.id(), "cwd": it.cwd().map(Path::to_string_lossy)});
+        let mut answer = json!({"sessions": found.iter().take(PAGE).map(row).collect::<Vec<_>>()});
+        if let Some(next) = next {
+            answer["nextCursor"] = (*next).into();
+        }
+        Ok(answer)
+    }
+
+    /// The session that a message is about.
+    pub(crate) fn find(&self, params: &Params<'_>) -> Result<Handle, Refusal> {
+        Ok(self.host.session(params.str("sessionId")?)?)
+    }
+}
+
+/// A session as the editor wants it. Servers of tools that it names are told to the script and not started: the runtime has no
+/// client for them.
+fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, Refusal> {
+    let cwd = absolute(params, "cwd")?;
+    let mut metadata = content::meta(params)?;
+    if params.get("mcpServers").is_some() {
+        let servers = params.objects("mcpServers")?;
+        for server in &servers {
+            server.str("name")?;
+        }
+        if !servers.is_empty() {
+            let all = servers.iter().map(|server| Data::from(Value::Object(server.object().clone())));
+            metadata = with(metadata, "mcp_servers", Data::list(all));
+            note(
+                "the client names MCP servers; they are not started, the script finds them in `context.metadata.mcp_servers`",
+            );
+        }
+    }
+    let more = params.strs("additionalDirectories")?;
+    if !more.is_empty() {
+        metadata = with(metadata, "additional_directories", Data::list(more.into_iter().map(Data::from)));
+    }
+    Ok(NewSession { cwd: Some(cwd.to_owned()), metadata, mode: Some(mode), id: None })
+}
+
+fn with(metadata: Data, key: &str, value: Data) -> Data {
+    let metadata = if metadata.is_nil() { Data::empty_dict() } else { metadata };
+    metadata.with(key, value)
+}
+
+/// A path of the field `key`, from the root on: there is no other folder that both sides know.
+fn absolute<'a>(params: &Params<'a>, key: &str) -> Result<&'a Path, Refusal> {
+    let path = Path::new(params.str(key)?);
+    if path.is_absolute() { Ok(path) } else { Err(params.refuse(key, "must be an absolute path")) }
+}

@@ -1,0 +1,104 @@
+//! A line as a message of JSON-RPC, or what is wrong with it. The crate would refuse the same lines with less to read.
+
+use agent_client_protocol::RawJsonRpcMessage;
+use serde_json::{Map, Value, json};
+
+use super::lines::Line;
+use crate::acp::error::Refusal;
+
+/// What to answer to a line that is no message: the error, and the id where one can be read.
+#[derive(Debug)]
+pub(crate) struct BadLine {
+    id: Value,
+    refusal: Refusal,
+}
+
+impl BadLine {
+    /// The answer as a line.
+    pub(crate) fn answer(self) -> String {
+        json!({"jsonrpc": "2.0", "id": self.id, "error": self.refusal.into_json()}).to_string()
+    }
+}
+
+/// Reads a line. Nothing is answered to an answer that is wrong: two sides that do so would go on for ever.
+///
+/// # Errors
+/// What to answer, where the peer waits for an answer.
+pub(crate) fn read(line: Line, limit: usize) -> Result<Option<RawJsonRpcMessage>, BadLine> {
+    let without_id = |refusal| BadLine { id: Value::Null, refusal };
+    let text = match line {
+        Line::Text(text) => text,
+        Line::TooLong { bytes } => return Err(without_id(Refusal::line_too_long(bytes, limit))),
+    };
+    let value: Value = serde_json::from_str(&text).map_err(|error| without_id(Refusal::no_json(&error)))?;
+    let object = match value {
+        Value::Object(object) => object,
+        Value::Array(_) => return Err(without_id(Refusal::batch())),
+        other => return Err(without_id(Refusal::no_message(kind(&other)))),
+    };
+    let is_answer = !object.contains_key("method") && (object.contains_key("result") || object.contains_key("error"));
+    let fault = fault(&object, is_answer);
+    let id = object.get("id").filter(|id| is_id(id)).cloned().unwrap_or(Value::Null);
+    if let Some((field, problem)) = fault {
+        return if is_answer { Ok(None) } else { Err(BadLine { id, refusal: Refusal::envelope(field, &problem) }) };
+    }
+    match serde_json::from_value(Value::Object(object)) {
+        Ok(message) => Ok(Some(message)),
+        Err(_) if is_answer => Ok(None),
+        Err(error) => Err(BadLine { id, refusal: Refusal::envelope("jsonrpc", &error.to_string()) }),
+    }
+}
+
+/// The field of an envelope that is wrong, and how.
+fn fault(object: &Map<String, Value>, is_answer: bool) -> Option<(&'static str, String)> {
+    let wrong = |field, wanted: &str, got: Option<&Value>| {
+        Some((
+            field,
+            got.map_or_else(
+                || format!("is missing; it must be {wanted}"),
+                |got| format!("must be {wanted}, not {}", kind(got)),
+            ),
+        ))
+    };
+    match object.get("jsonrpc") {
+        Some(Value::String(version)) if version == "2.0" => {}
+        Some(Value::String(version)) => return Some(("jsonrpc", format!("must be \"2.0\", not {version:?}"))),
+        got => return wrong("jsonrpc", "\"2.0\"", got),
+    }
+    match object.get("id") {
+        Some(id) if !is_id(id) => return wrong("id", "a string, an integer or null", Some(id)),
+        _ => {}
+    }
+    if is_answer {
+        return None;
+    }
+    if object.contains_key("result") || object.contains_key("error") {
+        return Some(("method", "stands beside `result` or `error`; a message is a request or an answer".to_owned()));
+    }
+    match object.get("method") {
+        Some(Value::String(_)) => {}
+        got => return wrong("method", "a string", got),
+    }
+    match object.get("params") {
+        None | Some(Value::Object(_) | Value::Array(_) | Value::Null) => None,
+        got => wrong("params", "an object", got),
+    }
+}
+
+/// Whether a value may name a request: what is told apart again when it is answered.
+fn is_id(id: &Value) -> bool {
+    id.is_null() || id.is_string() || id.is_i64()
+}
+
+/// What a value is, for a person.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) if number.is_f64() => "a number with a fraction",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

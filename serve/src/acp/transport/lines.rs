@@ -1,0 +1,146 @@
+//! [`Splitter`]: bytes into lines, however the bytes come cut, with a bound on what a line may hold.
+
+/// A line as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// Its text. Bytes that are no UTF-8 are U+FFFD, so the line is refused as what it is and the connection goes on.
+    Text(String),
+    /// It was longer than allowed and has been skipped to its end.
+    TooLong {
+        /// How many bytes it had, its end left out.
+        bytes: usize,
+    },
+}
+
+impl Line {
+    /// How many bytes it holds in memory.
+    pub(crate) fn held(&self) -> usize {
+        match self {
+            Line::Text(text) => text.len(),
+            Line::TooLong { .. } => 0,
+        }
+    }
+}
+
+/// Cuts what is read into lines. Blank lines are no lines.
+#[derive(Debug)]
+pub(crate) struct Splitter {
+    limit: usize,
+    /// The line so far.
+    held: Vec<u8>,
+    /// How many bytes of a line that is too long are gone already.
+    skipped: usize,
+}
+
+impl Splitter {
+    /// Lines of at most `limit` bytes.
+    pub(crate) fn new(limit: usize) -> Splitter {
+        Splitter { limit, held: Vec::new(), skipped: 0 }
+    }
+
+    /// Takes what was read; each line that it ends goes to `take`.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line)) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            self.add(&bytes[..end]);
+            if let Some(line) = self.line() {
+                take(line);
+            }
+            bytes = &bytes[end + 1..];
+        }
+        self.add(bytes);
+    }
+
+    /// The line that the end of the input ended, where there is one.
+    pub(crate) fn finish(&mut self) -> Option<Line> {
+        self.line()
+    }
+
+    fn add(&mut self, piece: &[u8]) {
+        if self.skipped > 0 || self.held.len() + piece.len() > self.limit {
+            self.skipped += self.held.len() + piece.len();
+            self.held = Vec::new();
+        } else {
+            self.held.extend_from_slice(piece);
+        }
+    }
+
+    fn line(&mut self) -> Option<Line> {
+        let skipped = std::mem::take(&mut self.skipped);
+        if skipped > 0 {
+            return Some(Line::TooLong { bytes: skipped });
+        }
+        let mut line = std::mem::take(&mut self.held);
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return None;
+        }
+        let text = String::from_utf8(line);
+        Some(Line::Text(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(limit: usize, pieces: &[&[u8]]) -> Vec<Line> {
+        let mut splitter = Splitter::new(limit);
+        let mut lines = Vec::new();
+        for piece in pieces {
+            splitter.feed(piece, |line| lines.push(line));
+        }
+        lines.extend(splitter.finish());
+        lines
+    }
+
+    fn text(text: &str) -> Line {
+        Line::Text(text.to_owned())
+    }
+
+    #[test]
+    fn lines_are_the_same_wherever_the_input_is_cut() {
+        let input = "{\"a\": \"ä\"}\r\n\n  \r\n{}\n\"half".as_bytes();
+        let whole = split(64, &[input]);
+        assert_eq!(whole, [text("{\"a\": \"ä\"}"), text("{}"), text("\"half")]);
+        for cut in 0..=input.len() {
+            assert_eq!(split(64, &[&input[..cut], &input[cut..]]), whole, "cut at {cut}");
+        }
+        let bytes: Vec<&[u8]> = input.chunks(1).collect();
+        assert_eq!(split(64, &bytes), whole);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_not() {
+        let input = b"123456789\n12345678\n1234567890123\nok\n123456789";
+        let long = |bytes| Line::TooLong { bytes };
+        let whole = [long(9), text("12345678"), long(13), text("ok"), long(9)];
+        assert_eq!(split(8, &[input]), whole);
+        for cut in 0..=input.len() {
+            assert_eq!(split(8, &[&input[..cut], &input[cut..]]), whole, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_skipped_is_not_held() {
+        let mut splitter = Splitter::new(16);
+        for _ in 0..1_000 {
+            splitter.feed(&[b'x'; 1024], |line| panic!("{line:?}"));
+            assert!(splitter.held.capacity() <= 16, "{}", splitter.held.capacity());
+        }
+        assert_eq!(splitter.finish(), Some(Line::TooLong { bytes: 1_024_000 }));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_become_replacement_characters() {
+        assert_eq!(split(64, &[b"{\"a\": \"\xff\"}\n\xc3\n"]), [text("{\"a\": \"\u{fffd}\"}"), text("\u{fffd}")]);
+    }
+
+    #[test]
+    fn an_end_without_a_line_gives_none() {
+        assert_eq!(split(8, &[b"a\n"]), [text("a")]);
+        assert_eq!(split(8, &[b"a\n \r"]), [text("a")]);
+        assert_eq!(split(8, &[]), []);
+    }
+}

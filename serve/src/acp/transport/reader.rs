@@ -1,0 +1,75 @@
+//! The thread that reads what the peer writes. The front takes its lines one by one, so what was read and not yet taken
+//! stays bounded, by lines and by bytes, and beyond that the peer's pipe fills up.
+
+use std::io::{ErrorKind, Read};
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+
+use super::lines::{Line, Splitter};
+
+/// How many lines are read ahead.
+const AHEAD: usize = 64;
+
+/// How much is asked of the system at once, in bytes.
+const CHUNK: usize = 64 * 1024;
+
+/// A line and its share of the memory for lines, given back when it is dropped.
+pub(crate) struct Arrived {
+    pub(crate) line: Line,
+    _share: OwnedSemaphorePermit,
+}
+
+/// What the thread reads.
+pub(crate) struct Input {
+    /// The lines, in order.
+    pub(crate) lines: mpsc::Receiver<Arrived>,
+    /// Whether the input has ended, told before its last lines are taken.
+    pub(crate) ended: watch::Receiver<bool>,
+}
+
+/// Reads lines of at most `limit` bytes until the input ends. Lines that are held for the front are together at most twice as
+/// big, each taken as a kilobyte at least.
+pub(crate) fn read_lines(mut input: Box<dyn Read + Send>, limit: usize, front: Handle) -> Input {
+    let (lines, arrived) = mpsc::channel(AHEAD);
+    let (end, ended) = watch::channel(false);
+    let memory = Arc::new(Semaphore::new(kilobytes(limit) as usize * 2));
+    std::thread::spawn(move || {
+        let mut splitter = Splitter::new(limit);
+        let mut chunk = vec![0; CHUNK];
+        let hand_over = |line: Line| {
+            let share = memory.clone().acquire_many_owned(kilobytes(line.held()));
+            let share = front.block_on(share).ok()?;
+            lines.blocking_send(Arrived { line, _share: share }).ok()
+        };
+        loop {
+            let read = match input.read(&mut chunk) {
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                // An input that cannot be read has ended.
+                Err(_) => 0,
+            };
+            let mut complete = Vec::new();
+            if read == 0 {
+                end.send_replace(true);
+                complete.extend(splitter.finish());
+            } else {
+                splitter.feed(&chunk[..read], |line| complete.push(line));
+            }
+            for line in complete {
+                if hand_over(line).is_none() {
+                    return;
+                }
+            }
+            if read == 0 {
+                return;
+            }
+        }
+    });
+    Input { lines: arrived, ended }
+}
+
+fn kilobytes(bytes: usize) -> u32 {
+    u32::try_from(bytes / 1024 + 1).unwrap_or(u32::MAX / 4).min(u32::MAX / 4)
+}

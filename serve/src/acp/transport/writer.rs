@@ -1,0 +1,56 @@
+//! The thread that writes to the peer: whole lines and nothing else. A peer that does not read stops this thread and no other.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use super::gauge::Gauge;
+
+/// How much is given to the system at once, in bytes, where more than one line waits.
+const CHUNK: usize = 64 * 1024;
+
+/// Where lines for the peer go. Never waits: the gauge says when to hold back.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    lines: Sender<String>,
+    gauge: Arc<Gauge>,
+}
+
+impl Writer {
+    /// Begins to write to `output`.
+    pub(crate) fn new(output: Box<dyn Write + Send>, gauge: Arc<Gauge>) -> Writer {
+        let (lines, waiting) = channel();
+        let written = gauge.clone();
+        std::thread::spawn(move || write_lines(output, &waiting, &written));
+        Writer { lines, gauge }
+    }
+
+    /// Writes a line whose frame the gauge has counted. The line holds no end of line.
+    pub(crate) fn put(&self, line: String) {
+        self.gauge.text(line.len());
+        // The thread ends only when all of these are dropped.
+        let _ = self.lines.send(line);
+    }
+}
+
+fn write_lines(mut output: Box<dyn Write + Send>, lines: &Receiver<String>, gauge: &Gauge) {
+    let mut chunk = Vec::new();
+    while let Ok(line) = lines.recv() {
+        let (mut frames, mut bytes) = (0, 0);
+        let mut next = Some(line);
+        while let Some(line) = next {
+            frames += 1;
+            bytes += line.len();
+            chunk.extend_from_slice(line.as_bytes());
+            chunk.push(b'\n');
+            next = if chunk.len() < CHUNK { lines.try_recv().ok() } else { None };
+        }
+        // Once the peer is gone, what is still said to it is forgotten here.
+        if !gauge.is_gone() && output.write_all(&chunk).and_then(|()| output.flush()).is_err() {
+            gauge.end();
+        }
+        gauge.taken(frames, bytes);
+        chunk.clear();
+        chunk.shrink_to(CHUNK);
+    }
+}
