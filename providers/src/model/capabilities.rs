@@ -1,7 +1,7 @@
 //! What each route can take: the built-in table, laid over by the rows of a project.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use globset::{Glob, GlobMatcher};
 use runtime::capabilities::{Capabilities, Placement, Wire};
@@ -136,7 +136,13 @@ impl CapabilityTable {
     /// # Errors
     /// None, unless the data file of this crate is broken, which its tests would show.
     pub fn built_in() -> Result<CapabilityTable, CapabilityError> {
-        CapabilityTable::default().with_toml("capabilities.toml", include_str!("capabilities.toml"))
+        // Many sessions of one process share it.
+        static READ: OnceLock<CapabilityTable> = OnceLock::new();
+        if let Some(table) = READ.get() {
+            return Ok(table.clone());
+        }
+        let table = CapabilityTable::default().with_toml("capabilities.toml", include_str!("capabilities.toml"))?;
+        Ok(READ.get_or_init(|| table).clone())
     }
 
     /// The same table with the `[[capabilities]]` rows of a TOML file (`harn.toml`) laid over it. Other sections of the file
