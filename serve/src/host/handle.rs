@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use runtime::data::Data;
-use runtime::reminder::bridge::SharedQueue;
+use runtime::session::Inbox;
 
 use super::mailbox::Mailbox;
 use super::{Ended, HostError, NewSession, Prompt};
@@ -17,7 +17,7 @@ pub struct Handle(Arc<Shared>);
 struct Shared {
     opened: NewSession,
     mode: Arc<Mutex<Arc<str>>>,
-    queue: SharedQueue,
+    inbox: Inbox,
     mailbox: Arc<Mailbox>,
 }
 
@@ -25,10 +25,10 @@ impl Handle {
     pub(super) fn new(
         opened: NewSession,
         mode: Arc<Mutex<Arc<str>>>,
-        queue: SharedQueue,
+        inbox: Inbox,
         mailbox: Arc<Mailbox>,
     ) -> Handle {
-        Handle(Arc::new(Shared { opened, mode, queue, mailbox }))
+        Handle(Arc::new(Shared { opened, mode, inbox, mailbox }))
     }
 
     /// Its id.
@@ -49,11 +49,13 @@ impl Handle {
         &self.0.opened.metadata
     }
 
-    /// Its queue of injections: what is put in reaches its current conversation at the next seam of a loop, and none is
-    /// needed for putting it in.
-    #[must_use]
-    pub fn queue(&self) -> &SharedQueue {
-        &self.0.queue
+    /// What accepts reminders and messages for it: what is put in reaches its current conversation at the next seam of a loop,
+    /// and none is needed for putting it in.
+    ///
+    /// # Errors
+    /// It was closed, or broke off.
+    pub fn inbox(&self) -> Result<&Inbox, HostError> {
+        self.0.mailbox.gone().map_or(Ok(&self.0.inbox), Err)
     }
 
     /// Its mode.

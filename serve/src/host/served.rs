@@ -11,7 +11,7 @@ pub struct Served {
     /// The script.
     pub source: SourceRef,
     /// How each session is set up: called on the worker's thread for each one. What belongs to a session alone (its task,
-    /// where it prints, who watches it) the host sets itself; where this names no log, that is [`Served::log`].
+    /// where it prints, who watches it) the host sets itself, and so it does the log.
     pub run: Arc<dyn Fn() -> RunOptions + Send + Sync>,
     /// What `context.protocol` says.
     pub protocol: &'static str,

@@ -3,9 +3,10 @@
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::data::Data;
-use runtime::event_log::{EventLog, MemoryLog, OfRun};
+use runtime::event_log::{MemoryLog, OfRun, SharedLog};
 use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
 use tokio::sync::oneshot;
 
@@ -26,9 +27,9 @@ pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
         let _ = answer.send(Err(error));
         return session.end().await;
     }
-    let queue = session.hosted.session().queue().clone();
+    let inbox = session.hosted.session().inbox(session.log.clone(), now_ms);
     // Nobody who does not wait for it any more lets it live on: its mailbox says so.
-    let _ = answer.send(Ok(Handle::new(new, mode, queue, mailbox.clone())));
+    let _ = answer.send(Ok(Handle::new(new, mode, inbox, mailbox.clone())));
     while let Some(asked) = session.hosted.beside(mailbox.next()).await {
         session.prompt(asked).await;
     }
@@ -41,6 +42,7 @@ struct Session {
     hosting: Rc<Hosting>,
     shown: Rc<Shown>,
     mailbox: Arc<Mailbox>,
+    log: Arc<dyn SharedLog>,
 }
 
 impl Session {
@@ -64,16 +66,16 @@ impl Session {
         });
         let shown = Rc::new(Shown::new(id, peer));
         let options = (served.run)();
-        let log = options.log.or_else(|| log_of(served)).unwrap_or_else(|| Rc::new(MemoryLog::new()));
+        let log = log_of(served);
         let options = RunOptions {
-            log: Some(watched(log, shown.clone())),
+            log: Some(watched(log.here(), shown.clone())),
             live: Some(shown.clone().live()),
             output: Rc::new(Aside),
             ..options
         };
         let hosted = Hosted::new(options, &hosting, &served.source);
         shown.follow(hosted.session());
-        Session { hosted, hosting, shown, mailbox }
+        Session { hosted, hosting, shown, mailbox, log }
     }
 
     /// Runs the script's top level.
@@ -179,10 +181,18 @@ fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: &str) -> Stop {
     }
 }
 
-/// The log that all sessions share.
-fn log_of(served: &Served) -> Option<Rc<dyn EventLog>> {
-    let log = served.log.clone()?;
-    Some(Rc::new(OfRun::new(log, &served.run_id)))
+/// The log that all sessions share, else one of its own.
+fn log_of(served: &Served) -> Arc<dyn SharedLog> {
+    match &served.log {
+        Some(log) => Arc::new(OfRun::new(log.clone(), &served.run_id)),
+        None => Arc::new(MemoryLog::new()),
+    }
+}
+
+/// What time it is for those who put something in. It is that of the system: theirs is no script's.
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Waits until the peer has room for more.
