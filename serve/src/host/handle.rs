@@ -22,12 +22,7 @@ struct Shared {
 }
 
 impl Handle {
-    pub(super) fn new(
-        opened: NewSession,
-        mode: Arc<Mutex<Arc<str>>>,
-        inbox: Inbox,
-        mailbox: Arc<Mailbox>,
-    ) -> Handle {
+    pub(super) fn new(opened: NewSession, mode: Arc<Mutex<Arc<str>>>, inbox: Inbox, mailbox: Arc<Mailbox>) -> Handle {
         Handle(Arc::new(Shared { opened, mode, inbox, mailbox }))
     }
 
