@@ -153,6 +153,11 @@ impl Mailbox {
         self.over.send_replace(true);
     }
 
+    /// Why nothing of the session is left to answer.
+    pub(super) fn gone(&self) -> Option<HostError> {
+        self.lock().gone.clone()
+    }
+
     /// Ready once the session is over: why nothing of it is left to answer.
     pub(super) async fn is_over(&self) -> HostError {
         // The sender is here, so it cannot fail.
