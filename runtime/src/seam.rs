@@ -1,6 +1,6 @@
 //! The seams between the core and everything that has behaviour: how an answer is given ([`Answer`]), how a failure is
 //! handed through ([`Fault`]), where a call happens ([`Turn`], [`Scope`]), and what the loop calls ([`Tool`], [`Model`],
-//! [`Compactor`]; hooks and reminder providers have their traits beside their registries).
+//! [`Compactor`], [`Permissions`], [`Approver`]; hooks and reminder providers have their traits beside their registries).
 //!
 //! Data is `Send`, behaviour is not: these traits live behind `Rc` on the worker that owns the session. No borrow of a
 //! session is alive while one of them runs, so any of them may call back into the same session.
@@ -26,6 +26,10 @@ use crate::reminder::Reminder;
 use crate::reminder::lifecycle::Admitted;
 use crate::session::Session;
 use crate::words::words;
+
+mod permission;
+
+pub use permission::{Approver, Demand, Permissions, Permit, Ruling};
 
 /// A future that stays on its thread.
 pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -299,40 +303,6 @@ pub trait Tool {
     fn spec(&self) -> &ToolSpec;
     /// Runs it. A fault becomes an error result for the model, unless it is a cancellation or a deadline.
     fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>>;
-}
-
-/// Who is asked before a tool runs.
-pub trait Permissions: fmt::Debug {
-    /// Why a call needs a permission; nothing where it needs none.
-    fn wanted(&self, call: &ToolCall) -> Option<Arc<str>>;
-    /// What is reported where the answer takes longer than a handler may.
-    fn late(&self, ms: u64) -> Rc<dyn Fault> {
-        fault(TookTooLong { ms })
-    }
-    /// Asks for it. Who cannot tell refuses; a fault counts as a refusal.
-    fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<Permit>>;
-}
-
-/// What became of a permission that was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Permit {
-    /// Whether the call may run.
-    pub allow: bool,
-    /// Why, for the model and for handlers.
-    pub reason: Option<Arc<str>>,
-}
-
-impl Permit {
-    /// The call may run.
-    #[must_use]
-    pub fn allow() -> Permit {
-        Permit { allow: true, reason: None }
-    }
-
-    /// The call must not run.
-    pub fn deny(reason: impl Into<Arc<str>>) -> Permit {
-        Permit { allow: false, reason: Some(reason.into()) }
-    }
 }
 
 /// Where a request goes, as far as it is known before the answer.

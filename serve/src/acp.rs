@@ -3,7 +3,7 @@
 //! - [`serve`]: from the first line to the last. [`Settings`], [`Streams`], [`Bounds`], [`Room`]: how.
 //! - `transport`: lines in and out, with bounds. `connection`: which method is whose. `params`, `content`: reading them.
 //! - `initialize`, `session`, `mode`: the methods. `answer`, `error`: what is answered.
-//! - `peer`: the editor, as sessions see it. [`update`]: what a session shows, as the client is told of it.
+//! - `permission`: asking the editor whether a tool may run. `peer`: the editor, as sessions see it. [`update`]: what a session shows, as the client is told of it.
 //! - [`CODES`]: the diagnostics of this wire.
 
 mod answer;
@@ -16,6 +16,7 @@ mod mode;
 mod note;
 mod params;
 mod peer;
+mod permission;
 mod serve;
 mod session;
 mod transport;

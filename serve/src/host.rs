@@ -12,6 +12,7 @@
 //! - [`NewSession`], [`Prompt`]: what they say to it. [`Ended`], [`Stop`], [`Failure`]: what comes back. [`HostError`]: what
 //!   it refuses.
 //! - [`Peer`]: whom sessions are served to; a wire implements it. [`Event`]: what a session shows while it works.
+//! - [`Mode`]: how freely a session's tools run. `policy`: which calls need a permission; `permission`: asking the peer for one.
 //! - `worker`: a thread and its sessions. `session`: one of them, from its opening to its end. `show`: what it shows.
 
 mod directory;
@@ -19,7 +20,10 @@ mod error;
 mod event;
 mod handle;
 mod mailbox;
+mod mode;
 mod peer;
+mod permission;
+mod policy;
 mod prompt;
 mod served;
 mod session;
@@ -34,6 +38,7 @@ pub use directory::Host;
 pub use error::{Failure, HostError};
 pub use event::{Event, Part, PlanEntry, Priority, Progress, ReminderEvent};
 pub use handle::Handle;
+pub use mode::Mode;
 pub use peer::{Peer, PermissionQuestion, Verdict, Waiting};
 pub use prompt::{Ended, NewSession, Prompt, Stop};
 pub use served::{Served, Settings};

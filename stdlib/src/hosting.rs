@@ -8,7 +8,7 @@ use lang::diagnostic::Diagnostic;
 use lang::vm::codes::OUTSIDE;
 use runtime::agent_loop::LoopResult;
 use runtime::data::Data;
-use runtime::seam::{Local, Permissions};
+use runtime::seam::{Approver, Local};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -32,8 +32,8 @@ pub struct Hosting {
     pub mode: Arc<Mutex<Arc<str>>>,
     /// Ready once there is room for more to be shown: waited for before each call of a model and each tool.
     pub room: Rc<dyn Fn() -> Local<'static, ()>>,
-    /// Who is asked for a permission where the script itself asks nobody.
-    pub asker: Option<Rc<dyn Permissions>>,
+    /// Who is asked for a permission that the script itself does not decide about.
+    pub approver: Option<Rc<dyn Approver>>,
     /// What passes between the run and its host.
     pub talk: Talk,
 }

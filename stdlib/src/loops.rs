@@ -1,6 +1,6 @@
 //! A loop as a script describes it, made into what the core runs. `agent_loop`, sub-agents and workers share it.
 
-use crate::bind::{ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools};
+use crate::bind::{OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
 use crate::options::{Reader, compaction, daemon, label_of};
@@ -15,7 +15,7 @@ use runtime::capabilities::Capabilities;
 use runtime::hooks::Hook;
 use runtime::model::Request;
 use runtime::model::text_tools::TextTools;
-use runtime::seam::{Model, Permissions, Scope};
+use runtime::seam::{Approver, Model, Permissions, Scope};
 use runtime::session::Session;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -41,8 +41,11 @@ pub(crate) fn prepare(
     daemon::read(cx, options, &mut loop_options)?;
     loop_options.permissions = ScriptPermissions::read(cx, &options.value("permissions"))
         .map_err(|raise| raise.about(arg, "`permissions` is at fault"))?
-        .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>)
-        .or_else(|| world.hosting.as_ref()?.asker.clone());
+        .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>);
+    loop_options.approver = world.hosting.as_ref().and_then(|hosting| {
+        let (approver, clock) = (hosting.approver.clone()?, world.clock.clone());
+        Some(Rc::new(OutsideApprover { approver, clock }) as Rc<dyn Approver>)
+    });
     let parts = parts(cx, world, options, &loop_options)?;
     Ok(Prepared { parts, options: loop_options })
 }

@@ -8,7 +8,7 @@ use crate::compaction::AutoCompact;
 use crate::data::Data;
 use crate::model::Request;
 use crate::reminder::providers::ReminderOptions;
-use crate::seam::Permissions;
+use crate::seam::{Approver, Permissions};
 use crate::watch::Watch;
 
 use super::{LoopState, Parking, Persist, Resumed};
@@ -60,8 +60,10 @@ pub struct LoopOptions {
     pub hook_timeout_ms: Option<u64>,
     /// The reminders.
     pub reminders: ReminderOptions,
-    /// Who is asked before a tool runs; nothing means every tool may.
+    /// Who decides before a tool runs; nothing means every tool may.
     pub permissions: Option<Rc<dyn Permissions>>,
+    /// Who is asked about what `permissions` do not decide; nothing means nobody is there.
+    pub approver: Option<Rc<dyn Approver>>,
     /// Where somebody may ask for the loop to be suspended. One that is suspended here is not over: its end is not told,
     /// and [`super::LoopResult::left`] is what it needs to go on.
     pub parking: Option<Rc<Parking>>,
@@ -101,6 +103,7 @@ impl LoopOptions {
             hook_timeout_ms: None,
             reminders: ReminderOptions::default(),
             permissions: None,
+            approver: None,
             parking: None,
             from: None,
             persist: None,

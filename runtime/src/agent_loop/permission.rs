@@ -1,58 +1,125 @@
-//! Asking whether a tool may run.
+//! Asking whether a tool may run: the script, in the order of the calls and with the time of a handler; then whoever stands
+//! behind the run, who may take hours and may be asked about several calls at once.
 
 use std::sync::Arc;
 
 use crate::hooks::HookEvent;
-use crate::message::ToolCall;
+use crate::message::{ToolCall, ToolSpec};
 use crate::note::Note;
 use crate::patience::{is_late, patiently};
-use crate::seam::{Outcome, Permissions, Permit, Scope, Sort, Turn};
+use crate::seam::{Demand, Outcome, Permissions, Permit, Ruling, Scope, Sort, Turn};
 
 use super::{GRACE_MS, LoopState, Run, until_stopped};
 
+/// What is known of a call before anybody waits for a person.
+pub(super) enum Gate {
+    /// It may run.
+    Open,
+    /// It must not run; why, in words for the model.
+    Refused(Arc<str>),
+    /// The approver is to be asked; why it needs a permission.
+    Question(Arc<str>),
+}
+
 impl Run<'_> {
-    /// Asks for a permission where one is wanted; why it was refused.
-    pub(super) async fn refused(
+    /// What the script says, where it wants a permission for the call or the approver does.
+    pub(super) async fn gate(
         &self,
         turn: Turn<'_>,
         state: &LoopState,
+        tool: &ToolSpec,
         call: &ToolCall,
+    ) -> Outcome<Gate> {
+        let (permissions, approver) = (&self.options.permissions, &self.options.approver);
+        let demand = approver.as_ref().map_or(Demand::Nothing, |approver| approver.demand(tool, call));
+        if let Demand::Refused(reason) = demand {
+            self.asked(turn, state, call, &reason).await?;
+            return self.replied(turn, call, Permit::deny(reason.clone()), reason).await;
+        }
+        let wanted = permissions.as_ref().and_then(|permissions| Some((permissions, permissions.wanted(call)?)));
+        let reason = match (wanted, demand) {
+            (Some((permissions, reason)), _) => {
+                self.asked(turn, state, call, &reason).await?;
+                match self.ruling(turn, permissions.as_ref(), call, &reason).await {
+                    Ruling::Final(permit) => return self.replied(turn, call, permit, reason).await,
+                    Ruling::Open(said) => said.unwrap_or(reason),
+                }
+            }
+            (None, Demand::Asked(reason)) => {
+                self.asked(turn, state, call, &reason).await?;
+                reason
+            }
+            (None, _) => return Ok(Gate::Open),
+        };
+        if approver.is_some() {
+            return Ok(Gate::Question(reason));
+        }
+        self.replied(turn, call, Permit::deny("nobody is there who could give it"), reason).await
+    }
+
+    /// Asks the approver; why the call must not run, in words for the model. Who is asked may take any time; nobody waits
+    /// for the answer once the loop is to stop.
+    pub(super) async fn approval(
+        &self,
+        turn: Turn<'_>,
+        tool: &ToolSpec,
+        call: &ToolCall,
+        reason: Arc<str>,
     ) -> Outcome<Option<Arc<str>>> {
-        let Some(permissions) = &self.options.permissions else { return Ok(None) };
-        let Some(reason) = permissions.wanted(call) else { return Ok(None) };
-        self.emit_in(turn, &HookEvent::PermissionAsked { call, reason: &reason }).await?;
+        let permit = match &self.options.approver {
+            Some(approver) => until_stopped(turn.scope, 0, approver.ask(turn, tool, call, &reason).get())
+                .await
+                .unwrap_or_else(|stopped| Permit::deny(stopped.to_string())),
+            None => Permit::deny("nobody is there who could give it"),
+        };
+        Ok(match self.replied(turn, call, permit, reason).await? {
+            Gate::Refused(why) => Some(why),
+            Gate::Open | Gate::Question(_) => None,
+        })
+    }
+
+    /// Tells the handlers of the question.
+    async fn asked(&self, turn: Turn<'_>, state: &LoopState, call: &ToolCall, reason: &Arc<str>) -> Outcome<()> {
+        self.emit_in(turn, &HookEvent::PermissionAsked { call, reason }).await?;
         let (persona, iteration) = (&self.options.persona, state.iteration);
-        self.emit_in(turn, &HookEvent::OnApprovalRequested { persona, iteration, call, reason: &reason }).await?;
-        let permit = self.permit(turn, permissions.as_ref(), call, &reason).await;
+        self.emit_in(turn, &HookEvent::OnApprovalRequested { persona, iteration, call, reason }).await?;
+        Ok(())
+    }
+
+    /// Tells the handlers of the answer.
+    async fn replied(&self, turn: Turn<'_>, call: &ToolCall, permit: Permit, reason: Arc<str>) -> Outcome<Gate> {
         let said = permit.reason.unwrap_or(reason);
         let decision = if permit.allow { "allow" } else { "deny" };
         self.emit_in(turn, &HookEvent::PermissionReplied { call, reason: &said, decision }).await?;
-        Ok((!permit.allow).then(|| format!("permission refused ({said})").into()))
+        Ok(match permit.allow {
+            true => Gate::Open,
+            false => Gate::Refused(format!("permission refused ({said})").into()),
+        })
     }
 
-    /// The answer. Who breaks while deciding does not open the gate.
-    async fn permit(
+    /// What the script says. Who breaks while deciding does not open the gate.
+    async fn ruling(
         &self,
         turn: Turn<'_>,
         permissions: &dyn Permissions,
         call: &ToolCall,
         reason: &Arc<str>,
-    ) -> Permit {
-        // Whoever decides may take as long as a handler.
+    ) -> Ruling {
+        // A script that decides may take as long as a handler.
         let cancel = turn.scope.cancel.child();
         let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
         let asked = permissions.ask(Turn { scope: &scope, ..turn }, call, reason);
         match until_stopped(turn.scope, GRACE_MS, patiently(turn.scope, &cancel, asked)).await {
-            Ok(Ok(permit)) => permit,
+            Ok(Ok(ruling)) => ruling,
             Ok(Err(thrown)) => {
                 let thrown = if is_late(&thrown) { permissions.late(scope.hook_timeout_ms) } else { thrown };
                 let why = format!("the decision failed: {thrown}");
                 if !matches!(thrown.sort(), Sort::Cancelled) {
                     turn.scope.note(Note::of_fault("permissions", thrown));
                 }
-                Permit::deny(why)
+                Ruling::Final(Permit::deny(why))
             }
-            Err(stopped) => Permit::deny(stopped.to_string()),
+            Err(stopped) => Ruling::Final(Permit::deny(stopped.to_string())),
         }
     }
 }

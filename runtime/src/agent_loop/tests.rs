@@ -15,13 +15,14 @@ use crate::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};
 use crate::reminder::bridge::{Mode, Seam};
 use crate::reminder::providers::{ReminderOptions, fire};
 use crate::reminder::{ReminderError, ReminderSpec, Source};
-use crate::seam::{Answer, Output, Permit};
+use crate::seam::{Answer, Output, Permit, Ruling};
 use crate::testing::block_on;
 
 mod bridge;
 mod durable;
 mod endings;
 mod hooked;
+mod permitted;
 mod provided;
 
 /// Called with the number of the answer.

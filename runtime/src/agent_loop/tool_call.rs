@@ -11,6 +11,7 @@ use crate::hooks::{Decision, HookEvent, ToolHook};
 use crate::message::ToolCall;
 use crate::seam::{Fault, Outcome, Output, Scope, Sort, Tool, Turn};
 
+use super::permission::Gate;
 use super::tools::not_run;
 use super::watch::Seen;
 use super::{GRACE_MS, LoopState, Run, until_stopped};
@@ -23,11 +24,13 @@ pub(super) struct Ready {
     hooks: Vec<ToolHook>,
     tool: Rc<dyn Tool>,
     call: ToolCall,
+    /// Where whoever stands behind the run must be asked first: why.
+    question: Option<Arc<str>>,
 }
 
 impl Run<'_> {
-    /// Everything before the call: handlers, the tool and its arguments, permission. Gives the answer to a call that must not
-    /// run. Only what stops the loop is a failure.
+    /// Everything before the call that keeps the order of the calls: handlers, the tool and its arguments, what the script
+    /// says of a permission. Gives the answer to a call that must not run. Only what stops the loop is a failure.
     pub(super) async fn prepare(
         &self,
         scope: &Scope,
@@ -46,10 +49,21 @@ impl Run<'_> {
             Ok(tool) => tool,
             Err(reason) => return Ok(Err(not_run(&reason))),
         };
-        if let Some(reason) = self.refused(turn, state, &call).await? {
-            return Ok(Err(not_run(&reason)));
-        }
-        Ok(Ok(Ready { hooks, tool, call }))
+        let question = match self.gate(turn, state, tool.spec(), &call).await? {
+            Gate::Open => None,
+            Gate::Refused(reason) => return Ok(Err(not_run(&reason))),
+            Gate::Question(reason) => Some(reason),
+        };
+        Ok(Ok(Ready { hooks, tool, call, question }))
+    }
+
+    /// Asks whoever stands behind the run, where that is to be done. Gives the answer to a call that must not run.
+    pub(super) async fn permitted(&self, scope: &Scope, ready: &Ready) -> Outcome<Option<ToolResult>> {
+        let Some(reason) = &ready.question else { return Ok(None) };
+        let turn = Turn { scope, ..self.turn() };
+        // Boxed: most calls are not asked about, and loops nest.
+        let refused = Box::pin(self.approval(turn, ready.tool.spec(), &ready.call, reason.clone())).await?;
+        Ok(refused.map(|why| not_run(&why)))
     }
 
     /// The call itself.

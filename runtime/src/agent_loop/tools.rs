@@ -1,8 +1,8 @@
 //! Answering the batch of calls that a reply asks for: one after the other, or side by side.
 //!
-//! Side by side, everything before a call (handlers, permission) and everything after it keeps the order of the calls, and so
-//! do the answers in the transcript; only the tools themselves overlap. One whose annotations say `sequential: true` waits for
-//! all before it, and all behind it wait for it.
+//! Side by side, everything before a call (handlers, what the script says of a permission) and everything after it keeps the
+//! order of the calls, and so do the answers in the transcript; only the tools themselves overlap, and the questions that a
+//! person is asked first. One whose annotations say `sequential: true` waits for all before it, and all behind it wait for it.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -50,7 +50,7 @@ enum Progress<'a> {
         result: ToolResult,
         at_ms: u64,
     },
-    Running(Local<'a, Ran>),
+    Running(Local<'a, Progress<'a>>),
     Ran(Ran),
 }
 
@@ -109,6 +109,9 @@ impl Run<'_> {
             Ok(ready) => ready,
             Err(refused) => return Ok((refused, true)),
         };
+        if let Some(refused) = self.permitted(scope, &ready).await? {
+            return Ok((refused, true));
+        }
         let output = self.run(scope, state.iteration, &ready).await?;
         Ok((self.conclude(scope, state, &ready, output).await?, false))
     }
@@ -153,12 +156,16 @@ impl Run<'_> {
                 Ok(Ok(ready)) => {
                     let (scope, iteration, batch) = (scope.clone(), state.iteration, cancel.clone());
                     Progress::Running(Box::pin(async move {
-                        let output = self.run(&scope, iteration, &ready).await;
+                        let output = match self.permitted(&scope, &ready).await {
+                            Ok(None) => self.run(&scope, iteration, &ready).await,
+                            Ok(Some(result)) => return Progress::Refused { result, at_ms: scope.clock.now_ms() },
+                            Err(fault) => Err(fault),
+                        };
                         // A tool that stops what it is part of stops the loop.
                         if let Some(reason) = scope.cancel.reason().filter(|_| !batch.is_cancelled()) {
                             self.scope.cancel.cancel(reason);
                         }
-                        Ran { ready, output, ended_at_ms: scope.clock.now_ms() }
+                        Progress::Ran(Ran { ready, output, ended_at_ms: scope.clock.now_ms() })
                     }))
                 }
                 Ok(Err(result)) => refused(result),
@@ -324,7 +331,7 @@ fn poll_all(open: &mut VecDeque<Open<'_>>, cx: &mut Context<'_>) -> usize {
     for one in open {
         if let Progress::Running(future) = &mut one.progress {
             match future.as_mut().poll(cx) {
-                Poll::Ready(ran) => one.progress = Progress::Ran(ran),
+                Poll::Ready(over) => one.progress = over,
                 Poll::Pending => running += 1,
             }
         }

@@ -50,4 +50,6 @@ pub enum Verdict {
     RejectAlways,
     /// The peer has cancelled the prompt, or is gone.
     Cancelled,
+    /// The peer gave no answer that can be used: why. It counts as a refusal.
+    Unusable(Arc<str>),
 }

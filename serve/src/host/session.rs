@@ -11,17 +11,15 @@ use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptio
 use tokio::sync::oneshot;
 
 use super::mailbox::{Asked, Mailbox};
+use super::permission::SessionApprover;
 use super::show::{Shown, watched};
 use super::worker::Open;
-use super::{Ended, Event, Failure, Handle, HostError, NewSession, Peer, Served, Stop};
-
-/// The mode of a session where nobody says otherwise.
-const MODE: &str = "ask";
+use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Served, Stop};
 
 /// Lives a session.
 pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
     let Open { new, mailbox, answer } = open;
-    let mode = Arc::new(Mutex::new(new.mode.clone().unwrap_or_else(|| MODE.into())));
+    let mode = Arc::new(Mutex::new(new.mode.clone().unwrap_or_else(|| Mode::Ask.as_str().into())));
     let session = Session::new(&new, &mode, mailbox.clone(), &served, peer);
     if let Err(error) = session.start().await {
         let _ = answer.send(Err(error));
@@ -54,6 +52,7 @@ impl Session {
         peer: Arc<dyn Peer>,
     ) -> Session {
         let id = mailbox.id().clone();
+        let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone()));
         let hosting = Rc::new(Hosting {
             session_id: id.clone(),
             protocol: served.protocol,
@@ -61,7 +60,7 @@ impl Session {
             metadata: new.metadata.clone(),
             mode: mode.clone(),
             room: room(&peer, &id),
-            asker: None,
+            approver: Some(approver),
             talk: Talk::default(),
         });
         let shown = Rc::new(Shown::new(id, peer));

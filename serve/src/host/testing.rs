@@ -1,5 +1,6 @@
 //! A peer for tests, and hosts that serve a text to it.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -18,14 +19,20 @@ pub(super) const PANICS: &str = "panics";
 /// The session in which [`Watcher`] never has room.
 pub(super) const FULL: &str = "full";
 
-/// Keeps what it is shown, takes everything at once, and allows everything once.
+/// Keeps what it is shown and asked, takes everything at once, and allows everything once unless it was told what to say.
 #[derive(Default)]
-pub(super) struct Watcher(Mutex<Vec<(Arc<str>, Event)>>, AtomicUsize);
+pub(super) struct Watcher {
+    shown: Mutex<Vec<(Arc<str>, Event)>>,
+    rooms: AtomicUsize,
+    asked: Mutex<Vec<PermissionQuestion>>,
+    /// What it says next; nothing means that it never answers.
+    verdicts: Mutex<VecDeque<Option<Verdict>>>,
+}
 
 impl Watcher {
     /// All text of a session.
     pub(super) fn text(&self, id: &str) -> String {
-        let shown = self.0.lock().unwrap();
+        let shown = self.shown.lock().unwrap();
         let texts = shown.iter().filter(|(session, _)| session.as_ref() == id).filter_map(|(_, event)| match event {
             Event::Text { text, .. } => Some(text.as_ref()),
             _ => None,
@@ -35,23 +42,33 @@ impl Watcher {
 
     /// How often somebody asked for room.
     pub(super) fn asked_for_room(&self) -> usize {
-        self.1.load(Ordering::Relaxed)
+        self.rooms.load(Ordering::Relaxed)
     }
 
     /// Everything of all sessions, in order.
     pub(super) fn all(&self) -> Vec<(Arc<str>, Event)> {
-        self.0.lock().unwrap().clone()
+        self.shown.lock().unwrap().clone()
+    }
+
+    /// All that it was asked.
+    pub(super) fn asked(&self) -> Vec<PermissionQuestion> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// It says these next.
+    pub(super) fn will_say(&self, verdicts: impl IntoIterator<Item = Option<Verdict>>) {
+        self.verdicts.lock().unwrap().extend(verdicts);
     }
 }
 
 impl Peer for Watcher {
     fn show(&self, session_id: &Arc<str>, event: Event) {
-        self.0.lock().unwrap().push((session_id.clone(), event));
+        self.shown.lock().unwrap().push((session_id.clone(), event));
     }
 
     fn room(&self, session_id: &Arc<str>) -> Waiting<()> {
         assert_ne!(session_id.as_ref(), PANICS, "as it should");
-        self.1.fetch_add(1, Ordering::Relaxed);
+        self.rooms.fetch_add(1, Ordering::Relaxed);
         let is_full = session_id.as_ref() == FULL;
         Box::pin(async move {
             if is_full {
@@ -60,8 +77,12 @@ impl Peer for Watcher {
         })
     }
 
-    fn permit(&self, _: PermissionQuestion) -> Waiting<Verdict> {
-        Box::pin(std::future::ready(Verdict::AllowOnce))
+    fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict> {
+        self.asked.lock().unwrap().push(question);
+        match self.verdicts.lock().unwrap().pop_front() {
+            Some(None) => Box::pin(std::future::pending()),
+            said => Box::pin(std::future::ready(said.flatten().unwrap_or(Verdict::AllowOnce))),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the core calls, made of script functions.
 
+mod approver;
 mod compactor;
 mod function;
 mod halting;
@@ -11,6 +12,7 @@ mod provider;
 mod room;
 mod tool;
 
+pub(crate) use approver::OutsideApprover;
 pub(crate) use compactor::ScriptCompactor;
 pub(crate) use function::ScriptFn;
 pub(crate) use hook::ScriptHook;

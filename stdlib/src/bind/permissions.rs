@@ -1,8 +1,9 @@
 //! Permissions: the option `permissions` of a loop.
 //!
 //! A function is asked before every tool. `{ask?: [glob], deny?: [glob], decide?: fn}` asks for some: a tool that fits `deny` is
-//! refused, one that fits `ask` (without a list: every tool) is asked for, all others run. Where nobody decides, the answer is
-//! no. What is asked is `{tool, args, tool_call_id, reason}`; the answer is a bool or `{allow, reason?}`.
+//! refused, one that fits `ask` (without a list: every tool) is asked for, all others run. What is asked is
+//! `{tool, args, tool_call_id, reason}`; the answer is a bool or `{allow, reason?}`. Where the script does not decide (no `decide`,
+//! nil or `"ask"`), whoever stands behind the run does; where nobody does, the answer is no.
 
 use super::ScriptFn;
 use super::function::data_of;
@@ -14,7 +15,7 @@ use runtime::data::Data;
 use runtime::hooks::Pattern;
 use runtime::message::ToolCall;
 use runtime::patience::TookTooLong;
-use runtime::seam::{Answer, Fault, Outcome, Permissions, Permit, Turn, fault};
+use runtime::seam::{Answer, Fault, Outcome, Permissions, Permit, Ruling, Turn, fault};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -91,12 +92,12 @@ impl Permissions for ScriptPermissions {
         }
     }
 
-    fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<Permit>> {
+    fn ask<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Outcome<Ruling>> {
         if self.deny.iter().any(|pattern| pattern.matches_name(&call.name)) {
-            return Answer::Now(Ok(Permit::deny(reason.clone())));
+            return Answer::Now(Ok(Ruling::Final(Permit::deny(reason.clone()))));
         }
         let Some(decide) = &self.decide else {
-            return Answer::Now(Ok(Permit::deny("nobody is there who could give it")));
+            return Answer::Now(Ok(Ruling::Open(None)));
         };
         let asked = to_value(&Data::dict([
             ("tool", Data::from(&call.name)),
@@ -109,13 +110,17 @@ impl Permissions for ScriptPermissions {
 }
 
 /// Only what plainly allows does.
-fn read_answer(answer: &Data) -> Permit {
+fn read_answer(answer: &Data) -> Ruling {
     let reason = answer.get("reason").as_shared_str().filter(|reason| !reason.trim().is_empty());
     let verdict = if answer.as_dict().is_some() { answer.get("allow") } else { answer };
     match verdict {
-        Data::Bool(true) => Permit { allow: true, reason },
-        Data::Bool(false) | Data::Nil => Permit { allow: false, reason },
-        other => Permit::deny(format!("the answer must be a bool or {{allow, reason?}}, got {}", other.type_name())),
+        Data::Bool(allow) => Ruling::Final(Permit { allow: *allow, reason }),
+        Data::Nil => Ruling::Open(reason),
+        Data::Str(word) if &**word == "ask" => Ruling::Open(reason),
+        other => {
+            let why = format!("the answer must be a bool, \"ask\" or {{allow, reason?}}, got {}", other.type_name());
+            Ruling::Final(Permit::deny(why))
+        }
     }
 }
 

@@ -78,7 +78,12 @@ fn spec(name: &str, rules: &Rules) -> ToolSpec {
         ("additionalProperties", false.into()),
     ]);
     // One command may change what the next one reads.
-    let annotations = Data::dict([("sequential", Data::from(true))]);
+    let annotations = Data::dict([
+        ("kind", Data::from("execute")),
+        ("permission", true.into()),
+        ("root", rules.root.to_string_lossy().into_owned().into()),
+        ("sequential", true.into()),
+    ]);
     ToolSpec { annotations, ..ToolSpec::new(name, description, parameters) }
 }
 

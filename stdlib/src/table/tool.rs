@@ -85,22 +85,29 @@ fn check_name(name: &str) -> Result<(), Box<Raise>> {
     Err(Raise::error(codes::VALUE, why).help("a tool's name is 1 to 64 letters, digits, `_` and `-`"))
 }
 
-/// They are hints and may hold what one likes; but those that the loop reads must be what it expects.
+/// They are hints and may hold what one likes; but those that are read must be what is expected.
 fn check_annotations(annotations: &Value) -> Result<(), Box<Raise>> {
     let Some(dict) = annotations.as_dict() else {
         let message = format!("`annotations` must be a dict, found {}", article(annotations.type_name()));
         return Err(Raise::error(lang::check::codes::TYPE, message));
     };
-    let wrong = |key: &str, expected: &str| {
-        Err(Raise::error(lang::check::codes::TYPE, format!("`annotations.{key}` must be {expected}")))
-    };
-    match (dict.get_str("sequential"), dict.get_str("timeout_ms")) {
-        (Some(value), _) if !matches!(value, Value::Bool(_) | Value::Nil) => wrong("sequential", "a bool"),
-        (_, Some(value)) if !value.is_nil() && value.as_int().is_none_or(|ms| ms < 1) => {
-            wrong("timeout_ms", "a number of at least 1")
+    let is_text = |value: &Value| value.as_str().is_some();
+    let checks: [(&str, &str, &dyn Fn(&Value) -> bool); 5] = [
+        ("sequential", "a bool", &|value| matches!(value, Value::Bool(_))),
+        ("timeout_ms", "a number of at least 1", &|value| value.as_int().is_some_and(|ms| ms >= 1)),
+        ("permission", "a bool, or a string that says why", &|value| {
+            matches!(value, Value::Bool(_)) || is_text(value)
+        }),
+        ("kind", "a string", &is_text),
+        ("title", "a string", &is_text),
+    ];
+    for (key, expected, fits) in checks {
+        if dict.get_str(key).is_some_and(|value| !value.is_nil() && !fits(value)) {
+            let message = format!("`annotations.{key}` must be {expected}");
+            return Err(Raise::error(lang::check::codes::TYPE, message));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 fn tool_find(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

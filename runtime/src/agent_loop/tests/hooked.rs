@@ -115,8 +115,9 @@ impl crate::seam::Permissions for OnlyEcho {
         Some("it touches the workspace".into())
     }
 
-    fn ask<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall, _: &'a Arc<str>) -> Answer<'a, Outcome<Permit>> {
-        Answer::Now(Ok(if call.name.as_ref() == "echo" { Permit::allow() } else { Permit::deny("not this one") }))
+    fn ask<'a>(&'a self, _: Turn<'a>, call: &'a ToolCall, _: &'a Arc<str>) -> Answer<'a, Outcome<Ruling>> {
+        let permit = if call.name.as_ref() == "echo" { Permit::allow() } else { Permit::deny("not this one") };
+        Answer::Now(Ok(Ruling::Final(permit)))
     }
 }
 

@@ -95,7 +95,7 @@ pub static EVENTS: &[EventRow] = &[
     ),
     told(
         EventKind::PermissionAsked,
-        "before a tool for which the option `permissions` wants a permission",
+        "before a tool that needs a permission",
         "tool reason",
         OBSERVES,
     ),

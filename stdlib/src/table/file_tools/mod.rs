@@ -80,7 +80,7 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     let (root, world) = (Rc::new(root), Rc::downgrade(&here::world(cx)?));
     let mut tools = Dict::new();
     for kind in Kind::ALL.into_iter().filter(|kind| !(read_only && kind.writes())) {
-        let tool = FileTool { spec: kind.spec(), kind, root: root.clone(), world: world.clone() };
+        let tool = FileTool { spec: kind.spec(&root.path), kind, root: root.clone(), world: world.clone() };
         tools.insert(Str::new(kind.name()), native_tool(Rc::new(tool)));
     }
     Ok(registry_of(tools))

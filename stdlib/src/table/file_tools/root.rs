@@ -15,6 +15,8 @@ const LONGEST_NAME: usize = 255;
 /// The folder.
 pub(super) struct Root {
     handle: OwnedFd,
+    /// Where it was when it was opened, for those who are told of a file.
+    pub(super) path: String,
 }
 
 /// The folder that holds a file, and the name in it.
@@ -34,7 +36,7 @@ impl Root {
         if !file.metadata().is_ok_and(|meta| meta.is_dir()) {
             return Err("it is no folder".to_owned());
         }
-        Ok(Root { handle: file.into() })
+        Ok(Root { handle: file.into(), path: real.to_string_lossy().into_owned() })
     }
 
     /// Where a path leads to, the last name not looked at. With `make`, folders that are missing are made.

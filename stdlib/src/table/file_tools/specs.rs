@@ -74,7 +74,8 @@ impl Kind {
         }
     }
 
-    pub(super) fn spec(self) -> ToolSpec {
+    /// The tool below the folder `root`, an absolute path.
+    pub(super) fn spec(self, root: &str) -> ToolSpec {
         let property = |(name, ty, text, _): &Param| {
             let mut property = Data::dict([("type", Data::from(*ty)), ("description", (*text).into())]);
             if *ty == "integer" {
@@ -90,12 +91,18 @@ impl Kind {
             ("additionalProperties", false.into()),
         ]);
         let mut spec = ToolSpec::new(self.name(), self.description(), parameters);
+        let kind = match self {
+            Self::Read | Self::List => "read",
+            Self::Search => "search",
+            Self::Write | Self::Edit => "edit",
+        };
         spec.annotations = if self.writes() {
             // One that reads what another one writes shall not overtake it.
-            Data::dict([("sequential", Data::from(true))])
+            Data::dict([("kind", Data::from(kind)), ("permission", true.into()), ("sequential", true.into())])
         } else {
-            Data::dict([("read_only", Data::from(true))])
+            Data::dict([("kind", Data::from(kind)), ("read_only", true.into())])
         };
+        spec.annotations.set("root", root.into());
         spec
     }
 }

@@ -1,0 +1,157 @@
+//! `session/request_permission`: how the client is asked whether a tool may run, and what its answer means. Whatever is no
+//! consent counts as none, with the reason in words that the model can read.
+
+use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol::{Error, ErrorCode, is_incoming_transport_closed};
+use serde_json::{Value, json};
+
+use crate::host::{PermissionQuestion, Verdict};
+
+/// The method.
+pub(crate) const METHOD: &str = "session/request_permission";
+
+/// The longest text of the client's that is told to the model, in characters.
+const MOST_TOLD: usize = 200;
+
+/// What the user may say: id on the wire, kind, name, and what it means.
+static OPTIONS: [(&str, acp::PermissionOptionKind, &str, Verdict); 4] = [
+    ("allow_once", acp::PermissionOptionKind::AllowOnce, "Allow", Verdict::AllowOnce),
+    ("allow_always", acp::PermissionOptionKind::AllowAlways, "Always allow", Verdict::AllowAlways),
+    ("reject_once", acp::PermissionOptionKind::RejectOnce, "Reject", Verdict::RejectOnce),
+    ("reject_always", acp::PermissionOptionKind::RejectAlways, "Always reject", Verdict::RejectAlways),
+];
+
+/// The parameters of a question; `shown` is the call as the client knows it.
+///
+/// # Errors
+/// None in practice: all of it can be written as JSON.
+pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpdate) -> serde_json::Result<Value> {
+    let tool = &question.call.name;
+    let options = OPTIONS.iter().map(|(id, kind, name, verdict)| {
+        let name = match verdict {
+            Verdict::AllowAlways | Verdict::RejectAlways => format!("{name} `{tool}` in this session"),
+            _ => (*name).to_owned(),
+        };
+        acp::PermissionOption::new(*id, name, *kind)
+    });
+    // Why, where that is more than the question itself says.
+    if question.annotations.get("permission").as_str().is_some_and(|why| why == &*question.reason) {
+        let mut content = vec![acp::ToolCallContent::from(question.reason.as_ref())];
+        content.extend(shown.fields.content.take().unwrap_or_default());
+        shown.fields.content = Some(content);
+    }
+    let session_id = question.session_id.to_string();
+    let request = acp::RequestPermissionRequest::new(session_id, shown, options.collect());
+    let mut params = serde_json::to_value(request)?;
+    params["_meta"] = json!({"harn": {"reason": &*question.reason}});
+    Ok(params)
+}
+
+/// What the client's answer means.
+pub(crate) fn verdict(answer: Result<Value, Error>) -> Verdict {
+    match answer {
+        Ok(answer) => chosen(&answer).unwrap_or_else(|why| {
+            Verdict::Unusable(format!("the client's answer to the question cannot be used: {why}").into())
+        }),
+        Err(error) if is_incoming_transport_closed(&error) => Verdict::Cancelled,
+        Err(error) if error.code == ErrorCode::REQUEST_CANCELLED => Verdict::Cancelled,
+        Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+            Verdict::Unusable("the client cannot ask anybody for permissions".into())
+        }
+        Err(error) => Verdict::Unusable(format!("the client could not ask: {}", shortened(&error.message)).into()),
+    }
+}
+
+fn chosen(answer: &Value) -> Result<Verdict, String> {
+    let outcome = &answer["outcome"];
+    match outcome["outcome"].as_str() {
+        Some("cancelled") => Ok(Verdict::Cancelled),
+        Some("selected") => {
+            let id = outcome["optionId"].as_str().ok_or("`outcome.optionId` is missing")?;
+            let option = OPTIONS.iter().find(|option| option.0 == id);
+            option.map(|option| option.3.clone()).ok_or_else(|| format!("there is no option `{}`", shortened(id)))
+        }
+        Some(word) => Err(format!("`{}` is no outcome", shortened(word))),
+        None => Err("`outcome.outcome` is missing".to_owned()),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_TOLD) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use runtime::data::Data;
+    use runtime::message::ToolCall;
+
+    use super::*;
+
+    fn question(annotations: &str, reason: &str) -> PermissionQuestion {
+        PermissionQuestion {
+            session_id: "s".into(),
+            call: ToolCall::new("c1", "write_file", Data::empty_dict()),
+            annotations: Data::from_json(annotations).unwrap(),
+            reason: reason.into(),
+        }
+    }
+
+    fn asked(question: &PermissionQuestion) -> Value {
+        let fields = acp::ToolCallUpdateFields::new().title("write_file".to_owned()).content(vec!["a diff".into()]);
+        params(question, acp::ToolCallUpdate::new("c1", fields)).unwrap()
+    }
+
+    #[test]
+    fn a_question_names_the_call_and_what_may_be_said() {
+        let params = asked(&question(r#"{"permission": true}"#, "`write_file` needs a permission"));
+        assert_eq!(params["sessionId"], "s");
+        assert_eq!((&params["toolCall"]["toolCallId"], &params["toolCall"]["title"]), (&json!("c1"), &json!("write_file")));
+        assert_eq!(params["toolCall"]["content"].as_array().map(Vec::len), Some(1));
+        let kinds: Vec<_> = params["options"].as_array().unwrap().iter().map(|option| option["kind"].clone()).collect();
+        assert_eq!(kinds, ["allow_once", "allow_always", "reject_once", "reject_always"]);
+        assert_eq!(params["options"][1]["name"], "Always allow `write_file` in this session");
+        assert_eq!(params["_meta"]["harn"]["reason"], "`write_file` needs a permission");
+        // It is what the protocol's own type reads.
+        serde_json::from_value::<acp::RequestPermissionRequest>(params).unwrap();
+    }
+
+    #[test]
+    fn a_reason_of_the_author_is_shown_before_the_change() {
+        let params = asked(&question(r#"{"permission": "it costs money"}"#, "it costs money"));
+        assert_eq!(params["toolCall"]["content"][0]["content"]["text"], "it costs money");
+        assert_eq!(params["toolCall"]["content"][1]["content"]["text"], "a diff");
+    }
+
+    #[test]
+    fn every_option_comes_back_as_what_it_means() {
+        for (id, _, _, meant) in &OPTIONS {
+            assert_eq!(verdict(Ok(json!({"outcome": {"outcome": "selected", "optionId": id}}))), *meant);
+        }
+        assert_eq!(verdict(Ok(json!({"outcome": {"outcome": "cancelled"}}))), Verdict::Cancelled);
+    }
+
+    #[test]
+    fn what_is_no_consent_is_none_and_says_why() {
+        let long = "x".repeat(500);
+        for (answer, why) in [
+            (json!(null), "`outcome.outcome` is missing"),
+            (json!([]), "`outcome.outcome` is missing"),
+            (json!({"outcome": "selected"}), "`outcome.outcome` is missing"),
+            (json!({"outcome": {"outcome": 1}}), "`outcome.outcome` is missing"),
+            (json!({"outcome": {"outcome": "yes"}}), "`yes` is no outcome"),
+            (json!({"outcome": {"outcome": "selected"}}), "`outcome.optionId` is missing"),
+            (json!({"outcome": {"outcome": "selected", "optionId": "allow"}}), "there is no option `allow`"),
+            (json!({"outcome": {"outcome": "selected", "optionId": long}}), "…`"),
+        ] {
+            let Verdict::Unusable(said) = verdict(Ok(answer.clone())) else { panic!("{answer}") };
+            assert!(said.contains(why) && said.len() < 400, "{answer}: {said}");
+        }
+        let error = |code: i32| Err(Error::new(code, "no dialog here"));
+        assert_eq!(verdict(error(-32800)), Verdict::Cancelled);
+        assert_eq!(verdict(error(-32601)), Verdict::Unusable("the client cannot ask anybody for permissions".into()));
+        assert_eq!(verdict(error(-32000)), Verdict::Unusable("the client could not ask: no dialog here".into()));
+    }
+}

@@ -1,0 +1,136 @@
+//! Which calls need a permission, and which must not run. All that decides is the session's [`Mode`] and the tool's annotations:
+//!
+//! | annotation | means |
+//! |---|---|
+//! | `permission` | true, or a text that says why: somebody must be asked; false: nobody need be |
+//! | `kind` | `read`, `search`, `think`, `fetch` change nothing; `edit`, `delete`, `move`, `execute` do |
+//! | `read_only`, `readOnlyHint` | whether it changes nothing |
+//! | `destructiveHint` | true: it changes something |
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::message::ToolSpec;
+use runtime::seam::Demand;
+
+use super::Mode;
+
+/// What is known of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nature {
+    /// It changes nothing.
+    Harmless,
+    /// It changes something.
+    Changes,
+    /// It does not say.
+    Unknown,
+}
+
+impl Nature {
+    /// Where annotations contradict each other, it changes something.
+    fn of(annotations: &Data) -> Nature {
+        let kind = match annotations.get("kind").as_str() {
+            Some("edit" | "delete" | "move" | "execute") => Nature::Changes,
+            Some("read" | "search" | "think" | "fetch") => Nature::Harmless,
+            _ => Nature::Unknown,
+        };
+        let read_only = ["read_only", "readOnlyHint"].map(|key| match annotations.get(key) {
+            Data::Bool(true) => Nature::Harmless,
+            Data::Bool(false) => Nature::Changes,
+            _ => Nature::Unknown,
+        });
+        let destructive = match annotations.get("destructiveHint") {
+            Data::Bool(true) => Nature::Changes,
+            _ => Nature::Unknown,
+        };
+        let all = [kind, read_only[0], read_only[1], destructive];
+        let said = |nature| all.contains(&nature).then_some(nature);
+        said(Nature::Changes).or_else(|| said(Nature::Harmless)).unwrap_or(Nature::Unknown)
+    }
+}
+
+/// What a session in this mode wants of a call of the tool.
+pub(super) fn demand(mode: Mode, tool: &ToolSpec) -> Demand {
+    let (name, wish) = (&tool.name, tool.annotations.get("permission"));
+    match mode {
+        Mode::Auto => Demand::Nothing,
+        Mode::Plan => match Nature::of(&tool.annotations) {
+            Nature::Changes => Demand::Refused(in_plan(name)),
+            Nature::Unknown if wish.is_nil() => {
+                let why = format!("`{name}` does not say whether it changes anything, and the session only plans");
+                Demand::Asked(why.into())
+            }
+            Nature::Unknown | Nature::Harmless => wished(name, wish),
+        },
+        Mode::Ask => wished(name, wish),
+    }
+}
+
+/// In words for the model, which can do something about it.
+fn in_plan(name: &str) -> Arc<str> {
+    let why = "the session is in the mode `plan`: nothing may be changed yet. Say what you would do";
+    format!("{why}, and go on without `{name}`").into()
+}
+
+fn wished(name: &str, wish: &Data) -> Demand {
+    match wish {
+        Data::Str(why) if !why.trim().is_empty() => Demand::Asked(why.clone()),
+        wish if wish.truthy() => Demand::Asked(format!("`{name}` needs a permission").into()),
+        _ => Demand::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(annotations: &str) -> ToolSpec {
+        let annotations = Data::from_json(annotations).unwrap();
+        ToolSpec { annotations, ..ToolSpec::new("t", "", Data::Nil) }
+    }
+
+    fn word(mode: Mode, annotations: &str) -> &'static str {
+        match demand(mode, &tool(annotations)) {
+            Demand::Nothing => "runs",
+            Demand::Asked(_) => "asks",
+            Demand::Refused(_) => "refused",
+        }
+    }
+
+    #[test]
+    fn annotations_and_mode_decide() {
+        for (annotations, ask, auto, plan) in [
+            ("null", "runs", "runs", "asks"),
+            ("[]", "runs", "runs", "asks"),
+            (r#"{"kind": "edit", "permission": true}"#, "asks", "runs", "refused"),
+            (r#"{"kind": "edit"}"#, "runs", "runs", "refused"),
+            (r#"{"kind": "execute", "permission": false}"#, "runs", "runs", "refused"),
+            (r#"{"kind": "read"}"#, "runs", "runs", "runs"),
+            (r#"{"kind": "read", "permission": true}"#, "asks", "runs", "asks"),
+            (r#"{"kind": "other"}"#, "runs", "runs", "asks"),
+            (r#"{"kind": 7}"#, "runs", "runs", "asks"),
+            (r#"{"read_only": true}"#, "runs", "runs", "runs"),
+            (r#"{"readOnlyHint": true}"#, "runs", "runs", "runs"),
+            (r#"{"readOnlyHint": false}"#, "runs", "runs", "refused"),
+            (r#"{"readOnlyHint": "yes"}"#, "runs", "runs", "asks"),
+            (r#"{"destructiveHint": true}"#, "runs", "runs", "refused"),
+            (r#"{"kind": "delete", "read_only": true}"#, "runs", "runs", "refused"),
+            (r#"{"permission": false}"#, "runs", "runs", "runs"),
+            (r#"{"permission": true}"#, "asks", "runs", "asks"),
+        ] {
+            let got = [Mode::Ask, Mode::Auto, Mode::Plan].map(|mode| word(mode, annotations));
+            assert_eq!(got, [ask, auto, plan], "{annotations}");
+        }
+    }
+
+    #[test]
+    fn a_text_says_why() {
+        let why = |annotations| match demand(Mode::Ask, &tool(annotations)) {
+            Demand::Asked(why) => why.to_string(),
+            _ => String::new(),
+        };
+        assert_eq!(why(r#"{"permission": "it costs money"}"#), "it costs money");
+        assert_eq!(why(r#"{"permission": true}"#), "`t` needs a permission");
+        assert_eq!(why(r#"{"permission": " "}"#), "");
+    }
+}

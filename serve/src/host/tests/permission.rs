@@ -1,0 +1,157 @@
+//! Whether a tool may run is asked of whoever a session is served to.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+
+use crate::host::testing::{Watcher, front, host, named, says};
+use crate::host::{Ended, Handle, Host, Stop, Verdict};
+
+/// The prompt names the tools that the model calls; what the model reads of them is what the pipeline returns.
+const SCRIPT: &str = r#"
+fn of(reg, name, annotations) {
+  return tool_define(reg, name, "A tool.", {handler: { args -> "${name} ran" }, parameters: {}, annotations: annotations})
+}
+var tools = tool_registry()
+tools = of(tools, "write", {kind: "edit", permission: true})
+tools = of(tools, "pay", {permission: "it costs money"})
+tools = of(tools, "look", {kind: "read"})
+tools = of(tools, "mystery", {})
+pipeline default(task, context) {
+  llm_mock_clear()
+  let names = task.split(" ")
+  llm_mock({tool_calls: names.map({ name -> {id: "c-${name}", name: name, arguments: {}} })})
+  llm_mock({text: "well"})
+  let result = agent_loop(task, nil, {provider: "mock", tools: tools, reminders: false, PERMISSIONS})
+  let said = result.transcript.messages.filter({ m -> m.role == "tool" }).map({ m -> m.content }).reverse()
+  return {said: said.slice(0, names.count()).reverse()}
+}
+"#;
+
+/// A host whose loops have this for `permissions`, and an open session.
+async fn open(permissions: &str) -> (Host, Arc<Watcher>, Handle) {
+    let (host, watcher) = host(&SCRIPT.replace("PERMISSIONS", &format!("permissions: {permissions}")), 1);
+    let session = host.open(named("s")).await.unwrap();
+    (host, watcher, session)
+}
+
+/// What the model reads, without the words that are always there.
+fn said(ended: &Ended) -> Vec<String> {
+    let said = ended.value.get("said").as_list().unwrap_or_default().iter().map(Data::to_text);
+    said.map(|text| text.replace("not run: permission refused ", "no ")).collect()
+}
+
+async fn ask(session: &Handle, task: &str) -> Vec<String> {
+    said(&session.prompt(says(task)).await.unwrap())
+}
+
+#[test]
+fn a_tool_asks_whose_annotations_say_so() {
+    front(async {
+        let (_host, watcher, session) = open("nil").await;
+        watcher.will_say([Some(Verdict::AllowOnce), Some(Verdict::RejectOnce)]);
+        let read = ask(&session, "look write pay mystery").await;
+        assert_eq!(read, ["look ran", "write ran", "no (the user has refused it)", "mystery ran"]);
+        let asked = watcher.asked();
+        let reasons: Vec<_> = asked.iter().map(|question| (&*question.call.name, &*question.reason)).collect();
+        assert_eq!(reasons, [("write", "`write` needs a permission"), ("pay", "it costs money")]);
+        assert_eq!((&*asked[0].session_id, asked[0].annotations.get("kind").as_str()), ("s", Some("edit")));
+    });
+}
+
+#[test]
+fn what_is_said_for_always_holds_for_later_prompts_of_the_session() {
+    front(async {
+        let (host, watcher, session) = open("nil").await;
+        watcher.will_say([Some(Verdict::AllowAlways), Some(Verdict::RejectAlways)]);
+        let read = ask(&session, "write pay").await;
+        let never = "no (the user has refused every call of `pay`)";
+        assert_eq!(read, ["write ran", never]);
+        assert_eq!(ask(&session, "write pay write").await, ["write ran", never, "write ran"]);
+        assert_eq!(watcher.asked().len(), 2);
+        let other = host.open(named("other")).await.unwrap();
+        ask(&other, "write").await;
+        assert_eq!(watcher.asked().len(), 3, "another session is asked for itself");
+    });
+}
+
+#[test]
+fn the_mode_says_whether_anybody_is_asked() {
+    front(async {
+        let (_host, watcher, session) = open("nil").await;
+        session.set_mode("auto");
+        assert_eq!(ask(&session, "write pay").await, ["write ran", "pay ran"]);
+        assert!(watcher.asked().is_empty());
+        session.set_mode("plan");
+        let read = ask(&session, "write look mystery").await;
+        assert!(read[0].starts_with("no (the session is in the mode `plan`: nothing may be changed yet"), "{read:?}");
+        assert_eq!(read[1..], ["look ran", "mystery ran"]);
+        assert_eq!(watcher.asked().len(), 1, "what does not say whether it changes anything is asked about");
+        session.set_mode("ask");
+        assert_eq!(ask(&session, "write").await, ["write ran"]);
+    });
+}
+
+#[test]
+fn a_script_decides_before_anybody_is_asked() {
+    front(async {
+        for (permissions, task, read, asked) in [
+            ("{ a -> true }", "write", "write ran", 0),
+            ("{ a -> false }", "look", "no (`look` needs a permission)", 0),
+            ("{deny: [\"look\"]}", "look", "no (`look` is denied by the pattern `look`)", 0),
+            ("{deny: [\"look\"]}", "write", "no (the user has refused it)", 1),
+            ("{ask: [\"look\"]}", "look", "no (the user has refused it)", 1),
+            ("{ a -> nil }", "mystery", "no (the user has refused it)", 1),
+            ("{ a -> \"ask\" }", "mystery", "no (the user has refused it)", 1),
+        ] {
+            let (_host, watcher, session) = open(permissions).await;
+            watcher.will_say([Some(Verdict::RejectOnce)]);
+            assert_eq!(ask(&session, task).await, [read], "{permissions} {task}");
+            assert_eq!(watcher.asked().len(), asked, "{permissions} {task}");
+        }
+        let (_host, watcher, session) = open("{ a -> {allow: \"ask\", reason: \"it is Friday\"} }").await;
+        ask(&session, "look").await;
+        assert_eq!(&*watcher.asked()[0].reason, "it is Friday");
+        session.set_mode("auto");
+        assert_eq!(ask(&session, "look").await, ["look ran"]);
+        assert_eq!(watcher.asked().len(), 1);
+    });
+}
+
+#[test]
+fn a_question_that_nobody_answers_ends_with_its_prompt() {
+    front(async {
+        let (_host, watcher, session) = open("nil").await;
+        watcher.will_say([None]);
+        let running = tokio::spawn({
+            let session = session.clone();
+            async move { session.prompt(says("write")).await.unwrap() }
+        });
+        while watcher.asked().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert!(session.cancel("the user has stopped it"));
+        assert_eq!(running.await.unwrap().stop, Stop::Cancelled);
+        assert_eq!(ask(&session, "write").await, ["write ran"], "the session is as good as before");
+    });
+}
+
+#[test]
+fn sub_agents_ask_too() {
+    let script = r#"
+let write = tool_define(tool_registry(), "write", "W.", {handler: { a -> "ran" }, parameters: {}, annotations: {permission: true}})
+pipeline default(task) {
+  llm_mock({tool_calls: [{name: "write", arguments: {}}]})
+  llm_mock({text: "well"})
+  let result = sub_agent_run(task, {provider: "mock", tools: write, reminders: false})
+  return "${result.tools.successful} ${result.tools.rejected}"
+}"#;
+    let (host, watcher) = host(script, 1);
+    front(async {
+        watcher.will_say([Some(Verdict::RejectOnce)]);
+        let session = host.open(named("s")).await.unwrap();
+        session.prompt(says("go")).await.unwrap();
+        assert_eq!(watcher.text("s"), "0 1");
+        assert_eq!(&*watcher.asked()[0].session_id, "s");
+    });
+}

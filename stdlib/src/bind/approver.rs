@@ -1,0 +1,42 @@
+//! Whoever stands behind the run.
+
+use crate::clock::RunClock;
+use runtime::message::{ToolCall, ToolSpec};
+use runtime::seam::{Answer, Approver, Demand, Permit, Turn};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// An approver whom the run waits for as for everything outside: a clock that jumps stands still meanwhile.
+pub(crate) struct OutsideApprover {
+    pub(crate) approver: Rc<dyn Approver>,
+    pub(crate) clock: Rc<RunClock>,
+}
+
+impl Approver for OutsideApprover {
+    fn demand(&self, tool: &ToolSpec, call: &ToolCall) -> Demand {
+        self.approver.demand(tool, call)
+    }
+
+    fn ask<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        tool: &'a ToolSpec,
+        call: &'a ToolCall,
+        reason: &'a Arc<str>,
+    ) -> Answer<'a, Permit> {
+        match self.approver.ask(turn, tool, call, reason) {
+            Answer::Now(permit) => Answer::Now(permit),
+            Answer::Later(later) => Answer::later(async move {
+                let _outside = self.clock.outside();
+                later.await
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for OutsideApprover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.approver.fmt(f)
+    }
+}
