@@ -4,8 +4,8 @@ use crate::limits::Limits;
 use crate::report::{Format, show};
 use clap::builder::PossibleValuesParser;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use serve::acp::{self, Bounds, MODES, Streams};
-use serve::host::{Served, Settings};
+use serve::acp::{self, Bounds, Streams};
+use serve::host::{Mode, Served, Settings};
 use std::io::{stdin, stdout};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_line: Option<u64>,
     /// The mode of new sessions
-    #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(MODES.map(|mode| mode.id)), default_value = MODES[0].id)]
+    #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::WORDS), default_value = Mode::Ask.as_str())]
     mode: String,
     /// How diagnostics are printed, on standard error
     #[arg(long, value_enum, default_value = "text")]

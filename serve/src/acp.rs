@@ -23,6 +23,5 @@ mod transport;
 pub mod update;
 
 pub use codes::CODES;
-pub use mode::{MODES, Mode};
 pub use serve::{Settings, serve};
 pub use transport::{Bounds, Room, Streams};

@@ -5,29 +5,12 @@ use serde_json::{Value, json};
 
 use super::error::Refusal;
 use super::params::Params;
-
-/// A mode of sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mode {
-    /// As it is written on the wire.
-    pub id: &'static str,
-    /// Its name for people.
-    pub name: &'static str,
-    /// What it does.
-    pub description: &'static str,
-}
-
-/// All of them; the first is that of a session for which nobody chose one.
-pub const MODES: [Mode; 3] = [
-    Mode { id: "ask", name: "Ask", description: "Asks before a tool runs that needs a permission" },
-    Mode { id: "auto", name: "Auto", description: "Runs every tool without asking" },
-    Mode { id: "plan", name: "Plan", description: "Changes nothing: tools that would change something are refused" },
-];
+use crate::host::Mode;
 
 /// The modes that there are, and the one that a session is in.
 pub(crate) fn state(current: &str) -> Value {
-    let modes = MODES.map(|it| json!({"id": it.id, "name": it.name, "description": it.description}));
-    json!({"currentModeId": current, "availableModes": modes})
+    let row = |it: &Mode| json!({"id": it.as_str(), "name": it.name(), "description": it.description()});
+    json!({"currentModeId": current, "availableModes": Mode::ALL.iter().map(row).collect::<Vec<_>>()})
 }
 
 /// The mode that is asked for.
@@ -36,11 +19,34 @@ pub(crate) fn state(current: &str) -> Value {
 /// There is none of that name.
 pub(crate) fn read<'a>(params: &Params<'a>) -> Result<&'a str, Refusal> {
     let id = params.str("modeId")?;
-    let ids = MODES.map(|mode| mode.id);
-    if ids.contains(&id) {
+    if Mode::WORDS.contains(&id) {
         return Ok(id);
     }
     let written: String = id.chars().take(80).collect();
-    let problem = format!("is `{written}`; the modes are {}", ids.map(|id| format!("`{id}`")).join(", "));
-    Err(params.refuse("modeId", &problem).suggestion(nearest(id, ids)))
+    let all = Mode::WORDS.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let problem = format!("is `{written}`; the modes are {all}");
+    Err(params.refuse("modeId", &problem).suggestion(nearest(id, Mode::WORDS.iter().copied())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_modes_are_told_as_the_protocol_has_them() {
+        let state: agent_client_protocol::v1::schema::SessionModeState = serde_json::from_value(state("plan")).unwrap();
+        assert_eq!(&*state.current_mode_id.0, "plan");
+        let ids: Vec<_> = state.available_modes.iter().map(|mode| mode.id.to_string()).collect();
+        assert_eq!(ids, Mode::WORDS);
+    }
+
+    #[test]
+    fn a_mode_that_there_is_not_is_refused_with_the_nearest() {
+        let read = |params: Value| read(&Params::of(&params).unwrap()).map(str::to_owned).map_err(Refusal::into_json);
+        assert_eq!(read(json!({"modeId": "auto"})), Ok("auto".to_owned()));
+        let refused = read(json!({"modeId": "autp"})).unwrap_err();
+        assert_eq!((&refused["data"]["field"], &refused["data"]["suggestion"]), (&json!("modeId"), &json!("auto")));
+        assert_eq!(read(json!({"modeId": 3})).unwrap_err()["data"]["field"], "modeId");
+        assert_eq!(read(json!({})).unwrap_err()["data"]["field"], "modeId");
+    }
 }

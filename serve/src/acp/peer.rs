@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use agent_client_protocol::{Client, ConnectionTo, UntypedMessage};
+use agent_client_protocol::{Client, ConnectionTo, Error, UntypedMessage};
 use runtime::model::Usage;
 
+use super::permission;
 use super::transport::Gauge;
-use super::update::{Frame, Outbox, Wants};
+use super::update::{Frame, Outbox, Updates, Wants};
 use crate::host::{Event, Peer, PermissionQuestion, Verdict, Waiting};
 
 /// The editor, as sessions see it.
@@ -103,7 +104,21 @@ impl Peer for AcpPeer {
         self.outbox.room(session_id)
     }
 
-    fn permit(&self, _question: PermissionQuestion) -> Waiting<Verdict> {
-        Box::pin(std::future::ready(Verdict::Cancelled))
+    fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict> {
+        let told = |why: &str| -> Waiting<Verdict> { Box::pin(std::future::ready(Verdict::Unusable(why.into()))) };
+        let Some(connection) = self.connection.get() else { return Box::pin(std::future::ready(Verdict::Cancelled)) };
+        // The call itself comes first.
+        self.tell(&question.session_id);
+        let shown = |updates: &Updates| updates.tool_call(&question.call, &question.annotations);
+        let Some(shown) = self.outbox.with(&question.session_id, shown) else {
+            return told("the client does not know the session yet, so it cannot be asked");
+        };
+        let params = permission::params(&question, shown);
+        let Ok(message) = params.map_err(Error::from).and_then(|it| UntypedMessage::new(permission::METHOD, it)) else {
+            return told("the question cannot be written as JSON");
+        };
+        // Where nobody waits for the answer any more, the editor is told that the question is taken back.
+        let answer = connection.send_request(message).block_task();
+        Box::pin(async move { permission::verdict(answer.await) })
     }
 }

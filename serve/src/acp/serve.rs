@@ -7,12 +7,11 @@ use agent_client_protocol::{Agent, Builder};
 use stdlib::Diagnostic;
 
 use super::connection::Front;
-use super::mode;
 use super::note::note;
 use super::peer::AcpPeer;
 use super::session::Sessions;
 use super::transport::{Bounds, Streams, Transport};
-use crate::host::{Host, Served};
+use crate::host::{Host, Mode, Served};
 
 /// How long the last lines may take to be written, once all is over.
 const LAST_LINES: Duration = Duration::from_millis(500);
@@ -22,7 +21,7 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 pub struct Settings {
     /// What is read and written at once.
     pub bounds: Bounds,
-    /// The mode of new sessions; the first one where nothing is said.
+    /// The mode of new sessions; `ask` where nothing is said.
     pub mode: Option<Arc<str>>,
 }
 
@@ -57,7 +56,7 @@ async fn talk(
     let gauge = transport.gauge().clone();
     let peer = Arc::new(AcpPeer::new(gauge.clone()));
     let host = Host::start(served, peer.clone())?;
-    let mode = settings.mode.unwrap_or_else(|| mode::MODES[0].id.into());
+    let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
     let front = Front::new(Sessions { host: host.clone(), peer: peer.clone(), mode });
     let carried = tokio::spawn(transport.carry());
     let connection = Builder::new_with(Agent, front).name("harn").connect_with(channel, async |connection| {
