@@ -108,7 +108,10 @@ mod tests {
     fn a_question_names_the_call_and_what_may_be_said() {
         let params = asked(&question(r#"{"permission": true}"#, "`write_file` needs a permission"));
         assert_eq!(params["sessionId"], "s");
-        assert_eq!((&params["toolCall"]["toolCallId"], &params["toolCall"]["title"]), (&json!("c1"), &json!("write_file")));
+        assert_eq!(
+            (&params["toolCall"]["toolCallId"], &params["toolCall"]["title"]),
+            (&json!("c1"), &json!("write_file"))
+        );
         assert_eq!(params["toolCall"]["content"].as_array().map(Vec::len), Some(1));
         let kinds: Vec<_> = params["options"].as_array().unwrap().iter().map(|option| option["kind"].clone()).collect();
         assert_eq!(kinds, ["allow_once", "allow_always", "reject_once", "reject_always"]);

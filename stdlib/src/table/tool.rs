@@ -95,9 +95,7 @@ fn check_annotations(annotations: &Value) -> Result<(), Box<Raise>> {
     let checks: [(&str, &str, &dyn Fn(&Value) -> bool); 5] = [
         ("sequential", "a bool", &|value| matches!(value, Value::Bool(_))),
         ("timeout_ms", "a number of at least 1", &|value| value.as_int().is_some_and(|ms| ms >= 1)),
-        ("permission", "a bool, or a string that says why", &|value| {
-            matches!(value, Value::Bool(_)) || is_text(value)
-        }),
+        ("permission", "a bool, or a string that says why", &|value| matches!(value, Value::Bool(_)) || is_text(value)),
         ("kind", "a string", &is_text),
         ("title", "a string", &is_text),
     ];

@@ -33,13 +33,7 @@ impl Approver for Person {
         found.map_or(Demand::Nothing, |(_, demand)| demand.clone())
     }
 
-    fn ask<'a>(
-        &'a self,
-        _: Turn<'a>,
-        _: &'a ToolSpec,
-        call: &'a ToolCall,
-        reason: &'a Arc<str>,
-    ) -> Answer<'a, Permit> {
+    fn ask<'a>(&'a self, _: Turn<'a>, _: &'a ToolSpec, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Permit> {
         self.asked.borrow_mut().push(format!("{} {reason}", call.id));
         Answer::later(std::future::poll_fn(move |cx| {
             let mut answers = self.answers.borrow_mut();

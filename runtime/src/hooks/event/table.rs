@@ -93,12 +93,7 @@ pub static EVENTS: &[EventRow] = &[
         "iteration has_tool_calls tool_results text",
         OBSERVES,
     ),
-    told(
-        EventKind::PermissionAsked,
-        "before a tool that needs a permission",
-        "tool reason",
-        OBSERVES,
-    ),
+    told(EventKind::PermissionAsked, "before a tool that needs a permission", "tool reason", OBSERVES),
     told(EventKind::PermissionReplied, "once that was decided", "tool reason decision", OBSERVES),
     told(
         EventKind::FileEdited,
