@@ -15,7 +15,7 @@ fn hosting() -> Rc<Hosting> {
         metadata: Data::Nil,
         mode: Arc::new(Mutex::new("ask".into())),
         room: Rc::new(|| Box::pin(ready(()))),
-        asker: None,
+        approver: None,
         talk: Talk::default(),
     })
 }
