@@ -28,7 +28,8 @@ fn what_a_pipeline_returns_is_shown_once() {
                 if task == \"int\" { return 3 }\n\
                 if task == \"err\" { return Err(\"no\") }\n\
                 if task == \"throw\" { throw \"bad\" }\n\
-                if task == \"exit\" { exit(0) }\n}";
+                if task == \"exit\" { exit(0) }\n\
+                if task == \"exit 3\" { exit(3) }\n}";
     let (host, watcher) = host(text, 1);
     front(async {
         let session = host.open(named("s")).await.unwrap();
@@ -49,7 +50,7 @@ fn what_a_pipeline_returns_is_shown_once() {
             shown.push_str(said);
             assert_eq!(watcher.text("s"), shown, "{task}");
         }
-        for (task, part) in [("err", "no"), ("throw", "bad")] {
+        for (task, part) in [("err", "returned an error: no"), ("throw", "bad"), ("exit 3", "`exit(3)`")] {
             let Stop::Failed(failure) = session.prompt(says(task)).await.unwrap().stop else { panic!("{task}") };
             assert!(failure.drawn.contains(part), "{task}: {failure:?}");
         }

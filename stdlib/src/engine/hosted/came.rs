@@ -6,6 +6,7 @@ use crate::hosting::{Hosting, UNSERVABLE};
 use crate::values::TranscriptValue;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};
+use lang::vm::codes::UNCAUGHT;
 use lang::vm::{Outcome, Why};
 use runtime::agent_loop::LoopStatus;
 use runtime::data::Data;
@@ -67,13 +68,19 @@ pub(super) fn of_pipeline(outcome: Outcome, hosting: &Hosting) -> End {
     match outcome {
         Ok(value) => of_value(&value, hosting),
         Err(raise) if raise.why == Why::Exit(0) => End::Returned(Returned::Nothing),
-        Err(raise) => End::Failed(Box::new(raise.to_diagnostic())),
+        Err(raise) => {
+            let mut found = raise.to_diagnostic();
+            if let Why::Exit(code) = raise.why {
+                found.message = format!("the script ended itself by `exit({code})`");
+            }
+            End::Failed(Box::new(found))
+        }
     }
 }
 
 fn of_value(value: &Value, hosting: &Hosting) -> End {
     let value = match value.as_result() {
-        Some(Err(error)) => return failed(display(error)),
+        Some(Err(error)) => return failed(UNCAUGHT, format!("the pipeline returned an error: {}", display(error))),
         Some(Ok(value)) => value,
         None => value,
     };
@@ -107,7 +114,7 @@ fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
     let error = dict.get_str("error").map(to_data_lossy).unwrap_or_default();
     let message = error.get("message").as_str().unwrap_or(stop_reason);
     Some(match status {
-        LoopStatus::ProviderError | LoopStatus::Error => failed(message.to_owned()),
+        LoopStatus::ProviderError | LoopStatus::Error => failed(MODEL, message.to_owned()),
         LoopStatus::Blocked => End::Refused(message.into()),
         _ => {
             let text = ["visible_text", "text"].into_iter().find_map(|key| dict.get_str(key)?.as_str());
@@ -117,6 +124,6 @@ fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
     })
 }
 
-fn failed(message: String) -> End {
-    End::Failed(Box::new(Diagnostic::error(MODEL, message)))
+fn failed(code: &'static str, message: String) -> End {
+    End::Failed(Box::new(Diagnostic::error(code, message)))
 }
