@@ -167,7 +167,7 @@ fn resident() -> u64 {
 
 #[test]
 fn a_thousand_sessions_leave_nothing() {
-    let (host, _) = host("var xs = []\npipeline default(task) { xs = xs.push(\"x\".repeat(200000)) }", 2);
+    let (host, _) = host("var xs = []\npipeline default(task) { xs = xs.push(\"x\".repeat(2000000)) }", 2);
     front(async {
         let mut early = 0;
         for i in 0..1000 {
@@ -180,8 +180,8 @@ fn a_thousand_sessions_leave_nothing() {
         }
         assert_eq!(host.loads(), [0, 0]);
         assert!(host.sessions().is_empty());
-        // Each held 200 kB; other tests run beside this one.
-        assert!(resident() < early + 64 * 1024, "{early} KiB have become {} KiB", resident());
+        // Each held 2 MB; other tests run beside this one.
+        assert!(resident() < early + 512 * 1024, "{early} KiB have become {} KiB", resident());
     });
 }
 
@@ -246,7 +246,7 @@ fn many_sessions_in_rhai_wait_beside_one_another() {
     let (host, _) = host_of(served("a.rhai", "fn main(task) { sleep(50); task }", 1, None));
     front(async {
         let mut running = Vec::new();
-        for i in 0..300 {
+        for i in 0..60 {
             let session = host.open(named(&format!("s{i}"))).await.unwrap();
             running.push(tokio::spawn(async move { session.prompt(says("go")).await }));
         }
