@@ -4,6 +4,7 @@ use crate::limits::Limits;
 use crate::report::{Format, show};
 use clap::builder::PossibleValuesParser;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use serve::acp::update::ReminderUpdates;
 use serve::acp::{self, Bounds, Streams};
 use serve::host::{Mode, Served, Settings};
 use std::io::{stdin, stdout};
@@ -41,6 +42,9 @@ pub(crate) struct Args {
     /// The mode of new sessions
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::WORDS), default_value = Mode::Ask.as_str())]
     mode: String,
+    /// Who gets the updates on reminders, which are no part of the protocol: clients that ask for them, all, or none
+    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(ReminderUpdates::WORDS), default_value = "auto")]
+    reminder_updates: String,
     /// How diagnostics are printed, on standard error
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -77,7 +81,12 @@ fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
     };
     let usual = Bounds::default();
     let line = args.max_line.map_or(usual.line, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    let settings = acp::Settings { bounds: Bounds { line, ..usual }, mode: Some(args.mode.into()) };
+    let settings = acp::Settings {
+        bounds: Bounds { line, ..usual },
+        mode: Some(args.mode.into()),
+        // Clap has let only these words pass.
+        reminders: args.reminder_updates.parse().unwrap_or_default(),
+    };
     raise_limit_of_files();
     let streams = Streams { input: Box::new(stdin()), output: Box::new(stdout()) };
     acp::serve(served, streams, settings, signalled)

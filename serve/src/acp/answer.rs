@@ -63,3 +63,61 @@ fn usage(used: Usage) -> Value {
     }
     usage
 }
+
+#[cfg(test)]
+mod tests {
+    use runtime::data::Data;
+
+    use super::*;
+    use crate::host::Failure;
+
+    fn ended(stop: Stop) -> Ended {
+        Ended { stop, value: Data::Nil, diagnostics: Vec::new() }
+    }
+
+    #[test]
+    fn each_end_has_the_protocols_word() {
+        let cases = [
+            (Stop::Done, json!({"stopReason": "end_turn"})),
+            (Stop::Cancelled, json!({"stopReason": "cancelled"})),
+            (Stop::MaxTokens, json!({"stopReason": "max_tokens"})),
+            (Stop::MaxTurns, json!({"stopReason": "max_turn_requests"})),
+            (Stop::Refused("no".into()), json!({"stopReason": "refusal", "_meta": {"harn": {"reason": "no"}}})),
+            (
+                Stop::Asked("which?".into()),
+                json!({"stopReason": "end_turn", "_meta": {"harn": {"inputRequired": true, "question": "which?"}}}),
+            ),
+        ];
+        for (stop, answer) in cases {
+            assert_eq!(of_prompt(ended(stop), Usage::default()), Ok(answer));
+        }
+    }
+
+    #[test]
+    fn what_the_protocol_has_no_word_for_is_beside_it() {
+        let ended = Ended {
+            value: Data::dict([("a", 1.into())]),
+            diagnostics: vec![stdlib::Diagnostic::error("HARN-LOG-006", "the disk is full")],
+            ..ended(Stop::Done)
+        };
+        let used = Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() };
+        let answer = of_prompt(ended, used).unwrap();
+        assert_eq!(
+            answer["_meta"]["harn"],
+            json!({
+                "usage": {"inputTokens": 3, "outputTokens": 2, "cacheReadTokens": 0, "cacheWriteTokens": 0},
+                "data": {"a": 1},
+                "diagnostics": [{"code": "HARN-LOG-006", "severity": "error", "message": "the disk is full"}],
+            })
+        );
+    }
+
+    #[test]
+    fn a_script_that_failed_is_an_error_with_its_own_code() {
+        let failure = Failure { code: "HARN-RUN-001".into(), message: "it broke".into(), drawn: "picture".into() };
+        let error = of_prompt(ended(Stop::Failed(failure)), Usage::default()).unwrap_err().into_json();
+        assert_eq!((&error["code"], &error["message"]), (&json!(-32603), &json!("it broke")));
+        let data = (&error["data"]["code"], &error["data"]["diagnostic"]);
+        assert_eq!(data, (&json!("HARN-RUN-001"), &json!("picture")));
+    }
+}

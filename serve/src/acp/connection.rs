@@ -11,7 +11,7 @@ use agent_client_protocol::{
 use serde_json::Value;
 
 use super::error::Refusal;
-use super::initialize::{self, Client};
+use super::initialize;
 use super::note::note;
 use super::session::Sessions;
 use super::update::{ReminderUpdates, Wants};
@@ -53,19 +53,20 @@ impl Answer {
 /// The methods of a connection.
 pub(crate) struct Front {
     sessions: Sessions,
-    /// What the editor can do, once it has said so.
-    client: Option<Client>,
+    reminders: ReminderUpdates,
+    /// The editor has said what it can do.
+    initialized: bool,
     told: HashSet<String>,
 }
 
 impl Front {
-    pub(crate) fn new(sessions: Sessions) -> Front {
-        Front { sessions, client: None, told: HashSet::new() }
+    pub(crate) fn new(reminders: ReminderUpdates, sessions: Sessions) -> Front {
+        Front { sessions, reminders, initialized: false, told: HashSet::new() }
     }
 
     fn request(&mut self, message: UntypedMessage, responder: &Responder<Value>) -> Answer {
         let (method, params) = message.into_parts();
-        if self.client.is_none() && method != "initialize" {
+        if !self.initialized && method != "initialize" {
             return Answer::Now(Err(Refusal::not_initialized(&method)));
         }
         let sessions = self.sessions.clone();
@@ -86,8 +87,8 @@ impl Front {
 
     fn initialize(&mut self, params: &Value) -> Result<Value, Refusal> {
         let client = initialize::read(params)?;
-        self.sessions.peer.want(Wants::of(&client.capabilities, ReminderUpdates::Asked));
-        self.client = Some(client);
+        self.sessions.peer.want(Wants::of(&client, self.reminders));
+        self.initialized = true;
         initialize::answer(false, &Value::Null).map_err(|error| Refusal::broken(error.to_string()))
     }
 

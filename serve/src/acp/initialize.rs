@@ -11,19 +11,12 @@ use super::content;
 use super::error::Refusal;
 use super::params::Params;
 
-/// What the peer has said of itself.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Client {
-    /// What it can do. What is written wrongly there counts as left out, as the protocol says.
-    pub(crate) capabilities: ClientCapabilities,
-}
-
-/// Reads what the peer says of itself. Any version is taken: the answer names the one that is spoken, and a client that does
+/// Reads what the peer can do. What is written wrongly among its capabilities counts as left out, as the protocol says. Any version is taken: the answer names the one that is spoken, and a client that does
 /// not speak it leaves.
 ///
 /// # Errors
 /// A field of the wrong type.
-pub(crate) fn read(params: &Value) -> Result<Client, Refusal> {
+pub(crate) fn read(params: &Value) -> Result<ClientCapabilities, Refusal> {
     let params = Params::of(params)?;
     params.number("protocolVersion")?;
     let capabilities = params.optional_object("clientCapabilities")?;
@@ -33,7 +26,7 @@ pub(crate) fn read(params: &Value) -> Result<Client, Refusal> {
     }
     content::meta(&params)?;
     let capabilities = capabilities.map(|it| serde_json::from_value(Value::Object(it.object().clone())));
-    Ok(Client { capabilities: capabilities.and_then(Result::ok).unwrap_or_default() })
+    Ok(capabilities.and_then(Result::ok).unwrap_or_default())
 }
 
 /// What this side can do. Sessions can be loaded where `stored`: where the event log outlives the process.
@@ -54,9 +47,38 @@ pub(crate) fn answer(stored: bool, reminders: &Value) -> Result<Value, serde_jso
         .agent_capabilities(capabilities)
         .agent_info(Implementation::new("harn", env!("CARGO_PKG_VERSION")).title("Harn".to_owned()));
     let mut answer = serde_json::to_value(response)?;
+    if reminders.is_null() {
+        return Ok(answer);
+    }
     // Once where the RFC has it, and once where clients that drop what they do not know leave it alone.
     let capabilities = &mut answer["agentCapabilities"];
     capabilities["reminders"] = reminders.clone();
     capabilities["_meta"]["harn"]["reminders"] = reminders.clone();
     Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn any_version_is_answered_with_the_one_that_is_spoken() {
+        for version in [0, 1, 2, 65_535, u64::MAX] {
+            assert!(read(&json!({"protocolVersion": version})).is_ok(), "{version}");
+        }
+        assert_eq!(answer(true, &Value::Null).unwrap()["protocolVersion"], 1);
+    }
+
+    #[test]
+    fn sessions_are_loaded_only_where_they_are_kept() {
+        for stored in [false, true] {
+            let capabilities = &answer(stored, &json!({"inject": true})).unwrap()["agentCapabilities"];
+            assert_eq!(capabilities["loadSession"], stored);
+            assert_eq!(capabilities["sessionCapabilities"].get("resume").is_some(), stored);
+            assert_eq!(capabilities["reminders"], json!({"inject": true}));
+            assert_eq!(capabilities["_meta"]["harn"]["reminders"], json!({"inject": true}));
+        }
+    }
 }

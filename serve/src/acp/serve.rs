@@ -11,6 +11,7 @@ use super::note::note;
 use super::peer::AcpPeer;
 use super::session::Sessions;
 use super::transport::{Bounds, Streams, Transport};
+use super::update::ReminderUpdates;
 use crate::host::{Host, Mode, Served};
 
 /// How long the last lines may take to be written, once all is over.
@@ -23,6 +24,8 @@ pub struct Settings {
     pub bounds: Bounds,
     /// The mode of new sessions; `ask` where nothing is said.
     pub mode: Option<Arc<str>>,
+    /// Whom the updates on reminders go to.
+    pub reminders: ReminderUpdates,
 }
 
 /// Serves a script until the editor closes its end, which gives 0, or `stop` is ready, which gives what that gives. What runs
@@ -57,7 +60,7 @@ async fn talk(
     let peer = Arc::new(AcpPeer::new(gauge.clone()));
     let host = Host::start(served, peer.clone())?;
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
-    let front = Front::new(Sessions { host: host.clone(), peer: peer.clone(), mode });
+    let front = Front::new(settings.reminders, Sessions { host: host.clone(), peer: peer.clone(), mode });
     let carried = tokio::spawn(transport.carry());
     let connection = Builder::new_with(Agent, front).name("harn").connect_with(channel, async |connection| {
         peer.connect(connection.clone());

@@ -7,6 +7,9 @@ mod lines;
 mod reader;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{Read, Write};
 use std::sync::Arc;
 

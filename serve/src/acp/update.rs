@@ -41,11 +41,17 @@ words! {
     /// Whom the three updates on reminders go to. The notifications `_session/reminder_…` go to everybody.
     pub enum ReminderUpdates {
         /// To a client that has asked for them.
-        Asked = "asked",
+        Asked = "auto",
         /// To every client.
         Always = "always",
         /// To none.
         Never = "never",
+    }
+}
+
+impl Default for ReminderUpdates {
+    fn default() -> ReminderUpdates {
+        ReminderUpdates::Asked
     }
 }
 

@@ -102,3 +102,66 @@ pub(crate) fn kind(value: &Value) -> &'static str {
         Value::Object(_) => "an object",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(line: &str) -> Option<Value> {
+        read(Line::Text(line.to_owned()), 100).err().map(|bad| serde_json::from_str(&bad.answer()).unwrap())
+    }
+
+    #[test]
+    fn each_field_that_is_wrong_is_named_and_the_id_kept_where_it_can_be_read() {
+        let cases = [
+            ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\"", -32700, json!(null), "HARN-ACP-001", json!(null)),
+            ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\u{fffd}", -32700, json!(null), "HARN-ACP-001", json!(null)),
+            ("7", -32600, json!(null), "HARN-ACP-003", json!(null)),
+            ("[]", -32600, json!(null), "HARN-ACP-003", json!(null)),
+            ("{}", -32600, json!(null), "HARN-ACP-003", json!("jsonrpc")),
+            (r#"{"id":4,"method":"a"}"#, -32600, json!(4), "HARN-ACP-003", json!("jsonrpc")),
+            (r#"{"jsonrpc":"1.0","id":4,"method":"a"}"#, -32600, json!(4), "HARN-ACP-003", json!("jsonrpc")),
+            (r#"{"jsonrpc":2.0,"id":"x","method":"a"}"#, -32600, json!("x"), "HARN-ACP-003", json!("jsonrpc")),
+            (r#"{"jsonrpc":"2.0","id":{},"method":"a"}"#, -32600, json!(null), "HARN-ACP-003", json!("id")),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"a"}"#, -32600, json!(null), "HARN-ACP-003", json!("id")),
+            (r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"a"}"#, -32600, json!(null), "HARN-ACP-003", json!("id")),
+            (r#"{"jsonrpc":"2.0","id":5}"#, -32600, json!(5), "HARN-ACP-003", json!("method")),
+            (r#"{"jsonrpc":"2.0","id":5,"method":[]}"#, -32600, json!(5), "HARN-ACP-003", json!("method")),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"a","result":1}"#, -32600, json!(5), "HARN-ACP-003", json!("method")),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":"b"}"#, -32600, json!(5), "HARN-ACP-003", json!("params")),
+        ];
+        for (line, rpc, id, code, field) in cases {
+            let answer = refused(line).unwrap_or_else(|| panic!("taken: {line}"));
+            let error = &answer["error"];
+            let told = (&error["code"], &answer["id"], &error["data"]["code"], &error["data"]["field"]);
+            assert_eq!(told, (&json!(rpc), &id, &json!(code), &field), "{line}");
+            assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()));
+        }
+    }
+
+    #[test]
+    fn requests_notifications_and_answers_are_taken() {
+        for line in [
+            r#"{"jsonrpc":"2.0","id":null,"method":"a","params":null}"#,
+            r#"{"jsonrpc":"2.0","id":-1,"method":"a","params":[1],"more":1}"#,
+            r#"{"jsonrpc":"2.0","method":"a","params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":"a","result":null}"#,
+            r#"{"jsonrpc":"2.0","id":"a","error":{"code":1,"message":"m"}}"#,
+        ] {
+            assert!(matches!(read(Line::Text(line.to_owned()), 100), Ok(Some(_))), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_wrong_is_not_answered() {
+        for line in [r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#, r#"{"id":1,"result":1}"#, r#"{"error":7}"#] {
+            assert!(matches!(read(Line::Text(line.to_owned()), 100), Ok(None)), "{line}");
+        }
+    }
+
+    #[test]
+    fn nesting_without_end_is_refused_and_overflows_nothing() {
+        let deep = "[".repeat(1_000_000);
+        assert_eq!(refused(&deep).unwrap()["error"]["code"], -32700);
+    }
+}

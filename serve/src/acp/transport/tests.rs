@@ -1,0 +1,191 @@
+use std::io::{Cursor, Result as Io};
+use std::sync::{Condvar, Mutex};
+
+use super::*;
+
+/// What was written, and whether the other side reads.
+#[derive(Default)]
+struct Page {
+    text: Mutex<String>,
+    closed: Mutex<bool>,
+    opened: Condvar,
+}
+
+struct Screen(Arc<Page>);
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> Io<usize> {
+        let closed = self.0.closed.lock().unwrap();
+        drop(self.0.opened.wait_while(closed, |closed| *closed).unwrap());
+        self.0.text.lock().unwrap().push_str(std::str::from_utf8(bytes).unwrap());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Io<()> {
+        Ok(())
+    }
+}
+
+impl Page {
+    fn new(reads: bool) -> Arc<Page> {
+        Arc::new(Page { closed: Mutex::new(!reads), ..Page::default() })
+    }
+
+    fn reads_on(&self) {
+        *self.closed.lock().unwrap() = false;
+        self.opened.notify_all();
+    }
+
+    /// The error codes of the lines, and all lines are JSON.
+    fn codes(&self) -> Vec<i64> {
+        let text = self.text.lock().unwrap();
+        let line = |line: &str| serde_json::from_str::<Value>(line).unwrap()["error"]["code"].as_i64().unwrap();
+        text.lines().map(line).collect()
+    }
+}
+
+/// A reader of many lines that tells how many were read.
+struct Many {
+    line: &'static [u8],
+    left: usize,
+}
+
+impl Read for Many {
+    fn read(&mut self, into: &mut [u8]) -> Io<usize> {
+        if self.left == 0 {
+            return Ok(0);
+        }
+        self.left -= 1;
+        into[..self.line.len()].copy_from_slice(self.line);
+        Ok(self.line.len())
+    }
+}
+
+fn run<T>(test: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let value = runtime.block_on(test);
+    runtime.shutdown_background();
+    value
+}
+
+fn start(input: impl Read + Send + 'static, page: &Arc<Page>, bounds: Bounds) -> (Arc<Gauge>, Channel) {
+    let streams = Streams { input: Box::new(input), output: Box::new(Screen(page.clone())) };
+    let (transport, channel) = Transport::new(streams, bounds);
+    let gauge = transport.gauge().clone();
+    tokio::spawn(transport.carry());
+    (gauge, channel)
+}
+
+#[test]
+fn a_bad_line_is_answered_and_the_next_one_is_taken() {
+    let input = b"{\"jsonrpc\":\"2.0\",\"method\":\"one\"}\nno json\n\r\n[1]\n{\"a\": \"\xff\"}\n\
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n\
+        {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"two\"}\r\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"half\"";
+    let page = Page::new(true);
+    let methods = run(async {
+        let (gauge, mut channel) = start(Cursor::new(input), &page, Bounds { line: 64, ..Bounds::default() });
+        let mut methods = Vec::new();
+        while let Some(TransportFrame::Single(message)) = channel.rx.next().await {
+            methods.push(match message {
+                RawJsonRpcMessage::Request(it) => it.method,
+                RawJsonRpcMessage::Notification(it) => it.method,
+                RawJsonRpcMessage::Response(_) => panic!("no answer was sent"),
+            });
+        }
+        drop(channel);
+        gauge.all_taken().await;
+        methods
+    });
+    assert_eq!(methods, ["one".into(), Arc::<str>::from("two")]);
+    assert_eq!(page.codes(), [-32700, -32600, -32600, -32600, -32700]);
+}
+
+#[test]
+fn with_a_client_that_never_reads_what_waits_is_bounded_and_then_nothing_is_lost() {
+    const LINES: usize = 2_000;
+    let page = Page::new(false);
+    run(async {
+        let room = Room { frames: 8, bytes: 1 << 20 };
+        let input = Many { line: b"bad\n", left: LINES };
+        let (gauge, channel) = start(input, &page, Bounds { room, ..Bounds::default() });
+        while gauge.waiting().0 < 8 {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..10_000 {
+            assert!(gauge.waiting().0 <= 8, "{:?}", gauge.waiting());
+            tokio::task::yield_now().await;
+        }
+        page.reads_on();
+        while page.text.lock().unwrap().lines().count() < LINES {
+            tokio::task::yield_now().await;
+        }
+        drop(channel);
+    });
+    assert_eq!(page.codes(), [-32700; LINES]);
+}
+
+#[test]
+fn the_end_of_the_input_is_seen_though_the_client_reads_nothing() {
+    let page = Page::new(false);
+    run(async {
+        let room = Room { frames: 4, bytes: 1 << 20 };
+        let input = Many { line: b"bad\n", left: 40 };
+        let (gauge, mut channel) = start(input, &page, Bounds { room, ..Bounds::default() });
+        assert!(channel.rx.next().await.is_none());
+        assert_eq!(gauge.waiting().0, 40);
+    });
+}
+
+#[test]
+fn bytes_that_wait_are_counted_and_given_back() {
+    let page = Page::new(true);
+    run(async {
+        let (gauge, channel) = start(Cursor::new(b""), &page, Bounds::default());
+        let message = RawJsonRpcMessage::notification("session/update".to_owned(), json!({"a": "b"})).unwrap();
+        for _ in 0..100 {
+            gauge.frame();
+            channel.tx.unbounded_send(TransportFrame::Single(message.clone())).unwrap();
+        }
+        gauge.all_taken().await;
+        assert_eq!(gauge.waiting(), (0, 0));
+        drop(channel);
+    });
+    assert_eq!(page.text.lock().unwrap().lines().count(), 100);
+}
+
+#[test]
+fn a_client_that_is_gone_holds_nobody_up() {
+    struct Gone;
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> Io<usize> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> Io<()> {
+            Ok(())
+        }
+    }
+    run(async {
+        let room = Room { frames: 2, bytes: 1 << 20 };
+        let streams = Streams { input: Box::new(Many { line: b"bad\n", left: 500 }), output: Box::new(Gone) };
+        let (transport, mut channel) = Transport::new(streams, Bounds { room, ..Bounds::default() });
+        let gauge = transport.gauge().clone();
+        tokio::spawn(transport.carry());
+        gauge.gone().await;
+        assert!(channel.rx.next().await.is_none());
+        gauge.room().await;
+    });
+}
+
+#[test]
+fn errors_of_the_crate_get_a_code_of_ours() {
+    for (error, code) in [(-32603, "HARN-ACP-009"), (-32800, "HARN-ACP-010")] {
+        let error = agent_client_protocol::Error::new(error, "m").data(json!("why"));
+        let frame = TransportFrame::Single(RawJsonRpcMessage::response(1, Err(error)));
+        let text: Value = serde_json::from_str(&with_code(frame).to_json().unwrap()).unwrap();
+        assert_eq!(text["error"]["data"], json!({"code": code, "detail": "why"}));
+    }
+    let error = agent_client_protocol::Error::new(-32602, "m").data(json!({"code": "HARN-X"}));
+    let frame = TransportFrame::Single(RawJsonRpcMessage::response(1, Err(error)));
+    assert!(with_code(frame).to_json().unwrap().contains(r#"{"code":"HARN-X"}"#));
+}
