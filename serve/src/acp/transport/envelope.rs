@@ -124,11 +124,23 @@ mod tests {
             (r#"{"jsonrpc":2.0,"id":"x","method":"a"}"#, -32600, json!("x"), "HARN-ACP-003", json!("jsonrpc")),
             (r#"{"jsonrpc":"2.0","id":{},"method":"a"}"#, -32600, json!(null), "HARN-ACP-003", json!("id")),
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"a"}"#, -32600, json!(null), "HARN-ACP-003", json!("id")),
-            (r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"a"}"#, -32600, json!(null), "HARN-ACP-003", json!("id")),
+            (
+                r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"a"}"#,
+                -32600,
+                json!(null),
+                "HARN-ACP-003",
+                json!("id"),
+            ),
             (r#"{"jsonrpc":"2.0","id":5}"#, -32600, json!(5), "HARN-ACP-003", json!("method")),
             (r#"{"jsonrpc":"2.0","id":5,"method":[]}"#, -32600, json!(5), "HARN-ACP-003", json!("method")),
             (r#"{"jsonrpc":"2.0","id":5,"method":"a","result":1}"#, -32600, json!(5), "HARN-ACP-003", json!("method")),
-            (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":"b"}"#, -32600, json!(5), "HARN-ACP-003", json!("params")),
+            (
+                r#"{"jsonrpc":"2.0","id":5,"method":"a","params":"b"}"#,
+                -32600,
+                json!(5),
+                "HARN-ACP-003",
+                json!("params"),
+            ),
         ];
         for (line, rpc, id, code, field) in cases {
             let answer = refused(line).unwrap_or_else(|| panic!("taken: {line}"));
