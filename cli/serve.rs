@@ -3,11 +3,14 @@
 use crate::limits::Limits;
 use crate::report::{Format, show};
 use clap::builder::PossibleValuesParser;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serve::acp::update::ReminderUpdates;
 use serve::acp::{self, Bounds, Streams};
 use serve::host::{Mode, Served, Settings};
 use std::io::{stdin, stdout};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stdlib::limits::parse_size;
@@ -88,7 +91,11 @@ fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
         reminders: args.reminder_updates.parse().unwrap_or_default(),
     };
     raise_limit_of_files();
-    let streams = Streams { input: Box::new(stdin()), output: Box::new(stdout()) };
+    let streams = Streams {
+        input: Box::new(stdin()),
+        output: Box::new(stdout()),
+        ended: Some(Box::new(wait_for_end_of_input)),
+    };
     acp::serve(served, streams, settings, signalled)
 }
 
@@ -98,6 +105,14 @@ fn raise_limit_of_files() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
+}
+
+/// Returns once nobody can write to standard input any more. Of a file nobody can tell, and it does not return.
+fn wait_for_end_of_input() {
+    let input = stdin();
+    // That the other side hangs up is always told.
+    let mut asked = [PollFd::new(input.as_fd(), PollFlags::empty())];
+    while poll(&mut asked, PollTimeout::NONE) == Err(Errno::EINTR) {}
 }
 
 /// Ready once a signal asks for the end, with the exit code; a second signal ends the process at once.

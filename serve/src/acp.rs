@@ -24,4 +24,4 @@ pub mod update;
 
 pub use codes::CODES;
 pub use serve::{Settings, serve};
-pub use transport::{Bounds, Room, Streams};
+pub use transport::{Bounds, Ended, Room, Streams};

@@ -30,7 +30,13 @@ pub struct Streams {
     pub input: Box<dyn Read + Send>,
     /// Where the peer reads.
     pub output: Box<dyn Write + Send>,
+    /// Returns once the peer writes no more, whether or not all that it wrote was read; where nobody can tell, nothing. A peer
+    /// that takes no answers is read from no more, and without this its end is seen only once it is again.
+    pub ended: Option<Ended>,
 }
+
+/// Waits for the end of an input, on a thread of its own.
+pub type Ended = Box<dyn FnOnce() + Send>;
 
 /// How much is taken at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +77,9 @@ impl Transport {
     /// Carries messages both ways. Ready once the connection has ended and all that it said is handed to the writer; that the
     /// input has ended the connection is told by the end of its channel.
     pub(crate) async fn carry(self) {
-        let Transport { streams: Streams { input, output }, bounds, channel, gauge } = self;
+        let Transport { streams: Streams { input, output, ended }, bounds, channel, gauge } = self;
         let writer = Writer::new(output, gauge.clone());
-        let Input { mut lines, mut ended } = read_lines(input, bounds.line, Handle::current());
+        let Input { mut lines, mut ended } = read_lines(input, ended, bounds.line, Handle::current());
         let (mut said, heard) = channel.into_parts();
         let (answers, held_back) = (writer.clone(), gauge.clone());
         let incoming = async move {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
+use super::Ended;
 use super::lines::{Line, Splitter};
 
 /// How many lines are read ahead.
@@ -31,9 +32,22 @@ pub(crate) struct Input {
 
 /// Reads lines of at most `limit` bytes until the input ends. Lines that are held for the front are together at most twice as
 /// big, each taken as a kilobyte at least.
-pub(crate) fn read_lines(mut input: Box<dyn Read + Send>, limit: usize, front: Handle) -> Input {
+pub(crate) fn read_lines(
+    mut input: Box<dyn Read + Send>,
+    ended: Option<Ended>,
+    limit: usize,
+    front: Handle,
+) -> Input {
     let (lines, arrived) = mpsc::channel(AHEAD);
-    let (end, ended) = watch::channel(false);
+    let end = watch::Sender::new(false);
+    let input_ended = end.subscribe();
+    if let Some(ended) = ended {
+        let end = end.clone();
+        std::thread::spawn(move || {
+            ended();
+            end.send_replace(true);
+        });
+    }
     let memory = Arc::new(Semaphore::new(kilobytes(limit) as usize * 2));
     std::thread::spawn(move || {
         let mut splitter = Splitter::new(limit);
@@ -67,7 +81,7 @@ pub(crate) fn read_lines(mut input: Box<dyn Read + Send>, limit: usize, front: H
             }
         }
     });
-    Input { lines: arrived, ended }
+    Input { lines: arrived, ended: input_ended }
 }
 
 fn kilobytes(bytes: usize) -> u32 {

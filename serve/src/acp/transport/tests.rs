@@ -69,7 +69,7 @@ fn run<T>(test: impl Future<Output = T>) -> T {
 }
 
 fn start(input: impl Read + Send + 'static, page: &Arc<Page>, bounds: Bounds) -> (Arc<Gauge>, Channel) {
-    let streams = Streams { input: Box::new(input), output: Box::new(Screen(page.clone())) };
+    let streams = Streams { input: Box::new(input), output: Box::new(Screen(page.clone())), ended: None };
     let (transport, channel) = Transport::new(streams, bounds);
     let gauge = transport.gauge().clone();
     tokio::spawn(transport.carry());
@@ -137,6 +137,30 @@ fn the_end_of_the_input_is_seen_though_the_client_reads_nothing() {
 }
 
 #[test]
+fn an_end_that_is_told_of_lets_all_be_read_that_was_written_before() {
+    const LINES: usize = 2_000;
+    let page = Page::new(false);
+    run(async {
+        let room = Room { frames: 4, bytes: 1 << 20 };
+        let (close, closed) = std::sync::mpsc::channel::<()>();
+        let streams = Streams {
+            input: Box::new(Many { line: b"bad\n", left: LINES }),
+            output: Box::new(Screen(page.clone())),
+            ended: Some(Box::new(move || drop(closed.recv()))),
+        };
+        let (transport, mut channel) = Transport::new(streams, Bounds { room, ..Bounds::default() });
+        let gauge = transport.gauge().clone();
+        tokio::spawn(transport.carry());
+        while gauge.waiting().0 < 4 {
+            tokio::task::yield_now().await;
+        }
+        drop(close);
+        assert!(channel.rx.next().await.is_none());
+        assert_eq!(gauge.waiting().0, LINES);
+    });
+}
+
+#[test]
 fn bytes_that_wait_are_counted_and_given_back() {
     let page = Page::new(true);
     run(async {
@@ -167,7 +191,8 @@ fn a_client_that_is_gone_holds_nobody_up() {
     }
     run(async {
         let room = Room { frames: 2, bytes: 1 << 20 };
-        let streams = Streams { input: Box::new(Many { line: b"bad\n", left: 500 }), output: Box::new(Gone) };
+        let input = Many { line: b"bad\n", left: 500 };
+        let streams = Streams { input: Box::new(input), output: Box::new(Gone), ended: None };
         let (transport, mut channel) = Transport::new(streams, Bounds { room, ..Bounds::default() });
         let gauge = transport.gauge().clone();
         tokio::spawn(transport.carry());
