@@ -91,11 +91,8 @@ fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
         reminders: args.reminder_updates.parse().unwrap_or_default(),
     };
     raise_limit_of_files();
-    let streams = Streams {
-        input: Box::new(stdin()),
-        output: Box::new(stdout()),
-        ended: Some(Box::new(wait_for_end_of_input)),
-    };
+    let streams =
+        Streams { input: Box::new(stdin()), output: Box::new(stdout()), ended: Some(Box::new(wait_for_end_of_input)) };
     acp::serve(served, streams, settings, signalled)
 }
 

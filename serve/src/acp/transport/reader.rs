@@ -32,12 +32,7 @@ pub(crate) struct Input {
 
 /// Reads lines of at most `limit` bytes until the input ends. Lines that are held for the front are together at most twice as
 /// big, each taken as a kilobyte at least.
-pub(crate) fn read_lines(
-    mut input: Box<dyn Read + Send>,
-    ended: Option<Ended>,
-    limit: usize,
-    front: Handle,
-) -> Input {
+pub(crate) fn read_lines(mut input: Box<dyn Read + Send>, ended: Option<Ended>, limit: usize, front: Handle) -> Input {
     let (lines, arrived) = mpsc::channel(AHEAD);
     let end = watch::Sender::new(false);
     let input_ended = end.subscribe();
