@@ -187,20 +187,23 @@ fn a_thousand_sessions_leave_nothing() {
 
 #[test]
 fn a_session_that_panics_breaks_off_alone() {
-    let (host, _) =
-        host("llm_mock(\"ok\")\npipeline default(task) { return agent_loop(task, nil, {provider: \"mock\"}) }", 1);
-    front(async {
-        let (well, ill) = (host.open(named("well")).await.unwrap(), host.open(named(PANICS)).await.unwrap());
-        for _ in 0..2 {
-            let error = ill.prompt(says("go")).await.unwrap_err();
-            let HostError::Broken { id, why } = &error else { panic!("{error:?}") };
-            assert!(id.as_ref() == PANICS && why.contains("as it should"), "{error}");
-        }
-        assert_eq!(well.prompt(says("go")).await.unwrap().stop, Stop::Done);
-        assert_eq!(host.session(PANICS).unwrap().id().as_ref(), PANICS);
-        host.close(PANICS).await.unwrap();
-        assert_eq!(host.loads(), [1]);
-    });
+    let harn = "llm_mock(\"ok\")\npipeline default(task) { return agent_loop(task, nil, {provider: \"mock\"}) }";
+    let rhai = "llm_mock(\"ok\"); fn main(task) { [1].map(|x| agent_loop(task, (), #{provider: \"mock\"}))[0] }";
+    for (name, text) in [("a.harn", harn), ("a.rhai", rhai)] {
+        let (host, _) = host_of(served(name, text, 1, None));
+        front(async {
+            let (well, ill) = (host.open(named("well")).await.unwrap(), host.open(named(PANICS)).await.unwrap());
+            for _ in 0..2 {
+                let error = ill.prompt(says("go")).await.unwrap_err();
+                let HostError::Broken { id, why } = &error else { panic!("{error:?}") };
+                assert!(id.as_ref() == PANICS && why.contains("as it should"), "{error}");
+            }
+            assert_eq!(well.prompt(says("go")).await.unwrap().stop, Stop::Done, "{name}");
+            assert_eq!(host.session(PANICS).unwrap().id().as_ref(), PANICS);
+            host.close(PANICS).await.unwrap();
+            assert_eq!(host.loads(), [1]);
+        });
+    }
 }
 
 #[test]
