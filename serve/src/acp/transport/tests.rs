@@ -146,7 +146,7 @@ fn an_end_that_is_told_of_lets_all_be_read_that_was_written_before() {
         let streams = Streams {
             input: Box::new(Many { line: b"bad\n", left: LINES }),
             output: Box::new(Screen(page.clone())),
-            ended: Some(Box::new(move || drop(closed.recv()))),
+            ended: Some(Box::new(move || _ = closed.recv())),
         };
         let (transport, mut channel) = Transport::new(streams, Bounds { room, ..Bounds::default() });
         let gauge = transport.gauge().clone();
