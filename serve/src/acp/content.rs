@@ -99,14 +99,14 @@ mod tests {
 
     use super::*;
 
-    fn text(blocks: Value) -> Result<String, Refusal> {
+    fn text(blocks: &Value) -> Result<String, Refusal> {
         let params = json!({"prompt": blocks});
         read(&Params::of(&params).unwrap(), "prompt").map(|content| content.text)
     }
 
     #[test]
     fn links_stand_in_the_sentence_and_what_is_embedded_behind_it() {
-        let told = text(json!([
+        let told = text(&json!([
             {"type": "text", "text": "Compare "},
             {"type": "resource_link", "name": "a.rs", "uri": "file:///p/a.rs"},
             {"type": "text", "text": " and"},
@@ -145,7 +145,7 @@ mod tests {
             ),
         ];
         for (blocks, field, message) in cases {
-            let error = text(blocks).unwrap_err().into_json();
+            let error = text(&blocks).unwrap_err().into_json();
             assert_eq!((error["data"]["field"].as_str(), error["message"].as_str()), (Some(field), Some(message)));
         }
     }

@@ -39,19 +39,15 @@ pub struct Frame {
 
 words! {
     /// Whom the three updates on reminders go to. The notifications `_session/reminder_…` go to everybody.
+    #[derive(Default)]
     pub enum ReminderUpdates {
         /// To a client that has asked for them.
+        #[default]
         Asked = "auto",
         /// To every client.
         Always = "always",
         /// To none.
         Never = "never",
-    }
-}
-
-impl Default for ReminderUpdates {
-    fn default() -> ReminderUpdates {
-        ReminderUpdates::Asked
     }
 }
 

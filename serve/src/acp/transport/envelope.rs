@@ -24,8 +24,9 @@ impl BadLine {
 ///
 /// # Errors
 /// What to answer, where the peer waits for an answer.
-pub(crate) fn read(line: Line, limit: usize) -> Result<Option<RawJsonRpcMessage>, BadLine> {
-    let without_id = |refusal| BadLine { id: Value::Null, refusal };
+pub(crate) fn read(line: Line, limit: usize) -> Result<Option<RawJsonRpcMessage>, Box<BadLine>> {
+    let bad = |id, refusal| Box::new(BadLine { id, refusal });
+    let without_id = |refusal| bad(Value::Null, refusal);
     let text = match line {
         Line::Text(text) => text,
         Line::TooLong { bytes } => return Err(without_id(Refusal::line_too_long(bytes, limit))),
@@ -40,12 +41,12 @@ pub(crate) fn read(line: Line, limit: usize) -> Result<Option<RawJsonRpcMessage>
     let fault = fault(&object, is_answer);
     let id = object.get("id").filter(|id| is_id(id)).cloned().unwrap_or(Value::Null);
     if let Some((field, problem)) = fault {
-        return if is_answer { Ok(None) } else { Err(BadLine { id, refusal: Refusal::envelope(field, &problem) }) };
+        return if is_answer { Ok(None) } else { Err(bad(id, Refusal::envelope(field, &problem))) };
     }
     match serde_json::from_value(Value::Object(object)) {
         Ok(message) => Ok(Some(message)),
         Err(_) if is_answer => Ok(None),
-        Err(error) => Err(BadLine { id, refusal: Refusal::envelope("jsonrpc", &error.to_string()) }),
+        Err(error) => Err(bad(id, Refusal::envelope("jsonrpc", &error.to_string()))),
     }
 }
 
