@@ -1,8 +1,21 @@
 //! `harn serve acp`, driven as an editor does it. Whatever the process sends in any of these is held against the schemas of the
-//! protocol ([`schema`]) and ours ([`ours`]).
+//! protocol ([`schema`]) and ours ([`ours`]); a [`client`] that is no SDK's can be as wrong as it likes.
 //!
 //! - [`broken`]: that the check of frames can fail.
+//! - [`sdk`]: the clients of the protocol's own SDKs, in Python and Node.
+//! - [`lines`]: lines that are no messages.
+//! - [`fields`]: each field of each payload wrong in turn.
+//! - [`sessions`]: sessions that are not there, or busy.
+//! - [`pressure`]: floods, and clients that do not read.
+//! - [`lifetime`]: how a process ends, and what is left of it.
 
 mod broken;
+mod client;
+mod fields;
+mod lifetime;
+mod lines;
 mod ours;
+mod pressure;
 mod schema;
+mod sdk;
+mod sessions;

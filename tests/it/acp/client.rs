@@ -88,6 +88,7 @@ impl Start {
             folder,
             frames: Vec::new(),
             taken: Vec::new(),
+            first: 0,
             asked: HashMap::new(),
             next: 0,
             over: false,
@@ -142,6 +143,8 @@ pub(super) struct Client {
     pub(super) frames: Vec<Value>,
     /// Whether a frame was waited for by somebody.
     taken: Vec<bool>,
+    /// The first that nobody has waited for.
+    first: usize,
     /// What was asked, by the text of the id.
     asked: HashMap<String, String>,
     next: u64,
@@ -255,11 +258,6 @@ impl Client {
         })
     }
 
-    /// The next question of the agent.
-    pub(super) fn question(&mut self) -> Value {
-        self.until("a question", |frame| frame.get("method").is_some() && frame.get("id").is_some())
-    }
-
     /// The next update of this kind.
     pub(super) fn update(&mut self, session: &str, kind: &str) -> Value {
         let (session, kind) = (session.to_owned(), kind.to_owned());
@@ -270,7 +268,11 @@ impl Client {
 
     /// The first frame that nobody has waited for and that fits; it is waited for where it has not come yet.
     pub(super) fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
-        let (start, mut at) = (Instant::now(), 0);
+        let start = Instant::now();
+        while self.taken.get(self.first).is_some_and(|taken| *taken) {
+            self.first += 1;
+        }
+        let mut at = self.first;
         loop {
             while at < self.frames.len() {
                 if !self.taken[at] && fits(&self.frames[at]) {
@@ -324,14 +326,56 @@ impl Client {
         line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() * 1024
     }
 
-    /// The id of the process.
-    pub(super) fn pid(&self) -> i32 {
-        self.child.id().try_into().unwrap()
+    /// Sends the process a signal.
+    pub(super) fn signal(&self, name: &str) {
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// The folder of the test.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Takes standard input away, to be written to from elsewhere.
     pub(super) fn take_stdin(&mut self) -> ChildStdin {
         self.stdin.take().unwrap()
+    }
+
+    /// Gives it back.
+    pub(super) fn give_stdin(&mut self, stdin: ChildStdin) {
+        self.stdin = Some(stdin);
+    }
+
+    /// Reads from now on, where it did not.
+    pub(super) fn listen(&mut self) {
+        self.lines = self.unread.take().map(lines);
+    }
+
+    /// Reads so many frames and no more.
+    pub(super) fn read_lines(&mut self, count: usize) -> Vec<Value> {
+        for _ in 0..count {
+            let (mut line, mut byte) = (Vec::new(), [0]);
+            while line.last() != Some(&b'\n') {
+                self.unread.as_mut().unwrap().read_exact(&mut byte).unwrap();
+                line.push(byte[0]);
+            }
+            self.take(&line);
+        }
+        self.frames[self.frames.len() - count..].to_vec()
+    }
+
+    /// So many answers, as they come; now and then the caller looks at the process.
+    pub(super) fn answers(&mut self, count: usize, mut look: impl FnMut(&Client)) -> Vec<Value> {
+        let mut answers = Vec::with_capacity(count);
+        while answers.len() < count {
+            let next = self.until("an answer", |frame| frame.get("method").is_none());
+            answers.push(next);
+            if answers.len() % 1000 == 0 {
+                look(self);
+            }
+        }
+        answers
     }
 
     /// Closes standard input and waits for the end.
