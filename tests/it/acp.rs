@@ -1,5 +1,5 @@
 //! `harn serve acp`, driven as an editor does it. Whatever the process sends in any of these is held against the schemas of the
-//! protocol ([`schema`]) and ours ([`ours`]); a [`client`] that is no SDK's can be as wrong as it likes.
+//! protocol ([`schema`]) and ours ([`ours`]); a [`client`] that is no SDK's can be as wrong as it likes ([`start`] begins one).
 //!
 //! - [`broken`]: that the check of frames can fail.
 //! - [`sdk`]: the clients of the protocol's own SDKs, in Python and Node.
@@ -19,3 +19,4 @@ mod pressure;
 mod schema;
 mod sdk;
 mod sessions;
+mod start;

@@ -2,9 +2,8 @@
 //! protocol: a line that is none, a frame that the schemas refuse or a panic on standard error fails the test.
 
 use super::schema::protocol;
-use crate::harn::{root, scratch};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -16,92 +15,6 @@ use std::time::{Duration, Instant};
 
 /// What takes longer hangs.
 pub(super) const LIMIT: Duration = Duration::from_secs(100);
-
-/// How `harn serve acp` is started.
-pub(super) struct Start {
-    script: PathBuf,
-    args: Vec<String>,
-    folder: PathBuf,
-    reads: bool,
-}
-
-impl Start {
-    /// Serves a script of `tests/acp/agents`; the folder is the test's own.
-    pub(super) fn agent(script: &str, test: &str) -> Start {
-        let folder = scratch(&format!("acp-{test}"));
-        Start { script: root().join("tests/acp/agents").join(script), args: Vec::new(), folder, reads: true }
-    }
-
-    /// Serves this text.
-    pub(super) fn script(text: &str, test: &str) -> Start {
-        let folder = scratch(&format!("acp-{test}"));
-        let script = folder.join("agent.harn");
-        fs::write(&script, text).unwrap();
-        Start { script, args: Vec::new(), folder, reads: true }
-    }
-
-    /// With options of the command.
-    pub(super) fn with(mut self, args: &[&str]) -> Start {
-        self.args.extend(args.iter().map(ToString::to_string));
-        self
-    }
-
-    /// With an event log on disk.
-    pub(super) fn logged(self) -> Start {
-        let log = format!("--event-log=sqlite:{}", self.folder.join("log.db").display());
-        self.with(&[&log])
-    }
-
-    /// As a client that never reads an answer.
-    pub(super) fn deaf(mut self) -> Start {
-        self.reads = false;
-        self
-    }
-
-    /// The folder of the test, which is that of its sessions too.
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Starts it.
-    pub(super) fn spawn(&self) -> Client {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
-        command.args(["serve", "acp"]).arg(&self.script).args(&self.args).current_dir(&self.folder);
-        command.env_clear().env("HARN_LLM_PROVIDER", "mock").env("HARN_MEMORY_ROOT", self.folder.join("memory"));
-        if let Some(path) = std::env::var_os("PATH") {
-            command.env("PATH", path);
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let stdin = child.stdin.take();
-        let stdout = child.stdout.take().unwrap();
-        let (err, errors) = kept(child.stderr.take().unwrap());
-        let (lines, unread) = if self.reads { (Some(lines(stdout)), None) } else { (None, Some(stdout)) };
-        let folder = self.folder.clone();
-        Client {
-            child,
-            stdin,
-            lines,
-            unread,
-            err,
-            errors: Some(errors),
-            folder,
-            frames: Vec::new(),
-            taken: Vec::new(),
-            first: 0,
-            asked: HashMap::new(),
-            next: 0,
-            over: false,
-        }
-    }
-
-    /// Starts it and says hello.
-    pub(super) fn initialized(&self) -> Client {
-        let mut client = self.spawn();
-        client.initialize(json!({}));
-        client
-    }
-}
 
 /// Lines as they come, until there are no more.
 fn lines(stdout: ChildStdout) -> Receiver<Vec<u8>> {
@@ -148,6 +61,8 @@ pub(super) struct Client {
     /// What was asked, by the text of the id.
     asked: HashMap<String, String>,
     next: u64,
+    /// Errors that were right, without their ids.
+    checked: HashSet<String>,
     over: bool,
 }
 
@@ -164,6 +79,30 @@ pub(super) struct Ended {
 }
 
 impl Client {
+    /// A client of this process, in this folder; it `reads` from the beginning, or not until it listens.
+    pub(super) fn of(mut child: Child, folder: &Path, reads: bool) -> Client {
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().unwrap();
+        let (err, errors) = kept(child.stderr.take().unwrap());
+        let (lines, unread) = if reads { (Some(lines(stdout)), None) } else { (None, Some(stdout)) };
+        Client {
+            child,
+            stdin,
+            lines,
+            unread,
+            err,
+            errors: Some(errors),
+            folder: folder.to_owned(),
+            frames: Vec::new(),
+            taken: Vec::new(),
+            first: 0,
+            asked: HashMap::new(),
+            next: 0,
+            checked: HashSet::new(),
+            over: false,
+        }
+    }
+
     /// Says hello; gives what the agent can do.
     pub(super) fn initialize(&mut self, capabilities: Value) -> Value {
         self.ask("initialize", json!({"protocolVersion": 1, "clientCapabilities": capabilities}))
@@ -297,12 +236,22 @@ impl Client {
         assert!(line.ends_with(b"\n"), "half a line on standard output: {text:?}\n{}", self.told());
         let frame: Value = serde_json::from_slice(line)
             .unwrap_or_else(|error| panic!("{error} on standard output: {text:?}\n{}", self.told()));
-        let method = frame.get("id").and_then(|id| self.asked.get(&id.to_string()));
-        if let Some(fault) = protocol().fault(&frame, method.map(String::as_str)) {
-            panic!("{fault}\n{}", self.told());
-        }
+        self.check(&frame);
         self.frames.push(frame);
         self.taken.push(false);
+    }
+
+    /// Holds a frame against the schemas. In a flood the same error comes again and again, with other ids.
+    fn check(&mut self, frame: &Value) {
+        let mut alike = frame.clone();
+        let id = alike.get("error").is_some().then(|| std::mem::replace(&mut alike["id"], Value::Null));
+        if id.is_some_and(|id| id.is_string() || id.is_u64()) && !self.checked.insert(alike.to_string()) {
+            return;
+        }
+        let method = frame.get("id").and_then(|id| self.asked.get(&id.to_string()));
+        if let Some(fault) = protocol().fault(frame, method.map(String::as_str)) {
+            panic!("{fault}\n{}", self.told());
+        }
     }
 
     /// Whether a file of this name has come into the folder; waits for it.
@@ -422,7 +371,8 @@ impl Client {
 
     /// What is worth knowing when something is wrong.
     fn told(&self) -> String {
-        let last: Vec<String> = self.frames.iter().rev().take(12).rev().map(Value::to_string).collect();
+        let last: Vec<String> =
+            self.frames.iter().rev().take(12).rev().map(|frame| format!("{:.700}", frame.to_string())).collect();
         format!("the last frames:\n{}\nstandard error:\n{}", last.join("\n"), self.err.lock().unwrap())
     }
 }

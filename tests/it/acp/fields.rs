@@ -1,6 +1,7 @@
 //! Each field of each payload wrong in turn: -32602 with a code, the field, and no trace of the request.
 
-use super::client::{Client, Start};
+use super::client::Client;
+use super::start::Start;
 use serde_json::{Value, json};
 
 /// Parameters that are right, with `S` in place of the session, and what may be wrong with them.

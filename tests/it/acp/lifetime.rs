@@ -1,6 +1,7 @@
 //! How a process ends, and what is left of it.
 
-use super::client::{Client, Start};
+use super::client::Client;
+use super::start::Start;
 use crate::harn::harn;
 use serde_json::{Value, json};
 use std::path::Path;

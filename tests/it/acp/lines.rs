@@ -1,7 +1,8 @@
 //! Lines that are no messages: each is answered as JSON-RPC wants it, with a code of ours, and the next line is read as if
 //! nothing had been.
 
-use super::client::{Client, Start};
+use super::client::Client;
+use super::start::Start;
 use serde_json::{Value, json};
 
 /// What answers a line: nothing, or an error with an id, a code, a code of ours and a field.

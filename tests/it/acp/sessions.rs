@@ -1,6 +1,6 @@
 //! Requests that are right but meet a session that is not there, or busy; and keys that nobody knows.
 
-use super::client::Start;
+use super::start::Start;
 use serde_json::{Value, json};
 
 #[test]

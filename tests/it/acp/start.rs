@@ -1,0 +1,74 @@
+//! [`Start`]: `harn serve acp` with a script, in a folder of the test's own.
+
+use super::client::Client;
+use crate::harn::{root, scratch};
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How `harn serve acp` is started.
+pub(super) struct Start {
+    script: PathBuf,
+    args: Vec<String>,
+    folder: PathBuf,
+    reads: bool,
+}
+
+impl Start {
+    /// Serves a script of `tests/acp/agents`; the folder is the test's own.
+    pub(super) fn agent(script: &str, test: &str) -> Start {
+        let folder = scratch(&format!("acp-{test}"));
+        Start { script: root().join("tests/acp/agents").join(script), args: Vec::new(), folder, reads: true }
+    }
+
+    /// Serves this text.
+    pub(super) fn script(text: &str, test: &str) -> Start {
+        let folder = scratch(&format!("acp-{test}"));
+        let script = folder.join("agent.harn");
+        fs::write(&script, text).unwrap();
+        Start { script, args: Vec::new(), folder, reads: true }
+    }
+
+    /// With options of the command.
+    pub(super) fn with(mut self, args: &[&str]) -> Start {
+        self.args.extend(args.iter().map(ToString::to_string));
+        self
+    }
+
+    /// With an event log on disk.
+    pub(super) fn logged(self) -> Start {
+        let log = format!("--event-log=sqlite:{}", self.folder.join("log.db").display());
+        self.with(&[&log])
+    }
+
+    /// As a client that never reads an answer.
+    pub(super) fn deaf(mut self) -> Start {
+        self.reads = false;
+        self
+    }
+
+    /// The folder of the test, which is that of its sessions too.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Starts it.
+    pub(super) fn spawn(&self) -> Client {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+        command.args(["serve", "acp"]).arg(&self.script).args(&self.args).current_dir(&self.folder);
+        command.env_clear().env("HARN_LLM_PROVIDER", "mock").env("HARN_MEMORY_ROOT", self.folder.join("memory"));
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Client::of(command.spawn().unwrap(), &self.folder, self.reads)
+    }
+
+    /// Starts it and says hello.
+    pub(super) fn initialized(&self) -> Client {
+        let mut client = self.spawn();
+        client.initialize(json!({}));
+        client
+    }
+}
