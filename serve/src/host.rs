@@ -14,11 +14,13 @@
 //! - [`Peer`]: whom sessions are served to; a wire implements it. [`Event`]: what a session shows while it works.
 //! - [`Mode`]: how freely a session's tools run. `policy`: which calls need a permission; `permission`: asking the peer for one.
 //! - `worker`: a thread and its sessions. `session`: one of them, from its opening to its end. `show`: what it shows.
+//! - `kept`: sessions that survive the process.
 
 mod directory;
 mod error;
 mod event;
 mod handle;
+mod kept;
 mod mailbox;
 mod mode;
 mod peer;

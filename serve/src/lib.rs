@@ -4,14 +4,15 @@
 //! | module | offers |
 //! |---|---|
 //! | [`wire`] | the one table of names and words, inside and on each wire |
-//! | [`acp`] | the Agent Client Protocol |
 //! | [`host`] | sessions on workers, and whom they are served to |
+//! | [`store`] | sessions that survive the process |
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod acp;
 pub mod bridge;
 pub mod host;
+pub mod store;
 pub mod wire;
 
 /// Every diagnostic code of harn, sorted: those of scripts and those of wires.

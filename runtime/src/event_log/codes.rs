@@ -70,4 +70,39 @@ pub static CODES: &[Code] = &[
         "a record that is too large",
         "A record of the event log may have up to 64 MiB. Keep large things in files and log their paths.",
     ),
+    row(
+        "HARN-LOG-011",
+        "a session that the event log does not hold",
+        "A client asks for a session that no process has written to this event log. `session/list` tells which there are.",
+    ),
+    row(
+        "HARN-LOG-012",
+        "a session that is open in another process",
+        "A session goes on in one process at a time. Close it there, or end that process, and load it again. A process that \
+         was killed has no session open any more.",
+    ),
+    row(
+        "HARN-LOG-013",
+        "a session that cannot be read from the event log",
+        "A record of the session lacks what it must have; somebody else than harn has written or changed it. Other sessions of \
+         the log are not concerned.",
+    ),
+    row(
+        "HARN-LOG-014",
+        "a page of sessions that there is not",
+        "The cursor of a list of sessions is none that a page before has given. Begin without one, then give each back as it \
+         came.",
+    ),
+    row(
+        "HARN-LOG-015",
+        "sessions that are not kept",
+        "Sessions are listed and loaded from an event log in a file. Without `--event-log sqlite:PATH` they go with their \
+         process.",
+    ),
+    row(
+        "HARN-LOG-016",
+        "nobody can tell which process has a session open",
+        "A process that serves sessions from an event log in a file makes a small file beside it, and holds a lock on that for as \
+         long as it lives. That file cannot be made, or the file system has no locks.",
+    ),
 ];

@@ -8,7 +8,7 @@ use crate::data::Data;
 use crate::ids::{IdStream, Ids as _};
 use crate::message::Message;
 use crate::reminder::Reminder;
-use crate::reminder::bridge::QueueTold;
+use crate::reminder::bridge::{Fate, Injection, QueueTold};
 use crate::reminder::lifecycle::{DiscardReason, LifecycleRecord, Moment, post_turn, void};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
@@ -40,6 +40,8 @@ pub struct Left {
     pub is_answered: bool,
     /// The queue.
     pub queue: QueueTold,
+    /// What was delivered from the queue, though the log does not say so yet.
+    pub delivered: Vec<Injection>,
     /// Pending reminders of other sessions of its run, which ended with the process: session and reminder.
     pub lost: Vec<(Arc<str>, Arc<str>)>,
     /// What its ids depend on from here on. It must be another in every process.
@@ -60,14 +62,18 @@ impl Session {
     /// was answered is over and charged, one that was not is void, and what pended in other sessions of the run is lost.
     pub fn go_on_from(self: &Rc<Self>, left: Left, scope: &Scope) {
         let now_ms = scope.clock.now_ms();
+        let delivered = |item: &Injection| (item.id.clone(), Fate::Delivered);
         let mut stream = IdStream::new(left.seed, self.id());
         let queue_ids = stream.child();
         self.ids.go_on_with(stream);
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).go_on_from(
             queue_ids,
             left.queue.items.into(),
-            left.queue.fates,
+            left.queue.fates.into_iter().chain(left.delivered.iter().map(delivered)).collect(),
         );
+        for item in &left.delivered {
+            self.log_delivered(scope, item, "session_load");
+        }
         let mut transcript = Transcript::new(self.id.clone());
         (transcript.summary, transcript.metadata, transcript.assets) = (left.summary, left.metadata, left.assets);
         transcript.set_messages(left.messages.into_iter().collect());

@@ -5,6 +5,7 @@ use runtime::words::nearest;
 use serde_json::{Map, Value};
 
 use crate::host::{Failure, HostError};
+use crate::store::StoreError;
 
 /// A request that comes before `initialize`. JSON-RPC leaves the codes from -32099 to -32000 to servers; -32000 itself
 /// means to editors that somebody must log in, and -32002 that a resource is not there.
@@ -119,6 +120,18 @@ impl Refusal {
         Refusal::new(ErrorCode::INTERNAL_ERROR, &failure.code, &*failure.message).with("diagnostic", &*failure.drawn)
     }
 
+    /// A session that cannot be had from the event log.
+    fn stored(error: &StoreError) -> Refusal {
+        let (code, message) = (error.code(), format!("{error}; {}", error.help()));
+        match error {
+            StoreError::Unknown(id) => Refusal::unknown_session(id),
+            StoreError::Cursor(_) => Refusal::new(ErrorCode::INVALID_PARAMS, code, message).field("cursor"),
+            StoreError::Elsewhere(_) => Refusal::new(NOT_NOW, code, message).reason("open_elsewhere"),
+            StoreError::NotKept => Refusal::new(ErrorCode::METHOD_NOT_FOUND, code, message).reason("not_kept"),
+            _ => Refusal::new(ErrorCode::INTERNAL_ERROR, code, message),
+        }
+    }
+
     pub(crate) fn broken(message: impl Into<String>) -> Refusal {
         Refusal::new(ErrorCode::INTERNAL_ERROR, "HARN-ACP-009", message)
     }
@@ -142,6 +155,7 @@ impl From<HostError> for Refusal {
             HostError::Stopping => Refusal::not_now("stopping", message),
             HostError::Broken { .. } => Refusal::broken(message),
             HostError::Failed(failure) => Refusal::failed(&failure),
+            HostError::Store(error) => Refusal::stored(&error),
         }
     }
 }

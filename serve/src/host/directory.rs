@@ -8,9 +8,13 @@ use std::time::Duration;
 use stdlib::Diagnostic;
 use tokio::sync::oneshot;
 
+use super::kept::Kept;
 use super::mailbox::Mailbox;
 use super::worker::{Open, Worker};
 use super::{Handle, HostError, NewSession, Peer, Served};
+use crate::store::Store;
+
+mod stored;
 
 /// What a session that is stopped may take, beyond its grace, before nobody waits for it any more.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -22,6 +26,9 @@ pub struct Host(Arc<Shared>);
 
 struct Shared {
     served: Served,
+    peer: Arc<dyn Peer>,
+    /// Where sessions are kept; nothing where they go with the process.
+    store: Option<Store>,
     state: Mutex<State>,
 }
 
@@ -45,10 +52,11 @@ impl Host {
     /// give.
     pub fn start(served: Served, peer: Arc<dyn Peer>) -> Result<Host, Vec<Diagnostic>> {
         stdlib::check_served(&served.source, (served.run)())?;
+        let store = served.log.clone().map(Store::new).transpose().map_err(|error| vec![stored::diagnostic(&error)])?;
         let workers = (0..served.settings.workers.max(1)).map(|i| Worker::start(i, served.clone(), peer.clone()));
         let workers = workers.collect::<Result<_, _>>().map_err(|diagnostic| vec![*diagnostic])?;
         let state = Mutex::new(State { workers, sessions: HashMap::new() });
-        Ok(Host(Arc::new(Shared { served, state })))
+        Ok(Host(Arc::new(Shared { served, peer, store, state })))
     }
 
     /// Nothing panics while it holds the lock.
@@ -61,6 +69,11 @@ impl Host {
     /// # Errors
     /// The id is taken, too many are open, the host is stopping, or the top level fails.
     pub async fn open(&self, new: NewSession) -> Result<Handle, HostError> {
+        let kept = self.0.store.clone().map(Kept::New);
+        self.begin(new, kept).await
+    }
+
+    async fn begin(&self, new: NewSession, kept: Option<Kept>) -> Result<Handle, HostError> {
         let id = new.id.clone().unwrap_or_else(fresh_id);
         let mailbox = Mailbox::new(id.clone());
         let (answer, opened) = oneshot::channel();
@@ -73,7 +86,7 @@ impl Host {
                 return Err(HostError::Full(state.sessions.len()));
             }
             let worker = state.workers.iter().min_by_key(|worker| worker.load()).ok_or(HostError::Stopping)?;
-            worker.open(Open { new, mailbox: mailbox.clone(), answer });
+            worker.open(Open { new, kept, mailbox: mailbox.clone(), answer });
             state.sessions.insert(id.clone(), Entry { mailbox: mailbox.clone(), handle: None });
         }
         // It is let go of also where whoever opens it does not wait for it.
@@ -116,6 +129,7 @@ impl Host {
         let mailbox = found.ok_or_else(|| HostError::UnknownSession(id.into()))?;
         mailbox.close();
         mailbox.is_over().await;
+        stored::let_go(&mailbox).await;
         self.forget(&mailbox);
         Ok(())
     }
@@ -134,6 +148,7 @@ impl Host {
         let all = async {
             for mailbox in &open {
                 mailbox.is_over().await;
+                stored::let_go(mailbox).await;
                 self.forget(mailbox);
             }
             for worker in workers {

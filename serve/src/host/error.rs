@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use stdlib::{Diagnostic, draw};
 
+use crate::store::StoreError;
+
 /// What a script failed with: a diagnostic for those who have neither its source nor colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -61,7 +63,19 @@ pub enum HostError {
     /// The host takes nothing more.
     #[error("the server is stopping")]
     Stopping,
+    /// It is not kept, or cannot be had from where it is.
+    #[error(transparent)]
+    Store(StoreError),
     /// The script failed at its top level.
     #[error("the script failed before it could take a prompt: {0}")]
     Failed(Failure),
+}
+
+impl From<StoreError> for HostError {
+    fn from(error: StoreError) -> HostError {
+        match error {
+            StoreError::Unknown(id) => HostError::UnknownSession(id),
+            error => HostError::Store(error),
+        }
+    }
 }

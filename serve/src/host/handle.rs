@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use runtime::data::Data;
 use runtime::session::Inbox;
 
+use crate::store::Book;
+
 use super::mailbox::Mailbox;
 use super::{Ended, HostError, NewSession, Prompt};
 
@@ -61,7 +63,15 @@ impl Handle {
 
     /// Gives it another mode, at once: a prompt at hand sees it too. Nothing is shown by that.
     pub fn set_mode(&self, mode: impl Into<Arc<str>>) {
-        *self.0.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode.into();
+        let mode = mode.into();
+        if let Some(book) = self.0.mailbox.book() {
+            book.mode(&mode);
+        }
+        *self.0.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+
+    pub(super) fn book(&self) -> Option<Arc<Book>> {
+        self.0.mailbox.book().cloned()
     }
 
     /// Whether it is at work on a prompt.

@@ -1,10 +1,12 @@
 //! [`Mailbox`]: what waits for a session's worker. It holds at most one of each thing, so no peer can fill it.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
 
 use tokio::sync::{oneshot, watch};
+
+use crate::store::Book;
 
 use super::{Ended, HostError, Prompt};
 
@@ -16,6 +18,8 @@ pub(super) struct Asked {
 
 pub(super) struct Mailbox {
     id: Arc<str>,
+    /// Where the session is written down, if it is.
+    book: OnceLock<Arc<Book>>,
     state: Mutex<State>,
     /// The session is over.
     over: watch::Sender<bool>,
@@ -44,11 +48,21 @@ impl State {
 
 impl Mailbox {
     pub(super) fn new(id: Arc<str>) -> Arc<Mailbox> {
-        Arc::new(Mailbox { id, state: Mutex::default(), over: watch::Sender::new(false) })
+        Arc::new(Mailbox { id, book: OnceLock::new(), state: Mutex::default(), over: watch::Sender::new(false) })
     }
 
     pub(super) fn id(&self) -> &Arc<str> {
         &self.id
+    }
+
+    /// Where the session is written down; nothing where it is not, or is only being opened.
+    pub(super) fn book(&self) -> Option<&Arc<Book>> {
+        self.book.get()
+    }
+
+    /// The session is written down there.
+    pub(super) fn set_book(&self, book: &Arc<Book>) {
+        let _ = self.book.set(book.clone());
     }
 
     /// Nothing panics while it holds the lock.

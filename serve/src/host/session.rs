@@ -18,12 +18,24 @@ use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Se
 
 /// Lives a session.
 pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
-    let Open { new, mailbox, answer } = open;
+    let Open { new, kept, mailbox, answer } = open;
+    let book = kept.as_ref().map(|kept| kept.book(&new, &mailbox, &served));
     let mode = Arc::new(Mutex::new(new.mode.clone().unwrap_or_else(|| Mode::Ask.as_str().into())));
-    let session = Session::new(&new, &mode, mailbox.clone(), &served, peer);
+    let session = Session::new(&new, &mode, mailbox.clone(), &served, peer.clone());
+    if let Some((kept, book)) = kept.as_ref().zip(book.as_deref()) {
+        kept.restore(&session.hosted, book, &peer).await;
+    }
     if let Err(error) = session.start().await {
+        if let Some((kept, book)) = kept.zip(book) {
+            kept.failed(&book);
+        }
         let _ = answer.send(Err(error));
         return session.end().await;
+    }
+    if let Some((kept, book)) = kept.zip(book) {
+        kept.opened(&book);
+        // Until then another process may take it, so what it was taken by is held until then.
+        let _ = book.settled().await;
     }
     let inbox = session.hosted.session().inbox(session.log.clone(), now_ms);
     // Nobody who does not wait for it any more lets it live on: its mailbox says so.
@@ -63,9 +75,9 @@ impl Session {
             approver: Some(approver),
             talk: Talk::default(),
         });
-        let shown = Rc::new(Shown::new(id, peer));
+        let shown = Rc::new(Shown::new(id, peer, mailbox.book().cloned()));
         let options = (served.run)();
-        let log = log_of(served);
+        let log = log_of(served, mailbox.id());
         let options = RunOptions {
             log: Some(watched(log.here(), shown.clone())),
             live: Some(shown.clone().live()),
@@ -88,6 +100,7 @@ impl Session {
     /// Runs its pipeline. What the script asks meanwhile ends the prompt, and the next one goes on in its place.
     async fn prompt(&self, asked: Asked) {
         let Asked { prompt, answer } = asked;
+        self.shown.prompted(&prompt);
         let request =
             Request { text: prompt.text, message: prompt.message, metadata: prompt.metadata, task_id: prompt.task_id };
         let mut answer = Some(answer);
@@ -98,7 +111,7 @@ impl Session {
                 came = &mut running => break came,
                 question = self.hosting.question() => question,
             };
-            self.ask(&question, answer.take());
+            self.ask(&question, answer.take()).await;
             let next = tokio::select! {
                 biased;
                 came = &mut running => {
@@ -111,26 +124,33 @@ impl Session {
             self.hosted.resume_time();
             // Without one the session ends, and what is at hand is told so.
             if let Some(next) = next {
+                self.shown.prompted(&next.prompt);
                 answer = Some(next.answer);
                 let _ = question.answer.send(next.prompt.text);
             }
         };
         self.shown.settle();
         let ended = self.ended(came.end, came.diagnostics);
-        self.finish(ended, answer);
+        self.finish(ended, answer).await;
     }
 
     /// Puts a question to the user, which ends the prompt at hand.
-    fn ask(&self, question: &Question, answer: Option<oneshot::Sender<Ended>>) {
+    async fn ask(&self, question: &Question, answer: Option<oneshot::Sender<Ended>>) {
         self.hosted.pause_time();
         self.shown.show(Event::Question(question.text.clone()));
         self.mailbox.asking(true);
         let stop = Stop::Asked(question.text.clone());
-        self.finish(Ended { stop, value: Data::Nil, diagnostics: Vec::new() }, answer);
+        self.finish(Ended { stop, value: Data::Nil, diagnostics: Vec::new() }, answer).await;
     }
 
-    /// The prompt is over, and the next one may come.
-    fn finish(&self, ended: Ended, answer: Option<oneshot::Sender<Ended>>) {
+    /// The prompt is over, and the next one may come. Nobody is told before it would survive the end of the process.
+    async fn finish(&self, mut ended: Ended, answer: Option<oneshot::Sender<Ended>>) {
+        if let Some(book) = self.mailbox.book() {
+            book.answered(self.hosted.session(), &ended.stop);
+            if let Err(error) = book.settled().await {
+                ended.diagnostics.push(stdlib::Diagnostic::error(error.code(), error.to_string()).help(error.help()));
+            }
+        }
         self.mailbox.ended();
         if let Some(answer) = answer {
             // Nobody waits for it where its front is gone.
@@ -164,8 +184,12 @@ impl Session {
     }
 
     async fn end(self) {
+        let session = self.hosted.session().clone();
         for diagnostic in self.hosted.close().await {
             Aside.diagnostic(&diagnostic);
+        }
+        if let Some(book) = self.mailbox.book() {
+            book.see(&session);
         }
     }
 }
@@ -180,10 +204,10 @@ fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: &str) -> Stop {
     }
 }
 
-/// The log that all sessions share, else one of its own.
-fn log_of(served: &Served) -> Arc<dyn SharedLog> {
+/// The log that all sessions share, on which each is a run of its own in whatever process it goes on; else one of its own.
+fn log_of(served: &Served, id: &str) -> Arc<dyn SharedLog> {
     match &served.log {
-        Some(log) => Arc::new(OfRun::new(log.clone(), &served.run_id)),
+        Some(log) => Arc::new(OfRun::new(log.clone(), id)),
         None => Arc::new(MemoryLog::new()),
     }
 }

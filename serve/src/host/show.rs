@@ -20,7 +20,9 @@ use runtime::reminder::bridge::{Injection, Payload};
 use runtime::session::Session;
 use stdlib::Live;
 
-use super::{Event, Peer};
+use crate::store::Book;
+
+use super::{Event, Peer, Prompt};
 
 mod reminders;
 #[cfg(test)]
@@ -38,6 +40,8 @@ pub(super) struct Shown {
     loops: RefCell<HashMap<Arc<str>, Looping>>,
     /// The sessions whose reminders are shown: the served one, and those of the loops at work.
     sessions: RefCell<HashMap<Arc<str>, Weak<Session>>>,
+    /// Where it is written down, if it is.
+    book: Option<Arc<Book>>,
 }
 
 /// A loop at work.
@@ -65,14 +69,26 @@ struct Came {
 }
 
 impl Shown {
-    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>) -> Shown {
+    pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<Book>>) -> Shown {
         let ids = SharedIds::new(IdStream::new(RandomState::new().hash_one(&id), "shown"));
-        Shown { id, peer, ids, loops: RefCell::default(), sessions: RefCell::default() }
+        Shown { id, peer, ids, loops: RefCell::default(), sessions: RefCell::default(), book }
+    }
+
+    /// A prompt begins. Its client knows what it has said; whoever is shown the session again does not.
+    pub(super) fn prompted(&self, prompt: &Prompt) {
+        let Some(book) = &self.book else { return };
+        let said = [prompt.message.get("prompt"), prompt.message.get("content")].into_iter().find(|said| !said.is_nil());
+        let content = said.cloned().unwrap_or_else(|| prompt.text.as_str().into());
+        book.prompted(&prompt.text);
+        book.note(&Event::UserMessage { message_id: self.ids.next_text(0), content });
     }
 
     /// Shows something.
     pub(super) fn show(&self, event: Event) {
-        self.peer.show(&self.id, event);
+        match &self.book {
+            Some(book) => book.show(event, |event| self.peer.show(&self.id, event)),
+            None => self.peer.show(&self.id, event),
+        }
     }
 
     /// Shows text of the script's own, a message by itself.
@@ -115,6 +131,9 @@ impl Shown {
     }
 
     fn see(&self, sight: &Sight<'_>) {
+        if let Some(book) = &self.book {
+            book.sight(sight);
+        }
         if sight.turn.scope.is_worker {
             return;
         }

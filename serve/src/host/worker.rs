@@ -9,12 +9,15 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::mailbox::Mailbox;
+use super::kept::Kept;
 use super::session::live;
 use super::{Handle, HostError, NewSession, Peer, Served};
 
 /// A session that is to be opened.
 pub(super) struct Open {
     pub(super) new: NewSession,
+    /// Whether it is one that is kept; nothing where none are.
+    pub(super) kept: Option<Kept>,
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) answer: oneshot::Sender<Result<Handle, HostError>>,
 }

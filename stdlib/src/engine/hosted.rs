@@ -21,6 +21,7 @@ use runtime::agent_loop::Seen;
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::event_log::Ticket;
+use runtime::seam::Scope;
 use runtime::session::Session;
 use std::cell::{Cell, OnceCell};
 use std::future::poll_fn;
@@ -71,6 +72,12 @@ impl Hosted {
     #[must_use]
     pub fn session(&self) -> &Rc<Session> {
         &self.session
+    }
+
+    /// A scope of its run that nothing cancels.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        self.engine.world.scope()
     }
 
     /// Runs the top level. Once `stop` says why, it is told to.

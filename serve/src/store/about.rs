@@ -1,0 +1,66 @@
+//! [`About`]: what is known of a session without its conversation.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use runtime::data::Data;
+
+/// What is known of a session without its conversation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct About {
+    /// Where it works.
+    pub cwd: Option<PathBuf>,
+    /// The protocol that it was opened by.
+    pub protocol: Arc<str>,
+    /// Its mode.
+    pub mode: Option<Arc<str>>,
+    /// What it is called.
+    pub title: Option<Arc<str>>,
+    /// What the wire said about it.
+    pub metadata: Data,
+}
+
+impl About {
+    /// What every record of its life says, so that a list needs one record of each session.
+    pub(super) fn brief(&self, id: &Arc<str>) -> Data {
+        Data::dict_of_present([
+            ("session_id", Data::from(id)),
+            ("cwd", self.cwd.as_deref().map(text_of).into()),
+            ("mode", self.mode.as_ref().into()),
+            ("title", self.title.as_ref().into()),
+        ])
+    }
+
+    /// Takes over what a record of its life says.
+    pub(super) fn read_brief(&mut self, payload: &Data) {
+        self.cwd = payload.get("cwd").as_str().map(PathBuf::from);
+        self.mode = payload.get("mode").as_shared_str();
+        self.title = payload.get("title").as_shared_str();
+    }
+}
+
+fn text_of(path: &Path) -> Arc<str> {
+    path.to_string_lossy().into()
+}
+
+/// What a session is called as long as nobody says otherwise: the beginning of its first prompt.
+pub(super) fn title_of(prompt: &str) -> Option<Arc<str>> {
+    const MOST: usize = 80;
+    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
+    match line.char_indices().nth(MOST) {
+        None => Some(line.into()),
+        Some((end, _)) => Some(format!("{}…", line[..end].trim_end()).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_that_says_something() {
+        assert_eq!(title_of("\n  mend it \nplease").as_deref(), Some("mend it"));
+        assert_eq!(title_of(" \n"), None);
+        assert_eq!(title_of(&"ä".repeat(81)).map(|title| title.chars().count()), Some(81));
+    }
+}

@@ -1,0 +1,257 @@
+//! [`Book`]: writes one session down while it lives.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use runtime::agent_loop::{Seen, Sight};
+use runtime::data::Data;
+use runtime::event_log::{EventLog, NewRecord, OfRun, Settled, SharedLog, SqliteLog, Ticket};
+use runtime::message::Messages;
+use runtime::session::Session;
+
+use crate::host::{Event, Stop};
+
+use super::about::title_of;
+use super::shown::{Assembly, Told};
+use super::{About, LIFE_TOPIC, MESSAGE_TOPIC, SHOWN_TOPIC, STATE_TOPIC, Store, StoreError, Stored, messages};
+
+/// Writes one session down while it lives. Nothing here waits for the disk but [`Book::again`] and [`Book::settled`]: before a
+/// client is told that something is done, whoever tells it waits for the latter.
+pub struct Book {
+    id: Arc<str>,
+    log: OfRun<SqliteLog>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    about: About,
+    assembly: Assembly,
+    /// The messages as the log has them.
+    messages: Messages,
+    described: Described,
+    remembered: BTreeMap<Arc<str>, Data>,
+}
+
+/// What describes a conversation beside its messages.
+#[derive(Default, PartialEq)]
+struct Described {
+    summary: Option<Arc<str>>,
+    metadata: Data,
+    assets: Data,
+}
+
+impl Book {
+    /// The book of a session that is about to be opened for the first time.
+    #[must_use]
+    pub fn new(store: &Store, id: &Arc<str>, about: About) -> Book {
+        Book { id: id.clone(), log: store.log_of(id), state: Mutex::new(State { about, ..State::default() }) }
+    }
+
+    /// The session is open. A list has it from now on.
+    pub fn opened(&self, store: &Store) {
+        let (protocol, metadata) = {
+            let state = self.lock();
+            (state.about.protocol.clone(), state.about.metadata.clone())
+        };
+        self.life("opened", [("protocol", protocol.into()), ("metadata", metadata), ("process", (&store.0.process).into())]);
+    }
+
+    /// Goes on with the book of a stored session, of which this is known now. What its last process could not finish is
+    /// finished: calls that were shown and have no end get one.
+    #[must_use]
+    pub fn load(store: &Store, stored: &Stored, about: About) -> Book {
+        let fold = stored.fold();
+        let (summary, metadata, assets) = (fold.summary.clone(), fold.metadata.clone(), fold.assets.clone());
+        let state = State {
+            about,
+            assembly: Assembly::default(),
+            messages: fold.messages.iter().cloned().collect(),
+            described: Described { summary, metadata, assets },
+            remembered: fold.provider_memory.clone(),
+        };
+        let book = Book { id: stored.id.clone(), log: store.log_of(&stored.id), state: Mutex::new(state) };
+        book.life("loaded", [("process", Data::from(&store.0.process))]);
+        for end in stored.ends() {
+            book.note(&end);
+        }
+        book
+    }
+
+    /// No operation leaves the state half changed.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A prompt begins.
+    pub fn prompted(&self, text: &str) {
+        {
+            let mut state = self.lock();
+            if state.about.title.is_none() {
+                state.about.title = title_of(text);
+            }
+        }
+        self.life("prompted", []);
+    }
+
+    /// Shows something, which must not wait, and writes it down. Whoever is shown all of the session again meanwhile sees
+    /// it once.
+    pub fn show(&self, event: Event, show: impl FnOnce(Event)) {
+        let mut state = self.lock();
+        self.take(&mut state, &event);
+        show(event);
+    }
+
+    /// Writes down what a client has seen already.
+    pub fn note(&self, event: &Event) {
+        self.take(&mut self.lock(), event);
+    }
+
+    fn take(&self, state: &mut State, event: &Event) {
+        self.write_shown(state.assembly.take(event));
+        match event {
+            Event::Title(title) => state.about.title = Some(title.clone()),
+            Event::Mode(mode) => state.about.mode = Some(mode.clone()),
+            _ => return,
+        }
+        let word = if matches!(event, Event::Title(_)) { "title" } else { "mode" };
+        self.append(LIFE_TOPIC, word, state.about.brief(&self.id));
+    }
+
+    /// The session has another mode.
+    pub fn mode(&self, mode: &Arc<str>) {
+        self.lock().about.mode = Some(mode.clone());
+        self.life("mode", []);
+    }
+
+    /// Shows everything again that was worth showing, in order, with a title if it has one. Waits for the disk; nothing else of
+    /// the session is shown meanwhile.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn again(&self, store: &Store, mut show: impl FnMut(Event)) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        self.write_shown(state.assembly.flush());
+        store.load(&self.id)?.into_shown().into_iter().for_each(&mut show);
+        state.about.title.clone().map(Event::Title).into_iter().for_each(show);
+        Ok(())
+    }
+
+    /// Something of a loop can be seen. What its session has become is written down, unless it is another session, or only a
+    /// piece of an answer.
+    pub fn sight(&self, sight: &Sight<'_>) {
+        if !matches!(sight.seen, Seen::Piece(_)) && *sight.turn.session.id() == self.id {
+            self.see(sight.turn.session);
+        }
+    }
+
+    /// Writes down what the session has become since the last look. Costs what has changed.
+    pub fn see(&self, session: &Session) {
+        for (topic, word, payload) in session.with(|now| self.changes(now)) {
+            self.write(topic, word, payload);
+        }
+    }
+
+    fn changes(&self, now: &runtime::session::State) -> Vec<(&'static str, &'static str, Data)> {
+        let mut state = self.lock();
+        let mut changes = Vec::new();
+        let messages = now.transcript.messages();
+        for (word, payload) in messages::changes(&state.messages, messages) {
+            changes.push((MESSAGE_TOPIC, word, payload));
+        }
+        state.messages = messages.clone();
+        let transcript = &now.transcript;
+        let old = &state.described;
+        if old.summary != transcript.summary || old.metadata != transcript.metadata || old.assets != transcript.assets {
+            let (summary, metadata) = (transcript.summary.clone(), transcript.metadata.clone());
+            state.described = Described { summary, metadata, assets: transcript.assets.clone() };
+            changes.push((STATE_TOPIC, "described", state.described.to_data()));
+        }
+        if state.remembered != now.provider_memory {
+            state.remembered = now.provider_memory.clone();
+            let providers = Data::dict(state.remembered.iter().map(|(id, memory)| (id.clone(), memory.clone())));
+            changes.push((STATE_TOPIC, "remembered", Data::dict([("providers", providers)])));
+        }
+        changes
+    }
+
+    /// Ready once all of it would survive the end of the process, on any thread.
+    #[must_use]
+    pub fn settled(&self) -> Settled {
+        self.log.settled(Ticket::ALL)
+    }
+
+    fn flush(&self) {
+        let told = self.lock().assembly.flush();
+        self.write_shown(told);
+    }
+
+    /// A prompt has ended.
+    pub fn answered(&self, session: &Session, stop: &Stop) {
+        self.flush();
+        self.see(session);
+        let (word, reason) = match stop {
+            Stop::Done => ("done", Data::Nil),
+            Stop::Cancelled => ("cancelled", Data::Nil),
+            Stop::MaxTokens => ("max_tokens", Data::Nil),
+            Stop::MaxTurns => ("max_turns", Data::Nil),
+            Stop::Refused(reason) => ("refused", reason.into()),
+            Stop::Failed(failure) => ("failed", (&failure.code).into()),
+            Stop::Asked(text) => ("asked", text.into()),
+        };
+        self.life("answered", [("stop", Data::from(word)), ("reason", reason)]);
+    }
+
+    /// The session is closed; what is on the log of it stays, and it may be loaded again, in any process.
+    pub fn closed(&self) {
+        self.flush();
+        self.life("closed", []);
+    }
+
+    fn life<const N: usize>(&self, word: &str, more: [(&str, Data); N]) {
+        let mut payload = self.lock().about.brief(&self.id);
+        for (field, value) in more {
+            if !value.is_nil() {
+                payload.set(field, value);
+            }
+        }
+        self.append(LIFE_TOPIC, word, payload);
+    }
+
+    fn write_shown(&self, told: impl IntoIterator<Item = Told>) {
+        for (word, payload) in told {
+            self.write(SHOWN_TOPIC, word, payload);
+        }
+    }
+
+    fn write(&self, topic: &'static str, word: &str, payload: Data) {
+        self.append(topic, word, payload.with("session_id", (&self.id).into()));
+    }
+
+    fn append(&self, topic: &'static str, word: &str, payload: Data) {
+        self.log.append(NewRecord {
+            topic: topic.into(),
+            kind: format!("{topic}.{word}").into(),
+            payload: payload.into(),
+            headers: Data::Nil,
+            // A list of sessions is one for people: a script's own time is none of theirs.
+            occurred_at_ms: now_ms(),
+        });
+    }
+}
+
+impl Described {
+    fn to_data(&self) -> Data {
+        Data::dict([
+            ("summary", Data::from(self.summary.as_ref())),
+            ("metadata", self.metadata.clone()),
+            ("assets", self.assets.clone()),
+        ])
+    }
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}

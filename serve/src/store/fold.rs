@@ -1,0 +1,163 @@
+//! [`Fold`]: the records of one session, in the order of the log, made into what it is now.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::event_log::Record;
+use runtime::message::Message;
+use runtime::reminder::bridge::{Payload, QueueTold};
+use runtime::reminder::lifecycle::rebuild::Rebuilt;
+use runtime::session::INJECTION_TOPIC;
+
+use crate::host::Event;
+
+use super::{About, LIFE_TOPIC, MESSAGE_TOPIC, SHOWN_TOPIC, STATE_TOPIC, StoreError, messages, shown};
+
+/// What the records of a session come to.
+#[derive(Debug, Default)]
+pub(super) struct Fold {
+    id: Arc<str>,
+    pub(super) about: About,
+    pub(super) life: Life,
+    pub(super) shown: Vec<Event>,
+    pub(super) messages: Vec<Arc<Message>>,
+    pub(super) summary: Option<Arc<str>>,
+    pub(super) metadata: Data,
+    pub(super) assets: Data,
+    pub(super) provider_memory: BTreeMap<Arc<str>, Data>,
+    pub(super) queue: QueueTold,
+    /// Messages that hosts put in and a seam delivered, which the log does not have among the messages yet.
+    pub(super) delivered: Vec<Arc<Message>>,
+    pub(super) reminders: Rebuilt,
+    /// The first record that cannot be read.
+    broken: Option<StoreError>,
+}
+
+/// What a session went through as a whole.
+#[derive(Debug, Default)]
+pub(super) struct Life {
+    /// When it was opened, if it was.
+    pub(super) opened_at_ms: Option<u64>,
+    pub(super) updated_at_ms: u64,
+    /// The process that has it open, by the log.
+    pub(super) owner: Option<Arc<str>>,
+    /// A prompt has begun and has not ended.
+    pub(super) at_work: bool,
+}
+
+impl Fold {
+    pub(super) fn new(id: &str) -> Fold {
+        Fold { id: id.into(), ..Fold::default() }
+    }
+
+    /// Takes the next record.
+    pub(super) fn take(&mut self, record: &Record) {
+        self.reminders.take(record);
+        let own = record.payload.get("session_id").as_str() == Some(self.id.as_ref());
+        let Some(word) = record.kind.strip_prefix(record.topic.as_ref()).and_then(|rest| rest.strip_prefix('.')) else {
+            return;
+        };
+        if !own || self.broken.is_some() {
+            return;
+        }
+        let payload = &*record.payload;
+        let read = match record.topic.as_ref() {
+            LIFE_TOPIC => self.life(word, payload, record.occurred_at_ms),
+            SHOWN_TOPIC => self.show(word, payload),
+            MESSAGE_TOPIC => self.message(word, payload),
+            STATE_TOPIC => {
+                self.state(word, payload);
+                Ok(())
+            }
+            INJECTION_TOPIC => self.injection(word, payload),
+            _ => Ok(()),
+        };
+        if let Err(why) = read {
+            let (id, cursor, kind) = (self.id.clone(), record.cursor, record.kind.clone());
+            self.broken = Some(StoreError::Unreadable { id, cursor, kind, why });
+        }
+    }
+
+    /// The whole, or why there is none.
+    pub(super) fn done(mut self) -> Result<Fold, StoreError> {
+        match self.broken.take() {
+            Some(broken) => Err(broken),
+            None if self.life.opened_at_ms.is_none() => Err(StoreError::Unknown(self.id)),
+            None => Ok(self),
+        }
+    }
+
+    fn life(&mut self, word: &str, payload: &Data, at_ms: u64) -> Result<(), String> {
+        self.about.read_brief(payload);
+        self.life.updated_at_ms = at_ms;
+        match word {
+            "opened" => {
+                self.life.opened_at_ms = Some(at_ms);
+                self.about.protocol = payload.get("protocol").as_shared_str().unwrap_or_default();
+                self.about.metadata = payload.get("metadata").clone();
+                self.life.owner = Some(process(payload)?);
+            }
+            "loaded" => {
+                self.life.owner = Some(process(payload)?);
+                self.life.at_work = false;
+            }
+            "prompted" => self.life.at_work = true,
+            "answered" => self.life.at_work = false,
+            "closed" => self.life.owner = None,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, word: &str, payload: &Data) -> Result<(), String> {
+        let Some(event) = shown::read(word, payload)? else { return Ok(()) };
+        if matches!(event, Event::Plan(_)) {
+            // Each plan takes the place of the last.
+            self.shown.retain(|earlier| !matches!(earlier, Event::Plan(_)));
+        }
+        self.shown.push(event);
+        Ok(())
+    }
+
+    fn message(&mut self, word: &str, payload: &Data) -> Result<(), String> {
+        messages::apply(&mut self.messages, word, payload)?;
+        match self.messages.last() {
+            Some(last) if word == "appended" => self.delivered.retain(|delivered| delivered != last),
+            _ => self.delivered.clear(),
+        }
+        Ok(())
+    }
+
+    /// A message is delivered into the transcript before the log has it there.
+    fn injection(&mut self, word: &str, payload: &Data) -> Result<(), String> {
+        let for_the_record = ["loop_exit", "session_close"].contains(&payload.get("at").as_str().unwrap_or_default());
+        if word == "delivered" && !for_the_record {
+            let id = payload.get("id").as_str();
+            let item = self.queue.items.iter().find(|item| Some(item.id.as_ref()) == id);
+            if let Some(Payload::Message(message)) = item.map(|item| &item.payload) {
+                self.delivered.push(message.clone());
+            }
+        }
+        self.queue.take(word, payload)
+    }
+
+    fn state(&mut self, word: &str, payload: &Data) {
+        match word {
+            "described" => {
+                self.summary = payload.get("summary").as_shared_str();
+                self.metadata = payload.get("metadata").clone();
+                self.assets = payload.get("assets").clone();
+            }
+            "remembered" => {
+                let providers = payload.get("providers").as_dict().cloned().unwrap_or_default();
+                self.provider_memory = providers.into_iter().collect();
+            }
+            _ => {}
+        }
+    }
+}
+
+fn process(payload: &Data) -> Result<Arc<str>, String> {
+    payload.get("process").as_shared_str().ok_or_else(|| "`process` is missing".to_owned())
+}

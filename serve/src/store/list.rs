@@ -1,0 +1,69 @@
+//! Which sessions there are.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{About, LIFE_TOPIC, Store, StoreError};
+
+/// A session of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Where it works.
+    pub cwd: Option<PathBuf>,
+    /// What it is called.
+    pub title: Option<Arc<str>>,
+    /// When something of it was last written, in milliseconds since 1970-01-01 UTC.
+    pub updated_at_ms: u64,
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Sessions, those that were last at work first.
+    pub rows: Vec<Row>,
+    /// What to give for the next page, where there is one.
+    pub next: Option<String>,
+}
+
+impl Store {
+    /// Sessions on a page, where nobody says otherwise.
+    pub const PAGE: usize = 50;
+
+    /// A page of the sessions, those that were last at work first; with `cwd` only those that work there. A cursor is what
+    /// the page before gave.
+    ///
+    /// # Errors
+    /// It is no cursor, or the log cannot be read.
+    pub fn list(&self, cwd: Option<&Path>, cursor: Option<&str>, most: usize) -> Result<Page, StoreError> {
+        let before = cursor.map_or(Ok(u64::MAX), |cursor| read(cursor).ok_or_else(|| StoreError::Cursor(cursor.into())))?;
+        let (mut page, mut last) = (Page::default(), 0);
+        let most = most.max(1);
+        self.log().look(|file| {
+            file.last_of_sessions(LIFE_TOPIC, before, |record| {
+                let mut about = About::default();
+                about.read_brief(&record.payload);
+                let Some(id) = record.payload.get("session_id").as_shared_str() else { return ControlFlow::Continue(()) };
+                if cwd.is_some_and(|cwd| about.cwd.as_deref() != Some(cwd)) {
+                    return ControlFlow::Continue(());
+                }
+                if page.rows.len() == most {
+                    page.next = Some(format!("{last:x}"));
+                    return ControlFlow::Break(());
+                }
+                last = record.cursor;
+                let About { cwd, title, .. } = about;
+                page.rows.push(Row { id, cwd, title, updated_at_ms: record.occurred_at_ms });
+                ControlFlow::Continue(())
+            })
+        })?;
+        Ok(page)
+    }
+}
+
+fn read(cursor: &str) -> Option<u64> {
+    let plain = cursor.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u64::from_str_radix(cursor, 16).ok().filter(|_| plain)
+}

@@ -1,0 +1,199 @@
+//! What a client saw, on the log: events that are worth showing again, texts assembled from their pieces.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::message::ToolCall;
+
+use crate::host::{Event, Part, PlanEntry};
+
+/// A record: its word, and what it tells.
+pub(super) type Told = (&'static str, Data);
+
+/// A text is written down in parts of about so many bytes, should it be that long.
+const MOST: usize = 256 << 10;
+
+/// Assembles texts from their pieces.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    /// The text at hand: its word, its message, what is there of it.
+    open: Option<(&'static str, Arc<str>, String)>,
+}
+
+impl Assembly {
+    /// Takes what is shown; what is to be written down now, in order.
+    pub(super) fn take(&mut self, event: &Event) -> Vec<Told> {
+        let (word, message_id, text) = match event {
+            Event::Text { message_id, text } => ("text", message_id, text),
+            Event::Thought { message_id, text } => ("thought", message_id, text),
+            other => return told(other).map_or_else(Vec::new, |told| self.flush().into_iter().chain([told]).collect()),
+        };
+        let goes_on = |open: &(&'static str, Arc<str>, String)| open.0 == word && open.1 == *message_id;
+        let before = if self.open.as_ref().is_some_and(goes_on) { None } else { self.flush() };
+        let open = self.open.get_or_insert_with(|| (word, message_id.clone(), String::new()));
+        open.2.push_str(text);
+        let full = if open.2.len() > MOST { self.flush() } else { None };
+        before.into_iter().chain(full).collect()
+    }
+
+    /// The text at hand, as far as it is there. What still comes of it is another part of the same message.
+    pub(super) fn flush(&mut self) -> Option<Told> {
+        let (word, message_id, text) = self.open.take().filter(|(.., text)| !text.is_empty())?;
+        Some((word, Data::dict([("message_id", Data::from(message_id)), ("text", text.into())])))
+    }
+}
+
+/// An event as the log has it; nothing where it is not shown again.
+fn told(event: &Event) -> Option<Told> {
+    Some(match event {
+        Event::UserMessage { message_id, content } => {
+            ("user_message", Data::dict([("message_id", Data::from(message_id)), ("content", content.clone())]))
+        }
+        Event::ToolCall { call, annotations } => {
+            ("tool_call", Data::dict([("call", call.to_data()), ("annotations", annotations.clone())]))
+        }
+        Event::ToolEnded { id, text, value, ok } => {
+            let same = value.as_str() == Some(text);
+            let value = if same { Data::Nil } else { value.clone() };
+            let fields = [("id", Data::from(id)), ("text", text.into()), ("value", value), ("ok", (*ok).into())];
+            ("tool_ended", Data::dict_of_present(fields))
+        }
+        Event::Plan(entries) => ("plan", Data::dict([("entries", entries.iter().map(of_entry).collect())])),
+        Event::Artifact { name, parts } => {
+            ("artifact", Data::dict([("name", Data::from(name)), ("parts", parts.iter().map(of_part).collect())]))
+        }
+        Event::Question(text) => ("question", Data::dict([("text", Data::from(text))])),
+        // The session's life has its title and mode; the rest is of the moment.
+        _ => return None,
+    })
+}
+
+/// The event again; nothing where the word is not known here.
+///
+/// # Errors
+/// Why it cannot be read, as the end of a sentence.
+pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> {
+    let text = |field: &str| payload.get(field).as_shared_str().ok_or_else(|| format!("`{field}` is no text"));
+    Ok(Some(match word {
+        "user_message" => {
+            Event::UserMessage { message_id: text("message_id")?, content: payload.get("content").clone() }
+        }
+        "text" => Event::Text { message_id: text("message_id")?, text: text("text")? },
+        "thought" => Event::Thought { message_id: text("message_id")?, text: text("text")? },
+        "tool_call" => Event::ToolCall {
+            call: ToolCall::from_data(payload.get("call")).ok_or("`call` is no tool call")?,
+            annotations: payload.get("annotations").clone(),
+        },
+        "tool_ended" => {
+            let shown = text("text")?;
+            let value = Some(payload.get("value")).filter(|value| !value.is_nil());
+            let value = value.cloned().unwrap_or_else(|| Data::from(&shown));
+            Event::ToolEnded { id: text("id")?, text: shown, value, ok: payload.get("ok").truthy() }
+        }
+        "plan" => Event::Plan(list(payload, "entries", entry)?),
+        "artifact" => Event::Artifact { name: text("name")?, parts: list(payload, "parts", part)? },
+        "question" => Event::Question(text("text")?),
+        _ => return Ok(None),
+    }))
+}
+
+fn list<T>(payload: &Data, field: &str, read: fn(&Data) -> Option<T>) -> Result<Vec<T>, String> {
+    let items = payload.get(field).as_list().ok_or_else(|| format!("`{field}` is no list"))?;
+    items.iter().map(|item| read(item).ok_or_else(|| format!("`{field}` holds what does not belong there"))).collect()
+}
+
+fn of_entry(entry: &PlanEntry) -> Data {
+    Data::dict([
+        ("content", Data::from(&entry.content)),
+        ("priority", entry.priority.as_str().into()),
+        ("status", entry.status.as_str().into()),
+    ])
+}
+
+fn entry(data: &Data) -> Option<PlanEntry> {
+    Some(PlanEntry {
+        content: data.get("content").as_shared_str()?,
+        priority: data.get("priority").as_str()?.parse().ok()?,
+        status: data.get("status").as_str()?.parse().ok()?,
+    })
+}
+
+fn of_part(part: &Part) -> Data {
+    match part {
+        Part::Text(text) => Data::dict([("text", Data::from(text))]),
+        Part::Data(data) => Data::dict([("data", data.clone())]),
+        Part::File { name, mime_type, bytes, uri } => Data::dict([(
+            "file",
+            Data::dict_of_present([
+                ("name", Data::from(name.as_ref())),
+                ("mime_type", mime_type.as_ref().into()),
+                ("bytes", bytes.as_ref().into()),
+                ("uri", uri.as_ref().into()),
+            ]),
+        )]),
+    }
+}
+
+fn part(data: &Data) -> Option<Part> {
+    let entries = data.as_dict()?;
+    let file = data.get("file");
+    let of_file = |field: &str| file.get(field).as_shared_str();
+    match entries.keys().next()?.as_ref() {
+        "text" => data.get("text").as_shared_str().map(Part::Text),
+        "data" => Some(Part::Data(data.get("data").clone())),
+        "file" => Some(Part::File {
+            name: of_file("name"),
+            mime_type: of_file("mime_type"),
+            bytes: of_file("bytes"),
+            uri: of_file("uri"),
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Priority, Progress};
+
+    fn piece(id: &str, text: &str) -> Event {
+        Event::Text { message_id: id.into(), text: text.into() }
+    }
+
+    #[test]
+    fn texts_are_written_whole_and_in_their_place() {
+        let mut assembly = Assembly::default();
+        let thought = Event::Thought { message_id: "m".into(), text: "hm".into() };
+        let ended = Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true };
+        let status = Event::Status("busy".into());
+        let events = [thought, piece("m", "a"), status, piece("m", "b"), piece("n", "c"), ended, piece("n", "d")];
+        let mut words: Vec<_> = events.iter().flat_map(|event| assembly.take(event)).collect();
+        words.extend(assembly.flush());
+        let seen: Vec<_> = words.iter().map(|(word, data)| format!("{word} {}", data.get("text").to_text())).collect();
+        assert_eq!(seen, ["thought hm", "text ab", "text c", "tool_ended t", "text d"]);
+        assert!(assembly.flush().is_none());
+    }
+
+    #[test]
+    fn what_is_kept_comes_back_as_it_was() {
+        let call = ToolCall { id: "c".into(), name: "read".into(), arguments: Data::dict([("path", Data::from("x"))]) };
+        let file = Part::File { name: Some("f".into()), mime_type: None, bytes: None, uri: Some("file:///f".into()) };
+        let plan = PlanEntry { content: "do".into(), priority: Priority::High, status: Progress::InProgress };
+        let events = [
+            Event::UserMessage { message_id: "u".into(), content: Data::list([Data::dict([("type", Data::from("text"))])]) },
+            Event::ToolCall { call, annotations: Data::dict([("kind", Data::from("read"))]) },
+            Event::ToolEnded { id: "c".into(), text: "t".into(), value: Data::from(7), ok: false },
+            Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true },
+            Event::Plan(vec![plan]),
+            Event::Artifact { name: "a".into(), parts: vec![Part::Text("x".into()), Part::Data(1.into()), file] },
+            Event::Question("which?".into()),
+        ];
+        for event in events {
+            let (word, payload) = told(&event).unwrap();
+            let payload = Data::from_json(&payload.to_json()).unwrap();
+            assert_eq!(read(word, &payload).unwrap().unwrap(), event);
+        }
+        assert_eq!(read("a later word", &Data::Nil), Ok(None));
+        assert!(read("text", &Data::Nil).is_err());
+    }
+}

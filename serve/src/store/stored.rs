@@ -1,0 +1,161 @@
+//! [`Stored`]: a session as the log tells it.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use runtime::message::{Message, Role};
+use runtime::reminder::Reminder;
+use runtime::reminder::bridge::{Injection, QueueTold};
+use runtime::reminder::lifecycle::rebuild::{Biography, Prompt, SessionLife};
+use runtime::session::{Left, LeftReminder};
+
+use crate::host::Event;
+
+use super::fold::Fold;
+use super::{About, Store, StoreError, is_session, open_calls};
+
+/// A session as the log tells it.
+#[derive(Debug)]
+pub struct Stored {
+    /// Its id.
+    pub id: Arc<str>,
+    fold: Fold,
+}
+
+impl Store {
+    /// Reads a session. Costs what it has written, whatever else is in the log.
+    ///
+    /// # Errors
+    /// The log holds none with this id, a record of it cannot be read, or the log cannot.
+    pub fn load(&self, id: &str) -> Result<Stored, StoreError> {
+        if !is_session(id) {
+            return Err(StoreError::Unknown(id.into()));
+        }
+        let mut fold = Fold::new(id);
+        self.log().look(|file| file.of_session(id, |record| fold.take(&record)))?;
+        Ok(Stored { id: id.into(), fold: fold.done()? })
+    }
+}
+
+impl Stored {
+    /// What is known of it without its conversation.
+    #[must_use]
+    pub fn about(&self) -> &About {
+        &self.fold.about
+    }
+
+    /// When it was opened, in milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn created_at_ms(&self) -> u64 {
+        self.fold.life.opened_at_ms.unwrap_or_default()
+    }
+
+    /// When something of it was last written, in milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn updated_at_ms(&self) -> u64 {
+        self.fold.life.updated_at_ms
+    }
+
+    /// Whether its process ended in the middle of a prompt.
+    #[must_use]
+    pub fn was_at_work(&self) -> bool {
+        self.fold.life.at_work
+    }
+
+    /// What a client saw of it, in order. A text may come in several parts of one message.
+    #[must_use]
+    pub fn shown(&self) -> &[Event] {
+        &self.fold.shown
+    }
+
+    pub(super) fn into_shown(self) -> Vec<Event> {
+        self.fold.shown
+    }
+
+    /// The durable messages.
+    #[must_use]
+    pub fn messages(&self) -> &[Arc<Message>] {
+        &self.fold.messages
+    }
+
+    /// Turns so far.
+    #[must_use]
+    pub fn turns(&self) -> u32 {
+        self.life().map_or(0, |life| life.turns)
+    }
+
+    /// The pending reminders with what is left of their TTLs, oldest first.
+    #[must_use]
+    pub fn pending(&self) -> Vec<Reminder> {
+        self.life().into_iter().flat_map(SessionLife::pending).map(|pending| pending.present()).collect()
+    }
+
+    /// What waits in its queue, first in first.
+    pub fn queue(&self) -> impl ExactSizeIterator<Item = &Injection> {
+        self.fold.queue.items.iter()
+    }
+
+    pub(super) fn owner(&self) -> Option<&Arc<str>> {
+        self.fold.life.owner.as_ref()
+    }
+
+    pub(super) fn fold(&self) -> &Fold {
+        &self.fold
+    }
+
+    /// The calls that were shown and have no end: their process ended.
+    #[must_use]
+    pub fn ends(&self) -> Vec<Event> {
+        open_calls::ends(&self.fold.shown)
+    }
+
+    /// What a session needs to go on. Calls of tools that nobody answered are answered.
+    #[must_use]
+    pub fn left(&self) -> Left {
+        let fold = &self.fold;
+        let life = self.life();
+        let answers = open_calls::answers(&fold.messages, &fold.shown);
+        let pending = life.into_iter().flat_map(SessionLife::pending);
+        let reminder = |pending: &Biography| LeftReminder {
+            reminder: Arc::new(pending.present()),
+            uncharged: pending.uncharged(),
+        };
+        let open: Vec<_> = life.into_iter().flat_map(SessionLife::open_prompts).collect();
+        let answer = |prompt: &Prompt| fold.messages.get(usize::try_from(prompt.message_count).ok()?);
+        // A process may have ended when reminders were on the log as fired, and their prompt was not.
+        let fired = life.into_iter().flat_map(SessionLife::pending).map(Biography::uncharged).max().unwrap_or(0);
+        let sent = u32::try_from(open.len()).unwrap_or(u32::MAX);
+        let answered = open.last().filter(|_| fired <= sent).and_then(|prompt| answer(prompt));
+        // A process may have ended between a delivery and its record.
+        let born: HashSet<&Arc<str>> = life.iter().flat_map(|life| &life.reminders).map(|born| &born.reminder.id).collect();
+        let (delivered, waiting): (Vec<_>, Vec<_>) =
+            fold.queue.items.iter().cloned().partition(|item| born.contains(&item.id));
+        Left {
+            created_at_ms: self.created_at_ms(),
+            turns: self.turns(),
+            messages: fold.messages.iter().cloned().chain(answers).chain(fold.delivered.iter().cloned()).collect(),
+            summary: fold.summary.clone(),
+            metadata: fold.metadata.clone(),
+            assets: fold.assets.clone(),
+            provider_memory: fold.provider_memory.clone(),
+            reminders: pending.map(reminder).collect(),
+            open_prompts: sent.max(fired),
+            is_answered: answered.is_some_and(|message| message.role == Role::Assistant),
+            queue: QueueTold { items: waiting.into(), fates: fold.queue.fates.clone() },
+            delivered,
+            lost: self.lost(),
+            seed: RandomState::new().hash_one(&self.id),
+        }
+    }
+
+    fn life(&self) -> Option<&SessionLife> {
+        self.fold.reminders.session(&self.id)
+    }
+
+    /// What pended in the other sessions and transcripts of its run, which lived in the memory of the process.
+    fn lost(&self) -> Vec<(Arc<str>, Arc<str>)> {
+        let others = self.fold.reminders.sessions().filter(|life| life.id != self.id);
+        others.flat_map(|life| life.pending().map(|pending| (life.id.clone(), pending.reminder.id.clone()))).collect()
+    }
+}

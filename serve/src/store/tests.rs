@@ -1,0 +1,222 @@
+//! Sessions over two processes, played with two stores.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use runtime::agent_loop::{LoopOptions, LoopStatus, Parts, Seen, Sight, agent_loop};
+use runtime::clock::ManualClock;
+use runtime::data::Data;
+use runtime::event_log::{EventLog, Filter, NewRecord, Record, SqliteLog, SqliteOptions};
+use runtime::hooks::Hooks;
+use runtime::ids::IdStream;
+use runtime::message::{Message, Role, ToolCall, ToolSpec};
+use runtime::model::{Delta, Reply, Request};
+use runtime::reminder::bridge::{Mode, RemindPayload};
+use runtime::reminder::lifecycle::rebuild::rebuild;
+use runtime::reminder::lifecycle::{Charge, compact, preserve_only};
+use runtime::reminder::providers::ReminderProviders;
+use runtime::reminder::{ReminderSpec, Source};
+use runtime::seam::{Answer, Model, Outcome, Output, Scope, Tool, Turn};
+use runtime::session::Session;
+
+use super::*;
+use crate::host::{Event, Stop};
+
+mod damaged;
+mod elsewhere;
+mod killed;
+mod listed;
+
+const ID: &str = "sess_0123456789abcdef0123456789abcdef";
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return value;
+        }
+        // The log's thread is at work.
+        std::thread::yield_now();
+    }
+}
+
+/// A folder of its own, gone with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let name = format!("harn-store-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn log(&self) -> SqliteLog {
+        SqliteLog::open(self.0.join("events.db"), &SqliteOptions::default()).unwrap()
+    }
+
+    fn store(&self) -> Store {
+        Store::new(self.log()).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Says what it is told to, then `done`; remembers what it was asked.
+#[derive(Default)]
+struct Fake {
+    replies: RefCell<VecDeque<Reply>>,
+    asked: RefCell<Vec<Request>>,
+}
+
+impl Model for Fake {
+    fn call<'a>(&'a self, _: Turn<'a>, request: &'a Request, live: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+        self.asked.borrow_mut().push(request.clone());
+        let reply = self.replies.borrow_mut().pop_front().unwrap_or_else(|| says("done"));
+        live(Delta::Text(&reply.text));
+        Answer::Now(Ok(reply))
+    }
+}
+
+fn says(text: &str) -> Reply {
+    Reply { text: text.into(), ..Reply::default() }
+}
+
+fn calls(id: &str) -> Reply {
+    Reply { tool_calls: vec![ToolCall::new(id, "echo", Data::empty_dict())], ..says("let me see") }
+}
+
+struct Echo(ToolSpec);
+
+impl Tool for Echo {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call<'a>(&'a self, _: Turn<'a>, _: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
+        Answer::Now(Ok(Output::of("echoed".into())))
+    }
+}
+
+/// A served session without a host: what a worker does for one.
+struct Served {
+    session: Rc<Session>,
+    scope: Scope,
+    book: Rc<Book>,
+    model: Rc<Fake>,
+}
+
+impl Served {
+    fn open(store: &Store, id: &str) -> Served {
+        let about = About { cwd: Some("/work".into()), protocol: "acp".into(), ..About::default() };
+        {
+            let served = Served::with(store, id, Book::new(store, &id.into(), about));
+            served.book.opened(store);
+            served
+        }
+    }
+
+    fn load(store: &Store, claim: Claim) -> Served {
+        let stored = claim.stored;
+        let about = stored.about().clone();
+        let served = Served::with(store, &stored.id, Book::load(store, &stored, about));
+        served.session.go_on_from(stored.left(), &served.scope);
+        served.book.see(&served.session);
+        served
+    }
+
+    fn with(store: &Store, id: &str, book: Book) -> Served {
+        let scope = Scope::new(Rc::new(ManualClock::new(1_000)), Rc::new(store.log_of(id)));
+        let session = Session::new(id, IdStream::new(7, id), 1_000);
+        Served { session, scope, book: Rc::new(book), model: Rc::default() }
+    }
+
+    /// One prompt, as a client sends it.
+    fn prompt(&self, text: &str, replies: impl IntoIterator<Item = Reply>) {
+        self.model.replies.borrow_mut().extend(replies);
+        self.book.prompted(text);
+        let message_id: Arc<str> = text.into();
+        self.book.note(&Event::UserMessage { message_id: message_id.clone(), content: text.into() });
+        let result = block_on(agent_loop(&self.session, &self.scope, &self.parts(), LoopOptions::new(text.to_owned())));
+        assert_eq!(result.unwrap().status, LoopStatus::Done);
+        self.book.answered(&self.session, &Stop::Done);
+    }
+
+    fn parts(&self) -> Parts {
+        let book = self.book.clone();
+        let watch = move |sight: Sight<'_>| {
+            book.sight(&sight);
+            let message_id = || format!("{}", sight.turn.number).into();
+            match sight.seen {
+                Seen::Piece(Delta::Text(text)) => book.note(&Event::Text { message_id: message_id(), text: text.into() }),
+                Seen::ToolBegan(call) => book.note(&Event::ToolCall { call: call.clone(), annotations: Data::Nil }),
+                Seen::ToolEnded(call) => {
+                    let (text, value): (Arc<str>, Data) = ("echoed".into(), "echoed".into());
+                    book.note(&Event::ToolEnded { id: call.id.clone(), text, value, ok: true });
+                }
+                _ => {}
+            }
+        };
+        Parts {
+            model: self.model.clone(),
+            tools: vec![Rc::new(Echo(ToolSpec::new("echo", "a tool", Data::empty_dict())))],
+            hooks: Rc::new(Hooks::new()),
+            providers: Rc::new(ReminderProviders::new(Vec::new())),
+            post_turn: None,
+            live: Rc::new(watch),
+        }
+    }
+
+    fn remind(&self, body: &str, ttl_turns: Option<u32>) {
+        let spec = ReminderSpec { ttl_turns, ..ReminderSpec::new(body) };
+        self.session.inject_reminder(&self.scope, spec, Source::InPipeline, None);
+    }
+
+    /// A host's reminder, into the queue.
+    fn put_in(&self, body: &str, mode: Mode) {
+        let payload = RemindPayload { spec: ReminderSpec::new(body), mode, meta: Data::Nil };
+        self.session.accept_reminder(&self.scope, payload).unwrap();
+    }
+
+    fn compact(&self) {
+        self.session.apply(
+            &self.scope,
+            |t, _| {
+                let mut records = compact(t, Charge::Carried).records;
+                records.extend(preserve_only(t));
+                records
+            },
+            |records| records,
+        );
+        self.session.with(|state| {
+            state.transcript.summary = Some("in short".into());
+            state.transcript.set_messages(std::iter::once(Arc::new(Message::user("in short"))).collect());
+        });
+    }
+
+    /// Body and what is left of the TTL.
+    fn pending(&self) -> Vec<(String, Option<u32>)> {
+        let transcript = self.session.transcript();
+        let left = |pending| transcript.present(pending);
+        transcript.pending().map(left).map(|reminder| (reminder.body.to_string(), reminder.ttl_turns)).collect()
+    }
+
+    fn messages(&self) -> Vec<Arc<Message>> {
+        self.session.transcript().messages().iter().cloned().collect()
+    }
+}
+
+fn pending(stored: &Stored) -> Vec<(String, Option<u32>)> {
+    stored.pending().into_iter().map(|reminder| (reminder.body.to_string(), reminder.ttl_turns)).collect()
+}

@@ -1,0 +1,179 @@
+use super::*;
+use runtime::reminder::bridge::MessagePayload;
+
+/// A session that goes through much; all that is on the log of it.
+fn history() -> Vec<Arc<Record>> {
+    let folder = Folder::new();
+    let store = folder.store();
+    let served = Served::open(&store, ID);
+    served.remind("thrice", Some(3));
+    served.remind("always", None);
+    served.put_in("soon", Mode::FinishStep);
+    served.put_in("for the record", Mode::AuditOnly);
+    let message = MessagePayload { message: Arc::new(Message::user("by the way")), mode: Mode::FinishStep, meta: Data::Nil };
+    served.session.accept_message(&served.scope, message).unwrap();
+    served.prompt("look", [calls("c1"), calls("c2"), says("seen")]);
+    served.put_in("waits", Mode::FinishStep);
+    let helper = Session::new("helper", IdStream::new(1, "helper"), 1);
+    helper.inject_reminder(&served.scope, ReminderSpec::new("of the helper"), Source::InPipeline, None);
+    served.compact();
+    served.remind("twice", Some(2));
+    // Ids of calls come again.
+    served.prompt("and now", [calls("c1"), says("done")]);
+    served.put_in("left", Mode::FinishStep);
+    served.book.note(&Event::Title("a title".into()));
+    served.session.with(|state| {
+        state.provider_memory.insert("p".into(), Data::from(1));
+    });
+    served.book.see(&served.session);
+    store.log().read(&Filter::default(), usize::MAX).unwrap()
+}
+
+/// A log with the first records of another, as a process that was killed behind them leaves it.
+fn cut(folder: &Folder, records: &[Arc<Record>]) {
+    let log = folder.log();
+    for record in records {
+        let Record { topic, kind, payload, headers, occurred_at_ms, .. } = record.as_ref().clone();
+        log.append(NewRecord { topic, kind, payload, headers, occurred_at_ms });
+    }
+}
+
+/// Each call is answered behind it, and no answer stands alone.
+fn assert_whole(messages: &[Arc<Message>]) {
+    let mut open: Vec<Arc<str>> = Vec::new();
+    for message in messages {
+        match (&message.role, &message.tool_call_id) {
+            (Role::Tool, Some(id)) => {
+                let at = open.iter().position(|call| call == id);
+                open.remove(at.expect("an answer follows its call"));
+            }
+            _ => assert!(open.is_empty(), "{messages:?}"),
+        }
+        open.extend(message.tool_calls.iter().map(|call| call.id.clone()));
+    }
+    assert!(open.is_empty(), "{messages:?}");
+}
+
+fn assert_adds_up(store: &Store, served: &Served) {
+    let records = store.log().read(&Filter::default(), usize::MAX).unwrap();
+    let lives = rebuild(records.iter().map(AsRef::as_ref));
+    for life in lives.sessions() {
+        assert!(life.tally().holds(), "{:?}", life.tally());
+        assert!(&*life.id == ID || life.pending().next().is_none(), "{} is gone", life.id);
+        assert!(!life.branched && life.run == 1);
+    }
+    assert!(lives.notes.is_empty(), "{:?}", lives.notes);
+    let stored = store.load(ID).unwrap();
+    assert_eq!(pending(&stored), served.pending());
+    assert_eq!(stored.messages(), served.messages());
+    assert_eq!(stored.turns(), served.session.with(|state| state.turns));
+    assert!(stored.ends().is_empty());
+    let mut born = HashMap::new();
+    for record in records.iter().filter(|record| record.kind.ends_with(".injected")) {
+        *born.entry(record.payload.get("reminder_id").to_text()).or_insert(0) += 1;
+    }
+    assert!(born.values().all(|times| *times == 1), "an id came again: {born:?}");
+}
+
+#[test]
+fn killed_behind_whichever_record_a_session_goes_on() {
+    let records = history();
+    let opened = records.iter().position(|record| &*record.kind == "session.life.opened").unwrap();
+    let mut seen = BTreeSet::new();
+    for n in 0..=records.len() {
+        let folder = Folder::new();
+        cut(&folder, &records[..n]);
+        let store = folder.store();
+        let claim = match store.claim(ID) {
+            Err(StoreError::Unknown(_)) if n <= opened => continue,
+            claim => claim.unwrap(),
+        };
+        let accepted = records[..n].iter().any(|record| record.kind.ends_with(".queued") && !record.payload.get("message").is_nil());
+        let is_compacted = records[..n].iter().any(|record| &*record.kind == "session.message.replaced");
+        for event in claim.stored.shown() {
+            let Event::UserMessage { content, .. } = event else { continue };
+            assert!(["look", "and now"].contains(&content.to_text().as_ref()));
+        }
+        let served = Served::load(&store, claim);
+        assert_whole(&served.messages());
+        assert_adds_up(&store, &served);
+        let there: Vec<_> = served.session.queue().lock().unwrap().pending().cloned().collect();
+        assert!(store.load(ID).unwrap().queue().eq(&there), "the log says what waits");
+        let said = |messages: &[Arc<Message>]| messages.iter().filter(|m| &*m.text() == "by the way").count();
+        seen.extend(served.pending());
+        served.remind("new", Some(1));
+        served.prompt("go on", [calls("c9"), says("gone on")]);
+        assert!(served.session.queue().lock().unwrap().pending().len() == 0);
+        let times = usize::from(accepted && !is_compacted);
+        assert_eq!(said(&served.messages()), times, "what a host was told is accepted comes once");
+        assert_whole(&served.messages());
+        assert_adds_up(&store, &served);
+        let asked = served.model.asked.borrow();
+        assert!(asked[0].messages.iter().any(|message| &*message.text() == "go on"));
+    }
+    let seen: Vec<_> = seen.iter().map(|(body, left)| format!("{body} {}", left.map_or(-1, i64::from))).collect();
+    assert_eq!(seen, ["always -1", "soon -1", "thrice 1", "thrice 2", "thrice 3", "twice 1", "twice 2", "waits -1"]);
+}
+
+#[test]
+fn what_was_not_answered_is_void_and_what_was_is_charged() {
+    let records = history();
+    let at = |n: usize, kind: &str| {
+        let places = records.iter().enumerate().filter(|(_, record)| &*record.kind == kind).map(|(place, _)| place);
+        places.collect::<Vec<_>>()[n]
+    };
+    let prompt = at(1, "transcript.turn.prompt");
+    let is_answer = |place: &usize| records[*place].payload.at("message.role").as_str() == Some("assistant");
+    let answer = (prompt..).find(is_answer).unwrap();
+    for (upto, left) in [(prompt, 2), (answer, 1)] {
+        let folder = Folder::new();
+        cut(&folder, &records[..=upto]);
+        let store = folder.store();
+        let served = Served::load(&store, store.claim(ID).unwrap());
+        let thrice = served.pending().into_iter().find(|(body, _)| body == "thrice").unwrap();
+        assert_eq!(thrice.1, Some(left), "killed behind {}", records[upto].kind);
+    }
+}
+
+#[test]
+fn a_call_whose_end_the_client_saw_is_answered_by_it_and_another_is_not_run() {
+    let records = history();
+    let kind = |kind: &str| records.iter().position(|record| &*record.kind == kind).unwrap();
+    for (upto, text) in [("session.shown.tool_ended", "echoed"), ("session.shown.tool_call", "not run: the process ended")] {
+        let folder = Folder::new();
+        cut(&folder, &records[..=kind(upto)]);
+        let store = folder.store();
+        let served = Served::load(&store, store.claim(ID).unwrap());
+        let last = served.messages().pop().unwrap();
+        assert!(last.text().starts_with(text), "{}", last.text());
+        let stored = store.load(ID).unwrap();
+        let Some(Event::ToolEnded { text: shown, .. }) = stored.shown().last() else { panic!("{:?}", stored.shown()) };
+        assert!(shown.starts_with(text));
+    }
+}
+
+#[test]
+fn a_session_that_was_compacted_comes_back_compacted_and_is_shown_whole() {
+    let folder = Folder::new();
+    cut(&folder, &history());
+    let store = folder.store();
+    let stored = store.load(ID).unwrap();
+    assert_eq!(&*stored.messages()[0].text(), "in short");
+    let seen = stored.shown().iter().filter_map(|event| match event {
+        Event::UserMessage { content, .. } => Some(content.to_text().to_string()),
+        Event::Text { text, .. } => Some(text.to_string()),
+        Event::ToolEnded { id, .. } => Some(format!("<{id}>")),
+        _ => None,
+    });
+    let saw = ["look", "let me see", "<c1>", "let me see", "<c2>", "seen", "and now", "let me see", "<c1>", "done"];
+    assert_eq!(seen.collect::<Vec<_>>(), saw);
+    assert_eq!(stored.about().title.as_deref(), Some("a title"));
+    assert!(!stored.was_at_work());
+    let served = Served::load(&store, store.claim(ID).unwrap());
+    served.session.with(|state| {
+        assert_eq!(state.provider_memory.get("p"), Some(&Data::from(1)));
+        assert_eq!(state.transcript.summary.as_deref(), Some("in short"));
+    });
+    let pending = served.pending();
+    assert!(!pending.iter().any(|(body, _)| body == "thrice"));
+}
