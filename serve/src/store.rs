@@ -74,7 +74,8 @@ impl Store {
     pub fn new(log: SqliteLog) -> Result<Store, StoreError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let process: Arc<str> = format!("{:x}-{:x}", now.as_nanos(), std::process::id()).into();
-        let alive = Lock::take(&beside(log.path(), &process)).map_err(|error| StoreError::CannotClaim(error.to_string()))?;
+        let alive =
+            Lock::take(&beside(log.path(), &process)).map_err(|error| StoreError::CannotClaim(error.to_string()))?;
         Ok(Store(Arc::new(Inner { log, process, _alive: alive })))
     }
 
@@ -99,7 +100,6 @@ fn beside(log: &Path, name: &str) -> PathBuf {
 
 /// Whether an id is one of a served session. Others are never looked for: they become names of files.
 fn is_session(id: &str) -> bool {
-    id.strip_prefix("sess_").is_some_and(|rest| {
-        !rest.is_empty() && rest.len() <= 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit())
-    })
+    id.strip_prefix("sess_")
+        .is_some_and(|rest| !rest.is_empty() && rest.len() <= 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }

@@ -77,7 +77,8 @@ impl Shown {
     /// A prompt begins. Its client knows what it has said; whoever is shown the session again does not.
     pub(super) fn prompted(&self, prompt: &Prompt) {
         let Some(book) = &self.book else { return };
-        let said = [prompt.message.get("prompt"), prompt.message.get("content")].into_iter().find(|said| !said.is_nil());
+        let said =
+            [prompt.message.get("prompt"), prompt.message.get("content")].into_iter().find(|said| !said.is_nil());
         let content = said.cloned().unwrap_or_else(|| prompt.text.as_str().into());
         book.prompted(&prompt.text);
         book.note(&Event::UserMessage { message_id: self.ids.next_text(0), content });

@@ -8,8 +8,8 @@ use stdlib::Diagnostic;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::mailbox::Mailbox;
 use super::kept::Kept;
+use super::mailbox::Mailbox;
 use super::session::live;
 use super::{Handle, HostError, NewSession, Peer, Served};
 

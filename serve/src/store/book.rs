@@ -55,7 +55,10 @@ impl Book {
             let state = self.lock();
             (state.about.protocol.clone(), state.about.metadata.clone())
         };
-        self.life("opened", [("protocol", protocol.into()), ("metadata", metadata), ("process", (&store.0.process).into())]);
+        self.life(
+            "opened",
+            [("protocol", protocol.into()), ("metadata", metadata), ("process", (&store.0.process).into())],
+        );
     }
 
     /// Goes on with the book of a stored session, of which this is known now. What its last process could not finish is

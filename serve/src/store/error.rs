@@ -14,7 +14,9 @@ pub enum StoreError {
     #[error("the session '{0}' is open in another process, and goes on in one at a time")]
     Elsewhere(Arc<str>),
     /// A record of it cannot be read.
-    #[error("the session '{id}' cannot be read from the event log: the record `{kind}` with the cursor {cursor} is not whole: {why}")]
+    #[error(
+        "the session '{id}' cannot be read from the event log: the record `{kind}` with the cursor {cursor} is not whole: {why}"
+    )]
     Unreadable {
         /// The session.
         id: Arc<str>,

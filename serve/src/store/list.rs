@@ -38,14 +38,17 @@ impl Store {
     /// # Errors
     /// It is no cursor, or the log cannot be read.
     pub fn list(&self, cwd: Option<&Path>, cursor: Option<&str>, most: usize) -> Result<Page, StoreError> {
-        let before = cursor.map_or(Ok(u64::MAX), |cursor| read(cursor).ok_or_else(|| StoreError::Cursor(cursor.into())))?;
+        let before =
+            cursor.map_or(Ok(u64::MAX), |cursor| read(cursor).ok_or_else(|| StoreError::Cursor(cursor.into())))?;
         let (mut page, mut last) = (Page::default(), 0);
         let most = most.max(1);
         self.log().look(|file| {
             file.last_of_sessions(LIFE_TOPIC, before, |record| {
                 let mut about = About::default();
                 about.read_brief(&record.payload);
-                let Some(id) = record.payload.get("session_id").as_shared_str() else { return ControlFlow::Continue(()) };
+                let Some(id) = record.payload.get("session_id").as_shared_str() else {
+                    return ControlFlow::Continue(());
+                };
                 if cwd.is_some_and(|cwd| about.cwd.as_deref() != Some(cwd)) {
                     return ControlFlow::Continue(());
                 }

@@ -180,7 +180,10 @@ mod tests {
         let file = Part::File { name: Some("f".into()), mime_type: None, bytes: None, uri: Some("file:///f".into()) };
         let plan = PlanEntry { content: "do".into(), priority: Priority::High, status: Progress::InProgress };
         let events = [
-            Event::UserMessage { message_id: "u".into(), content: Data::list([Data::dict([("type", Data::from("text"))])]) },
+            Event::UserMessage {
+                message_id: "u".into(),
+                content: Data::list([Data::dict([("type", Data::from("text"))])]),
+            },
             Event::ToolCall { call, annotations: Data::dict([("kind", Data::from("read"))]) },
             Event::ToolEnded { id: "c".into(), text: "t".into(), value: Data::from(7), ok: false },
             Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true },

@@ -128,7 +128,8 @@ impl Stored {
         let sent = u32::try_from(open.len()).unwrap_or(u32::MAX);
         let answered = open.last().filter(|_| fired <= sent).and_then(|prompt| answer(prompt));
         // A process may have ended between a delivery and its record.
-        let born: HashSet<&Arc<str>> = life.iter().flat_map(|life| &life.reminders).map(|born| &born.reminder.id).collect();
+        let born: HashSet<&Arc<str>> =
+            life.iter().flat_map(|life| &life.reminders).map(|born| &born.reminder.id).collect();
         let (delivered, waiting): (Vec<_>, Vec<_>) =
             fold.queue.items.iter().cloned().partition(|item| born.contains(&item.id));
         Left {

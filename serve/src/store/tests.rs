@@ -81,7 +81,12 @@ struct Fake {
 }
 
 impl Model for Fake {
-    fn call<'a>(&'a self, _: Turn<'a>, request: &'a Request, live: &'a dyn Fn(Delta<'_>)) -> Answer<'a, Outcome<Reply>> {
+    fn call<'a>(
+        &'a self,
+        _: Turn<'a>,
+        request: &'a Request,
+        live: &'a dyn Fn(Delta<'_>),
+    ) -> Answer<'a, Outcome<Reply>> {
         self.asked.borrow_mut().push(request.clone());
         let reply = self.replies.borrow_mut().pop_front().unwrap_or_else(|| says("done"));
         live(Delta::Text(&reply.text));
@@ -159,7 +164,9 @@ impl Served {
             book.sight(&sight);
             let message_id = || format!("{}", sight.turn.number).into();
             match sight.seen {
-                Seen::Piece(Delta::Text(text)) => book.note(&Event::Text { message_id: message_id(), text: text.into() }),
+                Seen::Piece(Delta::Text(text)) => {
+                    book.note(&Event::Text { message_id: message_id(), text: text.into() })
+                }
                 Seen::ToolBegan(call) => book.note(&Event::ToolCall { call: call.clone(), annotations: Data::Nil }),
                 Seen::ToolEnded(call) => {
                     let (text, value): (Arc<str>, Data) = ("echoed".into(), "echoed".into());

@@ -52,7 +52,9 @@ fn an_id_that_is_none_of_a_session_is_unknown() {
     let folder = Folder::new();
     let store = folder.store();
     append(&store, "sess_..", "session.life.opened", r#"{"process":"x"}"#);
-    for id in ["", "sess_", "sess_../../etc/passwd", "sess_..", "session", "sess_zz", &format!("sess_{}", "0".repeat(65))] {
+    for id in
+        ["", "sess_", "sess_../../etc/passwd", "sess_..", "session", "sess_zz", &format!("sess_{}", "0".repeat(65))]
+    {
         assert_eq!(store.load(id).unwrap_err(), StoreError::Unknown(id.into()));
         assert_eq!(store.claim(id).unwrap_err().code(), "HARN-LOG-011");
     }

@@ -10,7 +10,8 @@ fn history() -> Vec<Arc<Record>> {
     served.remind("always", None);
     served.put_in("soon", Mode::FinishStep);
     served.put_in("for the record", Mode::AuditOnly);
-    let message = MessagePayload { message: Arc::new(Message::user("by the way")), mode: Mode::FinishStep, meta: Data::Nil };
+    let message =
+        MessagePayload { message: Arc::new(Message::user("by the way")), mode: Mode::FinishStep, meta: Data::Nil };
     served.session.accept_message(&served.scope, message).unwrap();
     served.prompt("look", [calls("c1"), calls("c2"), says("seen")]);
     served.put_in("waits", Mode::FinishStep);
@@ -88,7 +89,9 @@ fn killed_behind_whichever_record_a_session_goes_on() {
             Err(StoreError::Unknown(_)) if n <= opened => continue,
             claim => claim.unwrap(),
         };
-        let accepted = records[..n].iter().any(|record| record.kind.ends_with(".queued") && !record.payload.get("message").is_nil());
+        let accepted = records[..n]
+            .iter()
+            .any(|record| record.kind.ends_with(".queued") && !record.payload.get("message").is_nil());
         let is_compacted = records[..n].iter().any(|record| &*record.kind == "session.message.replaced");
         for event in claim.stored.shown() {
             let Event::UserMessage { content, .. } = event else { continue };
@@ -139,7 +142,9 @@ fn what_was_not_answered_is_void_and_what_was_is_charged() {
 fn a_call_whose_end_the_client_saw_is_answered_by_it_and_another_is_not_run() {
     let records = history();
     let kind = |kind: &str| records.iter().position(|record| &*record.kind == kind).unwrap();
-    for (upto, text) in [("session.shown.tool_ended", "echoed"), ("session.shown.tool_call", "not run: the process ended")] {
+    for (upto, text) in
+        [("session.shown.tool_ended", "echoed"), ("session.shown.tool_call", "not run: the process ended")]
+    {
         let folder = Folder::new();
         cut(&folder, &records[..=kind(upto)]);
         let store = folder.store();
