@@ -54,7 +54,7 @@ pub use project::Project;
 pub use read::{Files, read_source};
 pub use rhai_voice::packs::{Budget, PackSpec};
 pub use rhai_voice::rhai_definitions;
-pub use table::builtins;
+pub use table::{builtins, rfc3339};
 pub use tape::Tape;
 pub use world::{Live, World};
 

@@ -79,7 +79,9 @@ impl Front {
             "session/new" => Answer::Later(Box::pin(open(sessions, params))),
             "session/prompt" => Answer::later(sessions.prompt(params, responder.cancellation())),
             "session/set_mode" => Answer::Now(sessions.set_mode(&params)),
-            "session/list" => Answer::Now(sessions.list(&params)),
+            "session/list" => Answer::later(sessions.list(params)),
+            "session/load" => Answer::later(sessions.again(params, true)),
+            "session/resume" => Answer::later(sessions.again(params, false)),
             "session/close" => Answer::later(sessions.close(params)),
             _ => Answer::Now(Err(Refusal::unknown_method(&method, REQUESTS))),
         }
@@ -89,7 +91,7 @@ impl Front {
         let client = initialize::read(params)?;
         self.sessions.peer.want(Wants::of(&client, self.reminders));
         self.initialized = true;
-        initialize::answer(false, &Value::Null).map_err(|error| Refusal::broken(error.to_string()))
+        initialize::answer(self.sessions.host.keeps_sessions(), &Value::Null).map_err(|error| Refusal::broken(error.to_string()))
     }
 
     /// A notification is never answered; what is wrong with one is told to whoever started the process.

@@ -12,7 +12,8 @@ use super::note::note;
 use super::params::Params;
 use super::peer::AcpPeer;
 use super::{answer, content, mode};
-use crate::host::{Handle, Host, NewSession, Prompt};
+use crate::host::{Handle, Host, HostError, NewSession, Prompt};
+use crate::store::Row;
 
 /// How many sessions one answer to `session/list` tells.
 const PAGE: usize = 100;
@@ -81,13 +82,50 @@ impl Sessions {
         Ok(json!({}))
     }
 
-    /// `session/list`.
-    pub(crate) fn list(&self, params: &Value) -> Result<Value, Refusal> {
+    /// `session/load`: all that was shown of the session comes before the answer. `session/resume` shows nothing again.
+    pub(crate) async fn again(self, params: Value, shows: bool) -> Result<Value, Refusal> {
+        let params = Params::of(&params)?;
+        let id: Arc<str> = params.str("sessionId")?.into();
+        let cwd = absolute(&params, "cwd")?.to_owned();
+        if params.get("mcpServers").is_some() {
+            params.objects("mcpServers")?;
+        }
+        if self.host.session(&id).is_err() {
+            // The client knows it, so what is shown of it need not wait.
+            self.peer.announce(&id, cwd.clone());
+        }
+        let host = &self.host;
+        let handle = if shows { host.load(&id, Some(cwd)).await } else { host.resume(&id, Some(cwd)).await };
+        match handle {
+            Ok(handle) => {
+                self.peer.tell(handle.id());
+                Ok(json!({"modes": mode::state(&handle.mode())}))
+            }
+            Err(error) => {
+                // Somebody else may be opening it.
+                if host.session(&id).is_err() && !matches!(error, HostError::Exists(_)) {
+                    self.peer.forget(&id);
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// `session/list`: those that are kept, open or not, newest first; where none are kept, those that are open.
+    pub(crate) async fn list(self, params: Value) -> Result<Value, Refusal> {
         // This request alone may come without parameters.
         let none = json!({});
-        let params = Params::of(if params.is_null() { &none } else { params })?;
+        let params = Params::of(if params.is_null() { &none } else { &params })?;
         let cwd = params.optional_str("cwd")?.map(|_| absolute(&params, "cwd")).transpose()?;
         let after = params.optional_str("cursor")?;
+        if self.host.keeps_sessions() {
+            let page = self.host.list(cwd, after).await?;
+            let mut answer = json!({"sessions": page.rows.iter().map(stored).collect::<Vec<_>>()});
+            if let Some(next) = page.next {
+                answer["nextCursor"] = next.into();
+            }
+            return Ok(answer);
+        }
         let mut found = self.host.sessions();
         found.retain(|it| cwd.is_none_or(|cwd| it.cwd() == Some(cwd)) && after.is_none_or(|after| &**it.id() > after));
         let next = (found.len() > PAGE).then(|| found[PAGE - 1].id().clone());
@@ -103,6 +141,19 @@ impl Sessions {
     pub(crate) fn find(&self, params: &Params<'_>) -> Result<Handle, Refusal> {
         Ok(self.host.session(params.str("sessionId")?)?)
     }
+}
+
+/// A session of the event log, for a list.
+fn stored(row: &Row) -> Value {
+    let mut told = json!({
+        "sessionId": &*row.id,
+        "cwd": row.cwd.as_deref().unwrap_or(Path::new("/")).to_string_lossy(),
+        "updatedAt": stdlib::rfc3339(row.updated_at_ms),
+    });
+    if let Some(title) = &row.title {
+        told["title"] = (**title).into();
+    }
+    told
 }
 
 /// A session as the editor wants it. Servers of tools that it names are told to the script and not started: the runtime has no

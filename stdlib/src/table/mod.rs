@@ -25,6 +25,7 @@ mod rights;
 mod session;
 mod shell_tool;
 mod time;
+pub use time::rfc3339;
 mod tool;
 mod transcript;
 mod transcripts;

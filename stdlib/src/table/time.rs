@@ -70,8 +70,8 @@ fn unmock_time(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::Nil)
 }
 
-/// The civil date of a moment, by the algorithm of counting eras of 400 years from March 1st.
-fn rfc3339(ms: u64) -> String {
+/// A moment in milliseconds since 1970-01-01 UTC as RFC 3339 writes it. The civil date is found by the algorithm of counting eras of 400 years from March 1st.
+pub fn rfc3339(ms: u64) -> String {
     let (days, rest) = (ms / 86_400_000, ms % 86_400_000);
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
