@@ -91,7 +91,8 @@ impl Front {
         let client = initialize::read(params)?;
         self.sessions.peer.want(Wants::of(&client, self.reminders));
         self.initialized = true;
-        initialize::answer(self.sessions.host.keeps_sessions(), &Value::Null).map_err(|error| Refusal::broken(error.to_string()))
+        initialize::answer(self.sessions.host.keeps_sessions(), &Value::Null)
+            .map_err(|error| Refusal::broken(error.to_string()))
     }
 
     /// A notification is never answered; what is wrong with one is told to whoever started the process.

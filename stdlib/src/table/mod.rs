@@ -25,11 +25,12 @@ mod rights;
 mod session;
 mod shell_tool;
 mod time;
-pub use time::rfc3339;
 mod tool;
 mod transcript;
 mod transcripts;
 mod workers;
+
+pub use time::rfc3339;
 
 pub(crate) use llm::announce;
 pub(crate) use provider::event_of;
