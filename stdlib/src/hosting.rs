@@ -1,8 +1,10 @@
 //! [`Hosting`]: what a run is told by the host that serves it, and what it tells the host.
 
 mod codes;
+mod said;
 
 pub(crate) use codes::{CODES, UNSERVABLE};
+pub use said::{Part, PlanEntry, Priority, Progress, Said};
 
 use lang::diagnostic::Diagnostic;
 use lang::vm::codes::OUTSIDE;
@@ -32,6 +34,8 @@ pub struct Hosting {
     pub mode: Arc<Mutex<Arc<str>>>,
     /// Ready once there is room for more to be shown: waited for before each call of a model and each tool.
     pub room: Rc<dyn Fn() -> Local<'static, ()>>,
+    /// Shows what the script tells the person.
+    pub say: Rc<dyn Fn(Said)>,
     /// Who is asked for a permission that the script itself does not decide about.
     pub approver: Option<Rc<dyn Approver>>,
     /// What passes between the run and its host.

@@ -45,7 +45,7 @@ mod world;
 
 pub use catalogue::catalogue;
 pub use engine::{Came, End, Engine, Hosted, Piece, Ran, Request, Returned, RunOptions, check_served};
-pub use hosting::{Hosting, Question, Talk, outside};
+pub use hosting::{Hosting, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
 pub use interrupt::Interrupt;
 pub use log::{LogSettings, run_id};
 pub use output::{Captured, Output};

@@ -28,6 +28,11 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ("WorkerSpec", WORKER),
     ("Handoff", HANDOFF),
     ("WorkerBehaviour", BEHAVIOUR),
+    (
+        "PlanEntry",
+        "{content: string, priority?: \"high\" | \"medium\" | \"low\", \
+         status?: \"pending\" | \"in_progress\" | \"completed\"}",
+    ),
     ("HttpOptions", HTTP),
     ("ShellToolOptions", SHELL_TOOL),
     (

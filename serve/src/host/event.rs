@@ -8,7 +8,9 @@ use runtime::message::ToolCall;
 use runtime::model::Usage;
 use runtime::reminder::Reminder;
 use runtime::reminder::lifecycle::ExpireReason;
-use runtime::words::words;
+use stdlib::Said;
+
+pub use stdlib::{Part, PlanEntry, Priority, Progress};
 
 /// What a session shows while it works.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,58 +87,14 @@ pub enum Event {
     Reminder(ReminderEvent),
 }
 
-/// A piece of an artifact or of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Part {
-    /// Text.
-    Text(Arc<str>),
-    /// Data.
-    Data(Data),
-    /// A file.
-    File {
-        /// What it is called.
-        name: Option<Arc<str>>,
-        /// Its media type.
-        mime_type: Option<Arc<str>>,
-        /// Its content in base64, or nothing where `uri` says where it is.
-        bytes: Option<Arc<str>>,
-        /// Where it is.
-        uri: Option<Arc<str>>,
-    },
-}
-
-/// One thing that the agent means to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanEntry {
-    /// What.
-    pub content: Arc<str>,
-    /// How much it matters.
-    pub priority: Priority,
-    /// How far it has come.
-    pub status: Progress,
-}
-
-words! {
-    /// How much an entry of a plan matters.
-    pub enum Priority {
-        /// Much.
-        High = "high",
-        /// As usual.
-        Medium = "medium",
-        /// Little.
-        Low = "low",
-    }
-}
-
-words! {
-    /// How far an entry of a plan has come.
-    pub enum Progress {
-        /// Not begun.
-        Pending = "pending",
-        /// Begun.
-        InProgress = "in_progress",
-        /// Done.
-        Completed = "completed",
+impl From<Said> for Event {
+    fn from(said: Said) -> Event {
+        match said {
+            Said::Status(text) => Event::Status(text),
+            Said::Title(title) => Event::Title(title),
+            Said::Plan(entries) => Event::Plan(entries),
+            Said::Artifact { name, parts } => Event::Artifact { name, parts },
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 //! Standard input. A thread of its own reads it, so that other tasks go on while a line is awaited; it is started by the
 //! first who asks.
 
+use crate::world::World;
 use crate::{here, system};
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use std::cell::OnceCell;
 use std::io::{self, BufRead, Read};
+use std::rc::Rc;
 use std::sync::mpsc;
 use tokio::sync::oneshot;
 
@@ -89,9 +91,13 @@ fn text(answer: Result<Answer, oneshot::error::RecvError>, most: u64) -> Result<
 }
 
 fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let world = here::world(cx)?;
-    let answer = world.input.ask(Wanted::Line);
-    Ok(Wait::new(async move {
+    Ok(line(&here::world(cx)?))
+}
+
+/// The next line, as `read_line` gives it.
+pub(super) fn line(world: &Rc<World>) -> Wait {
+    let (world, answer) = (world.clone(), world.input.ask(Wanted::Line));
+    Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(match text(answer.await, MOST)? {
             None => Value::Nil,
@@ -105,7 +111,7 @@ fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
                 Value::from(line)
             }
         })
-    }))
+    })
 }
 
 fn read_stdin(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {

@@ -24,6 +24,7 @@ mod provider;
 mod rights;
 mod session;
 mod shell_tool;
+mod task;
 mod time;
 mod tool;
 mod transcript;
@@ -61,6 +62,7 @@ static OWN: &[&[Builtin]] = &[
     process::TABLE,
     provider::TABLE,
     session::TABLE,
+    task::TABLE,
     time::TABLE,
     tool::TABLE,
     transcript::TABLE,

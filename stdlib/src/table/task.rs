@@ -1,0 +1,217 @@
+//! `task.…`: what a script tells the person that it works for, and asks. Where the run is served, the host shows it; elsewhere
+//! it is printed, and standard input answers.
+
+use crate::convert::to_data;
+use crate::here;
+use crate::hosting::{Part, PlanEntry, Priority, Progress, Said};
+use crate::table::input;
+use crate::world::World;
+use lang::builtins::args;
+use lang::check::codes::{KEY, MISSING, TYPE, VALUES};
+use lang::diagnostic::nearest;
+use lang::value::Value;
+use lang::vm::Host;
+use lang::vm::{Cx, Raise, Wait, codes};
+use runtime::data::Data;
+use runtime::words::UnknownWord;
+use std::rc::Rc;
+use std::str::FromStr;
+use std::sync::Arc;
+
+lang::builtins! { "task" =>
+    /// Says what the script is at. Where the run is served the person sees it; else it is printed.
+    waits "status(text: string) -> nil" status;
+    /// Says what the work is called.
+    waits "title(text: string) -> nil" title;
+    /// Shows what the script means to do: each entry a text, or `{content, priority?, status?}`. Each plan takes the place of
+    /// the last.
+    waits "plan(entries: list<string | PlanEntry>) -> nil" plan;
+    /// Hands over something made for the person. A part is a text, `{text}`, `{data}`, or `{file: {name?, mime_type?, uri}}`
+    /// with `bytes` in base64 in place of `uri`.
+    waits "artifact(artifact: {name: string, parts: list<any>}) -> nil" artifact;
+    /// Asks the person and gives the answer: where the run is served the next prompt, else a line of standard input. Nil where
+    /// nobody answers.
+    waits "ask(question: string) -> string | nil" ask;
+    /// Refuses the task and ends the pipeline: where the run is served the prompt is refused, else the run ends with exit code 1.
+    plain "reject(reason: string) -> never" reject;
+    /// The mode of the session that the script is served in; nil where nobody serves it.
+    plain "mode() -> string | nil" mode;
+}
+
+fn status(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let text = text(args)?;
+    say(cx, Said::Status(text))
+}
+
+fn title(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let text = text(args)?;
+    say(cx, Said::Title(text))
+}
+
+fn plan(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let entries = args::list(args, 0)?.iter().enumerate();
+    let entries = entries.map(|(i, value)| entry(value, &format!("[{i}]"))).collect::<Result<_, _>>()?;
+    say(cx, Said::Plan(entries))
+}
+
+fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    args::dict(args, 0)?;
+    let given = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
+    known_keys(&given, &["name", "parts"], "")?;
+    let name = required(&given, "name", "")?;
+    let parts = match given.get("parts") {
+        Data::Nil => return Err(missing("parts")),
+        Data::List(parts) => parts.iter().enumerate(),
+        other => return Err(wrong("parts", "a list", other)),
+    };
+    let parts = parts.map(|(i, data)| part(data, &format!("parts[{i}]"))).collect::<Result<_, _>>()?;
+    say(cx, Said::Artifact { name, parts })
+}
+
+fn ask(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let question = text(args)?;
+    let world = here::world(cx)?;
+    Ok(match world.hosting.clone() {
+        Some(hosting) => Wait::new(async move {
+            (hosting.room)().await;
+            Ok(hosting.ask(question).await.map_or(Value::Nil, Value::from))
+        }),
+        None => {
+            world.print(&format!("{question}\n"));
+            input::line(&world)
+        }
+    })
+}
+
+fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let reason = text(args)?;
+    let world = here::world(cx)?;
+    match &world.hosting {
+        None => world.eprint(&format!("rejected: {reason}\n")),
+        Some(hosting) if hosting.refuse(reason) => {}
+        Some(_) => {
+            let raise = Raise::error(codes::OUTSIDE, "there is no prompt at hand that could be rejected");
+            return Err(raise.help("reject within the pipeline"));
+        }
+    }
+    Err(Raise::exit(1))
+}
+
+fn mode(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    Ok(world.hosting.as_ref().map_or(Value::Nil, |hosting| Value::str(&hosting.mode())))
+}
+
+/// Tells the person, once there is room for it.
+fn say(cx: &Cx<'_>, said: Said) -> Result<Wait, Box<Raise>> {
+    let world: Rc<World> = here::world(cx)?;
+    Ok(match world.hosting.clone() {
+        Some(hosting) => Wait::new(async move {
+            (hosting.room)().await;
+            (hosting.say)(said);
+            Ok(Value::Nil)
+        }),
+        None => {
+            world.print(&said.to_text());
+            Wait::ready(Ok(Value::Nil))
+        }
+    })
+}
+
+fn text(args: &[Value]) -> Result<Arc<str>, Box<Raise>> {
+    Ok(Arc::from(args::str(args, 0)?.as_str()))
+}
+
+fn entry(value: &Value, at: &str) -> Result<PlanEntry, Box<Raise>> {
+    let given = to_data(value).map_err(|raise| raise.about(0, ""))?;
+    if let Some(content) = given.as_shared_str() {
+        return Ok(PlanEntry { content, priority: Priority::Medium, status: Progress::Pending });
+    }
+    if given.as_dict().is_none() {
+        return Err(wrong(at, "a string or a dict with `content`", &given));
+    }
+    known_keys(&given, &["content", "priority", "status"], at)?;
+    Ok(PlanEntry {
+        content: required(&given, "content", at)?,
+        priority: word(&given, "priority", at)?.unwrap_or(Priority::Medium),
+        status: word(&given, "status", at)?.unwrap_or(Progress::Pending),
+    })
+}
+
+fn part(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
+    if let Some(text) = data.as_shared_str() {
+        return Ok(Part::Text(text));
+    }
+    const EXPECTED: &str = "a string or a dict with one of `text`, `data` and `file`";
+    let Some(given) = data.as_dict() else { return Err(wrong(at, EXPECTED, data)) };
+    known_keys(data, &["text", "data", "file"], at)?;
+    match given.keys().next().map(AsRef::as_ref) {
+        Some(_) if given.len() > 1 => Err(at_fault(TYPE, format!("`{at}` must be {EXPECTED}, it has several"))),
+        Some("text") => Ok(Part::Text(required(data, "text", at)?)),
+        Some("data") => Ok(Part::Data(data.get("data").clone())),
+        Some(_) => file(data.get("file"), &format!("{at}.file")),
+        None => Err(wrong(at, EXPECTED, data)),
+    }
+}
+
+fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
+    if data.as_dict().is_none() {
+        return Err(wrong(at, "a dict", data));
+    }
+    known_keys(data, &["name", "mime_type", "bytes", "uri"], at)?;
+    let optional = |key: &str| if data.get(key).is_nil() { Ok(None) } else { required(data, key, at).map(Some) };
+    let (bytes, uri) = (optional("bytes")?, optional("uri")?);
+    if bytes.is_none() && uri.is_none() {
+        return Err(at_fault(MISSING, format!("`{at}` needs `bytes`, in base64, or `uri`")));
+    }
+    Ok(Part::File { name: optional("name")?, mime_type: optional("mime_type")?, bytes, uri })
+}
+
+fn known_keys(data: &Data, known: &[&'static str], at: &str) -> Result<(), Box<Raise>> {
+    let mut keys = data.as_dict().into_iter().flat_map(|entries| entries.keys());
+    let Some(key) = keys.find(|key| !known.contains(&key.as_ref())) else { return Ok(()) };
+    let raise = at_fault(KEY, format!("there is no field `{}`", within(at, key)));
+    Err(match nearest(key, known.iter().copied()) {
+        Some(near) => raise.help(format!("did you mean `{near}`?")),
+        None => raise.help(format!("the fields are {}", known.join(", "))),
+    })
+}
+
+/// A text that must be there.
+fn required(data: &Data, key: &str, at: &str) -> Result<Arc<str>, Box<Raise>> {
+    match data.get(key) {
+        Data::Nil => Err(missing(&within(at, key))),
+        Data::Str(text) => Ok(text.clone()),
+        other => Err(wrong(&within(at, key), "a string", other)),
+    }
+}
+
+fn word<T: FromStr<Err = UnknownWord>>(data: &Data, key: &str, at: &str) -> Result<Option<T>, Box<Raise>> {
+    if data.get(key).is_nil() {
+        return Ok(None);
+    }
+    let word = required(data, key, at)?;
+    word.parse().map(Some).map_err(|error: UnknownWord| {
+        let raise = at_fault(VALUES, format!("`{}`: {error}", within(at, key)));
+        match error.suggestion {
+            Some(near) => raise.help(format!("did you mean {near:?}?")),
+            None => raise,
+        }
+    })
+}
+
+fn within(at: &str, key: &str) -> String {
+    if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") }
+}
+
+fn missing(field: &str) -> Box<Raise> {
+    at_fault(MISSING, format!("`{field}` is missing"))
+}
+
+fn wrong(field: &str, expected: &str, found: &Data) -> Box<Raise> {
+    at_fault(TYPE, format!("`{field}` must be {expected}, found {}", found.type_name()))
+}
+
+fn at_fault(code: lang::diagnostic::code::Code, message: String) -> Box<Raise> {
+    Raise::error(code, message).about(0, "")
+}
