@@ -86,7 +86,7 @@ fn text(name: &str, extension: &str) -> String {
 
 /// How often a program calls each builtin of agents.
 fn calls(text: &str) -> BTreeMap<String, usize> {
-    const OF_AGENTS: [&str; 28] = [
+    const OF_AGENTS: [&str; 29] = [
         "agent_",
         "atomic",
         "base64_",
@@ -112,6 +112,7 @@ fn calls(text: &str) -> BTreeMap<String, usize> {
         "store_",
         "sub_agent",
         "suspend_",
+        "task.",
         "tool_",
         "transcript",
         "wait_agent",

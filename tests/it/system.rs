@@ -30,6 +30,12 @@ fn standard_input_that_is_no_text_or_has_no_end() {
     assert_eq!(printed("long", "println(unwrap_err(try { read_line() }).code)\n", &long), "HARN-IO-003\n");
 }
 
+#[test]
+fn what_a_task_asks_is_answered_by_a_line() {
+    let script = "pipeline default(task) {\n  println(\"so\", task.ask(\"Which?\"))\n  println(task.ask(\"And?\"))\n}\n";
+    assert_eq!(printed("ask", script, b"the first\n"), "Which?\nso the first\nAnd?\nnil\n");
+}
+
 /// A request as the server read it: its first line, headers and body.
 fn request(stream: &TcpStream) -> (String, String, String) {
     let mut reader = BufReader::new(stream);

@@ -65,17 +65,19 @@ impl Session {
     ) -> Session {
         let id = mailbox.id().clone();
         let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone()));
+        let room = room(&peer, &id);
+        let shown = Rc::new(Shown::new(id.clone(), peer, mailbox.book().cloned()));
         let hosting = Rc::new(Hosting {
-            session_id: id.clone(),
+            session_id: id,
             protocol: served.protocol,
             cwd: new.cwd.clone(),
             metadata: new.metadata.clone(),
             mode: mode.clone(),
-            room: room(&peer, &id),
+            room,
             approver: Some(approver),
+            say: shown.clone().say_for_script(),
             talk: Talk::default(),
         });
-        let shown = Rc::new(Shown::new(id, peer, mailbox.book().cloned()));
         let options = (served.run)();
         let log = log_of(served, mailbox.id());
         let options = RunOptions {

@@ -18,7 +18,7 @@ use runtime::model::{Delta, Reply};
 use runtime::reminder::Reminder;
 use runtime::reminder::bridge::{Injection, Payload};
 use runtime::session::Session;
-use stdlib::Live;
+use stdlib::{Live, Said};
 
 use crate::store::Book;
 
@@ -95,6 +95,11 @@ impl Shown {
     /// Shows text of the script's own, a message by itself.
     pub(super) fn say(&self, text: Arc<str>) {
         self.show(Event::Text { message_id: self.ids.next_text(0), text });
+    }
+
+    /// What the script tells the person.
+    pub(super) fn say_for_script(self: Rc<Self>) -> Rc<dyn Fn(Said)> {
+        Rc::new(move |said| self.show(said.into()))
     }
 
     /// What the session's loops are shown to.

@@ -150,7 +150,7 @@ fn part(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
         Some("text") => Ok(Part::Text(required(data, "text", at)?)),
         Some("data") => Ok(Part::Data(data.get("data").clone())),
         Some(_) => file(data.get("file"), &format!("{at}.file")),
-        None => Err(wrong(at, EXPECTED, data)),
+        None => Err(at_fault(TYPE, format!("`{at}` must be {EXPECTED}, it has none"))),
     }
 }
 
@@ -212,6 +212,6 @@ fn wrong(field: &str, expected: &str, found: &Data) -> Box<Raise> {
     at_fault(TYPE, format!("`{field}` must be {expected}, found {}", found.type_name()))
 }
 
-fn at_fault(code: lang::diagnostic::code::Code, message: String) -> Box<Raise> {
+fn at_fault(code: &'static str, message: String) -> Box<Raise> {
     Raise::error(code, message).about(0, "")
 }

@@ -4,7 +4,7 @@ use runtime::message::ToolCall;
 use runtime::reminder::Source;
 use runtime::reminder::lifecycle::ExpireReason;
 
-use crate::host::testing::{front, host, once};
+use crate::host::testing::{front, host, named, once, says};
 use crate::host::{Event, ReminderEvent, Stop};
 
 /// What one prompt of a script shows.
@@ -255,4 +255,54 @@ fn a_reminder_that_is_cleared_or_compacted_away_is_over() {
         })
         .collect();
     assert_eq!(ends, [(ExpireReason::Compaction, None)]);
+}
+
+#[test]
+fn what_the_script_tells_is_shown_in_its_place() {
+    let script = r#"
+        pipeline default(task) {
+            task.title("Sorting")
+            task.status("reading")
+            task.plan(["read", {content: "sort", priority: "high", status: "in_progress"}])
+            llm_mock({text: "hm"})
+            agent_loop(task, nil, {provider: "mock", reminders: false})
+            task.artifact({name: "list", parts: ["a", {data: [1]}, {file: {uri: "file:///l"}}]})
+            return task.mode()
+        }"#;
+    let words: Vec<_> = shown(script)
+        .iter()
+        .map(|event| match event {
+            Event::Title(title) => format!("title {title}"),
+            Event::Status(text) => format!("status {text}"),
+            Event::Plan(entries) => format!("plan {} {}", entries[1].priority, entries[1].status),
+            Event::Artifact { name, parts } => format!("artifact {name} {}", parts.len()),
+            other => line(other).unwrap_or_default(),
+        })
+        .filter(|line| !line.starts_with("usage"))
+        .collect();
+    let expected =
+        ["title Sorting", "status reading", "plan high in_progress", "text hm", "artifact list 3", "text ask"];
+    assert_eq!(words, expected);
+}
+
+#[test]
+fn a_question_is_answered_by_the_next_prompt_and_a_rejection_ends_the_pipeline() {
+    let script = r#"
+        pipeline default(task) {
+            let answer = task.ask("Which, ${task}?")
+            if answer == "none" { task.reject("Then there is nothing to do.") }
+            return "took ${answer}"
+        }"#;
+    let (host, watcher) = host(script, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        for (answer, end) in [("a", Stop::Done), ("none", Stop::Refused("Then there is nothing to do.".into()))] {
+            let asked = session.prompt(says("sir")).await.unwrap();
+            assert_eq!(asked.stop, Stop::Asked("Which, sir?".into()));
+            assert_eq!(session.prompt(says(answer)).await.unwrap().stop, end);
+        }
+        let asked = |(_, event): &(_, Event)| matches!(event, Event::Question(_));
+        assert_eq!(watcher.all().iter().filter(|shown| asked(shown)).count(), 2);
+        assert_eq!(watcher.text("s"), "took a");
+    });
 }

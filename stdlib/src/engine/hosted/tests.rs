@@ -16,6 +16,7 @@ fn hosting() -> Rc<Hosting> {
         mode: Arc::new(Mutex::new("ask".into())),
         room: Rc::new(|| Box::pin(ready(()))),
         approver: None,
+        say: Rc::new(|_| ()),
         talk: Talk::default(),
     })
 }
