@@ -32,7 +32,8 @@ fn standard_input_that_is_no_text_or_has_no_end() {
 
 #[test]
 fn what_a_task_asks_is_answered_by_a_line() {
-    let script = "pipeline default(task) {\n  println(\"so\", task.ask(\"Which?\"))\n  println(task.ask(\"And?\"))\n}\n";
+    let script =
+        "pipeline default(task) {\n  println(\"so\", task.ask(\"Which?\"))\n  println(task.ask(\"And?\"))\n}\n";
     assert_eq!(printed("ask", script, b"the first\n"), "Which?\nso the first\nAnd?\nnil\n");
 }
 
