@@ -3,18 +3,21 @@
 //!
 //! - [`broken`]: that the check of frames can fail.
 //! - [`sdk`]: the clients of the protocol's own SDKs, in Python and Node.
+//! - [`permissions`]: what the client is asked, and what its answers come to. [`agents`]: the agents of `examples/acp`.
 //! - [`lines`]: lines that are no messages.
 //! - [`fields`]: each field of each payload wrong in turn.
 //! - [`sessions`]: sessions that are not there, or busy.
 //! - [`pressure`]: floods, and clients that do not read.
 //! - [`lifetime`]: how a process ends, and what is left of it.
 
+mod agents;
 mod broken;
 mod client;
 mod fields;
 mod lifetime;
 mod lines;
 mod ours;
+mod permissions;
 mod pressure;
 mod schema;
 mod sdk;
