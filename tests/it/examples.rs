@@ -11,7 +11,8 @@ use std::path::PathBuf;
 fn pages() -> Vec<PathBuf> {
     let folder = root().join("docs/guide");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> = files.filter(|path| !path.ends_with("README.md") && !path.ends_with("editors.md")).collect();
+    let mut pages: Vec<_> =
+        files.filter(|path| !path.ends_with("README.md") && !path.ends_with("editors.md")).collect();
     pages.sort();
     pages
 }

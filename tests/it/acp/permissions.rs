@@ -118,7 +118,9 @@ fn what_is_no_consent_refuses_with_the_reason() {
         assert!(status == "failed" && text.contains(why), "{result}: {status} {text}");
         assert_eq!(client.result(prompt)["stopReason"], "end_turn", "{result}");
     }
-    for (code, why) in [(-32601, "cannot ask anybody"), (-32603, "no dialog here"), (-32800, "the question was cancelled")] {
+    for (code, why) in
+        [(-32601, "cannot ask anybody"), (-32603, "no dialog here"), (-32800, "the question was cancelled")]
+    {
         let session = client.session();
         let prompt = client.prompt(&session, "pay");
         let id = client.question()["id"].clone();
