@@ -1,7 +1,7 @@
 //! The methods of sessions: each reads its parameters, hands over to the host, and answers once that has.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use agent_client_protocol::RequestCancellation;
 use runtime::data::Data;
@@ -78,6 +78,7 @@ impl Sessions {
         let params = Params::of(&params)?;
         let id: Arc<str> = params.str("sessionId")?.into();
         self.host.close(&id).await?;
+        self.peer.tell(&id);
         self.peer.forget(&id);
         Ok(json!({}))
     }
@@ -86,10 +87,9 @@ impl Sessions {
     pub(crate) async fn again(self, params: Value, shows: bool) -> Result<Value, Refusal> {
         let params = Params::of(&params)?;
         let id: Arc<str> = params.str("sessionId")?.into();
-        let cwd = absolute(&params, "cwd")?.to_owned();
-        if params.get("mcpServers").is_some() {
-            params.objects("mcpServers")?;
-        }
+        // Its metadata stays what it was when the session was opened.
+        let NewSession { cwd, .. } = new_session(&params, self.mode.clone())?;
+        let cwd = cwd.unwrap_or_default();
         if self.host.session(&id).is_err() {
             // The client knows it, so what is shown of it need not wait.
             self.peer.announce(&id, cwd.clone());
@@ -118,6 +118,7 @@ impl Sessions {
         let params = Params::of(if params.is_null() { &none } else { &params })?;
         let cwd = params.optional_str("cwd")?.map(|_| absolute(&params, "cwd")).transpose()?;
         let after = params.optional_str("cursor")?;
+        content::meta(&params)?;
         if self.host.keeps_sessions() {
             let page = self.host.list(cwd, after).await?;
             let mut answer = json!({"sessions": page.rows.iter().map(stored).collect::<Vec<_>>()});
@@ -169,9 +170,7 @@ fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, Refusa
         if !servers.is_empty() {
             let all = servers.iter().map(|server| Data::from(Value::Object(server.object().clone())));
             metadata = with(metadata, "mcp_servers", Data::list(all));
-            note(
-                "the client names MCP servers; they are not started, the script finds them in `context.metadata.mcp_servers`",
-            );
+            note_servers();
         }
     }
     let more = params.strs("additionalDirectories")?;
@@ -179,6 +178,13 @@ fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, Refusa
         metadata = with(metadata, "additional_directories", Data::list(more.into_iter().map(Data::from)));
     }
     Ok(NewSession { cwd: Some(cwd.to_owned()), metadata, mode: Some(mode), id: None })
+}
+
+/// Says once what becomes of the servers of tools that clients name.
+fn note_servers() {
+    static SAID: Once = Once::new();
+    let said = "the client names MCP servers; they are not started, and the script finds them in `context.metadata.mcp_servers`";
+    SAID.call_once(|| note(said));
 }
 
 fn with(metadata: Data, key: &str, value: Data) -> Data {
