@@ -2,7 +2,7 @@
 //!
 //! - [`serve`]: from the first line to the last. [`Settings`], [`Streams`], [`Bounds`], [`Room`]: how.
 //! - `transport`: lines in and out, with bounds. `connection`: which method is whose. `params`, `content`: reading them.
-//! - `initialize`, `session`, `mode`: the methods. `answer`, `error`: what is answered.
+//! - `initialize`, `session`, `mode`, `injection`: the methods. `answer`, `error`: what is answered.
 //! - `permission`: asking the editor whether a tool may run. `peer`: the editor, as sessions see it. [`update`]: what a session shows, as the client is told of it.
 //! - [`CODES`]: the diagnostics of this wire.
 
@@ -12,6 +12,7 @@ mod connection;
 mod content;
 mod error;
 mod initialize;
+mod injection;
 mod mode;
 mod note;
 mod params;

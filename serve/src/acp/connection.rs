@@ -8,13 +8,16 @@ use std::task::Poll;
 use agent_client_protocol::{
     Client as Editor, ConnectionTo, Dispatch, Error, HandleDispatchFrom, Handled, Responder, UntypedMessage,
 };
+use runtime::data::Data;
 use serde_json::Value;
 
 use super::error::Refusal;
 use super::initialize;
+use super::injection;
 use super::note::note;
 use super::session::Sessions;
 use super::update::{ReminderUpdates, Wants};
+use crate::bridge::{self, Method};
 
 /// The requests that are answered.
 const REQUESTS: [&str; 9] = [
@@ -83,7 +86,12 @@ impl Front {
             "session/load" => Answer::later(sessions.again(params, true)),
             "session/resume" => Answer::later(sessions.again(params, false)),
             "session/close" => Answer::later(sessions.close(params)),
-            _ => Answer::Now(Err(Refusal::unknown_method(&method, REQUESTS))),
+            _ => match Method::of(&method) {
+                Some(known) => Answer::later(injection::settled(injection::accept(&sessions.host, known, params))),
+                None => {
+                    Answer::Now(Err(Refusal::unknown_method(&method, REQUESTS.into_iter().chain(injection::names()))))
+                }
+            },
         }
     }
 
@@ -91,7 +99,7 @@ impl Front {
         let client = initialize::read(params)?;
         self.sessions.peer.want(Wants::of(&client, self.reminders));
         self.initialized = true;
-        initialize::answer(self.sessions.host.keeps_sessions(), &Value::Null)
+        initialize::answer(self.sessions.host.keeps_sessions(), &injection::capability())
             .map_err(|error| Refusal::broken(error.to_string()))
     }
 
@@ -100,13 +108,25 @@ impl Front {
         let (method, params) = message.into_parts();
         let outcome = match &*method {
             "session/cancel" => self.sessions.cancel(&params),
+            // Before `initialize` nothing is open that could take it.
+            _ if Method::of(&method).is_some() => return self.put_in(&method, params),
             // Of the protocol itself, and optional: `$/cancel_request` is known to the connection.
             _ if method.starts_with("$/") => Ok(()),
             _ if self.told.len() >= NAMES_TOLD || !self.told.insert(method.clone()) => Ok(()),
-            _ => Err(Refusal::unknown_method(&method, ["session/cancel"])),
+            _ => Err(Refusal::unknown_method(&method, ["session/cancel"].into_iter().chain(injection::names()))),
         };
         if let Err(refusal) = outcome {
             note(&format!("the notification `{method}` was ignored: {}", refusal.message()));
+        }
+    }
+}
+
+impl Front {
+    /// What is put in by a notification.
+    fn put_in(&self, name: &str, params: Value) {
+        let Some(method) = Method::of(name) else { return };
+        if let Err(why) = bridge::notify(method, &Data::from(params), &self.sessions.host) {
+            note(&format!("the notification `{name}` came to nothing: {why}"));
         }
     }
 }

@@ -3,7 +3,12 @@
 use std::fmt;
 
 use runtime::data::{Data, DataError};
+use runtime::event_log::LogError;
 use runtime::reminder::ReminderError;
+use runtime::reminder::bridge::QueueError;
+
+use crate::host::HostError;
+use crate::wire::{Wire, field_to};
 
 /// What is wrong with a message of a host.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,9 +31,18 @@ pub enum BridgeError {
     },
     /// Its parameters are no reminder.
     Reminder(ReminderError),
+    /// It names no open session.
+    Host(HostError),
+    /// The queue refuses.
+    Queue(QueueError),
+    /// What was accepted cannot be kept.
+    Log(LogError),
 }
 
 impl BridgeError {
+    /// The diagnostic code of what a queue refuses.
+    pub const QUEUE: &'static str = "HARN-SES-003";
+
     /// The code of JSON-RPC.
     #[must_use]
     pub fn code(&self) -> i64 {
@@ -37,6 +51,10 @@ impl BridgeError {
             BridgeError::Envelope { .. } => -32600,
             BridgeError::Method { .. } => -32601,
             BridgeError::Reminder(_) => -32602,
+            BridgeError::Host(_) | BridgeError::Queue(QueueError::Unknown(_) | QueueError::Closed) => -32002,
+            BridgeError::Queue(QueueError::Full(_)) => -32000,
+            BridgeError::Queue(QueueError::AlreadyDelivered(_)) => -32010,
+            BridgeError::Log(_) => -32603,
         }
     }
 
@@ -56,9 +74,32 @@ impl BridgeError {
                 ("message", error.message.as_str().into()),
                 ("suggestion", error.suggestion.as_deref().map_or(Data::Nil, Data::from)),
             ]),
+            BridgeError::Host(_) => Data::dict([("field", Data::from("sessionId"))]),
+            BridgeError::Queue(error) => {
+                Data::dict([("code", Data::from(Self::QUEUE)), ("reason", reason(error).into())])
+            }
+            BridgeError::Log(error) => Data::dict([("code", Data::from(error.code()))]),
         };
         Data::dict_of_present([("code", Data::from(self.code())), ("message", self.to_string().into()), ("data", data)])
     }
+}
+
+/// A refusal of a queue in one word.
+#[must_use]
+pub fn reason(error: &QueueError) -> &'static str {
+    match error {
+        QueueError::Full(_) => "queue_full",
+        QueueError::Closed => "closed",
+        QueueError::AlreadyDelivered(_) => "already_delivered",
+        QueueError::Unknown(_) => "unknown_reminder",
+    }
+}
+
+/// What was probably meant, in the spelling of a wire: a field's name is another there, a word is not.
+#[must_use]
+pub fn suggestion(error: &ReminderError, wire: Wire) -> Option<&str> {
+    let word = error.suggestion.as_deref()?;
+    Some(field_to(wire, word).unwrap_or(word))
 }
 
 impl fmt::Display for BridgeError {
@@ -71,6 +112,9 @@ impl fmt::Display for BridgeError {
                 write!(f, "unknown method {got:?}; did you mean {word:?}?")
             }
             BridgeError::Reminder(error) => error.fmt(f),
+            BridgeError::Host(error) => error.fmt(f),
+            BridgeError::Queue(error) => error.fmt(f),
+            BridgeError::Log(error) => write!(f, "what was put in cannot be kept, so it was not accepted: {error}"),
         }
     }
 }
@@ -80,6 +124,9 @@ impl std::error::Error for BridgeError {
         match self {
             BridgeError::Json(error) => Some(error),
             BridgeError::Reminder(error) => Some(error),
+            BridgeError::Host(error) => Some(error),
+            BridgeError::Queue(error) => Some(error),
+            BridgeError::Log(error) => Some(error),
             BridgeError::Envelope { .. } | BridgeError::Method { .. } => None,
         }
     }
@@ -94,5 +141,17 @@ impl From<ReminderError> for BridgeError {
 impl From<DataError> for BridgeError {
     fn from(error: DataError) -> BridgeError {
         BridgeError::Json(error)
+    }
+}
+
+impl From<HostError> for BridgeError {
+    fn from(error: HostError) -> BridgeError {
+        BridgeError::Host(error)
+    }
+}
+
+impl From<QueueError> for BridgeError {
+    fn from(error: QueueError) -> BridgeError {
+        BridgeError::Queue(error)
     }
 }

@@ -55,7 +55,12 @@ impl PendingInjections {
     /// What waits in a queue.
     #[must_use]
     pub fn of(queue: &Queue) -> PendingInjections {
-        let injections: Vec<_> = queue.pending().map(PendingRow::from).collect();
+        PendingInjections::rows(queue.pending())
+    }
+
+    /// What waits, by its items.
+    pub fn rows<'a>(items: impl IntoIterator<Item = &'a Injection>) -> PendingInjections {
+        let injections: Vec<_> = items.into_iter().map(PendingRow::from).collect();
         PendingInjections { pending_count: injections.len(), injections }
     }
 }

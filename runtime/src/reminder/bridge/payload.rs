@@ -42,21 +42,66 @@ impl RemindPayload {
         ReminderSpec::KEYS.iter().chain(OTHER_KEYS).any(|known| *known == snake)
     }
 
-    /// Reads the parameters. An unknown key is 001, a bad `propagate` 005, all else 002.
+    /// Reads the parameters. What they do not say, `_meta.harn.reminder` may. An unknown key is 001, a bad `propagate` 005,
+    /// all else 002.
     pub fn from_data(params: &Data) -> Result<RemindPayload, ReminderError> {
+        let known: Vec<&str> = ReminderSpec::KEYS.iter().chain(OTHER_KEYS).copied().collect();
+        let mut given = Given::read(params, &known, "a bridge reminder is an object with a `body`")?;
+        given.add_hints()?;
+        let read = || -> Result<_, ReminderError> {
+            Ok((ReminderSpec::from_known(&given.entries).map_err(as_bridge)?, mode(&given.entries)?))
+        };
+        let (spec, mode) = read().map_err(|error| given.as_written(error))?;
+        Ok(RemindPayload { spec, mode, meta: given.meta()? })
+    }
+}
+
+impl MessagePayload {
+    const KEYS: &'static [&'static str] = &["content", "text", "mode", "_meta", "session_id"];
+
+    /// Reads the parameters: `content` (or `text`), `mode?`, `_meta?`. An unknown key is 001, all else 002.
+    pub fn from_data(params: &Data) -> Result<MessagePayload, ReminderError> {
+        let given = Given::read(params, Self::KEYS, "an injected message is an object with `content`")?;
+        let (content, text) = (given.get("content"), given.get("text"));
+        if !content.is_nil() && !text.is_nil() {
+            let error = ReminderError::new(ReminderCode::Bridge, "text", "`text` is given beside `content`");
+            return Err(error.help("give one of them"));
+        }
+        let (field, content) = if content.is_nil() && !text.is_nil() { ("text", text) } else { ("content", content) };
+        let missing = || ReminderError::new(ReminderCode::Bridge, field, "an injected message needs `content`");
+        if content.is_nil() {
+            return Err(missing().help("write `content: \"…\"`, or a list of blocks"));
+        }
+        let message = Message::from_data(&Data::dict([("role", Data::from("user")), ("content", content.clone())]))
+            .map_err(|error| ReminderError::new(ReminderCode::Bridge, field, error.to_string()))?;
+        let says_nothing = message.content.is_empty() || content.as_str().is_some_and(|text| text.trim().is_empty());
+        if says_nothing {
+            return Err(ReminderError::new(ReminderCode::Bridge, field, "the `content` of an injected message is empty"));
+        }
+        debug_assert_eq!(message.role, Role::User);
+        Ok(MessagePayload { message: Arc::new(message), mode: mode(&given.entries)?, meta: given.meta()? })
+    }
+}
+
+/// Parameters by their names in snake_case, with how each was written.
+struct Given {
+    entries: Entries,
+    written: Vec<(Arc<str>, String)>,
+}
+
+impl Given {
+    fn read(params: &Data, known: &[&str], shape: &str) -> Result<Given, ReminderError> {
         let Some(given) = params.as_dict() else {
-            let message = format!("a bridge reminder is an object with a `body`, got {}", params.type_name());
+            let message = format!("{shape}, got {}", params.type_name());
             return Err(
                 ReminderError::new(ReminderCode::Bridge, "", message).help("push {body: \"…\", mode: \"finish_step\"}")
             );
         };
-        let known = || ReminderSpec::KEYS.iter().chain(OTHER_KEYS).copied();
-        let mut entries = Entries::new();
+        let (mut entries, mut written) = (Entries::new(), Vec::with_capacity(given.len()));
         for (key, value) in given {
             let snake = snake(key);
-            if !known().any(|name| name == snake) {
-                let keys: Vec<&str> = known().collect();
-                let error = unknown_key(ReminderCode::Shape, &snake, &keys);
+            if !known.iter().any(|name| *name == snake) {
+                let error = unknown_key(ReminderCode::Shape, &snake, known);
                 let message = format!("unknown reminder option `{key}`");
                 return Err(ReminderError { field: key.to_string(), message, ..error });
             }
@@ -65,25 +110,62 @@ impl RemindPayload {
                 let message = format!("`{name}` is given twice, in snake_case and in camelCase");
                 return Err(ReminderError::new(ReminderCode::Bridge, key.as_ref(), message).help("give it once"));
             }
+            written.push((name, key.to_string()));
         }
-        let spec = ReminderSpec::from_known(&entries).map_err(as_bridge)?;
-        let mode = mode(&entries)?;
-        Ok(RemindPayload { spec, mode, meta: meta(entries.remove("_meta").unwrap_or_default())? })
+        Ok(Given { entries, written })
     }
-}
 
-impl MessagePayload {
-    /// Reads the parameters: `content` (or `text`), `mode?`, `_meta?`.
-    pub fn from_data(params: &Data) -> Result<MessagePayload, ReminderError> {
-        let content = if params.get("content").is_nil() { params.get("text") } else { params.get("content") };
-        let message = Message::from_data(&Data::dict([("role", Data::from("user")), ("content", content.clone())]))
-            .map_err(|error| ReminderError::new(ReminderCode::Bridge, "content", error.to_string()))?;
-        if message.content.is_empty() {
-            return Err(ReminderError::new(ReminderCode::Bridge, "content", "an injected message needs `content`"));
+    fn get(&self, name: &str) -> &Data {
+        self.entries.get(name).unwrap_or(&Data::Nil)
+    }
+
+    /// Takes from `_meta.harn.reminder` what the parameters leave open. Keys that no reminder has are the host's own.
+    fn add_hints(&mut self) -> Result<(), ReminderError> {
+        const PLACE: &str = "_meta.harn.reminder";
+        let hints = self.get("_meta").at("harn.reminder").clone();
+        let Some(hints) = hints.as_dict() else {
+            if hints.is_nil() {
+                return Ok(());
+            }
+            let message = format!("`{PLACE}` must be an object, got {}", hints.type_name());
+            return Err(ReminderError::new(ReminderCode::Bridge, PLACE, message));
+        };
+        for (key, value) in hints {
+            let name = snake(key);
+            let is_known = name == "mode" || ReminderSpec::KEYS.iter().any(|known| *known == name);
+            if is_known && !value.is_nil() && self.get(&name).is_nil() {
+                let name: Arc<str> = name.into();
+                self.written.retain(|(known, _)| *known != name);
+                self.written.push((name.clone(), format!("{PLACE}.{key}")));
+                self.entries.insert(name, value.clone());
+            }
         }
-        let mode = mode(params.as_dict().unwrap_or(&Entries::new()))?;
-        debug_assert_eq!(message.role, Role::User);
-        Ok(MessagePayload { message: Arc::new(message), mode, meta: meta(params.get("_meta").clone())? })
+        Ok(())
+    }
+
+    /// An error in the words of whoever wrote the parameters.
+    fn as_written(&self, mut error: ReminderError) -> ReminderError {
+        let (root, rest) = error.field.split_once('.').map_or((&*error.field, None), |(root, rest)| (root, Some(rest)));
+        let Some((name, path)) = self.written.iter().find(|(name, _)| **name == *root) else { return error };
+        let leaf = path.rsplit('.').next().unwrap_or(path);
+        if leaf != name.as_ref() {
+            error.message = error.message.replace(name.as_ref(), leaf);
+            error.help = error.help.map(|help| help.replace(name.as_ref(), leaf));
+        }
+        error.field = rest.map_or_else(|| path.clone(), |rest| format!("{path}.{rest}"));
+        error
+    }
+
+    /// What only the host understands, in a dict.
+    fn meta(&self) -> Result<Data, ReminderError> {
+        match self.get("_meta") {
+            given @ (Data::Nil | Data::Dict(_)) => Ok(given.clone()),
+            other => {
+                let message = format!("`_meta` must be an object, got {}", other.type_name());
+                let error = ReminderError::new(ReminderCode::Bridge, "_meta", message);
+                Err(error.help("write `_meta: {…}`, or leave it out"))
+            }
+        }
     }
 }
 
@@ -98,17 +180,6 @@ fn mode(entries: &Entries) -> Result<Mode, ReminderError> {
         Some(other) => {
             let message = format!("`mode` must be a string, got {}", other.type_name());
             Err(ReminderError::new(ReminderCode::Bridge, "mode", message))
-        }
-    }
-}
-
-/// What only the host understands, in a dict.
-fn meta(given: Data) -> Result<Data, ReminderError> {
-    match given {
-        Data::Nil | Data::Dict(_) => Ok(given),
-        other => {
-            let message = format!("`_meta` must be an object, got {}", other.type_name());
-            Err(ReminderError::new(ReminderCode::Bridge, "_meta", message).help("write `_meta: {…}`, or leave it out"))
         }
     }
 }
@@ -172,5 +243,56 @@ mod tests {
             assert_eq!(read(json).unwrap_err().code, code, "{json}");
         }
         assert_eq!(read(r#"{"body":"b","dedupKey":"k"}"#).unwrap_err().suggestion.as_deref(), Some("dedupe_key"));
+    }
+
+    #[test]
+    fn what_stands_under_meta_counts_where_nothing_else_is_said() {
+        let json = r#"{"body":"b","ttlTurns":2,"mode":null,
+            "_meta":{"harn":{"reminder":{"ttlTurns":9,"dedupe_key":"k","mode":"audit_only","colour":"red","body":"c"}}}}"#;
+        let payload = read(json).unwrap();
+        assert_eq!((payload.spec.body.as_ref(), payload.spec.ttl_turns), ("b", Some(2)));
+        assert_eq!((payload.spec.dedupe_key.as_deref(), payload.mode), (Some("k"), Mode::AuditOnly));
+        assert_eq!(payload.meta.at("harn.reminder.colour").as_str(), Some("red"), "what is the host's own stays");
+        assert_eq!(read(r#"{"_meta":{"harn":{"reminder":{"body":"b"}}}}"#).unwrap().spec.body.as_ref(), "b");
+    }
+
+    #[test]
+    fn an_error_names_the_field_as_it_was_written() {
+        for (json, field, part) in [
+            (r#"{"body":"b","ttlTurns":0}"#, "ttlTurns", "`ttlTurns` of a reminder must be a positive int"),
+            (r#"{"body":"b","ttl_turns":0}"#, "ttl_turns", "`ttl_turns` of a reminder"),
+            (r#"{"body":"b","tags":["a",7]}"#, "tags.1", "a tag of a reminder must be a string, got int"),
+            (r#"{"_meta":{"harn":{"reminder":{"body":7}}}}"#, "_meta.harn.reminder.body", "must be a string"),
+            (r#"{"body":"b","_meta":{"harn":{"reminder":7}}}"#, "_meta.harn.reminder", "must be an object, got int"),
+            (r#"{"body":"b","_meta":{"harn":{"reminder":{"roleHint":7}}}}"#, "_meta.harn.reminder.roleHint", "`roleHint`"),
+            (r"{}", "body", "needs a `body`"),
+        ] {
+            let error = read(json).unwrap_err();
+            assert_eq!(error.field, field, "{json}");
+            assert!(error.message.contains(part), "{part:?} in {:?}", error.message);
+        }
+    }
+
+    #[test]
+    fn a_message_says_something_and_nothing_else() {
+        let read = |json: &str| MessagePayload::from_data(&Data::from_json(json).unwrap());
+        let mode = r#"{"text":"stop","mode":"interrupt_immediate","sessionId":"s"}"#;
+        assert_eq!(read(mode).unwrap().mode, Mode::InterruptImmediate);
+        for (json, field) in [
+            (r"{}", "content"),
+            (r"[]", ""),
+            (r#"{"content":""}"#, "content"),
+            (r#"{"text":" "}"#, "text"),
+            (r#"{"content":[]}"#, "content"),
+            (r#"{"content":7}"#, "content"),
+            (r#"{"content":"a","text":"b"}"#, "text"),
+            (r#"{"content":"a","mode":"now"}"#, "mode"),
+            (r#"{"content":"a","_meta":7}"#, "_meta"),
+        ] {
+            let error = read(json).unwrap_err();
+            assert_eq!((error.code, &*error.field), (ReminderCode::Bridge, field), "{json}");
+        }
+        let unknown = read(r#"{"contnt":"a"}"#).unwrap_err();
+        assert_eq!((unknown.code, unknown.suggestion.as_deref()), (ReminderCode::Shape, Some("content")));
     }
 }

@@ -1,0 +1,125 @@
+//! What an editor puts into a session beside its prompts: reminders, messages, and what it asks about them. It is accepted on
+//! this thread; a session that is at work is not waited for.
+
+use agent_client_protocol::ErrorCode;
+use runtime::data::Data;
+use runtime::reminder::bridge::QueueError;
+use runtime::reminder::{Propagate, RoleHint};
+use serde_json::{Value, json};
+
+use super::error::Refusal;
+use crate::bridge::{self, Answer, BridgeError, Method};
+use crate::host::Host;
+use crate::wire::Wire;
+
+/// A queue that is full. JSON-RPC leaves the codes from -32099 to -32000 to servers.
+const QUEUE_FULL: i32 = -32000;
+
+/// What was to be taken back was delivered.
+const ALREADY_DELIVERED: i32 = -32010;
+
+/// `reminders` among what an agent can do.
+pub(crate) fn capability() -> Value {
+    json!({"inject": true, "emit": true, "propagate": Propagate::WORDS, "roleHints": RoleHint::WORDS})
+}
+
+/// The names of the methods.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    Method::ALL.into_iter().map(Method::name)
+}
+
+/// Accepts a request; the answer may be told once it is settled.
+pub(crate) fn accept(host: &Host, method: Method, params: Value) -> Result<Answer, Refusal> {
+    Ok(bridge::call(method, &Data::from(params), host)?)
+}
+
+/// What is told once it is settled.
+pub(crate) async fn settled(accepted: Result<Answer, Refusal>) -> Result<Value, Refusal> {
+    Ok(accepted?.settled().await?)
+}
+
+impl From<BridgeError> for Refusal {
+    fn from(error: BridgeError) -> Refusal {
+        let message = error.to_string();
+        match error {
+            BridgeError::Json(_) => Refusal::new(ErrorCode::PARSE_ERROR, "HARN-ACP-001", message),
+            BridgeError::Envelope { field, .. } => {
+                Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-003", message).field(field)
+            }
+            BridgeError::Method { .. } => Refusal::new(ErrorCode::METHOD_NOT_FOUND, "HARN-ACP-004", message),
+            BridgeError::Reminder(error) => {
+                let field = if error.field.is_empty() { "params" } else { &error.field };
+                let refusal = Refusal::new(ErrorCode::INVALID_PARAMS, error.code.as_str(), error.message.as_str());
+                let refusal = refusal.field(field).with("message", error.message.as_str());
+                refusal.suggestion(bridge::suggestion(&error, Wire::Acp))
+            }
+            BridgeError::Host(error) => error.into(),
+            BridgeError::Queue(error) => of_queue(&error, message),
+            BridgeError::Log(error) => Refusal::new(ErrorCode::INTERNAL_ERROR, error.code(), message),
+        }
+    }
+}
+
+fn of_queue(error: &QueueError, message: String) -> Refusal {
+    let rpc = match error {
+        QueueError::Full(_) => QUEUE_FULL.into(),
+        QueueError::AlreadyDelivered(_) => ALREADY_DELIVERED.into(),
+        QueueError::Unknown(_) | QueueError::Closed => ErrorCode::RESOURCE_NOT_FOUND,
+    };
+    let refusal = Refusal::new(rpc, BridgeError::QUEUE, message).reason(bridge::reason(error));
+    match error {
+        QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
+            refusal.field("reminderId").with("reminderId", &**id)
+        }
+        QueueError::Full(_) | QueueError::Closed => refusal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use runtime::reminder::{ReminderCode, ReminderError};
+
+    use super::*;
+
+    fn told(error: impl Into<BridgeError>) -> Value {
+        Refusal::from(error.into()).into_json()
+    }
+
+    #[test]
+    fn the_capability_names_what_a_reminder_may_say() {
+        let expected = json!({
+            "inject": true,
+            "emit": true,
+            "propagate": ["all", "session", "none"],
+            "roleHints": ["system", "developer", "user_block", "ephemeral_cache"],
+        });
+        assert_eq!(capability(), expected);
+    }
+
+    #[test]
+    fn a_refusal_has_code_field_message_and_suggestion() {
+        let error = ReminderError::new(ReminderCode::Shape, "dedupKey", "unknown reminder option `dedupKey`");
+        assert_eq!(
+            told(error.suggest(Some("dedupe_key"))),
+            json!({"code": -32602, "message": "unknown reminder option `dedupKey`; did you mean `dedupeKey`?", "data": {
+                "code": "HARN-RMD-001", "field": "dedupKey", "message": "unknown reminder option `dedupKey`",
+                "suggestion": "dedupeKey",
+            }})
+        );
+        let whole = told(ReminderError::new(ReminderCode::Bridge, "", "it is an object, got list"));
+        assert_eq!((&whole["data"]["field"], &whole["data"]["suggestion"]), (&json!("params"), &Value::Null));
+    }
+
+    #[test]
+    fn what_a_queue_refuses_has_its_code_and_reason() {
+        for (error, code, reason) in [
+            (QueueError::Full(256), -32000, "queue_full"),
+            (QueueError::AlreadyDelivered("r".into()), -32010, "already_delivered"),
+            (QueueError::Unknown("r".into()), -32002, "unknown_reminder"),
+        ] {
+            let told = told(error);
+            assert_eq!((&told["code"], &told["data"]["reason"]), (&json!(code), &json!(reason)));
+            assert_eq!(told["data"]["code"], "HARN-SES-003");
+        }
+    }
+}

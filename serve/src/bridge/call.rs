@@ -1,0 +1,217 @@
+//! What a host does to the queue of a session, on the thread that the host is served on: no worker is asked.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::event_log::Settled;
+use runtime::reminder::bridge::{MessagePayload, QueueError, Revoked};
+use runtime::reminder::{ReminderCode, ReminderError};
+use runtime::session::Inbox;
+use runtime::words::nearest;
+use serde_json::{Value, json};
+
+use crate::host::{Host, HostError};
+
+use super::{BridgeError, Method, PendingInjections, RemindNotification};
+
+/// The open sessions, as far as something may be put in.
+pub trait Inboxes {
+    /// The inbox of a session.
+    ///
+    /// # Errors
+    /// No such session is open.
+    fn inbox(&self, session_id: &str) -> Result<Inbox, HostError>;
+
+    /// The ids of all open sessions.
+    fn open_ids(&self) -> Vec<Arc<str>>;
+}
+
+impl Inboxes for Host {
+    fn inbox(&self, session_id: &str) -> Result<Inbox, HostError> {
+        self.session(session_id)?.inbox().cloned()
+    }
+
+    fn open_ids(&self) -> Vec<Arc<str>> {
+        self.sessions().iter().map(|handle| handle.id().clone()).collect()
+    }
+}
+
+/// What a call comes to, once it would survive the end of the process.
+pub struct Answer {
+    result: Value,
+    /// What was changed, and by which item.
+    changed: Option<(Inbox, Option<Arc<str>>)>,
+    settled: Option<Settled>,
+}
+
+impl Answer {
+    fn now(result: Value) -> Answer {
+        Answer { result, changed: None, settled: None }
+    }
+
+    /// What was accepted is taken back where it cannot be kept.
+    fn changed(result: Value, inbox: &Inbox, accepted: Option<Arc<str>>) -> Answer {
+        let settled: Settled = Box::pin(inbox.durable());
+        Answer { result, changed: Some((inbox.clone(), accepted)), settled: Some(settled) }
+    }
+
+    /// The result. It must be told only once it is here.
+    ///
+    /// # Errors
+    /// The log could not be written.
+    pub async fn settled(self) -> Result<Value, BridgeError> {
+        if let Some(settled) = self.settled
+            && let Err(error) = settled.await
+        {
+            if let Some((inbox, Some(id))) = self.changed {
+                // Where a seam was faster it is delivered, and the error says all the same that it is not on record.
+                let _ = inbox.revoke(&id);
+            }
+            return Err(BridgeError::Log(error));
+        }
+        Ok(self.result)
+    }
+}
+
+/// Does what a request asks for. The queue has changed when this returns; its answer may take longer.
+///
+/// # Errors
+/// The parameters are wrong, no such session is open, or its queue refuses.
+pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answer, BridgeError> {
+    match method {
+        Method::InjectReminder | Method::Remind => {
+            let read = RemindNotification::from_params(params)?;
+            let inbox = find(method, read.session_id.as_deref(), inboxes)?;
+            let injected = inbox.accept_reminder(read.payload).map_err(|error| of_queue(error, &inbox))?;
+            let result = json!({"reminderId": &*injected.id, "dedupedCount": injected.deduped_count});
+            Ok(Answer::changed(result, &inbox, Some(injected.id)))
+        }
+        Method::Inject => {
+            let payload = MessagePayload::from_data(params)?;
+            let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
+            let injected = inbox.accept_message(payload).map_err(|error| of_queue(error, &inbox))?;
+            Ok(Answer::changed(json!({"injectionId": &*injected.id}), &inbox, Some(injected.id)))
+        }
+        Method::PendingInjections => {
+            check_keys(params, &["sessionId", "_meta"])?;
+            let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
+            let pending = PendingInjections::rows(&inbox.pending());
+            Ok(Answer::now(serde_json::to_value(pending).unwrap_or_default()))
+        }
+        Method::RevokeReminder => {
+            check_keys(params, &["sessionId", "reminderId", "injectionId", "_meta"])?;
+            let id = item_id(params)?;
+            let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
+            let result = match inbox.revoke(&id).map_err(|error| of_queue(error, &inbox))? {
+                Revoked::Now => json!({"status": "revoked", "reminderId": &*id}),
+                // One that a newer one has replaced will not be delivered either.
+                Revoked::Already | Revoked::Replaced => json!({"status": "already_revoked", "reminderId": &*id}),
+            };
+            Ok(Answer::changed(result, &inbox, None))
+        }
+    }
+}
+
+/// Does what a notification asks for.
+///
+/// # Errors
+/// Why it comes to nothing, as a sentence for whoever looks after the host: nobody waits for an answer. The log says of a
+/// reminder that it was dropped.
+pub fn notify(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<(), String> {
+    match call(method, params, inboxes) {
+        Ok(_) => Ok(()),
+        Err(BridgeError::Reminder(error)) if matches!(method, Method::InjectReminder | Method::Remind) => {
+            let id = session_id(params).ok().flatten();
+            Err(match find(method, id.as_deref(), inboxes) {
+                Ok(inbox) => inbox.refuse_notification(&error),
+                Err(_) => error.to_string(),
+            })
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The session that is meant: the one that is named, else the only one that is open.
+fn find(method: Method, id: Option<&str>, inboxes: &dyn Inboxes) -> Result<Inbox, BridgeError> {
+    let missing = |message: String| {
+        let error = ReminderError::new(ReminderCode::Bridge, "sessionId", message);
+        BridgeError::from(error.help("name the session with `sessionId`"))
+    };
+    if let Some(id) = id {
+        return Ok(inboxes.inbox(id)?);
+    }
+    if method == Method::InjectReminder {
+        return Err(missing(format!("`{}` needs a `sessionId`", method.name())));
+    }
+    match inboxes.open_ids().as_slice() {
+        [only] => Ok(inboxes.inbox(only)?),
+        [] => Err(missing("no session is open, and `sessionId` names none".to_owned())),
+        several => Err(missing(format!("{} sessions are open, and `sessionId` names none of them", several.len()))),
+    }
+}
+
+/// A closed queue is that of a session that is no more.
+fn of_queue(error: QueueError, inbox: &Inbox) -> BridgeError {
+    match error {
+        QueueError::Closed => BridgeError::Host(HostError::UnknownSession(inbox.session_id().clone())),
+        other => BridgeError::Queue(other),
+    }
+}
+
+fn session_id(params: &Data) -> Result<Option<Arc<str>>, ReminderError> {
+    text(params, &["sessionId", "session_id"]).map(|found| found.map(|(_, id)| id))
+}
+
+fn item_id(params: &Data) -> Result<Arc<str>, ReminderError> {
+    let keys = ["reminderId", "reminder_id", "injectionId", "injection_id"];
+    match text(params, &keys)? {
+        Some((key, id)) if id.trim().is_empty() => {
+            Err(ReminderError::new(ReminderCode::Bridge, key, format!("`{key}` is empty")))
+        }
+        Some((_, id)) => Ok(id),
+        None => {
+            let error = ReminderError::new(ReminderCode::Bridge, "reminderId", "`reminderId` is missing");
+            Err(error.help("name what is to be taken back"))
+        }
+    }
+}
+
+/// The first of these fields that is there, a text.
+fn text<'k>(params: &Data, keys: &[&'k str]) -> Result<Option<(&'k str, Arc<str>)>, ReminderError> {
+    let Some(key) = keys.iter().find(|key| !params.get(key).is_nil()) else { return Ok(None) };
+    match params.get(key) {
+        Data::Str(text) => Ok(Some((key, text.clone()))),
+        other => {
+            let message = format!("`{key}` must be a string, got {}", other.type_name());
+            Err(ReminderError::new(ReminderCode::Bridge, *key, message))
+        }
+    }
+}
+
+/// Refuses what is no object, and keys that nobody knows.
+fn check_keys(params: &Data, known: &[&str]) -> Result<(), ReminderError> {
+    if params.is_nil() {
+        return Ok(());
+    }
+    let Some(given) = params.as_dict() else {
+        let message = format!("the parameters are an object, got {}", params.type_name());
+        return Err(ReminderError::new(ReminderCode::Bridge, "", message));
+    };
+    let spelled = |key: &str| key.replace('_', "").to_lowercase();
+    for key in given.keys() {
+        if !known.iter().any(|name| *name == key.as_ref() || (key.contains('_') && spelled(name) == spelled(key))) {
+            let error = ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("unknown parameter `{key}`"));
+            return Err(error.suggest(nearest(key, known.iter().copied())));
+        }
+    }
+    match params.get("_meta") {
+        Data::Nil | Data::Dict(_) => Ok(()),
+        other => {
+            let message = format!("`_meta` must be an object, got {}", other.type_name());
+            Err(ReminderError::new(ReminderCode::Bridge, "_meta", message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+use std::rc::Rc;
+
+use runtime::event_log::{MemoryLog, SharedLog};
+use runtime::reminder::bridge::{Queue, Seam};
+use runtime::seam::Scope;
+use runtime::session::{Session, Sessions};
+
+use super::*;
+
+/// Sessions of this thread, and the inboxes of some of them.
+struct Bench {
+    sessions: Vec<Rc<Session>>,
+    scope: Scope,
+    log: MemoryLog,
+}
+
+impl Bench {
+    fn new(ids: &[&str]) -> Bench {
+        let (all, log) = (Sessions::new(1), MemoryLog::new());
+        let scope = Scope::new(Rc::new(runtime::clock::ManualClock::new(5)), log.here());
+        Bench { sessions: ids.iter().map(|id| all.open(Some(id), 5)).collect(), scope, log }
+    }
+
+    fn ask(&self, method: Method, params: Value) -> Result<Value, BridgeError> {
+        let answer = call(method, &Data::from(params), self)?;
+        futures_util::FutureExt::now_or_never(answer.settled()).expect("a log in memory is durable at once")
+    }
+
+    /// The code, the reason and the field of a refusal.
+    fn refused(&self, method: Method, params: Value) -> (i64, String, String) {
+        let error = self.ask(method, params).expect_err("it is wrong");
+        let told = error.to_data();
+        let word = |path: &str| told.at(path).as_str().unwrap_or_default().to_owned();
+        (error.code(), if word("data.reason").is_empty() { word("data.code") } else { word("data.reason") }, word("data.field"))
+    }
+}
+
+impl Inboxes for Bench {
+    fn inbox(&self, session_id: &str) -> Result<Inbox, HostError> {
+        let found = self.sessions.iter().find(|session| session.id().as_ref() == session_id);
+        let session = found.ok_or_else(|| HostError::UnknownSession(session_id.into()))?;
+        Ok(session.inbox(Arc::new(self.log.clone()), || 5))
+    }
+
+    fn open_ids(&self) -> Vec<Arc<str>> {
+        self.sessions.iter().map(|session| session.id().clone()).collect()
+    }
+}
+
+#[test]
+fn every_name_is_known_with_and_without_the_mark_of_an_extension() {
+    for method in Method::ALL {
+        assert_eq!(Method::of(method.name()), Some(method));
+        assert_eq!(Method::of(&format!("_{}", method.name())), Some(method));
+    }
+    assert_eq!((Method::of("__session/remind"), Method::of("session/prompt")), (None, None));
+}
+
+#[test]
+fn a_reminder_goes_in_is_listed_and_taken_back() {
+    let bench = Bench::new(&["a", "b"]);
+    let put = |key: Value| {
+        let params = json!({"sessionId": "a", "body": "x", "dedupeKey": key, "ttlTurns": 2, "mode": "audit_only"});
+        bench.ask(Method::InjectReminder, params).unwrap()
+    };
+    let (one, two) = (put(json!("k")), put(json!("k")));
+    assert_eq!((&one["dedupedCount"], &two["dedupedCount"]), (&json!(0), &json!(1)));
+    assert_eq!(two.as_object().unwrap().keys().collect::<Vec<_>>(), ["reminderId", "dedupedCount"]);
+    let said = bench.ask(Method::Inject, json!({"sessionId": "a", "content": "hi"})).unwrap();
+    let listed = bench.ask(Method::PendingInjections, json!({"sessionId": "a"})).unwrap();
+    assert_eq!(listed, json!({"pendingCount": 2, "injections": [
+        {"kind": "reminder", "reminderId": two["reminderId"], "mode": "audit_only", "body": "x", "tags": [],
+         "dedupeKey": "k", "ttlTurns": 2, "roleHint": "system", "source": "bridge"},
+        {"kind": "user_message", "injectionId": said["injectionId"], "mode": "finish_step", "content": "hi"},
+    ]}));
+    assert_eq!(bench.ask(Method::PendingInjections, json!({"session_id": "b"})).unwrap()["pendingCount"], 0);
+    let revoke = |id: &Value| bench.ask(Method::RevokeReminder, json!({"sessionId": "a", "reminderId": id})).unwrap();
+    let (first, again, replaced) = (revoke(&two["reminderId"]), revoke(&two["reminderId"]), revoke(&one["reminderId"]));
+    assert_eq!(first, json!({"status": "revoked", "reminderId": two["reminderId"]}));
+    assert_eq!(again, json!({"status": "already_revoked", "reminderId": two["reminderId"]}));
+    assert_eq!(replaced, json!({"status": "already_revoked", "reminderId": one["reminderId"]}));
+    let said = bench.ask(Method::RevokeReminder, json!({"sessionId": "a", "injectionId": said["injectionId"]})).unwrap();
+    assert_eq!(said["status"], "revoked");
+}
+
+#[test]
+fn what_was_delivered_or_never_was_there_is_not_taken_back() {
+    let bench = Bench::new(&["a"]);
+    let put = bench.ask(Method::Remind, json!({"body": "x"})).unwrap();
+    bench.sessions[0].deliver(&bench.scope, Seam::IterationStart);
+    let revoke = |id: Value| bench.refused(Method::RevokeReminder, json!({"sessionId": "a", "reminderId": id}));
+    assert_eq!(revoke(put["reminderId"].clone()), (-32010, "already_delivered".into(), String::new()));
+    assert_eq!(revoke(json!("x")), (-32002, "unknown_reminder".into(), String::new()));
+}
+
+#[test]
+fn only_one_open_session_need_not_be_named() {
+    let body = || json!({"body": "x"});
+    let place = |code, field: &str| (code, "HARN-RMD-002".to_owned(), field.to_owned());
+    assert_eq!(Bench::new(&[]).refused(Method::Remind, body()), place(-32602, "sessionId"));
+    assert!(Bench::new(&["a"]).ask(Method::Remind, body()).is_ok());
+    assert_eq!(Bench::new(&["a"]).refused(Method::InjectReminder, body()), place(-32602, "sessionId"));
+    assert_eq!(Bench::new(&["a", "b"]).refused(Method::Remind, body()), place(-32602, "sessionId"));
+    let unknown = Bench::new(&["a"]).refused(Method::Remind, json!({"sessionId": "x", "body": "b"}));
+    assert_eq!((unknown.0, &*unknown.2), (-32002, "sessionId"));
+}
+
+#[test]
+fn a_full_queue_refuses_and_keeps_what_it_has() {
+    let bench = Bench::new(&["a"]);
+    for n in 0..Queue::CAPACITY + 3 {
+        match bench.ask(Method::Remind, json!({"body": n.to_string()})) {
+            Ok(_) => assert!(n < Queue::CAPACITY),
+            Err(error) => {
+                assert!(n >= Queue::CAPACITY);
+                assert_eq!((error.code(), error.to_data().at("data.reason").as_str()), (-32000, Some("queue_full")));
+            }
+        }
+    }
+    assert_eq!(bench.ask(Method::PendingInjections, json!({})).unwrap()["pendingCount"], Queue::CAPACITY);
+}
+
+#[test]
+fn each_field_that_is_wrong_is_named() {
+    let bench = Bench::new(&["a"]);
+    let (shape, bridge) = ("HARN-RMD-001", "HARN-RMD-002");
+    for (method, params, code, field) in [
+        (Method::PendingInjections, json!([]), bridge, ""),
+        (Method::PendingInjections, json!({"sessionId": 7}), bridge, "sessionId"),
+        (Method::PendingInjections, json!({"sesionId": "a"}), shape, "sesionId"),
+        (Method::PendingInjections, json!({"sessionId": "a", "_meta": 7}), bridge, "_meta"),
+        (Method::RevokeReminder, json!({"sessionId": "a"}), bridge, "reminderId"),
+        (Method::RevokeReminder, json!({"sessionId": "a", "reminderId": ""}), bridge, "reminderId"),
+        (Method::RevokeReminder, json!({"sessionId": "a", "reminderId": 7}), bridge, "reminderId"),
+        (Method::RevokeReminder, json!({"sessionId": "a", "reminderID": "x"}), shape, "reminderID"),
+        (Method::Inject, json!({"sessionId": 7, "content": "x"}), bridge, "sessionId"),
+        (Method::Inject, json!({"sessionId": "a", "body": "x"}), shape, "body"),
+        (Method::InjectReminder, json!({"sessionId": 7, "body": "x"}), bridge, "sessionId"),
+        (Method::InjectReminder, json!({"sessionId": "a", "body": "x", "propagate": "al"}), "HARN-RMD-005", "propagate"),
+    ] {
+        assert_eq!(bench.refused(method, params.clone()), (-32602, code.into(), field.into()), "{params}");
+    }
+}
+
+#[test]
+fn a_bad_notification_is_on_the_log_and_told_in_a_sentence() {
+    let bench = Bench::new(&["a"]);
+    let told = notify(Method::Remind, &Data::from(json!({"body": 7})), &bench).unwrap_err();
+    assert!(told.contains("`a` was dropped: `body` of a reminder must be a string, got int"), "{told}");
+    let kinds: Vec<_> = bench.log.records().iter().map(|record| record.kind.to_string()).collect();
+    assert_eq!(kinds, ["transcript.reminder.dropped"]);
+    let told = notify(Method::InjectReminder, &Data::from(json!({"sessionId": "x", "body": 7})), &bench).unwrap_err();
+    assert!(told.contains("must be a string"), "{told}");
+    let told = notify(Method::Remind, &Data::from(json!({"sessionId": "x", "body": "b"})), &bench).unwrap_err();
+    assert_eq!(told, "no session is open with the id 'x'");
+    assert_eq!(notify(Method::Remind, &Data::from(json!({"body": "b"})), &bench), Ok(()));
+    assert_eq!(bench.log.records().len(), 2, "the queued one");
+}
