@@ -48,9 +48,9 @@ impl From<BridgeError> for Refusal {
             }
             BridgeError::Method { .. } => Refusal::new(ErrorCode::METHOD_NOT_FOUND, "HARN-ACP-004", message),
             BridgeError::Reminder(error) => {
-                let field = if error.field.is_empty() { "params" } else { &error.field };
+                let field = path(&error.field);
                 let refusal = Refusal::new(ErrorCode::INVALID_PARAMS, error.code.as_str(), error.message.as_str());
-                let refusal = refusal.field(field).with("message", error.message.as_str());
+                let refusal = refusal.field(&field).with("message", error.message.as_str());
                 refusal.suggestion(bridge::suggestion(&error, Wire::Acp))
             }
             BridgeError::Host(error) => error.into(),
@@ -58,6 +58,25 @@ impl From<BridgeError> for Refusal {
             BridgeError::Log(error) => Refusal::new(ErrorCode::INTERNAL_ERROR, error.code(), message),
         }
     }
+}
+
+/// The path of a field as this wire writes it: `tags[0]`.
+fn path(field: &str) -> String {
+    if field.is_empty() {
+        return "params".to_owned();
+    }
+    let mut path = String::with_capacity(field.len() + 2);
+    for (i, part) in field.split('.').enumerate() {
+        match part.parse::<usize>() {
+            Ok(index) => path.push_str(&format!("[{index}]")),
+            Err(_) if i == 0 => path.push_str(part),
+            Err(_) => {
+                path.push('.');
+                path.push_str(part);
+            }
+        }
+    }
+    path
 }
 
 fn of_queue(error: &QueueError, message: String) -> Refusal {
@@ -108,6 +127,7 @@ mod tests {
         );
         let whole = told(ReminderError::new(ReminderCode::Bridge, "", "it is an object, got list"));
         assert_eq!((&whole["data"]["field"], &whole["data"]["suggestion"]), (&json!("params"), &Value::Null));
+        assert_eq!((path("tags.0"), path("_meta.harn.reminder")), ("tags[0]".into(), "_meta.harn.reminder".into()));
     }
 
     #[test]

@@ -205,7 +205,8 @@ fn reminder(method: &'static str) -> Payload {
         wrong: vec![
             ("/body", "body", needs_string()),
             ("/body", "body", is(&[json!(""), json!("  \n\t")])),
-            ("/tags", "tags", is(&[json!(7), json!("t"), json!({}), json!([7]), json!([null]), json!([["t"]])])),
+            ("/tags", "tags", is(&[json!(7), json!("t"), json!({})])),
+            ("/tags", "tags[0]", is(&[json!([7]), json!([null]), json!([["t"]]), json!([""])])),
             ("/dedupeKey", "dedupeKey", no_string()),
             (
                 "/ttlTurns",
