@@ -76,7 +76,11 @@ impl MessagePayload {
             .map_err(|error| ReminderError::new(ReminderCode::Bridge, field, error.to_string()))?;
         let says_nothing = message.content.is_empty() || content.as_str().is_some_and(|text| text.trim().is_empty());
         if says_nothing {
-            return Err(ReminderError::new(ReminderCode::Bridge, field, "the `content` of an injected message is empty"));
+            return Err(ReminderError::new(
+                ReminderCode::Bridge,
+                field,
+                "the `content` of an injected message is empty",
+            ));
         }
         debug_assert_eq!(message.role, Role::User);
         Ok(MessagePayload { message: Arc::new(message), mode: mode(&given.entries)?, meta: given.meta()? })
@@ -264,7 +268,11 @@ mod tests {
             (r#"{"body":"b","tags":["a",7]}"#, "tags.1", "a tag of a reminder must be a string, got int"),
             (r#"{"_meta":{"harn":{"reminder":{"body":7}}}}"#, "_meta.harn.reminder.body", "must be a string"),
             (r#"{"body":"b","_meta":{"harn":{"reminder":7}}}"#, "_meta.harn.reminder", "must be an object, got int"),
-            (r#"{"body":"b","_meta":{"harn":{"reminder":{"roleHint":7}}}}"#, "_meta.harn.reminder.roleHint", "`roleHint`"),
+            (
+                r#"{"body":"b","_meta":{"harn":{"reminder":{"roleHint":7}}}}"#,
+                "_meta.harn.reminder.roleHint",
+                "`roleHint`",
+            ),
             (r"{}", "body", "needs a `body`"),
         ] {
             let error = read(json).unwrap_err();

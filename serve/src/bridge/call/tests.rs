@@ -31,7 +31,11 @@ impl Bench {
         let error = self.ask(method, params).expect_err("it is wrong");
         let told = error.to_data();
         let word = |path: &str| told.at(path).as_str().unwrap_or_default().to_owned();
-        (error.code(), if word("data.reason").is_empty() { word("data.code") } else { word("data.reason") }, word("data.field"))
+        (
+            error.code(),
+            if word("data.reason").is_empty() { word("data.code") } else { word("data.reason") },
+            word("data.field"),
+        )
     }
 }
 
@@ -68,18 +72,22 @@ fn a_reminder_goes_in_is_listed_and_taken_back() {
     assert_eq!(two.as_object().unwrap().keys().collect::<Vec<_>>(), ["reminderId", "dedupedCount"]);
     let said = bench.ask(Method::Inject, json!({"sessionId": "a", "content": "hi"})).unwrap();
     let listed = bench.ask(Method::PendingInjections, json!({"sessionId": "a"})).unwrap();
-    assert_eq!(listed, json!({"pendingCount": 2, "injections": [
-        {"kind": "reminder", "reminderId": two["reminderId"], "mode": "audit_only", "body": "x", "tags": [],
-         "dedupeKey": "k", "ttlTurns": 2, "roleHint": "system", "source": "bridge"},
-        {"kind": "user_message", "injectionId": said["injectionId"], "mode": "finish_step", "content": "hi"},
-    ]}));
+    assert_eq!(
+        listed,
+        json!({"pendingCount": 2, "injections": [
+            {"kind": "reminder", "reminderId": two["reminderId"], "mode": "audit_only", "body": "x", "tags": [],
+             "dedupeKey": "k", "ttlTurns": 2, "roleHint": "system", "source": "bridge"},
+            {"kind": "user_message", "injectionId": said["injectionId"], "mode": "finish_step", "content": "hi"},
+        ]})
+    );
     assert_eq!(bench.ask(Method::PendingInjections, json!({"session_id": "b"})).unwrap()["pendingCount"], 0);
     let revoke = |id: &Value| bench.ask(Method::RevokeReminder, json!({"sessionId": "a", "reminderId": id})).unwrap();
     let (first, again, replaced) = (revoke(&two["reminderId"]), revoke(&two["reminderId"]), revoke(&one["reminderId"]));
     assert_eq!(first, json!({"status": "revoked", "reminderId": two["reminderId"]}));
     assert_eq!(again, json!({"status": "already_revoked", "reminderId": two["reminderId"]}));
     assert_eq!(replaced, json!({"status": "already_revoked", "reminderId": one["reminderId"]}));
-    let said = bench.ask(Method::RevokeReminder, json!({"sessionId": "a", "injectionId": said["injectionId"]})).unwrap();
+    let said =
+        bench.ask(Method::RevokeReminder, json!({"sessionId": "a", "injectionId": said["injectionId"]})).unwrap();
     assert_eq!(said["status"], "revoked");
 }
 
@@ -136,7 +144,12 @@ fn each_field_that_is_wrong_is_named() {
         (Method::Inject, json!({"sessionId": 7, "content": "x"}), bridge, "sessionId"),
         (Method::Inject, json!({"sessionId": "a", "body": "x"}), shape, "body"),
         (Method::InjectReminder, json!({"sessionId": 7, "body": "x"}), bridge, "sessionId"),
-        (Method::InjectReminder, json!({"sessionId": "a", "body": "x", "propagate": "al"}), "HARN-RMD-005", "propagate"),
+        (
+            Method::InjectReminder,
+            json!({"sessionId": "a", "body": "x", "propagate": "al"}),
+            "HARN-RMD-005",
+            "propagate",
+        ),
     ] {
         assert_eq!(bench.refused(method, params.clone()), (-32602, code.into(), field.into()), "{params}");
     }
