@@ -12,23 +12,21 @@ use std::any::TypeId;
 use std::rc::{Rc, Weak};
 
 /// Adds them.
-pub(super) fn add_members(voice: &Weak<Voice>, module: &mut Module) {
+pub(super) fn add_members(module: &mut Module) {
     let (opaque, any) = (TypeId::of::<Opaque>(), TypeId::of::<Dynamic>());
-    let own = voice.clone();
     // Rhai reads properties by it as well, since there are no getters.
-    add(module, "index$get$", &[opaque, any], "value[key]", " What the value holds.", move |context, args| {
-        let Some(voice) = own.upgrade() else { return Ok(Dynamic::UNIT) };
+    add(module, "index$get$", &[opaque, any], "value[key]", " What the value holds.", |context, args| {
+        let Some(voice) = Voice::of(context) else { return Ok(Dynamic::UNIT) };
         let from = From { voice: &voice, context };
         let value = value_of(args[0]);
         let key = to_value(std::mem::take(args[1]), from).map_err(to_rhai)?;
         let found = inside(|cx| read(cx, &value, &key)).unwrap_or_else(|| Err(nobody()));
         found.map(|value| to_dynamic(value, &voice)).map_err(to_rhai)
     });
-    let own = voice.clone();
-    let set = move |context: &rhai::NativeCallContext<'_>, args: &mut [&mut Dynamic]| {
+    let set = |context: &rhai::NativeCallContext<'_>, args: &mut [&mut Dynamic]| {
         let object = value_of(args[0]);
         // Rhai writes back what a method was called on, whether the method changed it or not.
-        if let Some(voice) = own.upgrade() {
+        if let Some(voice) = Voice::of(context) {
             let from = From { voice: &voice, context };
             let key = to_value(std::mem::take(args[1]), from).map_err(to_rhai)?;
             let new = to_value(std::mem::take(args[2]), from).map_err(to_rhai)?;
@@ -60,8 +58,13 @@ pub(super) fn add_members(voice: &Weak<Voice>, module: &mut Module) {
             Ok((equal(&value_of(args[0]), &value_of(args[1])) == wanted).into())
         });
     }
-    let own = voice.clone();
-    module.set_iter_result(opaque, move |dynamic| Box::new(Walk::new(dynamic, &own)));
+}
+
+/// How one walks over such a value. That is told no context, so each engine has its own.
+pub(super) fn walks(voice: &Weak<Voice>) -> Module {
+    let (own, mut module) = (voice.clone(), Module::new());
+    module.set_iter_result(TypeId::of::<Opaque>(), move |dynamic| Box::new(Walk::new(dynamic, &own)));
+    module
 }
 
 fn value_of(dynamic: &Dynamic) -> Value {

@@ -11,27 +11,25 @@ use lang::vm::{call, inside, method_of, missing_method, read};
 use rhai::{Array, Blob, Dynamic, EvalAltResult, ImmutableString, Map, Module, NativeCallContext, Position};
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Weak;
 
 /// Adds the methods of all rows: one of its type for what Rhai has a type for, one for all of a name for the rest.
-pub(super) fn add_methods(voice: &Weak<Voice>, rows: &[&'static Builtin], module: &mut Module) {
+pub(super) fn add_methods(rows: &[&'static Builtin], module: &mut Module) {
     let mut names: BTreeMap<&'static str, (BTreeSet<usize>, &'static Builtin)> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.is_method() && !is_hidden(row)) {
         names.entry(row.name).or_insert_with(|| (BTreeSet::new(), row)).0.extend(arities(row.arity));
         for of in types_in_rhai(row.module) {
             for count in arities(row.arity) {
-                let (voice, row) = (voice.clone(), *row);
+                let row = *row;
                 add(module, &name_in_rhai(row.name), &types(of, count), row.sig, row.doc, move |context, args| {
-                    run(&voice, context, row, receiver_and_rest(args))
+                    run(context, row, receiver_and_rest(args))
                 });
             }
         }
     }
     for (name, (counts, row)) in names {
         for count in counts {
-            let voice = voice.clone();
             add(module, &name_in_rhai(name), &types(TypeId::of::<Opaque>(), count), row.sig, row.doc, {
-                move |context, args| of_opaque(&voice, context, name, args)
+                move |context, args| of_opaque(context, name, args)
             });
         }
     }
@@ -71,12 +69,11 @@ fn receiver_and_rest<'a>(args: &'a mut [&mut Dynamic]) -> impl Iterator<Item = D
 
 /// A method of a value that Rhai has no type for: which one is meant is known when it is called.
 fn of_opaque(
-    voice: &Weak<Voice>,
     context: &NativeCallContext<'_>,
     name: &'static str,
     args: &mut [&mut Dynamic],
 ) -> Result<Dynamic, Box<EvalAltResult>> {
-    let Some(voice) = voice.upgrade() else {
+    let Some(voice) = Voice::of(context) else {
         return Err(EvalAltResult::ErrorFunctionNotFound(name.to_owned(), Position::NONE).into());
     };
     let from = From { voice: &voice, context };

@@ -10,7 +10,7 @@ use rhai::{Dynamic, EvalAltResult, FuncRegistration, Module, NativeCallContext, 
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 /// A function of Rhai has a fixed number of parameters; a row with `...rest` is offered with up to so many.
 const MOST_OF_REST: u8 = 12;
@@ -21,14 +21,14 @@ pub(crate) fn name_in_rhai(name: &str) -> String {
 }
 
 /// Namespaces by their names, the global one empty.
-pub(super) fn modules(voice: &Weak<Voice>, rows: &[&'static Builtin]) -> BTreeMap<&'static str, Module> {
+pub(super) fn modules(rows: &[&'static Builtin]) -> BTreeMap<&'static str, Module> {
     let mut modules: BTreeMap<&'static str, Module> = BTreeMap::new();
     for row in rows.iter().filter(|row| !row.is_method() && !is_own(row)) {
         let module = modules.entry(row.module).or_default();
         for count in arities(row.arity) {
-            let (voice, row) = (voice.clone(), *row);
+            let row = *row;
             add(module, &name_in_rhai(row.name), &vec![TypeId::of::<Dynamic>(); count], row.sig, row.doc, {
-                move |context, args| run(&voice, context, row, args.iter_mut().map(|arg| std::mem::take(*arg)))
+                move |context, args| run(context, row, args.iter_mut().map(|arg| std::mem::take(*arg)))
             });
         }
     }
@@ -77,12 +77,11 @@ pub(super) fn add(
 
 /// Calls a row with arguments of Rhai.
 pub(super) fn run(
-    voice: &Weak<Voice>,
     context: &NativeCallContext<'_>,
     row: &'static Builtin,
     args: impl Iterator<Item = Dynamic>,
 ) -> Result<Dynamic, Box<EvalAltResult>> {
-    let Some(voice) = voice.upgrade() else {
+    let Some(voice) = Voice::of(context) else {
         return Err(EvalAltResult::ErrorFunctionNotFound(row.full_name(), Position::NONE).into());
     };
     let from = From { voice: &voice, context };

@@ -1,13 +1,11 @@
 //! Functions of Rhai's standard library that would get round the run: those of the table stand in their place.
 
-use super::Voice;
 use super::offer::{add, run};
 use super::size::add_measured;
 use super::value::Opaque;
 use lang::builtins::Builtin;
 use rhai::{Dynamic, Engine, EvalAltResult, Module, Position, Token};
 use std::any::TypeId;
-use std::rc::Weak;
 
 /// Their names, with their parameters: `sleep` holds up the whole thread, `timestamp` knows no other clock than the system's,
 /// `exit` in a file that is imported ends no more than that.
@@ -22,7 +20,7 @@ fn shadowed() -> [(&'static str, Vec<TypeId>); 5] {
 }
 
 /// Functions that stand before Rhai's own. Where the row of that name is not offered, there is no such function.
-pub(super) fn shadows(voice: &Weak<Voice>, rows: &[&'static Builtin]) -> Module {
+pub(super) fn shadows(rows: &[&'static Builtin]) -> Module {
     let mut module = Module::new();
     for (name, types) in shadowed() {
         let row = rows.iter().find(|row| row.module.is_empty() && row.name == name).copied();
@@ -30,11 +28,10 @@ pub(super) fn shadows(voice: &Weak<Voice>, rows: &[&'static Builtin]) -> Module 
             // It ends the script, and there is no run to end.
             continue;
         }
-        let voice = voice.clone();
         let (signature, doc) = row.map_or(("", ""), |row| (row.sig, row.doc));
         add(&mut module, name, &types, signature, doc, move |context, args| match row {
             // The first may be a variable of the script.
-            Some(row) => run(&voice, context, row, args.iter().map(|arg| (**arg).clone())),
+            Some(row) => run(context, row, args.iter().map(|arg| (**arg).clone())),
             None => Err(EvalAltResult::ErrorFunctionNotFound(name.to_owned(), Position::NONE).into()),
         });
     }

@@ -1,13 +1,11 @@
 //! What is syntax in the language and a function in Rhai: tasks, `parallel`, deadlines.
 
-use super::Voice;
 use super::errors::{raised_in, to_rhai};
 use super::offer::{add, run};
 use lang::builtins::Builtin;
 use lang::vm::{Deadline, Raise, Why, codes, inside};
 use rhai::{Dynamic, EvalAltResult, FnPtr, Module, NativeCallContext};
 use std::any::TypeId;
-use std::rc::Weak;
 
 /// The rows of the syntax that have a form as a function: their names in the table and in Rhai, and their parameters.
 const FORMS: [(&str, &str, Form, &str, &str); 4] = [
@@ -62,19 +60,18 @@ pub(super) fn described() -> impl Iterator<Item = (&'static str, Vec<&'static st
 const DEADLINE_DOC: &str = " Calls a function, which must be done in so many milliseconds.";
 
 /// Adds those whose rows are offered.
-pub(super) fn add_tasks(voice: &Weak<Voice>, rows: &[&'static Builtin], module: &mut Module) {
+pub(super) fn add_tasks(rows: &[&'static Builtin], module: &mut Module) {
     let any = TypeId::of::<Dynamic>();
     let row_of = |name: &str| rows.iter().find(|row| row.module == "<control>" && row.name == name).copied();
     for (name, written, form, signature, doc) in FORMS {
         let Some(row) = row_of(name) else { continue };
         for count in if form == Form::Body { 1..=1 } else { 2..=3 } {
-            let voice = voice.clone();
             add(module, written, &vec![any; count], signature, doc, move |context, args| {
                 let mut args: Vec<Dynamic> = args.iter_mut().map(|arg| std::mem::take(*arg)).collect();
                 if args.len() == 2 {
                     args.insert(1, Dynamic::UNIT);
                 }
-                run(&voice, context, row, args.into_iter())
+                run(context, row, args.into_iter())
             });
         }
     }

@@ -4,7 +4,7 @@ use super::Surroundings;
 use super::errors::terminated;
 use super::function::Holder;
 use super::import::Resolver;
-use super::member::add_members;
+use super::member::{add_members, walks};
 use super::method::add_methods;
 use super::offer::modules;
 use super::shadow::{rename_tokens, shadows};
@@ -15,7 +15,7 @@ use lang::builtins::Builtin;
 use lang::source::{SourceRef, Span};
 use lang::vm::{inside, tick};
 use rhai::packages::{Package, StandardPackage};
-use rhai::{Engine, Module, OptimizationLevel, Position};
+use rhai::{Dynamic, Engine, Module, NativeCallContext, OptimizationLevel, Position, Shared};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
@@ -33,15 +33,23 @@ pub(crate) struct Voice {
     holders: RefCell<Vec<Weak<Holder>>>,
 }
 
+/// Whose engine it is, for the functions that engines share.
+#[derive(Clone)]
+struct Own(Weak<Voice>);
+
 impl Voice {
     /// An engine with these surroundings.
     pub(crate) fn new(surroundings: Surroundings) -> Rc<Self> {
         Rc::new_cyclic(|this| {
-            let rows: Vec<&'static Builtin> = registry().all().filter(|row| (surroundings.offers)(row)).collect();
             let offers = surroundings.offers;
-            let engine = engine(this, &rows, surroundings);
+            let engine = engine(this, surroundings);
             Self { engine, offers, sources: RefCell::default(), holders: RefCell::default() }
         })
+    }
+
+    /// The one whose engine calls a function.
+    pub(super) fn of(context: &NativeCallContext<'_>) -> Option<Rc<Self>> {
+        context.engine().default_tag().read_lock::<Own>()?.0.upgrade()
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -86,31 +94,69 @@ impl Voice {
     }
 }
 
-fn engine(this: &Weak<Voice>, rows: &[&'static Builtin], surroundings: Surroundings) -> Engine {
+/// What all engines of a thread share that offer the same rows: making it takes longer than most scripts.
+#[derive(Clone)]
+struct Offer {
+    namespaces: Vec<(&'static str, Shared<Module>)>,
+    /// The last is looked at first.
+    globals: [Shared<Module>; 3],
+}
+
+impl Offer {
+    fn of(offers: fn(&'static Builtin) -> bool) -> Self {
+        thread_local! {
+            static MADE: RefCell<Vec<(fn(&'static Builtin) -> bool, Offer)>> = const { RefCell::new(Vec::new()) };
+        }
+        let found = MADE.with_borrow(|made| {
+            let same = made.iter().find(|(known, _)| std::ptr::fn_addr_eq(*known, offers));
+            same.map(|(_, offer)| offer.clone())
+        });
+        found.unwrap_or_else(|| {
+            let offer = Self::make(&registry().all().filter(|row| offers(row)).collect::<Vec<_>>());
+            MADE.with_borrow_mut(|made| made.push((offers, offer.clone())));
+            offer
+        })
+    }
+
+    fn make(rows: &[&'static Builtin]) -> Self {
+        let mut global = Module::new();
+        let mut namespaces = Vec::new();
+        for (name, mut module) in modules(rows) {
+            if name.is_empty() {
+                global.combine(module);
+            } else {
+                module.build_index();
+                namespaces.push((name, module.into()));
+            }
+        }
+        add_methods(rows, &mut global);
+        add_members(&mut global);
+        add_tasks(rows, &mut global);
+        global.build_index();
+        let mut before = shadows(rows);
+        before.build_index();
+        // What comes later is looked at first: Rhai's own functions stay as people know them.
+        Self { namespaces, globals: [global.into(), StandardPackage::new().as_shared_module(), before.into()] }
+    }
+}
+
+fn engine(this: &Weak<Voice>, surroundings: Surroundings) -> Engine {
     let mut engine = Engine::new_raw();
     // It would put constants in the place of their names, also where they are assigned to, and panic.
     engine.set_optimization_level(OptimizationLevel::None);
     engine.set_max_strings_interned(rhai::default_limits::MAX_STRINGS_INTERNED);
     engine.register_type_with_name::<Opaque>("value");
-    let mut global = Module::new();
-    for (name, mut module) in modules(this, rows) {
-        if name.is_empty() {
-            global.combine(module);
-        } else {
-            module.build_index();
-            engine.register_static_module(name, module.into());
-        }
+    engine.set_default_tag(Dynamic::from(Own(this.clone())));
+    let Offer { namespaces, globals } = Offer::of(surroundings.offers);
+    for (name, module) in namespaces {
+        engine.register_static_module(name, module);
     }
-    add_methods(this, rows, &mut global);
-    add_members(this, &mut global);
-    add_tasks(this, rows, &mut global);
-    // What comes later is looked at first: Rhai's own functions stay as people know them.
-    global.build_index();
-    engine.register_global_module(global.into());
-    engine.register_global_module(StandardPackage::new().as_shared_module());
-    let mut before = shadows(this, rows);
-    before.build_index();
-    engine.register_global_module(before.into());
+    for module in globals {
+        engine.register_global_module(module);
+    }
+    let mut walks = walks(this);
+    walks.build_index();
+    engine.register_global_module(walks.into());
     if let Some(mut own) = surroundings.own {
         own.build_index();
         engine.register_global_module(own.into());

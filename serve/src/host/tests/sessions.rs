@@ -249,7 +249,7 @@ fn many_sessions_in_rhai_wait_beside_one_another() {
     let (host, _) = host_of(served("a.rhai", "fn main(task) { sleep(50); task }", 1, None));
     front(async {
         let mut running = Vec::new();
-        for i in 0..60 {
+        for i in 0..300 {
             let session = host.open(named(&format!("s{i}"))).await.unwrap();
             running.push(tokio::spawn(async move { session.prompt(says("go")).await }));
         }
