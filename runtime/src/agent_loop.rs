@@ -23,7 +23,7 @@ use park::AwaitResumption;
 use toolbox::Toolbox;
 
 use crate::data::Data;
-use crate::hooks::{Decision, Hook, HookEvent, Hooks};
+use crate::hooks::{Decision, EventSet, Hook, HookEvent, Hooks, Listeners};
 use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
@@ -136,7 +136,8 @@ pub async fn agent_loop(
     let tools = Toolbox::new(AwaitResumption::beside(&parts.tools, &parking));
     let specs = Arc::new(tools.specs());
     let (left, now_ms) = (options.from.clone(), scope.clock.now_ms());
-    let run = Run { session, scope, parts, options, providers, tools, specs, parking };
+    let heard = providers.iter().map(|provider| provider.subscribes_to()).collect();
+    let run = Run { session, scope, parts, options, providers, heard, tools, specs, parking };
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
     run.let_see(state.iteration, Seen::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
@@ -161,6 +162,8 @@ struct Run<'a> {
     parts: &'a Parts,
     options: LoopOptions,
     providers: Vec<Rc<dyn ReminderProvider>>,
+    /// What any of the providers wants to see.
+    heard: EventSet,
     tools: Toolbox,
     specs: Arc<Vec<ToolSpec>>,
     parking: Rc<Parking>,
@@ -209,21 +212,36 @@ impl Run<'_> {
 
     /// Tells handlers, then providers.
     async fn emit(&self, event: &HookEvent<'_>) -> Outcome<Decision> {
-        self.emit_in(self.turn(), event).await
+        self.listening_to(event).emit(self.turn(), event).get().await
     }
 
     /// The same inside a tool call, whose scope names the call.
     async fn emit_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<Decision> {
-        self.listeners().emit(turn, event).get().await
+        self.listening_to(event).emit(turn, event).get().await
     }
 
     /// Tells providers only.
     async fn evaluate(&self, event: &HookEvent<'_>) -> Outcome<()> {
-        self.evaluate_in(self.turn(), event).await
+        self.listening_to(event).evaluate(self.turn(), event).get().await
     }
 
     async fn evaluate_in(&self, turn: Turn<'_>, event: &HookEvent<'_>) -> Outcome<()> {
-        self.listeners().evaluate(turn, event).get().await
+        self.listening_to(event).evaluate(turn, event).get().await
+    }
+
+    /// Everybody, without the providers where none of them wants to see this event: so it is with most.
+    fn listening_to(&self, event: &HookEvent<'_>) -> Listeners<'_> {
+        let all = self.listeners();
+        if self.heard.contains(event.kind()) { all } else { Listeners { providers: &[], ..all } }
+    }
+
+    fn listeners(&self) -> Listeners<'_> {
+        Listeners {
+            hooks: &self.parts.hooks,
+            providers: &self.providers,
+            config: &self.options.reminders.config,
+            strict: self.strict(),
+        }
     }
 
     fn strict(&self) -> bool {

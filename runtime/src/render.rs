@@ -159,7 +159,12 @@ fn push_block(out: &mut Rendered, text: Arc<str>) {
 fn plain(body: &str) -> Arc<str> {
     let mut text = String::with_capacity(body.len() + 20);
     text.push_str("System reminder:\n");
-    text.extend(body.chars().map(visible));
+    // Most bodies have nothing to hide.
+    if body.chars().any(is_hidden) {
+        text.extend(body.chars().map(visible))
+    } else {
+        text.push_str(body)
+    }
     text.into()
 }
 
@@ -180,8 +185,12 @@ fn xml(body: &str) -> Arc<str> {
 }
 
 /// NUL and its like say nothing to a model, and some routes refuse a request that holds them.
+fn is_hidden(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+}
+
 fn visible(c: char) -> char {
-    if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { char::REPLACEMENT_CHARACTER } else { c }
+    if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }
 }
 
 /// The warning that a route shows a reminder elsewhere than it asks for.

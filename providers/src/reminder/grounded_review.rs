@@ -16,6 +16,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use runtime::data::Data;
+use runtime::hooks::event::ToolRow;
 use runtime::hooks::{EventKind, HookEvent};
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 use runtime::seam::Turn;
@@ -47,6 +48,12 @@ pub struct GroundedReviewConfig {
     pub include_warnings: bool,
 }
 
+impl Default for GroundedReviewConfig {
+    fn default() -> GroundedReviewConfig {
+        GroundedReviewConfig { max_findings: 5, text_scan: true, include_warnings: false }
+    }
+}
+
 impl GroundedReviewConfig {
     const KEYS: &[&str] = &["max_findings", "limit", "text_scan", "include_warnings"];
     const MOST_FINDINGS: u64 = 50;
@@ -56,7 +63,10 @@ impl GroundedReviewConfig {
     /// # Errors
     /// An unknown key, a wrong type, a number that is not from 1 to 50, two different numbers.
     pub fn read(data: &Data) -> Result<GroundedReviewConfig, ReminderError> {
-        let id = GroundedReview::ID;
+        if data.is_nil() {
+            return Ok(GroundedReviewConfig::default());
+        }
+        let (id, usual) = (GroundedReview::ID, GroundedReviewConfig::default());
         config::known_keys(id, data, Self::KEYS)?;
         let count = |key| match config::positive(id, data, key)? {
             Some(count) if count > Self::MOST_FINDINGS => {
@@ -66,9 +76,9 @@ impl GroundedReviewConfig {
         };
         let count = config::either(id, ("max_findings", count("max_findings")?), ("limit", count("limit")?))?;
         Ok(GroundedReviewConfig {
-            max_findings: count.and_then(|count| usize::try_from(count).ok()).unwrap_or(5),
-            text_scan: config::flag(id, data, "text_scan")?.unwrap_or(true),
-            include_warnings: config::flag(id, data, "include_warnings")?.unwrap_or(false),
+            max_findings: count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usual.max_findings),
+            text_scan: config::flag(id, data, "text_scan")?.unwrap_or(usual.text_scan),
+            include_warnings: config::flag(id, data, "include_warnings")?.unwrap_or(usual.include_warnings),
         })
     }
 }
@@ -79,33 +89,21 @@ impl GroundedReview {
 
     fn look(turn: Turn<'_>, event: &HookEvent<'_>, config: &Data) -> Result<Vec<ReminderSpec>, ReminderError> {
         let config = GroundedReviewConfig::read(config)?;
-        if carries_nothing(event) {
-            return Ok(Vec::new());
-        }
         let mut findings = Findings::default();
         structured::collect(event, &config, &mut findings);
-        for outcome in ToolOutcome::all(event) {
-            outcome.findings(&config, &mut findings);
-        }
+        ToolOutcome::each(event, |outcome| outcome.findings(&config, &mut findings));
         let fresh = fresh(turn, event.kind(), findings);
         Ok(if fresh.is_empty() { Vec::new() } else { vec![review(&fresh, config.max_findings)] })
     }
 }
 
-/// Whether an event of the loop has nothing to look at.
-fn carries_nothing(event: &HookEvent<'_>) -> bool {
-    rows_of_loop(event).is_some_and(<[Data]>::is_empty)
-}
-
 /// The rows of `tool_results` in the events of the loop that have these and nothing else to look at. They are seen several times
 /// a turn, so no dict is made of them.
-fn rows_of_loop<'a>(event: &HookEvent<'a>) -> Option<&'a [Data]> {
-    let rows = match event {
-        HookEvent::PostStep { tool_results, .. } => *tool_results,
-        HookEvent::PostAgentTurn { tool_results, .. } => Some(*tool_results),
-        _ => return None,
-    };
-    Some(rows.and_then(Data::as_list).unwrap_or_default())
+fn rows_of_loop<'a>(event: &HookEvent<'a>) -> Option<&'a [ToolRow]> {
+    match event {
+        HookEvent::PostStep { .. } | HookEvent::PostAgentTurn { .. } => Some(event.tool_rows().unwrap_or_default()),
+        _ => None,
+    }
 }
 
 /// Findings that the model has not been told of in this turn: the end of a turn sees the results of its tools again.

@@ -46,6 +46,20 @@ pub struct ProjectFactsConfig {
     pub refresh_ratio: f64,
 }
 
+impl Default for ProjectFactsConfig {
+    fn default() -> ProjectFactsConfig {
+        ProjectFactsConfig {
+            namespace: Place::NAMESPACE.into(),
+            root: None,
+            max_facts: 5,
+            min_confidence: 0.5,
+            kinds: Vec::new(),
+            relevance_query: None,
+            refresh_ratio: 0.70,
+        }
+    }
+}
+
 impl ProjectFactsConfig {
     const KEYS: &[&str] = &[
         "namespace",
@@ -64,6 +78,10 @@ impl ProjectFactsConfig {
     /// # Errors
     /// Unknown keys, unknown kinds, what does not fit.
     pub fn read(data: &Data) -> Result<ProjectFactsConfig, ReminderError> {
+        let usual = ProjectFactsConfig::default();
+        if data.is_nil() {
+            return Ok(usual);
+        }
         let id = ProjectFacts::ID;
         config::known_keys(id, data, Self::KEYS)?;
         let text = |key| config::text(id, data, key);
@@ -71,10 +89,10 @@ impl ProjectFactsConfig {
         let in_scope = scope.as_deref().map(|scope| Arc::from(format!("{scope}/facts")));
         // Also a scope that is not used must be one.
         in_scope.as_deref().map_or(Ok(()), |namespace: &str| of_fact("scope", Place::check(namespace)))?;
-        let namespace = text("namespace")?.or(in_scope).unwrap_or_else(|| Place::NAMESPACE.into());
+        let namespace = text("namespace")?.or(in_scope).unwrap_or(usual.namespace);
         of_fact("namespace", Place::check(&namespace))?;
-        let max_facts = config::positive(id, data, "max_facts")?.unwrap_or(5);
-        if max_facts > Self::MOST_FACTS {
+        let max_facts = config::positive(id, data, "max_facts")?;
+        if max_facts.is_some_and(|count| count > Self::MOST_FACTS) {
             let expected = format!("at most {}", Self::MOST_FACTS);
             return Err(config::wrong(id, "max_facts", &expected, data.get("max_facts")));
         }
@@ -82,11 +100,11 @@ impl ProjectFactsConfig {
         Ok(ProjectFactsConfig {
             namespace,
             root: text("root")?,
-            max_facts: usize::try_from(max_facts).unwrap_or(usize::MAX),
-            min_confidence: share("min_confidence")?.unwrap_or(0.5),
+            max_facts: max_facts.and_then(|count| usize::try_from(count).ok()).unwrap_or(usual.max_facts),
+            min_confidence: share("min_confidence")?.unwrap_or(usual.min_confidence),
             kinds: of_fact("kind_filter", kinds(data.get("kind_filter"), "kind_filter"))?,
             relevance_query: text("relevance_query")?,
-            refresh_ratio: share("refresh_ratio")?.unwrap_or(0.70),
+            refresh_ratio: share("refresh_ratio")?.unwrap_or(usual.refresh_ratio),
         })
     }
 }

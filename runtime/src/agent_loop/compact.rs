@@ -1,7 +1,6 @@
 //! The loop's own compaction, between two iterations.
 
 use crate::compaction::{AutoCompact, ByModel, Compaction, Summarisers};
-use crate::hooks::Listeners;
 use crate::note::Note;
 use crate::seam::{Outcome, Sort};
 
@@ -55,14 +54,5 @@ impl Run<'_> {
             }
         }
         Ok(false)
-    }
-
-    pub(super) fn listeners(&self) -> Listeners<'_> {
-        Listeners {
-            hooks: &self.parts.hooks,
-            providers: &self.providers,
-            config: &self.options.reminders.config,
-            strict: self.strict(),
-        }
     }
 }

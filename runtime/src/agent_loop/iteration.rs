@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::Data;
+use crate::hooks::event::ToolResults;
 use crate::hooks::fire::ask;
 use crate::hooks::{Decision, HookEvent};
 use crate::message::Message;
@@ -62,7 +63,7 @@ impl Run<'_> {
     }
 
     /// Tells who wants to know of the turn, charges the reminders, and decides whether this was the last.
-    async fn end_of_turn(&self, state: &mut LoopState, reply: &Reply, results: &Data) -> Outcome<Option<Ended>> {
+    async fn end_of_turn(&self, state: &mut LoopState, reply: &Reply, results: &ToolResults) -> Outcome<Option<Ended>> {
         let (iteration, text) = (state.iteration, &reply.text);
         let has_tool_calls = !reply.tool_calls.is_empty();
         self.evaluate(&HookEvent::PostAgentTurn { iteration, has_tool_calls, tool_results: results, text }).await?;

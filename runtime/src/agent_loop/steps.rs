@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::data::Data;
+use crate::hooks::event::ToolResults;
 use crate::hooks::{HookEvent, Step};
 use crate::model::{Reply, Request};
 use crate::seam::{Fault, Outcome};
@@ -37,15 +37,15 @@ impl Run<'_> {
     }
 
     /// Runs the tools that the answer asks for. There is no such step where it asks for none.
-    pub(super) async fn tools_step(&self, state: &mut LoopState, reply: &Reply) -> Outcome<Data> {
+    pub(super) async fn tools_step(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
         if reply.tool_calls.is_empty() {
-            return Ok(Data::list([]));
+            return Ok(ToolResults::default());
         }
         self.pre_step(state, Step::Tools).await?;
         // A tool may do what cannot be done twice: whoever goes on from here learns that it may have run.
         self.persist(state, Stand::Working)?;
         let results = self.dispatch(state, reply).await?;
-        let ok = results.as_list().unwrap_or_default().iter().all(|row| row.get("ok").truthy());
+        let ok = results.rows().iter().all(|row| row.result.ok);
         let mut event = self.post_step(state, Step::Tools, ok);
         if let HookEvent::PostStep { tool_results, .. } = &mut event {
             *tool_results = Some(&results);

@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 
 use crate::cancel::Cancel;
 use crate::data::Data;
-use crate::hooks::event::ToolResult;
+use crate::hooks::event::{ToolResult, ToolResults, ToolRow};
 use crate::message::{Message, ToolCall};
 use crate::model::Reply;
 use crate::receipt::{CallStatus, ToolCallReceipt};
@@ -33,7 +33,7 @@ const MOST_CALLS: usize = 128;
 struct Batch {
     interrupted: bool,
     broken: Option<Rc<dyn Fault>>,
-    rows: Vec<Data>,
+    rows: Vec<ToolRow>,
 }
 
 /// A call that is being answered.
@@ -63,8 +63,8 @@ struct Ran {
 
 impl Run<'_> {
     /// Runs the batch. One that is interrupted, or that breaks off because something fails that ends the loop, leaves no call
-    /// without an answer, so every wire format stays valid. Gives the results as the handlers of `post_turn` see them.
-    pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<Data> {
+    /// without an answer, so every wire format stays valid. Gives the results for the handlers of `post_turn`.
+    pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
         let calls = &reply.tool_calls;
         state.tools.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
         let (interrupted, broken) = match self.pass(Seam::PreToolDispatch, state).await {
@@ -83,7 +83,7 @@ impl Run<'_> {
         state.repeats.truncate(batch.rows.len());
         match batch.broken {
             Some(fault) => Err(fault),
-            None => Ok(Data::from(batch.rows)),
+            None => Ok(batch.rows.into()),
         }
     }
 
@@ -272,7 +272,7 @@ impl Run<'_> {
         self.file_receipt(scope, state, call, &result, is_rejected, started_at_ms, took_ms);
         self.answer(call, &result);
         self.let_see(state.iteration, Seen::ToolAnswered { call, result: &result });
-        batch.rows.push(row(call, &result));
+        batch.rows.push(ToolRow::new(call, result));
     }
 
     /// Files a receipt where somebody wants one.
@@ -356,8 +356,4 @@ pub(super) fn not_run(why: &str) -> ToolResult {
 
 fn failed(text: &str) -> ToolResult {
     ToolResult { text: text.into(), truncated: false, ok: false, value: Data::Nil }
-}
-
-fn row(call: &ToolCall, result: &ToolResult) -> Data {
-    result.to_data().with("name", (&call.name).into()).with("tool_call_id", (&call.id).into())
 }

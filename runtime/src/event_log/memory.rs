@@ -45,8 +45,8 @@ impl Shared {
 #[derive(Default)]
 struct Store {
     kept: Kept,
-    /// The records that are kept, with what they weigh.
-    records: VecDeque<(Arc<Record>, usize)>,
+    /// Those that are kept. Most are never read, so they lie side by side and are shared only once somebody asks.
+    rows: VecDeque<Row>,
     weight: usize,
     /// How many were thrown away: the cursor in front of the first that is kept.
     gone: u64,
@@ -56,6 +56,13 @@ struct Store {
     readers: u64,
     /// A record was refused, and whoever waits next must hear of it.
     refused: Option<LogError>,
+}
+
+/// A record that is kept. Its cursor is its place.
+struct Row {
+    record: NewRecord,
+    id: u64,
+    weight: usize,
 }
 
 impl MemoryLog {
@@ -74,7 +81,8 @@ impl MemoryLog {
     /// Everything that is kept, oldest first.
     #[must_use]
     pub fn records(&self) -> Vec<Arc<Record>> {
-        self.0.lock().records.iter().map(|(record, _)| record.clone()).collect()
+        let store = self.0.lock();
+        (store.gone..store.last()).filter_map(|before| store.behind_cursor(before)).collect()
     }
 
     /// Nothing in memory survives a crash, and nobody who chose it expects that. What was refused is told.
@@ -91,7 +99,8 @@ impl MemoryLog {
         let (place, waiting, old) = {
             let mut store = self.0.lock();
             let place = store.put(record, weight);
-            (place, std::mem::take(&mut store.waiting), store.trim())
+            let waiting = if store.waiting.is_empty() { BTreeMap::new() } else { std::mem::take(&mut store.waiting) };
+            (place, waiting, store.trim())
         };
         waiting.into_values().for_each(Waker::wake);
         drop(old);
@@ -101,31 +110,29 @@ impl MemoryLog {
 
 impl Store {
     fn last(&self) -> u64 {
-        self.gone + self.records.len() as u64
+        self.gone + self.rows.len() as u64
     }
 
     fn put(&mut self, record: NewRecord, weight: usize) -> Place {
         let cursor = self.last() + 1;
         let id = self.topics.next_id(&record.topic);
-        let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record;
-        let record = Record { topic, kind, payload, headers, occurred_at_ms, id, cursor };
-        self.records.push_back((Arc::new(record), weight));
+        self.rows.push_back(Row { record, id, weight });
         self.weight += weight;
         Place { id, cursor }
     }
 
     /// Takes out what is too much; the caller drops it when nothing is borrowed.
-    fn trim(&mut self) -> Vec<(Arc<Record>, usize)> {
+    fn trim(&mut self) -> Vec<Row> {
         let mut old = Vec::new();
-        if self.records.len() > self.kept.records {
-            let chunk = (self.kept.records / 16).max(1).min(self.records.len() - 1);
-            old.extend(self.records.drain(..chunk));
+        if self.rows.len() > self.kept.records {
+            let chunk = (self.kept.records / 16).max(1).min(self.rows.len() - 1);
+            old.extend(self.rows.drain(..chunk));
         }
-        self.weight -= old.iter().map(|(_, weight)| weight).sum::<usize>();
-        while self.weight > self.kept.bytes && self.records.len() > 1 {
-            if let Some(record) = self.records.pop_front() {
-                self.weight -= record.1;
-                old.push(record);
+        self.weight -= old.iter().map(|row| row.weight).sum::<usize>();
+        while self.weight > self.kept.bytes && self.rows.len() > 1 {
+            if let Some(row) = self.rows.pop_front() {
+                self.weight -= row.weight;
+                old.push(row);
             }
         }
         self.gone += old.len() as u64;
@@ -137,18 +144,26 @@ impl Store {
         if after == 0 { self.gone } else { after }
     }
 
+    /// The record right behind a cursor.
+    fn behind_cursor(&self, before: u64) -> Option<Arc<Record>> {
+        let Row { record, id, .. } = self.rows.get(usize::try_from(before.checked_sub(self.gone)?).ok()?)?;
+        let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record.clone();
+        Some(Arc::new(Record { topic, kind, payload, headers, occurred_at_ms, id: *id, cursor: before + 1 }))
+    }
+
     /// The wanted records behind a position.
     fn behind<'a>(
         &'a self,
         position: u64,
         filter: &'a Filter,
-    ) -> Result<impl Iterator<Item = &'a Arc<Record>>, LogError> {
+    ) -> Result<impl Iterator<Item = Arc<Record>> + 'a, LogError> {
         if position < self.gone {
             return Err(LogError::Lagged { lost: self.gone - position, resume_from: self.gone });
         }
-        let start = usize::try_from(position - self.gone).unwrap_or(usize::MAX).min(self.records.len());
-        let rest = self.records.range(start..).map(|(record, _)| record);
-        Ok(rest.filter(|record| filter.takes(&record.topic, &record.kind)))
+        let start = usize::try_from(position - self.gone).unwrap_or(usize::MAX).min(self.rows.len());
+        let wanted = (position..).zip(self.rows.range(start..));
+        let wanted = wanted.filter(|(_, row)| filter.takes(&row.record.topic, &row.record.kind));
+        Ok(wanted.filter_map(|(before, _)| self.behind_cursor(before)))
     }
 }
 
@@ -178,7 +193,7 @@ impl EventLog for MemoryLog {
     fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
         let store = self.0.lock();
         let records = store.behind(store.start(filter.after), filter).map_err(fault)?;
-        Ok(records.take(limit).cloned().collect())
+        Ok(records.take(limit).collect())
     }
 
     fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
@@ -218,7 +233,7 @@ impl Reader {
         let mut store = self.store.lock();
         let found = match store.behind(self.position, &self.filter) {
             Ok(mut records) => {
-                let found = records.next().cloned();
+                let found = records.next();
                 // What was looked at and not wanted need not be looked at again.
                 self.position = found.as_ref().map_or(store.last().max(self.position), |record| record.cursor);
                 found

@@ -1,7 +1,8 @@
 //! [`Payload`]: what a record tells.
 //!
 //! A turn of a loop puts down a dozen records, and most logs in memory are never read. So what the runtime tells is kept as it
-//! came, [`Facts`], and made into data where somebody looks or a file is written.
+//! came, [`Facts`], and made into data where somebody looks or a file is written. Records that come together share what they
+//! were told of.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,12 +10,12 @@ use std::sync::{Arc, OnceLock};
 
 use crate::data::Data;
 
-/// What the runtime tells of, in a shape of its own.
+/// What the runtime tells of in one or more records, in a shape of its own.
 pub trait Facts: fmt::Debug + Send + Sync {
-    /// As a record has it.
-    fn to_data(&self) -> Data;
-    /// Roughly the bytes that it takes as data.
-    fn weight(&self) -> usize;
+    /// As the record has it that came so many places behind the first.
+    fn to_data(&self, place: usize) -> Data;
+    /// Roughly the bytes that this takes as data.
+    fn weight(&self, place: usize) -> usize;
 }
 
 /// What a record tells: it reads like [`Data`].
@@ -24,19 +25,27 @@ pub struct Payload(Form);
 #[derive(Clone)]
 enum Form {
     Plain(Data),
-    Told(Arc<Told<dyn Facts>>),
+    Told(Told),
 }
 
-struct Told<F: ?Sized> {
-    /// The facts as data, once somebody has looked.
-    read: OnceLock<Data>,
-    facts: F,
+#[derive(Clone)]
+struct Told {
+    facts: Arc<dyn Facts>,
+    place: u32,
+    /// As data, once somebody has looked.
+    read: OnceLock<Box<Data>>,
 }
 
 impl Payload {
     /// What is made into data once somebody looks.
     pub fn of(facts: impl Facts + 'static) -> Payload {
-        Payload(Form::Told(Arc::new(Told { read: OnceLock::new(), facts })))
+        Payload::part(Arc::new(facts), 0)
+    }
+
+    /// The same of facts that several records tell of: of the one that came so many places behind the first.
+    pub fn part(facts: Arc<dyn Facts>, place: usize) -> Payload {
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
+        Payload(Form::Told(Told { facts, place, read: OnceLock::new() }))
     }
 
     /// As data. Nothing is kept of that here.
@@ -44,7 +53,7 @@ impl Payload {
     pub fn to_data(&self) -> Data {
         match &self.0 {
             Form::Plain(data) => data.clone(),
-            Form::Told(told) => told.read.get().cloned().unwrap_or_else(|| told.facts.to_data()),
+            Form::Told(told) => told.read.get().map_or_else(|| told.to_data(), |read| read.as_ref().clone()),
         }
     }
 
@@ -58,8 +67,14 @@ impl Payload {
     pub fn weight(&self) -> usize {
         match &self.0 {
             Form::Plain(data) => data.weight(),
-            Form::Told(told) => told.facts.weight(),
+            Form::Told(told) => told.facts.weight(told.place as usize),
         }
+    }
+}
+
+impl Told {
+    fn to_data(&self) -> Data {
+        self.facts.to_data(self.place as usize)
     }
 }
 
@@ -69,7 +84,7 @@ impl Deref for Payload {
     fn deref(&self) -> &Data {
         match &self.0 {
             Form::Plain(data) => data,
-            Form::Told(told) => told.read.get_or_init(|| told.facts.to_data()),
+            Form::Told(told) => told.read.get_or_init(|| Box::new(told.to_data())),
         }
     }
 }

@@ -8,30 +8,11 @@ use crate::message::ToolCall;
 use crate::model::Delta;
 
 mod kind;
+mod results;
 pub mod table;
 
 pub use kind::{EventKind, EventSet, Step};
-
-/// What a tool call ended in, as handlers and providers see it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolResult {
-    /// What the model will see.
-    pub text: Arc<str>,
-    /// Whether the runtime or the tool cut it short.
-    pub truncated: bool,
-    /// Whether the call succeeded.
-    pub ok: bool,
-    /// The value that the tool returned.
-    pub value: Data,
-}
-
-impl ToolResult {
-    /// As scripts see it: `{text, truncated, ok}`.
-    #[must_use]
-    pub fn to_data(&self) -> Data {
-        Data::dict([("text", Data::from(&self.text)), ("truncated", self.truncated.into()), ("ok", self.ok.into())])
-    }
-}
+pub use results::{ToolResult, ToolResults, ToolRow};
 
 /// A moment with its payload.
 #[derive(Debug, Clone)]
@@ -43,10 +24,10 @@ pub enum HookEvent<'a> {
     SessionEnd { final_status: &'static str, stop_reason: &'a Arc<str>, iterations: u32 },
     /// A prompt was handed in.
     UserPromptSubmit { prompt: &'a Arc<str>, system: Option<&'a Arc<str>> },
-    /// A turn is over. `tool_results` is a list of dicts.
-    PostTurn { iteration: u32, has_tool_calls: bool, tool_results: &'a Data, text: &'a Arc<str> },
+    /// A turn is over.
+    PostTurn { iteration: u32, has_tool_calls: bool, tool_results: &'a ToolResults, text: &'a Arc<str> },
     /// The model's turn and its tools are done.
-    PostAgentTurn { iteration: u32, has_tool_calls: bool, tool_results: &'a Data, text: &'a Arc<str> },
+    PostAgentTurn { iteration: u32, has_tool_calls: bool, tool_results: &'a ToolResults, text: &'a Arc<str> },
     /// The usage of a turn is known. `tokens_used` is the live context: the tokens of the last request and its answer.
     OnBudgetThreshold {
         persona: &'a Arc<str>,
@@ -57,14 +38,14 @@ pub enum HookEvent<'a> {
     },
     /// Before a step of an iteration.
     PreStep { persona: &'a Arc<str>, step: Step, iteration: u32 },
-    /// After a step. `text` is what the model said, `tool_results` what the tools gave: a list of dicts.
+    /// After a step. `text` is what the model said, `tool_results` what the tools gave.
     PostStep {
         persona: &'a Arc<str>,
         step: Step,
         iteration: u32,
         ok: bool,
         text: Option<&'a Arc<str>>,
-        tool_results: Option<&'a Data>,
+        tool_results: Option<&'a ToolResults>,
     },
     /// Before a tool is called.
     PreToolUse { call: &'a ToolCall, iteration: u32 },
@@ -99,7 +80,7 @@ pub enum HookEvent<'a> {
 /// Takes the fields of a payload by name; a value that nobody wants is not made.
 type Put<'a> = &'a mut dyn FnMut(&str, &dyn Fn() -> Data);
 
-impl HookEvent<'_> {
+impl<'a> HookEvent<'a> {
     /// Which moment it is.
     #[must_use]
     pub fn kind(&self) -> EventKind {
@@ -131,7 +112,7 @@ impl HookEvent<'_> {
     pub fn to_data(&self, session_id: &Arc<str>) -> Data {
         let mut entries = Entries::new();
         self.each_field(&mut |name, value| {
-            entries.insert(name.into(), value);
+            entries.insert(name.into(), value());
         });
         entries.entry("session".into()).or_insert_with(|| Data::dict([("id", Data::from(session_id))]));
         Data::from(entries)
@@ -139,13 +120,25 @@ impl HookEvent<'_> {
 
     /// Hands out what [`HookEvent::to_data`] holds, for those who make something else of it: each field once, in no order,
     /// and `session` only where the payload has one of its own.
-    pub fn each_field(&self, put: &mut dyn FnMut(&str, Data)) {
+    pub fn each_field(&self, put: &mut dyn FnMut(&str, &dyn Fn() -> Data)) {
         self.fields(&mut |name, value| {
             if name != "event" {
-                put(name, value());
+                put(name, value);
             }
         });
-        put("event", self.kind().pascal().into());
+        put("event", &|| self.kind().pascal().into());
+    }
+
+    /// The rows of `tool_results`, where the loop gives them.
+    #[must_use]
+    pub fn tool_rows(&self) -> Option<&'a [ToolRow]> {
+        match self {
+            HookEvent::PostStep { tool_results, .. } => tool_results.map(ToolResults::rows),
+            HookEvent::PostTurn { tool_results, .. } | HookEvent::PostAgentTurn { tool_results, .. } => {
+                Some(tool_results.rows())
+            }
+            _ => None,
+        }
     }
 
     /// The payload field at a dotted path; nil where there is none. Makes no dict on the way.
@@ -201,7 +194,7 @@ impl HookEvent<'_> {
             | HookEvent::PostAgentTurn { iteration, has_tool_calls, tool_results, text } => {
                 put("iteration", &|| (*iteration).into());
                 put("has_tool_calls", &|| (*has_tool_calls).into());
-                put("tool_results", &|| (*tool_results).clone());
+                put("tool_results", &|| tool_results.to_data());
                 put("text", &|| (*text).into());
             }
             HookEvent::OnBudgetThreshold { persona, iteration, tokens_used, context_window, task } => {
@@ -223,7 +216,7 @@ impl HookEvent<'_> {
                 put("iteration", &|| (*iteration).into());
                 put("ok", &|| (*ok).into());
                 put("text", &|| text.cloned().into());
-                put("tool_results", &|| tool_results.cloned().unwrap_or_default());
+                put("tool_results", &|| tool_results.map(ToolResults::to_data).unwrap_or_default());
             }
             HookEvent::OnApprovalRequested { persona, iteration, call, reason } => {
                 put("persona", &|| (*persona).into());

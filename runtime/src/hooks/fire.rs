@@ -34,8 +34,9 @@ async fn ask_all(wanting: Vec<Rc<dyn Hook>>, turn: Turn<'_>, event: &HookEvent<'
     let mut decision = Decision::Allow;
     let mut prompt: Option<Arc<str>> = None;
     for hook in wanting {
-        let changed = changed_prompt(event, prompt.as_ref());
-        let event = changed.as_ref().unwrap_or(event);
+        // Boxed, for it is rare and every handler's future has room for it.
+        let changed = changed_prompt(event, prompt.as_ref()).map(Box::new);
+        let event = changed.as_deref().unwrap_or(event);
         match ask(hook.as_ref(), turn, event, strict).await? {
             block @ Decision::Block { .. } if event.kind().can_be_vetoed() => return Ok(block),
             ignored @ (Decision::Block { .. } | Decision::Modify(_)) if !event.kind().can_be_vetoed() => {

@@ -140,10 +140,10 @@ impl Hooks {
     #[must_use]
     pub fn wanting(&self, event: &HookEvent<'_>) -> Vec<Rc<dyn Hook>> {
         if event.kind().is_step() {
-            let all = self.persona();
+            let all = self.persona.borrow();
             return all.iter().filter(|registered| registered.wants(event)).map(|r| r.hook.clone()).collect();
         }
-        let all = self.session();
+        let all = self.session.borrow();
         all.iter().filter(|registered| registered.wants(event)).map(|r| r.hook.clone()).collect()
     }
 

@@ -48,9 +48,15 @@ impl PrefixMeter {
         let mut ends = last.as_mut().map(|last| std::mem::take(&mut last.ends)).unwrap_or_default();
         ends.truncate(known);
         let sent = Sent::new(request, last.as_deref(), ends);
-        let shared = last.map(|last| sent.shared_with(&last, known));
+        let shared = last.as_ref().map(|last| sent.shared_with(last, known));
         let measured = Measured { total: sent.total(), shared };
-        self.last = Some(Box::new(sent));
+        self.last = match last {
+            Some(mut place) => {
+                *place = sent;
+                Some(place)
+            }
+            None => Some(Box::new(sent)),
+        };
         measured
     }
 }
@@ -227,17 +233,19 @@ impl Sent {
         if count == self.system.len() && count == last.system.len() {
             return (self.system_bytes(), true);
         }
-        let rest = |sent: &Sent| {
-            let separator = System::SEPARATOR.replace('\n', "\\n");
-            let texts = sent.system.iter().enumerate().skip(count);
-            let join = |(index, piece): (usize, &Piece)| {
-                [if index > 0 { separator.as_str() } else { "" }, &piece.json].concat()
-            };
-            texts.map(join).collect::<String>() + "\""
-        };
         let texts: usize = self.system.iter().take(count).map(|piece| piece.json.len()).sum();
         let before = texts + System::SEPARATOR.len() * 2 * count.saturating_sub(1);
-        (before as u64 + common_bytes(&rest(self), &rest(last)), false)
+        let rest = self.system_from(count).zip(last.system_from(count));
+        (before as u64 + rest.take_while(|(mine, its)| mine == its).count() as u64, false)
+    }
+
+    /// The system text from a piece on, with the quote that ends it.
+    fn system_from(&self, index: usize) -> impl Iterator<Item = u8> {
+        let texts = self.system.iter().enumerate().skip(index).flat_map(|(index, piece)| {
+            let separator = if index > 0 { System::SEPARATOR } else { "" };
+            separator.bytes().flat_map(|_| *b"\\n").chain(piece.json.bytes())
+        });
+        texts.chain(*b"\"")
     }
 
     fn entry(&self, place: usize) -> Option<Entry<'_>> {

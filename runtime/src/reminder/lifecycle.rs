@@ -32,6 +32,7 @@ pub use command::{Command, apply};
 pub use compact::{Charge, CompactPass, compact, preserve_only};
 pub use discard::{discard, reset, trim};
 pub use inherit::{fork, inherit, propagation};
+pub(crate) use log::{Origin, to_log};
 pub use record::{DiscardReason, DropReason, ExpireReason, LifecycleRecord, Pass, TOPIC, TURN_TOPIC};
 pub use selector::{Selector, clear};
 pub use ttl::{Passed, before_prompt, post_turn, post_turn_by_hand};

@@ -59,7 +59,7 @@ struct Prompt {
 }
 
 impl Facts for Prompt {
-    fn to_data(&self) -> Data {
+    fn to_data(&self, _: usize) -> Data {
         let carried = self.reminders.fired.iter().map(|fired| {
             Data::dict([("reminder_id", Data::from(&fired.id)), ("slot", fired.rendered_role.as_str().into())])
         });
@@ -81,7 +81,7 @@ impl Facts for Prompt {
         Data::dict(fields)
     }
 
-    fn weight(&self) -> usize {
+    fn weight(&self, _: usize) -> usize {
         /// What a record takes besides the reminders, and each of these.
         const FRAME: usize = 512;
         const EACH: usize = 128;

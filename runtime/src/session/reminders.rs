@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::ids::Ids;
 use crate::reminder::bridge::{Injection, Payload};
-use crate::reminder::lifecycle::{self, Admitted, DropReason, LifecycleRecord, Moment, Passed, Road, Selector};
+use crate::reminder::lifecycle::{self, Admitted, DropReason, LifecycleRecord, Moment, Origin, Passed, Road, Selector};
 use crate::reminder::{Reminder, ReminderSpec, Source};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
@@ -34,7 +34,7 @@ impl Session {
         let moment = self.moment(scope, turn);
         let result = self.with(|state| change(&mut state.transcript, &moment));
         // Written after the borrow has ended: a log may be anything.
-        self.write(scope, &moment, records(&result));
+        self.write(scope, &moment, records(&result).to_vec());
         result
     }
 
@@ -84,7 +84,7 @@ impl Session {
         let detail = Some("the session is closed".into());
         let dropped = LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Invalid, detail };
         let admitted = Admitted { records: vec![dropped], ..change(&mut nowhere, &moment) };
-        self.write(scope, &moment, &admitted.records);
+        self.write(scope, &moment, admitted.records.clone());
         admitted
     }
 
@@ -114,10 +114,12 @@ impl Session {
     }
 
     /// Logs records that belong to no change of the transcript.
-    pub fn log_lifecycle(&self, scope: &Scope, records: impl IntoIterator<Item = LifecycleRecord>) {
-        let moment = self.moment(scope, self.with(|state| state.turns));
-        let records: Vec<_> = records.into_iter().collect();
-        self.write(scope, &moment, &records);
+    pub fn log_lifecycle(&self, scope: &Scope, records: impl Into<Vec<LifecycleRecord>>) {
+        let records = records.into();
+        if !records.is_empty() {
+            let moment = self.moment(scope, self.with(|state| state.turns));
+            self.write(scope, &moment, records);
+        }
     }
 
     fn moment<'a>(&'a self, scope: &'a Scope, turn: u32) -> Moment<'a> {
@@ -126,19 +128,15 @@ impl Session {
         Moment { session_id: &self.id, task_id, agent_id, turn, now_ms: scope.clock.now_ms(), ids }
     }
 
-    /// Writes records to the log of a scope. What came from a parent names it.
-    fn write(&self, scope: &Scope, moment: &Moment<'_>, records: &[LifecycleRecord]) {
-        let detached = !records.is_empty() && self.with(|state| state.is_copy);
-        for record in records {
-            let mut entry = record.to_log(moment);
-            if detached {
-                entry.payload.set("detached", true.into());
-            }
-            if matches!(record, LifecycleRecord::Forked(_) | LifecycleRecord::Inherited(_)) {
-                entry.payload.set("parent_id", self.with(|state| state.parent_id.clone()).into());
-            }
-            scope.log.append(entry);
+    /// Writes records to the log of a scope.
+    fn write(&self, scope: &Scope, moment: &Moment<'_>, records: Vec<LifecycleRecord>) {
+        if records.is_empty() {
+            return;
         }
-        self.tell_records(records);
+        self.tell_records(&records);
+        let origin = self.with(|state| Origin { is_copy: state.is_copy, parent_id: state.parent_id.clone() });
+        lifecycle::to_log(records, moment, origin).for_each(|record| {
+            scope.log.append(record);
+        });
     }
 }

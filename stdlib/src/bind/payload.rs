@@ -3,13 +3,18 @@
 use crate::convert::{key, to_value};
 use lang::value::{Dict, Value};
 use runtime::hooks::HookEvent;
+use runtime::hooks::event::ToolRow;
 use std::sync::Arc;
 
 /// The payload of an event; made field by field, without a [`runtime::data::Data`] of the whole in between.
 pub(super) fn payload(event: &HookEvent<'_>, session_id: &Arc<str>) -> Value {
     let mut entries = Dict::with_capacity(8);
     event.each_field(&mut |name, value| {
-        entries.insert(key(name), to_value(&value));
+        let value = match event.tool_rows() {
+            Some(rows) if name == "tool_results" => Value::list(rows.iter().map(row).collect()),
+            _ => to_value(&value()),
+        };
+        entries.insert(key(name), value);
     });
     let session = key("session");
     if !entries.contains(&session) {
@@ -18,4 +23,32 @@ pub(super) fn payload(event: &HookEvent<'_>, session_id: &Arc<str>) -> Value {
         entries.insert(session, Value::dict(of_session));
     }
     Value::dict(entries)
+}
+
+/// As [`ToolRow::to_data`] has it.
+fn row(row: &ToolRow) -> Value {
+    let fields = [
+        ("name", Value::str(&row.name)),
+        ("ok", Value::Bool(row.result.ok)),
+        ("text", Value::str(&row.result.text)),
+        ("tool_call_id", Value::str(&row.tool_call_id)),
+        ("truncated", Value::Bool(row.result.truncated)),
+    ];
+    Value::dict(fields.into_iter().map(|(name, value)| (key(name), value)).collect::<Dict>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::data::Data;
+    use runtime::hooks::event::ToolResult;
+    use runtime::message::ToolCall;
+
+    #[test]
+    fn a_row_reads_as_its_data_does() {
+        let call = ToolCall::new("c1", "look", Data::Nil);
+        let result = ToolResult { text: "x".into(), truncated: true, ok: false, value: Data::Nil };
+        let result = ToolRow::new(&call, result);
+        assert_eq!(lang::value::display(&row(&result)), lang::value::display(&to_value(&result.to_data())));
+    }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
+use runtime::hooks::event::ToolResult;
 use runtime::hooks::{EventKind, HookEvent};
 
 use super::command::{self, Command};
@@ -13,7 +14,7 @@ use super::{GroundedReviewConfig, rows_of_loop};
 /// What a tool was asked and what it gave.
 #[derive(Debug, Default)]
 pub(super) struct ToolOutcome {
-    name: String,
+    name: Arc<str>,
     /// The shell line, where the arguments hold one.
     line: Option<String>,
     text: Arc<str>,
@@ -26,42 +27,41 @@ pub(super) struct ToolOutcome {
 }
 
 impl ToolOutcome {
-    /// The outcomes that a payload carries.
-    pub(super) fn all(event: &HookEvent<'_>) -> Vec<ToolOutcome> {
+    /// Looks at the outcomes that a payload carries.
+    pub(super) fn each(event: &HookEvent<'_>, mut look: impl FnMut(ToolOutcome)) {
         if let HookEvent::PostToolUse { call, result, .. } = event {
-            return vec![ToolOutcome {
-                name: call.name.to_string(),
-                line: command::line_of(&call.arguments),
-                text: result.text.clone(),
-                value: result.value.clone(),
-                ok: Some(result.ok),
-                error: None,
-                may_guess: false,
-            }];
+            let line = command::line_of(&call.arguments);
+            return look(ToolOutcome { line, value: result.value.clone(), ..ToolOutcome::of_call(&call.name, result) });
         }
         if let Some(rows) = rows_of_loop(event) {
-            return rows.iter().map(ToolOutcome::of_row).collect();
+            return rows.iter().for_each(|row| look(ToolOutcome::of_call(&row.name, &row.result)));
         }
-        let mut all: Vec<ToolOutcome> =
-            event.get("tool_results").as_list().unwrap_or_default().iter().map(ToolOutcome::of_row).collect();
+        for row in event.get("tool_results").as_list().unwrap_or_default() {
+            look(ToolOutcome::of_row(row));
+        }
         if !event.get("tool").is_nil() || !event.get("tool_name").is_nil() || event.kind() == EventKind::PostToolUse {
-            all.push(ToolOutcome::of_payload(event));
+            look(ToolOutcome::of_payload(event));
         }
-        all
+    }
+
+    /// What a call of the loop gave, as the rows of its turn have it.
+    fn of_call(name: &Arc<str>, result: &ToolResult) -> ToolOutcome {
+        let (name, text) = (name.clone(), result.text.clone());
+        ToolOutcome { name, text, ok: Some(result.ok), ..ToolOutcome::default() }
     }
 
     /// A row of `tool_results`: the fields of a result with the tool's name.
     fn of_row(row: &Data) -> ToolOutcome {
-        let name =
-            row.get("name").as_str().or_else(|| row.get("tool_name").as_str()).or_else(|| row.at("tool.name").as_str());
+        let names = [row.get("name"), row.get("tool_name"), row.at("tool.name")];
+        let name = names.into_iter().find_map(Data::as_shared_str);
         let line = [row, row.get("args"), row.at("tool.args")].into_iter().find_map(command::line_of);
-        ToolOutcome { name: name.unwrap_or_default().to_owned(), line, ..ToolOutcome::of_result(row) }
+        ToolOutcome { name: name.unwrap_or_default(), line, ..ToolOutcome::of_result(row) }
     }
 
     fn of_payload(event: &HookEvent<'_>) -> ToolOutcome {
         let tool = event.get("tool");
-        let name = tool.as_str().or_else(|| tool.get("name").as_str()).map(str::to_owned);
-        let name = name.or_else(|| event.get("tool_name").as_str().map(str::to_owned)).unwrap_or_default();
+        let name = tool.as_shared_str().or_else(|| tool.get("name").as_shared_str());
+        let name = name.or_else(|| event.get("tool_name").as_shared_str()).unwrap_or_default();
         let args = [tool.get("args").clone(), tool.get("arguments").clone(), event.get("args"), event.get("arguments")];
         let result = event.get("result");
         let own = Data::dict([("command", event.get("command"))]);
@@ -114,7 +114,7 @@ impl ToolOutcome {
         if !self.is_error() {
             return None;
         }
-        let name = if self.name.is_empty() { "a tool" } else { &self.name };
+        let name = if self.name.is_empty() { "a tool" } else { self.name.as_ref() };
         let said = self.error.as_deref().unwrap_or(&self.text).trim();
         let said = said.strip_prefix("error: ").unwrap_or(said);
         let message = if said.is_empty() { format!("`{name}` failed") } else { format!("`{name}` failed: {said}") };

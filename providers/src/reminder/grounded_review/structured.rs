@@ -35,10 +35,13 @@ pub(super) fn collect(event: &HookEvent<'_>, config: &GroundedReviewConfig, find
     };
     // Events of the loop have none of these fields; a tool of the script may hand back a dict with them.
     if let HookEvent::PostToolUse { result, .. } = event {
-        return look(&|key| result.value.get(key).clone());
+        if result.value.as_dict().is_some() {
+            look(&|key| result.value.get(key).clone());
+        }
+        return;
     }
-    if let Some(rows) = rows_of_loop(event) {
-        return rows.iter().for_each(|row| look(&|key| row.get(key).clone()));
+    if rows_of_loop(event).is_some() {
+        return;
     }
     look(&|key| event.get(key));
     let result = event.get("result");

@@ -176,6 +176,12 @@ impl EventSet {
     }
 }
 
+impl FromIterator<EventSet> for EventSet {
+    fn from_iter<I: IntoIterator<Item = EventSet>>(sets: I) -> EventSet {
+        EventSet(sets.into_iter().fold(0, |bits, set| bits | set.0))
+    }
+}
+
 impl FromIterator<EventKind> for EventSet {
     fn from_iter<I: IntoIterator<Item = EventKind>>(kinds: I) -> EventSet {
         EventSet(kinds.into_iter().fold(0, |bits, kind| bits | 1 << kind as u32))

@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
     use crate::data::Data;
-    use crate::hooks::event::{HookEvent, Step, ToolResult};
+    use crate::hooks::event::{HookEvent, Step, ToolResult, ToolResults};
     use crate::message::ToolCall;
     use crate::model::Delta;
 
@@ -235,13 +235,13 @@ mod tests {
         let (text, data): (Arc<str>, Data) = ("t".into(), Data::Nil);
         let call = ToolCall::new("c", "look", Data::empty_dict());
         let result = ToolResult { text: text.clone(), truncated: false, ok: true, value: Data::Nil };
-        let (step, iteration) = (Step::Model, 1);
+        let (step, iteration, results) = (Step::Model, 1, ToolResults::default());
         let events = [
             HookEvent::SessionStart { task: &text, system: None, max_iterations: 1 },
             HookEvent::SessionEnd { final_status: "done", stop_reason: &text, iterations: 1 },
             HookEvent::UserPromptSubmit { prompt: &text, system: None },
-            HookEvent::PostTurn { iteration, has_tool_calls: false, tool_results: &data, text: &text },
-            HookEvent::PostAgentTurn { iteration, has_tool_calls: false, tool_results: &data, text: &text },
+            HookEvent::PostTurn { iteration, has_tool_calls: false, tool_results: &results, text: &text },
+            HookEvent::PostAgentTurn { iteration, has_tool_calls: false, tool_results: &results, text: &text },
             HookEvent::OnBudgetThreshold {
                 persona: &text,
                 iteration,

@@ -9,35 +9,47 @@ use crate::reminder::Reminder;
 
 use super::{Charge, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC, TURN_TOPIC};
 
+/// Where a session comes from, as its records say.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    /// What happens in it does not touch the session that it is a copy of.
+    pub(crate) is_copy: bool,
+    /// The session it was forked from or works for.
+    pub(crate) parent_id: Option<Arc<str>>,
+}
+
+/// Records of one moment of a session as they go to the log.
+pub(crate) fn to_log(
+    records: Vec<LifecycleRecord>,
+    at: &Moment<'_>,
+    origin: Origin,
+) -> impl Iterator<Item = NewRecord> {
+    let told = Arc::new(Told { origin: Some(origin), ..Told::new(records, at) });
+    let occurred_at_ms = at.now_ms;
+    (0..told.records.len()).map(move |place| {
+        let payload = Payload::part(told.clone(), place);
+        told.records[place].with_payload(payload, occurred_at_ms)
+    })
+}
+
 impl LifecycleRecord {
-    /// The record as it goes to the log.
+    /// The record as it goes to the log alone.
     #[must_use]
     pub fn to_log(&self, at: &Moment<'_>) -> NewRecord {
-        let told = Told {
-            record: self.clone(),
-            session_id: at.session_id.clone(),
-            task_id: at.task_id.cloned(),
-            agent_id: at.agent_id.cloned(),
-            turn: at.turn,
-        };
-        self.entry(told, at.now_ms)
+        self.with_payload(Payload::of(Told::new(vec![self.clone()], at)), at.now_ms)
     }
 
     /// The record of what happened outside of any turn.
     #[must_use]
     pub fn to_log_outside(&self, session_id: &Arc<str>, now_ms: u64) -> NewRecord {
-        let (record, session_id) = (self.clone(), session_id.clone());
-        self.entry(Told { record, session_id, task_id: None, agent_id: None, turn: 0 }, now_ms)
+        let (records, session_id) = (vec![self.clone()], session_id.clone());
+        let told = Told { records, session_id, task_id: None, agent_id: None, turn: 0, origin: None };
+        self.with_payload(Payload::of(told), now_ms)
     }
 
-    fn entry(&self, told: Told, occurred_at_ms: u64) -> NewRecord {
-        NewRecord {
-            topic: if self.is_of_turn() { shared!(TURN_TOPIC) } else { shared!(TOPIC) },
-            kind: self.kind(),
-            payload: Payload::of(told),
-            headers: Data::Nil,
-            occurred_at_ms,
-        }
+    fn with_payload(&self, payload: Payload, occurred_at_ms: u64) -> NewRecord {
+        let topic = if self.is_of_turn() { shared!(TURN_TOPIC) } else { shared!(TOPIC) };
+        NewRecord { topic, kind: self.kind(), payload, headers: Data::Nil, occurred_at_ms }
     }
 
     /// The prefix of its topic, and [`LifecycleRecord::word`].
@@ -126,39 +138,71 @@ impl LifecycleRecord {
 /// What happened, whose it is, and in which turn.
 #[derive(Debug)]
 struct Told {
-    record: LifecycleRecord,
+    records: Vec<LifecycleRecord>,
     session_id: Arc<str>,
     task_id: Option<Arc<str>>,
     /// Nothing means the session.
     agent_id: Option<Arc<str>>,
     turn: u32,
+    /// Nothing for a bare transcript.
+    origin: Option<Origin>,
+}
+
+impl Told {
+    fn new(records: Vec<LifecycleRecord>, at: &Moment<'_>) -> Told {
+        Told {
+            records,
+            session_id: at.session_id.clone(),
+            task_id: at.task_id.cloned(),
+            agent_id: at.agent_id.cloned(),
+            turn: at.turn,
+            origin: None,
+        }
+    }
+}
+
+impl Origin {
+    fn put_fields(&self, payload: &mut Entries, record: &LifecycleRecord) {
+        if self.is_copy {
+            payload.insert(shared!("detached"), true.into());
+        }
+        // What came from a parent names it.
+        if matches!(record, LifecycleRecord::Forked(_) | LifecycleRecord::Inherited(_)) {
+            payload.insert(shared!("parent_id"), self.parent_id.as_ref().into());
+        }
+    }
 }
 
 impl Facts for Told {
-    fn to_data(&self) -> Data {
+    fn to_data(&self, place: usize) -> Data {
         let mut entries = Entries::new();
         entries.insert(shared!("session_id"), (&self.session_id).into());
         entries.insert(shared!("task_id"), self.task_id.as_ref().into());
         entries.insert(shared!("agent_id"), self.agent_id.as_ref().unwrap_or(&self.session_id).into());
         entries.insert(shared!("turn"), self.turn.into());
-        self.record.put_fields(&mut entries, self);
+        if let Some(record) = self.records.get(place) {
+            record.put_fields(&mut entries, self);
+            if let Some(origin) = &self.origin {
+                origin.put_fields(&mut entries, record);
+            }
+        }
         Data::from(entries)
     }
 
-    fn weight(&self) -> usize {
+    fn weight(&self, place: usize) -> usize {
         /// What a record takes besides the texts that may be long.
         const FRAME: usize = 384;
-        let text = match &self.record {
-            LifecycleRecord::Injected(reminder)
-            | LifecycleRecord::Inherited(reminder)
-            | LifecycleRecord::Forked(reminder)
-            | LifecycleRecord::Audited(reminder) => {
-                reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>()
-            }
-            LifecycleRecord::Deduped { replaced_ids, .. } => replaced_ids.iter().map(|id| id.len()).sum(),
-            LifecycleRecord::Dropped { detail: said, .. } | LifecycleRecord::ProviderEvaluated { error: said, .. } => {
-                said.as_ref().map_or(0, |said| said.len())
-            }
+        let text = match self.records.get(place) {
+            Some(
+                LifecycleRecord::Injected(reminder)
+                | LifecycleRecord::Inherited(reminder)
+                | LifecycleRecord::Forked(reminder)
+                | LifecycleRecord::Audited(reminder),
+            ) => reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>(),
+            Some(LifecycleRecord::Deduped { replaced_ids, .. }) => replaced_ids.iter().map(|id| id.len()).sum(),
+            Some(
+                LifecycleRecord::Dropped { detail: said, .. } | LifecycleRecord::ProviderEvaluated { error: said, .. },
+            ) => said.as_ref().map_or(0, |said| said.len()),
             _ => 0,
         };
         FRAME + text
@@ -191,13 +235,15 @@ mod tests {
         let ids = SharedIds::new(IdStream::new(1, "s"));
         let session = Arc::from("s");
         let at = Moment { session_id: &session, task_id: None, agent_id: None, turn: 3, now_ms: 5, ids: &ids };
-        let passed = LifecycleRecord::Passed(Pass::ByHand(2)).to_log(&at);
+        let both = vec![LifecycleRecord::Passed(Pass::ByHand(2)), LifecycleRecord::Void];
+        let origin = Origin { is_copy: false, parent_id: None };
+        let logged: Vec<NewRecord> = to_log(both, &at, origin).collect();
+        let [passed, void] = logged.as_slice() else { panic!("two of two") };
         assert_eq!((passed.topic.as_ref(), passed.kind.as_ref()), ("transcript.turn", "transcript.turn.passed"));
         assert_eq!(
             passed.payload.to_json(),
             r#"{"agent_id":"s","charges":"all","pass":"by_hand","session_id":"s","task_id":null,"turn":3,"upto_turn":2}"#
         );
-        let void = LifecycleRecord::Void.to_log(&at);
         assert_eq!((void.topic.as_ref(), void.kind.as_ref()), ("transcript.turn", "transcript.turn.void"));
     }
 }

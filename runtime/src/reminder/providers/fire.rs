@@ -61,8 +61,9 @@ pub fn fire<'a>(
     config: &'a Data,
     strict: bool,
 ) -> Answer<'a, Outcome<FireReport>> {
-    let mut firing = Firing { turn, event, config, strict, report: FireReport::default() };
     let mut asked = providers.iter().filter(|provider| provider.subscribes_to().contains(event.kind()));
+    let looked = Vec::with_capacity(asked.clone().count());
+    let mut firing = Firing { turn, event, config, strict, looked, report: FireReport::default() };
     while let Some(provider) = asked.next() {
         let Some(outcome) = provider.look(turn, event, config.get(provider.id())) else {
             return Answer::later(async move {
@@ -70,14 +71,14 @@ pub fn fire<'a>(
                 for provider in asked {
                     firing.wait_for(provider).await?;
                 }
-                Ok(firing.report)
+                Ok(firing.over())
             });
         };
         if let Err(thrown) = firing.take_in(&provider.shared_id(), outcome) {
             return Answer::Now(Err(thrown));
         }
     }
-    Answer::Now(Ok(firing.report))
+    Answer::Now(Ok(firing.over()))
 }
 
 /// An event that providers look at, and what came of it so far.
@@ -86,12 +87,16 @@ struct Firing<'a> {
     event: &'a HookEvent<'a>,
     config: &'a Data,
     strict: bool,
+    /// Records of those who looked, which are not written yet: most have nothing to say, and these are put down together.
+    looked: Vec<LifecycleRecord>,
     report: FireReport,
 }
 
 impl Firing<'_> {
     /// Lets a provider look that may wait.
     async fn wait_for(&mut self, provider: &Rc<dyn ReminderProvider>) -> Outcome<()> {
+        // A script may read the log.
+        self.put_down();
         let (turn, id) = (self.turn, provider.shared_id());
         let cancel = turn.scope.cancel.child();
         let scope = Scope { cancel: cancel.clone(), ..turn.scope.clone() };
@@ -103,19 +108,18 @@ impl Firing<'_> {
 
     /// Admits what a provider added, or deals with what it threw.
     fn take_in(&mut self, id: &Arc<str>, outcome: Outcome<Vec<ReminderSpec>>) -> Outcome<()> {
-        let (turn, event) = (self.turn, self.event);
+        let turn = self.turn;
         let thrown = match outcome {
             Ok(specs) => {
-                evaluated(turn, event, id, !specs.is_empty(), None);
-                self.report.reports.extend(specs.into_iter().map(|spec| admit(turn, event, id, spec)));
+                self.admit(id, specs, None);
                 return Ok(());
             }
             Err(thrown) => thrown,
         };
         let (good, faults) = parts(id, thrown, self.strict);
         let said = faults.first().map(|thrown| Arc::from(thrown.to_string()));
-        evaluated(turn, event, id, !good.is_empty(), said);
-        self.report.reports.extend(good.into_iter().map(|spec| admit(turn, event, id, spec)));
+        self.admit(id, good, said);
+        self.put_down();
         for thrown in faults {
             if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline) {
                 return Err(thrown);
@@ -129,6 +133,30 @@ impl Firing<'_> {
             turn.scope.note(Note::of_fault(id.clone(), thrown));
         }
         Ok(())
+    }
+
+    /// Admits what a provider has, behind the record that it looked.
+    fn admit(&mut self, id: &Arc<str>, specs: Vec<ReminderSpec>, error: Option<Arc<str>>) {
+        let (turn, event) = (self.turn, self.event);
+        self.looked.push(LifecycleRecord::ProviderEvaluated {
+            provider_id: id.clone(),
+            event: event.kind().pascal().clone(),
+            fired: !specs.is_empty(),
+            error,
+        });
+        if !specs.is_empty() {
+            self.put_down();
+            self.report.reports.extend(specs.into_iter().map(|spec| admit(turn, event, id, spec)));
+        }
+    }
+
+    fn put_down(&mut self) {
+        self.turn.session.log_lifecycle(self.turn.scope, std::mem::take(&mut self.looked));
+    }
+
+    fn over(mut self) -> FireReport {
+        self.put_down();
+        self.report
     }
 }
 
@@ -144,12 +172,6 @@ fn admit(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, spec: ReminderSpe
         reminder_id: admitted.reminder.id.clone(),
         deduped_count: admitted.replaced.len(),
     }
-}
-
-fn evaluated(turn: Turn<'_>, event: &HookEvent<'_>, id: &Arc<str>, fired: bool, error: Option<Arc<str>>) {
-    let event = event.kind().pascal().clone();
-    let record = LifecycleRecord::ProviderEvaluated { provider_id: id.clone(), event, fired, error };
-    turn.session.log_lifecycle(turn.scope, [record]);
 }
 
 /// The reminders that can be admitted, and what was thrown. Strict means all or none.

@@ -1,0 +1,90 @@
+//! What tool calls ended in, as handlers and providers see it.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use crate::data::{Data, shared};
+use crate::message::ToolCall;
+
+/// What a tool call ended in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// What the model will see.
+    pub text: Arc<str>,
+    /// Whether the runtime or the tool cut it short.
+    pub truncated: bool,
+    /// Whether the call succeeded.
+    pub ok: bool,
+    /// The value that the tool returned.
+    pub value: Data,
+}
+
+impl ToolResult {
+    /// As scripts see it: `{text, truncated, ok}`.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        Data::dict(self.fields())
+    }
+
+    fn fields(&self) -> [(Arc<str>, Data); 3] {
+        [
+            (shared!("ok"), self.ok.into()),
+            (shared!("text"), (&self.text).into()),
+            (shared!("truncated"), self.truncated.into()),
+        ]
+    }
+}
+
+/// What one of the calls of a turn ended in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolRow {
+    /// The tool.
+    pub name: Arc<str>,
+    /// The call.
+    pub tool_call_id: Arc<str>,
+    /// What it gave.
+    pub result: ToolResult,
+}
+
+impl ToolRow {
+    /// The row of a call.
+    #[must_use]
+    pub fn new(call: &ToolCall, result: ToolResult) -> ToolRow {
+        ToolRow { name: call.name.clone(), tool_call_id: call.id.clone(), result }
+    }
+
+    /// As scripts see it: the fields of the result, `name` and `tool_call_id`.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        let named = [(shared!("name"), (&self.name).into()), (shared!("tool_call_id"), (&self.tool_call_id).into())];
+        Data::dict(self.result.fields().into_iter().chain(named))
+    }
+}
+
+/// What the calls of a turn ended in, in their order. A turn has several events that carry it, and most often nobody looks at
+/// it as a script would.
+#[derive(Debug, Default)]
+pub struct ToolResults {
+    rows: Vec<ToolRow>,
+    read: OnceCell<Data>,
+}
+
+impl ToolResults {
+    /// The rows.
+    #[must_use]
+    pub fn rows(&self) -> &[ToolRow] {
+        &self.rows
+    }
+
+    /// As scripts see it: a list of dicts.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        self.read.get_or_init(|| self.rows.iter().map(ToolRow::to_data).collect()).clone()
+    }
+}
+
+impl From<Vec<ToolRow>> for ToolResults {
+    fn from(rows: Vec<ToolRow>) -> ToolResults {
+        ToolResults { rows, read: OnceCell::new() }
+    }
+}
