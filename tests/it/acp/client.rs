@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -195,6 +195,11 @@ impl Client {
         self.until(&format!("an answer to {id}"), move |frame| {
             frame.get("method").is_none() && frame.get("id") == Some(&wanted)
         })
+    }
+
+    /// The next question of the agent.
+    pub(super) fn question(&mut self) -> Value {
+        self.until("a question", |frame| frame.get("method").is_some() && frame.get("id").is_some())
     }
 
     /// The next update of this kind.
