@@ -9,7 +9,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serve::acp::update::ReminderUpdates;
 use serve::acp::{self, Bounds, Streams};
 use serve::host::{Mode, Served, Settings};
-use std::io::{stdin, stdout};
+use std::io::{IsTerminal, stdin, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -72,7 +72,6 @@ fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
     let settings = Settings {
         workers: args.workers.map_or(usual.workers, usize::from),
         sessions: args.max_sessions.map_or(usual.sessions, |most| most as usize),
-        ..usual
     };
     let served = Served {
         source,
@@ -91,16 +90,22 @@ fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
         reminders: args.reminder_updates.parse().unwrap_or_default(),
     };
     raise_limit_of_files();
+    if stdin().is_terminal() {
+        eprintln!("harn: waiting for an editor, which writes lines of JSON-RPC to standard input; Ctrl-C ends it");
+    }
     let streams =
         Streams { input: Box::new(stdin()), output: Box::new(stdout()), ended: Some(Box::new(wait_for_end_of_input)) };
     acp::serve(served, streams, settings, signalled)
 }
 
+/// How many files may be open. Programs that tools start get the same limit, and some of them close every number below it.
+const FILES: u64 = 65_536;
+
 /// Each session may hold a connection of its own, and the usual limit is a thousand. Where the system refuses more, as many
 /// sessions work as there are connections.
 fn raise_limit_of_files() {
-    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, soft.max(hard.min(FILES)), hard);
     }
 }
 

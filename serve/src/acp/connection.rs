@@ -32,6 +32,10 @@ const REQUESTS: [&str; 9] = [
     "session/close",
 ];
 
+/// Requests of the protocol, or of its next version, that are not answered. Their names are near to those that are.
+const NOT_OFFERED: [&str; 6] =
+    ["session/set_model", "session/set_config_option", "session/delete", "session/fork", "session/set_title", "logout"];
+
 /// How many names of unknown notifications are told of.
 const NAMES_TOLD: usize = 64;
 
@@ -86,6 +90,7 @@ impl Front {
             "session/load" => Answer::later(sessions.again(params, true)),
             "session/resume" => Answer::later(sessions.again(params, false)),
             "session/close" => Answer::later(sessions.close(params)),
+            it if NOT_OFFERED.contains(&it) => Answer::Now(Err(Refusal::not_offered(it))),
             _ => match Method::of(&method) {
                 Some(known) => Answer::later(injection::settled(injection::accept(&sessions.host, known, params))),
                 None => {

@@ -96,6 +96,12 @@ impl Refusal {
             .suggestion(nearest(method, known))
     }
 
+    /// A method of the protocol that this agent does not offer.
+    pub(crate) fn not_offered(method: &str) -> Refusal {
+        let message = format!("`{method}` is not offered, as the capabilities in the answer to `initialize` say");
+        Refusal::new(ErrorCode::METHOD_NOT_FOUND, "HARN-ACP-004", message).reason("not_offered")
+    }
+
     pub(crate) fn not_initialized(method: &str) -> Refusal {
         let message = format!("`{method}` comes before `initialize`, which must be the first request");
         Refusal::new(NOT_INITIALIZED, "HARN-ACP-005", message).reason("not_initialized")
