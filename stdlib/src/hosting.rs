@@ -32,6 +32,8 @@ pub struct Hosting {
     pub metadata: Data,
     /// The session's mode; the host may change it at any time.
     pub mode: Arc<Mutex<Arc<str>>>,
+    /// The modes that there are.
+    pub modes: &'static [&'static str],
     /// Ready once there is room for more to be shown: waited for before each call of a model and each tool.
     pub room: Rc<dyn Fn() -> Local<'static, ()>>,
     /// Shows what the script tells the person.
@@ -67,6 +69,16 @@ impl Hosting {
     #[must_use]
     pub fn mode(&self) -> Arc<str> {
         self.mode.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Gives the session another mode; false where it is in that one.
+    pub(crate) fn set_mode(&self, mode: &str) -> bool {
+        let mut now = self.mode.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = &**now != mode;
+        if is_new {
+            *now = mode.into();
+        }
+        is_new
     }
 
     /// Asks the user; nothing where no prompt is at hand, or nobody answers.

@@ -92,6 +92,7 @@ impl From<Said> for Event {
         match said {
             Said::Status(text) => Event::Status(text),
             Said::Title(title) => Event::Title(title),
+            Said::Mode(mode) => Event::Mode(mode),
             Said::Plan(entries) => Event::Plan(entries),
             Said::Artifact { name, parts } => Event::Artifact { name, parts },
         }

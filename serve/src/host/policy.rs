@@ -131,6 +131,6 @@ mod tests {
         };
         assert_eq!(why(r#"{"permission": "it costs money"}"#), "it costs money");
         assert_eq!(why(r#"{"permission": true}"#), "`t` needs a permission");
-        assert_eq!(why(r#"{"permission": " "}"#), "");
+        assert_eq!(why(r#"{"permission": " "}"#), "`t` needs a permission", "it says nothing, but wants one");
     }
 }

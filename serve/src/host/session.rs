@@ -73,6 +73,7 @@ impl Session {
             cwd: new.cwd.clone(),
             metadata: new.metadata.clone(),
             mode: mode.clone(),
+            modes: Mode::WORDS,
             room,
             approver: Some(approver),
             say: shown.clone().say_for_script(),

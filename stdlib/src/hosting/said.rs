@@ -12,6 +12,8 @@ pub enum Said {
     Title(Arc<str>),
     /// What it means to do; each plan takes the place of the last.
     Plan(Vec<PlanEntry>),
+    /// The session has another mode.
+    Mode(Arc<str>),
     /// Something made for the person.
     Artifact {
         /// What it is called.
@@ -82,6 +84,7 @@ impl Said {
         match self {
             Self::Status(text) => format!("{text}\n"),
             Self::Title(title) => format!("# {title}\n"),
+            Self::Mode(mode) => format!("({mode})\n"),
             Self::Plan(entries) => entries.iter().map(line).collect(),
             Self::Artifact { name, parts } => {
                 let parts: String = parts.iter().map(Part::to_text).collect();

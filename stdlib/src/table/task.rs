@@ -34,8 +34,9 @@ lang::builtins! { "task" =>
     waits "ask(question: string) -> string | nil" ask;
     /// Refuses the task and ends the pipeline: where the run is served the prompt is refused, else the run ends with exit code 1.
     plain "reject(reason: string) -> never" reject;
-    /// The mode of the session that the script is served in; nil where nobody serves it.
-    plain "mode() -> string | nil" mode;
+    /// The mode of the session that the script is served in; nil where nobody serves it. With `id` it is that one from now on, and
+    /// the person sees it.
+    waits "mode(id: string? = nil) -> string | nil" mode;
 }
 
 fn status(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -97,9 +98,24 @@ fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Err(Raise::exit(1))
 }
 
-fn mode(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn mode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    Ok(world.hosting.as_ref().map_or(Value::Nil, |hosting| Value::str(&hosting.mode())))
+    let Some(hosting) = world.hosting.clone() else { return Ok(Wait::ready(Ok(Value::Nil))) };
+    let Some(id) = args::opt_str(args, 0)?.cloned() else { return Ok(Wait::ready(Ok(Value::str(&hosting.mode())))) };
+    if !hosting.modes.contains(&id.as_str()) {
+        let raise = Raise::error(VALUES, format!("there is no mode `{id}`")).about(0, "no such mode");
+        return Err(match nearest(id.as_str(), hosting.modes.iter().copied()) {
+            Some(near) => raise.help(format!("did you mean `{near}`?")),
+            None => raise.help(format!("the modes are {}", hosting.modes.join(", "))),
+        });
+    }
+    Ok(Wait::new(async move {
+        if hosting.set_mode(&id) {
+            (hosting.room)().await;
+            (hosting.say)(Said::Mode(Arc::from(id.as_str())));
+        }
+        Ok(Value::Str(id))
+    }))
 }
 
 /// Tells the person, once there is room for it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 
 use crate::host::testing::{Watcher, front, host, named, says};
-use crate::host::{Ended, Handle, Host, Stop, Verdict};
+use crate::host::{Ended, Event, Handle, Host, Stop, Verdict};
 
 /// The prompt names the tools that the model calls; what the model reads of them is what the pipeline returns.
 const SCRIPT: &str = r#"
@@ -137,6 +137,33 @@ fn a_question_that_nobody_answers_ends_with_its_prompt() {
 }
 
 #[test]
+fn a_script_may_change_the_mode() {
+    let script = r#"
+let write = tool_define(tool_registry(), "write", "W.", {handler: { a -> "ran" }, parameters: {}, annotations: {permission: true}})
+pipeline default(task) {
+  if task == "wrong" { task.mode("atuo") }
+  llm_mock({tool_calls: [{name: "write", arguments: {}}]})
+  llm_mock({text: "well"})
+  println(task.mode())
+  task.mode(task)
+  agent_loop(task, nil, {provider: "mock", tools: write, reminders: false})
+  return task.mode()
+}"#;
+    let (host, watcher) = host(script, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        session.prompt(says("auto")).await.unwrap();
+        session.prompt(says("auto")).await.unwrap();
+        assert!(watcher.asked().is_empty());
+        assert_eq!((&*session.mode(), &*watcher.text("s")), ("auto", "wellautowellauto"));
+        let told = watcher.all().into_iter().filter(|(_, event)| matches!(event, Event::Mode(_))).count();
+        assert_eq!(told, 1, "it is told of once");
+        let Stop::Failed(failure) = session.prompt(says("wrong")).await.unwrap().stop else { panic!() };
+        assert!(failure.drawn.contains("did you mean `auto`?"), "{}", failure.drawn);
+    });
+}
+
+#[test]
 fn sub_agents_ask_too() {
     let script = r#"
 let write = tool_define(tool_registry(), "write", "W.", {handler: { a -> "ran" }, parameters: {}, annotations: {permission: true}})
@@ -144,14 +171,14 @@ pipeline default(task) {
   llm_mock({tool_calls: [{name: "write", arguments: {}}]})
   llm_mock({text: "well"})
   let result = sub_agent_run(task, {provider: "mock", tools: write, reminders: false})
-  return "${result.tools.successful} ${result.tools.rejected}"
+  return result.transcript.messages[2].content
 }"#;
     let (host, watcher) = host(script, 1);
     front(async {
         watcher.will_say([Some(Verdict::RejectOnce)]);
         let session = host.open(named("s")).await.unwrap();
         session.prompt(says("go")).await.unwrap();
-        assert_eq!(watcher.text("s"), "0 1");
+        assert_eq!(watcher.text("s"), "not run: permission refused (the user has refused it)");
         assert_eq!(&*watcher.asked()[0].session_id, "s");
     });
 }

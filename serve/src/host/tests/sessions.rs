@@ -64,6 +64,9 @@ fn a_peer_without_room_holds_up_the_session_and_no_other() {
     front(async {
         let full = host.open(named(FULL)).await.unwrap();
         let (ended, ()) = tokio::join!(full.prompt(says("go")), async {
+            while watcher.asked_for_room() == 0 {
+                tokio::task::yield_now().await;
+            }
             assert_eq!(once(&host, "a", "go").await.stop, Stop::Done);
             assert_eq!(watcher.asked_for_room(), 1 + 3, "before each model and each tool");
             assert!(full.cancel("enough"));

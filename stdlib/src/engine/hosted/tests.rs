@@ -14,6 +14,7 @@ fn hosting() -> Rc<Hosting> {
         cwd: None,
         metadata: Data::Nil,
         mode: Arc::new(Mutex::new("ask".into())),
+        modes: &["ask"],
         room: Rc::new(|| Box::pin(ready(()))),
         approver: None,
         say: Rc::new(|_| ()),
