@@ -1,5 +1,6 @@
 //! Served sessions, without a wire.
 
+mod ask;
 mod cancel;
 mod permission;
 mod prompt;

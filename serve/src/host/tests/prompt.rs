@@ -23,6 +23,7 @@ fn what_a_pipeline_returns_is_shown_once() {
                 if task == \"text\" { return \"plain\" }\n\
                 if task == \"data\" { return {answer: 42} }\n\
                 if task == \"loop\" { llm_mock({text: \"done\"}); return agent_loop(task, nil, {provider: \"mock\"}).text }\n\
+                if task == \"sub\" { return sub_agent_run(task, {reminders: false, llm_caller: { a -> \"below\" }}) }\n\
                 if task == \"again\" { return kept }\n\
                 if task == \"keep\" { llm_mock({text: \"kept\"}); kept = agent_loop(task, nil, {provider: \"mock\"}); return kept }\n\
                 if task == \"int\" { return 3 }\n\
@@ -38,6 +39,7 @@ fn what_a_pipeline_returns_is_shown_once() {
             ("text", Stop::Done, "plain"),
             ("data", Stop::Done, r#"{"answer":42}"#),
             ("loop", Stop::Done, "done"),
+            ("sub", Stop::Done, "below"),
             ("keep", Stop::Done, "kept"),
             ("again", Stop::Done, "kept"),
             ("int", Stop::Done, ""),

@@ -105,12 +105,13 @@ fn news(text: &str, hosting: &Hosting) -> Option<Arc<str>> {
     (!text.trim().is_empty() && !hosting.is_shown(text)).then(|| text.into())
 }
 
-/// Of the result of a loop: a dict that holds its transcript.
+/// Of the result of a loop, or of a sub-agent: a dict that holds its transcript.
 fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
     let dict = value.as_dict()?;
     dict.get_str("transcript")?.as_host::<TranscriptValue>()?;
     let status: LoopStatus = dict.get_str("status")?.as_str()?.parse().ok()?;
-    let stop_reason = dict.get_str("stop_reason")?.as_str()?;
+    // That of a sub-agent gives none.
+    let stop_reason = dict.get_str("stop_reason").and_then(Value::as_str).unwrap_or(status.as_str());
     let error = dict.get_str("error").map(to_data_lossy).unwrap_or_default();
     let message = error.get("message").as_str().unwrap_or(stop_reason);
     Some(match status {

@@ -1,0 +1,88 @@
+//! Scripts that ask the user, and refuse.
+
+use crate::host::testing::{front, host, host_of, named, says, served};
+use crate::host::{Event, Stop};
+
+#[test]
+fn the_next_prompt_is_the_answer_and_goes_on_in_the_same_call() {
+    let text = "var calls = 0\n\
+                pipeline default(task) {\n\
+                calls = calls + 1\n\
+                let name = task.ask(\"Who?\")\n\
+                let again = task.ask(\"Sure, ${name}?\")\n\
+                return \"${calls} ${name} ${again}\" }";
+    let text = text.replace("default(task)", "default()");
+    let (host, watcher) = host(&text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("Who?".into()));
+        assert!(!session.is_busy());
+        assert_eq!(session.prompt(says("me")).await.unwrap().stop, Stop::Asked("Sure, me?".into()));
+        assert_eq!(session.prompt(says("yes")).await.unwrap().stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "1 me yes");
+        let asked = watcher.all().into_iter().filter(|(_, event)| matches!(event, Event::Question(_)));
+        assert_eq!(asked.count(), 2);
+    });
+}
+
+#[test]
+fn a_question_that_waits_can_be_cancelled_and_the_next_prompt_is_one_of_its_own() {
+    let text = "var ended = 0\n\
+                pipeline default() { try { task.ask(\"Well?\") } finally { ended = ended + 1 }; return \"${ended}\" }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("Well?".into()));
+        assert!(session.cancel("never mind"));
+        while session.cancel("never mind") {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("Well?".into()));
+        assert_eq!(session.prompt(says("fine")).await.unwrap().stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "2");
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("Well?".into()));
+        host.close("s").await.unwrap();
+    });
+}
+
+#[test]
+fn questions_side_by_side_are_asked_one_after_the_other() {
+    let text = "pipeline default() { return (parallel each [\"a\", \"b\"] { x -> x + task.ask(x) }).join(\" \") }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("a".into()));
+        assert_eq!(session.prompt(says("1")).await.unwrap().stop, Stop::Asked("b".into()));
+        assert_eq!(session.prompt(says("2")).await.unwrap().stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "a1 b2");
+    });
+}
+
+#[test]
+fn who_refuses_ends_the_prompt_past_every_catch() {
+    let text = "pipeline default() { try { task.reject(\"not my field\") } catch e { return \"caught\" } }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Refused("not my field".into()));
+        }
+        assert_eq!(watcher.text("s"), "");
+    });
+}
+
+#[test]
+fn the_time_that_the_user_thinks_is_not_the_prompts() {
+    let mut served = served("a.harn", "pipeline default() { task.ask(\"Well?\"); return \"ok\" }", 1, None);
+    served.run = std::sync::Arc::new(|| stdlib::RunOptions {
+        limits: stdlib::limits::RunLimits { time: Some(std::time::Duration::from_millis(500)), ..Default::default() },
+        ..Default::default()
+    });
+    let (host, _) = host_of(served);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        session.prompt(says("go")).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        assert_eq!(session.prompt(says("fine")).await.unwrap().stop, Stop::Done);
+    });
+}
