@@ -8,10 +8,13 @@ use std::rc::Rc;
 /// Asked at every operation; its error ends the script.
 pub(crate) type Watch = Rc<dyn Fn() -> Result<(), Box<Raise>>>;
 
+/// Which rows of the table of builtins are offered.
+pub(crate) type Offers = fn(&'static Builtin) -> bool;
+
 /// What a [`super::Voice`] is made with.
 pub(crate) struct Surroundings {
     /// Which rows of the table of builtins it offers.
-    pub(crate) offers: fn(&'static Builtin) -> bool,
+    pub(crate) offers: Offers,
     /// Reads the files that it imports; without one it imports nothing.
     pub(crate) loader: Option<Rc<dyn Loader>>,
     /// Whether it may run text as code.

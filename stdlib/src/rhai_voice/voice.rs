@@ -1,6 +1,6 @@
 //! A Rhai engine with what it may reach.
 
-use super::Surroundings;
+use super::surroundings::{Offers, Surroundings};
 use super::errors::terminated;
 use super::function::Holder;
 use super::import::Resolver;
@@ -26,7 +26,7 @@ const EXPRESSION_DEPTH: usize = 100;
 /// An engine and what its scripts reach.
 pub(crate) struct Voice {
     engine: Engine,
-    offers: fn(&'static Builtin) -> bool,
+    offers: Offers,
     /// The files that were read, by the names that errors give them.
     sources: RefCell<BTreeMap<String, SourceRef>>,
     /// Its closures out in the run.
@@ -103,9 +103,9 @@ struct Offer {
 }
 
 impl Offer {
-    fn of(offers: fn(&'static Builtin) -> bool) -> Self {
+    fn of(offers: Offers) -> Self {
         thread_local! {
-            static MADE: RefCell<Vec<(fn(&'static Builtin) -> bool, Offer)>> = const { RefCell::new(Vec::new()) };
+            static MADE: RefCell<Vec<(Offers, Offer)>> = const { RefCell::new(Vec::new()) };
         }
         let found = MADE.with_borrow(|made| {
             let same = made.iter().find(|(known, _)| std::ptr::fn_addr_eq(*known, offers));
