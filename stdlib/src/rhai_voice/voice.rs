@@ -1,6 +1,5 @@
 //! A Rhai engine with what it may reach.
 
-use super::surroundings::{Offers, Surroundings};
 use super::errors::terminated;
 use super::function::Holder;
 use super::import::Resolver;
@@ -8,6 +7,7 @@ use super::member::{add_members, walks};
 use super::method::add_methods;
 use super::offer::modules;
 use super::shadow::{rename_tokens, shadows};
+use super::surroundings::{Offers, Surroundings};
 use super::task::add_tasks;
 use super::value::Opaque;
 use crate::table::registry;
