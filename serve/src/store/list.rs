@@ -30,7 +30,7 @@ pub struct Page {
 
 impl Store {
     /// Sessions on a page, where nobody says otherwise.
-    pub const PAGE: usize = 50;
+    pub const PAGE: usize = 100;
 
     /// A page of the sessions, those that were last at work first; with `cwd` only those that work there. A cursor is what
     /// the page before gave.
