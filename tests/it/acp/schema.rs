@@ -97,6 +97,9 @@ impl Protocol {
                 self.valid("RequestId", &frame["id"])?;
                 self.valid("RequestPermissionRequest", &frame["params"])
             }
+            Some("$/cancel_request") if has(&["method", "params"]) => {
+                self.valid("CancelRequestNotification", &frame["params"])
+            }
             Some(method) if has(&["method", "params"]) => {
                 let definition = ours::NOTIFICATIONS.iter().find(|(of, _)| *of == method);
                 let (_, definition) = definition.ok_or_else(|| format!("`{method}` is no notification of ours"))?;
