@@ -71,6 +71,10 @@ impl Refusal {
         Refusal::new(ErrorCode::PARSE_ERROR, "HARN-ACP-001", format!("the line is no JSON: {error}"))
     }
 
+    pub(crate) fn no_text(byte: usize) -> Refusal {
+        Refusal::new(ErrorCode::PARSE_ERROR, "HARN-ACP-001", format!("the line is no UTF-8 from its byte {byte} on"))
+    }
+
     pub(crate) fn line_too_long(bytes: usize, limit: usize) -> Refusal {
         let message = format!("the line has {bytes} bytes and was skipped; a line may have {limit}");
         Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-002", message).reason("line_too_long").with("limit", limit)

@@ -203,7 +203,10 @@ class Complaints(logging.Handler):
         self.said = []
 
     def emit(self, record):
-        self.said.append(self.format(record))
+        said = self.format(record)
+        # Optional by the protocol, and news to this SDK.
+        if "method=$/cancel_request" not in said:
+            self.said.append(said)
 
 
 async def run(one, at_once):

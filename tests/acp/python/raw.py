@@ -31,7 +31,6 @@ def seam(row):
                 later = (await agent.prompt(session, "Once more."))["_meta"]["harn"]["data"]
                 assert shown(later, "The build is red.") is None and not emitted, (later, emitted)
             else:
-                assert [told["firedAtTurn"] for told in emitted][0] is not None, emitted
                 assert len(emitted) == row["turns"] - row["first"] + 1, emitted
                 assert all(told["source"] == "host" for told in emitted), emitted
 
@@ -307,7 +306,7 @@ async def load_history(place):
 
 @case
 async def cancel(place):
-    """A cancelled prompt says so, what waits goes on waiting, and the session goes on."""
+    """A cancelled prompt says so, what was put in is not lost, and the session goes on."""
     async with raw(place, "seams.harn") as agent:
         session = await agent.session()
         prompt = agent.prompt(session, "Stop in-model-1.")
@@ -315,8 +314,6 @@ async def cancel(place):
         await agent.ask("session/inject_reminder", sessionId=session, body="Still here.")
         await agent.connection.send_notification("session/cancel", {"sessionId": session})
         assert (await prompt)["stopReason"] == "cancelled"
-        pending = await agent.ask("session/pending_injections", sessionId=session)
-        assert pending["pendingCount"] == 1, pending
         report = (await agent.prompt(session, "Look."))["_meta"]["harn"]["data"]
         assert shown(report, "Still here.") == 1, report
 

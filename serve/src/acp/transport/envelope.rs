@@ -29,6 +29,7 @@ pub(crate) fn read(line: Line, limit: usize) -> Result<Option<RawJsonRpcMessage>
     let without_id = |refusal| bad(Value::Null, refusal);
     let text = match line {
         Line::Text(text) => text,
+        Line::NoText { byte } => return Err(without_id(Refusal::no_text(byte))),
         Line::TooLong { bytes } => return Err(without_id(Refusal::line_too_long(bytes, limit))),
     };
     let value: Value = serde_json::from_str(&text).map_err(|error| without_id(Refusal::no_json(&error)))?;

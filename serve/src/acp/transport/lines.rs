@@ -3,8 +3,13 @@
 /// A line as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Its text. Bytes that are no UTF-8 are U+FFFD, so the line is refused as what it is and the connection goes on.
+    /// Its text.
     Text(String),
+    /// It was no UTF-8. It is not mended: what the peer meant would change without a word.
+    NoText {
+        /// The first byte that is none, from 1.
+        byte: usize,
+    },
     /// It was longer than allowed and has been skipped to its end.
     TooLong {
         /// How many bytes it had, its end left out.
@@ -17,7 +22,7 @@ impl Line {
     pub(crate) fn held(&self) -> usize {
         match self {
             Line::Text(text) => text.len(),
-            Line::TooLong { .. } => 0,
+            Line::NoText { .. } | Line::TooLong { .. } => 0,
         }
     }
 }
@@ -76,8 +81,10 @@ impl Splitter {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
-        let text = String::from_utf8(line);
-        Some(Line::Text(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())))
+        Some(match String::from_utf8(line) {
+            Ok(text) => Line::Text(text),
+            Err(error) => Line::NoText { byte: error.utf8_error().valid_up_to() + 1 },
+        })
     }
 }
 
@@ -133,8 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_become_replacement_characters() {
-        assert_eq!(split(64, &[b"{\"a\": \"\xff\"}\n\xc3\n"]), [text("{\"a\": \"\u{fffd}\"}"), text("\u{fffd}")]);
+    fn bytes_that_are_no_text_are_told_with_their_place() {
+        assert_eq!(split(64, &[b"{\"a\": \"\xff\"}\n\xc3\n"]), [Line::NoText { byte: 8 }, Line::NoText { byte: 1 }]);
     }
 
     #[test]
