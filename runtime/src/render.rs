@@ -161,9 +161,9 @@ fn plain(body: &str) -> Arc<str> {
     text.push_str("System reminder:\n");
     // Most bodies have nothing to hide.
     if body.chars().any(is_hidden) {
-        text.extend(body.chars().map(visible))
+        text.extend(body.chars().map(visible));
     } else {
-        text.push_str(body)
+        text.push_str(body);
     }
     text.into()
 }

@@ -183,7 +183,7 @@ impl Updates {
     fn user_said(&self, id: &Arc<str>, content: &Data) -> Vec<Frame> {
         let chunk = |chunk: acp::ContentChunk| {
             let update = acp::SessionUpdate::UserMessageChunk(chunk.message_id(acp::MessageId::new(id.clone())));
-            Some(session_update(&self.session_id, serde_json::to_value(update).ok()?))
+            Some(session_update(&self.session_id, &serde_json::to_value(update).ok()?))
         };
         content::of_message(content).into_iter().filter_map(chunk).collect()
     }
@@ -235,7 +235,7 @@ impl Updates {
         // All of it is text, numbers, lists and dicts.
         let Ok(mut update) = serde_json::to_value(update) else { return Vec::new() };
         decorate(&mut update, std::mem::take(&mut self.untold));
-        vec![session_update(&self.session_id, update)]
+        vec![session_update(&self.session_id, &update)]
     }
 
     fn made_id(&mut self, what: &str) -> Arc<str> {
@@ -245,7 +245,7 @@ impl Updates {
 }
 
 /// The notification that carries an update.
-fn session_update(session_id: &str, update: Value) -> Frame {
+fn session_update(session_id: &str, update: &Value) -> Frame {
     Frame { method: "session/update", params: json!({"sessionId": session_id, "update": update}) }
 }
 

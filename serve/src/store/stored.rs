@@ -88,7 +88,7 @@ impl Stored {
     /// The pending reminders with what is left of their TTLs, oldest first.
     #[must_use]
     pub fn pending(&self) -> Vec<Reminder> {
-        self.life().into_iter().flat_map(SessionLife::pending).map(|pending| pending.present()).collect()
+        self.life().into_iter().flat_map(SessionLife::pending).map(Biography::present).collect()
     }
 
     /// What waits in its queue, first in first.
@@ -122,7 +122,7 @@ impl Stored {
             uncharged: pending.uncharged(),
         };
         let open: Vec<_> = life.into_iter().flat_map(SessionLife::open_prompts).collect();
-        let answer = |prompt: &Prompt| fold.messages.get(usize::try_from(prompt.message_count).ok()?);
+        let answer = |prompt: &Prompt| fold.messages.get(prompt.message_count);
         // A process may have ended when reminders were on the log as fired, and their prompt was not.
         let fired = life.into_iter().flat_map(SessionLife::pending).map(Biography::uncharged).max().unwrap_or(0);
         let sent = u32::try_from(open.len()).unwrap_or(u32::MAX);

@@ -92,7 +92,8 @@ fn check_annotations(annotations: &Value) -> Result<(), Box<Raise>> {
         return Err(Raise::error(lang::check::codes::TYPE, message));
     };
     let is_text = |value: &Value| value.as_str().is_some();
-    let checks: [(&str, &str, &dyn Fn(&Value) -> bool); 5] = [
+    type Check<'a> = &'a dyn Fn(&Value) -> bool;
+    let checks: [(&str, &str, Check<'_>); 5] = [
         ("sequential", "a bool", &|value| matches!(value, Value::Bool(_))),
         ("timeout_ms", "a number of at least 1", &|value| value.as_int().is_some_and(|ms| ms >= 1)),
         ("permission", "a bool, or a string that says why", &|value| matches!(value, Value::Bool(_)) || is_text(value)),

@@ -221,12 +221,16 @@ fn join(last: &mut Event, event: Event) -> Option<Event> {
 fn weight(event: &Event) -> usize {
     match event {
         Event::UserMessage { content, .. } => content.weight(),
-        Event::Text { text, .. } | Event::Thought { text, .. } => text.len(),
         Event::ToolCall { call, annotations } => call.arguments.weight() + annotations.weight(),
         Event::ToolEnded { text, value, .. } => text.len() + value.weight(),
         Event::Plan(entries) => entries.iter().map(|entry| entry.content.len()).sum(),
         Event::Artifact { parts, .. } => parts.iter().map(part_weight).sum(),
-        Event::Title(text) | Event::Status(text) | Event::Question(text) | Event::Mode(text) => text.len(),
+        Event::Text { text, .. }
+        | Event::Thought { text, .. }
+        | Event::Title(text)
+        | Event::Status(text)
+        | Event::Question(text)
+        | Event::Mode(text) => text.len(),
         Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => reminder.body.len(),
         Event::Reminder(_) | Event::Usage { .. } | Event::ToolBegan { .. } => 0,
     }

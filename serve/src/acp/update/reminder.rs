@@ -76,7 +76,7 @@ pub(super) fn frames(session_id: &str, told: &Told, wants_update: bool) -> Vec<F
     };
     let mut frames = Vec::with_capacity(2);
     if wants_update {
-        frames.push(session_update(session_id, with_meta("sessionUpdate", told.update.into())));
+        frames.push(session_update(session_id, &with_meta("sessionUpdate", told.update.into())));
     }
     frames.push(Frame { method: told.notification, params: with_meta("sessionId", session_id.into()) });
     frames
