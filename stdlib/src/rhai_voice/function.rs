@@ -2,7 +2,7 @@
 
 use super::Voice;
 use super::convert::{From, to_dynamic, to_value};
-use super::errors::{raise_of, to_rhai};
+use super::errors::{outcome_of, to_rhai};
 use super::value::Opaque;
 use lang::source::{SourceRef, Span};
 use lang::value::{Callable, HostBox, HostObject, Value};
@@ -128,10 +128,7 @@ impl Held {
             Position::NONE,
         );
         let from = From { voice: &self.voice, context: &context };
-        match self.pointer.call_raw(&context, None, &mut args) {
-            Ok(result) => to_value(result, from),
-            Err(error) => Err(raise_of(*error, from)),
-        }
+        outcome_of(self.pointer.call_raw(&context, None, &mut args), from)
     }
 
     /// Leaves out what it does not take, as calls by the runtime do.

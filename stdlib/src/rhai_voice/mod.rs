@@ -4,7 +4,7 @@
 //!   [`Surroundings`] say which rows of the table of builtins it offers, what a script may use up, and what else it knows.
 //! - [`Script`]: a parsed file. [`Voice::pipeline`] makes a function of the run of it.
 //! - `value`: values of the language that Rhai has no type for, as one opaque type. `convert`: all others, both ways.
-//! - `function`: closures of Rhai as functions of the run. `offer`, `method`, `member`: the table of builtins as functions,
+//! - `function`: closures of Rhai as functions of the run; `once`: what runs once. `offer`, `method`, `member`: the table of builtins as functions,
 //!   methods and properties of Rhai; `task`: syntax as functions; `shadow`, `size`: what of Rhai's own library is replaced.
 //!   `import`: files that import one another.
 //! - [`Session`]: pieces of a REPL that share their names. [`rhai_definitions`]: what editors are told.
@@ -32,6 +32,7 @@ mod import;
 mod member;
 mod method;
 mod offer;
+mod once;
 pub(crate) mod packs;
 mod script;
 mod session;

@@ -1,17 +1,16 @@
 //! A parsed file, and running it: its top level, then its `fn main`.
 
 use super::Voice;
-use super::convert::{From, to_dynamic, to_value};
-use super::errors::{diagnostics_of, raise_of};
+use super::convert::{From, to_dynamic};
+use super::errors::{diagnostics_of, outcome_of};
+use super::once::Once;
 use lang::diagnostic::Diagnostic;
-use lang::source::{SourceRef, Span};
-use lang::value::{Callable, HostBox, HostObject, Value};
-use lang::vm::{Cx, Outcome, Raise, Wait, begin};
+use lang::source::SourceRef;
+use lang::value::Value;
+use lang::vm::Outcome;
 use rhai::grain::{Compiler, SharedProgram, Vm};
 use rhai::{AST, ASTFlags, Dynamic, Expr, Ident, Module, NativeCallContext, Position, Scope, Stmt};
-use std::any::Any;
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A parsed file.
@@ -50,7 +49,7 @@ impl Voice {
         }
         script.ast.set_source(script.source.name());
         let run = Pipeline { voice: self.clone(), source: script.source, ast: script.ast };
-        HostBox::value(PipelineFunction(RefCell::new(Some(run))))
+        Once::value(move || run.run())
     }
 }
 
@@ -129,39 +128,6 @@ impl Pipeline {
             Position::NONE,
         );
         let from = From { voice: &voice, context: &context };
-        match result {
-            Ok(value) => to_value(value, from),
-            Err(error) => Err(raise_of(*error, from)),
-        }
-    }
-}
-
-/// A script as a function of the run.
-struct PipelineFunction(RefCell<Option<Pipeline>>);
-
-impl HostObject for PipelineFunction {
-    fn type_name(&self) -> &'static str {
-        "closure"
-    }
-
-    fn callable(&self) -> Option<&dyn Callable> {
-        Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-impl Callable for PipelineFunction {
-    fn call(&self, cx: &mut Cx<'_>, _: Vec<Value>) -> Result<Wait, Box<Raise>> {
-        match self.0.take() {
-            Some(run) => begin(cx, move || run.run()),
-            None => Ok(Wait::ready(Ok(Value::Nil))),
-        }
-    }
-
-    fn place(&self) -> Option<(SourceRef, Span)> {
-        None
+        outcome_of(result, from)
     }
 }

@@ -1,18 +1,18 @@
 //! A session in Rhai: pieces of text, typed one after another, that share their names.
 
 use super::Voice;
-use super::convert::{From, to_dynamic, to_value};
-use super::errors::{diagnostics_of, raise_of, span_at};
+use super::convert::{From, to_dynamic};
+use super::errors::{diagnostics_of, outcome_of, span_at};
 use super::offer::name_in_rhai;
+use super::once::Once;
 use super::script::{Constants, call_of_main, first, text_of};
 use super::task::described;
 use crate::table::registry;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
-use lang::value::{Callable, HostBox, HostObject, Value};
-use lang::vm::{Cx, Outcome, Raise, Wait, begin};
+use lang::value::Value;
+use lang::vm::Outcome;
 use rhai::{AST, Caches, GlobalRuntimeState, LexError, NativeCallContext, ParseError, ParseErrorType, Position, Scope};
-use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -108,7 +108,7 @@ impl Voice {
 
     fn function(self: &Rc<Self>, session: &Rc<Session>, ast: AST, passes: bool) -> Value {
         let piece = Piece { voice: self.clone(), session: session.clone(), ast, passes };
-        HostBox::value(PieceFunction(RefCell::new(Some(piece))))
+        Once::value(move || piece.run())
     }
 }
 
@@ -172,39 +172,6 @@ impl Piece {
         let source = ast.source();
         let context = NativeCallContext::new_with_all_fields(voice.engine(), "", source, &global, Position::NONE);
         let from = From { voice: &voice, context: &context };
-        match result {
-            Ok(value) => to_value(value, from),
-            Err(error) => Err(raise_of(*error, from)),
-        }
-    }
-}
-
-/// A piece as a function of the run.
-struct PieceFunction(RefCell<Option<Piece>>);
-
-impl HostObject for PieceFunction {
-    fn type_name(&self) -> &'static str {
-        "closure"
-    }
-
-    fn callable(&self) -> Option<&dyn Callable> {
-        Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-impl Callable for PieceFunction {
-    fn call(&self, cx: &mut Cx<'_>, _: Vec<Value>) -> Result<Wait, Box<Raise>> {
-        match self.0.take() {
-            Some(piece) => begin(cx, move || piece.run()),
-            None => Ok(Wait::ready(Ok(Value::Nil))),
-        }
-    }
-
-    fn place(&self) -> Option<(SourceRef, lang::source::Span)> {
-        None
+        outcome_of(result, from)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What Rhai finds gets the codes and the words that the same mistake has in the language itself, at the token it is about.
 //!
-//! - [`raise_of`], [`to_rhai`]: errors of a run, both ways. [`diagnostics_of`]: a text that cannot be read.
+//! - [`outcome_of`], [`raise_of`], [`to_rhai`]: results and errors of a run, both ways. [`diagnostics_of`]: a text that cannot be read.
 //! - `parse`, `lex`, `habits`: what is wrong with a text; `habits` knows constructs of harn and of other languages.
 //! - `run`, `calls`, `names`: what fails while a script runs; `trace`: who called whom.
 //! - `words`, `slips`: types and sentences; words that mean something elsewhere.
@@ -28,7 +28,7 @@ use super::convert::{From, to_value};
 use super::value::Opaque;
 use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};
-use lang::vm::{Raise, Why};
+use lang::vm::{Outcome, Raise, Why};
 use rhai::{Dynamic, EvalAltResult, ParseError, Position};
 
 /// An error of the run on its way through Rhai. What nothing may catch there ends the script.
@@ -56,6 +56,14 @@ pub(super) fn raised_in(error: &EvalAltResult) -> Option<std::rc::Rc<Raise>> {
 /// What ends a script, as the token that says why.
 pub(super) fn terminated(raise: Box<Raise>) -> Dynamic {
     Dynamic::from(Opaque::error(raise))
+}
+
+/// What something in Rhai has come to, as the run has it.
+pub(super) fn outcome_of(result: Result<Dynamic, Box<EvalAltResult>>, from: From<'_>) -> Outcome {
+    match result {
+        Ok(value) => to_value(value, from),
+        Err(error) => Err(raise_of(*error, from)),
+    }
 }
 
 /// An error of Rhai as one of the run; one of the run that only passed through comes back as it was.
