@@ -1,0 +1,53 @@
+//! What it takes to put reminders into a session that is served to an editor, over the pipes that an editor has.
+//!
+//! `cargo bench --bench acp [-- --only trips,stream,flood --runs 11]`. It drives the built `harn serve acp` as an editor does:
+//! lines of JSON to its standard input, lines from its standard output. Beside it, in the same run and over the same pipes,
+//! stands a process that only reads a line as JSON and answers it: what no agent can be faster than. It fails where a bar is
+//! missed or anything is lost.
+//!
+//! - [`agent`]: a process and the lines between. [`echo`]: the one that only answers.
+//! - [`trips`]: one inject after another, at rest and with a loop at work. [`stream`]: a thousand a second for ten seconds, and
+//!   what the model saw. [`flood`]: a hundred thousand at once.
+//! - [`times`]: medians and the like. [`options`]: the command line, shared by the benches.
+
+mod agent;
+mod echo;
+mod flood;
+#[path = "../common/options.rs"]
+mod options;
+mod stream;
+mod times;
+mod trips;
+
+use options::Options;
+use std::process::ExitCode;
+
+/// A part of the bench: whether it holds its bars.
+type Part = fn(&Options) -> bool;
+
+/// The parts, by the name that `--only` takes.
+const PARTS: &[(&str, Part)] = &[("trips", trips::run), ("stream", stream::run), ("flood", flood::run)];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.first().is_some_and(|word| word == echo::WORD) {
+        echo::serve();
+        return ExitCode::SUCCESS;
+    }
+    let options = match Options::read(&args) {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    let asked = PARTS.iter().filter(|(name, _)| options.wants(name));
+    let held = asked.fold(true, |held, (_, part)| part(&options) && held);
+    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Says whether a bar is held.
+fn say(held: bool, what: &str) -> bool {
+    println!("{}  {what}", if held { "held  " } else { "MISSED" });
+    held
+}
