@@ -7,6 +7,7 @@
 //! - [`lines`]: lines that are no messages.
 //! - [`fields`]: each field of each payload wrong in turn.
 //! - [`sessions`]: sessions that are not there, or busy.
+//! - [`store`]: sessions over two processes.
 //! - [`pressure`]: floods, and clients that do not read.
 //! - [`lifetime`]: how a process ends, and what is left of it.
 
@@ -23,3 +24,4 @@ mod schema;
 mod sdk;
 mod sessions;
 mod start;
+mod store;

@@ -1,0 +1,169 @@
+//! Sessions over two processes: the first is killed, the second loads what it has left.
+
+use super::client::Client;
+use super::start::Start;
+use crate::harn::harn;
+use serde_json::{Value, json};
+
+const REMINDER: &str = "Mind the gap.";
+
+/// How often each prompt of a model held the reminder, prompt by prompt.
+fn reminded(answer: &Value) -> Vec<usize> {
+    let prompts = answer["_meta"]["harn"]["data"]["prompts"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    prompts.iter().map(|prompt| prompt.as_str().unwrap().matches(REMINDER).count()).collect()
+}
+
+fn load(client: &mut Client, session: &str) -> Value {
+    let cwd = client.folder().to_owned();
+    client.ask("session/load", json!({"sessionId": session, "cwd": cwd, "mcpServers": []}))
+}
+
+/// What the client was shown of a session since it has this many frames: kind and text.
+fn shown(client: &Client, session: &str) -> Vec<(String, String)> {
+    let of_session = client.frames.iter().filter(|frame| frame["params"]["sessionId"] == session);
+    let updates = of_session.filter_map(|frame| frame["params"].get("update"));
+    let text = |update: &Value| match &update["content"]["text"] {
+        Value::String(text) => text.clone(),
+        _ => update["status"].as_str().unwrap_or_default().to_owned(),
+    };
+    updates.map(|update| (update["sessionUpdate"].as_str().unwrap().to_owned(), text(update))).collect()
+}
+
+fn said(shown: &[(String, String)], kind: &str) -> Vec<String> {
+    shown.iter().filter(|(it, _)| it == kind).map(|(_, text)| text.clone()).collect()
+}
+
+/// Serves `seams.harn`, reminds it for three prompts, and kills it at a gate of its first prompt. The session.
+fn killed_at(start: &Start, gate: &str) -> String {
+    let mut client = start.initialized();
+    let session = client.session();
+    client.ask("session/inject_reminder", json!({"sessionId": session, "body": REMINDER, "ttlTurns": 3}));
+    client.prompt(&session, &format!("Go {gate}"));
+    client.arrived(gate);
+    client.ask("session/inject_reminder", json!({"sessionId": session, "body": "Later.", "dedupeKey": "later"}));
+    client.signal("KILL");
+    assert_eq!(client.ended().code, None);
+    session
+}
+
+#[test]
+fn killed_in_mid_turn_a_session_goes_on_where_it_was() {
+    for (gate, left, calls) in [("in-model-1", 3, 0), ("in-tool", 2, 1), ("in-model-2", 2, 1), ("after-loop", 1, 1)] {
+        let start = Start::agent("seams.harn", &format!("killed-{gate}")).logged();
+        let session = killed_at(&start, gate);
+        let mut client = start.initialized();
+        let listed = client.ask("session/list", json!({}));
+        let row = &listed["sessions"][0];
+        assert_eq!((&row["sessionId"], &row["title"]), (&json!(session), &json!(format!("Go {gate}"))), "{listed}");
+        load(&mut client, &session);
+        let seen = shown(&client, &session);
+        assert_eq!(said(&seen, "user_message_chunk"), [format!("Go {gate}")], "{gate}: {seen:?}");
+        assert_eq!(said(&seen, "tool_call").len() , calls, "{gate}: {seen:?}");
+        assert!(seen.iter().all(|(_, text)| !text.contains(REMINDER)), "{gate}: {seen:?}");
+        let pending = client.ask("session/pending_injections", json!({"sessionId": session}));
+        assert_eq!(pending["pendingCount"], 1, "{gate}: {pending}");
+        // Each of these prompts asks the model twice.
+        let first = client.prompted(&session, "What now?");
+        let prompts = first["_meta"]["harn"]["data"]["prompts"].clone();
+        assert!(prompts[0].as_str().unwrap().contains("Later."), "the queue is delivered: {gate}: {prompts}");
+        let history = prompts[0].as_str().unwrap();
+        assert!(history.contains(&format!("Go {gate}")), "{gate}: the model sees what was before: {history}");
+        assert_eq!(history.contains("not run: the process ended"), gate == "in-tool", "{gate}: {history}");
+        let second = client.prompted(&session, "And then?");
+        let times: usize = reminded(&first).into_iter().chain(reminded(&second)).sum();
+        assert_eq!(times, left, "{gate}: {first}");
+        assert_eq!(client.end().code, Some(0));
+        adds_up(&start, &session);
+    }
+}
+
+/// Each reminder of the session is accounted for over both processes, by the log alone.
+fn adds_up(start: &Start, session: &str) {
+    let log = start.folder().join("log.db");
+    let ran = harn(&["trace", log.to_str().unwrap(), "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let trace: Value = serde_json::from_str(&ran.out).unwrap();
+    let lives: Vec<&Value> =
+        trace["sessions"].as_array().unwrap().iter().filter(|life| life["id"] == session).collect();
+    assert_eq!(lives.len(), 1, "one life over both processes: {trace}");
+    let tally = &lives[0]["conservation"];
+    assert_eq!(tally["holds"], true, "{tally}");
+}
+
+#[test]
+fn what_was_shown_is_shown_again_in_order_and_resumed_without() {
+    let start = Start::agent("tools.harn", "shown-again").logged();
+    let mut client = start.initialized();
+    let session = client.session();
+    client.ask("session/set_mode", json!({"sessionId": session, "modeId": "auto"}));
+    client.prompted(&session, "A note.");
+    let live = shown(&client, &session);
+    let again = |client: &mut Client| {
+        let before = shown(client, &session).len();
+        let loaded = load(client, &session);
+        assert_eq!(loaded["modes"]["currentModeId"], "auto", "{loaded}");
+        let all = shown(client, &session);
+        let texts = |kind: &str| said(&all[before..], kind);
+        assert_eq!(texts("user_message_chunk"), ["A note."]);
+        assert_eq!(texts("agent_message_chunk").concat(), said(&live, "agent_message_chunk").concat());
+        assert_eq!(texts("tool_call").len(), said(&live, "tool_call").len());
+        assert!(texts("tool_call_update").iter().all(|status| status == "completed"), "{all:?}");
+    };
+    // One that is open here is shown again and goes on as it is.
+    again(&mut client);
+    assert_eq!(client.end().code, Some(0));
+    let mut client = start.initialized();
+    let cwd = client.folder().to_owned();
+    client.ask("session/resume", json!({"sessionId": session, "cwd": cwd, "mcpServers": []}));
+    assert!(said(&shown(&client, &session), "user_message_chunk").is_empty());
+    again(&mut client);
+    client.ask("session/close", json!({"sessionId": session}));
+    again(&mut client);
+}
+
+#[test]
+fn a_session_is_open_in_one_process_at_a_time() {
+    let start = Start::agent("seams.harn", "elsewhere").logged();
+    let mut here = start.initialized();
+    let session = here.session();
+    here.prompted(&session, "Look.");
+    let mut there = start.initialized();
+    let params = json!({"sessionId": session, "cwd": "/", "mcpServers": []});
+    let error = there.refused("session/load", params.clone());
+    assert_eq!((&error["data"]["code"], &error["data"]["reason"]), (&json!("HARN-LOG-012"), &json!("open_elsewhere")));
+    here.ask("session/close", json!({"sessionId": session}));
+    there.ask("session/load", params);
+    assert_eq!(there.prompted(&session, "Look.")["stopReason"], "end_turn");
+    assert_eq!(here.refused("session/prompt", json!({"sessionId": session, "prompt": [{"type": "text", "text": "x"}]}))["code"], -32002);
+}
+
+#[test]
+fn what_was_compacted_is_loaded_compacted() {
+    let text = r#"
+pipeline default(task) {
+  if task == "compact" {
+    agent_session_compact(agent_session_current_id(), {compact_keep_last: 1})
+    return nil
+  }
+  let result = agent_loop(task, nil, {reminders: false, llm_caller: { asked -> "heard ${len(asked.messages)}" }})
+  return result
+}
+"#;
+    let start = Start::script(text, "compacted").logged();
+    let mut client = start.initialized();
+    let session = client.session();
+    for _ in 0..3 {
+        client.prompted(&session, "tell");
+    }
+    client.prompted(&session, "compact");
+    client.signal("KILL");
+    client.ended();
+    let mut client = start.initialized();
+    load(&mut client, &session);
+    let seen = shown(&client, &session);
+    assert_eq!(said(&seen, "user_message_chunk"), ["tell", "tell", "tell", "compact"], "all is shown again");
+    client.prompted(&session, "tell");
+    let heard = said(&shown(&client, &session), "agent_message_chunk");
+    let last: usize = heard.last().unwrap().trim_start_matches("heard ").parse().unwrap();
+    assert!(last < 7, "the model sees what compaction has left: {heard:?}");
+}
