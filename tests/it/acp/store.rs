@@ -81,7 +81,7 @@ fn killed_in_mid_turn_a_session_goes_on_where_it_was() {
 fn adds_up(start: &Start, session: &str) {
     let log = start.folder().join("log.db");
     let ran = harn(&["trace", log.to_str().unwrap(), "--json"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
     let trace: Value = serde_json::from_str(&ran.out).unwrap();
     let lives: Vec<&Value> =
         trace["sessions"].as_array().unwrap().iter().filter(|life| life["id"] == session).collect();
