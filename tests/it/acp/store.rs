@@ -142,7 +142,7 @@ fn what_was_compacted_is_loaded_compacted() {
     let text = r#"
 pipeline default(task) {
   if task == "compact" {
-    agent_session_compact(agent_session_current_id(), {compact_keep_last: 1})
+    agent_session_compact(agent_session_current_id(), {keep_last: 1})
     return nil
   }
   let result = agent_loop(task, nil, {reminders: false, llm_caller: { asked -> "heard ${len(asked.messages)}" }})
