@@ -58,7 +58,7 @@ fn killed_in_mid_turn_a_session_goes_on_where_it_was() {
         load(&mut client, &session);
         let seen = shown(&client, &session);
         assert_eq!(said(&seen, "user_message_chunk"), [format!("Go {gate}")], "{gate}: {seen:?}");
-        assert_eq!(said(&seen, "tool_call").len() , calls, "{gate}: {seen:?}");
+        assert_eq!(said(&seen, "tool_call").len(), calls, "{gate}: {seen:?}");
         assert!(seen.iter().all(|(_, text)| !text.contains(REMINDER)), "{gate}: {seen:?}");
         let pending = client.ask("session/pending_injections", json!({"sessionId": session}));
         assert_eq!(pending["pendingCount"], 1, "{gate}: {pending}");
@@ -134,7 +134,10 @@ fn a_session_is_open_in_one_process_at_a_time() {
     here.ask("session/close", json!({"sessionId": session}));
     there.ask("session/load", params);
     assert_eq!(there.prompted(&session, "Look.")["stopReason"], "end_turn");
-    assert_eq!(here.refused("session/prompt", json!({"sessionId": session, "prompt": [{"type": "text", "text": "x"}]}))["code"], -32002);
+    assert_eq!(
+        here.refused("session/prompt", json!({"sessionId": session, "prompt": [{"type": "text", "text": "x"}]}))["code"],
+        -32002
+    );
 }
 
 #[test]
