@@ -98,7 +98,10 @@ fn the_watching_agent_is_reminded_of_what_changes_between_two_prompts() {
         from = client.frames.len();
         client.prompted(&session, "And now?");
     }
-    let emitted = client.update(&session, "reminder_emitted");
-    let body = emitted["params"]["update"]["body"].as_str().unwrap();
-    assert!(body.starts_with("news.txt was created by somebody else."), "{body}");
+    // The agent's workspace is a reminder too.
+    client.until("the reminder of what changed", |frame| {
+        let update = &frame["params"]["update"];
+        let body = update["body"].as_str().unwrap_or_default();
+        update["sessionUpdate"] == "reminder_emitted" && body.starts_with("news.txt was created by somebody else.")
+    });
 }
