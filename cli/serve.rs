@@ -14,7 +14,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stdlib::limits::parse_size;
-use stdlib::{Diagnostic, PackSpec, read_source, run_id};
+use stdlib::{Diagnostic, PackSpec, read_source};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Whom a script is served to.
@@ -73,14 +73,8 @@ fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
         workers: args.workers.map_or(usual.workers, usize::from),
         sessions: args.max_sessions.map_or(usual.sessions, |most| most as usize),
     };
-    let served = Served {
-        source,
-        log: log.open_file()?,
-        run: Arc::new(move || setup.options()),
-        run_id: run_id().into(),
-        protocol: "acp",
-        settings,
-    };
+    let served =
+        Served { source, log: log.open_file()?, run: Arc::new(move || setup.options()), protocol: "acp", settings };
     let usual = Bounds::default();
     let line = args.max_line.map_or(usual.line, |most| usize::try_from(most).unwrap_or(usize::MAX));
     let settings = acp::Settings {

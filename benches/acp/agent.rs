@@ -110,6 +110,7 @@ impl Agent {
     }
 
     /// A request and its answer, where nothing else is asked meanwhile.
+    #[allow(clippy::needless_pass_by_value)] // what `json!` makes is given away
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let (id, line) = self.line(method, &params);
         self.write(&line);

@@ -45,6 +45,6 @@ pub(crate) fn run(_: &Options) -> bool {
     let answered =
         say(others == 0, &format!("{accepted} accepted, {full} refused as `queue_full`, {others} otherwise"));
     let bounded = say(accepted == CAPACITY, &format!("the queue holds {CAPACITY}"));
-    let small = say(grown <= MEMORY_KIB, &format!("{} KiB of memory, at most {MEMORY_KIB}", grown));
+    let small = say(grown <= MEMORY_KIB, &format!("{grown} KiB of memory, at most {MEMORY_KIB}"));
     answered && bounded && small
 }

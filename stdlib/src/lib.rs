@@ -47,7 +47,7 @@ pub use catalogue::catalogue;
 pub use engine::{Came, End, Engine, Hosted, Piece, Ran, Request, Returned, RunOptions, check_served};
 pub use hosting::{Hosting, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
 pub use interrupt::Interrupt;
-pub use log::{LogSettings, run_id};
+pub use log::LogSettings;
 pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::Project;

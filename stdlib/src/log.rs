@@ -63,8 +63,7 @@ impl LogSettings {
 
 /// What tells this process from all others that write to the same file. It follows from no seed: a run that is repeated
 /// is another run.
-#[must_use]
-pub fn run_id() -> String {
+fn run_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", now.as_micros(), std::process::id())
 }

@@ -11,6 +11,9 @@
 //! - [`pressure`]: floods, and clients that do not read.
 //! - [`lifetime`]: how a process ends, and what is left of it.
 
+// What `json!` makes is given away.
+#![allow(clippy::needless_pass_by_value)]
+
 mod agents;
 mod broken;
 mod client;

@@ -17,8 +17,6 @@ pub struct Served {
     pub protocol: &'static str,
     /// The log that all sessions share; without it each one has its own in memory, which goes with it.
     pub log: Option<SqliteLog>,
-    /// What tells this process from all others that write to the same log.
-    pub run_id: Arc<str>,
     /// How much at once.
     pub settings: Settings,
 }

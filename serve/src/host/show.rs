@@ -155,6 +155,9 @@ impl Shown {
             Seen::Piece(delta) => self.piece(session.id(), delta),
             Seen::Answered { reply, context_window } => {
                 self.whole(session.id(), reply);
+                if let Some(book) = &self.book {
+                    book.flush();
+                }
                 self.show(Event::Usage { call: reply.usage, context_window });
             }
             Seen::ToolWanted { call, annotations } => {

@@ -93,7 +93,6 @@ pub(super) fn served(name: &str, text: &str, workers: usize, log: Option<SqliteL
         run: Arc::new(RunOptions::default),
         protocol: "test",
         log,
-        run_id: "test".into(),
         settings: Settings { workers, ..Settings::default() },
     }
 }

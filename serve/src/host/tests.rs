@@ -2,6 +2,7 @@
 
 mod ask;
 mod cancel;
+mod inbox;
 mod permission;
 mod prompt;
 mod sessions;

@@ -185,7 +185,8 @@ impl Book {
         self.log.settled(Ticket::ALL)
     }
 
-    fn flush(&self) {
+    /// A text is there as a whole: it is shown again even where the process ends before the prompt does.
+    pub fn flush(&self) {
         let told = self.lock().assembly.flush();
         self.write_shown(told);
     }

@@ -165,7 +165,7 @@ impl Served {
             let message_id = || format!("{}", sight.turn.number).into();
             match sight.seen {
                 Seen::Piece(Delta::Text(text)) => {
-                    book.note(&Event::Text { message_id: message_id(), text: text.into() })
+                    book.note(&Event::Text { message_id: message_id(), text: text.into() });
                 }
                 Seen::ToolBegan(call) => book.note(&Event::ToolCall { call: call.clone(), annotations: Data::Nil }),
                 Seen::ToolEnded(call) => {

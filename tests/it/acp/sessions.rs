@@ -43,8 +43,7 @@ fn an_unknown_session_is_refused_by_every_method() {
             assert_eq!(
                 told,
                 (Some(-32002), Some("HARN-ACP-007"), Some("sessionId")),
-                "{method} {:.40}: {error:.300}",
-                id
+                "{method} {id:.40}: {error:.300}"
             );
         }
     }
