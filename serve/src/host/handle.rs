@@ -74,6 +74,12 @@ impl Handle {
         self.0.mailbox.book().cloned()
     }
 
+    /// Whether it waits for the answer to a question.
+    #[cfg(test)]
+    pub(super) fn is_asking(&self) -> bool {
+        self.0.mailbox.is_asking()
+    }
+
     /// Whether it is at work on a prompt.
     #[must_use]
     pub fn is_busy(&self) -> bool {

@@ -106,6 +106,11 @@ impl Mailbox {
         state.wake();
     }
 
+    #[cfg(test)]
+    pub(super) fn is_asking(&self) -> bool {
+        self.lock().asking
+    }
+
     pub(super) fn is_busy(&self) -> bool {
         self.lock().busy
     }

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::data::Data;
@@ -188,6 +188,8 @@ impl Session {
 
     async fn end(self) {
         let session = self.hosted.session().clone();
+        // Who still has its inbox is told so, or what is accepted now would be lost.
+        session.queue().lock().unwrap_or_else(PoisonError::into_inner).seal();
         for diagnostic in self.hosted.close().await {
             Aside.diagnostic(&diagnostic);
         }

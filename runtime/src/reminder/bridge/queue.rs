@@ -214,6 +214,11 @@ impl Queue {
         due.into()
     }
 
+    /// Takes nothing more, and keeps what waits for whoever goes on with it from the log.
+    pub fn seal(&mut self) {
+        self.closed = true;
+    }
+
     /// Takes nothing more, and gives what still waits: its session ends.
     pub fn close(&mut self) -> Vec<Injection> {
         self.closed = true;

@@ -21,7 +21,7 @@ fn what_is_put_in_wakes_a_daemon_that_sleeps() {
         "pipeline default(task, context) {\n\
          let idle = path_join(context.cwd, \"idle\")\n\
          register_session_hook(\"session_idle\", { event -> write_file(idle, \"\") })\n\
-         let result = agent_loop(task, nil, {\n\
+         let result = agent_loop(task, \"You watch.\", {\n\
            daemon: true, wake_interval_ms: 3600000, max_iterations: 3,\n\
            llm_caller: { asked -> if asked.system.contains(\"get up\") { return \"I am up.\" } else { return \"I rest.\" } },\n\
          })\n\
