@@ -7,8 +7,10 @@
 //! | [`host`] | sessions on workers, and whom they are served to |
 //! | [`store`] | sessions that survive the process |
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
+//! | [`a2a`] | the Agent2Agent protocol over HTTP |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
+pub mod a2a;
 pub mod acp;
 pub mod bridge;
 pub mod host;

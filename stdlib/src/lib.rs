@@ -2,6 +2,7 @@
 //!
 //! - [`Engine`]: checks and runs scripts; a REPL feeds it piece by piece.
 //! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock.
+//! - [`a2a`]: what agents say to each other: the model of the protocol, its spelling in each version.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `persist`: loops that outlive their process.
@@ -13,6 +14,7 @@
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
 //! - [`catalogue`]: every diagnostic code.
 
+pub mod a2a;
 mod bind;
 mod catalogue;
 mod clock;

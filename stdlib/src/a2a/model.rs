@@ -1,0 +1,240 @@
+//! Tasks, messages, parts, artifacts, and what a stream tells of them. Shapes are those of version 1.0.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::words::words;
+
+words! {
+    /// How far a task has come.
+    pub enum TaskState {
+        /// Taken, and not begun.
+        Submitted = "submitted",
+        /// At work.
+        Working = "working",
+        /// It waits for an answer of its caller.
+        InputRequired = "input-required",
+        /// It waits until its caller has shown who it is.
+        AuthRequired = "auth-required",
+        /// Done.
+        Completed = "completed",
+        /// Its caller has cancelled it.
+        Canceled = "canceled",
+        /// It failed.
+        Failed = "failed",
+        /// The agent has refused it.
+        Rejected = "rejected",
+        /// Nobody knows.
+        Unknown = "unknown",
+    }
+}
+
+impl TaskState {
+    /// Whether nothing more becomes of the task.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        matches!(self, TaskState::Completed | TaskState::Canceled | TaskState::Failed | TaskState::Rejected)
+    }
+
+    /// Whether it waits for its caller.
+    #[must_use]
+    pub fn is_interrupted(self) -> bool {
+        matches!(self, TaskState::InputRequired | TaskState::AuthRequired)
+    }
+}
+
+words! {
+    /// Who speaks.
+    pub enum Role {
+        /// The caller.
+        User = "user",
+        /// The agent.
+        Agent = "agent",
+    }
+}
+
+/// A piece of a message or of an artifact.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What it holds.
+    pub content: Content,
+    /// A file's name.
+    pub filename: Option<Arc<str>>,
+    /// Its media type.
+    pub media_type: Option<Arc<str>>,
+    /// A dict, or nil.
+    pub metadata: Data,
+}
+
+/// What a part holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// Text.
+    Text(Arc<str>),
+    /// A file's content in base64.
+    Raw(Arc<str>),
+    /// Where a file is.
+    Url(Arc<str>),
+    /// Data.
+    Data(Data),
+}
+
+impl Part {
+    /// A part of this, nothing else said of it.
+    #[must_use]
+    pub fn new(content: Content) -> Part {
+        Part { content, filename: None, media_type: None, metadata: Data::Nil }
+    }
+
+    /// Text.
+    pub fn text(text: impl Into<Arc<str>>) -> Part {
+        Part::new(Content::Text(text.into()))
+    }
+
+    /// Data.
+    #[must_use]
+    pub fn data(data: Data) -> Part {
+        Part::new(Content::Data(data))
+    }
+}
+
+/// What one side says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Its id.
+    pub message_id: Arc<str>,
+    /// The conversation that it belongs to.
+    pub context_id: Option<Arc<str>>,
+    /// The task that it belongs to.
+    pub task_id: Option<Arc<str>>,
+    /// Who says it.
+    pub role: Role,
+    /// What.
+    pub parts: Vec<Part>,
+    /// A dict, or nil.
+    pub metadata: Data,
+    /// The URIs of extensions that it makes use of.
+    pub extensions: Vec<Arc<str>>,
+    /// Other tasks that it speaks of.
+    pub reference_task_ids: Vec<Arc<str>>,
+}
+
+impl Message {
+    /// A message of these parts, nothing else said of it.
+    pub fn new(role: Role, message_id: impl Into<Arc<str>>, parts: Vec<Part>) -> Message {
+        Message {
+            message_id: message_id.into(),
+            context_id: None,
+            task_id: None,
+            role,
+            parts,
+            metadata: Data::Nil,
+            extensions: Vec::new(),
+            reference_task_ids: Vec::new(),
+        }
+    }
+
+    /// Its text parts, a line break between two.
+    #[must_use]
+    pub fn text(&self) -> String {
+        text_of(&self.parts)
+    }
+}
+
+/// The text parts, a line break between two.
+#[must_use]
+pub fn text_of(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match &part.content {
+        Content::Text(text) => Some(text.as_ref()),
+        _ => None,
+    });
+    texts.collect::<Vec<&str>>().join("\n")
+}
+
+/// How a task stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Status {
+    /// How far it has come.
+    pub state: TaskState,
+    /// What the agent says of it.
+    pub message: Option<Arc<Message>>,
+    /// Since when, in milliseconds since 1970-01-01 UTC; nothing where a peer did not say.
+    pub at_ms: Option<u64>,
+}
+
+/// What a task has made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Artifact {
+    /// Its id, one within the task.
+    pub artifact_id: Arc<str>,
+    /// What it is called.
+    pub name: Option<Arc<str>>,
+    /// What it is.
+    pub description: Option<Arc<str>>,
+    /// What it holds.
+    pub parts: Vec<Part>,
+    /// A dict, or nil.
+    pub metadata: Data,
+    /// The URIs of extensions that it makes use of.
+    pub extensions: Vec<Arc<str>>,
+}
+
+/// A unit of work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Its id.
+    pub id: Arc<str>,
+    /// The conversation that it belongs to.
+    pub context_id: Arc<str>,
+    /// How it stands.
+    pub status: Status,
+    /// What it has made.
+    pub artifacts: Vec<Arc<Artifact>>,
+    /// What was said, oldest first.
+    pub history: Vec<Arc<Message>>,
+    /// A dict, or nil.
+    pub metadata: Data,
+}
+
+/// A task stands otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatusUpdate {
+    /// The task.
+    pub task_id: Arc<str>,
+    /// Its conversation.
+    pub context_id: Arc<str>,
+    /// How it stands now.
+    pub status: Status,
+    /// A dict, or nil.
+    pub metadata: Data,
+}
+
+/// A task has made something, or more of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArtifactUpdate {
+    /// The task.
+    pub task_id: Arc<str>,
+    /// Its conversation.
+    pub context_id: Arc<str>,
+    /// The artifact, or its next parts.
+    pub artifact: Arc<Artifact>,
+    /// Whether these parts come behind those that are there; else they take their place.
+    pub append: bool,
+    /// Whether nothing more comes of it.
+    pub last_chunk: bool,
+    /// A dict, or nil.
+    pub metadata: Data,
+}
+
+/// What a stream tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Frame {
+    /// The task as it is now.
+    Task(Arc<Task>),
+    /// An answer without a task.
+    Message(Arc<Message>),
+    /// A task stands otherwise.
+    Status(StatusUpdate),
+    /// A task has made something.
+    Artifact(ArtifactUpdate),
+}
