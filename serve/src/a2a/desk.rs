@@ -1,10 +1,16 @@
 //! [`Desk`]: all tasks of a served script.
+//!
+//! - [`Journal`]: where all that becomes of tasks is written down: each [`Change`], in order.
 
 use std::sync::Arc;
 
 use runtime::session::Inbox;
 use stdlib::Diagnostic;
 use stdlib::a2a::{ListTasks, SendMessage, Task, TaskPage, Version};
+
+mod journal;
+
+pub use journal::{Change, Journal, Restored, Unkept};
 
 use super::Refusal;
 use super::feed::Subscription;
@@ -37,7 +43,21 @@ impl Desk {
     ///
     /// # Errors
     /// As [`crate::host::Host::start`], and a log that cannot be read.
-    pub fn open(_served: Served, _settings: Settings) -> Result<Desk, Vec<Diagnostic>> {
+    pub fn open(served: Served, settings: Settings) -> Result<Desk, Vec<Diagnostic>> {
+        Desk::keeping(served, settings, Arc::new(Unkept), Vec::new())
+    }
+
+    /// Starts to serve a script, and writes down what becomes of its tasks. `restored` are those that are held in memory from
+    /// the start; all of them are over.
+    ///
+    /// # Errors
+    /// As [`crate::host::Host::start`].
+    pub fn keeping(
+        _served: Served,
+        _settings: Settings,
+        _journal: Arc<dyn Journal>,
+        _restored: Vec<Restored>,
+    ) -> Result<Desk, Vec<Diagnostic>> {
         todo!()
     }
 

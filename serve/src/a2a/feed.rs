@@ -30,12 +30,13 @@ pub enum Next {
 pub struct Feed {}
 
 impl Feed {
-    /// One more follows; it is told `first` before anything else.
-    pub fn follow(&self, _first: Frame) -> Subscription {
+    /// One more follows; it is told `first` before anything else, and where that is the last nothing more.
+    pub fn follow(&self, _first: Frame, _is_last: bool) -> Subscription {
         todo!()
     }
 
-    /// Tells all. Never waits.
+    /// Tells all. Never waits. After the last all subscriptions that there are end; who follows later is told what comes then
+    /// (a task that waits for its caller ends the streams, and goes on).
     pub fn tell(&self, _told: &Told, _is_last: bool) {
         todo!()
     }
