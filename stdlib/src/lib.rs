@@ -5,6 +5,7 @@
 //! - [`a2a`]: what agents say to each other: the model of the protocol, its spelling in each version.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
+//! - `moment`: RFC 3339, read and written.
 //! - `persist`: loops that outlive their process.
 //! - `rhai_voice`: Rhai beside Harn.
 //! - `table`: the builtins, one file per namespace.
@@ -30,6 +31,7 @@ pub mod limits;
 mod lint;
 mod log;
 mod loops;
+mod moment;
 mod options;
 pub mod output;
 mod persist;
@@ -50,13 +52,14 @@ pub use engine::{Came, End, Engine, Hosted, Piece, Ran, Request, Returned, RunOp
 pub use hosting::{Hosting, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;
+pub use moment::{from_rfc3339, rfc3339};
 pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::Project;
 pub use read::{Files, read_source};
 pub use rhai_voice::packs::{Budget, PackSpec};
 pub use rhai_voice::rhai_definitions;
-pub use table::{builtins, rfc3339};
+pub use table::builtins;
 pub use tape::Tape;
 pub use world::{Live, World};
 

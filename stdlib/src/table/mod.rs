@@ -31,8 +31,6 @@ mod transcript;
 mod transcripts;
 mod workers;
 
-pub use time::rfc3339;
-
 pub(crate) use llm::announce;
 pub(crate) use provider::event_of;
 pub(crate) use tool::tools_from;

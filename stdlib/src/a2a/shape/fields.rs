@@ -1,0 +1,58 @@
+//! [`Fields`]: what an object is written with.
+
+use std::sync::Arc;
+
+use runtime::data::{Data, Entries};
+
+use super::key::Key;
+
+/// An object that is being written.
+#[derive(Default)]
+pub(super) struct Fields(Entries);
+
+impl Fields {
+    /// No fields.
+    pub(super) fn new() -> Fields {
+        Fields::default()
+    }
+
+    /// With a field.
+    pub(super) fn with(mut self, key: &Key, value: impl Into<Data>) -> Fields {
+        self.0.insert(key.shared(), value.into());
+        self
+    }
+
+    /// With a field, where there is something to put into it.
+    pub(super) fn with_present(self, key: &Key, value: impl Into<Data>) -> Fields {
+        match value.into() {
+            Data::Nil => self,
+            value => self.with(key, value),
+        }
+    }
+
+    /// With a field that is true, or without it.
+    pub(super) fn with_flag(self, key: &Key, flag: bool) -> Fields {
+        if flag { self.with(key, true) } else { self }
+    }
+
+    /// With a text, unless it is empty.
+    pub(super) fn with_text(self, key: &Key, text: &Arc<str>) -> Fields {
+        if text.is_empty() { self } else { self.with(key, text) }
+    }
+
+    /// With a list of texts, unless it is empty.
+    pub(super) fn with_texts(self, key: &Key, texts: &[Arc<str>]) -> Fields {
+        self.with_list(key, texts.iter().map(Data::from))
+    }
+
+    /// With a list, unless it is empty.
+    pub(super) fn with_list(self, key: &Key, items: impl Iterator<Item = Data>) -> Fields {
+        let items: Vec<Data> = items.collect();
+        if items.is_empty() { self } else { self.with(key, items) }
+    }
+
+    /// The object.
+    pub(super) fn done(self) -> Data {
+        Data::from(self.0)
+    }
+}

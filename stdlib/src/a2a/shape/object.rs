@@ -1,0 +1,290 @@
+//! [`Object`]: reads the fields of an object, and says exactly where one does not fit.
+
+use std::sync::Arc;
+
+use runtime::data::{Data, Entries};
+use runtime::words::nearest;
+
+use super::Misfit;
+use super::key::Key;
+use crate::from_rfc3339;
+
+/// The way to a value. It is written down only when something is wrong.
+#[derive(Clone, Copy)]
+enum At<'a> {
+    Whole,
+    Field(&'a At<'a>, &'a str),
+    Item(&'a At<'a>, usize),
+}
+
+impl At<'_> {
+    fn path(self) -> String {
+        let (before, step) = match self {
+            At::Whole => return String::new(),
+            At::Field(before, key) => (before.path(), key.to_owned()),
+            At::Item(before, index) => (before.path(), index.to_string()),
+        };
+        if before.is_empty() { step } else { format!("{before}.{step}") }
+    }
+
+    fn misfit(self, problem: &str) -> Misfit {
+        let field = self.path();
+        Misfit { message: format!("`{field}` {problem}"), field, suggestion: None }
+    }
+
+    fn must_be(self, expected: &str, found: &Data) -> Misfit {
+        self.misfit(&format!("must be {expected}, not {}", kind_of(found)))
+    }
+}
+
+/// Words for a field that no edit distance leads to: what is written, and what is meant.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("artifact_id", "id"),
+    ("content", "parts"),
+    ("contextId", "sessionId"),
+    ("id", "messageId"),
+    ("id", "taskId"),
+    ("kind", "type"),
+    ("sessionId", "contextId"),
+    ("taskId", "id"),
+    ("task_id", "id"),
+    ("type", "kind"),
+    ("url", "uri"),
+];
+
+/// What has fields.
+pub(super) struct Object<'a> {
+    entries: &'a Entries,
+    at: At<'a>,
+}
+
+impl<'a> Object<'a> {
+    /// The whole of what has come: the parameters, or a result.
+    pub(super) fn whole(data: &'a Data, what: &str) -> Result<Object<'a>, Misfit> {
+        let Some(entries) = data.as_dict() else {
+            let message = format!("{what} must be an object, not {}", kind_of(data));
+            return Err(Misfit { field: String::new(), message, suggestion: None });
+        };
+        Ok(Object { entries, at: At::Whole })
+    }
+
+    /// The field as it is written, and what it holds; nothing where it is not there or null.
+    fn find(&self, key: &Key) -> Option<(&'a str, &'a Data)> {
+        self.find_any(key).filter(|(_, data)| !data.is_nil())
+    }
+
+    fn find_any(&self, key: &Key) -> Option<(&'a str, &'a Data)> {
+        let named = |name: &str| self.entries.get_key_value(name).map(|(name, data)| (name.as_ref(), data));
+        named(key.name).or_else(|| key.snake.and_then(named))
+    }
+
+    /// Whether the field is there, be it null.
+    pub(super) fn has(&self, key: &Key) -> bool {
+        self.find_any(key).is_some()
+    }
+
+    /// What the field holds; nil where it is not there.
+    pub(super) fn data(&self, key: &Key) -> Data {
+        self.find(key).map_or(Data::Nil, |(_, data)| data.clone())
+    }
+
+    /// The whole object.
+    pub(super) fn misfit(&self, problem: &str) -> Misfit {
+        match self.at {
+            At::Whole => Misfit { field: String::new(), message: format!("it {problem}"), suggestion: None },
+            at => at.misfit(problem),
+        }
+    }
+
+    /// What is wrong with a field that is there.
+    pub(super) fn wrong(&self, key: &Key, problem: &str) -> Misfit {
+        let written = self.find_any(key).map_or(key.name, |(written, _)| written);
+        At::Field(&self.at, written).misfit(problem)
+    }
+
+    /// A field that must be there is not.
+    pub(super) fn missing(&self, key: &Key) -> Misfit {
+        let is_meant = |written: &&Arc<str>| {
+            nearest(written, [key.name]).is_some()
+                || OTHER_WORDS.iter().any(|(word, meant)| *word == written.as_ref() && *meant == key.name)
+        };
+        match self.entries.keys().find(is_meant) {
+            Some(written) => {
+                let misfit =
+                    At::Field(&self.at, written).misfit(&format!("is not known here, and `{}` is missing", key.name));
+                Misfit { suggestion: Some(key.name.to_owned()), ..misfit }
+            }
+            None => At::Field(&self.at, key.name).misfit("is missing"),
+        }
+    }
+
+    /// A text, be it empty.
+    pub(super) fn any_text(&self, key: &Key) -> Result<Option<Arc<str>>, Misfit> {
+        match self.find(key) {
+            None => Ok(None),
+            Some((_, Data::Str(text))) => Ok(Some(text.clone())),
+            Some((written, other)) => Err(At::Field(&self.at, written).must_be("a string", other)),
+        }
+    }
+
+    /// A text; an empty one is none.
+    pub(super) fn text(&self, key: &Key) -> Result<Option<Arc<str>>, Misfit> {
+        Ok(self.any_text(key)?.filter(|text| !text.is_empty()))
+    }
+
+    /// A text that must be there, and must not be empty.
+    pub(super) fn needed_text(&self, key: &Key) -> Result<Arc<str>, Misfit> {
+        match self.any_text(key)? {
+            None => Err(self.missing(key)),
+            Some(text) if text.is_empty() => Err(self.wrong(key, "must not be empty")),
+            Some(text) => Ok(text),
+        }
+    }
+
+    /// A text that its caller chose for an id: 1 to 128 visible characters of ASCII.
+    pub(super) fn chosen_id(&self, key: &Key) -> Result<Option<Arc<str>>, Misfit> {
+        let id = self.text(key)?;
+        match &id {
+            Some(id) if id.len() > 128 || !id.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                Err(self.wrong(key, "must be 1 to 128 visible ASCII characters"))
+            }
+            _ => Ok(id),
+        }
+    }
+
+    /// A dict, or nil.
+    pub(super) fn dict(&self, key: &Key) -> Result<Data, Misfit> {
+        match self.find(key) {
+            None => Ok(Data::Nil),
+            Some((_, dict @ Data::Dict(_))) => Ok(dict.clone()),
+            Some((written, other)) => Err(At::Field(&self.at, written).must_be("an object", other)),
+        }
+    }
+
+    /// Reads the object in a field.
+    pub(super) fn object<T>(
+        &self,
+        key: &Key,
+        read: impl FnOnce(&Object<'_>) -> Result<T, Misfit>,
+    ) -> Result<Option<T>, Misfit> {
+        let Some((written, data)) = self.find(key) else { return Ok(None) };
+        let at = At::Field(&self.at, written);
+        match data {
+            Data::Dict(entries) => read(&Object { entries, at }).map(Some),
+            other => Err(at.must_be("an object", other)),
+        }
+    }
+
+    /// Reads the object in a field that must be there.
+    pub(super) fn needed_object<T>(
+        &self,
+        key: &Key,
+        read: impl FnOnce(&Object<'_>) -> Result<T, Misfit>,
+    ) -> Result<T, Misfit> {
+        self.object(key, read)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// How many items the list in a field has; nothing where it is no list.
+    pub(super) fn len(&self, key: &Key) -> Option<usize> {
+        self.find(key).and_then(|(_, data)| data.as_list()).map(<[Data]>::len)
+    }
+
+    /// Reads the objects in the list of a field; none where it is not there.
+    pub(super) fn objects<T>(
+        &self,
+        key: &Key,
+        mut read: impl FnMut(&Object<'_>) -> Result<T, Misfit>,
+    ) -> Result<Vec<T>, Misfit> {
+        self.items(key, |at, item| match item {
+            Data::Dict(entries) => read(&Object { entries, at }),
+            other => Err(at.must_be("an object", other)),
+        })
+    }
+
+    /// The texts in the list of a field; none where it is not there.
+    pub(super) fn texts(&self, key: &Key) -> Result<Vec<Arc<str>>, Misfit> {
+        self.items(key, |at, item| match item {
+            Data::Str(text) => Ok(text.clone()),
+            other => Err(at.must_be("a string", other)),
+        })
+    }
+
+    fn items<T>(&self, key: &Key, mut read: impl FnMut(At<'_>, &Data) -> Result<T, Misfit>) -> Result<Vec<T>, Misfit> {
+        let Some((written, data)) = self.find(key) else { return Ok(Vec::new()) };
+        let at = At::Field(&self.at, written);
+        let Data::List(items) = data else { return Err(at.must_be("an array", data)) };
+        items.iter().enumerate().map(|(index, item)| read(At::Item(&at, index), item)).collect()
+    }
+
+    /// A truth value.
+    pub(super) fn flag(&self, key: &Key) -> Result<Option<bool>, Misfit> {
+        match self.find(key) {
+            None => Ok(None),
+            Some((_, Data::Bool(flag))) => Ok(Some(*flag)),
+            Some((written, other)) => Err(At::Field(&self.at, written).must_be("true or false", other)),
+        }
+    }
+
+    /// A whole number of what is counted. The JSON of protocol buffers takes it as text, too.
+    pub(super) fn count(&self, key: &Key) -> Result<Option<u32>, Misfit> {
+        let Some((written, data)) = self.find(key) else { return Ok(None) };
+        let number = data.as_int().or_else(|| data.as_str().and_then(|text| text.parse().ok()));
+        match number.map(i32::try_from) {
+            Some(Ok(count)) if count >= 0 => Ok(Some(count.unsigned_abs())),
+            Some(_) => Err(At::Field(&self.at, written).misfit("must be from 0 to 2147483647")),
+            None => Err(At::Field(&self.at, written).must_be("a whole number", data)),
+        }
+    }
+
+    /// A moment in RFC 3339, in milliseconds since 1970-01-01 UTC.
+    pub(super) fn moment(&self, key: &Key) -> Result<Option<u64>, Misfit> {
+        let Some(text) = self.text(key)? else { return Ok(None) };
+        match from_rfc3339(&text) {
+            Some(ms) => Ok(Some(ms)),
+            None => Err(self.wrong(key, "must be a moment since 1970 in RFC 3339, such as `2026-01-31T12:00:00.000Z`")),
+        }
+    }
+
+    /// A word; `read` gives what it means. All words are `known`.
+    pub(super) fn word<T>(
+        &self,
+        key: &Key,
+        known: &[&'static str],
+        read: impl FnOnce(&Data) -> Option<T>,
+    ) -> Result<Option<T>, Misfit> {
+        let Some((written, data)) = self.find(key) else { return Ok(None) };
+        if let Some(word) = read(data) {
+            return Ok(Some(word));
+        }
+        let at = At::Field(&self.at, written);
+        let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+        let Some(given) = data.as_str() else { return Err(at.must_be(&format!("one of {all}"), data)) };
+        let near = known
+            .iter()
+            .copied()
+            .find(|word| is_same_word(word, given))
+            .or_else(|| nearest(given, known.iter().copied()));
+        Err(Misfit { suggestion: near.map(str::to_owned), ..at.misfit(&format!("must be one of {all}")) })
+    }
+}
+
+/// Whether it is the same word in the spelling of another version: `input-required` and `TASK_STATE_INPUT_REQUIRED`.
+fn is_same_word(known: &str, given: &str) -> bool {
+    let plain = |word: &str| {
+        let word = word.to_ascii_lowercase().replace('_', "-");
+        word.trim_start_matches("task-state-").trim_start_matches("role-").to_owned()
+    };
+    plain(known) == plain(given)
+}
+
+/// What JSON calls it.
+fn kind_of(data: &Data) -> &'static str {
+    match data {
+        Data::Nil => "null",
+        Data::Bool(_) => "a boolean",
+        Data::Int(_) | Data::Float(_) => "a number",
+        Data::Str(_) => "a string",
+        Data::List(_) => "an array",
+        Data::Dict(_) => "an object",
+    }
+}

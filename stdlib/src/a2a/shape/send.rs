@@ -1,0 +1,65 @@
+//! The parameters of sending a message, in 0.3 and 1.0, and the bounds that hold in all versions.
+
+use runtime::data::Data;
+
+use super::Misfit;
+use super::alike::{self, Spelling};
+use super::fields::Fields;
+use super::key;
+use super::object::Object;
+use crate::a2a::{Configuration, Message, SendMessage};
+
+/// How many parts a message may have.
+const MAX_PARTS: usize = 1_000;
+/// How many other tasks it may speak of, and of how many extensions it may make use.
+const MAX_NAMED: usize = 100;
+/// How many bytes its id may have.
+const MAX_MESSAGE_ID: usize = 256;
+
+pub(super) fn read<S: Spelling>(
+    params: &Object<'_>,
+    read_configuration: impl FnOnce(&Object<'_>) -> Result<Configuration, Misfit>,
+) -> Result<SendMessage, Misfit> {
+    Ok(SendMessage {
+        message: params.needed_object(&key::MESSAGE, read_message::<S>)?,
+        configuration: params.object(&key::CONFIGURATION, read_configuration)?.unwrap_or_default(),
+        metadata: params.dict(&key::METADATA)?,
+    })
+}
+
+fn read_message<S: Spelling>(message: &Object<'_>) -> Result<Message, Misfit> {
+    check_parts(message)?;
+    message.chosen_id(&key::CONTEXT_ID)?;
+    for key in [&key::REFERENCE_TASK_IDS, &key::EXTENSIONS] {
+        if message.len(key).is_some_and(|len| len > MAX_NAMED) {
+            return Err(message.wrong(key, &format!("must not have more than {MAX_NAMED} items")));
+        }
+    }
+    let read = alike::read_message::<S>(message)?;
+    if read.message_id.len() > MAX_MESSAGE_ID {
+        return Err(message.wrong(&key::MESSAGE_ID, &format!("must not have more than {MAX_MESSAGE_ID} bytes")));
+    }
+    Ok(read)
+}
+
+/// A message that is sent must say something, and not without end.
+pub(super) fn check_parts(message: &Object<'_>) -> Result<(), Misfit> {
+    match message.len(&key::PARTS) {
+        None if !message.has(&key::PARTS) => Err(message.missing(&key::PARTS)),
+        Some(0) => Err(message.wrong(&key::PARTS, "must have at least one part")),
+        Some(len) if len > MAX_PARTS => {
+            Err(message.wrong(&key::PARTS, &format!("must not have more than {MAX_PARTS} parts, it has {len}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn write<S: Spelling>(request: &SendMessage, configuration: Fields) -> Data {
+    let configuration = configuration.done();
+    let is_said = configuration.as_dict().is_some_and(|entries| !entries.is_empty());
+    Fields::new()
+        .with(&key::MESSAGE, alike::message::<S>(&request.message))
+        .with_present(&key::CONFIGURATION, if is_said { configuration } else { Data::Nil })
+        .with_present(&key::METADATA, request.metadata.clone())
+        .done()
+}

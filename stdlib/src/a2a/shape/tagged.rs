@@ -1,0 +1,116 @@
+//! Parts that say what they are: by `kind` in 0.3, by `type` in 0.1.
+
+use runtime::data::Data;
+
+use super::Misfit;
+use super::base64;
+use super::fields::Fields;
+use super::key::{self, Key};
+use super::object::Object;
+use crate::a2a::{Content, Part};
+
+/// Reads a part that says by `tag` what it is.
+pub(super) fn read_part(part: &Object<'_>, tag: &Key) -> Result<Part, Misfit> {
+    let metadata = part.dict(&key::METADATA)?;
+    let kind = part.word(tag, &["text", "file", "data"], |data| match data.as_str()? {
+        "text" => Some(Kind::Text),
+        "file" => Some(Kind::File),
+        "data" => Some(Kind::Data),
+        _ => None,
+    })?;
+    match kind {
+        None => Err(untagged(part, tag)),
+        Some(Kind::Text) => {
+            let text = part.any_text(&key::TEXT)?.ok_or_else(|| part.missing(&key::TEXT))?;
+            Ok(Part { metadata, ..Part::text(text) })
+        }
+        Some(Kind::File) => Ok(Part { metadata, ..part.needed_object(&key::FILE, read_file)? }),
+        Some(Kind::Data) => {
+            let data = part.dict(&key::DATA)?;
+            if data.is_nil() {
+                return Err(part.missing(&key::DATA));
+            }
+            let (data, metadata) = unwrapped(data, metadata);
+            Ok(Part { metadata, ..Part::data(data) })
+        }
+    }
+}
+
+enum Kind {
+    Text,
+    File,
+    Data,
+}
+
+fn untagged(part: &Object<'_>, tag: &Key) -> Misfit {
+    let mut misfit = part.missing(tag);
+    if misfit.suggestion.is_none() {
+        misfit.message.push_str(": a part is `text`, `file` or `data`");
+        if [&key::TEXT, &key::RAW, &key::URL, &key::DATA].iter().any(|key| part.has(key)) {
+            misfit
+                .message
+                .push_str(" (parts without it are those of version 1.0, which a request names in `A2A-Version`)");
+        }
+    }
+    misfit
+}
+
+fn read_file(file: &Object<'_>) -> Result<Part, Misfit> {
+    let content = match (file.any_text(&key::BYTES)?, file.text(&key::URI)?) {
+        (Some(_), Some(_)) => return Err(file.misfit("has both `bytes` and `uri`, and may have only one")),
+        (Some(bytes), None) => {
+            Content::Raw(base64::plain(bytes).ok_or_else(|| file.wrong(&key::BYTES, "must be base64"))?)
+        }
+        (None, Some(uri)) => Content::Url(uri),
+        (None, None) => {
+            let misfit = file.missing(&key::URI);
+            return Err(if misfit.suggestion.is_some() { misfit } else { file.misfit("needs `bytes` or `uri`") });
+        }
+    };
+    let (filename, media_type) = (file.text(&key::NAME)?, file.text(&key::MIME_TYPE)?);
+    Ok(Part { filename, media_type, ..Part::new(content) })
+}
+
+/// Writes a part that says by `tag` what it is.
+pub(super) fn part(part: &Part, tag: &Key) -> Data {
+    let mut metadata = part.metadata.clone();
+    let fields = match &part.content {
+        Content::Text(text) => Fields::new().with(tag, "text").with(&key::TEXT, text),
+        Content::Raw(bytes) => Fields::new().with(tag, "file").with(&key::FILE, file(part, &key::BYTES, bytes.into())),
+        Content::Url(uri) => Fields::new().with(tag, "file").with(&key::FILE, file(part, &key::URI, uri.into())),
+        Content::Data(data) => {
+            let fields = Fields::new().with(tag, "data");
+            if data.as_dict().is_some() {
+                fields.with(&key::DATA, data.clone())
+            } else {
+                metadata.set(key::DATA_PART_COMPAT.shared(), Data::Bool(true));
+                fields.with(&key::DATA, Fields::new().with(&key::VALUE, data.clone()).done())
+            }
+        }
+    };
+    fields.with_present(&key::METADATA, metadata).done()
+}
+
+fn file(part: &Part, holder: &Key, content: Data) -> Data {
+    Fields::new()
+        .with(holder, content)
+        .with_present(&key::NAME, part.filename.as_ref())
+        .with_present(&key::MIME_TYPE, part.media_type.as_ref())
+        .done()
+}
+
+/// These versions have objects for data only. Whatever else it is stands in `value`, and the metadata say so: the SDKs of 1.0 do the
+/// same when they speak an older version.
+fn unwrapped(data: Data, mut metadata: Data) -> (Data, Data) {
+    let is_wrapped = metadata.get(key::DATA_PART_COMPAT.name).as_bool() == Some(true);
+    let value = data.as_dict().and_then(|entries| entries.get(key::VALUE.name));
+    let (Some(value), true) = (value, is_wrapped) else { return (data, metadata) };
+    let value = value.clone();
+    if let Data::Dict(entries) = &mut metadata {
+        std::sync::Arc::make_mut(entries).remove(key::DATA_PART_COMPAT.name);
+        if entries.is_empty() {
+            metadata = Data::Nil;
+        }
+    }
+    (value, metadata)
+}
