@@ -9,7 +9,7 @@ mod piece;
 mod waiting;
 
 pub use ending::Ran;
-pub use hosted::{Came, End, Hosted, Request, Returned, check_served};
+pub use hosted::{Came, End, Hosted, Request, Returned, Servable, check_served};
 pub use piece::Piece;
 
 use ending::errors;

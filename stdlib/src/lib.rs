@@ -48,7 +48,7 @@ mod workers;
 mod world;
 
 pub use catalogue::catalogue;
-pub use engine::{Came, End, Engine, Hosted, Piece, Ran, Request, Returned, RunOptions, check_served};
+pub use engine::{Came, End, Engine, Hosted, Piece, Ran, Request, Returned, RunOptions, Servable, check_served};
 pub use hosting::{Hosting, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;

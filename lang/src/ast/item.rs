@@ -19,6 +19,17 @@ pub struct Item {
     pub span: Span,
 }
 
+/// The attribute of a pipeline that may run again where a process ended in the middle of it.
+pub const RESUMABLE: &str = "resumable";
+
+impl Item {
+    /// Whether it may run again where a process ended in the middle of it.
+    #[must_use]
+    pub fn is_resumable(&self) -> bool {
+        self.attributes.iter().any(|attribute| attribute.name.text == RESUMABLE)
+    }
+}
+
 /// `@name(args)`.
 #[derive(Debug)]
 pub struct Attribute {

@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::SourceRef;
 
 /// The attributes that there are.
-const KNOWN: &[&str] = &["test", "deprecated"];
+const KNOWN: &[&str] = &["test", "deprecated", "resumable"];
 
 /// Checks a module.
 pub(super) fn check(source: &SourceRef, module: &Module, found: &mut Vec<Diagnostic>) {
@@ -33,12 +33,13 @@ impl Attributes<'_> {
         match attribute.name.text.as_str() {
             "test" => self.test(attribute, item),
             "deprecated" => self.deprecated(attribute),
+            RESUMABLE => self.resumable(attribute, item),
             name => {
                 let message = format!("there is no attribute `@{name}`");
                 let d = Diagnostic::error(codes::ATTRIBUTE, message).label(self.source, attribute.name.span, "unknown");
                 self.found.push(match nearest(name, KNOWN.iter().copied()) {
                     Some(near) => d.help(format!("did you mean `@{near}`?")).fix(attribute.name.span, near),
-                    None => d.note("the attributes are `@test` and `@deprecated(\"…\")`"),
+                    None => d.note("the attributes are `@test`, `@resumable` and `@deprecated(\"…\")`"),
                 });
             }
         }
@@ -69,6 +70,23 @@ impl Attributes<'_> {
                     .label(self.source, attribute.name.span, "here")
                     .help("put `@test` before a `fn`"),
             ),
+        }
+    }
+
+    fn resumable(&mut self, attribute: &Attribute, item: &Item) {
+        if let Some(arg) = attribute.args.first() {
+            self.found.push(
+                Diagnostic::error(codes::ATTRIBUTE, "`@resumable` takes no arguments")
+                    .label(self.source, arg.span, "one too many")
+                    .help("what the pipeline does when it runs again it decides by `context.resumed`"),
+            );
+        }
+        if !matches!(item.kind, ItemKind::Pipeline { .. }) {
+            self.found.push(
+                Diagnostic::error(codes::ATTRIBUTE, "only a pipeline can be resumed")
+                    .label(self.source, attribute.name.span, "here")
+                    .help("put `@resumable` before the `pipeline` that is served"),
+            );
         }
     }
 

@@ -168,7 +168,8 @@ pub static CODES: &[Code] = &[
         code: ATTRIBUTE,
         severity: Error,
         title: "an attribute that does not exist, or not like this",
-        meaning: "There are `@test`, before a function that is called without arguments, and `@deprecated(\"use …\")`.",
+        meaning: "There are `@test`, before a function that is called without arguments, `@resumable`, before a pipeline that \
+                  may run again where a process ended in the middle of it, and `@deprecated(\"use …\")`.",
         fails: "@tset\nfn adds() { assert_eq(1 + 1, 2) }\nadds()\n",
         mended: "@test\nfn adds() { assert_eq(1 + 1, 2) }\nadds()\n",
     },

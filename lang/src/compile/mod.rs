@@ -108,6 +108,8 @@ pub struct Entry {
     pub function: usize,
     /// The names of its parameters.
     pub params: Vec<SmolStr>,
+    /// Whether it may run again where a process ended in the middle of it.
+    pub resumable: bool,
     /// Where its name stands.
     pub span: Span,
 }
@@ -276,7 +278,8 @@ impl<'a> Compiler<'a> {
     fn publish(&mut self, item: &'a Item, decl: &'a FnDecl, number: usize, proto: Rc<Proto>) {
         if let ItemKind::Pipeline { .. } = &item.kind {
             let params = self.pipeline_params(decl);
-            self.pipelines.push(Entry { name: decl.name.text.clone(), function: number, params, span: decl.name.span });
+            let (name, resumable, span) = (decl.name.text.clone(), item.is_resumable(), decl.name.span);
+            self.pipelines.push(Entry { name, function: number, params, resumable, span });
         }
         let Some(id) = self.names.made_at(decl.name.span) else { return };
         let binding = self.names.binding(id);

@@ -13,7 +13,7 @@ use super::{EventLog, Filter, NewRecord, Place, Record, Settled, SharedLog, Subs
 pub const RUN_ID: &str = "run_id";
 
 /// How the topics begin that the runtime writes.
-const OWN: [&str; 2] = ["transcript.", "session."];
+const OWN: [&str; 3] = ["transcript.", "session.", "a2a."];
 
 /// A log that writes the run into the headers of the runtime's records. Those of scripts stay as they are.
 #[derive(Clone)]

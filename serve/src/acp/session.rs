@@ -42,7 +42,7 @@ impl Sessions {
         let handle = self.find(&params)?;
         let read = content::read(&params, "prompt")?;
         let metadata = content::meta(&params)?;
-        let prompt = Prompt { text: read.text, message: read.message, metadata, task_id: None };
+        let prompt = Prompt { text: read.text, message: read.message, metadata, ..Prompt::default() };
         let working = handle.prompt(prompt);
         tokio::pin!(working);
         let ended = tokio::select! {

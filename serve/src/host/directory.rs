@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use stdlib::Diagnostic;
+use stdlib::{Diagnostic, Servable};
 use tokio::sync::oneshot;
 
 use super::kept::Kept;
@@ -26,6 +26,7 @@ pub struct Host(Arc<Shared>);
 
 struct Shared {
     served: Served,
+    resumable: bool,
     peer: Arc<dyn Peer>,
     /// Where sessions are kept; nothing where they go with the process.
     store: Option<Store>,
@@ -51,12 +52,12 @@ impl Host {
     /// What is wrong with the script, as `check` finds it, and where it has no pipeline; or a thread that the system does not
     /// give.
     pub fn start(served: Served, peer: Arc<dyn Peer>) -> Result<Host, Vec<Diagnostic>> {
-        stdlib::check_served(&served.source, (served.run)())?;
+        let Servable { resumable } = stdlib::check_served(&served.source, (served.run)())?;
         let store = served.log.clone().map(Store::new).transpose().map_err(|error| vec![stored::diagnostic(&error)])?;
         let workers = (0..served.settings.workers.max(1)).map(|i| Worker::start(i, served.clone(), peer.clone()));
         let workers = workers.collect::<Result<_, _>>().map_err(|diagnostic| vec![*diagnostic])?;
         let state = Mutex::new(State { workers, sessions: HashMap::new() });
-        Ok(Host(Arc::new(Shared { served, peer, store, state })))
+        Ok(Host(Arc::new(Shared { served, resumable, peer, store, state })))
     }
 
     /// Nothing panics while it holds the lock.
@@ -110,6 +111,17 @@ impl Host {
     pub fn session(&self, id: &str) -> Result<Handle, HostError> {
         let found = self.lock().sessions.get(id).and_then(|entry| entry.handle.clone());
         found.ok_or_else(|| HostError::UnknownSession(id.into()))
+    }
+
+    /// Whether the script says that its pipeline may run again where a process ended in the middle of it.
+    #[must_use]
+    pub fn is_resumable(&self) -> bool {
+        self.0.resumable
+    }
+
+    /// Where sessions are kept; nothing where they go with the process.
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.0.store.as_ref()
     }
 
     /// All open sessions, in the order of their ids.

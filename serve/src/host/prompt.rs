@@ -32,6 +32,10 @@ pub struct Prompt {
     pub metadata: Data,
     /// `context.task_id`; without it the session draws one.
     pub task_id: Option<Arc<str>>,
+    /// `context.context_id`; without it the session's id.
+    pub context_id: Option<Arc<str>>,
+    /// `context.resumed`: it was asked before, of a process that ended in the middle of it.
+    pub resumed: bool,
 }
 
 /// What a prompt came to. By then everything that it showed has gone to the peer.

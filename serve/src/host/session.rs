@@ -14,7 +14,7 @@ use super::mailbox::{Asked, Mailbox};
 use super::permission::SessionApprover;
 use super::show::{Shown, watched};
 use super::worker::Open;
-use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Served, Stop};
+use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Prompt, Served, Stop};
 
 /// Lives a session.
 pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
@@ -104,8 +104,8 @@ impl Session {
     async fn prompt(&self, asked: Asked) {
         let Asked { prompt, answer } = asked;
         self.shown.prompted(&prompt);
-        let request =
-            Request { text: prompt.text, message: prompt.message, metadata: prompt.metadata, task_id: prompt.task_id };
+        let Prompt { text, message, metadata, task_id, context_id, resumed } = prompt;
+        let request = Request { text, message, metadata, task_id, context_id, resumed };
         let mut answer = Some(answer);
         let mut running = pin!(self.hosted.prompt(request, self.mailbox.stopped()));
         let came = loop {

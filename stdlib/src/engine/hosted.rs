@@ -43,6 +43,10 @@ pub struct Request {
     pub metadata: Data,
     /// `context.task_id`; without it one is drawn.
     pub task_id: Option<Arc<str>>,
+    /// `context.context_id`; without it the session's id.
+    pub context_id: Option<Arc<str>>,
+    /// `context.resumed`: it was asked before, of a process that ended in the middle of it.
+    pub resumed: bool,
 }
 
 /// A run that lives on. Before it is dropped it is closed; one that broke off need not be.
@@ -222,11 +226,12 @@ impl Hosted {
             ("protocol", Value::str(hosting.protocol)),
             ("session_id", Value::str(&hosting.session_id)),
             ("task_id", Value::str(&task_id)),
-            ("context_id", Value::str(&hosting.session_id)),
+            ("context_id", Value::str(request.context_id.as_ref().unwrap_or(&hosting.session_id))),
             ("message", to_value(&request.message)),
             ("metadata", to_value(metadata)),
             ("cwd", cwd.unwrap_or_default()),
             ("mode", Value::str(&hosting.mode())),
+            ("resumed", Value::Bool(request.resumed)),
         ])
     }
 }
@@ -245,22 +250,30 @@ fn noting(live: Live, hosting: &Rc<Hosting>) -> Live {
     })
 }
 
+/// What is known of a script that can be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Servable {
+    /// Its pipeline may run again for a task that a process left in the middle: `@resumable`.
+    pub resumable: bool,
+}
+
 /// Whether a script can be served: everything that `check` finds wrong with it, and whether it has a pipeline.
 ///
 /// # Errors
 /// What is wrong.
-pub fn check_served(source: &SourceRef, options: RunOptions) -> Result<(), Vec<Diagnostic>> {
+pub fn check_served(source: &SourceRef, options: RunOptions) -> Result<Servable, Vec<Diagnostic>> {
     let engine = Engine::new(options);
     let found = errors(engine.check(source));
     if !found.is_empty() {
         return Err(found);
     }
-    let main = if is_rhai(source) {
-        entry::of_rhai(&engine, source)?
+    let resumable = if is_rhai(source) {
+        entry::resumable_rhai(&engine, source)?
     } else {
-        engine.load(source, Options::default()).unit.and_then(|unit| entry::of_unit(&engine, unit))
+        engine.load(source, Options::default()).unit.and_then(|unit| entry::resumable_unit(&unit))
     };
-    main.map(drop).ok_or_else(|| vec![entry::missing(source)])
+    let resumable = resumable.ok_or_else(|| vec![entry::missing(source)])?;
+    Ok(Servable { resumable })
 }
 
 #[cfg(test)]

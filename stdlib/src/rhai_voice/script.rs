@@ -4,6 +4,7 @@ use super::Voice;
 use super::convert::{From, to_dynamic};
 use super::errors::{diagnostics_of, outcome_of};
 use super::once::Once;
+use crate::hosting::UNSERVABLE;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use lang::value::Value;
@@ -12,6 +13,9 @@ use rhai::grain::{Compiler, SharedProgram, Vm};
 use rhai::{AST, ASTFlags, Dynamic, Expr, Ident, Module, NativeCallContext, Position, Scope, Stmt};
 use std::borrow::Cow;
 use std::rc::Rc;
+
+/// The constant at the top of a file that says what `@resumable` says of a pipeline in Harn.
+const RESUMABLE: &str = "RESUMABLE";
 
 /// A parsed file.
 pub(crate) struct Script {
@@ -98,6 +102,30 @@ impl Script {
         let ast = &self.ast;
         let found = ast.iter_functions().find(|function| function.name == "main" && function.this_type.is_none())?;
         Some(found.params.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    /// Whether its `fn main` may run again where a process ended in the middle of it: what the constant [`RESUMABLE`] at its
+    /// top says.
+    ///
+    /// # Errors
+    /// It says something else than `true` or `false`.
+    pub(crate) fn is_resumable(&self) -> Result<bool, Vec<Diagnostic>> {
+        let constant = self.ast.statements().iter().find_map(|statement| match statement {
+            Stmt::Var(var, flags, at) if flags.contains(ASTFlags::CONSTANT) && var.0.name == RESUMABLE => {
+                Some((var.1.get_literal_value(None), *at))
+            }
+            _ => None,
+        });
+        let Some((value, at)) = constant else { return Ok(false) };
+        match value.and_then(|value| value.as_bool().ok()) {
+            Some(says) => Ok(says),
+            None => {
+                let message = format!("`{RESUMABLE}` says neither `true` nor `false`");
+                let line = at.line().map_or(String::new(), |line| format!(" (line {line})"));
+                let help = format!("write `const {RESUMABLE} = true;` at the top of `{}`{line}", self.source.name());
+                Err(vec![Diagnostic::error(UNSERVABLE, message).help(help)])
+            }
+        }
     }
 }
 

@@ -25,7 +25,7 @@ lang::builtins! { "event_log" =>
 }
 
 /// How the topics begin that the runtime writes.
-const RESERVED: [&str; 2] = ["transcript.", "session."];
+const RESERVED: [&str; 3] = ["transcript.", "session.", "a2a."];
 
 fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;

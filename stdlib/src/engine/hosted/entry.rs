@@ -39,6 +39,17 @@ pub(super) fn of_rhai(engine: &Engine, source: &SourceRef) -> Result<Option<Main
     Ok(params.map(|params| Main::Rhai { source: source.clone(), params }))
 }
 
+/// Whether the pipeline of a script in Harn may run again; nothing where it has none.
+pub(super) fn resumable_unit(unit: &Unit) -> Option<bool> {
+    entry(&unit.pipelines).map(|entry| entry.resumable)
+}
+
+/// Whether the `main` of a script in Rhai may run again; nothing where it has none.
+pub(super) fn resumable_rhai(engine: &Engine, source: &SourceRef) -> Result<Option<bool>, Vec<Diagnostic>> {
+    let script = engine.voice().parse(source)?;
+    script.main().map(|_| script.is_resumable()).transpose()
+}
+
 /// It has none.
 pub(super) fn missing(source: &SourceRef) -> Diagnostic {
     let (what, help) = if is_rhai(source) {

@@ -101,3 +101,40 @@ fn the_time_of_a_prompt_is_its_own() {
         }
     });
 }
+
+#[test]
+fn a_script_says_whether_it_may_run_again() {
+    let rhai = |line: &str| format!("{line}\nfn main(task) {{ task }}");
+    for (name, text, resumable) in [
+        ("a.harn", "pipeline default() {}".to_owned(), Some(false)),
+        ("a.harn", "@resumable\npipeline default() {}".to_owned(), Some(true)),
+        ("a.harn", "@resumable\npipeline base() {}\npipeline default() extends base {}".to_owned(), Some(false)),
+        ("a.harn", "@resumable\nfn f() {}\npipeline default() {}".to_owned(), None),
+        ("a.rhai", rhai(""), Some(false)),
+        ("a.rhai", rhai("const RESUMABLE = true;"), Some(true)),
+        ("a.rhai", rhai("const RESUMABLE = false;"), Some(false)),
+        ("a.rhai", rhai("let RESUMABLE = true;"), Some(false)),
+        ("a.rhai", rhai("const RESUMABLE = \"yes\";"), None),
+        ("a.rhai", rhai("const RESUMABLE = args.len() > 0;"), None),
+    ] {
+        let found = check_served(&Source::new(name, &text), RunOptions::default());
+        assert_eq!(found.as_ref().ok().map(|served| served.resumable), resumable, "{text}\n{found:?}");
+    }
+}
+
+#[test]
+fn a_prompt_that_is_asked_again_says_so() {
+    let harn = "pipeline default(task, context) { return \"${context.resumed} ${context.context_id}\" }";
+    let rhai = "fn main(context) { `${context.resumed} ${context.context_id}` }";
+    for (name, text) in [("a.harn", harn), ("a.rhai", rhai)] {
+        on_a_worker(async {
+            let hosted = served(name, text, RunLimits::default());
+            hosted.start(never()).await.unwrap();
+            let again = Request { resumed: true, context_id: Some("c".into()), ..Request::default() };
+            for (request, says) in [(Request::default(), "false s"), (again, "true c")] {
+                let came = hosted.prompt(request, never()).await;
+                assert!(matches!(&came.end, End::Returned(Returned::Text(text)) if **text == *says), "{came:?}");
+            }
+        });
+    }
+}
