@@ -74,12 +74,6 @@ impl Handle {
         self.0.mailbox.book().cloned()
     }
 
-    /// Whether it waits for the answer to a question.
-    #[cfg(test)]
-    pub(super) fn is_asking(&self) -> bool {
-        self.0.mailbox.is_asking()
-    }
-
     /// Whether it is at work on a prompt.
     #[must_use]
     pub fn is_busy(&self) -> bool {
@@ -99,9 +93,15 @@ impl Handle {
     }
 
     /// Stops the prompt at hand: its loops, tools and plain code, with two seconds of grace for `finally`. It ends as
-    /// [`super::Stop::Cancelled`]. False where nothing is at hand.
+    /// [`super::Stop::Cancelled`]. Where none is, the question that waits for an answer: nobody is told of its end, but
+    /// [`Handle::idle`] waits for that, and the next prompt is one of its own. False where nothing is at hand.
     pub fn cancel(&self, reason: impl Into<Arc<str>>) -> bool {
         self.0.mailbox.cancel(reason.into())
+    }
+
+    /// Waits until it is at nothing: no prompt, no question, nothing that cleans up; or is over.
+    pub async fn idle(&self) {
+        self.0.mailbox.idle().await;
     }
 }
 

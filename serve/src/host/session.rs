@@ -10,7 +10,7 @@ use runtime::event_log::{MemoryLog, OfRun, SharedLog};
 use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
 use tokio::sync::oneshot;
 
-use super::mailbox::{Asked, Mailbox};
+use super::mailbox::{Asked, Mailbox, Put};
 use super::permission::SessionApprover;
 use super::show::{Shown, watched};
 use super::worker::Open;
@@ -107,6 +107,8 @@ impl Session {
         let Prompt { text, message, metadata, task_id, context_id, resumed } = prompt;
         let request = Request { text, message, metadata, task_id, context_id, resumed };
         let mut answer = Some(answer);
+        // Who drops a question has answered it, and what is to stop must not go on before it hears that.
+        let mut withdrawn = Vec::new();
         let mut running = pin!(self.hosted.prompt(request, self.mailbox.stopped()));
         let came = loop {
             let question = tokio::select! {
@@ -114,51 +116,67 @@ impl Session {
                 came = &mut running => break came,
                 question = self.hosting.question() => question,
             };
-            self.ask(&question, answer.take()).await;
+            match self.ask(&question, &mut answer).await {
+                Put::Asked => {}
+                Put::Withdrawn => {
+                    withdrawn.push(question);
+                    continue;
+                }
+                Put::Unanswered => {
+                    // What only asks while it cleans up leaves room for the clock that ends that.
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+            }
             let next = tokio::select! {
                 biased;
-                came = &mut running => {
-                    self.mailbox.asking(false);
-                    break came;
-                }
-                next = self.mailbox.next() => next,
+                came = &mut running => break came,
+                next = self.mailbox.answer() => next,
             };
-            self.mailbox.asking(false);
             self.hosted.resume_time();
-            // Without one the session ends, and what is at hand is told so.
-            if let Some(next) = next {
-                self.shown.prompted(&next.prompt);
-                answer = Some(next.answer);
-                let _ = question.answer.send(next.prompt.text);
+            match next {
+                Some(next) => {
+                    self.shown.prompted(&next.prompt);
+                    answer = Some(next.answer);
+                    let _ = question.answer.send(next.prompt.text);
+                }
+                None => withdrawn.push(question),
             }
         };
         self.shown.settle();
-        let ended = self.ended(came.end, came.diagnostics);
-        self.finish(ended, answer).await;
+        let ended = self.kept(self.ended(came.end, came.diagnostics)).await;
+        self.mailbox.ended();
+        tell(answer, ended);
     }
 
-    /// Puts a question to the user, which ends the prompt at hand.
-    async fn ask(&self, question: &Question, answer: Option<oneshot::Sender<Ended>>) {
+    /// Puts a question to the user, which ends the prompt at hand; unless that is to stop.
+    async fn ask(&self, question: &Question, answer: &mut Option<oneshot::Sender<Ended>>) -> Put {
+        let fate = self.mailbox.fate();
+        if fate != Put::Asked {
+            return fate;
+        }
         self.hosted.pause_time();
         self.shown.show(Event::Question(question.text.clone()));
-        self.mailbox.asking(true);
         let stop = Stop::Asked(question.text.clone());
-        self.finish(Ended { stop, value: Data::Nil, diagnostics: Vec::new() }, answer).await;
+        let ended = self.kept(Ended { stop, value: Data::Nil, diagnostics: Vec::new() }).await;
+        // It may have been cancelled meanwhile.
+        let fate = self.mailbox.asked();
+        match fate {
+            Put::Asked => tell(answer.take(), ended),
+            Put::Withdrawn | Put::Unanswered => self.hosted.resume_time(),
+        }
+        fate
     }
 
-    /// The prompt is over, and the next one may come. Nobody is told before it would survive the end of the process.
-    async fn finish(&self, mut ended: Ended, answer: Option<oneshot::Sender<Ended>>) {
+    /// Writes down how a prompt ended: nobody is told before that would survive the end of the process.
+    async fn kept(&self, mut ended: Ended) -> Ended {
         if let Some(book) = self.mailbox.book() {
             book.answered(self.hosted.session(), &ended.stop);
             if let Err(error) = book.settled().await {
                 ended.diagnostics.push(stdlib::Diagnostic::error(error.code(), error.to_string()).help(error.help()));
             }
         }
-        self.mailbox.ended();
-        if let Some(answer) = answer {
-            // Nobody waits for it where its front is gone.
-            let _ = answer.send(ended);
-        }
+        ended
     }
 
     /// What is told of a prompt. What it returned is shown first.
@@ -196,6 +214,13 @@ impl Session {
         if let Some(book) = self.mailbox.book() {
             book.see(&session);
         }
+    }
+}
+
+/// Tells how a prompt ended. Nobody waits for it where its front is gone.
+fn tell(answer: Option<oneshot::Sender<Ended>>, ended: Ended) {
+    if let Some(answer) = answer {
+        let _ = answer.send(ended);
     }
 }
 

@@ -34,7 +34,7 @@ fn a_question_that_waits_can_be_cancelled_and_the_next_prompt_is_one_of_its_own(
         let session = host.open(named("s")).await.unwrap();
         assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("Well?".into()));
         assert!(session.cancel("never mind"));
-        while session.is_asking() {
+        while session.cancel("never mind") {
             tokio::task::yield_now().await;
         }
         assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("Well?".into()));
@@ -42,6 +42,58 @@ fn a_question_that_waits_can_be_cancelled_and_the_next_prompt_is_one_of_its_own(
         assert_eq!(watcher.text("s"), "2");
         assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("Well?".into()));
         host.close("s").await.unwrap();
+    });
+}
+
+#[test]
+fn a_prompt_right_behind_a_cancelled_question_is_no_answer_to_it() {
+    let text = "fn well() { return \"<\" + task.ask(\"Well?\") + \">\" }\n\
+                pipeline default(task) { if task == \"ask\" { return well() }; return task }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        for n in 0..20 {
+            assert_eq!(session.prompt(says("ask")).await.unwrap().stop, Stop::Asked("Well?".into()));
+            assert!(session.cancel("never mind"));
+            let stop = session.prompt(says(&format!("{n} "))).await.unwrap().stop;
+            assert_eq!(stop, Stop::Done, "{n}");
+        }
+        assert_eq!(watcher.text("s"), (0..20).map(|n| format!("{n} ")).collect::<String>());
+        assert!(!session.cancel("nothing is at hand"));
+    });
+}
+
+#[test]
+fn what_is_asked_while_a_cancelled_question_is_cleaned_up_nobody_answers() {
+    let text = "var said = []\n\
+                fn ask(question) { return task.ask(question) ?? \"nobody\" }\n\
+                pipeline default(task) {\n\
+                if task == \"said\" { return said.join(\" \") }\n\
+                try { ask(\"Well?\") } finally { said = said + [ask(\"Really?\")] } }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("Well?".into()));
+        assert!(session.cancel("never mind"));
+        session.idle().await;
+        assert!(!session.cancel("nothing is at hand"));
+        assert_eq!(session.prompt(says("said")).await.unwrap().stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "nobody");
+    });
+}
+
+#[test]
+fn what_only_asks_while_it_cleans_up_is_given_up_after_the_grace() {
+    let text = "fn ask(question) { return task.ask(question) }\n\
+                pipeline default(task) { if task == \"on\" { return task }\n\
+                try { ask(\"Well?\") } finally { while true { ask(\"Really?\") } } }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked("Well?".into()));
+        assert!(session.cancel("never mind"));
+        assert_eq!(session.prompt(says("on")).await.unwrap().stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "on");
     });
 }
 

@@ -1,0 +1,272 @@
+//! All orders of what those who talk to a session and its worker can do, and that whoever waits is woken.
+
+use std::collections::HashSet;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake};
+
+use super::state::{Put, State};
+use super::{Mailbox, Prompt};
+
+/// A session in the middle of something, and what has become of its prompts so far.
+#[derive(Clone, Debug, Default)]
+struct World {
+    state: State<usize>,
+    worker: Worker,
+    prompts: Vec<Fate>,
+    /// The question that waits was cancelled.
+    question_cancelled: bool,
+    cancels: usize,
+    asks: usize,
+    closed: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Fate {
+    /// It was cancelled before its run was over.
+    cancelled: bool,
+    ended: Option<End>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Done,
+    Asked,
+    Cancelled,
+}
+
+/// What [`super::super::session`] does, cut where another thread may come in between.
+#[derive(Clone, Debug, Default)]
+enum Worker {
+    #[default]
+    Free,
+    /// The pipeline runs; `told` that it is to stop.
+    Running {
+        prompt: Option<usize>,
+        told: bool,
+    },
+    /// It has put a question.
+    Asks {
+        prompt: Option<usize>,
+        told: bool,
+    },
+    /// The question was shown and is written down.
+    Settling {
+        prompt: Option<usize>,
+    },
+    /// The pipeline waits for the answer.
+    Waiting {
+        told: bool,
+    },
+    /// The pipeline has ended.
+    Finishing {
+        prompt: Option<usize>,
+        end: End,
+    },
+    Over,
+}
+
+impl World {
+    /// All that can happen next.
+    fn next(&self) -> Vec<World> {
+        let mut all = Vec::new();
+        self.others(&mut all);
+        match self.worker.clone() {
+            Worker::Free => self.free(&mut all),
+            Worker::Running { prompt, told } => self.running(&mut all, prompt, told),
+            Worker::Asks { prompt, told } => all.push(self.then(|world| {
+                world.worker = match world.state.fate() {
+                    Put::Asked => Worker::Settling { prompt },
+                    Put::Withdrawn | Put::Unanswered => Worker::Running { prompt, told },
+                };
+            })),
+            Worker::Settling { prompt } => all.push(self.then(|world| match world.state.asked() {
+                Put::Asked => {
+                    world.ended(prompt, End::Asked);
+                    world.question_cancelled = false;
+                    world.worker = Worker::Waiting { told: false };
+                }
+                Put::Withdrawn | Put::Unanswered => world.worker = Worker::Running { prompt, told: false },
+            })),
+            Worker::Waiting { told } => self.waiting(&mut all, told),
+            Worker::Finishing { prompt, end } => all.push(self.then(|world| {
+                world.state.ended();
+                world.ended(prompt, end);
+                world.worker = Worker::Free;
+            })),
+            Worker::Over => {}
+        }
+        all
+    }
+
+    fn then(&self, change: impl FnOnce(&mut World)) -> World {
+        let mut next = self.clone();
+        change(&mut next);
+        next
+    }
+
+    /// What those do who talk to it.
+    fn others(&self, all: &mut Vec<World>) {
+        if self.prompts.len() < 3 {
+            let mut world = self.clone();
+            let put = world.state.put(&"s".into(), self.prompts.len());
+            assert_eq!(put.is_ok(), !self.closed && self.at_hand().is_none(), "{self:?}");
+            if put.is_ok() {
+                world.prompts.push(Fate::default());
+                all.push(world);
+            }
+        }
+        if self.cancels < 3 {
+            let mut world = self.clone();
+            world.cancels += 1;
+            let at_hand = world.at_hand();
+            let did = world.state.cancel("enough".into());
+            match (at_hand, &world.worker) {
+                // It comes too late.
+                (_, Worker::Finishing { prompt, .. }) if at_hand == *prompt => {}
+                (Some(at_hand), _) => world.prompts[at_hand].cancelled = true,
+                (None, Worker::Waiting { .. }) => world.question_cancelled = true,
+                (None, _) => {}
+            }
+            assert_eq!(did, at_hand.is_some() || !matches!(world.worker, Worker::Free | Worker::Over), "{self:?}");
+            all.push(world);
+        }
+        if !self.closed {
+            all.push(self.then(|world| {
+                world.state.close();
+                world.closed = true;
+            }));
+        }
+    }
+
+    fn free(&self, all: &mut Vec<World>) {
+        let mut world = self.clone();
+        match world.state.take() {
+            Some(Some(prompt)) => world.worker = Worker::Running { prompt: Some(prompt), told: false },
+            Some(None) => world.worker = Worker::Over,
+            None => return self.may_wait(),
+        }
+        all.push(world);
+    }
+
+    fn running(&self, all: &mut Vec<World>, prompt: Option<usize>, told: bool) {
+        let mut world = self.clone();
+        let told = told || world.state.hear().is_some();
+        let end = if told { End::Cancelled } else { End::Done };
+        all.push(world.then(|world| world.worker = Worker::Finishing { prompt, end }));
+        if world.asks < 3 {
+            world.asks += 1;
+            world.worker = Worker::Asks { prompt, told };
+            all.push(world);
+        }
+    }
+
+    fn waiting(&self, all: &mut Vec<World>, told: bool) {
+        let mut world = self.clone();
+        let told = told || world.state.hear().is_some();
+        world.worker = Worker::Waiting { told };
+        // The script has given the question up, or cleaned up.
+        let end = if told { End::Cancelled } else { End::Done };
+        all.push(world.then(|world| world.worker = Worker::Finishing { prompt: None, end }));
+        match world.state.answer() {
+            Some(Some(prompt)) => {
+                assert!(!world.question_cancelled, "a prompt answers a question that was cancelled: {self:?}");
+                world.worker = Worker::Running { prompt: Some(prompt), told };
+            }
+            Some(None) => world.worker = Worker::Running { prompt: None, told },
+            None => {
+                assert!(!told, "nothing wakes what is to stop: {self:?}");
+                return self.may_wait();
+            }
+        }
+        all.push(world);
+    }
+
+    /// The prompt that is not over.
+    fn at_hand(&self) -> Option<usize> {
+        self.prompts.iter().position(|fate| fate.ended.is_none())
+    }
+
+    fn may_wait(&self) {
+        assert!(self.at_hand().is_none() && !self.closed, "it waits for nothing that will come: {self:?}");
+    }
+
+    fn ended(&mut self, prompt: Option<usize>, end: End) {
+        let Some(prompt) = prompt else { return };
+        let fate = &mut self.prompts[prompt];
+        assert_eq!(fate.ended, None, "it ends twice");
+        fate.ended = Some(end);
+        let (is_cancelled, was) = (end == End::Cancelled, fate.cancelled);
+        assert!(is_cancelled || !was, "a cancellation was lost: {self:?}");
+        assert!(!is_cancelled || was || self.closed, "somebody else's cancellation: {self:?}");
+    }
+}
+
+#[test]
+fn in_every_order_each_prompt_ends_once_and_by_its_own_cancellation() {
+    let mut seen = HashSet::new();
+    let mut open = vec![World::default()];
+    while let Some(world) = open.pop() {
+        for next in world.next() {
+            if seen.insert(format!("{next:?}")) {
+                open.push(next);
+            }
+        }
+    }
+    assert!(seen.len() > 5_000, "{}", seen.len());
+}
+
+#[test]
+fn one_that_is_over_refuses_and_leaves_nothing_behind() {
+    let mut state = State::default();
+    let id: Arc<str> = "s".into();
+    state.put(&id, 1).unwrap();
+    assert_eq!(state.over(crate::host::HostError::Closed(id.clone())), Some(1));
+    assert!(state.is_idle());
+    assert!(state.put(&id, 2).is_err());
+}
+
+/// Counts how often it was woken.
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Count>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Waits for something, changes the mailbox, and looks whether what waits was woken and is ready.
+fn wakes<T>(waits: impl Future<Output = T>, change: impl FnOnce()) -> T {
+    let count = Arc::<Count>::default();
+    let waker = count.clone().into();
+    let mut cx = Context::from_waker(&waker);
+    let mut waits = pin!(waits);
+    assert!(waits.as_mut().poll(&mut cx).is_pending());
+    change();
+    assert_eq!(count.0.load(Ordering::Relaxed), 1, "it is not woken");
+    let Poll::Ready(found) = waits.as_mut().poll(&mut cx) else { panic!("it is woken for nothing") };
+    found
+}
+
+#[test]
+fn whoever_waits_is_woken_by_what_it_waits_for() {
+    let mailbox = Mailbox::new("s".into());
+    let ask = || drop(mailbox.ask(Prompt::default()).unwrap());
+    let cancel = || assert!(mailbox.cancel("enough".into()));
+
+    assert!(wakes(mailbox.next(), ask).is_some());
+    assert_eq!(&*wakes(mailbox.stopped(), cancel), "enough");
+    mailbox.ended();
+    ask();
+    let mut next = pin!(mailbox.next());
+    assert!(next.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_ready());
+    assert_eq!(mailbox.asked(), Put::Asked);
+    assert!(wakes(mailbox.answer(), ask).is_some());
+    assert_eq!(mailbox.asked(), Put::Asked);
+    assert!(wakes(mailbox.answer(), cancel).is_none());
+    wakes(mailbox.idle(), || mailbox.ended());
+    assert!(wakes(mailbox.next(), || mailbox.close()).is_none());
+    wakes(mailbox.is_over(), || mailbox.over(crate::host::HostError::Stopping));
+}
