@@ -10,7 +10,7 @@ use stdlib::a2a::{ListTasks, SendMessage, Task, TaskPage, Version};
 
 mod journal;
 
-pub use journal::{Change, Journal, Restored, Unkept};
+pub use journal::{ANSWER, Begun, Change, Journal, Restored, Unkept};
 
 use super::Refusal;
 use super::feed::Subscription;

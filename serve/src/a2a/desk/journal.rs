@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::event_log::{LogError, Settled, Ticket};
+use runtime::event_log::{Settled, Ticket};
 use stdlib::a2a::{ArtifactUpdate, ListTasks, Message, StatusUpdate, Task, TaskPage, Version};
 
 use crate::host::Waiting;
+use crate::store::StoreError;
+
+/// The id and the name of the artifact that the agent's text becomes.
+pub const ANSWER: &str = "answer";
 
 /// What has become of a task. Whoever takes all changes of a task in their order has the task.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +23,8 @@ pub enum Change {
         version: Version,
         /// The session of the host that works on it; nothing where it was rejected.
         session_id: Option<Arc<str>>,
+        /// How it was begun.
+        begun: Begun,
     },
     /// Its history has one more message.
     Said(Arc<Message>),
@@ -30,31 +36,62 @@ pub enum Change {
     Injected(Data),
 }
 
+/// How a task was begun, beyond its message: what running it again needs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Begun {
+    /// `context.metadata`: that of the request and that of the message, a dict or nil.
+    pub metadata: Data,
+    /// When it must be over, in milliseconds since 1970-01-01 UTC.
+    pub deadline_ms: Option<u64>,
+    /// Its session ends with it: it is not the one that its context keeps.
+    pub is_alone: bool,
+}
+
 /// A task as it was written down.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Restored {
-    /// The task.
+    /// The task. One that is not over and not in memory is at work in another process.
     pub task: Arc<Task>,
     /// The version that its caller spoke.
     pub version: Version,
     /// The session that worked on it.
     pub session_id: Option<Arc<str>>,
+    /// How it was begun.
+    pub begun: Begun,
+    /// What was put in, in order, each as it was given.
+    pub injected: Vec<Data>,
 }
 
-/// Where tasks are written down. Nothing of it waits but the futures that it gives.
+/// Where tasks are written down. Nothing of it waits but the futures that it gives, and [`Journal::left`].
 pub trait Journal: Send + Sync {
-    /// Writes down a change. Changes of one task come in their order, and nothing comes behind a terminal status.
+    /// Writes down a change. Changes of one task come in their order, and nothing comes behind a terminal status. Pieces of
+    /// the artifact [`ANSWER`] may come often: they are gathered before they are written.
     fn note(&self, task_id: &Arc<str>, at_ms: u64, change: &Change) -> Ticket;
 
     /// Ready once everything up to the ticket would survive the end of the process: waited for before a caller is told that a
     /// task is there, and that it is over.
     fn settled(&self, upto: Ticket) -> Settled;
 
-    /// A task that is not in memory any more.
-    fn find(&self, task_id: &str) -> Waiting<Result<Option<Restored>, LogError>>;
+    /// A task that is not in memory any more, or that another process has.
+    fn find(&self, task_id: &str) -> Waiting<Result<Option<Restored>, StoreError>>;
 
     /// A page of all tasks; nothing where only those in memory are known.
-    fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, LogError>>>;
+    fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>>;
+
+    /// The session that a context keeps, as far as that is written down.
+    fn session_of(&self, context_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>>;
+
+    /// Asked once, before anything else, and waits for the disk: the tasks that processes left in the middle which are gone
+    /// now. Where the pipeline is `resumable` these are this process's from now on, and it is to run them again; else they have
+    /// failed by that, and none are given.
+    ///
+    /// # Errors
+    /// The log cannot be read or written.
+    fn left(&self, resumable: bool) -> Result<Vec<Restored>, StoreError>;
+
+    /// The process is about to end, and cancels what it is at. Where tasks can be run again nothing more is written of them, so
+    /// that the next process does that.
+    fn leave(&self);
 }
 
 /// Keeps nothing.
@@ -69,11 +106,21 @@ impl Journal for Unkept {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn find(&self, _: &str) -> Waiting<Result<Option<Restored>, LogError>> {
+    fn find(&self, _: &str) -> Waiting<Result<Option<Restored>, StoreError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    fn list(&self, _: &ListTasks) -> Option<Waiting<Result<TaskPage, LogError>>> {
+    fn list(&self, _: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
         None
     }
+
+    fn session_of(&self, _: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    fn left(&self, _: bool) -> Result<Vec<Restored>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn leave(&self) {}
 }
