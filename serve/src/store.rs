@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::event_log::{OfRun, SqliteLog};
-use runtime::workers::snapshot::Lock;
+use runtime::workers::snapshot::{Lock, SnapshotError};
 
 mod about;
 mod book;
@@ -85,8 +85,18 @@ impl Store {
         OfRun::new(self.0.log.clone(), id)
     }
 
-    fn log(&self) -> &SqliteLog {
+    pub(crate) fn log(&self) -> &SqliteLog {
         &self.0.log
+    }
+
+    /// What tells this process from all others that write to the log.
+    pub(crate) fn process(&self) -> &Arc<str> {
+        &self.0.process
+    }
+
+    /// A lock that one process at a time can hold, beside the log.
+    pub(crate) fn lock(&self, name: &str) -> Result<Lock, SnapshotError> {
+        Lock::take(&beside(self.log().path(), name))
     }
 }
 

@@ -54,6 +54,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-LOG-014", "needs a client of a served script; in `serve`"),
     ("HARN-LOG-015", "needs a client of a served script; in `serve`"),
     ("HARN-LOG-016", "needs a folder without rights; in `serve`"),
+    ("HARN-LOG-017", "needs a process that is killed; in `serve`"),
     ("HARN-NET-001", "a page asks no servers; in `tests/lang/system`"),
     ("HARN-NET-002", "a page asks no servers; in `tests/lang/system`"),
     ("HARN-NET-003", "needs a server that is slow; in `system`"),

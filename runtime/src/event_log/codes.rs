@@ -89,8 +89,8 @@ pub static CODES: &[Code] = &[
     ),
     row(
         "HARN-LOG-014",
-        "a page of sessions that there is not",
-        "The cursor of a list of sessions is none that a page before has given. Begin without one, then give each back as it \
+        "a page that there is not",
+        "The cursor of a list of sessions, or the token of a list of tasks, is none that a page before has given. Begin without one, then give each back as it \
          came.",
     ),
     row(
@@ -104,5 +104,11 @@ pub static CODES: &[Code] = &[
         "nobody can tell which process has a session open",
         "A process that serves sessions from an event log in a file makes a small file beside it, and holds a lock on that for as \
          long as it lives. That file cannot be made, or the file system has no locks.",
+    ),
+    row(
+        "HARN-LOG-017",
+        "a task whose process ended",
+        "The process that worked on the task ended before the task did. What it had made by then is on the event log, and the \
+         task has failed. Put `@resumable` before the pipeline that is served where it may be run again instead.",
     ),
 ];

@@ -119,11 +119,6 @@ impl Host {
         self.0.resumable
     }
 
-    /// Where sessions are kept; nothing where they go with the process.
-    pub(crate) fn store(&self) -> Option<&Store> {
-        self.0.store.as_ref()
-    }
-
     /// All open sessions, in the order of their ids.
     #[must_use]
     pub fn sessions(&self) -> Vec<Handle> {

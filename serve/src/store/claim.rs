@@ -5,7 +5,7 @@
 
 use runtime::workers::snapshot::{Lock, SnapshotError};
 
-use super::{Store, StoreError, Stored, beside};
+use super::{Store, StoreError, Stored};
 
 /// The right to load a session, and the session. Held until the log says that it was loaded.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Store {
     pub fn claim(&self, id: &str) -> Result<Claim, StoreError> {
         // What is no session has no lock either.
         self.load(id)?;
-        let lock = match Lock::take(&beside(self.log().path(), id)) {
+        let lock = match self.lock(id) {
             Ok(lock) => lock,
             Err(SnapshotError::Held(_)) => return Err(StoreError::Elsewhere(id.into())),
             Err(error) => return Err(StoreError::CannotClaim(error.to_string())),
@@ -36,12 +36,12 @@ impl Store {
     }
 
     /// Whether a process is still there. What one that was killed has left is taken away by that.
-    fn lives(&self, process: &str) -> Result<bool, StoreError> {
+    pub(crate) fn lives(&self, process: &str) -> Result<bool, StoreError> {
         // The log may say anything, and this becomes the name of a file.
         if !process.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
             return Ok(false);
         }
-        match Lock::take(&beside(self.log().path(), process)) {
+        match self.lock(process) {
             Ok(_) => Ok(false),
             Err(SnapshotError::Held(_)) => Ok(true),
             Err(error) => Err(StoreError::CannotClaim(error.to_string())),

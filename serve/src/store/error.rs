@@ -30,6 +30,9 @@ pub enum StoreError {
     /// No page of a list begins there.
     #[error("`{0}` is no cursor that `session/list` has given")]
     Cursor(String),
+    /// No page of a list of tasks begins there.
+    #[error("`{0}` is no page token that a list of tasks has given")]
+    PageToken(String),
     /// Sessions are not kept here.
     #[error("sessions are kept only where the event log is a file")]
     NotKept,
@@ -49,7 +52,7 @@ impl StoreError {
             StoreError::Unknown(_) => "HARN-LOG-011",
             StoreError::Elsewhere(_) => "HARN-LOG-012",
             StoreError::Unreadable { .. } => "HARN-LOG-013",
-            StoreError::Cursor(_) => "HARN-LOG-014",
+            StoreError::Cursor(_) | StoreError::PageToken(_) => "HARN-LOG-014",
             StoreError::NotKept => "HARN-LOG-015",
             StoreError::CannotClaim(_) => "HARN-LOG-016",
             StoreError::Log(error) => error.code(),
@@ -64,6 +67,7 @@ impl StoreError {
             StoreError::Elsewhere(_) => "close it there, or end that process, and load it again",
             StoreError::Unreadable { .. } => "other sessions of the log are not concerned; open a new one",
             StoreError::Cursor(_) => "begin without a cursor, then give each page's `nextCursor` back as it came",
+            StoreError::PageToken(_) => "begin without a token, then give each page's `nextPageToken` back as it came",
             StoreError::NotKept => {
                 "serve with `--event-log sqlite:PATH`, or set `home` under `[event_log]` in `harn.toml`"
             }

@@ -14,7 +14,7 @@ use super::SqliteOptions;
 use super::open::{failed, for_reading};
 use super::row::{decode, number, stored};
 
-mod of_sessions;
+mod of_runs;
 
 /// A log in a file that is only read, perhaps while others write to it.
 pub struct LogFile {

@@ -39,15 +39,20 @@ const TABLES: &str = "
         FROM records JOIN topics ON topics.key = records.topic;
 ";
 
-/// Served sessions are runs of their own, and this finds their records. Others cost a comparison. Whoever reads by it names
-/// the same condition, [`OF_SESSIONS`].
-const INDEX: &str = "
+/// Served sessions and tasks are runs of their own, and these find their records. Others cost two comparisons. Whoever reads by
+/// one names the same condition, [`OF_SESSIONS`] or [`OF_TASKS`].
+const INDEXES: &str = "
     CREATE INDEX IF NOT EXISTS records_of_session ON records (headers, topic)
         WHERE headers >= '{\"run_id\":\"sess_' AND headers < '{\"run_id\":\"sess`';
+    CREATE INDEX IF NOT EXISTS records_of_task ON records (headers, topic)
+        WHERE headers >= '{\"run_id\":\"task_' AND headers < '{\"run_id\":\"task`';
 ";
 
 /// The condition under which a record belongs to a served session.
 pub(super) const OF_SESSIONS: &str = "headers >= '{\"run_id\":\"sess_' AND headers < '{\"run_id\":\"sess`'";
+
+/// The condition under which a record belongs to a task.
+pub(super) const OF_TASKS: &str = "headers >= '{\"run_id\":\"task_' AND headers < '{\"run_id\":\"task`'";
 
 /// What a file is.
 #[derive(Debug, PartialEq, Eq)]
@@ -95,8 +100,8 @@ pub(super) fn create(connection: &Connection, path: &Arc<Path>, timeout: Duratio
     transaction.commit().map_err(|error| broken(&error))
 }
 
-/// Makes the index where an earlier version made the file. Without it sessions are found all the same, only slower: a file that
-/// cannot take it is used as it is.
+/// Makes the indexes where an earlier version made the file. Without them sessions and tasks are found all the same, only slower: a
+/// file that cannot take them is used as it is.
 pub(super) fn index(connection: &Connection) {
-    let _ = connection.execute_batch(INDEX);
+    let _ = connection.execute_batch(INDEXES);
 }

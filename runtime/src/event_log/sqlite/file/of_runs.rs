@@ -1,4 +1,5 @@
-//! The records of served sessions, found by an index. Each session is a run of its own, and its id begins with `sess_`.
+//! The records of served sessions and of tasks, found by an index. Each is a run of its own: the id of a session's begins with
+//! `sess_`, that of a task's with `task_`.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +9,7 @@ use crate::data::Data;
 use crate::event_log::{LogError, RUN_ID, Record};
 
 use super::super::row::encode;
-use super::super::schema::OF_SESSIONS;
+use super::super::schema::{OF_SESSIONS, OF_TASKS};
 use super::{Failed, LogFile, stored, topic_key};
 
 const COLUMNS: &str = "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records";
@@ -18,12 +19,24 @@ impl LogFile {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn of_session(&self, id: &str, mut take: impl FnMut(Record)) -> Result<(), LogError> {
+    pub fn of_session(&self, id: &str, take: impl FnMut(Record)) -> Result<(), LogError> {
+        self.of_run(OF_SESSIONS, id, take)
+    }
+
+    /// Everything that the run of a task has written, oldest first; as of one moment.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn of_task(&self, run_id: &str, take: impl FnMut(Record)) -> Result<(), LogError> {
+        self.of_run(OF_TASKS, run_id, take)
+    }
+
+    fn of_run(&self, condition: &str, run_id: &str, mut take: impl FnMut(Record)) -> Result<(), LogError> {
         let mut read = || -> Result<(), Failed> {
             let snapshot = self.connection.unchecked_transaction()?;
-            let sql = format!("{COLUMNS} WHERE {OF_SESSIONS} AND headers = ? ORDER BY cursor");
+            let sql = format!("{COLUMNS} WHERE {condition} AND headers = ? ORDER BY cursor");
             let mut select = snapshot.prepare_cached(&sql)?;
-            let mut rows = select.query([headers(id)])?;
+            let mut rows = select.query([headers(run_id)])?;
             while let Some(row) = rows.next()? {
                 take(self.record(&snapshot, row)?);
             }
@@ -109,19 +122,29 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_found_by_their_index() {
+    fn sessions_and_tasks_are_found_by_their_indexes() {
         let folder = Folder::new();
         let log = SqliteLog::open(folder.file(), &SqliteOptions::default()).unwrap();
         write(&log, "sess_1", "session.life", 1);
+        for n in 0..4 {
+            write(&log, &format!("task_{}", n % 2), "a2a.task", n);
+        }
         drop(log);
-        // As a version without the index would have left it.
+        // As a version without the indexes would have left it.
         let connection = rusqlite::Connection::open(folder.file()).unwrap();
-        connection.execute_batch("DROP INDEX records_of_session").unwrap();
+        connection.execute_batch("DROP INDEX records_of_session; DROP INDEX records_of_task").unwrap();
         drop(connection);
         drop(SqliteLog::open(folder.file(), &SqliteOptions::default()).unwrap());
         let file = LogFile::open(folder.file()).unwrap();
-        let sql = format!("EXPLAIN QUERY PLAN {COLUMNS} WHERE {OF_SESSIONS} AND headers = ? ORDER BY cursor");
-        let plan: String = file.connection.query_row(&sql, [headers("sess_1")], |row| row.get(3)).unwrap();
-        assert!(plan.contains("records_of_session"), "{plan}");
+        for (condition, run, index) in
+            [(OF_SESSIONS, "sess_1", "records_of_session"), (OF_TASKS, "task_1", "records_of_task")]
+        {
+            let sql = format!("EXPLAIN QUERY PLAN {COLUMNS} WHERE {condition} AND headers = ? ORDER BY cursor");
+            let plan: String = file.connection.query_row(&sql, [headers(run)], |row| row.get(3)).unwrap();
+            assert!(plan.contains(index), "{plan}");
+        }
+        let mut found = Vec::new();
+        file.of_task("task_1", |record| found.push(record.payload.get("n").as_int().unwrap())).unwrap();
+        assert_eq!(found, [1, 3]);
     }
 }

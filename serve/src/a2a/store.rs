@@ -1,0 +1,191 @@
+//! Tasks that survive the process: what of a task goes into the event log, and how it comes back.
+//!
+//! A task is a run of its own on the log, as a session is: every record of it names it as the run, whatever process writes it, so
+//! the log finds them by an index.
+//!
+//! | topic | what |
+//! |---|---|
+//! | `a2a.task` | created, status, resumed: all that a list needs, and who works on it |
+//! | `a2a.content` | begun, message, artifact, injected: what a task holds, each a frame as version 1.0 of the protocol spells it |
+//!
+//! - [`TaskStore`]: the tasks of a log, a [`Journal`](super::desk::Journal).
+//! - `record`: a change as records, and `pieces`: what of an answer is written when. `fold`: records as the task that they come to.
+//! - `index`: all tasks in short, and `list`: pages of them.
+//! - `left`: tasks that a process left in the middle.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use runtime::event_log::{EventLog, NewRecord, Settled, SharedLog, SqliteLog, Ticket};
+use stdlib::a2a::{ListTasks, TaskPage};
+
+use super::desk::{Change, Journal, Restored};
+use crate::host::Waiting;
+use crate::store::{Store, StoreError};
+use fold::Fold;
+use index::Index;
+use record::{Brief, Written};
+
+mod fold;
+mod index;
+mod left;
+mod list;
+mod pieces;
+mod record;
+
+/// The topic of what a task goes through as a whole.
+pub const TASK_TOPIC: &str = "a2a.task";
+/// The topic of what it holds.
+pub const CONTENT_TOPIC: &str = "a2a.content";
+
+/// The tasks of a log in a file. Clones are the same store.
+#[derive(Clone)]
+pub struct TaskStore(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    /// The tasks that this process writes.
+    open: Mutex<HashMap<Arc<str>, Open>>,
+    index: Mutex<Index>,
+    /// The served pipeline may run again.
+    resumable: AtomicBool,
+    /// The process is about to end.
+    leaving: AtomicBool,
+}
+
+/// A task that this process writes.
+struct Open {
+    brief: Brief,
+    pieces: pieces::Pieces,
+}
+
+impl TaskStore {
+    /// The tasks of a log, for a process that serves them.
+    ///
+    /// # Errors
+    /// The file that says that this process lives, beside the log, cannot be made.
+    pub fn new(log: SqliteLog) -> Result<TaskStore, StoreError> {
+        Ok(TaskStore(Arc::new(Inner {
+            store: Store::new(log)?,
+            open: Mutex::default(),
+            index: Mutex::default(),
+            resumable: AtomicBool::new(false),
+            leaving: AtomicBool::new(false),
+        })))
+    }
+
+    /// No operation leaves the map half changed.
+    fn open(&self) -> MutexGuard<'_, HashMap<Arc<str>, Open>> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn index(&self) -> MutexGuard<'_, Index> {
+        self.0.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads a task, whoever writes it. Waits for the disk, and costs what the task has written.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn load(&self, task_id: &str) -> Result<Option<Restored>, StoreError> {
+        Ok(self.fold(task_id)?.done())
+    }
+
+    fn fold(&self, task_id: &str) -> Result<Fold, StoreError> {
+        let mut fold = Fold::new(task_id);
+        self.0.store.log().look(|file| file.of_task(&record::run_of(task_id), |record| fold.take(&record)))?;
+        Ok(fold)
+    }
+
+    fn write(&self, task_id: &str, at_ms: u64, written: impl IntoIterator<Item = Written>) -> Ticket {
+        let log = self.0.store.log_of(&record::run_of(task_id));
+        let append = |Written { topic, word, payload }| {
+            log.append(NewRecord {
+                topic: topic.into(),
+                kind: format!("{topic}.{word}").into(),
+                payload: payload.into(),
+                headers: runtime::data::Data::Nil,
+                occurred_at_ms: at_ms,
+            })
+        };
+        written.into_iter().map(append).last().unwrap_or(Ticket::NONE)
+    }
+
+    /// Whether this is how a task ends that the next process takes up.
+    fn is_left(&self, change: &Change) -> bool {
+        use stdlib::a2a::TaskState::{Canceled, Failed};
+        let ends = matches!(change, Change::Status(update) if matches!(update.status.state, Canceled | Failed));
+        ends && self.0.leaving.load(Ordering::Relaxed) && self.0.resumable.load(Ordering::Relaxed)
+    }
+
+    /// Does what waits for the disk beside the caller's thread.
+    fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&TaskStore) -> Result<T, StoreError> + Send + 'static,
+    ) -> Waiting<Result<T, StoreError>> {
+        let store = self.clone();
+        Box::pin(async move {
+            let done = tokio::task::spawn_blocking(move || work(&store)).await;
+            // It ends in another way only where the thread's runtime is gone.
+            done.unwrap_or(Err(StoreError::NotKept))
+        })
+    }
+}
+
+impl Journal for TaskStore {
+    fn note(&self, task_id: &Arc<str>, at_ms: u64, change: &Change) -> Ticket {
+        let mut all = self.open();
+        if let Change::Created { task, session_id, begun, .. } = change {
+            let brief = Brief::new(task, session_id.clone(), begun.is_alone, self.0.store.process());
+            all.insert(task_id.clone(), Open { brief, pieces: pieces::Pieces::default() });
+        }
+        if self.is_left(change) {
+            all.remove(task_id);
+        }
+        let Some(open) = all.get_mut(task_id) else { return Ticket::NONE };
+        let written = open.written(at_ms, change);
+        if open.brief.state.is_terminal() {
+            all.remove(task_id);
+        }
+        self.write(task_id, at_ms, written)
+    }
+
+    fn settled(&self, upto: Ticket) -> Settled {
+        self.0.store.log().settled(upto)
+    }
+
+    fn find(&self, task_id: &str) -> Waiting<Result<Option<Restored>, StoreError>> {
+        let task_id = task_id.to_owned();
+        self.beside(move |store| store.load_or_end(&task_id))
+    }
+
+    fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
+        let asked = asked.clone();
+        Some(self.beside(move |store| store.page(&asked)))
+    }
+
+    fn session_of(&self, context_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
+        let context_id = context_id.to_owned();
+        self.beside(move |store| {
+            let mut index = store.index();
+            index.refresh(store.0.store.log())?;
+            Ok(index.session_of(&context_id))
+        })
+    }
+
+    fn left(&self, resumable: bool) -> Result<Vec<Restored>, StoreError> {
+        self.0.resumable.store(resumable, Ordering::Relaxed);
+        self.take_over()
+    }
+
+    fn leave(&self) {
+        self.0.leaving.store(true, Ordering::Relaxed);
+    }
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,149 @@
+//! Tasks that a process left in the middle, however it ended. Every record of a task's life names the process that works on it, and
+//! a file beside the log is locked for as long as that one lives.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use runtime::data::Data;
+use runtime::workers::snapshot::{Lock, SnapshotError};
+use stdlib::a2a::{Message, Part, Role, Status, StatusUpdate, TaskState};
+
+use super::super::desk::Restored;
+use super::pieces::Pieces;
+use super::record::Brief;
+use super::{Open, StoreError, TaskStore, now_ms};
+
+/// One process at a time looks for what others have left, and holds this meanwhile.
+const LOCK: &str = "tasks";
+/// How long one waits for another that looks.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a task is over that nobody works on any more.
+enum Why {
+    /// Its process ended.
+    Ended,
+    /// The same, and its time is up.
+    Late,
+}
+
+impl TaskStore {
+    /// Looks for the tasks of processes that are gone. They have failed by that; or they are this process's from now on, and it is
+    /// to run them again.
+    pub(super) fn take_over(&self) -> Result<Vec<Restored>, StoreError> {
+        let _one = self.one_at_a_time()?;
+        let mut again = Vec::new();
+        for id in self.orphans()? {
+            let fold = self.fold(&id)?;
+            let Some(mut brief) = fold.brief.clone() else { continue };
+            let Some(restored) = fold.done() else { continue };
+            let resumable = self.0.resumable.load(Ordering::Relaxed) && !restored.task.history.is_empty();
+            let now = now_ms();
+            brief.process = self.0.store.process().clone();
+            if restored.begun.deadline_ms.is_some_and(|deadline| deadline <= now) {
+                self.fail(&mut brief, &restored, &Why::Late);
+            } else if resumable {
+                self.write(&id, now, [brief.life("resumed")]);
+                self.open().insert(id, Open { brief, pieces: Pieces::default() });
+                again.push(restored);
+            } else {
+                self.fail(&mut brief, &restored, &Why::Ended);
+            }
+        }
+        self.flush()?;
+        Ok(again)
+    }
+
+    /// Reads a task. One that a process left in the middle has failed by that, unless it may be run again.
+    pub(super) fn load_or_end(&self, task_id: &str) -> Result<Option<Restored>, StoreError> {
+        let fold = self.fold(task_id)?;
+        if !self.is_orphan(fold.brief.as_ref())? || self.0.resumable.load(Ordering::Relaxed) {
+            return Ok(fold.done());
+        }
+        let _one = self.one_at_a_time()?;
+        let fold = self.fold(task_id)?;
+        let Some(mut brief) = fold.brief.clone() else { return Ok(None) };
+        if self.is_orphan(Some(&brief))? {
+            brief.process = self.0.store.process().clone();
+            if let Some(restored) = fold.done() {
+                self.fail(&mut brief, &restored, &Why::Ended);
+            }
+            self.flush()?;
+        }
+        self.load(task_id)
+    }
+
+    fn is_orphan(&self, brief: Option<&Brief>) -> Result<bool, StoreError> {
+        let Some(brief) = brief.filter(|brief| !brief.state.is_terminal()) else { return Ok(false) };
+        Ok(brief.process != *self.0.store.process() && !self.0.store.lives(&brief.process)?)
+    }
+
+    /// The tasks that are not over and whose process is gone.
+    fn orphans(&self) -> Result<Vec<Arc<str>>, StoreError> {
+        let open: Vec<_> = {
+            let mut index = self.index();
+            index.refresh(self.0.store.log())?;
+            let open = index.below(u64::MAX).filter(|(_, _, row)| !row.state.is_terminal());
+            open.map(|(_, id, row)| (id.clone(), row.process.clone())).collect()
+        };
+        let mut lives = HashMap::from([(self.0.store.process().clone(), true)]);
+        let mut orphans = Vec::new();
+        // The oldest first, as they came.
+        for (id, process) in open.into_iter().rev() {
+            let alive = match lives.get(&process) {
+                Some(alive) => *alive,
+                None => {
+                    let alive = self.0.store.lives(&process)?;
+                    lives.insert(process, alive);
+                    alive
+                }
+            };
+            if !alive {
+                orphans.push(id);
+            }
+        }
+        Ok(orphans)
+    }
+
+    fn fail(&self, brief: &mut Brief, restored: &Restored, why: &Why) {
+        let at_ms = now_ms();
+        let (text, code) = match why {
+            Why::Late => ("Deadline exceeded", None),
+            Why::Ended if restored.task.status.state.is_interrupted() => {
+                ("The server ended while the task waited for an answer; what it had made by then is kept.", Some(CODE))
+            }
+            Why::Ended => ("The server ended while the task ran; what it had made by then is kept.", Some(CODE)),
+        };
+        let data = code.map(|code| Part::data(Data::dict([("code", Data::from(code))])));
+        let parts = std::iter::once(Part::text(text)).chain(data).collect();
+        let mut message = Message::new(Role::Agent, format!("msg_{}", uuid::Uuid::new_v4().simple()), parts);
+        message.task_id = Some(restored.task.id.clone());
+        message.context_id = Some(restored.task.context_id.clone());
+        let status = Status { state: TaskState::Failed, message: Some(message.into()), at_ms: Some(at_ms) };
+        let (task_id, context_id) = (restored.task.id.clone(), restored.task.context_id.clone());
+        let update = StatusUpdate { task_id, context_id, status, metadata: Data::Nil };
+        let written = brief.status(&update);
+        self.write(&restored.task.id, at_ms, [written]);
+    }
+
+    /// Waits until all that was written can be read, by any process.
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(self.0.store.log().look(|_| Ok(()))?)
+    }
+
+    fn one_at_a_time(&self) -> Result<Lock, StoreError> {
+        let start = Instant::now();
+        loop {
+            match self.0.store.lock(LOCK) {
+                Ok(lock) => return Ok(lock),
+                Err(SnapshotError::Held(_)) if start.elapsed() < PATIENCE => sleep(Duration::from_millis(10)),
+                Err(error) => return Err(StoreError::CannotClaim(error.to_string())),
+            }
+        }
+    }
+}
+
+/// What a task failed with whose process ended.
+const CODE: &str = "HARN-LOG-017";

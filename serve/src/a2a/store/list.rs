@@ -1,0 +1,84 @@
+//! Pages of tasks.
+
+use std::sync::Arc;
+
+use stdlib::a2a::{ListTasks, Status, Task, TaskPage};
+
+use super::fold::DAMAGED;
+use super::index::{Index, Row};
+use super::{StoreError, TaskStore};
+
+/// Tasks on a page, where nobody says otherwise.
+const PAGE: u32 = 50;
+/// Tasks on a page, at most.
+const MOST: u32 = 100;
+
+/// What is on a page.
+pub(super) struct Wanted {
+    pub(super) tasks: Vec<(Arc<str>, Row)>,
+    pub(super) next: String,
+    pub(super) size: u32,
+    pub(super) total: u64,
+}
+
+impl TaskStore {
+    /// A page of all tasks, those that changed last first. A task that changes meanwhile is at the top of a new list, and is on no
+    /// page twice. Waits for the disk.
+    ///
+    /// # Errors
+    /// It is no page token, or the log cannot be read.
+    pub fn page(&self, asked: &ListTasks) -> Result<TaskPage, StoreError> {
+        let wanted = {
+            let mut index = self.index();
+            index.refresh(self.0.store.log())?;
+            wanted(&index, asked)?
+        };
+        let tasks = wanted.tasks.into_iter().filter_map(|(id, row)| match self.load(&id) {
+            Ok(found) => found.map(|found| found.task),
+            Err(error) => Some(Arc::new(unreadable(&id, &row, &error))),
+        });
+        let tasks = tasks.collect();
+        Ok(TaskPage { tasks, next_page_token: wanted.next, page_size: wanted.size, total_size: wanted.total })
+    }
+}
+
+/// Chooses what is on a page.
+pub(super) fn wanted(index: &Index, asked: &ListTasks) -> Result<Wanted, StoreError> {
+    let token = asked.page_token.as_deref().filter(|token| !token.is_empty());
+    let before = token.map_or(Ok(u64::MAX), |token| read(token).ok_or_else(|| StoreError::PageToken(token.into())))?;
+    let size = asked.page_size.unwrap_or(PAGE).clamp(1, MOST);
+    let fits = |row: &Row| {
+        asked.context_id.as_ref().is_none_or(|id| row.context_id == *id)
+            && asked.state.is_none_or(|state| row.state == state)
+            && asked.changed_since_ms.is_none_or(|since| row.at_ms >= since)
+    };
+    let total = index.below(u64::MAX).filter(|(_, _, row)| fits(row)).count() as u64;
+    let mut wanted = Wanted { tasks: Vec::new(), next: String::new(), size, total };
+    let mut last = before;
+    for (cursor, id, row) in index.below(before).filter(|(_, _, row)| fits(row)) {
+        if wanted.tasks.len() == size as usize {
+            wanted.next = format!("{last:x}");
+            break;
+        }
+        last = cursor;
+        wanted.tasks.push((id.clone(), row.clone()));
+    }
+    Ok(wanted)
+}
+
+fn read(token: &str) -> Option<u64> {
+    let plain = token.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u64::from_str_radix(token, 16).ok().filter(|_| plain)
+}
+
+/// A task whose records the log does not give.
+fn unreadable(id: &Arc<str>, row: &Row, error: &StoreError) -> Task {
+    Task {
+        id: id.clone(),
+        context_id: row.context_id.clone(),
+        status: Status { state: row.state, message: None, at_ms: Some(row.at_ms) },
+        artifacts: Vec::new(),
+        history: Vec::new(),
+        metadata: runtime::data::Data::dict([(DAMAGED, runtime::data::Data::from(error.to_string().as_str()))]),
+    }
+}

@@ -1,0 +1,135 @@
+//! A change of a task as records.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use runtime::data::Data;
+use stdlib::a2a::{Frame, StatusUpdate, Task, TaskState, Version};
+
+use super::super::desk::{Begun, Change};
+use super::{CONTENT_TOPIC, Open, TASK_TOPIC};
+
+/// A record that is about to be written.
+pub(super) struct Written {
+    pub(super) topic: &'static str,
+    pub(super) word: &'static str,
+    pub(super) payload: Data,
+}
+
+/// How frames are spelled on the log, whatever the caller speaks.
+pub(super) const SPELLING: Version = Version::V1_0;
+
+/// The run of a task. Ids of our own are it themselves; what callers choose stands behind a mark that those cannot have.
+pub(super) fn run_of(task_id: &str) -> Cow<'_, str> {
+    let is_own = task_id
+        .strip_prefix("task_")
+        .is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    if is_own { Cow::Borrowed(task_id) } else { Cow::Owned(format!("task_:{task_id}")) }
+}
+
+/// What every record of a task's life says, so that a list needs one record of each task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Brief {
+    pub(super) task_id: Arc<str>,
+    pub(super) context_id: Arc<str>,
+    pub(super) session_id: Option<Arc<str>>,
+    /// Its session ends with it.
+    pub(super) is_alone: bool,
+    pub(super) state: TaskState,
+    /// The process that works on it.
+    pub(super) process: Arc<str>,
+}
+
+impl Brief {
+    pub(super) fn new(task: &Task, session_id: Option<Arc<str>>, is_alone: bool, process: &Arc<str>) -> Brief {
+        let (task_id, context_id) = (task.id.clone(), task.context_id.clone());
+        Brief { task_id, context_id, session_id, is_alone, state: task.status.state, process: process.clone() }
+    }
+
+    pub(super) fn to_data(&self) -> Data {
+        Data::dict_of_present([
+            ("task_id", Data::from(&self.task_id)),
+            ("context_id", Data::from(&self.context_id)),
+            ("session_id", self.session_id.as_ref().into()),
+            ("is_alone", if self.is_alone { Data::from(true) } else { Data::Nil }),
+            ("state", self.state.as_str().into()),
+            ("process", Data::from(&self.process)),
+        ])
+    }
+
+    /// Reads what a record of a task's life says. A word for a state that a later version writes is none that is known.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub(super) fn read(payload: &Data) -> Result<Brief, String> {
+        let text = |field: &str| payload.get(field).as_shared_str().ok_or_else(|| format!("`{field}` is no text"));
+        Ok(Brief {
+            task_id: text("task_id")?,
+            context_id: text("context_id")?,
+            session_id: payload.get("session_id").as_shared_str(),
+            is_alone: payload.get("is_alone").as_bool().unwrap_or(false),
+            state: text("state")?.parse().unwrap_or(TaskState::Unknown),
+            process: text("process")?,
+        })
+    }
+
+    /// A record of the task's life.
+    pub(super) fn life(&self, word: &'static str) -> Written {
+        Written { topic: TASK_TOPIC, word, payload: self.to_data() }
+    }
+
+    /// It stands otherwise.
+    pub(super) fn status(&mut self, update: &StatusUpdate) -> Written {
+        self.state = update.status.state;
+        let Written { topic, word, payload } = self.life("status");
+        let frame = SPELLING.frame(&Frame::Status(update.clone()), false);
+        Written { topic, word, payload: payload.with("frame", frame) }
+    }
+}
+
+impl Open {
+    /// What is written of a change.
+    pub(super) fn written(&mut self, at_ms: u64, change: &Change) -> Vec<Written> {
+        let mut written = Vec::new();
+        if !matches!(change, Change::Artifact(_)) {
+            written.extend(self.pieces.flush().map(|update| self.content("artifact", &Frame::Artifact(update))));
+        }
+        match change {
+            Change::Created { task, version, begun, .. } => {
+                written.push(self.begun(task, begun));
+                let mut created = self.brief.life("created");
+                created.payload.set("version", version.as_str().into());
+                written.push(created);
+            }
+            Change::Said(message) => written.push(self.content("message", &Frame::Message(message.clone()))),
+            Change::Status(update) => written.push(self.brief.status(update)),
+            Change::Artifact(update) => {
+                let due = self.pieces.take(at_ms, update);
+                written.extend(due.into_iter().map(|update| self.content("artifact", &Frame::Artifact(update))));
+            }
+            Change::Injected(value) => {
+                let payload = Data::dict([("task_id", Data::from(&self.brief.task_id)), ("value", value.clone())]);
+                written.push(Written { topic: CONTENT_TOPIC, word: "injected", payload });
+            }
+        }
+        written
+    }
+
+    fn content(&self, word: &'static str, frame: &Frame) -> Written {
+        let frame = SPELLING.frame(frame, false);
+        let payload = Data::dict([("task_id", Data::from(&self.brief.task_id)), ("frame", frame)]);
+        Written { topic: CONTENT_TOPIC, word, payload }
+    }
+
+    fn begun(&self, task: &Arc<Task>, begun: &Begun) -> Written {
+        let Written { topic, word, mut payload } = self.content("begun", &Frame::Task(task.clone()));
+        for (field, value) in
+            [("metadata", begun.metadata.clone()), ("deadline_ms", begun.deadline_ms.map_or(Data::Nil, Data::from))]
+        {
+            if !value.is_nil() {
+                payload.set(field, value);
+            }
+        }
+        Written { topic, word, payload }
+    }
+}
