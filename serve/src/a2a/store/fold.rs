@@ -31,14 +31,7 @@ impl Fold {
         let status = Status { state: TaskState::Submitted, message: None, at_ms: None };
         let (artifacts, history, metadata) = (Vec::new(), Vec::new(), Data::Nil);
         let task = Task { id: task_id.into(), context_id: "".into(), status, artifacts, history, metadata };
-        Fold {
-            task,
-            brief: None,
-            version: SPELLING,
-            begun: Begun::default(),
-            injected: Vec::new(),
-            damaged: None,
-        }
+        Fold { task, brief: None, version: SPELLING, begun: Begun::default(), injected: Vec::new(), damaged: None }
     }
 
     /// Takes the next record.

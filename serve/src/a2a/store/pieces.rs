@@ -34,11 +34,8 @@ impl Pieces {
         if !update.append {
             self.0 = None;
         }
-        let gathered = self.0.get_or_insert_with(|| Gathered {
-            first: update.clone(),
-            text: String::new(),
-            since_ms: at_ms,
-        });
+        let gathered =
+            self.0.get_or_insert_with(|| Gathered { first: update.clone(), text: String::new(), since_ms: at_ms });
         gathered.text.push_str(text);
         let is_due = gathered.text.len() >= ENOUGH || at_ms.saturating_sub(gathered.since_ms) >= LONG_MS;
         if is_due { self.flush().into_iter().collect() } else { Vec::new() }
