@@ -27,6 +27,9 @@ mod v0_3;
 mod v1_0;
 mod word;
 
+#[cfg(test)]
+mod tests;
+
 const PARAMS: &str = "the parameters";
 const RESULT: &str = "the result";
 
@@ -153,7 +156,7 @@ impl Version {
         match self {
             Version::V1_0 => send::write::<V1_0>(request, v1_0::configuration(&request.configuration)),
             Version::V0_3 => send::write::<V0_3>(request, v0_3::configuration(&request.configuration)),
-            Version::V0_1 => v0_1::send(request),
+            Version::V0_1 => v0_1::write_send(request),
         }
     }
 

@@ -39,16 +39,16 @@ impl At<'_> {
 
 /// Words for a field that no edit distance leads to: what is written, and what is meant.
 const OTHER_WORDS: &[(&str, &str)] = &[
-    ("artifact_id", "id"),
+    ("bytes", "raw"),
     ("content", "parts"),
-    ("contextId", "sessionId"),
+    ("id", "artifactId"),
     ("id", "messageId"),
     ("id", "taskId"),
     ("kind", "type"),
-    ("sessionId", "contextId"),
     ("taskId", "id"),
     ("task_id", "id"),
     ("type", "kind"),
+    ("uri", "url"),
     ("url", "uri"),
 ];
 
@@ -104,6 +104,9 @@ impl<'a> Object<'a> {
 
     /// A field that must be there is not.
     pub(super) fn missing(&self, key: &Key) -> Misfit {
+        if self.has(key) {
+            return self.wrong(key, "must not be null");
+        }
         let is_meant = |written: &&Arc<str>| {
             nearest(written, [key.name]).is_some()
                 || OTHER_WORDS.iter().any(|(word, meant)| *word == written.as_ref() && *meant == key.name)
@@ -232,6 +235,7 @@ impl<'a> Object<'a> {
         match number.map(i32::try_from) {
             Some(Ok(count)) if count >= 0 => Ok(Some(count.unsigned_abs())),
             Some(_) => Err(At::Field(&self.at, written).misfit("must be from 0 to 2147483647")),
+            None if data.as_float().is_some() => Err(At::Field(&self.at, written).misfit("must be a whole number")),
             None => Err(At::Field(&self.at, written).must_be("a whole number", data)),
         }
     }

@@ -28,30 +28,32 @@ pub(super) fn read<S: Spelling>(
 }
 
 fn read_message<S: Spelling>(message: &Object<'_>) -> Result<Message, Misfit> {
-    check_parts(message)?;
+    check(message)?;
     message.chosen_id(&key::CONTEXT_ID)?;
+    alike::read_message::<S>(message)
+}
+
+/// A message that is sent must say something, and not without end.
+pub(super) fn check(message: &Object<'_>) -> Result<(), Misfit> {
+    match message.len(&key::PARTS) {
+        Some(0) => return Err(message.wrong(&key::PARTS, "must have at least one part")),
+        Some(len) if len > MAX_PARTS => {
+            return Err(message.wrong(&key::PARTS, &format!("must not have more than {MAX_PARTS} parts; it has {len}")));
+        }
+        Some(_) => {}
+        // What is there and no list is told when it is read.
+        None if message.data(&key::PARTS).is_nil() => return Err(message.missing(&key::PARTS)),
+        None => {}
+    }
     for key in [&key::REFERENCE_TASK_IDS, &key::EXTENSIONS] {
         if message.len(key).is_some_and(|len| len > MAX_NAMED) {
             return Err(message.wrong(key, &format!("must not have more than {MAX_NAMED} items")));
         }
     }
-    let read = alike::read_message::<S>(message)?;
-    if read.message_id.len() > MAX_MESSAGE_ID {
+    if message.data(&key::MESSAGE_ID).as_str().is_some_and(|id| id.len() > MAX_MESSAGE_ID) {
         return Err(message.wrong(&key::MESSAGE_ID, &format!("must not have more than {MAX_MESSAGE_ID} bytes")));
     }
-    Ok(read)
-}
-
-/// A message that is sent must say something, and not without end.
-pub(super) fn check_parts(message: &Object<'_>) -> Result<(), Misfit> {
-    match message.len(&key::PARTS) {
-        None if !message.has(&key::PARTS) => Err(message.missing(&key::PARTS)),
-        Some(0) => Err(message.wrong(&key::PARTS, "must have at least one part")),
-        Some(len) if len > MAX_PARTS => {
-            Err(message.wrong(&key::PARTS, &format!("must not have more than {MAX_PARTS} parts, it has {len}")))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 pub(super) fn write<S: Spelling>(request: &SendMessage, configuration: Fields) -> Data {

@@ -8,7 +8,7 @@ use runtime::data::Data;
 use super::fields::Fields;
 use super::key;
 use super::object::Object;
-use super::{Misfit, tagged, word};
+use super::{Misfit, send, tagged, word};
 use crate::a2a::{
     Artifact, ArtifactUpdate, Configuration, Frame, Message, Part, SendMessage, Status, StatusUpdate, Task, TaskState,
 };
@@ -109,7 +109,7 @@ pub(super) fn task(task: &Task, history: &[Arc<Message>], artifacts: &[Arc<Artif
 
 pub(super) fn read_send(params: &Object<'_>) -> Result<SendMessage, Misfit> {
     let mut message = params.needed_object(&key::MESSAGE, |message| {
-        super::send::check_parts(message)?;
+        send::check(message)?;
         read_message(message)
     })?;
     message.task_id = params.chosen_id(&key::ID)?;
@@ -126,7 +126,7 @@ pub(super) fn read_send(params: &Object<'_>) -> Result<SendMessage, Misfit> {
     Ok(SendMessage { message, configuration, metadata: params.dict(&key::METADATA)? })
 }
 
-pub(super) fn send(request: &SendMessage) -> Data {
+pub(super) fn write_send(request: &SendMessage) -> Data {
     let (said, configuration) = (&request.message, &request.configuration);
     Fields::new()
         .with_present(&key::ID, said.task_id.as_ref())

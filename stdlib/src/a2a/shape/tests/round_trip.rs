@@ -1,0 +1,273 @@
+//! What is written is read as it was, as far as the version can say it.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use runtime::data::Data;
+
+use super::made;
+use crate::a2a::{
+    Artifact, Content, Frame, ListTasks, Message, Part, SendMessage, Status, Task, TaskPage, TaskState, Version,
+};
+
+const VERSIONS: [Version; 3] = [Version::V0_1, Version::V0_3, Version::V1_0];
+
+/// What is left of a value when it was said in the version.
+trait Said {
+    fn said_in(self, version: Version) -> Self;
+}
+
+impl Said for Part {
+    fn said_in(self, version: Version) -> Part {
+        // Only files have names and media types in the older versions.
+        match self.content {
+            Content::Text(_) | Content::Data(_) if version < Version::V1_0 => {
+                Part { filename: None, media_type: None, ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
+impl Said for Message {
+    fn said_in(self, version: Version) -> Message {
+        let parts: Vec<Part> = self.parts.into_iter().map(|part| part.said_in(version)).collect();
+        if version > Version::V0_1 {
+            return Message { parts, ..self };
+        }
+        // A message of 0.1 has no id, so it gets one that cannot be foretold.
+        Message { metadata: self.metadata, ..Message::new(self.role, "m", parts) }
+    }
+}
+
+impl<T: Said + Clone> Said for Arc<T> {
+    fn said_in(self, version: Version) -> Arc<T> {
+        Arc::new(T::clone(&self).said_in(version))
+    }
+}
+
+impl Said for Status {
+    fn said_in(self, version: Version) -> Status {
+        let state = match self.state {
+            TaskState::Rejected if version == Version::V0_1 => TaskState::Failed,
+            TaskState::AuthRequired if version == Version::V0_1 => TaskState::InputRequired,
+            state => state,
+        };
+        Status { state, message: self.message.map(|message| message.said_in(version)), ..self }
+    }
+}
+
+fn artifact(artifact: &Artifact, index: u32, version: Version) -> Arc<Artifact> {
+    let mut said = artifact.clone();
+    said.parts = said.parts.into_iter().map(|part| part.said_in(version)).collect();
+    if version == Version::V0_1 {
+        said.artifact_id = index.to_string().into();
+        said.extensions.clear();
+    }
+    said.into()
+}
+
+impl Said for Task {
+    fn said_in(self, version: Version) -> Task {
+        Task {
+            status: self.status.said_in(version),
+            artifacts: (0..).zip(&self.artifacts).map(|(index, one)| artifact(one, index, version)).collect(),
+            history: self.history.into_iter().map(|message| message.said_in(version)).collect(),
+            ..self
+        }
+    }
+}
+
+impl Said for Frame {
+    fn said_in(self, version: Version) -> Frame {
+        match self {
+            Frame::Task(task) => Frame::Task(task.said_in(version)),
+            Frame::Message(message) => Frame::Message(message.said_in(version)),
+            Frame::Status(mut update) => {
+                update.status = update.status.said_in(version);
+                if version == Version::V0_1 {
+                    update.context_id = Arc::default();
+                }
+                Frame::Status(update)
+            }
+            Frame::Artifact(mut update) => {
+                update.artifact = artifact(&update.artifact, update.index.unwrap_or(0), version);
+                if version == Version::V0_1 {
+                    update.context_id = Arc::default();
+                } else {
+                    update.index = None;
+                }
+                Frame::Artifact(update)
+            }
+        }
+    }
+}
+
+impl Said for SendMessage {
+    fn said_in(mut self, version: Version) -> SendMessage {
+        let (context_id, task_id) = (self.message.context_id.clone(), self.message.task_id.clone());
+        self.message = self.message.said_in(version);
+        match version {
+            Version::V0_1 => {
+                (self.message.context_id, self.message.task_id) = (context_id, task_id);
+                self.configuration.return_immediately = false;
+            }
+            // There, 0 is the whole history.
+            Version::V0_3 => self.configuration.history_length = self.configuration.history_length.filter(|n| *n > 0),
+            Version::V1_0 => {}
+        }
+        self
+    }
+}
+
+/// As a peer gets it.
+fn sent(data: &Data) -> Data {
+    Data::from_json(&data.to_json()).unwrap()
+}
+
+fn without_ids(frame: Frame, version: Version) -> Frame {
+    if version > Version::V0_1 { frame } else { frame.said_in(version) }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tasks(task in made::task()) {
+        for version in VERSIONS {
+            let read = version.read_task(&sent(&version.task(&task, None))).unwrap();
+            let read = if version > Version::V0_1 { read } else { read.said_in(version) };
+            prop_assert_eq!(read, task.clone().said_in(version));
+        }
+    }
+
+    #[test]
+    fn frames(frame in made::frame(), is_last in any::<bool>()) {
+        for version in VERSIONS {
+            let read = version.read_frame(&sent(&version.frame(&frame, is_last))).unwrap();
+            prop_assert_eq!(without_ids(read, version), frame.clone().said_in(version));
+        }
+    }
+
+    #[test]
+    fn what_sending_answers_is_read_as_a_frame(task in made::task()) {
+        for version in VERSIONS {
+            let read = version.read_frame(&sent(&version.sent(&task, None))).unwrap();
+            prop_assert_eq!(without_ids(read, version), Frame::Task(task.clone().said_in(version).into()));
+        }
+    }
+
+    #[test]
+    fn requests(mut request in made::send()) {
+        request.message.task_id.get_or_insert_with(|| "t".into());
+        for version in VERSIONS {
+            let mut read = version.read_send(&sent(&version.send(&request))).unwrap();
+            if version == Version::V0_1 {
+                read.message.message_id = "m".into();
+            }
+            prop_assert_eq!(read, request.clone().said_in(version));
+        }
+    }
+
+    #[test]
+    fn messages(message in made::message()) {
+        for version in [Version::V0_3, Version::V1_0] {
+            let data = version.message(&message);
+            let sent = version.send(&request_of(&message));
+            prop_assert_eq!(&data, sent.get("message"));
+        }
+    }
+
+    /// Readers give what is asked for or a misfit at a field, whatever comes.
+    #[test]
+    fn nothing_that_comes_is_too_much(task in made::task(), request in made::send(), at in any::<usize>(), with in 0..6_usize) {
+        let with = [Data::Nil, Data::Bool(true), Data::Int(-1), "x".into(), Data::list([]), Data::empty_dict()][with].clone();
+        for version in VERSIONS {
+            let task = version.task(&task, None);
+            let broken = replaced(&task, at % count(&task), &with);
+            let _ = version.read_task(&broken);
+            let _ = version.read_frame(&broken);
+            let request = version.send(&request);
+            let broken = replaced(&request, at % count(&request), &with);
+            if let Err(misfit) = version.read_send(&broken) {
+                prop_assert!(misfit.message.contains(&misfit.field), "{:?}", misfit);
+            }
+            let _ = version.read_get(&broken);
+            let _ = version.read_list(&broken);
+        }
+    }
+}
+
+fn request_of(message: &Message) -> SendMessage {
+    SendMessage { message: message.clone(), configuration: Default::default(), metadata: Data::Nil }
+}
+
+/// How many values it holds, itself among them.
+fn count(data: &Data) -> usize {
+    match data {
+        Data::List(items) => 1 + items.iter().map(count).sum::<usize>(),
+        Data::Dict(entries) => 1 + entries.values().map(count).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// The same with another value in place of the `nth` one.
+fn replaced(data: &Data, nth: usize, with: &Data) -> Data {
+    fn go(data: &Data, left: &mut usize, with: &Data) -> Data {
+        if *left == 0 {
+            *left = usize::MAX;
+            return with.clone();
+        }
+        *left -= 1;
+        match data {
+            Data::List(items) => items.iter().map(|item| go(item, left, with)).collect(),
+            Data::Dict(entries) => Data::dict(entries.iter().map(|(key, one)| (key.clone(), go(one, left, with)))),
+            other => other.clone(),
+        }
+    }
+    go(data, &mut { nth }, with)
+}
+
+#[test]
+fn a_history_is_cut_from_its_old_end_and_a_page_has_what_was_asked_for() {
+    let say = |id: &str| Arc::new(Message::new(crate::a2a::Role::User, id, vec![Part::text("x")]));
+    let task = Task {
+        id: "t".into(),
+        context_id: "c".into(),
+        status: Status { state: TaskState::Working, message: None, at_ms: None },
+        artifacts: vec![Arc::new(Artifact {
+            artifact_id: "a".into(),
+            name: None,
+            description: None,
+            parts: vec![],
+            metadata: Data::Nil,
+            extensions: vec![],
+        })],
+        history: vec![say("1"), say("2"), say("3")],
+        metadata: Data::Nil,
+    };
+    let ids = |data: &Data| -> Vec<String> {
+        let history = data.get("history").as_list().unwrap_or_default();
+        history.iter().map(|message| message.get("messageId").to_text().to_string()).collect()
+    };
+    for version in [Version::V0_3, Version::V1_0] {
+        assert_eq!(ids(&version.task(&task, None)), ["1", "2", "3"]);
+        assert_eq!(ids(&version.task(&task, Some(2))), ["2", "3"]);
+        assert_eq!(ids(&version.task(&task, Some(9))), ["1", "2", "3"]);
+        assert!(version.task(&task, Some(0)).get("history").is_nil());
+    }
+    let page = TaskPage { tasks: vec![task.into()], next_page_token: String::new(), page_size: 50, total_size: 1 };
+    for version in VERSIONS {
+        let plain = version.page(&page, &ListTasks::default());
+        let tasks = plain.get("tasks").as_list().unwrap();
+        assert_eq!(
+            (tasks.len(), tasks[0].get("artifacts").is_nil(), tasks[0].get("history").is_nil()),
+            (1, true, true)
+        );
+        let asked = ListTasks { include_artifacts: true, history_length: Some(1), ..ListTasks::default() };
+        let full = version.page(&page, &asked);
+        let task = &full.get("tasks").as_list().unwrap()[0];
+        assert_eq!(task.get("artifacts").as_list().map(<[Data]>::len), Some(1));
+        assert_eq!(task.get("history").as_list().map(<[Data]>::len), Some(1));
+    }
+}
