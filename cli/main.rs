@@ -44,7 +44,7 @@ enum Command {
     Trace(trace::Args),
     /// Type statements and see what they give
     Repl(repl::Args),
-    /// Serve a script to an editor
+    /// Serve a script to an editor, or to other agents
     #[command(subcommand)]
     Serve(serve::Wire),
 }

@@ -1,14 +1,30 @@
 //! The Agent2Agent protocol over HTTP: JSON-RPC and server-sent events. Shapes are [`stdlib::a2a`]'s; sessions are [`crate::host`]'s.
 //!
+//! - [`serve`]: from the first connection to the last answer. [`Settings`], [`Bounds`], [`Token`], [`address`]: how.
+//! - `http`: connections, paths, bodies, streams. `rpc`: requests of JSON-RPC, and what they come to.
+//! - `card`: what the agent says of itself. `extension`: reminders, as the card and headers name them.
 //! - [`Desk`]: all tasks of a served script: takes messages, follows what becomes of them.
 //! - [`feed`]: what those who follow a task are told of it, with bounds.
 //! - [`store`]: tasks that survive the process.
-//! - [`Refusal`]: what is refused, and how JSON-RPC says it.
+//! - [`Refusal`]: what is refused. `error`: how JSON-RPC says it. [`CODES`]: the diagnostics of this wire.
 
+pub mod address;
+mod card;
+mod codes;
 pub mod desk;
 mod error;
+mod extension;
 pub mod feed;
+mod http;
+mod places;
+mod rpc;
+mod serve;
 pub mod store;
+mod token;
 
+pub use codes::CODES;
 pub use desk::Desk;
 pub use error::Refusal;
+pub use extension::REMINDERS;
+pub use serve::{Bounds, Listening, Settings, serve};
+pub use token::{BadToken, Token};

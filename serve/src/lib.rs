@@ -22,6 +22,7 @@ pub mod wire;
 pub fn catalogue() -> Vec<&'static stdlib::Code> {
     let mut all = stdlib::catalogue();
     all.extend(acp::CODES);
+    all.extend(a2a::CODES);
     all.sort_by_key(|row| row.code);
     all
 }

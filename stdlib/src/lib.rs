@@ -55,7 +55,7 @@ pub use log::LogSettings;
 pub use moment::{from_rfc3339, rfc3339};
 pub use output::{Captured, Output};
 pub use progress::CutShort;
-pub use project::Project;
+pub use project::{Agent, Project, Provider, Skill};
 pub use read::{Files, read_source};
 pub use rhai_voice::packs::{Budget, PackSpec};
 pub use rhai_voice::rhai_definitions;

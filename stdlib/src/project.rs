@@ -11,6 +11,17 @@
 //! [reminders]
 //! max_body = "64 KiB"
 //!
+//! [agent]                        # what it says of itself where it is served
+//! name = "rebase-worker"
+//! description = "Rebases branches."
+//! version = "1.2.0"
+//! url = "https://agents.example.com/rebase"
+//! provider = {organization = "Example", url = "https://example.com"}
+//!
+//! [[agent.skills]]
+//! id = "rebase"
+//! tags = ["git"]
+//!
 //! [event_log]
 //! home = "sqlite:events.db"      # from the folder of this file
 //! synchronous = "full"
@@ -35,9 +46,12 @@
 //! context_window = 32_768
 //! ```
 
+mod agent;
 mod event_log;
 mod packs;
 mod read;
+
+pub use agent::{Agent, Provider, Skill};
 
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
@@ -80,7 +94,7 @@ pub(crate) static CODES: &[Code] = &[
         title: "a key that `harn.toml` does not have",
         meaning: "The file may hold `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, `[capabilities]` with \
                   `deny`, `[[capabilities]]` rows about models, and `[event_log]` with `home`, `synchronous`, \
-                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, `[reminders]` with `max_body`, `[providers]` with `packs`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelt limit would be no limit.",
+                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, `[reminders]` with `max_body`, `[agent]` with what an agent says of itself, `[providers]` with `packs`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelt limit would be no limit.",
         fails: "",
         mended: "",
     },
@@ -124,6 +138,8 @@ pub struct Project {
     pub denied: Vec<Capability>,
     /// What its models can take; nothing where it says nothing of them.
     pub models: Option<CapabilityTable>,
+    /// What its agent says of itself.
+    pub agent: Agent,
     /// Its provider packs.
     pub packs: Vec<PackSpec>,
     /// Where its event log is kept.

@@ -8,6 +8,23 @@ use std::path::Path;
 
 /// Rows whose failure no script alone can show, and why.
 const WITHOUT_SCRIPT: &[(&str, &str)] = &[
+    ("HARN-A2A-001", "needs a peer; in `a2a`"),
+    ("HARN-A2A-002", "needs a peer; in `a2a`"),
+    ("HARN-A2A-003", "needs a peer; in `a2a`"),
+    ("HARN-A2A-004", "needs a peer; in `a2a`"),
+    ("HARN-A2A-005", "needs a peer; in `a2a`"),
+    ("HARN-A2A-006", "needs a peer; in `a2a`"),
+    ("HARN-A2A-007", "needs a peer; in `a2a`"),
+    ("HARN-A2A-008", "needs a peer; in `a2a`"),
+    ("HARN-A2A-009", "needs a peer; in `a2a`"),
+    ("HARN-A2A-010", "needs a peer; in `a2a`"),
+    ("HARN-A2A-011", "needs a peer; in `a2a`"),
+    ("HARN-A2A-012", "needs a peer; in `a2a`"),
+    ("HARN-A2A-013", "needs a fault of our own"),
+    ("HARN-A2A-014", "needs a peer; in `a2a`"),
+    ("HARN-A2A-015", "needs an option of the command; in `a2a`"),
+    ("HARN-A2A-016", "needs an option of the command; in `a2a`"),
+    ("HARN-A2A-017", "needs an option of the command; in `a2a`"),
     ("HARN-ACP-001", "needs a client; in `acp`"),
     ("HARN-ACP-002", "needs a client; in `acp`"),
     ("HARN-ACP-003", "needs a client; in `acp`"),

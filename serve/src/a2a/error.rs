@@ -1,4 +1,4 @@
-//! [`Refusal`]: what is refused, and how JSON-RPC says it.
+//! [`Refusal`]: what is refused. How JSON-RPC says it is [`Fault`]'s.
 
 use std::sync::Arc;
 
@@ -8,6 +8,14 @@ use runtime::reminder::bridge::QueueError;
 use stdlib::a2a::{Misfit, TaskState};
 
 use crate::host::HostError;
+
+mod fault;
+mod of_refusal;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use fault::{Fault, code, shortened};
 
 /// What is refused.
 #[derive(Debug, Clone, PartialEq)]

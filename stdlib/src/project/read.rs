@@ -14,7 +14,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The tables of the file.
-const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders", "providers"];
+const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 
@@ -69,6 +69,7 @@ impl Reader<'_> {
                 ("event_log", DeValue::Table(log)) => self.event_log(log),
                 ("hooks", DeValue::Table(hooks)) => self.hooks(hooks),
                 ("reminders", DeValue::Table(reminders)) => self.reminders(reminders),
+                ("agent", DeValue::Table(agent)) => self.agent(agent),
                 ("providers", DeValue::Table(servers)) => {
                     // A list is no place where a provider lives.
                     if let Some((_, packs)) = servers.iter().find(|(key, _)| key.get_ref().as_ref() == PACKS) {
@@ -78,7 +79,7 @@ impl Reader<'_> {
                         self.servers(servers);
                     }
                 }
-                (known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "providers"), _) => {
+                (known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "agent" | "providers"), _) => {
                     self.wrong(
                         VALUE,
                         value.span(),

@@ -1,0 +1,88 @@
+//! `harn serve a2a FILE`: a script as an agent for other agents.
+
+use super::signals::signalled;
+use super::{Script, raise_limit_of_files};
+use serve::a2a::{self, Bounds, Token, address};
+use stdlib::Diagnostic;
+use stdlib::limits::parse_size;
+
+/// Where the token is read from: unlike a flag, it is not seen in the list of processes.
+const TOKEN: &str = "HARN_A2A_TOKEN";
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) script: Script,
+    /// Where to listen: HOST:PORT, or a port of this machine; port 0 is one that is free
+    #[arg(long, value_name = "ADDR", default_value = address::USUAL)]
+    listen: String,
+    /// What callers must send as `Authorization: Bearer TOKEN`. Others on this machine see it in the list of processes: better set
+    /// the variable [env: HARN_A2A_TOKEN]
+    #[arg(long, value_name = "TOKEN")]
+    token: Option<String>,
+    /// Where the agent is reached from outside, as the card tells it [default: where it listens, or `url` under `[agent]` in harn.toml]
+    #[arg(long, value_name = "URL", value_parser = url)]
+    url: Option<String>,
+    /// An origin whose pages may ask, such as https://example.com, or `*`; may be given several times
+    #[arg(long = "allow-origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    /// What the card says of reminders: `extension` is what the protocol knows; `rfc` adds `capabilities.reminders`, which strict
+    /// clients refuse
+    #[arg(long, value_name = "FORM", value_parser = ["extension", "rfc"], default_value = "extension")]
+    card: String,
+    /// How many tasks may be open; more are rejected [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_tasks: Option<u32>,
+    /// The largest body of a request [default: 1m]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_body: Option<u64>,
+    /// How many connections may be open [default: 4096]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_connections: Option<u32>,
+    /// How many of them may be streams [default: 2048]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_streams: Option<u32>,
+}
+
+/// Serves until a signal asks for the end.
+pub(super) fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
+    let listen = address::resolve(&args.listen).map_err(|diagnostic| vec![diagnostic])?;
+    let token = token(args.token)?;
+    let mode = args.script.mode.as_str().into();
+    let (served, mut agent) = args.script.served("a2a")?;
+    if args.url.is_some() {
+        agent.url = args.url;
+    }
+    let usual = Bounds::default();
+    let bounds = Bounds {
+        body: args.max_body.map_or(usual.body, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        connections: args.max_connections.unwrap_or(usual.connections),
+        streams: args.max_streams.unwrap_or(usual.streams),
+        tasks: args.max_tasks.map_or(usual.tasks, |most| most as usize),
+        ..usual
+    };
+    let rfc_card = args.card == "rfc";
+    let settings = a2a::Settings { listen, token, bounds, mode: Some(mode), agent, origins: args.origins, rfc_card };
+    raise_limit_of_files();
+    let told = |at: &a2a::Listening| eprintln!("harn: listening on {}; the agent card is at {}", at.url, at.card);
+    a2a::serve(served, settings, told, signalled)
+}
+
+fn token(flag: Option<String>) -> Result<Option<Token>, Vec<Diagnostic>> {
+    let from_flag = flag.is_some();
+    let Some(text) = flag.or_else(|| std::env::var_os(TOKEN).map(|value| value.to_string_lossy().into_owned())) else {
+        return Ok(None);
+    };
+    let token = Token::new(&text).map_err(|why| {
+        let place = if from_flag { "--token" } else { TOKEN };
+        let help = "take something that is hard to guess, such as what `openssl rand -hex 32` prints";
+        vec![Diagnostic::error("HARN-A2A-017", format!("`{place}` is no token: {why}")).help(help)]
+    })?;
+    Ok(Some(token))
+}
+
+fn url(written: &str) -> Result<String, String> {
+    let rest = written.strip_prefix("https://").or_else(|| written.strip_prefix("http://"));
+    let is_url = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace));
+    is_url.then(|| written.to_owned()).ok_or_else(|| "it begins with https:// or http://".to_owned())
+}

@@ -1,0 +1,54 @@
+//! `harn serve acp FILE`: a script as an agent for editors.
+
+use super::signals::signalled;
+use super::{Script, raise_limit_of_files};
+use clap::builder::PossibleValuesParser;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serve::acp::update::ReminderUpdates;
+use serve::acp::{self, Bounds, Streams};
+use std::io::{IsTerminal, stdin, stdout};
+use std::os::fd::AsFd;
+use stdlib::Diagnostic;
+use stdlib::limits::parse_size;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) script: Script,
+    /// The longest line that is read [default: 16m]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_line: Option<u64>,
+    /// Who gets the updates on reminders, which are no part of the protocol: clients that ask for them, all, or none
+    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(ReminderUpdates::WORDS), default_value = "auto")]
+    reminder_updates: String,
+}
+
+/// Serves until the editor closes its end, or a signal asks for the end.
+pub(super) fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
+    let mode = args.script.mode.as_str().into();
+    let (served, _) = args.script.served("acp")?;
+    let usual = Bounds::default();
+    let line = args.max_line.map_or(usual.line, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    let settings = acp::Settings {
+        bounds: Bounds { line, ..usual },
+        mode: Some(mode),
+        // Clap has let only these words pass.
+        reminders: args.reminder_updates.parse().unwrap_or_default(),
+    };
+    raise_limit_of_files();
+    if stdin().is_terminal() {
+        eprintln!("harn: waiting for an editor, which writes lines of JSON-RPC to standard input; Ctrl-C ends it");
+    }
+    let streams =
+        Streams { input: Box::new(stdin()), output: Box::new(stdout()), ended: Some(Box::new(wait_for_end_of_input)) };
+    acp::serve(served, streams, settings, signalled)
+}
+
+/// Returns once nobody can write to standard input any more. Of a file nobody can tell, and it does not return.
+fn wait_for_end_of_input() {
+    let input = stdin();
+    // That the other side hangs up is always told.
+    let mut asked = [PollFd::new(input.as_fd(), PollFlags::empty())];
+    while poll(&mut asked, PollTimeout::NONE) == Err(Errno::EINTR) {}
+}

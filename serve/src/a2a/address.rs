@@ -1,0 +1,76 @@
+//! Where a server listens, and where it is reached.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+
+use stdlib::Diagnostic;
+
+/// The port where nobody says another.
+const PORT: u16 = 41_241;
+
+/// Where a server listens where nobody says otherwise: its own machine alone can reach it.
+pub const USUAL: &str = "127.0.0.1:41241";
+
+/// Reads an address: `HOST:PORT`, `HOST`, or a port of this machine. Port 0 is one that is free.
+///
+/// # Errors
+/// It is none, or its name leads nowhere.
+pub fn resolve(written: &str) -> Result<SocketAddr, Diagnostic> {
+    let wrong = |why: &str| {
+        Diagnostic::error("HARN-A2A-015", format!("`{written}` is no address to listen on: {why}"))
+            .help(format!("write `{USUAL}`, `[::1]:{PORT}`, `localhost:{PORT}`, or a port"))
+    };
+    if let Ok(port) = written.parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    if let Ok(address) = written.parse::<SocketAddr>() {
+        return Ok(address);
+    }
+    if let Ok(address) = written.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        return Ok(SocketAddr::new(address, PORT));
+    }
+    let (name, port) = written.rsplit_once(':').unwrap_or((written, "41241"));
+    let port = port.parse::<u16>().map_err(|_| wrong("its port is no number from 0 to 65535"))?;
+    let found = (name, port).to_socket_addrs().map_err(|_| wrong("no machine has this name"))?;
+    // A name that leads to both is reached by more clients at the older one.
+    let mut found: Vec<SocketAddr> = found.collect();
+    found.sort_by_key(SocketAddr::is_ipv6);
+    found.first().copied().ok_or_else(|| wrong("no machine has this name"))
+}
+
+/// Whether only this machine can connect.
+pub(super) fn is_local(address: &SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_leave_out_what_is_usual() {
+        for (written, expected) in [
+            ("127.0.0.1:80", "127.0.0.1:80"),
+            ("0", "127.0.0.1:0"),
+            ("8080", "127.0.0.1:8080"),
+            ("0.0.0.0", "0.0.0.0:41241"),
+            ("[::1]", "[::1]:41241"),
+            ("::1", "[::1]:41241"),
+            ("[::]:7", "[::]:7"),
+            ("localhost:9", "127.0.0.1:9"),
+        ] {
+            assert_eq!(resolve(written).unwrap().to_string(), expected, "{written}");
+        }
+        for wrong in ["127.0.0.1:65536", "localhost:", "localhost:http", ""] {
+            assert_eq!(resolve(wrong).unwrap_err().code, "HARN-A2A-015", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_loopback_is_the_machines_own() {
+        for (address, expected) in
+            [("127.0.0.1:1", true), ("127.8.8.8:1", true), ("[::1]:1", true), ("[::ffff:127.0.0.1]:1", true), ("0.0.0.0:1", false), ("[::]:1", false), ("10.0.0.1:1", false)]
+        {
+            assert_eq!(is_local(&address.parse().unwrap()), expected, "{address}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The spelling of a card in each version, and one that all of them can read.
+
+use runtime::data::Data;
+use stdlib::a2a::Version;
+use stdlib::{Agent, Skill};
+
+use super::Card;
+use crate::a2a::extension::REMINDERS;
+
+/// What is taken and given: texts, and data.
+const MODES: [&str; 2] = ["text/plain", "application/json"];
+
+/// How the scheme of the token is called in the card.
+const SCHEME: &str = "bearer";
+
+/// Writes a card: strictly as a version has it, or one that all can read, as the members of 0.3 and 1.0 have different names.
+pub(super) fn write(card: &Card, url: &str, version: Option<Version>, rfc: bool) -> Data {
+    let is = |asked: Version| version.is_none_or(|version| version == asked);
+    let mut data = common(&card.about, capabilities(card, version, rfc), version);
+    if is(Version::V1_0) {
+        v1_0(card, url, &mut data);
+    }
+    if is(Version::V0_3) {
+        v0_3(card, url, &mut data);
+    }
+    if version == Some(Version::V0_1) {
+        data.set("url", url.into());
+        if card.has_token {
+            data.set("authentication", Data::dict([("schemes", Data::list(["Bearer".into()]))]));
+        }
+    }
+    if card.has_token && version != Some(Version::V0_1) {
+        data.set("securitySchemes", Data::dict([(SCHEME, scheme(is(Version::V0_3), is(Version::V1_0)))]));
+    }
+    data
+}
+
+fn common(about: &Agent, capabilities: Data, version: Option<Version>) -> Data {
+    let modes = || Data::list(MODES.map(Data::from));
+    let text = |text: &Option<String>| text.as_deref().map_or(Data::Nil, Data::from);
+    let provider = about.provider.as_ref().map_or(Data::Nil, |provider| {
+        Data::dict([("organization", Data::from(provider.organization.as_str())), ("url", provider.url.as_str().into())])
+    });
+    let icon = if version == Some(Version::V0_1) { Data::Nil } else { text(&about.icon_url) };
+    Data::dict_of_present([
+        ("name", text(&about.name)),
+        ("description", text(&about.description)),
+        ("version", about.version.as_deref().unwrap_or("0.0.0").into()),
+        ("provider", provider),
+        ("documentationUrl", text(&about.documentation_url)),
+        ("iconUrl", icon),
+        ("capabilities", capabilities),
+        ("defaultInputModes", modes()),
+        ("defaultOutputModes", modes()),
+        ("skills", Data::list(about.skills.iter().map(skill))),
+    ])
+}
+
+fn skill(skill: &Skill) -> Data {
+    let list = |texts: &[String]| Data::list(texts.iter().map(|text| text.as_str().into()));
+    let some = |texts: &[String]| if texts.is_empty() { Data::Nil } else { list(texts) };
+    Data::dict_of_present([
+        ("id", Data::from(skill.id.as_str())),
+        ("name", skill.name.as_str().into()),
+        ("description", skill.description.as_str().into()),
+        ("tags", list(&skill.tags)),
+        ("examples", some(&skill.examples)),
+        ("inputModes", some(&skill.input_modes)),
+        ("outputModes", some(&skill.output_modes)),
+    ])
+}
+
+fn capabilities(card: &Card, version: Option<Version>, rfc: bool) -> Data {
+    let mut data = Data::dict([("streaming", Data::from(true)), ("pushNotifications", false.into())]);
+    if version.is_none_or(|version| version == Version::V1_0) {
+        data.set("extendedAgentCard", false.into());
+    }
+    if version != Some(Version::V1_0) {
+        data.set("stateTransitionHistory", false.into());
+    }
+    if version != Some(Version::V0_1) {
+        let extension = Data::dict([
+            ("uri", Data::from(REMINDERS)),
+            ("description", "System reminders: put into a task, and told of on its streams.".into()),
+            ("required", false.into()),
+            ("params", card.reminders.clone()),
+        ]);
+        data.set("extensions", Data::list([extension]));
+    }
+    if rfc {
+        data.set("reminders", card.reminders.clone());
+    }
+    data
+}
+
+fn v1_0(card: &Card, url: &str, data: &mut Data) {
+    let interface = |version: &str| {
+        Data::dict([("url", Data::from(url)), ("protocolBinding", "JSONRPC".into()), ("protocolVersion", version.into())])
+    };
+    data.set("supportedInterfaces", Data::list([interface("1.0"), interface("0.3")]));
+    if card.has_token {
+        let none = Data::dict([("list", Data::list([]))]);
+        let schemes = Data::dict([("schemes", Data::dict([(SCHEME, none)]))]);
+        data.set("securityRequirements", Data::list([schemes]));
+    }
+}
+
+fn v0_3(card: &Card, url: &str, data: &mut Data) {
+    data.set("url", url.into());
+    data.set("preferredTransport", "JSONRPC".into());
+    data.set("protocolVersion", "0.3.0".into());
+    data.set("supportsAuthenticatedExtendedCard", false.into());
+    if card.has_token {
+        data.set("security", Data::list([Data::dict([(SCHEME, Data::list([]))])]));
+    }
+}
+
+/// How the token is sent.
+fn scheme(in_0_3: bool, in_1_0: bool) -> Data {
+    let described = || {
+        Data::dict([("scheme", Data::from("Bearer")), ("description", "The token that the agent was started with.".into())])
+    };
+    let mut scheme = if in_0_3 { described().with("type", "http".into()) } else { Data::empty_dict() };
+    if in_1_0 {
+        scheme.set("httpAuthSecurityScheme", described());
+    }
+    scheme
+}

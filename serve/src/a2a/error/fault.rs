@@ -1,0 +1,131 @@
+//! [`Fault`]: the `error` of an answer. A sentence for a person, and beside it what a program needs, in the spelling of each
+//! version.
+
+use std::borrow::Cow;
+
+use runtime::data::Data;
+use stdlib::a2a::Version;
+
+/// The codes of JSON-RPC and of the protocol.
+pub(crate) mod code {
+    pub(crate) const NOT_JSON: i32 = -32700;
+    pub(crate) const REQUEST: i32 = -32600;
+    pub(crate) const METHOD: i32 = -32601;
+    pub(crate) const PARAMS: i32 = -32602;
+    pub(crate) const INTERNAL: i32 = -32603;
+    /// JSON-RPC leaves the codes from -32099 to -32000 to servers, and the protocol takes those from -32001 on.
+    pub(crate) const SERVER: i32 = -32000;
+    pub(crate) const UNKNOWN_TASK: i32 = -32001;
+    pub(crate) const NOT_CANCELABLE: i32 = -32002;
+    pub(crate) const NO_PUSH: i32 = -32003;
+    pub(crate) const UNSUPPORTED: i32 = -32004;
+    pub(crate) const CONTENT_TYPE: i32 = -32005;
+    pub(crate) const NO_EXTENDED_CARD: i32 = -32007;
+    pub(crate) const VERSION: i32 = -32009;
+    /// What was to be taken back was delivered. The protocol has no word for it; ACP has the same code.
+    pub(crate) const ALREADY_DELIVERED: i32 = -32010;
+}
+
+/// What `reason` says where nobody knows better: the words of the protocol.
+fn usual_reason(rpc: i32) -> &'static str {
+    match rpc {
+        code::NOT_JSON => "parse_error",
+        code::REQUEST => "invalid_request",
+        code::METHOD => "method_not_found",
+        code::PARAMS => "invalid_params",
+        code::UNKNOWN_TASK => "task_not_found",
+        code::NOT_CANCELABLE => "task_not_cancelable",
+        code::NO_PUSH => "push_notification_not_supported",
+        code::UNSUPPORTED => "unsupported_operation",
+        code::CONTENT_TYPE => "content_type_not_supported",
+        code::NO_EXTENDED_CARD => "extended_agent_card_not_configured",
+        code::VERSION => "version_not_supported",
+        _ => "internal_error",
+    }
+}
+
+/// The `error` of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fault {
+    rpc: i32,
+    code: Cow<'static, str>,
+    reason: &'static str,
+    message: String,
+    more: Vec<(&'static str, Data)>,
+    /// Whether the details are typed in every version.
+    typed: bool,
+}
+
+impl Fault {
+    /// A fault with a code of JSON-RPC, a code of harn, and a sentence.
+    pub(crate) fn new(rpc: i32, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Fault {
+        Fault {
+            rpc,
+            code: code.into(),
+            reason: usual_reason(rpc),
+            message: message.into(),
+            more: Vec::new(),
+            typed: false,
+        }
+    }
+
+    /// Says in a word why.
+    pub(crate) fn reason(self, reason: &'static str) -> Fault {
+        Fault { reason, ..self }
+    }
+
+    /// Names the field that is at fault.
+    pub(crate) fn field(self, field: &str) -> Fault {
+        if field.is_empty() { self } else { self.with("field", field) }
+    }
+
+    /// Says what was probably meant.
+    pub(crate) fn suggestion(mut self, suggestion: Option<&str>) -> Fault {
+        let Some(word) = suggestion else { return self };
+        self.message.push_str(&format!("; did you mean `{word}`?"));
+        self.with("suggestion", word)
+    }
+
+    /// Puts something beside the sentence.
+    pub(crate) fn with(mut self, key: &'static str, value: impl Into<Data>) -> Fault {
+        self.more.push((key, value.into()));
+        self
+    }
+
+    /// Gives the details as typed ones in every version: the drafts of extensions know no other.
+    pub(crate) fn typed(self) -> Fault {
+        Fault { typed: true, ..self }
+    }
+
+    /// As a version writes it.
+    pub(crate) fn to_data(&self, version: Version) -> Data {
+        let data = if self.typed || version == Version::V1_0 { self.error_info() } else { self.plain() };
+        Data::dict([("code", Data::from(self.rpc)), ("message", self.message.as_str().into()), ("data", data)])
+    }
+
+    fn plain(&self) -> Data {
+        let known = [("code", Data::from(&*self.code)), ("reason", self.reason.into())];
+        Data::dict(known.into_iter().chain(self.more.iter().cloned()))
+    }
+
+    /// The details that version 1.0 asks for. Their metadata are texts.
+    fn error_info(&self) -> Data {
+        let known = std::iter::once(("code", Data::from(&*self.code)));
+        let more = self.more.iter().map(|(key, value)| (*key, Data::Str(value.to_text())));
+        Data::list([Data::dict([
+            ("@type", Data::from("type.googleapis.com/google.rpc.ErrorInfo")),
+            ("reason", self.reason.to_ascii_uppercase().into()),
+            ("domain", "a2a-protocol.org".into()),
+            ("metadata", Data::dict(known.chain(more))),
+        ])])
+    }
+}
+
+/// What the peer wrote, short enough for a sentence.
+pub(crate) fn shortened(written: &str) -> String {
+    const LONGEST: usize = 80;
+    match written.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &written[..end]),
+        None => written.to_owned(),
+    }
+}

@@ -1,0 +1,120 @@
+//! What a [`Refusal`] is on the wire.
+
+use runtime::reminder::ReminderError;
+use runtime::reminder::bridge::QueueError;
+use stdlib::a2a::Misfit;
+
+use super::Refusal;
+use super::fault::{Fault, code, shortened};
+use crate::bridge::{self, BridgeError};
+use crate::host::HostError;
+use crate::wire::Wire;
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Fault {
+        match refusal {
+            Refusal::Params(misfit) => misfit.into(),
+            Refusal::Reminder(error) => of_reminder(&error),
+            Refusal::UnknownTask(id) => unknown_task(code::UNKNOWN_TASK, &id),
+            Refusal::Over { task_id, state } => {
+                let message = format!(
+                    "the task `{}` is {state}, so nothing can be said to it any more; a message without its id begins another",
+                    shortened(&task_id),
+                );
+                let fault = Fault::new(code::UNSUPPORTED, "HARN-A2A-007", message);
+                fault.with("taskId", &task_id).with("state", state.as_str())
+            }
+            Refusal::NotCancelable { task_id, state } => {
+                let message = format!("the task `{}` is {state} and cannot be cancelled", shortened(&task_id));
+                let fault = Fault::new(code::NOT_CANCELABLE, "HARN-A2A-007", message);
+                fault.with("taskId", &task_id).with("state", state.as_str())
+            }
+            Refusal::Busy(id) => {
+                let message = format!(
+                    "the task `{}` is at work and asks nothing; wait for its end, or send the message without its id",
+                    shortened(&id)
+                );
+                Fault::new(code::UNSUPPORTED, "HARN-A2A-007", message).reason("task_busy").with("taskId", &id)
+            }
+            Refusal::OtherContext { task_id, context_id } => {
+                let (task, context) = (shortened(&task_id), shortened(&context_id));
+                let message = format!("the task `{task}` does not belong to the context `{context}`");
+                Fault::new(code::PARAMS, "HARN-A2A-005", message).field("message.contextId").with("taskId", &task_id)
+            }
+            Refusal::Unsupported(operation) => {
+                Fault::new(code::UNSUPPORTED, "HARN-A2A-008", format!("{operation} is not offered"))
+            }
+            Refusal::TooManyStreams(most) => {
+                let message = format!("{most} streams are open, and no more may be; close one, or ask for the task");
+                Fault::new(code::SERVER, "HARN-A2A-012", message).reason("too_many_streams")
+            }
+            Refusal::Queue(error) => of_queue(&error),
+            Refusal::Host(error) => of_host(&error),
+            Refusal::Log(error) => {
+                let message = format!("what was sent cannot be kept, so it was not accepted: {error}");
+                Fault::new(code::INTERNAL, error.code(), message)
+            }
+        }
+    }
+}
+
+impl From<Misfit> for Fault {
+    fn from(misfit: Misfit) -> Fault {
+        let fault = Fault::new(code::PARAMS, "HARN-A2A-005", misfit.message).field(&misfit.field);
+        fault.suggestion(misfit.suggestion.as_deref())
+    }
+}
+
+impl Fault {
+    /// What is refused by a method of the extension for reminders. Its draft has one code for tasks that are not there and for
+    /// those that are over.
+    pub(crate) fn of_extension(refusal: Refusal) -> Fault {
+        match refusal {
+            Refusal::UnknownTask(id) => unknown_task(code::UNSUPPORTED, &id).reason("task_not_found").typed(),
+            Refusal::Over { .. } => Fault::from(refusal).reason("task_terminal").typed(),
+            other => other.into(),
+        }
+    }
+}
+
+fn unknown_task(rpc: i32, id: &str) -> Fault {
+    let message = format!("there is no task `{}`", shortened(id));
+    Fault::new(rpc, "HARN-A2A-006", message).with("taskId", id)
+}
+
+fn of_reminder(error: &ReminderError) -> Fault {
+    let fault = Fault::new(code::PARAMS, error.code.as_str(), error.message.as_str());
+    let fault = fault.field(if error.field.is_empty() { "params" } else { &error.field });
+    fault.with("message", error.message.as_str()).suggestion(bridge::suggestion(error, Wire::A2a))
+}
+
+fn of_queue(error: &QueueError) -> Fault {
+    let rpc = match error {
+        QueueError::Full(_) => code::SERVER,
+        QueueError::AlreadyDelivered(_) => code::ALREADY_DELIVERED,
+        QueueError::Unknown(_) => code::PARAMS,
+        QueueError::Closed => code::UNSUPPORTED,
+    };
+    let fault = Fault::new(rpc, BridgeError::QUEUE, error.to_string()).reason(bridge::reason(error));
+    match error {
+        QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
+            fault.field("reminderId").with("reminderId", &**id)
+        }
+        QueueError::Full(_) | QueueError::Closed => fault,
+    }
+}
+
+fn of_host(error: &HostError) -> Fault {
+    let message = error.to_string();
+    match error {
+        HostError::Failed(failure) => Fault::new(code::INTERNAL, failure.code.to_string(), message),
+        HostError::Full(_) => Fault::new(code::SERVER, "HARN-A2A-012", message).reason("sessions_full"),
+        HostError::Stopping => Fault::new(code::SERVER, "HARN-A2A-012", message).reason("stopping"),
+        HostError::Store(error) => Fault::new(code::INTERNAL, error.code(), format!("{message}; {}", error.help())),
+        HostError::UnknownSession(_)
+        | HostError::Exists(_)
+        | HostError::Busy(_)
+        | HostError::Closed(_)
+        | HostError::Broken { .. } => Fault::new(code::INTERNAL, "HARN-A2A-013", message),
+    }
+}

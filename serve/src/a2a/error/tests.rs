@@ -1,0 +1,78 @@
+use serde_json::{Value, json};
+use stdlib::a2a::{Misfit, TaskState, Version};
+
+use runtime::reminder::bridge::QueueError;
+use runtime::reminder::{ReminderCode, ReminderError};
+
+use super::{Fault, Refusal};
+
+fn told(fault: impl Into<Fault>, version: Version) -> Value {
+    Value::from(&fault.into().to_data(version))
+}
+
+#[test]
+fn details_are_typed_in_version_1_0_and_plain_before() {
+    let refusal = || Refusal::Params(Misfit {
+        field: "message.parts.0".to_owned(),
+        message: "a part holds text, a file or data".to_owned(),
+        suggestion: Some("text".to_owned()),
+    });
+    let message = "a part holds text, a file or data; did you mean `text`?";
+    assert_eq!(
+        told(refusal(), Version::V1_0),
+        json!({"code": -32602, "message": message, "data": [{
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": "INVALID_PARAMS",
+            "domain": "a2a-protocol.org",
+            "metadata": {"code": "HARN-A2A-005", "field": "message.parts.0", "suggestion": "text"},
+        }]})
+    );
+    for version in [Version::V0_3, Version::V0_1] {
+        assert_eq!(
+            told(refusal(), version),
+            json!({"code": -32602, "message": message, "data": {
+                "code": "HARN-A2A-005", "reason": "invalid_params", "field": "message.parts.0", "suggestion": "text",
+            }})
+        );
+    }
+}
+
+#[test]
+fn a_task_that_is_not_there_has_a_code_of_the_protocol_and_another_of_the_extension() {
+    let refusal = Refusal::UnknownTask("t".into());
+    assert_eq!(told(refusal.clone(), Version::V0_3)["code"], -32001);
+    for version in [Version::V0_3, Version::V1_0] {
+        let told = told(Fault::of_extension(refusal.clone()), version);
+        assert_eq!((&told["code"], &told["data"][0]["reason"]), (&json!(-32004), &json!("TASK_NOT_FOUND")));
+    }
+    let over = Refusal::Over { task_id: "t".into(), state: TaskState::Failed };
+    let told = told(Fault::of_extension(over), Version::V0_1);
+    assert_eq!((&told["code"], &told["data"][0]["reason"]), (&json!(-32004), &json!("TASK_TERMINAL")));
+    assert_eq!(told["data"][0]["metadata"]["state"], "failed");
+}
+
+#[test]
+fn a_reminder_that_is_refused_keeps_its_own_code() {
+    let error = ReminderError::new(ReminderCode::Shape, "dedupKey", "unknown reminder option `dedupKey`");
+    let told = told(Refusal::Reminder(error.suggest(Some("dedupe_key"))), Version::V0_3);
+    assert_eq!(
+        told,
+        json!({"code": -32602, "message": "unknown reminder option `dedupKey`; did you mean `dedupeKey`?", "data": {
+            "code": "HARN-RMD-001", "reason": "invalid_params", "field": "dedupKey",
+            "message": "unknown reminder option `dedupKey`", "suggestion": "dedupeKey",
+        }})
+    );
+}
+
+#[test]
+fn what_a_queue_refuses_has_its_code_and_reason() {
+    for (error, code, reason) in [
+        (QueueError::Full(256), -32000, "queue_full"),
+        (QueueError::AlreadyDelivered("r".into()), -32010, "already_delivered"),
+        (QueueError::Unknown("r".into()), -32602, "unknown_reminder"),
+        (QueueError::Closed, -32004, "closed"),
+    ] {
+        let told = told(Refusal::Queue(error), Version::V0_3);
+        assert_eq!((&told["code"], &told["data"]["reason"]), (&json!(code), &json!(reason)));
+    }
+}

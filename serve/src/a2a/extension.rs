@@ -1,0 +1,75 @@
+//! The extension for reminders: its name, and who asks for it.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use runtime::data::Data;
+use runtime::reminder::{Propagate, RoleHint};
+
+/// What the extension is called.
+pub const REMINDERS: &str = "urn:harn:ext:reminders:1";
+
+/// Where callers name the extensions that they make use of; the second is the name of earlier versions.
+const HEADERS: [HeaderName; 2] =
+    [HeaderName::from_static("a2a-extensions"), HeaderName::from_static("x-a2a-extensions")];
+
+/// What the card says of it.
+pub(super) fn capability() -> Data {
+    let words = |words: &[&'static str]| Data::list(words.iter().map(|word| Data::from(*word)));
+    Data::dict([
+        ("inject", Data::from(true)),
+        ("emit", true.into()),
+        ("propagate", words(Propagate::WORDS)),
+        ("roleHints", words(RoleHint::WORDS)),
+    ])
+}
+
+/// The headers in which a caller names the extension.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Asked([bool; 2]);
+
+impl Asked {
+    /// What the headers of a request ask for.
+    pub(super) fn of(headers: &HeaderMap) -> Asked {
+        let named = |value: &HeaderValue| {
+            value.to_str().is_ok_and(|list| list.split(',').any(|uri| uri.trim() == REMINDERS))
+        };
+        Asked(HEADERS.map(|header| headers.get_all(header).iter().any(named)))
+    }
+
+    /// Whether the extension is asked for.
+    pub(super) fn is_any(self) -> bool {
+        self.0.contains(&true)
+    }
+
+    /// Says in an answer that it is in use, by the names that the caller used.
+    pub(super) fn confirm(self, headers: &mut HeaderMap) {
+        for (header, _) in HEADERS.into_iter().zip(self.0).filter(|(_, asked)| *asked) {
+            headers.insert(header, HeaderValue::from_static(REMINDERS));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(name: &'static str, value: &'static str) -> Asked {
+        let mut headers = HeaderMap::new();
+        headers.append("a2a-extensions", HeaderValue::from_static("https://example.com/other"));
+        headers.append(name, HeaderValue::from_static(value));
+        Asked::of(&headers)
+    }
+
+    #[test]
+    fn it_is_asked_for_by_either_name_in_lists_and_in_several_lines() {
+        for name in ["a2a-extensions", "x-a2a-extensions"] {
+            for value in [REMINDERS, "https://example.com/ext/v1, urn:harn:ext:reminders:1"] {
+                let asked = asked(name, value);
+                assert!(asked.is_any(), "{name}: {value}");
+                let mut answer = HeaderMap::new();
+                asked.confirm(&mut answer);
+                assert_eq!((answer.len(), answer[name].to_str().unwrap()), (1, REMINDERS));
+            }
+        }
+        assert!(!asked("a2a-extensions", "urn:harn:ext:reminders:12").is_any());
+    }
+}

@@ -1,0 +1,111 @@
+//! Reading what was sent: so much, and within a time.
+
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody as _};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt as _;
+
+/// How many times the size that is taken is read of a body that is too large, so that who sends it hears why.
+const TOLERATED: usize = 8;
+
+/// Why a body is not there.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// It is larger than this.
+    TooLarge,
+    /// It did not come in time.
+    TooSlow,
+    /// The connection broke.
+    Broken,
+}
+
+/// Reads a body of at most `most` bytes, `within` a time.
+///
+/// # Errors
+/// Why it is not there.
+pub(super) async fn read(body: Body, most: usize, within: Duration) -> Result<Bytes, Missing> {
+    let is_too_large = usize::try_from(body.size_hint().lower()).map_or(true, |least| least > most);
+    if is_too_large {
+        skip(body, most, within).await;
+        return Err(Missing::TooLarge);
+    }
+    tokio::time::timeout(within, gather(body, most)).await.unwrap_or(Err(Missing::TooSlow))
+}
+
+async fn gather(body: Body, most: usize) -> Result<Bytes, Missing> {
+    let mut pieces = body.into_data_stream();
+    let mut whole = Bytes::new();
+    // One that came in one piece is not copied.
+    let mut more = BytesMut::new();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|_| Missing::Broken)?;
+        if whole.len() + more.len() + piece.len() > most {
+            skip_rest(pieces, most.saturating_mul(TOLERATED)).await;
+            return Err(Missing::TooLarge);
+        }
+        if whole.is_empty() && more.is_empty() {
+            whole = piece;
+        } else {
+            if more.is_empty() {
+                more.extend_from_slice(&std::mem::take(&mut whole));
+            }
+            more.extend_from_slice(&piece);
+        }
+    }
+    Ok(if more.is_empty() { whole } else { more.freeze() })
+}
+
+/// Reads a body that is not wanted: who still writes hears an answer only once that is done. A little more than `most` bytes are
+/// taken, and what comes later is cut off.
+pub(super) async fn skip(body: Body, most: usize, within: Duration) {
+    let all = skip_rest(body.into_data_stream(), most.saturating_mul(TOLERATED));
+    let _ = tokio::time::timeout(within, all).await;
+}
+
+async fn skip_rest(mut pieces: axum::body::BodyDataStream, most: usize) {
+    let mut left = most;
+    while let Some(Ok(piece)) = pieces.next().await {
+        match left.checked_sub(piece.len()) {
+            Some(rest) => left = rest,
+            None => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::stream;
+
+    use super::*;
+
+    fn pieces(count: usize) -> Body {
+        Body::from_stream(stream::iter((0..count).map(|_| Ok::<_, Infallible>(Bytes::from_static(b"1234")))))
+    }
+
+    const SOON: Duration = Duration::from_secs(10);
+
+    #[tokio::test]
+    async fn a_body_may_have_so_many_bytes() {
+        assert_eq!(read(Body::empty(), 4, SOON).await.unwrap().len(), 0);
+        assert_eq!(&read(Body::from("1234"), 4, SOON).await.unwrap()[..], b"1234");
+        assert_eq!(read(Body::from("12345"), 4, SOON).await, Err(Missing::TooLarge));
+        assert_eq!(&read(pieces(3), 12, SOON).await.unwrap()[..], b"123412341234");
+        assert_eq!(read(pieces(4), 15, SOON).await, Err(Missing::TooLarge));
+        assert_eq!(read(pieces(1_000_000), 8, SOON).await, Err(Missing::TooLarge));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_has_so_much_time() {
+        let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+        assert_eq!(read(never, 4, SOON).await, Err(Missing::TooSlow));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_breaks_off_is_none() {
+        let broken = stream::iter([Ok(Bytes::from_static(b"1")), Err(std::io::Error::other("gone"))]);
+        assert_eq!(read(Body::from_stream(broken), 4, SOON).await, Err(Missing::Broken));
+    }
+}

@@ -1,0 +1,64 @@
+//! The agent card.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+
+use super::refusal::{json, said};
+use super::router::Front;
+use crate::a2a::extension::Asked;
+use crate::a2a::rpc::Said;
+
+/// How long a card may be kept before it is asked for again.
+const KEPT: &str = "public, max-age=60";
+
+/// What of a request decides which card it gets.
+const VARY: &str = "A2A-Version, A2A-Extensions, X-A2A-Extensions";
+
+/// Answers with the card, or says that it is the one that the client has.
+pub(super) async fn get_card(State(front): State<Front>, request: Request<Body>) -> Response<Body> {
+    let headers = request.headers();
+    let version = match said(headers, request.uri().query()) {
+        Said::Nothing => None,
+        Said::Known(version) => Some(version),
+        // A card says which versions are spoken, so whoever speaks another one may read it.
+        Said::Unknown(_) => None,
+    };
+    let asked = Asked::of(headers);
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let text = front.card.text(version, asked.is_any(), host);
+    let tag = front.card.tag(&text);
+    let is_known = headers.get_all(header::IF_NONE_MATCH).iter().any(|known| names(known, &tag))
+        || (!headers.contains_key(header::IF_NONE_MATCH) && is_unchanged(headers, &front));
+    let mut response = if is_known {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        json(StatusCode::OK, text)
+    };
+    let to = response.headers_mut();
+    to.insert(header::CACHE_CONTROL, HeaderValue::from_static(KEPT));
+    to.insert(header::VARY, HeaderValue::from_static(VARY));
+    for (name, value) in [(header::ETAG, tag), (header::LAST_MODIFIED, httpdate::fmt_http_date(front.card.since()))] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            to.insert(name, value);
+        }
+    }
+    asked.confirm(to);
+    response
+}
+
+/// Whether a list of tags names one. Weak ones are as good here.
+fn names(list: &HeaderValue, tag: &str) -> bool {
+    let list = list.to_str().unwrap_or_default();
+    list.split(',').map(str::trim).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+}
+
+/// Whether the card is no newer than the one that the client has, to the second.
+fn is_unchanged(headers: &HeaderMap, front: &Front) -> bool {
+    let known = headers.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
+    let Some(known) = known.and_then(|value| httpdate::parse_http_date(value).ok()) else { return false };
+    let seconds = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).map_or(0, |it| it.as_secs());
+    seconds(front.card.since()) <= seconds(known)
+}

@@ -1,0 +1,146 @@
+//! [`Guard`]: whose pages may ask. A page in somebody's browser can reach what listens on the same machine: by a name of its own
+//! that leads there (DNS rebinding), or by a request that the browser sends for it.
+
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use std::net::IpAddr;
+
+use crate::a2a::error::{Fault, code, shortened};
+
+/// Whose pages may ask.
+#[derive(Debug, Clone, Default)]
+pub(in crate::a2a) struct Guard {
+    /// Whether only this machine can connect, so that the name by which it is asked must be one of this machine.
+    pub(in crate::a2a) is_local: bool,
+    /// A name that leads here all the same: that of the public URL.
+    pub(in crate::a2a) public: Option<String>,
+    /// Origins that may ask, such as `https://example.com`; `*` for all.
+    pub(in crate::a2a) origins: Vec<String>,
+}
+
+/// Where a page that may ask comes from, where that is said to its browser.
+pub(super) type Named = Option<HeaderValue>;
+
+impl Guard {
+    /// Whether a request may come in, and the origin that was named as one that may ask.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<Named, Fault> {
+        // A target with a host counts more than the header (RFC 9112, 3.2.2).
+        let host = match uri.authority() {
+            Some(authority) => Some(authority.as_str()),
+            None => headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default()),
+        };
+        if let Some(host) = host.filter(|_| self.is_local) {
+            let name = name_of(host).unwrap_or_default();
+            if !is_loopback(&name) && !self.is_public(&name) {
+                return Err(wrong_host(host));
+            }
+        }
+        self.origin(headers, host)
+    }
+
+    fn origin(&self, headers: &HeaderMap, host: Option<&str>) -> Result<Named, Fault> {
+        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
+        let written = origin.to_str().unwrap_or_default();
+        if self.origins.iter().any(|known| known == "*" || known.eq_ignore_ascii_case(written)) {
+            return Ok(Some(origin.clone()));
+        }
+        let authority = written.split_once("://").map(|(_, authority)| authority);
+        let is_own = authority.is_some_and(|authority| {
+            host.is_some_and(|host| host.eq_ignore_ascii_case(authority))
+                || name_of(authority).is_some_and(|name| self.is_public(&name))
+        });
+        if is_own { Ok(None) } else { Err(wrong_origin(written)) }
+    }
+
+    fn is_public(&self, name: &str) -> bool {
+        self.public.as_deref().is_some_and(|public| public.eq_ignore_ascii_case(name))
+    }
+}
+
+/// The name in `name:port`, without the brackets of an address.
+pub(in crate::a2a) fn name_of(host: &str) -> Option<String> {
+    let authority: Authority = host.parse().ok()?;
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+    Some(name.trim_end_matches('.').to_owned())
+}
+
+fn is_loopback(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+fn wrong_host(host: &str) -> Fault {
+    let message = format!(
+        "this agent serves its own machine, and is not called `{}`; where that name leads here, `--url` says so",
+        shortened(host)
+    );
+    Fault::new(code::SERVER, "HARN-A2A-011", message).reason("host_not_allowed").field("Host")
+}
+
+fn wrong_origin(origin: &str) -> Fault {
+    let message = format!("pages of `{}` may not ask this agent; `--allow-origin` lets them", shortened(origin));
+    Fault::new(code::SERVER, "HARN-A2A-011", message).reason("origin_not_allowed").field("Origin")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admit(guard: &Guard, host: &str, origin: Option<&str>) -> Result<bool, String> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().unwrap());
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, origin.parse().unwrap());
+        }
+        let admitted = guard.admit(&Uri::from_static("/"), &headers);
+        admitted.map(|named| named.is_some()).map_err(|fault| {
+            let data = fault.to_data(stdlib::a2a::Version::V0_3);
+            data.at("data.field").as_str().unwrap().to_owned()
+        })
+    }
+
+    #[test]
+    fn what_serves_its_own_machine_is_asked_by_a_name_of_it() {
+        let local = Guard { is_local: true, public: Some("agents.example.com".to_owned()), origins: Vec::new() };
+        for host in [
+            "127.0.0.1", "127.0.0.1:80", "127.9.9.9:1", "localhost:8080", "LOCALHOST", "a.localhost", "localhost.",
+            "[::1]:8080", "[::ffff:127.0.0.1]", "agents.example.com", "Agents.Example.com:443",
+        ] {
+            assert_eq!(admit(&local, host, None), Ok(false), "{host}");
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "[::2]", "", "a b"] {
+            assert_eq!(admit(&local, host, None), Err("Host".to_owned()), "{host}");
+        }
+        let open = Guard::default();
+        assert_eq!(admit(&open, "evil.example", None), Ok(false));
+        // A target with a host counts more than the header.
+        let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("localhost"))]);
+        assert!(local.admit(&Uri::from_static("http://evil.example/"), &headers).is_err());
+        assert!(local.admit(&Uri::from_static("/"), &HeaderMap::new()).is_ok());
+    }
+
+    #[test]
+    fn a_page_of_elsewhere_asks_only_where_it_is_named() {
+        let origins = vec!["https://ui.example".to_owned()];
+        let guard = Guard { is_local: true, public: Some("agents.example.com".to_owned()), origins };
+        for (origin, expected) in [
+            ("http://127.0.0.1:8080", Ok(false)),
+            ("https://agents.example.com", Ok(false)),
+            ("https://ui.example", Ok(true)),
+            ("http://ui.example", Err("Origin".to_owned())),
+            ("http://127.0.0.1:3000", Err("Origin".to_owned())),
+            ("https://evil.example", Err("Origin".to_owned())),
+            ("null", Err("Origin".to_owned())),
+            ("", Err("Origin".to_owned())),
+        ] {
+            assert_eq!(admit(&guard, "127.0.0.1:8080", Some(origin)), expected, "{origin}");
+        }
+        let all = Guard { origins: vec!["*".to_owned()], ..guard };
+        assert_eq!(admit(&all, "127.0.0.1:8080", Some("null")), Ok(true));
+    }
+}

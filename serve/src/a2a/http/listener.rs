@@ -1,0 +1,112 @@
+//! [`Listener`]: connections, with bounds.
+
+use std::io::Write as _;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use stdlib::a2a::Version;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use super::patient::Patient;
+use crate::a2a::error::{Fault, code};
+use crate::a2a::places::{Place, Places};
+use crate::a2a::rpc::{Id, refused};
+
+/// How long the head of a request may take, and a connection be idle before one.
+const HEAD: Duration = Duration::from_secs(10);
+
+/// How long a connection may take nothing of what is written to it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The head of a request, and what is written ahead for a client that does not read, in bytes.
+const BUFFER: usize = 64 * 1024;
+
+/// How long to wait where the system gives no connection: others must end first.
+const EXHAUSTED: Duration = Duration::from_millis(50);
+
+/// Where connections come in.
+pub(in crate::a2a) struct Listener {
+    listener: TcpListener,
+    places: Places,
+    /// Whether the end has begun.
+    ending: watch::Sender<bool>,
+    full: Vec<u8>,
+}
+
+impl Listener {
+    /// Takes so many connections at one time.
+    pub(in crate::a2a) fn new(listener: TcpListener, connections: u32) -> Listener {
+        let places = Places::new(connections);
+        let full = full(places.most());
+        Listener { listener, places, ending: watch::Sender::new(false), full }
+    }
+
+    /// Takes connections, for ever.
+    pub(in crate::a2a) async fn take_all(&self, router: &Router) -> std::convert::Infallible {
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, _)) => self.take(stream, router),
+                Err(_) => tokio::time::sleep(EXHAUSTED).await,
+            }
+        }
+    }
+
+    fn take(&self, stream: TcpStream, router: &Router) {
+        let Some(place) = self.places.take() else {
+            // It fits into the buffer of a new connection, so nobody waits for it.
+            let _ = stream.into_std().and_then(|mut stream| stream.write(&self.full));
+            return;
+        };
+        let _ = stream.set_nodelay(true);
+        tokio::spawn(carry(stream, router.clone(), place, self.ending.subscribe()));
+    }
+
+    /// Takes no connection any more, and no further request on those that there are.
+    pub(in crate::a2a) fn close(self) -> Ending {
+        self.ending.send_replace(true);
+        Ending(self.places)
+    }
+}
+
+/// The connections that are left.
+pub(in crate::a2a) struct Ending(Places);
+
+impl Ending {
+    /// Ready once all answers are written.
+    pub(in crate::a2a) async fn all_written(&self) {
+        self.0.all_free().await;
+    }
+}
+
+/// Carries requests and answers, until the other side ends it, or both do once the end has begun.
+async fn carry(stream: TcpStream, router: Router, place: Place, mut ending: watch::Receiver<bool>) {
+    let io = TokioIo::new(Patient::new(stream, PATIENCE));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(BUFFER);
+    let mut connection = pin!(http.serve_connection(io, TowerToHyperService::new(router)));
+    let is_over = tokio::select! {
+        biased;
+        _ = connection.as_mut() => true,
+        _ = ending.wait_for(|ending| *ending) => false,
+    };
+    if !is_over {
+        connection.as_mut().graceful_shutdown();
+        // What breaks a connection is of no interest to anybody but the other side.
+        let _ = connection.await;
+    }
+    drop(place);
+}
+
+/// What those hear for whom there is no place.
+fn full(most: usize) -> Vec<u8> {
+    let message = format!("{most} connections are open, and no more may be; try again later");
+    let fault = Fault::new(code::SERVER, "HARN-A2A-012", message).reason("too_many_connections");
+    let body = refused(&Id::null(), &fault, Version::V0_3);
+    let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: application/json";
+    format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}

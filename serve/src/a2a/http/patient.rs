@@ -1,0 +1,97 @@
+//! [`Patient`]: a connection that takes nothing of what is written for long is given up. Without that, those who never read would
+//! keep their places for ever.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// A connection that is given up where it takes nothing for so long.
+pub(super) struct Patient<S> {
+    stream: S,
+    patience: Duration,
+    /// Since when it takes nothing.
+    waits: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Patient<S> {
+    pub(super) fn new(stream: S, patience: Duration) -> Patient<S> {
+        Patient { stream, patience, waits: None }
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.waits = None;
+            return written;
+        }
+        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        waits.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, to)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.write(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bytes);
+        self.write(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_now_and_then_is_waited_for_and_who_never_does_is_not() {
+        let (ours, mut theirs) = duplex(4);
+        let mut ours = Patient::new(ours, PATIENCE);
+        let writes = async {
+            for _ in 0..3 {
+                ours.write_all(b"1234").await.unwrap();
+            }
+            ours.write_all(b"5").await
+        };
+        let reads = async {
+            let mut read = [0; 4];
+            for _ in 0..2 {
+                tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
+                theirs.read_exact(&mut read).await.unwrap();
+            }
+        };
+        let (written, ()) = tokio::join!(writes, reads);
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+}

@@ -1,0 +1,124 @@
+//! A request of JSON-RPC.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+
+use super::body::{self, Missing};
+use super::refusal::{json, refusal, said, with};
+use super::router::Front;
+use super::sse;
+use crate::a2a::error::{Fault, code};
+use crate::a2a::extension::Asked;
+use crate::a2a::rpc::{Caller, Reply, call, read, refused};
+use crate::a2a::token::Denied;
+
+/// How long a body may take.
+const BODY: Duration = Duration::from_secs(10);
+
+/// A fault with its status.
+type Refused = (StatusCode, Fault);
+
+/// Answers a request of JSON-RPC.
+pub(super) async fn post(State(front): State<Front>, request: Request<Body>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let said = said(&head.headers, head.uri.query());
+    let version = said.nearest();
+    if let Err((status, fault)) = front.admit(&head.headers) {
+        // Who waits for leave to send the body needs not send it.
+        if !head.headers.contains_key(header::EXPECT) {
+            body::skip(body, front.body, BODY).await;
+        }
+        let response = refusal(status, &fault, version);
+        return if status == StatusCode::UNAUTHORIZED { with_challenge(response, &head.headers) } else { response };
+    }
+    let body = match body::read(body, front.body, BODY).await {
+        Ok(body) => body,
+        Err(missing) => {
+            let (status, fault) = unread(&missing, front.body);
+            return with(refusal(status, &fault, version), header::CONNECTION, "close");
+        }
+    };
+    let asked = Asked::of(&head.headers);
+    let reply = match read(&body) {
+        Ok(request) => {
+            let caller = Caller { said, reminders: asked.is_any() };
+            call(&front.desk, &front.streams, request, caller).await
+        }
+        Err(bad) => Reply::Text(refused(&bad.id, &bad.fault, version)),
+    };
+    let mut response = match reply {
+        Reply::Text(text) => json(StatusCode::OK, text),
+        Reply::Stream(frames) => sse::response(frames),
+        Reply::Nothing => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            response
+        }
+    };
+    asked.confirm(response.headers_mut());
+    response
+}
+
+impl Front {
+    /// Whether the headers of a request let it in.
+    fn admit(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        if let Some(token) = &self.token {
+            token.admit(headers.get(header::AUTHORIZATION)).map_err(denied)?;
+        }
+        content_type(headers.get(header::CONTENT_TYPE))
+    }
+}
+
+fn denied(denied: Denied) -> Refused {
+    let message = match denied {
+        Denied::Missing => "this agent wants a token: send the header `Authorization: Bearer TOKEN`",
+        Denied::Scheme => "this agent wants a token of the scheme `Bearer`: `Authorization: Bearer TOKEN`",
+        Denied::Wrong => "the token is not the one that this agent was started with",
+    };
+    let fault = Fault::new(code::SERVER, "HARN-A2A-010", message).reason("unauthenticated").field("Authorization");
+    (StatusCode::UNAUTHORIZED, fault)
+}
+
+fn with_challenge(response: Response<Body>, headers: &HeaderMap) -> Response<Body> {
+    let offered = headers.contains_key(header::AUTHORIZATION);
+    let challenge = if offered { "Bearer realm=\"harn\", error=\"invalid_token\"" } else { "Bearer realm=\"harn\"" };
+    with(response, header::WWW_AUTHENTICATE, challenge)
+}
+
+/// What is sent must be called JSON. Pages cannot call it so without asking first, which is refused to them.
+fn content_type(value: Option<&HeaderValue>) -> Result<(), Refused> {
+    let written = value.map(|value| value.to_str().unwrap_or("?"));
+    let media_type = written.and_then(|written| written.split(';').next()).map(str::trim);
+    if media_type.is_some_and(|it| it.eq_ignore_ascii_case("application/json")) {
+        return Ok(());
+    }
+    let message = match written {
+        None => "the request says no `Content-Type`; it must be `application/json`".to_owned(),
+        Some(other) => {
+            let other = crate::a2a::error::shortened(other);
+            format!("the `Content-Type` must be `application/json`, not `{other}`")
+        }
+    };
+    let fault = Fault::new(code::CONTENT_TYPE, "HARN-A2A-014", message).field("Content-Type");
+    Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, fault))
+}
+
+fn unread(missing: &Missing, most: usize) -> Refused {
+    let fault = |message, reason| Fault::new(code::REQUEST, "HARN-A2A-002", message).reason(reason);
+    match missing {
+        Missing::TooLarge => {
+            let message = format!("the body has more than {most} bytes, which is what a request may have");
+            (StatusCode::PAYLOAD_TOO_LARGE, fault(message, "body_too_large").with("limit", most))
+        }
+        Missing::TooSlow => {
+            let message = format!("the body did not come within {} seconds", BODY.as_secs());
+            (StatusCode::REQUEST_TIMEOUT, fault(message, "body_too_slow"))
+        }
+        Missing::Broken => {
+            (StatusCode::BAD_REQUEST, fault("the body is not whole".to_owned(), "body_broken"))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What is answered to a request that is none of JSON-RPC, or may not be one. Clients read errors in the shape of JSON-RPC
+//! whatever the status is.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use stdlib::a2a::Version;
+
+use crate::a2a::error::Fault;
+use crate::a2a::rpc::{Id, Said, refused};
+
+/// Which version the headers say, or the query where it stands there.
+pub(super) fn said(headers: &HeaderMap, query: Option<&str>) -> Said {
+    let in_query = || query?.split('&').find_map(|pair| pair.strip_prefix("A2A-Version="));
+    let header = headers.get("a2a-version").map(|value| value.to_str().unwrap_or("?"));
+    Said::of(header.or_else(in_query))
+}
+
+/// An answer with a status that says that the request came to nothing.
+pub(super) fn refusal(status: StatusCode, fault: &Fault, version: Version) -> Response<Body> {
+    json(status, refused(&Id::null(), fault, version))
+}
+
+/// An answer in JSON.
+pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// The same answer with a header.
+pub(super) fn with(mut response: Response<Body>, name: HeaderName, value: &'static str) -> Response<Body> {
+    response.headers_mut().insert(name, HeaderValue::from_static(value));
+    response
+}

@@ -1,0 +1,26 @@
+//! A stream as an answer: server-sent events.
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, Response, header};
+use bytes::Bytes;
+use futures_util::stream;
+use std::convert::Infallible;
+
+use crate::a2a::rpc::Frames;
+
+/// Tells proxies not to hold events back.
+const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// A stream as an answer. Where the client goes, the body is dropped, and with it the place of the stream.
+pub(super) fn response(frames: Box<Frames>) -> Response<Body> {
+    let events = stream::unfold(frames, async |mut frames| {
+        let events = frames.next().await?;
+        Some((Ok::<Bytes, Infallible>(events), frames))
+    });
+    let mut response = Response::new(Body::from_stream(events));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
+    response
+}

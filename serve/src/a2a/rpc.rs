@@ -1,0 +1,18 @@
+//! JSON-RPC: what a body asks for, and what it is answered.
+//!
+//! - `envelope`: a body as a request, or what is wrong with it. `method`: the names of three generations.
+//! - `call`: what a request comes to: an answer, a stream, or nothing. `version`: how it is spelled.
+//! - `stream`: what is told of a task, frame by frame. `answer`: the texts of both.
+
+mod answer;
+mod call;
+mod envelope;
+mod method;
+mod stream;
+mod version;
+
+pub(super) use answer::refused;
+pub(super) use call::{Caller, Reply, call};
+pub(super) use envelope::{Id, read};
+pub(super) use stream::Frames;
+pub(super) use version::Said;

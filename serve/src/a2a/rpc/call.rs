@@ -1,0 +1,149 @@
+//! What a request comes to.
+
+use runtime::data::Data;
+use stdlib::a2a::Version;
+
+use super::answer;
+use super::envelope::{Id, Request};
+use super::method::Method;
+use super::stream::Frames;
+use super::version::Said;
+use crate::a2a::Refusal;
+use crate::a2a::desk::{Asker, Desk};
+use crate::a2a::error::{Fault, code};
+use crate::a2a::feed::Subscription;
+use crate::a2a::places::{Place, Places};
+
+/// Who sends a request, as far as its headers tell.
+#[derive(Debug, Clone)]
+pub(in crate::a2a) struct Caller {
+    /// The version that it speaks.
+    pub(in crate::a2a) said: Said,
+    /// Whether it asks for the notifications on reminders.
+    pub(in crate::a2a) reminders: bool,
+}
+
+/// What a request comes to.
+pub(in crate::a2a) enum Reply {
+    /// An answer.
+    Text(String),
+    /// What is told of a task from now on.
+    Stream(Box<Frames>),
+    /// Nothing is answered to a notification.
+    Nothing,
+}
+
+/// Meets a request.
+pub(in crate::a2a) async fn call(desk: &Desk, streams: &Places, request: Request, caller: Caller) -> Reply {
+    let Request { id, method, params } = request;
+    let is_notification = id.is_none();
+    let mut call = Call { desk, streams, id: id.unwrap_or_else(Id::null), is_notification, version: caller.said.nearest() };
+    let reply = call.meet(&method, &params, &caller).await;
+    match reply {
+        _ if is_notification => Reply::Nothing,
+        Ok(reply) => reply,
+        Err(fault) => Reply::Text(answer::refused(&call.id, &fault, call.version)),
+    }
+}
+
+struct Call<'a> {
+    desk: &'a Desk,
+    streams: &'a Places,
+    id: Id,
+    is_notification: bool,
+    /// How the answer is spelled.
+    version: Version,
+}
+
+impl Call<'_> {
+    async fn meet(&mut self, name: &str, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
+        let said = caller.said.known()?;
+        let (method, usual) = Method::of(name)?;
+        self.version = said.unwrap_or(usual);
+        if said.is_none() && method.names_a_task() {
+            self.version = self.spoken(params).await;
+        }
+        let version = self.version;
+        Ok(match method {
+            Method::Send => self.send(params).await?,
+            Method::Stream => self.stream(params, caller).await?,
+            Method::Get => {
+                let asked = version.read_get(params)?;
+                let task = self.desk.task(&asked.id).await?;
+                self.result(&version.task(&task, asked.history_length))
+            }
+            Method::List => {
+                let asked = version.read_list(params)?;
+                let page = self.desk.list(asked.clone()).await?;
+                self.result(&version.page(&page, &asked))
+            }
+            Method::Cancel => {
+                let asked = version.read_get(params)?;
+                let task = self.desk.cancel(&asked.id).await?;
+                self.result(&version.task(&task, asked.history_length))
+            }
+            Method::Subscribe => self.subscribe(params, caller).await?,
+            Method::Push => {
+                let message = "this agent calls nobody back; follow the task's stream, or ask for the task";
+                return Err(Fault::new(code::NO_PUSH, "HARN-A2A-008", message));
+            }
+            Method::ExtendedCard => {
+                let message = "this agent has one card, which everybody may read";
+                return Err(Fault::new(code::NO_EXTENDED_CARD, "HARN-A2A-008", message));
+            }
+            Method::Reminders(_) => {
+                return Err(Fault::new(code::METHOD, "HARN-A2A-004", "reminders are not taken yet"));
+            }
+        })
+    }
+
+    /// The version that the caller of a task spoke first.
+    async fn spoken(&self, params: &Data) -> Version {
+        match params.get("id").as_str() {
+            Some(id) => self.desk.spoken(id).await.unwrap_or(self.version),
+            None => self.version,
+        }
+    }
+
+    fn result(&self, result: &Data) -> Reply {
+        Reply::Text(answer::result(&self.id, result))
+    }
+
+    async fn send(&self, params: &Data) -> Result<Reply, Fault> {
+        let version = self.version;
+        let request = version.read_send(params)?;
+        let wanted = request.configuration.clone();
+        let (id, followed) = self.desk.send(request, Asker { version }).await?;
+        drop(followed);
+        let task = if wanted.return_immediately || self.is_notification {
+            self.desk.task(&id).await?
+        } else {
+            self.desk.settled(&id).await?
+        };
+        Ok(self.result(&version.sent(&task, wanted.history_length)))
+    }
+
+    async fn stream(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
+        let version = self.version;
+        let request = version.read_send(params)?;
+        let place = self.place()?;
+        let (_, followed) = self.desk.send(request, Asker { version }).await?;
+        Ok(self.frames(followed, caller, place))
+    }
+
+    async fn subscribe(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
+        let asked = self.version.read_get(params)?;
+        let place = self.place()?;
+        let followed = self.desk.follow(&asked.id).await?;
+        Ok(self.frames(followed, caller, place))
+    }
+
+    /// A place among the streams, before anything is begun.
+    fn place(&self) -> Result<Place, Refusal> {
+        self.streams.take().ok_or(Refusal::TooManyStreams(self.streams.most()))
+    }
+
+    fn frames(&self, followed: Subscription, caller: &Caller, place: Place) -> Reply {
+        Reply::Stream(Box::new(Frames::new(self.id.clone(), self.version, caller.reminders, followed, place)))
+    }
+}

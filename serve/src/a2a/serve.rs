@@ -1,0 +1,165 @@
+//! Serving a script to other agents, from the first connection to the last answer.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use stdlib::{Agent, Diagnostic};
+use tokio::net::TcpListener;
+
+use super::address::is_local;
+use super::card::{Card, Url, about};
+use super::desk::{self, Desk};
+use super::http::{Front, Guard, Listener, name_of, router};
+use super::places::Places;
+use super::token::Token;
+use crate::host::{Mode, Served};
+
+/// How long the last answers may take to be written, once all tasks are over.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
+
+/// How a script is served to other agents.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where to listen; port 0 is one that is free.
+    pub listen: SocketAddr,
+    /// What callers must know; without one only this machine is served.
+    pub token: Option<Token>,
+    /// How much at one time.
+    pub bounds: Bounds,
+    /// The mode of sessions; `ask` where nothing is said.
+    pub mode: Option<Arc<str>>,
+    /// What the agent says of itself.
+    pub agent: Agent,
+    /// Origins of pages that may ask, such as `https://example.com`; `*` for all.
+    pub origins: Vec<String>,
+    /// Whether the card tells of reminders also where only their draft has them.
+    pub rfc_card: bool,
+}
+
+/// How much at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// The largest body of a request, in bytes.
+    pub body: usize,
+    /// Connections.
+    pub connections: u32,
+    /// Streams among them.
+    pub streams: u32,
+    /// Tasks that are not over.
+    pub tasks: usize,
+    /// Tasks that are over and held in memory.
+    pub finished: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { body: 1024 * 1024, connections: 4096, streams: 2048, tasks: 1000, finished: 1000 }
+    }
+}
+
+/// Where a script is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listening {
+    /// Where requests go.
+    pub url: String,
+    /// Where the card is.
+    pub card: String,
+}
+
+/// Serves a script until `stop` is ready, which gives what that gives. Tasks that are not over are cancelled then, with a grace of
+/// two seconds, and their streams are told. `told` is called once connections are taken. It makes a runtime of its own for the
+/// thread that it is called on.
+///
+/// # Errors
+/// What is wrong with the script or the address, before any connection is taken; or what the system does not give.
+pub fn serve<S: Future<Output = i32>>(
+    served: Served,
+    settings: Settings,
+    told: impl FnOnce(&Listening),
+    stop: impl FnOnce() -> S,
+) -> Result<i32, Vec<Diagnostic>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        vec![Diagnostic::error("HARN-A2A-013", format!("the system gives no means to wait for connections: {error}"))]
+    })?;
+    let ended = runtime.block_on(async { talk(served, settings, told, stop()).await });
+    // Connections whose other side does not read are left behind.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn talk(
+    served: Served,
+    settings: Settings,
+    told: impl FnOnce(&Listening),
+    stop: impl Future<Output = i32>,
+) -> Result<i32, Vec<Diagnostic>> {
+    let is_local = is_local(&settings.listen);
+    if !is_local && settings.token.is_none() {
+        return Err(vec![without_token(&settings.listen)]);
+    }
+    let listener = TcpListener::bind(settings.listen).await.map_err(|error| not_free(&settings.listen, &error))?;
+    let address = listener.local_addr().map_err(|error| not_free(&settings.listen, &error))?;
+    let about = about::complete(&settings.agent, served.source.name(), served.source.text());
+    let bounds = settings.bounds;
+    let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
+    let desk = Desk::open(served, desk::Settings { open: bounds.tasks, finished: bounds.finished, mode })?;
+    let own = format!("http://{address}/");
+    let url = match &about.url {
+        Some(url) => Url::Fixed(url.clone()),
+        None if address.ip().is_unspecified() => Url::Asked(own.clone()),
+        None => Url::Fixed(own.clone()),
+    };
+    let public = about.url.as_deref().and_then(host_of);
+    let front = Front {
+        desk: desk.clone(),
+        card: Arc::new(Card {
+            about,
+            url,
+            has_token: settings.token.is_some(),
+            reminders: super::extension::capability(),
+            always_rfc: settings.rfc_card,
+            since: SystemTime::now(),
+        }),
+        guard: Arc::new(Guard { is_local, public, origins: settings.origins }),
+        token: settings.token,
+        body: bounds.body,
+        streams: Places::new(bounds.streams),
+    };
+    let listener = Listener::new(listener, bounds.connections);
+    let router = router(front);
+    told(&Listening { card: format!("{own}.well-known/agent-card.json"), url: own });
+    let code = tokio::select! {
+        biased;
+        code = stop => code,
+        never = listener.take_all(&router) => match never {},
+    };
+    let ending = listener.close();
+    desk.stop().await;
+    let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
+    Ok(code)
+}
+
+/// The name in a URL.
+fn host_of(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    name_of(rest.split(['/', '?', '#']).next()?)
+}
+
+fn without_token(address: &SocketAddr) -> Diagnostic {
+    Diagnostic::error("HARN-A2A-016", format!("`{address}` can be reached from other machines, and no token is set")).help(
+        "set HARN_A2A_TOKEN to something that is hard to guess, or listen on 127.0.0.1, which only this machine reaches",
+    )
+}
+
+fn not_free(address: &SocketAddr, error: &io::Error) -> Vec<Diagnostic> {
+    let help = match error.kind() {
+        io::ErrorKind::AddrInUse => "another process listens there; `--listen 127.0.0.1:0` takes a port that is free",
+        io::ErrorKind::AddrNotAvailable => "this machine has no such address",
+        io::ErrorKind::PermissionDenied => "ports below 1024 are for the system; take a higher one",
+        _ => "take another address",
+    };
+    vec![Diagnostic::error("HARN-A2A-015", format!("it is not possible to listen on `{address}`: {error}")).help(help)]
+}

@@ -1,0 +1,102 @@
+//! [`Token`]: what a caller must know.
+
+use std::fmt;
+
+use axum::http::HeaderValue;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// What a caller must know. Only its digest is kept: comparing digests takes the same time whatever is offered, and however
+/// long that is.
+#[derive(Clone)]
+pub struct Token([u8; 32]);
+
+/// Why a text is no token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadToken {
+    /// Nothing.
+    #[error("it is empty")]
+    Empty,
+    /// It could not be written in a header.
+    #[error("it holds a character that a header cannot carry; letters, digits and punctuation of ASCII will do")]
+    Character,
+}
+
+/// What is wrong with what a caller offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Denied {
+    /// It offers nothing.
+    Missing,
+    /// It offers something else than `Bearer TOKEN`.
+    Scheme,
+    /// It is another token.
+    Wrong,
+}
+
+impl Token {
+    /// A token.
+    ///
+    /// # Errors
+    /// No caller could send it.
+    pub fn new(text: &str) -> Result<Token, BadToken> {
+        match text {
+            "" => Err(BadToken::Empty),
+            _ if !text.bytes().all(|byte| byte.is_ascii_graphic()) => Err(BadToken::Character),
+            _ => Ok(Token(digest(text.as_bytes()))),
+        }
+    }
+
+    /// Whether a caller knows it, by the value of its `Authorization`.
+    pub(super) fn admit(&self, offered: Option<&HeaderValue>) -> Result<(), Denied> {
+        let offered = offered.ok_or(Denied::Missing)?.as_bytes();
+        let space = offered.iter().position(|byte| *byte == b' ').ok_or(Denied::Scheme)?;
+        let (scheme, token) = offered.split_at(space);
+        if !scheme.eq_ignore_ascii_case(b"bearer") {
+            return Err(Denied::Scheme);
+        }
+        let same = digest(token.trim_ascii()).ct_eq(&self.0);
+        if bool::from(same) { Ok(()) } else { Err(Denied::Wrong) }
+    }
+}
+
+fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_token_is_admitted() {
+        let token = Token::new("s3cret-Token").unwrap();
+        let admit = |value: &'static str| token.admit(Some(&HeaderValue::from_static(value)));
+        for good in ["Bearer s3cret-Token", "bearer s3cret-Token", "BEARER  s3cret-Token "] {
+            assert_eq!(admit(good), Ok(()), "{good}");
+        }
+        for wrong in ["Bearer s3cret-Toke", "Bearer s3cret-Tokens", "Bearer S3cret-Token", "Bearer ", "Bearer s3cret-Token x"] {
+            assert_eq!(admit(wrong), Err(Denied::Wrong), "{wrong}");
+        }
+        for other in ["s3cret-Token", "Basic s3cret-Token", ""] {
+            assert_eq!(admit(other), Err(Denied::Scheme), "{other}");
+        }
+        assert_eq!(token.admit(None), Err(Denied::Missing));
+        let bytes = HeaderValue::from_bytes(b"Bearer \xff\xfe").unwrap();
+        assert_eq!(token.admit(Some(&bytes)), Err(Denied::Wrong));
+    }
+
+    #[test]
+    fn a_token_that_no_header_carries_is_none() {
+        assert_eq!(Token::new("").unwrap_err(), BadToken::Empty);
+        for bad in ["two words", "newline\n", "größe", "\u{7f}"] {
+            assert_eq!(Token::new(bad).unwrap_err(), BadToken::Character, "{bad}");
+        }
+        assert_eq!(format!("{:?}", Token::new("secret").unwrap()), "Token");
+    }
+}

@@ -1,0 +1,180 @@
+//! `[agent]` of `harn.toml`: what an agent says of itself to those that it is served to.
+
+use super::VALUE;
+use super::read::{Reader, not_text};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What an agent says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Agent {
+    /// What it is called.
+    pub name: Option<String>,
+    /// What it does.
+    pub description: Option<String>,
+    /// Its own version.
+    pub version: Option<String>,
+    /// Where it is reached from outside.
+    pub url: Option<String>,
+    /// Where one reads more of it.
+    pub documentation_url: Option<String>,
+    /// A picture.
+    pub icon_url: Option<String>,
+    /// Who offers it.
+    pub provider: Option<Provider>,
+    /// What it can do.
+    pub skills: Vec<Skill>,
+}
+
+/// Who offers an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provider {
+    /// Its name.
+    pub organization: String,
+    /// Where one reads more of it.
+    pub url: String,
+}
+
+/// Something that an agent can do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skill {
+    /// Its id, one within the agent.
+    pub id: String,
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// Words by which it is found.
+    pub tags: Vec<String>,
+    /// What one might ask for.
+    pub examples: Vec<String>,
+    /// The media types that it takes; none for those of the agent.
+    pub input_modes: Vec<String>,
+    /// The media types that it gives; none for those of the agent.
+    pub output_modes: Vec<String>,
+}
+
+/// The keys of `[agent]`.
+const KEYS: &[&str] = &["name", "description", "version", "url", "documentation_url", "icon_url", "provider", "skills"];
+/// The keys of its provider.
+const PROVIDER: &[&str] = &["organization", "url"];
+/// The keys of a skill.
+const SKILL: &[&str] = &["id", "name", "description", "tags", "examples", "input_modes", "output_modes"];
+
+impl Reader<'_> {
+    pub(super) fn agent(&mut self, table: &DeTable<'_>) {
+        let mut agent = Agent::default();
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "name" => agent.name = self.text(value),
+                "description" => agent.description = self.text(value),
+                "version" => agent.version = self.text(value),
+                "url" => agent.url = self.address(value),
+                "documentation_url" => agent.documentation_url = self.address(value),
+                "icon_url" => agent.icon_url = self.address(value),
+                "provider" => agent.provider = self.provider(value),
+                "skills" => agent.skills = self.skills(value),
+                unknown => self.unknown(unknown, key.span(), KEYS, "[agent]"),
+            }
+        }
+        self.project.agent = agent;
+    }
+
+    fn provider(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Provider> {
+        let help = "write `provider = {organization = \"…\", url = \"https://…\"}`";
+        let Some(table) = value.get_ref().as_table() else {
+            self.wrong(VALUE, value.span(), "`provider` is a table".to_owned(), help);
+            return None;
+        };
+        let (mut organization, mut url) = (None, None);
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "organization" => organization = self.text(value),
+                "url" => url = self.address(value),
+                unknown => self.unknown(unknown, key.span(), PROVIDER, "provider"),
+            }
+        }
+        if organization.is_none() || url.is_none() {
+            self.wrong(VALUE, value.span(), "a provider has an `organization` and a `url`".to_owned(), help);
+        }
+        Some(Provider { organization: organization?, url: url? })
+    }
+
+    fn skills(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Skill> {
+        let Some(rows) = value.get_ref().as_array() else {
+            let help = "write `[[agent.skills]]` above the keys of each";
+            self.wrong(VALUE, value.span(), "`skills` is a list of tables".to_owned(), help);
+            return Vec::new();
+        };
+        let mut skills: Vec<Skill> = Vec::new();
+        for row in rows {
+            let Some(skill) = self.skill(row) else { continue };
+            if skills.iter().any(|other| other.id == skill.id) {
+                let message = format!("there is another skill with the id `{}`", skill.id);
+                self.wrong(VALUE, row.span(), message, "each skill has an id of its own");
+            }
+            skills.push(skill);
+        }
+        skills
+    }
+
+    fn skill(&mut self, row: &Spanned<DeValue<'_>>) -> Option<Skill> {
+        let Some(table) = row.get_ref().as_table() else {
+            let help = "write `[[agent.skills]]` above the keys of each";
+            self.wrong(VALUE, row.span(), "a skill is a table".to_owned(), help);
+            return None;
+        };
+        let mut skill = Skill::default();
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "id" => skill.id = self.text(value).unwrap_or_default(),
+                "name" => skill.name = self.text(value).unwrap_or_default(),
+                "description" => skill.description = self.text(value).unwrap_or_default(),
+                "tags" => skill.tags = self.texts(value),
+                "examples" => skill.examples = self.texts(value),
+                "input_modes" => skill.input_modes = self.texts(value),
+                "output_modes" => skill.output_modes = self.texts(value),
+                unknown => self.unknown(unknown, key.span(), SKILL, "[[agent.skills]]"),
+            }
+        }
+        if !table.iter().any(|(key, _)| key.get_ref().as_ref() == "id") {
+            self.wrong(VALUE, row.span(), "this skill has no `id`".to_owned(), "others name it by its id");
+            return None;
+        }
+        // What is not said is as near to the id as may be.
+        if skill.name.is_empty() {
+            skill.name.clone_from(&skill.id);
+        }
+        if skill.description.is_empty() {
+            skill.description.clone_from(&skill.name);
+        }
+        Some(skill)
+    }
+
+    fn text(&mut self, value: &Spanned<DeValue<'_>>) -> Option<String> {
+        let text = value.get_ref().as_str().ok_or_else(|| not_text(value));
+        let text = text.and_then(|text| match text.trim() {
+            "" => Err("this must not be empty".to_owned()),
+            _ => Ok(text.to_owned()),
+        });
+        self.good(value, text)
+    }
+
+    fn address(&mut self, value: &Spanned<DeValue<'_>>) -> Option<String> {
+        let text = self.text(value)?;
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let is_address = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace));
+        let address = is_address.then_some(text).ok_or_else(|| "this must be a URL of http or https".to_owned());
+        self.good(value, address)
+    }
+
+    fn texts(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<String> {
+        match value.get_ref().as_array() {
+            Some(items) => items.iter().filter_map(|item| self.text(item)).collect(),
+            None => {
+                self.good::<()>(value, Err("this must be a list of texts".to_owned()));
+                Vec::new()
+            }
+        }
+    }
+}
