@@ -67,9 +67,15 @@ mod tests {
 
     #[test]
     fn only_loopback_is_the_machines_own() {
-        for (address, expected) in
-            [("127.0.0.1:1", true), ("127.8.8.8:1", true), ("[::1]:1", true), ("[::ffff:127.0.0.1]:1", true), ("0.0.0.0:1", false), ("[::]:1", false), ("10.0.0.1:1", false)]
-        {
+        for (address, expected) in [
+            ("127.0.0.1:1", true),
+            ("127.8.8.8:1", true),
+            ("[::1]:1", true),
+            ("[::ffff:127.0.0.1]:1", true),
+            ("0.0.0.0:1", false),
+            ("[::]:1", false),
+            ("10.0.0.1:1", false),
+        ] {
             assert_eq!(is_local(&address.parse().unwrap()), expected, "{address}");
         }
     }

@@ -29,9 +29,8 @@ pub(super) struct Asked([bool; 2]);
 impl Asked {
     /// What the headers of a request ask for.
     pub(super) fn of(headers: &HeaderMap) -> Asked {
-        let named = |value: &HeaderValue| {
-            value.to_str().is_ok_and(|list| list.split(',').any(|uri| uri.trim() == REMINDERS))
-        };
+        let named =
+            |value: &HeaderValue| value.to_str().is_ok_and(|list| list.split(',').any(|uri| uri.trim() == REMINDERS));
         Asked(HEADERS.map(|header| headers.get_all(header).iter().any(named)))
     }
 

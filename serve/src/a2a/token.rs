@@ -80,7 +80,9 @@ mod tests {
         for good in ["Bearer s3cret-Token", "bearer s3cret-Token", "BEARER  s3cret-Token "] {
             assert_eq!(admit(good), Ok(()), "{good}");
         }
-        for wrong in ["Bearer s3cret-Toke", "Bearer s3cret-Tokens", "Bearer S3cret-Token", "Bearer ", "Bearer s3cret-Token x"] {
+        for wrong in
+            ["Bearer s3cret-Toke", "Bearer s3cret-Tokens", "Bearer S3cret-Token", "Bearer ", "Bearer s3cret-Token x"]
+        {
             assert_eq!(admit(wrong), Err(Denied::Wrong), "{wrong}");
         }
         for other in ["s3cret-Token", "Basic s3cret-Token", ""] {

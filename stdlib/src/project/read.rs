@@ -79,7 +79,10 @@ impl Reader<'_> {
                         self.servers(servers);
                     }
                 }
-                (known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "agent" | "providers"), _) => {
+                (
+                    known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "agent" | "providers"),
+                    _,
+                ) => {
                     self.wrong(
                         VALUE,
                         value.span(),

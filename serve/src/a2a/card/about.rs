@@ -9,9 +9,9 @@ const LONGEST: usize = 500;
 pub(in crate::a2a) fn complete(agent: &Agent, file: &str, text: &str) -> Agent {
     let mut agent = agent.clone();
     let name = agent.name.get_or_insert_with(|| stem(file)).clone();
-    let description = agent.description.get_or_insert_with(|| {
-        first_comment(text).unwrap_or_else(|| format!("The agent of `{}`.", stem(file)))
-    });
+    let description = agent
+        .description
+        .get_or_insert_with(|| first_comment(text).unwrap_or_else(|| format!("The agent of `{}`.", stem(file))));
     if agent.skills.is_empty() {
         let skill = Skill {
             id: name.clone(),
@@ -74,7 +74,10 @@ mod tests {
     #[test]
     fn the_comment_at_the_top_is_the_description() {
         for (text, expected) in [
-            ("// Rebases branches.\n// Asks before it pushes.\n\npipeline main(task) {}", "Rebases branches. Asks before it pushes."),
+            (
+                "// Rebases branches.\n// Asks before it pushes.\n\npipeline main(task) {}",
+                "Rebases branches. Asks before it pushes.",
+            ),
             ("#!/usr/bin/env harn\n\n/// One.\n//\n// Not this.\n", "One."),
             ("/** Rebases\n *  branches.\n */\npipeline main(task) {}", "Rebases branches."),
             ("/* Short. */ let x = 1", "Short."),

@@ -39,7 +39,10 @@ fn common(about: &Agent, capabilities: Data, version: Option<Version>) -> Data {
     let modes = || Data::list(MODES.map(Data::from));
     let text = |text: &Option<String>| text.as_deref().map_or(Data::Nil, Data::from);
     let provider = about.provider.as_ref().map_or(Data::Nil, |provider| {
-        Data::dict([("organization", Data::from(provider.organization.as_str())), ("url", provider.url.as_str().into())])
+        Data::dict([
+            ("organization", Data::from(provider.organization.as_str())),
+            ("url", provider.url.as_str().into()),
+        ])
     });
     let icon = if version == Some(Version::V0_1) { Data::Nil } else { text(&about.icon_url) };
     Data::dict_of_present([
@@ -95,7 +98,11 @@ fn capabilities(card: &Card, version: Option<Version>, rfc: bool) -> Data {
 
 fn v1_0(card: &Card, url: &str, data: &mut Data) {
     let interface = |version: &str| {
-        Data::dict([("url", Data::from(url)), ("protocolBinding", "JSONRPC".into()), ("protocolVersion", version.into())])
+        Data::dict([
+            ("url", Data::from(url)),
+            ("protocolBinding", "JSONRPC".into()),
+            ("protocolVersion", version.into()),
+        ])
     };
     data.set("supportedInterfaces", Data::list([interface("1.0"), interface("0.3")]));
     if card.has_token {
@@ -118,7 +125,10 @@ fn v0_3(card: &Card, url: &str, data: &mut Data) {
 /// How the token is sent.
 fn scheme(in_0_3: bool, in_1_0: bool) -> Data {
     let described = || {
-        Data::dict([("scheme", Data::from("Bearer")), ("description", "The token that the agent was started with.".into())])
+        Data::dict([
+            ("scheme", Data::from("Bearer")),
+            ("description", "The token that the agent was started with.".into()),
+        ])
     };
     let mut scheme = if in_0_3 { described().with("type", "http".into()) } else { Data::empty_dict() };
     if in_1_0 {

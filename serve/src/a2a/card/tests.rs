@@ -78,7 +78,9 @@ fn each_version_gets_its_own_members_and_no_other() {
 #[test]
 fn who_says_no_version_gets_what_both_read() {
     let both = shown(&card(true), None, false);
-    for member in ["supportedInterfaces", "securityRequirements", "url", "protocolVersion", "preferredTransport", "security"] {
+    for member in
+        ["supportedInterfaces", "securityRequirements", "url", "protocolVersion", "preferredTransport", "security"]
+    {
         assert!(both.get(member).is_some(), "{member}");
     }
     let scheme = &both["securitySchemes"]["bearer"];

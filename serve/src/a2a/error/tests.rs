@@ -12,11 +12,13 @@ fn told(fault: impl Into<Fault>, version: Version) -> Value {
 
 #[test]
 fn details_are_typed_in_version_1_0_and_plain_before() {
-    let refusal = || Refusal::Params(Misfit {
-        field: "message.parts.0".to_owned(),
-        message: "a part holds text, a file or data".to_owned(),
-        suggestion: Some("text".to_owned()),
-    });
+    let refusal = || {
+        Refusal::Params(Misfit {
+            field: "message.parts.0".to_owned(),
+            message: "a part holds text, a file or data".to_owned(),
+            suggestion: Some("text".to_owned()),
+        })
+    };
     let message = "a part holds text, a file or data; did you mean `text`?";
     assert_eq!(
         told(refusal(), Version::V1_0),

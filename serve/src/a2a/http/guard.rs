@@ -108,12 +108,23 @@ mod tests {
     fn what_serves_its_own_machine_is_asked_by_a_name_of_it() {
         let local = Guard { is_local: true, public: Some("agents.example.com".to_owned()), origins: Vec::new() };
         for host in [
-            "127.0.0.1", "127.0.0.1:80", "127.9.9.9:1", "localhost:8080", "LOCALHOST", "a.localhost", "localhost.",
-            "[::1]:8080", "[::ffff:127.0.0.1]", "agents.example.com", "Agents.Example.com:443",
+            "127.0.0.1",
+            "127.0.0.1:80",
+            "127.9.9.9:1",
+            "localhost:8080",
+            "LOCALHOST",
+            "a.localhost",
+            "localhost.",
+            "[::1]:8080",
+            "[::ffff:127.0.0.1]",
+            "agents.example.com",
+            "Agents.Example.com:443",
         ] {
             assert_eq!(admit(&local, host, None), Ok(false), "{host}");
         }
-        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "[::2]", "", "a b"] {
+        for host in
+            ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "[::2]", "", "a b"]
+        {
             assert_eq!(admit(&local, host, None), Err("Host".to_owned()), "{host}");
         }
         let open = Guard::default();

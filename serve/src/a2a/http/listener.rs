@@ -107,6 +107,7 @@ fn full(most: usize) -> Vec<u8> {
     let message = format!("{most} connections are open, and no more may be; try again later");
     let fault = Fault::new(code::SERVER, "HARN-A2A-012", message).reason("too_many_connections");
     let body = refused(&Id::null(), &fault, Version::V0_3);
-    let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: application/json";
+    let head =
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: application/json";
     format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }

@@ -117,8 +117,6 @@ fn unread(missing: &Missing, most: usize) -> Refused {
             let message = format!("the body did not come within {} seconds", BODY.as_secs());
             (StatusCode::REQUEST_TIMEOUT, fault(message, "body_too_slow"))
         }
-        Missing::Broken => {
-            (StatusCode::BAD_REQUEST, fault("the body is not whole".to_owned(), "body_broken"))
-        }
+        Missing::Broken => (StatusCode::BAD_REQUEST, fault("the body is not whole".to_owned(), "body_broken")),
     }
 }

@@ -11,9 +11,9 @@ use axum::routing::{get, post};
 use runtime::words::nearest;
 
 use super::get_card::get_card;
+use super::guard::Guard;
 use super::post::post as take;
 use super::refusal::{refusal, said, with};
-use super::guard::Guard;
 use crate::a2a::card::Card;
 use crate::a2a::desk::Desk;
 use crate::a2a::error::{Fault, code, shortened};
@@ -110,8 +110,12 @@ async fn only_get(request: Request) -> Response<Body> {
 
 async fn nowhere(request: Request) -> Response<Body> {
     let path = request.uri().path();
-    let mut message =
-        format!("there is nothing at `{}`: requests go to `{}`, the agent card is at `{}`", shortened(path), RPC[0], CARDS[0]);
+    let mut message = format!(
+        "there is nothing at `{}`: requests go to `{}`, the agent card is at `{}`",
+        shortened(path),
+        RPC[0],
+        CARDS[0]
+    );
     if let Some(near) = nearest(path, CARDS) {
         message.push_str(&format!("; did you mean `{near}`?"));
     }

@@ -37,7 +37,8 @@ pub(in crate::a2a) enum Reply {
 pub(in crate::a2a) async fn call(desk: &Desk, streams: &Places, request: Request, caller: Caller) -> Reply {
     let Request { id, method, params } = request;
     let is_notification = id.is_none();
-    let mut call = Call { desk, streams, id: id.unwrap_or_else(Id::null), is_notification, version: caller.said.nearest() };
+    let mut call =
+        Call { desk, streams, id: id.unwrap_or_else(Id::null), is_notification, version: caller.said.nearest() };
     let reply = call.meet(&method, &params, &caller).await;
     match reply {
         _ if is_notification => Reply::Nothing,

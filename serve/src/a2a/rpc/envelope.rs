@@ -65,9 +65,8 @@ pub(in crate::a2a) fn read(body: &[u8]) -> Result<Request, Box<BadRequest>> {
 }
 
 fn members(body: &[u8]) -> Result<Members<'_>, Fault> {
-    let text = std::str::from_utf8(body).map_err(|error| {
-        not_json(format!("the body is no UTF-8 from its byte {} on", error.valid_up_to()))
-    })?;
+    let text = std::str::from_utf8(body)
+        .map_err(|error| not_json(format!("the body is no UTF-8 from its byte {} on", error.valid_up_to())))?;
     match text.trim_start().as_bytes().first() {
         None => return Err(not_json("the body is empty; it is one request of JSON-RPC".to_owned())),
         Some(b'[') => {

@@ -30,13 +30,7 @@ pub(in crate::a2a) struct Frames {
 }
 
 impl Frames {
-    pub(super) fn new(
-        id: Id,
-        version: Version,
-        reminders: bool,
-        followed: Subscription,
-        place: Place,
-    ) -> Frames {
+    pub(super) fn new(id: Id, version: Version, reminders: bool, followed: Subscription, place: Place) -> Frames {
         Frames { id, version, reminders, followed, ended: false, _place: place }
     }
 
