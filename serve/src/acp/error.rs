@@ -159,7 +159,7 @@ impl From<HostError> for Refusal {
         match error {
             HostError::UnknownSession(id) => Refusal::unknown_session(&id),
             HostError::Exists(_) => Refusal::not_now("session_open", message).field("sessionId"),
-            HostError::Busy(_) => Refusal::not_now("busy", message),
+            HostError::Busy(_) | HostError::NotAsking(_) => Refusal::not_now("busy", message),
             HostError::Closed(_) => Refusal::not_now("closed", message),
             HostError::Full(_) => Refusal::not_now("sessions_full", message),
             HostError::Stopping => Refusal::not_now("stopping", message),

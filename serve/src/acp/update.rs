@@ -120,6 +120,9 @@ impl Updates {
         match event {
             Event::UserMessage { message_id, content } => self.user_said(&message_id, &content),
             Event::Text { message_id, text } => self.said(&message_id, &text, acp::SessionUpdate::AgentMessageChunk),
+            Event::Data { message_id, data } => {
+                self.said(&message_id, &data.to_json(), acp::SessionUpdate::AgentMessageChunk)
+            }
             Event::Thought { message_id, text } => self.said(&message_id, &text, acp::SessionUpdate::AgentThoughtChunk),
             Event::ToolCall { call, annotations } => {
                 self.calls.entry(call.id.clone()).or_default().times += 1;

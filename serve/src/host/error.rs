@@ -46,6 +46,9 @@ pub enum HostError {
     /// It is at work on a prompt.
     #[error("the session '{0}' is at work on a prompt; wait for its end or cancel it")]
     Busy(Arc<str>),
+    /// It asks nothing that could be answered.
+    #[error("the session '{0}' asks nothing")]
+    NotAsking(Arc<str>),
     /// It was closed meanwhile.
     #[error("the session '{0}' was closed")]
     Closed(Arc<str>),

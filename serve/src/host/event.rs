@@ -29,6 +29,13 @@ pub enum Event {
         /// The piece.
         text: Arc<str>,
     },
+    /// The agent's answer is data.
+    Data {
+        /// The message that it is.
+        message_id: Arc<str>,
+        /// A dict or list.
+        data: Data,
+    },
     /// A piece of what the model thinks.
     Thought {
         /// The message that the piece belongs to.

@@ -92,6 +92,28 @@ impl Handle {
         }
     }
 
+    /// Answers what it asks, and waits for the end of that prompt. As [`Handle::prompt`], but where nothing is asked any more
+    /// this is no prompt.
+    ///
+    /// # Errors
+    /// It asks nothing, was closed, or broke off.
+    pub async fn answer(&self, prompt: Prompt) -> Result<Ended, HostError> {
+        let end = self.0.mailbox.reply(prompt)?;
+        match end.await {
+            Ok(ended) => Ok(ended),
+            Err(_) => Err(self.0.mailbox.is_over().await),
+        }
+    }
+
+    /// Waits until a prompt that has asked something ends without an answer: it was cancelled, or failed. Told once, to
+    /// whoever waits.
+    ///
+    /// # Errors
+    /// The session was closed, or broke off.
+    pub async fn unheard(&self) -> Result<Ended, HostError> {
+        self.0.mailbox.unheard().await
+    }
+
     /// Stops the prompt at hand: its loops, tools and plain code, with two seconds of grace for `finally`. It ends as
     /// [`super::Stop::Cancelled`]. Where none is, the question that waits for an answer: nobody is told of its end, but
     /// [`Handle::idle`] waits for that, and the next prompt is one of its own. False where nothing is at hand.

@@ -35,6 +35,8 @@ pub(super) struct Mailbox {
 #[derive(Default)]
 struct Inside {
     state: State<Asked>,
+    /// How a prompt ended that had asked something, and that nobody has answered.
+    unheard: Option<Ended>,
     /// Those who wait for a change.
     waiting: Vec<Waker>,
 }
@@ -75,9 +77,13 @@ impl Mailbox {
 
     /// Waits for what `look` finds, which changes nothing where it finds nothing.
     async fn wait<T>(&self, mut look: impl FnMut(&mut State<Asked>) -> Option<T>) -> T {
+        self.look(|inside| look(&mut inside.state)).await
+    }
+
+    async fn look<T>(&self, mut look: impl FnMut(&mut Inside) -> Option<T>) -> T {
         poll_fn(|cx| {
             let mut inside = self.lock();
-            if let Some(found) = look(&mut inside.state) {
+            if let Some(found) = look(&mut inside) {
                 let waiting = std::mem::take(&mut inside.waiting);
                 drop(inside);
                 waiting.into_iter().for_each(Waker::wake);
@@ -99,6 +105,18 @@ impl Mailbox {
         let (answer, end) = oneshot::channel();
         self.change(|state| state.put(&self.id, Asked { prompt, answer }))?;
         Ok(end)
+    }
+
+    /// Puts in what is an answer and nothing else; where its end will be told.
+    pub(super) fn reply(&self, prompt: Prompt) -> Result<oneshot::Receiver<Ended>, HostError> {
+        let (answer, end) = oneshot::channel();
+        self.change(|state| state.reply(&self.id, Asked { prompt, answer }))?;
+        Ok(end)
+    }
+
+    /// Ready once a prompt has ended whose question nobody has answered, or the session.
+    pub(super) async fn unheard(&self) -> Result<Ended, HostError> {
+        self.look(|inside| inside.unheard.take().map(Ok).or_else(|| inside.state.gone().map(Err))).await
     }
 
     /// Stops the prompt at hand, or the question that waits for one; false where there is neither.
@@ -137,7 +155,9 @@ impl Mailbox {
 impl Mailbox {
     /// The next prompt; nothing where the session is to end.
     pub(super) async fn next(&self) -> Option<Asked> {
-        self.wait(State::take).await
+        let next = self.wait(State::take).await;
+        self.lock().unheard = None;
+        next
     }
 
     /// Ready once what the worker is at is to stop: why.
@@ -160,9 +180,15 @@ impl Mailbox {
         self.wait(State::answer).await
     }
 
-    /// What ran is over, and the next prompt may come.
-    pub(super) fn ended(&self) {
-        self.change(State::ended);
+    /// What ran is over, and the next prompt may come. An answer that comes too late is given back.
+    pub(super) fn ended(&self) -> Option<Asked> {
+        self.change(State::ended)
+    }
+
+    /// It is over with a question that nobody has answered.
+    pub(super) fn ended_unheard(&self, ended: Ended) {
+        self.lock().unheard = Some(ended);
+        self.change(|_| ());
     }
 
     /// The session is over. Who waits for a prompt of it is told by that.

@@ -145,8 +145,11 @@ impl Session {
         };
         self.shown.settle();
         let ended = self.kept(self.ended(came.end, came.diagnostics)).await;
-        self.mailbox.ended();
-        tell(answer, ended);
+        let late = self.mailbox.ended().map(|late| late.answer);
+        match answer.or(late) {
+            Some(answer) => tell(Some(answer), ended),
+            None => self.mailbox.ended_unheard(ended),
+        }
     }
 
     /// Puts a question to the user, which ends the prompt at hand; unless that is to stop.
@@ -191,7 +194,7 @@ impl Session {
                 (Stop::Done, Data::Nil)
             }
             End::Returned(Returned::Data(data)) => {
-                self.shown.say(data.to_json().into());
+                self.shown.give(data.clone());
                 (Stop::Done, data)
             }
             End::Returned(Returned::Loop { text, status, stop_reason }) => {

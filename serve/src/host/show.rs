@@ -97,6 +97,11 @@ impl Shown {
         self.show(Event::Text { message_id: self.ids.next_text(0), text });
     }
 
+    /// Shows what the pipeline returned that is no text, a message by itself.
+    pub(super) fn give(&self, data: Data) {
+        self.show(Event::Data { message_id: self.ids.next_text(0), data });
+    }
+
     /// What the script tells the person.
     pub(super) fn say_for_script(self: Rc<Self>) -> Rc<dyn Fn(Said)> {
         Rc::new(move |said| self.show(said.into()))

@@ -34,10 +34,11 @@ impl Watcher {
     pub(super) fn text(&self, id: &str) -> String {
         let shown = self.shown.lock().unwrap();
         let texts = shown.iter().filter(|(session, _)| session.as_ref() == id).filter_map(|(_, event)| match event {
-            Event::Text { text, .. } => Some(text.as_ref()),
+            Event::Text { text, .. } => Some(text.clone()),
+            Event::Data { data, .. } => Some(data.to_text()),
             _ => None,
         });
-        texts.collect()
+        texts.map(|text| text.to_string()).collect()
     }
 
     /// How often somebody asked for room.

@@ -62,6 +62,9 @@ fn told(event: &Event) -> Option<Told> {
         Event::Artifact { name, parts } => {
             ("artifact", Data::dict([("name", Data::from(name)), ("parts", parts.iter().map(of_part).collect())]))
         }
+        Event::Data { message_id, data } => {
+            ("data", Data::dict([("message_id", Data::from(message_id)), ("data", data.clone())]))
+        }
         Event::Question(text) => ("question", Data::dict([("text", Data::from(text))])),
         // The session's life has its title and mode; the rest is of the moment.
         _ => return None,
@@ -80,6 +83,7 @@ pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> 
         }
         "text" => Event::Text { message_id: text("message_id")?, text: text("text")? },
         "thought" => Event::Thought { message_id: text("message_id")?, text: text("text")? },
+        "data" => Event::Data { message_id: text("message_id")?, data: payload.get("data").clone() },
         "tool_call" => Event::ToolCall {
             call: ToolCall::from_data(payload.get("call")).ok_or("`call` is no tool call")?,
             annotations: payload.get("annotations").clone(),
@@ -190,6 +194,7 @@ mod tests {
             Event::Plan(vec![plan]),
             Event::Artifact { name: "a".into(), parts: vec![Part::Text("x".into()), Part::Data(1.into()), file] },
             Event::Question("which?".into()),
+            Event::Data { message_id: "m".into(), data: Data::dict([("n", Data::from(1))]) },
         ];
         for event in events {
             let (word, payload) = told(&event).unwrap();

@@ -223,6 +223,7 @@ fn weight(event: &Event) -> usize {
         Event::UserMessage { content, .. } => content.weight(),
         Event::ToolCall { call, annotations } => call.arguments.weight() + annotations.weight(),
         Event::ToolEnded { text, value, .. } => text.len() + value.weight(),
+        Event::Data { data, .. } => data.weight(),
         Event::Plan(entries) => entries.iter().map(|entry| entry.content.len()).sum(),
         Event::Artifact { parts, .. } => parts.iter().map(part_weight).sum(),
         Event::Text { text, .. }

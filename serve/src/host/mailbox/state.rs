@@ -46,6 +46,8 @@ struct Next<P> {
     prompt: P,
     /// It was cancelled before it was taken: why.
     cancelled: Option<Arc<str>>,
+    /// It is the answer to the question and nothing else.
+    is_reply: bool,
 }
 
 /// What becomes of a question.
@@ -78,7 +80,19 @@ impl<P> State<P> {
         if self.is_busy() {
             return Err(HostError::Busy(id.clone()));
         }
-        self.next = Some(Next { prompt, cancelled: None });
+        self.next = Some(Next { prompt, cancelled: None, is_reply: false });
+        Ok(())
+    }
+
+    /// Puts in what is an answer and nothing else.
+    pub(super) fn reply(&mut self, id: &Arc<str>, prompt: P) -> Result<(), HostError> {
+        if self.at != At::Asking && self.gone.is_none() && !self.closing {
+            return Err(HostError::NotAsking(id.clone()));
+        }
+        self.put(id, prompt)?;
+        if let Some(next) = &mut self.next {
+            next.is_reply = true;
+        }
         Ok(())
     }
 
@@ -176,9 +190,10 @@ impl<P> State<P> {
     }
 
     /// What ran is over. A cancellation that came too late for it goes with it; one of a prompt that is still to come stays
-    /// with that.
-    pub(super) fn ended(&mut self) {
+    /// with that. An answer that nobody has taken is given back.
+    pub(super) fn ended(&mut self) -> Option<P> {
         (self.at, self.stop, self.heard) = (At::Idle, None, false);
+        self.next.take_if(|next| next.is_reply).map(|next| next.prompt)
     }
 
     /// The session is over. The prompt that it leaves behind is told so by being dropped.

@@ -1,7 +1,7 @@
 //! Scripts that ask the user, and refuse.
 
 use crate::host::testing::{front, host, host_of, named, says, served};
-use crate::host::{Event, Stop};
+use crate::host::{Event, HostError, Stop};
 
 #[test]
 fn the_next_prompt_is_the_answer_and_goes_on_in_the_same_call() {
@@ -136,5 +136,23 @@ fn the_time_that_the_user_thinks_is_not_the_prompts() {
         session.prompt(says("go")).await.unwrap();
         tokio::time::sleep(std::time::Duration::from_millis(700)).await;
         assert_eq!(session.prompt(says("fine")).await.unwrap().stop, Stop::Done);
+    });
+}
+
+#[test]
+fn a_question_that_is_answered_too_late_is_no_prompt() {
+    let (host, watcher) = host("pipeline default(task) { task.ask(\"which?\"); return \"never\" }", 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert!(matches!(session.answer(says("early")).await, Err(HostError::NotAsking(_))));
+        assert!(matches!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked(_)));
+        assert!(session.cancel("enough"));
+        assert_eq!(session.unheard().await.unwrap().stop, Stop::Cancelled);
+        assert!(matches!(session.answer(says("late")).await, Err(HostError::NotAsking(_))));
+        assert_eq!(watcher.text("s"), "");
+        // Another one goes on as ever, and is answered.
+        assert!(matches!(session.prompt(says("go")).await.unwrap().stop, Stop::Asked(_)));
+        assert_eq!(session.answer(says("this")).await.unwrap().stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "never");
     });
 }

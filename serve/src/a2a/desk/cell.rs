@@ -1,0 +1,360 @@
+//! [`Cell`]: a task, shared by the front's thread and its session's. What becomes of it is written down and told in the one
+//! order that its lock gives.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use runtime::event_log::{LogError, Ticket};
+use runtime::session::Inbox;
+use stdlib::a2a::{Frame, Message, Task, TaskState, Version};
+use tokio::sync::{Notify, oneshot};
+
+use super::life::{Asking, Halt, How, Life, Out, Reply};
+use super::{Change, Journal};
+use crate::a2a::Refusal;
+use crate::a2a::feed::{Feed, Subscription, Told};
+use crate::host::{Event, Handle, PermissionQuestion, Verdict, Waiting};
+use crate::a2a::clock::now_ms;
+
+/// A task.
+pub(super) struct Cell {
+    pub(super) id: Arc<str>,
+    pub(super) context_id: Arc<str>,
+    /// The version that its caller spoke first.
+    pub(super) version: Version,
+    feed: Feed,
+    journal: Arc<dyn Journal>,
+    state: Mutex<State>,
+    /// Its session is open, it waits for its caller, or it is over.
+    changed: Notify,
+    /// It is to stop, or has a reply: for whoever looks after it.
+    wanted: Notify,
+    questions: AtomicU64,
+}
+
+struct State {
+    life: Life,
+    /// When this is durable, so is all of it.
+    last: Ticket,
+    /// The task as it was before its end, until that would survive the end of the process.
+    before_end: Option<Arc<Task>>,
+    /// Nothing before its session is open, and after its end.
+    handle: Option<Handle>,
+}
+
+impl Cell {
+    /// A task that begins. It is written down, and not durable yet.
+    pub(super) fn new(
+        task: Task,
+        version: Version,
+        session_id: Option<Arc<str>>,
+        journal: Arc<dyn Journal>,
+    ) -> Arc<Cell> {
+        let mut life = Life::new(task);
+        let task = life.task();
+        let created = Change::Created { task: task.clone(), version, session_id };
+        let last = journal.note(&task.id, now_ms(), &created);
+        Cell::of(&task, version, journal, State { life, last, before_end: None, handle: None })
+    }
+
+    /// A task that was over when it was written down.
+    pub(super) fn restored(task: Arc<Task>, version: Version, journal: Arc<dyn Journal>) -> Arc<Cell> {
+        let life = Life::restored(task.clone());
+        Cell::of(&task, version, journal, State { life, last: Ticket::NONE, before_end: None, handle: None })
+    }
+
+    fn of(task: &Task, version: Version, journal: Arc<dyn Journal>, state: State) -> Arc<Cell> {
+        Arc::new(Cell {
+            id: task.id.clone(),
+            context_id: task.context_id.clone(),
+            version,
+            feed: Feed::default(),
+            journal,
+            state: Mutex::new(state),
+            changed: Notify::new(),
+            wanted: Notify::new(),
+            questions: AtomicU64::new(0),
+        })
+    }
+
+    /// Nothing panics while it holds the lock, and no operation leaves it half changed.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The task as its caller may know it: its end only once that would survive.
+    pub(super) fn task(&self) -> Arc<Task> {
+        self.lock().task()
+    }
+
+    /// How far it has come, likewise.
+    pub(super) fn state(&self) -> TaskState {
+        let state = self.lock();
+        state.before_end.as_ref().map_or_else(|| state.life.state(), |task| task.status.state)
+    }
+
+    /// Roughly the bytes that it takes.
+    pub(super) fn weight(&self) -> usize {
+        self.lock().life.weight()
+    }
+
+    /// Follows it from now on; the task is told first.
+    pub(super) fn follow(&self) -> Subscription {
+        let mut state = self.lock();
+        let task = state.task();
+        let is_over = task.status.state.is_terminal();
+        self.feed.follow(Frame::Task(task), is_over)
+    }
+
+    /// Ready once everything of it would survive the end of the process.
+    pub(super) async fn kept(&self) -> Result<(), LogError> {
+        let last = self.lock().last;
+        self.journal.settled(last).await
+    }
+
+    /// Waits until it is over or waits for its caller.
+    pub(super) async fn settled(&self) -> Arc<Task> {
+        self.look(|state| {
+            let task = state.task();
+            (task.status.state.is_terminal() || task.status.state.is_interrupted()).then_some(task)
+        })
+        .await
+    }
+
+    /// Waits until it is over.
+    pub(super) async fn over(&self) -> Arc<Task> {
+        self.look(|state| Some(state.task()).filter(|task| task.status.state.is_terminal())).await
+    }
+
+    /// What accepts reminders for it, once its session is open.
+    pub(super) async fn inbox(&self) -> Result<Inbox, Refusal> {
+        let found = self.look(|state| match &state.handle {
+            _ if state.life.is_over() => Some(Err(state.life.state())),
+            Some(handle) => Some(Ok(handle.clone())),
+            None => None,
+        });
+        match found.await {
+            Ok(handle) => handle.inbox().cloned().map_err(Refusal::Host),
+            Err(state) => Err(Refusal::Over { task_id: self.id.clone(), state }),
+        }
+    }
+
+    /// The session that works on it, where one does.
+    pub(super) fn handle(&self) -> Option<Handle> {
+        self.lock().handle.clone()
+    }
+
+    async fn look<T>(&self, mut found: impl FnMut(&mut State) -> Option<T>) -> T {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if let Some(found) = found(&mut self.lock()) {
+                return found;
+            }
+            changed.await;
+        }
+    }
+
+    /// Changes it: what comes of that is written down and told.
+    fn change(&self, change: impl FnOnce(&mut Life, u64) -> Vec<Out>) {
+        let mut state = self.lock();
+        let now = now_ms();
+        let out = change(&mut state.life, now);
+        let rests = state.life.state().is_interrupted();
+        let halts = state.life.halted().is_some();
+        self.put(&mut state, out, now).iter().for_each(|frame| self.tell(frame));
+        drop(state);
+        if rests {
+            self.changed.notify_waiters();
+        }
+        if halts {
+            self.wanted.notify_one();
+        }
+    }
+
+    /// Writes down what has become of it, and gives what is told of that.
+    fn put(&self, state: &mut State, out: Vec<Out>, now: u64) -> Vec<Frame> {
+        let mut frames = Vec::with_capacity(out.len());
+        for out in out {
+            let change = match out {
+                Out::Hint(update) => {
+                    frames.push(Frame::Status(update));
+                    continue;
+                }
+                Out::Change(change) => change,
+            };
+            state.last = self.journal.note(&self.id, now, &change).max(state.last);
+            match change {
+                Change::Status(update) => frames.push(Frame::Status(update)),
+                Change::Artifact(update) => frames.push(Frame::Artifact(update)),
+                Change::Created { .. } | Change::Said(_) | Change::Injected(_) => {}
+            }
+        }
+        frames
+    }
+
+    /// Who follows a task that waits for its caller is told nothing more until then.
+    fn tell(&self, frame: &Frame) {
+        let is_last = match frame {
+            Frame::Status(update) => {
+                let state = update.status.state;
+                state.is_terminal() || state.is_interrupted() && update.status.message.is_some()
+            }
+            _ => false,
+        };
+        self.feed.tell(&Told::Frame(frame.clone()), is_last);
+    }
+
+    /// Its session is open.
+    pub(super) fn opened(&self, handle: &Handle) {
+        self.lock().handle = Some(handle.clone());
+        self.change(Life::opened);
+        self.changed.notify_waiters();
+    }
+
+    /// Its session shows something.
+    pub(super) fn show(&self, event: Event) {
+        match event {
+            Event::Reminder(event) => {
+                let state = self.lock();
+                if !state.life.is_over() {
+                    self.feed.tell(&Told::Reminder(Arc::new(event)), false);
+                }
+            }
+            event => self.change(|life, now| life.show(event, now)),
+        }
+    }
+
+    /// Something was put in for it.
+    pub(super) fn injected(&self, what: runtime::data::Data) {
+        let mut state = self.lock();
+        if !state.life.is_over() {
+            self.put(&mut state, vec![Out::Change(Change::Injected(what))], now_ms());
+        }
+    }
+
+    /// The script asks.
+    pub(super) fn ask(&self, question: &Arc<str>) {
+        self.change(|life, now| life.ask(Asking::Question(question.clone()), now));
+    }
+
+    /// Asks whether a tool may run. Dropping the future takes the question back.
+    pub(super) fn permit(self: Arc<Self>, question: PermissionQuestion) -> Waiting<Verdict> {
+        let number = self.questions.fetch_add(1, Ordering::Relaxed);
+        let (verdict, answer) = oneshot::channel();
+        self.change(|life, now| life.ask(Asking::Permission { number, question, verdict }, now));
+        let asked = Asked { cell: self, number };
+        Box::pin(async move {
+            let verdict = answer.await.unwrap_or(Verdict::Cancelled);
+            drop(asked);
+            verdict
+        })
+    }
+
+    /// Its caller says something.
+    ///
+    /// # Errors
+    /// It is over, or asks nothing.
+    pub(super) fn reply(&self, message: &Message) -> Result<(), Refusal> {
+        let mut refusal = None;
+        self.change(|life, now| match life.reply(message, now) {
+            Reply::Taken(out) => out,
+            Reply::Known => Vec::new(),
+            Reply::Unasked => {
+                let (task_id, state) = (self.id.clone(), life.state());
+                let over = Refusal::Over { task_id: task_id.clone(), state };
+                refusal = Some(if life.is_over() { over } else { Refusal::Busy(task_id) });
+                Vec::new()
+            }
+        });
+        self.wanted.notify_one();
+        refusal.map_or(Ok(()), Err)
+    }
+
+    /// It is to stop.
+    ///
+    /// # Errors
+    /// It is over.
+    pub(super) fn halt(&self, halt: Halt) -> Result<(), Refusal> {
+        let mut state = self.lock();
+        state.life.halt(halt);
+        if state.life.is_over() {
+            let (task_id, state) = (self.id.clone(), state.life.state());
+            return Err(Refusal::NotCancelable { task_id, state });
+        }
+        drop(state);
+        self.wanted.notify_one();
+        Ok(())
+    }
+
+    /// Ready once it is to stop: why. One at a time waits for this or [`Cell::replied`].
+    pub(super) async fn halted(&self) -> Halt {
+        self.want(|life| life.halted()).await
+    }
+
+    /// Ready once it has a reply to its question.
+    pub(super) async fn replied(&self) -> Message {
+        self.want(Life::take_reply).await
+    }
+
+    async fn want<T>(&self, mut found: impl FnMut(&mut Life) -> Option<T>) -> T {
+        loop {
+            if let Some(found) = found(&mut self.lock().life) {
+                return found;
+            }
+            self.wanted.notified().await;
+        }
+    }
+
+    /// It is over. Nobody knows before that would survive the end of the process; a log that cannot be written holds nobody up.
+    pub(super) async fn end(&self, how: How, agent_id: &str) {
+        let (frames, last) = self.begin_end(how, agent_id);
+        let _ = self.journal.settled(last).await;
+        self.finish_end(&frames);
+    }
+
+    /// As [`Cell::end`], where nobody can wait.
+    pub(super) fn end_now(&self, how: How, agent_id: &str) {
+        let (frames, _) = self.begin_end(how, agent_id);
+        self.finish_end(&frames);
+    }
+
+    fn begin_end(&self, how: How, agent_id: &str) -> (Vec<Frame>, Ticket) {
+        let mut state = self.lock();
+        if !state.life.is_over() {
+            state.before_end = Some(state.life.task());
+        }
+        state.handle = None;
+        let now = now_ms();
+        let out = state.life.end(how, agent_id, now);
+        let frames = self.put(&mut state, out, now);
+        (frames, state.last)
+    }
+
+    fn finish_end(&self, frames: &[Frame]) {
+        let mut state = self.lock();
+        state.before_end = None;
+        frames.iter().for_each(|frame| self.tell(frame));
+        drop(state);
+        self.changed.notify_waiters();
+    }
+}
+
+impl State {
+    fn task(&mut self) -> Arc<Task> {
+        self.before_end.clone().unwrap_or_else(|| self.life.task())
+    }
+}
+
+/// A question for a permission, as long as somebody waits for its answer.
+struct Asked {
+    cell: Arc<Cell>,
+    number: u64,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.cell.change(|life, now| life.take_back(self.number, now));
+    }
+}
