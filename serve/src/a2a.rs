@@ -10,7 +10,9 @@
 
 pub mod address;
 mod card;
+mod clock;
 mod codes;
+mod context;
 pub mod desk;
 mod error;
 mod extension;

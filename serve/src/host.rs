@@ -31,7 +31,7 @@ mod served;
 mod session;
 mod show;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod worker;

@@ -2,19 +2,47 @@
 //!
 //! - [`Journal`]: where all that becomes of tasks is written down: each [`Change`], in order.
 
-use std::sync::Arc;
+//! - `life`: a task as a state machine; `cell`: the same, shared by threads, written down and told of. `directory`: which there are.
+//! - `incoming`: takes messages; `drive`: looks after a task until it is over; `sessions`: what its session shows.
+//! - `list`, `deadline`, `say`: pages of tasks, by when one is to be done, what the agent says of one.
 
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use runtime::data::Data;
 use runtime::session::Inbox;
 use stdlib::Diagnostic;
-use stdlib::a2a::{ListTasks, SendMessage, Task, TaskPage, Version};
+use stdlib::a2a::{ListTasks, SendMessage, Task, TaskPage, TaskState, Version};
 
+mod cell;
+mod deadline;
+mod directory;
+mod drive;
+mod incoming;
 mod journal;
+mod life;
+mod list;
+mod say;
+mod sessions;
+mod shared;
+#[cfg(test)]
+mod tests;
+
+use cell::Cell;
+use life::Halt;
+use sessions::Sessions;
+use shared::Shared;
 
 pub use journal::{ANSWER, Begun, Change, Journal, Restored, Unkept};
 
 use super::Refusal;
+use super::context::Contexts;
 use super::feed::Subscription;
-use crate::host::Served;
+use crate::host::{Host, HostError, Served};
+use crate::store::StoreError;
+
+/// What tasks that are stopped may take, beyond their grace, before nobody waits for them any more.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How many tasks at once, and what is kept of those that are over.
 #[derive(Debug, Clone)]
@@ -25,6 +53,17 @@ pub struct Settings {
     pub finished: usize,
     /// The mode of new sessions.
     pub mode: Arc<str>,
+    /// Sessions of contexts that stay open without work, at most.
+    pub idle_sessions: usize,
+    /// Who rejects a task: the agent's name.
+    pub agent_id: Arc<str>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let mode = crate::host::Mode::Ask.as_str().into();
+        Settings { open: 1_000, finished: 10_000, mode, idle_sessions: 1_000, agent_id: "agent".into() }
+    }
 }
 
 /// Who asks, as far as it matters to a task.
@@ -36,7 +75,7 @@ pub struct Asker {
 
 /// All tasks of a served script. Clones are the same desk.
 #[derive(Clone)]
-pub struct Desk {}
+pub struct Desk(Arc<Shared>);
 
 impl Desk {
     /// Starts to serve a script.
@@ -44,89 +83,140 @@ impl Desk {
     /// # Errors
     /// As [`crate::host::Host::start`], and a log that cannot be read.
     pub fn open(served: Served, settings: Settings) -> Result<Desk, Vec<Diagnostic>> {
-        Desk::keeping(served, settings, Arc::new(Unkept), Vec::new())
+        Desk::keeping(served, settings, Arc::new(Unkept))
     }
 
-    /// Starts to serve a script, and writes down what becomes of its tasks. `restored` are those that are held in memory from
-    /// the start; all of them are over.
+    /// Starts to serve a script, and writes down what becomes of its tasks.
     ///
     /// # Errors
     /// As [`crate::host::Host::start`].
-    pub fn keeping(
-        _served: Served,
-        _settings: Settings,
-        _journal: Arc<dyn Journal>,
-        _restored: Vec<Restored>,
-    ) -> Result<Desk, Vec<Diagnostic>> {
-        todo!()
+    pub fn keeping(served: Served, settings: Settings, journal: Arc<dyn Journal>) -> Result<Desk, Vec<Diagnostic>> {
+        let sessions = Arc::<Sessions>::default();
+        let host = Host::start(served, sessions.clone())?;
+        let contexts = Contexts::new(host.clone(), settings.mode, settings.idle_sessions);
+        let (agent_id, open, finished) = (settings.agent_id, settings.open, settings.finished);
+        let directory = Mutex::default();
+        Ok(Desk(Arc::new(Shared { host, sessions, contexts, journal, agent_id, open, finished, directory })))
     }
 
     /// Takes a message: begins a task, or answers one that waits. Its id, and what is told of it from now on.
     ///
     /// # Errors
     /// What is refused. A task that is rejected is no error: it is a task.
-    pub async fn send(&self, _request: SendMessage, _asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
-        todo!()
+    pub async fn send(&self, request: SendMessage, asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
+        self.take(request, asker).await
     }
 
     /// Follows a task from now on; it is told the task as it is first, and where that is over nothing more.
     ///
     /// # Errors
-    /// There is none, or too many follow.
-    pub async fn follow(&self, _task_id: &str) -> Result<Subscription, Refusal> {
-        todo!()
+    /// There is none.
+    pub async fn follow(&self, task_id: &str) -> Result<Subscription, Refusal> {
+        Ok(self.cell(task_id).await?.follow())
     }
 
     /// Waits until the task is over or waits for its caller.
     ///
     /// # Errors
     /// There is none.
-    pub async fn settled(&self, _task_id: &str) -> Result<Arc<Task>, Refusal> {
-        todo!()
+    pub async fn settled(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
+        Ok(self.cell(task_id).await?.settled().await)
     }
 
     /// A task as it is now.
     ///
     /// # Errors
     /// There is none.
-    pub async fn task(&self, _task_id: &str) -> Result<Arc<Task>, Refusal> {
-        todo!()
+    pub async fn task(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
+        Ok(self.cell(task_id).await?.task())
     }
 
     /// The version that the task's caller spoke first.
     ///
     /// # Errors
     /// There is none.
-    pub async fn spoken(&self, _task_id: &str) -> Result<Version, Refusal> {
-        todo!()
+    pub async fn spoken(&self, task_id: &str) -> Result<Version, Refusal> {
+        Ok(self.cell(task_id).await?.version)
     }
 
     /// A page of tasks.
     ///
     /// # Errors
     /// It is no page token, or the log cannot be read.
-    pub async fn list(&self, _asked: ListTasks) -> Result<TaskPage, Refusal> {
-        todo!()
+    pub async fn list(&self, asked: ListTasks) -> Result<TaskPage, Refusal> {
+        match self.0.journal.list(&asked) {
+            Some(page) => page.await.map_err(unread),
+            None => self.page(&asked),
+        }
     }
 
     /// Cancels a task, and waits until that is done.
     ///
     /// # Errors
     /// There is none, or it is over.
-    pub async fn cancel(&self, _task_id: &str) -> Result<Arc<Task>, Refusal> {
-        todo!()
+    pub async fn cancel(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
+        let cell = self.cell(task_id).await?;
+        cell.halt(Halt::Cancelled)?;
+        let task = cell.over().await;
+        match task.status.state {
+            TaskState::Canceled => Ok(task),
+            // It was faster.
+            state => Err(Refusal::NotCancelable { task_id: task.id.clone(), state }),
+        }
     }
 
     /// What accepts reminders for a task. Where its session is only being opened, that is waited for.
     ///
     /// # Errors
     /// There is none, or it is over.
-    pub async fn inbox(&self, _task_id: &str) -> Result<Inbox, Refusal> {
-        todo!()
+    pub async fn inbox(&self, task_id: &str) -> Result<Inbox, Refusal> {
+        self.cell(task_id).await?.inbox().await
     }
 
-    /// Cancels all tasks and waits for them, with two seconds of grace.
-    pub async fn stop(&self) {
-        todo!()
+    /// Something was put in for a task: it is written down with it.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be kept.
+    pub async fn injected(&self, task_id: &str, what: Data) -> Result<(), Refusal> {
+        let cell = self.cell(task_id).await?;
+        cell.injected(what);
+        cell.kept().await.map_err(Refusal::Log)
     }
+
+    /// Cancels all tasks and waits for them, with two seconds of grace. Nothing begins from now on.
+    pub async fn stop(&self) {
+        let all = {
+            let mut directory = self.0.directory();
+            directory.is_stopping = true;
+            directory.all()
+        };
+        self.0.journal.leave();
+        for cell in &all {
+            // Those that are over stay so.
+            let _ = cell.halt(Halt::Stopping);
+        }
+        let over = async {
+            for cell in &all {
+                cell.over().await;
+            }
+        };
+        let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);
+        let _ = tokio::time::timeout(grace + PATIENCE, over).await;
+        self.0.host.stop().await;
+    }
+
+    /// A task, in memory or from where it is written down.
+    async fn cell(&self, task_id: &str) -> Result<Arc<Cell>, Refusal> {
+        if let Some(cell) = self.0.directory().find(task_id) {
+            return Ok(cell);
+        }
+        let found = self.0.journal.find(task_id).await.map_err(unread)?;
+        let found = found.ok_or_else(|| Refusal::UnknownTask(task_id.into()))?;
+        // It is read again each time: what was forgotten is asked for seldom.
+        Ok(Cell::restored(found.task, found.version, self.0.journal.clone()))
+    }
+}
+
+fn unread(error: StoreError) -> Refusal {
+    Refusal::Host(HostError::Store(error))
 }

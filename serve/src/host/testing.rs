@@ -14,14 +14,14 @@ use super::{Ended, Event, Host, NewSession, Peer, PermissionQuestion, Prompt, Se
 static ALLOCATOR: stdlib::Counted = stdlib::Counted;
 
 /// The session in which [`Watcher`] panics where it should give room.
-pub(super) const PANICS: &str = "panics";
+pub(crate) const PANICS: &str = "panics";
 
 /// The session in which [`Watcher`] never has room.
-pub(super) const FULL: &str = "full";
+pub(crate) const FULL: &str = "full";
 
 /// Keeps what it is shown and asked, takes everything at once, and allows everything once unless it was told what to say.
 #[derive(Default)]
-pub(super) struct Watcher {
+pub(crate) struct Watcher {
     shown: Mutex<Vec<(Arc<str>, Event)>>,
     rooms: AtomicUsize,
     asked: Mutex<Vec<PermissionQuestion>>,
@@ -31,7 +31,7 @@ pub(super) struct Watcher {
 
 impl Watcher {
     /// All text of a session.
-    pub(super) fn text(&self, id: &str) -> String {
+    pub(crate) fn text(&self, id: &str) -> String {
         let shown = self.shown.lock().unwrap();
         let texts = shown.iter().filter(|(session, _)| session.as_ref() == id).filter_map(|(_, event)| match event {
             Event::Text { text, .. } => Some(text.clone()),
@@ -42,22 +42,22 @@ impl Watcher {
     }
 
     /// How often somebody asked for room.
-    pub(super) fn asked_for_room(&self) -> usize {
+    pub(crate) fn asked_for_room(&self) -> usize {
         self.rooms.load(Ordering::Relaxed)
     }
 
     /// Everything of all sessions, in order.
-    pub(super) fn all(&self) -> Vec<(Arc<str>, Event)> {
+    pub(crate) fn all(&self) -> Vec<(Arc<str>, Event)> {
         self.shown.lock().unwrap().clone()
     }
 
     /// All that it was asked.
-    pub(super) fn asked(&self) -> Vec<PermissionQuestion> {
+    pub(crate) fn asked(&self) -> Vec<PermissionQuestion> {
         self.asked.lock().unwrap().clone()
     }
 
     /// It says these next.
-    pub(super) fn will_say(&self, verdicts: impl IntoIterator<Item = Option<Verdict>>) {
+    pub(crate) fn will_say(&self, verdicts: impl IntoIterator<Item = Option<Verdict>>) {
         self.verdicts.lock().unwrap().extend(verdicts);
     }
 }
@@ -88,7 +88,7 @@ impl Peer for Watcher {
 }
 
 /// How a text is served.
-pub(super) fn served(name: &str, text: &str, workers: usize, log: Option<SqliteLog>) -> Served {
+pub(crate) fn served(name: &str, text: &str, workers: usize, log: Option<SqliteLog>) -> Served {
     Served {
         source: Source::new(name, text),
         run: Arc::new(RunOptions::default),
@@ -99,35 +99,35 @@ pub(super) fn served(name: &str, text: &str, workers: usize, log: Option<SqliteL
 }
 
 /// Serves a text in Harn.
-pub(super) fn host(text: &str, workers: usize) -> (Host, Arc<Watcher>) {
+pub(crate) fn host(text: &str, workers: usize) -> (Host, Arc<Watcher>) {
     host_of(served("test.harn", text, workers, None))
 }
 
 /// Serves anything.
-pub(super) fn host_of(served: Served) -> (Host, Arc<Watcher>) {
+pub(crate) fn host_of(served: Served) -> (Host, Arc<Watcher>) {
     let watcher = Arc::<Watcher>::default();
     let host = Host::start(served, watcher.clone()).unwrap_or_else(|found| panic!("{found:?}"));
     (host, watcher)
 }
 
 /// A session with an id.
-pub(super) fn named(id: &str) -> NewSession {
+pub(crate) fn named(id: &str) -> NewSession {
     NewSession { id: Some(id.into()), ..NewSession::default() }
 }
 
 /// A prompt.
-pub(super) fn says(text: &str) -> Prompt {
+pub(crate) fn says(text: &str) -> Prompt {
     Prompt { text: text.to_owned(), ..Prompt::default() }
 }
 
 /// Opens a session and asks it one thing.
-pub(super) async fn once(host: &Host, id: &str, text: &str) -> Ended {
+pub(crate) async fn once(host: &Host, id: &str, text: &str) -> Ended {
     let session = host.open(named(id)).await.unwrap();
     session.prompt(says(text)).await.unwrap()
 }
 
 /// Runs a front.
-pub(super) fn front<T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn front<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         // A test that hangs fails, and says which.

@@ -10,7 +10,7 @@ use stdlib::a2a::{Frame, Message, Task, TaskState, Version};
 use tokio::sync::{Notify, oneshot};
 
 use super::life::{Asking, Halt, How, Life, Out, Reply};
-use super::{Change, Journal};
+use super::{Begun, Change, Journal};
 use crate::a2a::Refusal;
 use crate::a2a::feed::{Feed, Subscription, Told};
 use crate::host::{Event, Handle, PermissionQuestion, Verdict, Waiting};
@@ -48,11 +48,12 @@ impl Cell {
         task: Task,
         version: Version,
         session_id: Option<Arc<str>>,
+        begun: Begun,
         journal: Arc<dyn Journal>,
     ) -> Arc<Cell> {
         let mut life = Life::new(task);
         let task = life.task();
-        let created = Change::Created { task: task.clone(), version, session_id };
+        let created = Change::Created { task: task.clone(), version, session_id, begun };
         let last = journal.note(&task.id, now_ms(), &created);
         Cell::of(&task, version, journal, State { life, last, before_end: None, handle: None })
     }

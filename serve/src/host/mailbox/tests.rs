@@ -266,7 +266,7 @@ fn whoever_waits_is_woken_by_what_it_waits_for() {
     assert!(wakes(mailbox.answer(), ask).is_some());
     assert_eq!(mailbox.asked(), Put::Asked);
     assert!(wakes(mailbox.answer(), cancel).is_none());
-    wakes(mailbox.idle(), || mailbox.ended());
+    wakes(mailbox.idle(), || drop(mailbox.ended()));
     assert!(wakes(mailbox.next(), || mailbox.close()).is_none());
     wakes(mailbox.is_over(), || mailbox.over(crate::host::HostError::Stopping));
 }

@@ -1,0 +1,81 @@
+//! What a pipeline is told of a message.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runtime::data::Data;
+use stdlib::a2a::{Content, Message, Part, Task};
+
+use crate::host::Prompt;
+
+/// What a pipeline is asked by a message to a task.
+pub(in crate::a2a) fn prompt(message: &Message, task: &Task, metadata: Data) -> Prompt {
+    Prompt {
+        text: text(message),
+        message: to_data(message),
+        metadata: if metadata.is_nil() { Data::empty_dict() } else { metadata },
+        task_id: Some(task.id.clone()),
+        context_id: Some(task.context_id.clone()),
+        ..Prompt::default()
+    }
+}
+
+/// The metadata of a request and of its message; the message's entries win.
+pub(in crate::a2a) fn merged(request: &Data, message: &Data) -> Data {
+    let mut merged = request.clone();
+    for (key, value) in message.as_dict().into_iter().flatten() {
+        merged.set(key.clone(), value.clone());
+    }
+    merged
+}
+
+/// The text parts; where there are none, the data as JSON.
+fn text(message: &Message) -> String {
+    let is_text = |part: &Part| matches!(part.content, Content::Text(_));
+    if message.parts.iter().any(is_text) {
+        return message.text();
+    }
+    let data = message.parts.iter().filter_map(|part| match &part.content {
+        Content::Data(data) => Some(data.to_json()),
+        _ => None,
+    });
+    data.collect::<Vec<_>>().join("\n")
+}
+
+/// The message in the names of version 1.0, in snake_case.
+fn to_data(message: &Message) -> Data {
+    let texts = |texts: &[Arc<str>]| match texts {
+        [] => Data::Nil,
+        texts => texts.iter().map(Data::from).collect(),
+    };
+    Data::dict_of_present([
+        ("message_id", Data::from(&message.message_id)),
+        ("context_id", message.context_id.as_ref().into()),
+        ("task_id", message.task_id.as_ref().into()),
+        ("role", message.role.as_str().into()),
+        ("parts", message.parts.iter().map(part).collect()),
+        ("metadata", message.metadata.clone()),
+        ("extensions", texts(&message.extensions)),
+        ("reference_task_ids", texts(&message.reference_task_ids)),
+    ])
+}
+
+fn part(part: &Part) -> Data {
+    let (key, held) = match &part.content {
+        Content::Text(text) => ("text", Data::from(text)),
+        Content::Raw(base64) => ("raw", base64.into()),
+        Content::Url(url) => ("url", url.into()),
+        Content::Data(data) => ("data", data.clone()),
+    };
+    Data::dict_of_present([
+        ("filename", Data::from(part.filename.as_ref())),
+        ("media_type", part.media_type.as_ref().into()),
+        ("metadata", part.metadata.clone()),
+    ])
+    .with(key, held)
+}
+
+/// Where the tasks of a server work, unless somebody says otherwise.
+pub(super) fn here() -> Option<std::path::PathBuf> {
+    std::env::current_dir().ok().filter(|path: &std::path::PathBuf| Path::is_absolute(path))
+}

@@ -1,0 +1,184 @@
+//! [`Contexts`], and the [`Seat`] of a task in a session.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::host::{Handle, Host, HostError, NewSession};
+
+use super::prompt::here;
+
+/// Which contexts have a session. Clones are the same.
+#[derive(Clone)]
+pub(in crate::a2a) struct Contexts(Arc<Shared>);
+
+struct Shared {
+    host: Host,
+    mode: Arc<str>,
+    /// The most sessions that stay open without work.
+    idle: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    contexts: HashMap<Arc<str>, Context>,
+    /// Those without work, by when they last had some.
+    idle: BTreeMap<u64, Arc<str>>,
+    /// How many times one has become idle.
+    count: u64,
+}
+
+/// A context that has a session, or is about to.
+enum Context {
+    /// A task works in it.
+    Taken,
+    /// It waits for one: its session, and its place among those without work.
+    Idle(Handle, u64),
+}
+
+/// The place of a task in a session. When it is dropped the next task of the context may have it.
+pub(in crate::a2a) struct Seat {
+    contexts: Contexts,
+    context_id: Arc<str>,
+    session_id: Arc<str>,
+    /// It is the context's own; else it ends with the task.
+    is_kept: bool,
+    /// The context's session was open already.
+    waiting: Option<Handle>,
+    /// The session, once it is open.
+    handle: Option<Handle>,
+    /// It is of no use for another task.
+    is_spoiled: bool,
+}
+
+impl Contexts {
+    pub(in crate::a2a) fn new(host: Host, mode: Arc<str>, idle: usize) -> Contexts {
+        Contexts(Arc::new(Shared { host, mode, idle, state: Mutex::default() }))
+    }
+
+    /// Nothing panics while it holds the lock.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for a task: in its context's session, or where that is at work in one of its own.
+    pub(in crate::a2a) fn seat(&self, context_id: &Arc<str>, task_id: &str) -> Seat {
+        let mut state = self.lock();
+        let (waiting, is_kept) = match state.contexts.insert(context_id.clone(), Context::Taken) {
+            None => (None, true),
+            Some(Context::Taken) => (None, false),
+            Some(Context::Idle(handle, place)) => {
+                state.idle.remove(&place);
+                (Some(handle), true)
+            }
+        };
+        let session_id = match is_kept {
+            true => format!("a2a:{context_id}").into(),
+            false => format!("a2a-task:{task_id}").into(),
+        };
+        let (contexts, context_id) = (self.clone(), context_id.clone());
+        Seat { contexts, context_id, session_id, is_kept, waiting, handle: None, is_spoiled: false }
+    }
+
+    /// How many contexts are known, and how many of them are without work.
+    #[cfg(test)]
+    pub(in crate::a2a) fn counts(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.contexts.len(), state.idle.len())
+    }
+}
+
+impl Seat {
+    /// Whether its session ends with the task.
+    pub(in crate::a2a) fn is_alone(&self) -> bool {
+        !self.is_kept
+    }
+
+    /// The session that it is in.
+    pub(in crate::a2a) fn session_id(&self) -> &Arc<str> {
+        &self.session_id
+    }
+
+    /// Its session, opened where it is not open; where the context had one that was closed, from the log.
+    ///
+    /// # Errors
+    /// As [`Host::open`].
+    pub(in crate::a2a) async fn open(&mut self) -> Result<Handle, HostError> {
+        let waiting = self.waiting.take().filter(|handle| handle.inbox().is_ok());
+        let handle = match waiting {
+            Some(handle) => handle,
+            None => self.begin().await?,
+        };
+        self.handle = Some(handle.clone());
+        Ok(handle)
+    }
+
+    async fn begin(&self) -> Result<Handle, HostError> {
+        let host = &self.contexts.0.host;
+        // One that broke off, or is just being closed, makes way.
+        let _ = host.close(&self.session_id).await;
+        if self.is_kept && host.keeps_sessions() {
+            match host.resume(&self.session_id, here()).await {
+                Err(HostError::UnknownSession(_)) => {}
+                resumed => return resumed,
+            }
+        }
+        let mode = Some(self.contexts.0.mode.clone());
+        let id = Some(self.session_id.clone());
+        host.open(NewSession { cwd: here(), mode, id, ..NewSession::default() }).await
+    }
+
+    /// The session is of no use for another task.
+    pub(in crate::a2a) fn spoil(&mut self) {
+        self.is_spoiled = true;
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut closing = Vec::new();
+        let mut handle = self.handle.take();
+        if !self.is_kept || self.is_spoiled {
+            closing.extend(handle.take().map(|handle| handle.id().clone()));
+        }
+        if self.is_kept {
+            closing.extend(self.contexts.lock().free(&self.context_id, handle, self.contexts.0.idle));
+        }
+        for id in closing {
+            self.contexts.close(id);
+        }
+    }
+}
+
+impl Contexts {
+    /// Closes a session, in its own time.
+    fn close(&self, session_id: Arc<str>) {
+        let host = self.0.host.clone();
+        // Without a runtime the process ends, and the sessions with it.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { host.close(&session_id).await });
+        }
+    }
+}
+
+impl State {
+    /// A context's session is free again; the sessions that are too many without work.
+    fn free(&mut self, context_id: &Arc<str>, handle: Option<Handle>, most: usize) -> Vec<Arc<str>> {
+        match handle.filter(|handle| handle.inbox().is_ok()) {
+            Some(handle) => {
+                self.count += 1;
+                self.idle.insert(self.count, context_id.clone());
+                self.contexts.insert(context_id.clone(), Context::Idle(handle, self.count));
+            }
+            None => drop(self.contexts.remove(context_id)),
+        }
+        let mut closing = Vec::new();
+        while self.idle.len() > most {
+            let Some((_, oldest)) = self.idle.pop_first() else { break };
+            if let Some(Context::Idle(handle, _)) = self.contexts.remove(&oldest) {
+                closing.push(handle.id().clone());
+            }
+        }
+        closing
+    }
+}

@@ -1,0 +1,164 @@
+//! Looks after a task from the moment it is taken until it is over, on the front's thread.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use runtime::data::Data;
+use runtime::event_log::LogError;
+use stdlib::a2a::Message;
+use tokio::sync::oneshot;
+
+use super::cell::Cell;
+use super::life::{Halt, How};
+use super::shared::Shared;
+use crate::a2a::clock::now_ms;
+use crate::a2a::context::{Seat, prompt};
+use crate::host::{Ended, Handle, HostError, Prompt, Stop};
+
+/// A task that begins.
+pub(super) struct Start {
+    pub(super) message: Message,
+    /// The metadata of the request and the message.
+    pub(super) metadata: Data,
+    /// When it is to be done, in milliseconds since 1970-01-01 UTC.
+    pub(super) deadline: Option<u64>,
+    /// Its place in a session.
+    pub(super) seat: Seat,
+    /// Told once it would survive the end of the process.
+    pub(super) created: oneshot::Sender<Result<(), LogError>>,
+}
+
+/// What a session that is told to stop may take beyond its grace.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Looks after a task until it is over.
+pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
+    let Start { message, metadata, deadline, mut seat, created } = start;
+    let mut watch = Watch { shared: &shared, cell: &cell, is_over: false };
+    if let Err(error) = cell.kept().await {
+        watch.is_over = true;
+        shared.directory().forget(&cell);
+        cell.end_now(How::Lost, &shared.agent_id);
+        let _ = created.send(Err(error));
+        return;
+    }
+    // Who does not wait for it any more does not stop it.
+    let _ = created.send(Ok(()));
+    shared.sessions.begin(seat.session_id(), &cell);
+    let how = tokio::select! {
+        biased;
+        how = work(&cell, &mut seat, &message, metadata) => how,
+        () = alarm(&cell, deadline) => How::Lost,
+    };
+    shared.sessions.end(seat.session_id());
+    if !matches!(how, How::Ended(_)) {
+        seat.spoil();
+    }
+    // The next task of the context may come as soon as this one is told to be over.
+    drop(seat);
+    watch.is_over = true;
+    cell.end(how, &shared.agent_id).await;
+    shared.over(&cell);
+}
+
+/// Tells the task to stop once its deadline is reached. It never ends.
+async fn alarm(cell: &Cell, deadline: Option<u64>) {
+    if let Some(deadline) = deadline {
+        // The clock of the system may be put back, and a timer has an end.
+        while let left @ 1.. = deadline.saturating_sub(now_ms()) {
+            tokio::time::sleep(Duration::from_millis(left.min(60_000))).await;
+        }
+        // It may be over by now.
+        let _ = cell.halt(Halt::Deadline);
+    }
+    std::future::pending().await
+}
+
+/// Opens its session, and runs its prompts.
+async fn work(cell: &Cell, seat: &mut Seat, message: &Message, metadata: Data) -> How {
+    let opened = tokio::select! {
+        biased;
+        _ = cell.halted() => return How::Halted,
+        opened = seat.open() => opened,
+    };
+    let handle = match opened {
+        Ok(handle) => handle,
+        Err(error) => return How::Gone(error),
+    };
+    cell.opened(&handle);
+    let task = cell.task();
+    let first = prompt(message, &task, metadata.clone());
+    let mut came = until_halted(cell, &handle, handle.prompt(first)).await;
+    loop {
+        match came {
+            Ok(Ended { stop: Stop::Asked(question), .. }) => {
+                cell.ask(&question);
+                came = answered(cell, &handle, |reply| prompt(reply, &task, metadata.clone())).await;
+            }
+            Ok(ended) => return How::Ended(Box::new(ended)),
+            Err(Gone::Host(error)) => return How::Gone(error),
+            Err(Gone::Stuck) => return How::Halted,
+        }
+    }
+}
+
+/// Why a prompt has no end.
+enum Gone {
+    Host(HostError),
+    /// It was told to stop and did not.
+    Stuck,
+}
+
+/// Waits for the answer of the caller, and for what the prompt comes to with it.
+async fn answered(cell: &Cell, handle: &Handle, prompt: impl Fn(&Message) -> Prompt) -> Result<Ended, Gone> {
+    let asked = async {
+        let reply = tokio::select! {
+            biased;
+            ended = handle.unheard() => return ended,
+            reply = cell.replied() => reply,
+        };
+        match handle.answer(prompt(&reply)).await {
+            // The question has ended in this moment.
+            Err(HostError::NotAsking(_)) => handle.unheard().await,
+            ended => ended,
+        }
+    };
+    until_halted(cell, handle, asked).await
+}
+
+/// Waits for the end of a prompt. Where the task is to stop it is told so, and has a time of grace.
+async fn until_halted(
+    cell: &Cell,
+    handle: &Handle,
+    end: impl Future<Output = Result<Ended, HostError>>,
+) -> Result<Ended, Gone> {
+    let mut end = pin!(end);
+    let halt = tokio::select! {
+        biased;
+        ended = &mut end => return ended.map_err(Gone::Host),
+        halt = cell.halted() => halt,
+    };
+    handle.cancel(halt.reason());
+    let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS) + PATIENCE;
+    match tokio::time::timeout(grace, end).await {
+        Ok(ended) => ended.map_err(Gone::Host),
+        Err(_) => Err(Gone::Stuck),
+    }
+}
+
+/// A task that is looked after. Should that break off, it is over all the same.
+struct Watch<'a> {
+    shared: &'a Arc<Shared>,
+    cell: &'a Arc<Cell>,
+    is_over: bool,
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.cell.end_now(How::Lost, &self.shared.agent_id);
+            self.shared.over(self.cell);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Takes a message: begins a task, or answers one that waits.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use stdlib::a2a::{Message, Misfit, SendMessage, Status, Task, TaskState, Version};
+use tokio::sync::oneshot;
+
+use super::cell::Cell;
+use super::deadline::{self, deadline};
+use super::drive::{Start, drive};
+use super::life::How;
+use super::{Asker, Begun, Desk, say};
+use crate::a2a::Refusal;
+use crate::a2a::clock::now_ms;
+use crate::a2a::context::{Seat, merged};
+use crate::a2a::feed::Subscription;
+use crate::host::HostError;
+
+/// The longest id that a caller may choose, in bytes.
+const LONGEST_ID: usize = 128;
+
+/// Why a task is rejected before it begins.
+type Reason = (&'static str, String);
+
+impl Desk {
+    /// Takes a message.
+    pub(super) async fn take(&self, request: SendMessage, asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
+        let message = &request.message;
+        check_ids(message, asker.version)?;
+        if let Some(task_id) = &message.task_id {
+            match self.cell(task_id).await {
+                Ok(cell) => return reply(&cell, message),
+                // In 0.1 the caller gives a new task its id.
+                Err(Refusal::UnknownTask(_)) if asker.version == Version::V0_1 => {}
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        self.begin(request, asker).await
+    }
+
+    /// Begins a task.
+    async fn begin(&self, request: SendMessage, asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
+        let now = now_ms();
+        let metadata = merged(&request.metadata, &request.message.metadata);
+        let task = new_task(request.message, &metadata, now);
+        let message = task.history.first().map(|message| (**message).clone());
+        let (deadline, reason) = match deadline(&metadata, now) {
+            Ok(deadline) => (deadline, None),
+            Err(misfit) => (None, Some(unmet(misfit))),
+        };
+        let shared = &self.0;
+        let (cell, follows, starts) = {
+            let mut directory = shared.directory();
+            if directory.is_stopping {
+                return Err(Refusal::Host(HostError::Stopping));
+            }
+            // Another one with the same id may have come meanwhile.
+            if let Some(cell) = directory.find(&task.id) {
+                drop(directory);
+                return message.map_or(Err(Refusal::Busy(cell.id.clone())), |message| reply(&cell, &message));
+            }
+            let reason = reason.or_else(|| full(directory.open(), shared.open));
+            let seat = reason.is_none().then(|| shared.contexts.seat(&task.context_id, &task.id));
+            let session_id = seat.as_ref().map(|seat| seat.session_id().clone());
+            let is_alone = seat.as_ref().is_some_and(Seat::is_alone);
+            let begun = Begun { metadata: metadata.clone(), deadline_ms: deadline, is_alone };
+            let cell = Cell::new(task, asker.version, session_id, begun, shared.journal.clone());
+            let starts = match (seat, reason) {
+                (Some(seat), _) => {
+                    directory.begin(&cell);
+                    Some(seat)
+                }
+                (None, reason) => {
+                    let (reason, detail) = reason.unwrap_or_default();
+                    let how = How::Rejected { reason: reason.into(), detail: Some(detail.into()) };
+                    cell.end_now(how, &shared.agent_id);
+                    directory.finished(&cell, shared.finished);
+                    None
+                }
+            };
+            let follows = cell.follow();
+            (cell, follows, starts)
+        };
+        match starts.zip(message) {
+            Some((seat, message)) => {
+                let (created, is_created) = oneshot::channel();
+                // Who goes away meanwhile does not stop it.
+                let start = Start { message, metadata, deadline, seat, created };
+                tokio::spawn(drive(shared.clone(), cell.clone(), start));
+                match is_created.await {
+                    Ok(created) => created.map_err(Refusal::Log)?,
+                    Err(_) => return Err(Refusal::Host(HostError::Stopping)),
+                }
+            }
+            None => cell.kept().await.map_err(Refusal::Log)?,
+        }
+        Ok((cell.id.clone(), follows))
+    }
+}
+
+/// Says something to a task that is there.
+fn reply(cell: &Arc<Cell>, message: &Message) -> Result<(Arc<str>, Subscription), Refusal> {
+    if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != cell.context_id) {
+        return Err(Refusal::OtherContext { task_id: cell.id.clone(), context_id: context_id.clone() });
+    }
+    cell.reply(message)?;
+    Ok((cell.id.clone(), cell.follow()))
+}
+
+fn new_task(message: Message, metadata: &Data, now: u64) -> Task {
+    let id = message.task_id.clone().unwrap_or_else(|| say::fresh_id("task"));
+    let context_id = message.context_id.clone().unwrap_or_else(|| say::fresh_id("ctx"));
+    let message = Message { task_id: Some(id.clone()), context_id: Some(context_id.clone()), ..message };
+    Task {
+        id,
+        context_id,
+        status: Status { state: TaskState::Submitted, message: None, at_ms: Some(now) },
+        artifacts: Vec::new(),
+        history: vec![Arc::new(message)],
+        metadata: metadata.clone(),
+    }
+}
+
+fn unmet(misfit: deadline::Misfit) -> Reason {
+    match misfit {
+        deadline::Misfit::Past => ("DEADLINE_IMPOSSIBLE", "the deadline has passed".to_owned()),
+        deadline::Misfit::Unreadable => {
+            let text = "`metadata.deadline` is neither a time as RFC 3339 writes it nor milliseconds since 1970";
+            ("INVALID_PARAMETERS", text.to_owned())
+        }
+    }
+}
+
+fn full(open: usize, most: usize) -> Option<Reason> {
+    (open >= most).then(|| ("CAPACITY_EXCEEDED", format!("{open} tasks are at work, and no more may be")))
+}
+
+/// Ids that callers choose are short, and hold nothing that could not be shown.
+fn check_ids(message: &Message, version: Version) -> Result<(), Refusal> {
+    let (task, context) = match version {
+        Version::V0_1 => ("id", "sessionId"),
+        Version::V0_3 | Version::V1_0 => ("message.taskId", "message.contextId"),
+    };
+    for (field, id) in [(task, &message.task_id), (context, &message.context_id)] {
+        let Some(id) = id else { continue };
+        let is_good = (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_good {
+            let message = format!("`{field}` must be 1 to {LONGEST_ID} visible ASCII characters without spaces");
+            return Err(Refusal::Params(Misfit { field: field.to_owned(), message, suggestion: None }));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! The end of a task.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::model::Usage;
+use stdlib::a2a::{Message, TaskState};
+
+use super::super::say;
+use super::{Halt, Life, Out};
+use crate::host::{Ended, HostError, Stop};
+
+/// How a task ends.
+pub(in crate::a2a::desk) enum How {
+    /// Its last prompt has ended.
+    Ended(Box<Ended>),
+    /// Its session could not be opened, or is gone.
+    Gone(HostError),
+    /// It was told to stop, and nothing of it is left.
+    Halted,
+    /// Whoever looked after it is gone.
+    Lost,
+    /// It is refused: why, and more of it.
+    Rejected {
+        /// A word such as `CAPACITY_EXCEEDED`, or a sentence.
+        reason: Arc<str>,
+        /// More of it.
+        detail: Option<Arc<str>>,
+    },
+}
+
+impl Life {
+    /// It is over; nothing where it was before. `agent_id` is who rejects.
+    pub(in crate::a2a::desk) fn end(&mut self, how: How, agent_id: &str, now: u64) -> Vec<Out> {
+        if self.is_over() {
+            return Vec::new();
+        }
+        self.forget_questions();
+        let mut metadata = Data::Nil;
+        let (state, message) = match how {
+            How::Ended(ended) => {
+                let told = ended.diagnostics.iter().map(|told| {
+                    Data::dict([
+                        ("code", Data::from(told.code)),
+                        ("severity", told.severity.word().into()),
+                        ("message", told.message.as_str().into()),
+                    ])
+                });
+                let told: Vec<_> = told.collect();
+                if !told.is_empty() {
+                    metadata.set("harn.diagnostics", told.into());
+                }
+                self.of_stop(ended.stop, &mut metadata, agent_id, now)
+            }
+            How::Gone(error) => self.of_error(&error),
+            How::Halted => self.of_halt(),
+            How::Lost => (TaskState::Failed, Some(say::sentence("the server has lost the task"))),
+            How::Rejected { reason, detail } => {
+                (TaskState::Rejected, Some(say::rejection(&reason, detail.as_deref(), agent_id, now)))
+            }
+        };
+        let mut out: Vec<_> = (state == TaskState::Completed).then(|| self.answer_whole()).flatten().into_iter().collect();
+        self.keep_answer();
+        if self.usage != Usage::default() {
+            metadata.set("harn.usage", usage(self.usage));
+        }
+        out.extend(self.stand(state, message, metadata, now));
+        out
+    }
+
+    fn of_stop(&self, stop: Stop, metadata: &mut Data, agent_id: &str, now: u64) -> (TaskState, Option<Message>) {
+        let mut cut = |word: &str, text: &str| {
+            metadata.set("harn.stop", word.into());
+            (TaskState::Completed, Some(say::sentence(text)))
+        };
+        match stop {
+            Stop::Done => (TaskState::Completed, None),
+            Stop::MaxTokens => cut("max_tokens", "The agent has used up its tokens; what it had by then is the answer."),
+            Stop::MaxTurns => cut("max_turns", "The agent has used up its turns; what it had by then is the answer."),
+            Stop::Cancelled => self.of_halt(),
+            Stop::Refused(reason) => {
+                let (reason, detail) = match reason.split_once(": ") {
+                    Some((word, detail)) if is_word(word) => (word, Some(detail)),
+                    _ => (&*reason, None),
+                };
+                (TaskState::Rejected, Some(say::rejection(reason, detail, agent_id, now)))
+            }
+            Stop::Failed(failure) => (TaskState::Failed, Some(say::failure(&failure))),
+            // Whoever looks after the task takes questions; one that comes here has nobody who could be asked.
+            Stop::Asked(_) => (TaskState::Failed, Some(say::sentence("nobody was there to be asked"))),
+        }
+    }
+
+    fn of_halt(&self) -> (TaskState, Option<Message>) {
+        match self.halt {
+            Some(Halt::Cancelled) => (TaskState::Canceled, None),
+            None | Some(Halt::Stopping) => (TaskState::Canceled, Some(say::sentence("The server has stopped."))),
+            Some(Halt::Deadline) => (
+                TaskState::Failed,
+                Some(say::failed("DEADLINE_EXCEEDED", "Deadline exceeded", None)),
+            ),
+            Some(Halt::TooMuch) => {
+                let text = format!("The task has made more than {} MiB, the most that is kept of one.", super::made::MOST >> 20);
+                (TaskState::Failed, Some(say::failed("ARTIFACTS_TOO_LARGE", &text, None)))
+            }
+        }
+    }
+
+    fn of_error(&self, error: &HostError) -> (TaskState, Option<Message>) {
+        match error {
+            HostError::Closed(_) | HostError::Stopping => self.of_halt(),
+            HostError::Failed(failure) => (TaskState::Failed, Some(say::failure(failure))),
+            error => (TaskState::Failed, Some(say::sentence(&error.to_string()))),
+        }
+    }
+}
+
+/// A reason for a machine, such as `CAPACITY_EXCEEDED`.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// The tokens of all calls.
+fn usage(used: Usage) -> Data {
+    let mut usage = Data::dict([
+        ("input_tokens", Data::from(used.input_tokens)),
+        ("output_tokens", used.output_tokens.into()),
+        ("cache_read_tokens", used.cache_read_tokens.into()),
+        ("cache_write_tokens", used.cache_write_tokens.into()),
+    ]);
+    if let Some(cost) = used.cost_usd() {
+        usage.set("cost_usd", cost.into());
+    }
+    usage
+}

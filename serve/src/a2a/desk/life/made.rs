@@ -1,0 +1,85 @@
+//! The artifacts of a task, but for its answer.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use stdlib::a2a::{Artifact, ArtifactUpdate, Content, Part};
+
+use super::super::{ANSWER, Change};
+use super::{Halt, Life, Out, weight_of_parts};
+use crate::host;
+
+/// The most bytes of all artifacts of a task.
+pub(super) const MOST: usize = 64 << 20;
+
+impl Life {
+    /// A script has made something, or more of it.
+    pub(super) fn make(&mut self, name: Arc<str>, parts: &[host::Part]) -> Vec<Out> {
+        let id = if &*name == ANSWER { "artifact:answer".into() } else { name.clone() };
+        let artifact = Artifact {
+            artifact_id: id,
+            name: Some(name),
+            description: None,
+            parts: parts.iter().map(part).collect(),
+            metadata: Data::Nil,
+            extensions: Vec::new(),
+        };
+        self.put(artifact, false, true)
+    }
+
+    /// Puts an artifact in the place of the one that has its id, or its parts behind those of that one.
+    fn put(&mut self, artifact: Artifact, append: bool, last_chunk: bool) -> Vec<Out> {
+        let known = self.task.artifacts.iter().position(|known| known.artifact_id == artifact.artifact_id);
+        let append = append && known.is_some();
+        if let Some(place) = known.filter(|_| !append) {
+            self.made = self.made.saturating_sub(weight_of_parts(&self.task.artifacts[place].parts));
+        }
+        if !self.make_room(weight_of_parts(&artifact.parts)) {
+            return Vec::new();
+        }
+        let artifacts = &mut Arc::make_mut(&mut self.task).artifacts;
+        let index = u32::try_from(known.unwrap_or(artifacts.len())).ok();
+        let artifact = Arc::new(artifact);
+        match known {
+            Some(place) if append => {
+                let known = Arc::make_mut(&mut artifacts[place]);
+                known.parts.extend(artifact.parts.iter().cloned());
+                known.name = artifact.name.clone().or(known.name.take());
+                known.description = artifact.description.clone().or(known.description.take());
+                for (key, value) in artifact.metadata.as_dict().into_iter().flatten() {
+                    known.metadata.set(key.clone(), value.clone());
+                }
+            }
+            Some(place) => artifacts[place] = artifact.clone(),
+            None => artifacts.push(artifact.clone()),
+        }
+        let (task_id, context_id) = (self.task.id.clone(), self.task.context_id.clone());
+        let metadata = Data::Nil;
+        vec![Out::Change(Change::Artifact(ArtifactUpdate { task_id, context_id, artifact, index, append, last_chunk, metadata }))]
+    }
+
+    /// Counts what is made. Where it is too much the task is to stop, and what comes now is dropped.
+    pub(super) fn make_room(&mut self, bytes: usize) -> bool {
+        let made = self.made.saturating_add(bytes);
+        if self.halt == Some(Halt::TooMuch) || made > MOST {
+            self.halt(Halt::TooMuch);
+            return false;
+        }
+        self.made = made;
+        true
+    }
+}
+
+fn part(part: &host::Part) -> Part {
+    match part {
+        host::Part::Text(text) => Part::text(text.clone()),
+        host::Part::Data(data) => Part::data(data.clone()),
+        host::Part::File { name, mime_type, bytes, uri } => {
+            let content = match (bytes, uri) {
+                (Some(bytes), _) => Content::Raw(bytes.clone()),
+                (None, uri) => Content::Url(uri.clone().unwrap_or_else(|| "".into())),
+            };
+            Part { filename: name.clone(), media_type: mime_type.clone(), ..Part::new(content) }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a session shows, as its task tells it.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::message::ToolCall;
+use stdlib::a2a::TaskState;
+
+use super::super::say;
+use super::{Life, Out};
+use crate::host::{Event, PlanEntry};
+
+impl Life {
+    /// The session shows something. A question is taken from the end of its prompt, and what the caller says is known here.
+    pub(in crate::a2a::desk) fn show(&mut self, event: Event, now: u64) -> Vec<Out> {
+        if self.is_over() {
+            return Vec::new();
+        }
+        match event {
+            Event::Text { message_id, text } => self.answer_text(&message_id, &text),
+            Event::Data { message_id, data } => self.answer_data(&message_id, data),
+            Event::Artifact { name, parts } => self.make(name, &parts),
+            Event::Status(text) => self.says_of_it(&text, Data::Nil, now),
+            Event::Title(title) => self.beside("harn.title", title.into()),
+            Event::Plan(entries) => self.beside("harn.plan", entries.iter().map(entry).collect()),
+            Event::Mode(mode) => self.beside("harn.mode", mode.into()),
+            Event::ToolCall { call, .. } => vec![self.hint("harn.tool_call", tool_call(&call))],
+            Event::ToolEnded { id, ok, .. } => {
+                let status = if ok { "completed" } else { "failed" };
+                vec![self.hint("harn.tool_call", Data::dict([("id", Data::from(id)), ("status", status.into())]))]
+            }
+            Event::Usage { call, .. } => {
+                self.usage.add(call);
+                Vec::new()
+            }
+            Event::ToolBegan { .. }
+            | Event::Thought { .. }
+            | Event::Question(_)
+            | Event::UserMessage { .. }
+            | Event::Reminder(_) => Vec::new(),
+        }
+    }
+
+    /// The agent says what it is at. While its caller is asked that stays what is said of the task.
+    fn says_of_it(&mut self, text: &str, metadata: Data, now: u64) -> Vec<Out> {
+        let message = say::sentence(text);
+        match self.state() {
+            TaskState::InputRequired => {
+                let message = Arc::new(self.of_task(message));
+                self.push(message)
+            }
+            state => self.stand(state, Some(message), metadata, now),
+        }
+    }
+
+    /// The task's metadata has this from now on.
+    fn beside(&mut self, key: &'static str, value: Data) -> Vec<Out> {
+        self.describe(&Data::dict([(key, value.clone())]));
+        vec![self.hint(key, value)]
+    }
+}
+
+fn entry(entry: &PlanEntry) -> Data {
+    Data::dict([
+        ("content", Data::from(&entry.content)),
+        ("priority", entry.priority.as_str().into()),
+        ("status", entry.status.as_str().into()),
+    ])
+}
+
+fn tool_call(call: &ToolCall) -> Data {
+    Data::dict([
+        ("id", Data::from(&call.id)),
+        ("name", (&call.name).into()),
+        ("arguments", call.arguments.clone()),
+        ("status", "pending".into()),
+    ])
+}

@@ -1,0 +1,1 @@
+//! A task on its own.

@@ -1,0 +1,37 @@
+//! [`Shared`]: what all that happens at a desk has in common.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Journal;
+use super::cell::Cell;
+use super::directory::Directory;
+use super::sessions::Sessions;
+use crate::a2a::context::Contexts;
+use crate::host::Host;
+
+/// What all that happens at a desk has in common.
+pub(super) struct Shared {
+    pub(super) host: Host,
+    pub(super) sessions: Arc<Sessions>,
+    pub(super) contexts: Contexts,
+    pub(super) journal: Arc<dyn Journal>,
+    /// Who rejects.
+    pub(super) agent_id: Arc<str>,
+    /// Tasks that are not over, at most.
+    pub(super) open: usize,
+    /// Tasks in memory that are over, at most.
+    pub(super) finished: usize,
+    pub(super) directory: Mutex<Directory>,
+}
+
+impl Shared {
+    /// Nothing panics while it holds the lock, and nothing waits.
+    pub(super) fn directory(&self) -> MutexGuard<'_, Directory> {
+        self.directory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A task that has begun is over.
+    pub(super) fn over(&self, cell: &Arc<Cell>) {
+        self.directory().end(cell, self.finished);
+    }
+}

@@ -1,0 +1,122 @@
+//! Tasks, with real sessions.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use stdlib::a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version, model};
+
+use super::{Asker, Desk, Settings};
+use crate::a2a::feed::{Next, Subscription, Told};
+use crate::host::testing::served;
+
+mod course;
+
+const ASKER: Asker = Asker { version: Version::V1_0 };
+
+fn desk(text: &str) -> Desk {
+    desk_with(text, Settings::default())
+}
+
+fn desk_with(text: &str, settings: Settings) -> Desk {
+    Desk::open(served("test.harn", text, 2, None), settings).unwrap_or_else(|found| panic!("{found:?}"))
+}
+
+fn message(text: &str) -> Message {
+    Message::new(Role::User, format!("m-{}", uuid::Uuid::new_v4()), vec![Part::text(text)])
+}
+
+fn request(message: Message) -> SendMessage {
+    SendMessage { message, configuration: Configuration::default(), metadata: Data::Nil }
+}
+
+/// A message to a task.
+fn to(task: &Task, text: &str) -> Message {
+    Message { task_id: Some(task.id.clone()), ..message(text) }
+}
+
+/// Says something, and waits until the task rests.
+async fn say(desk: &Desk, message: Message) -> Arc<Task> {
+    let (id, _) = desk.send(request(message), ASKER).await.unwrap();
+    desk.settled(&id).await.unwrap()
+}
+
+/// What is said of how a task stands.
+fn said(task: &Task) -> String {
+    task.status.message.as_ref().map(|message| message.text()).unwrap_or_default()
+}
+
+/// What an artifact holds, texts as they are and data as JSON.
+fn artifact(task: &Task, id: &str) -> String {
+    let found = task.artifacts.iter().find(|artifact| &*artifact.artifact_id == id);
+    found.map(|artifact| held(&artifact.parts)).unwrap_or_default()
+}
+
+fn held(parts: &[Part]) -> String {
+    let held = parts.iter().map(|part| match &part.content {
+        model::Content::Text(text) => text.to_string(),
+        model::Content::Data(data) => data.to_json(),
+        model::Content::Raw(raw) => format!("<{raw}>"),
+        model::Content::Url(url) => format!("<{url}>"),
+    });
+    held.collect()
+}
+
+fn history(task: &Task) -> Vec<String> {
+    task.history.iter().map(|message| format!("{}: {}", message.role.as_str(), held(&message.parts))).collect()
+}
+
+/// All that is told to the end of a stream, each in a line.
+async fn told(mut follows: Subscription) -> Vec<String> {
+    let mut lines = Vec::new();
+    while let Some(next) = follows.next().await {
+        let Next::Told(told, is_last) = next else {
+            lines.push("lagged".to_owned());
+            continue;
+        };
+        let end = if is_last { " ." } else { "" };
+        lines.push(match told {
+            Told::Frame(frame) => format!("{}{end}", line(&frame)),
+            Told::Reminder(_) => format!("reminder{end}"),
+        });
+    }
+    lines
+}
+
+fn line(frame: &Frame) -> String {
+    match frame {
+        Frame::Task(task) => format!("task {}", task.status.state.as_str()),
+        Frame::Message(message) => format!("message {}", message.text()),
+        Frame::Status(update) => {
+            let said = update.status.message.as_ref().map(|message| format!(" {}", held(&message.parts)));
+            let beside = if update.metadata.is_nil() { String::new() } else { format!(" {}", update.metadata.to_json()) };
+            format!("{}{}{beside}", update.status.state.as_str(), said.unwrap_or_default())
+        }
+        Frame::Artifact(update) => {
+            let word = if update.append { "more of" } else { "artifact" };
+            let last = if update.last_chunk { " whole" } else { "" };
+            format!("{word} {}{last}: {}", update.artifact.artifact_id, held(&update.artifact.parts))
+        }
+    }
+}
+
+/// Nothing is left of tasks that are over.
+async fn is_clean(desk: &Desk) -> bool {
+    let shared = &desk.0;
+    let clean = || {
+        let (contexts, idle) = shared.contexts.counts();
+        shared.directory().open() == 0 && shared.sessions.count() == 0 && contexts == idle
+    };
+    // What ends with its task is closed in its own time.
+    for _ in 0..200 {
+        if clean() && shared.host.sessions().len() == shared.contexts.counts().1 {
+            return true;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    false
+}
+
+/// A task that is to be in this state.
+fn is(task: &Task, state: TaskState) {
+    assert_eq!(task.status.state, state, "{}", said(task));
+}

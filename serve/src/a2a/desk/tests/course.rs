@@ -1,0 +1,91 @@
+//! The course of tasks from their message to their end.
+
+use super::*;
+use crate::host::testing::front;
+
+#[test]
+fn a_message_becomes_a_task_whose_answer_is_an_artifact() {
+    let desk = desk("pipeline default(task) { return \"you said ${task}\" }");
+    front(async {
+        let (id, follows) = desk.send(request(message("hello")), ASKER).await.unwrap();
+        let task = desk.settled(&id).await.unwrap();
+        is(&task, TaskState::Completed);
+        assert_eq!(artifact(&task, "answer"), "you said hello");
+        assert_eq!(history(&task), ["user: hello"]);
+        let expected =
+            ["task submitted", "working", "artifact answer: you said hello", "artifact answer whole: you said hello", "completed ."];
+        assert_eq!(told(follows).await, expected);
+        assert_eq!(told(desk.follow(&id).await.unwrap()).await, ["task completed ."]);
+        assert!(is_clean(&desk).await);
+        desk.stop().await;
+    });
+}
+
+#[test]
+fn what_a_pipeline_returns_decides_what_the_answer_is() {
+    let text = "pipeline default(task) {\n\
+                if task == \"data\" { return {answer: 42} }\n\
+                if task == \"loop\" { llm_mock({text: \"done\"}); return agent_loop(task, nil, {provider: \"mock\"}) }\n\
+                if task == \"both\" { llm_mock({text: \"done\"}); agent_loop(task, nil, {provider: \"mock\"}); return [1] }\n\
+                if task == \"nothing\" { return nil }\n\
+                if task == \"throw\" { throw \"bad\" }\n}";
+    let desk = desk(text);
+    front(async {
+        let mut of = std::collections::BTreeMap::new();
+        for task in ["data", "loop", "both", "nothing", "throw"] {
+            of.insert(task, say(&desk, message(task)).await);
+        }
+        for (task, answer) in [("data", r#"{"answer":42}"#), ("loop", "done"), ("both", "[1]"), ("nothing", "")] {
+            is(&of[task], TaskState::Completed);
+            assert_eq!(artifact(&of[task], "answer"), answer, "{task}");
+        }
+        assert_eq!(history(&of["both"]), ["user: both", "agent: done"], "an earlier answer is a part of what was said");
+        is(&of["throw"], TaskState::Failed);
+        let failure = of["throw"].status.message.as_ref().unwrap();
+        assert!(failure.text().contains("bad"), "{failure:?}");
+        let model::Content::Data(data) = &failure.parts[1].content else { panic!() };
+        assert!(data.get("code").as_str().unwrap().starts_with("HARN-") && data.get("drawn").as_str().is_some());
+        assert!(is_clean(&desk).await);
+    });
+}
+
+#[test]
+fn the_context_says_where_a_task_comes_from() {
+    let text = "pipeline default(task, context) {\n\
+                return \"${task} ${context.protocol} ${context.task_id} ${context.context_id} ${json_stringify(context.message.parts)} \
+                ${json_stringify(context.metadata)}\"\n}";
+    let desk = desk(text);
+    front(async {
+        let message = Message {
+            context_id: Some("mine".into()),
+            parts: vec![Part::data(Data::dict([("a", Data::from(1))]))],
+            metadata: Data::dict([("x", Data::from(1))]),
+            ..message("")
+        };
+        let metadata = Data::dict([("x", Data::from(0)), ("y", 2.into())]);
+        let (id, _) = desk.send(SendMessage { metadata, ..request(message) }, ASKER).await.unwrap();
+        let task = desk.settled(&id).await.unwrap();
+        let expected = format!(r#"{{"a":1}} test {id} mine [{{"data":{{"a":1}}}}] {{"x":1,"y":2}}"#);
+        assert_eq!((artifact(&task, "answer"), &*task.context_id), (expected, "mine"));
+    });
+}
+
+#[test]
+fn a_question_waits_for_the_next_message_to_the_task() {
+    let desk = desk("pipeline default(task) { return \"${task.ask(\"Who?\")} and ${task.ask(\"Who else?\")}\" }");
+    front(async {
+        let (id, follows) = desk.send(request(message("go")), ASKER).await.unwrap();
+        let task = desk.settled(&id).await.unwrap();
+        is(&task, TaskState::InputRequired);
+        assert_eq!(said(&task), "Who?");
+        assert_eq!(told(follows).await, ["task submitted", "working", "input-required Who? ."]);
+        let task = say(&desk, to(&task, "Ada")).await;
+        is(&task, TaskState::InputRequired);
+        assert_eq!(said(&task), "Who else?");
+        let task = say(&desk, to(&task, "Bob")).await;
+        is(&task, TaskState::Completed);
+        assert_eq!(artifact(&task, "answer"), "Ada and Bob");
+        assert_eq!(history(&task), ["user: go", "agent: Who?", "user: Ada", "agent: Who else?", "user: Bob"]);
+        assert!(is_clean(&desk).await);
+    });
+}
