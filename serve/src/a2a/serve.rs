@@ -105,7 +105,9 @@ async fn talk(
     let about = about::complete(&settings.agent, served.source.name(), served.source.text());
     let bounds = settings.bounds;
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
-    let desk = Desk::open(served, desk::Settings { open: bounds.tasks, finished: bounds.finished, mode })?;
+    let agent_id = about.name.as_deref().unwrap_or("agent").into();
+    let desk = desk::Settings { open: bounds.tasks, finished: bounds.finished, mode, agent_id, ..Default::default() };
+    let desk = Desk::open(served, desk)?;
     let own = format!("http://{address}/");
     let url = match &about.url {
         Some(url) => Url::Fixed(url.clone()),

@@ -114,6 +114,7 @@ fn of_host(error: &HostError) -> Fault {
         HostError::UnknownSession(_)
         | HostError::Exists(_)
         | HostError::Busy(_)
+        | HostError::NotAsking(_)
         | HostError::Closed(_)
         | HostError::Broken { .. } => Fault::new(code::INTERNAL, "HARN-A2A-013", message),
     }
