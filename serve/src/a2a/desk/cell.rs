@@ -12,9 +12,9 @@ use tokio::sync::{Notify, oneshot};
 use super::life::{Asking, Halt, How, Life, Out, Reply};
 use super::{Begun, Change, Journal};
 use crate::a2a::Refusal;
+use crate::a2a::clock::now_ms;
 use crate::a2a::feed::{Feed, Subscription, Told};
 use crate::host::{Event, Handle, PermissionQuestion, Verdict, Waiting};
-use crate::a2a::clock::now_ms;
 
 /// A task.
 pub(super) struct Cell {

@@ -150,7 +150,8 @@ impl Life {
 
     /// Whether a message of its caller with this id has come already.
     pub(super) fn knows(&self, message_id: &str) -> bool {
-        let by_caller = |message: &Arc<Message>| message.role == stdlib::a2a::Role::User && &*message.message_id == message_id;
+        let by_caller =
+            |message: &Arc<Message>| message.role == stdlib::a2a::Role::User && &*message.message_id == message_id;
         self.task.history.iter().any(by_caller)
     }
 

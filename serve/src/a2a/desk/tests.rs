@@ -88,7 +88,8 @@ fn line(frame: &Frame) -> String {
         Frame::Message(message) => format!("message {}", message.text()),
         Frame::Status(update) => {
             let said = update.status.message.as_ref().map(|message| format!(" {}", held(&message.parts)));
-            let beside = if update.metadata.is_nil() { String::new() } else { format!(" {}", update.metadata.to_json()) };
+            let beside =
+                if update.metadata.is_nil() { String::new() } else { format!(" {}", update.metadata.to_json()) };
             format!("{}{}{beside}", update.status.state.as_str(), said.unwrap_or_default())
         }
         Frame::Artifact(update) => {

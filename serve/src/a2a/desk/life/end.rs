@@ -59,7 +59,8 @@ impl Life {
                 (TaskState::Rejected, Some(say::rejection(&reason, detail.as_deref(), agent_id, now)))
             }
         };
-        let mut out: Vec<_> = (state == TaskState::Completed).then(|| self.answer_whole()).flatten().into_iter().collect();
+        let mut out: Vec<_> =
+            (state == TaskState::Completed).then(|| self.answer_whole()).flatten().into_iter().collect();
         self.keep_answer();
         if self.usage != Usage::default() {
             metadata.set("harn.usage", usage(self.usage));
@@ -75,7 +76,9 @@ impl Life {
         };
         match stop {
             Stop::Done => (TaskState::Completed, None),
-            Stop::MaxTokens => cut("max_tokens", "The agent has used up its tokens; what it had by then is the answer."),
+            Stop::MaxTokens => {
+                cut("max_tokens", "The agent has used up its tokens; what it had by then is the answer.")
+            }
             Stop::MaxTurns => cut("max_turns", "The agent has used up its turns; what it had by then is the answer."),
             Stop::Cancelled => self.of_halt(),
             Stop::Refused(reason) => {
@@ -95,12 +98,14 @@ impl Life {
         match self.halt {
             Some(Halt::Cancelled) => (TaskState::Canceled, None),
             None | Some(Halt::Stopping) => (TaskState::Canceled, Some(say::sentence("The server has stopped."))),
-            Some(Halt::Deadline) => (
-                TaskState::Failed,
-                Some(say::failed("DEADLINE_EXCEEDED", "Deadline exceeded", None)),
-            ),
+            Some(Halt::Deadline) => {
+                (TaskState::Failed, Some(say::failed("DEADLINE_EXCEEDED", "Deadline exceeded", None)))
+            }
             Some(Halt::TooMuch) => {
-                let text = format!("The task has made more than {} MiB, the most that is kept of one.", super::made::MOST >> 20);
+                let text = format!(
+                    "The task has made more than {} MiB, the most that is kept of one.",
+                    super::made::MOST >> 20
+                );
                 (TaskState::Failed, Some(say::failed("ARTIFACTS_TOO_LARGE", &text, None)))
             }
         }

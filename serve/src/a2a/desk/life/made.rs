@@ -55,7 +55,15 @@ impl Life {
         }
         let (task_id, context_id) = (self.task.id.clone(), self.task.context_id.clone());
         let metadata = Data::Nil;
-        vec![Out::Change(Change::Artifact(ArtifactUpdate { task_id, context_id, artifact, index, append, last_chunk, metadata }))]
+        vec![Out::Change(Change::Artifact(ArtifactUpdate {
+            task_id,
+            context_id,
+            artifact,
+            index,
+            append,
+            last_chunk,
+            metadata,
+        }))]
     }
 
     /// Counts what is made. Where it is too much the task is to stop, and what comes now is dropped.
