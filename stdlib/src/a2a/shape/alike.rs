@@ -17,6 +17,8 @@ pub(super) trait Spelling {
     fn part(part: &Part) -> Data;
     fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, Misfit>;
     fn state(state: TaskState) -> Data;
+    /// What a status without a state says, where the version has it so.
+    const UNSAID: Option<TaskState>;
     fn read_role(message: &Object<'_>) -> Result<Option<Role>, Misfit>;
     fn role(role: Role) -> Data;
     /// The time in a status.
@@ -56,8 +58,12 @@ fn parts<S: Spelling>(parts: &[Part]) -> Data {
 }
 
 fn read_status<S: Spelling>(status: &Object<'_>) -> Result<Status, Misfit> {
+    let state = match S::read_state(status, &key::STATE)? {
+        Some(state) => state,
+        None => S::UNSAID.filter(|_| !status.is_misspelt(&key::STATE)).ok_or_else(|| status.missing(&key::STATE))?,
+    };
     Ok(Status {
-        state: S::read_state(status, &key::STATE)?.ok_or_else(|| status.missing(&key::STATE))?,
+        state,
         message: status.object(&key::MESSAGE, read_message::<S>)?.map(Arc::new),
         at_ms: S::read_moment(status)?,
     })

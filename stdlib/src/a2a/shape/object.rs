@@ -102,16 +102,25 @@ impl<'a> Object<'a> {
         At::Field(&self.at, written).misfit(problem)
     }
 
+    /// What is written where the field was probably meant.
+    fn meant_for(&self, key: &Key) -> Option<&'a Arc<str>> {
+        self.entries.keys().find(|written| {
+            nearest(written, [key.name]).is_some()
+                || OTHER_WORDS.iter().any(|(word, meant)| *word == written.as_ref() && *meant == key.name)
+        })
+    }
+
+    /// Whether the field is not there, and something is that was probably meant for it.
+    pub(super) fn is_misspelt(&self, key: &Key) -> bool {
+        !self.has(key) && self.meant_for(key).is_some()
+    }
+
     /// A field that must be there is not.
     pub(super) fn missing(&self, key: &Key) -> Misfit {
         if self.has(key) {
             return self.wrong(key, "must not be null");
         }
-        let is_meant = |written: &&Arc<str>| {
-            nearest(written, [key.name]).is_some()
-                || OTHER_WORDS.iter().any(|(word, meant)| *word == written.as_ref() && *meant == key.name)
-        };
-        match self.entries.keys().find(is_meant) {
+        match self.meant_for(key) {
             Some(written) => {
                 let misfit =
                     At::Field(&self.at, written).misfit(&format!("is not known here, and `{}` is missing", key.name));

@@ -1,4 +1,4 @@
-//! - [`made`]: values of the model, made up.
+//! - [`made`]: values of the model, made up. [`said`]: what is left of one when it was said in a version.
 //! - [`round_trip`]: what is written is read as it was, as far as the version can say it.
 //! - [`examples`]: documents of each version, letter by letter.
 //! - [`misfits`]: what does not fit, and how it is told.
@@ -7,7 +7,9 @@ mod examples;
 mod made;
 mod misfits;
 mod round_trip;
+mod said;
 
+use crate::a2a as model;
 use runtime::data::Data;
 
 fn json(text: &str) -> Data {

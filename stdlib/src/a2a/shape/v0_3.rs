@@ -28,6 +28,8 @@ impl Spelling for V0_3 {
         word::quiet_state(state)
     }
 
+    const UNSAID: Option<TaskState> = None;
+
     fn read_role(message: &Object<'_>) -> Result<Option<Role>, Misfit> {
         word::read_quiet_role(message, &key::ROLE)
     }

@@ -43,6 +43,9 @@ impl Spelling for V1_0 {
         word::loud_state(state)
     }
 
+    /// The JSON of protocol buffers leaves out what is unspecified.
+    const UNSAID: Option<TaskState> = Some(TaskState::Unknown);
+
     fn read_role(message: &Object<'_>) -> Result<Option<Role>, Misfit> {
         word::read_loud_role(message, &key::ROLE)
     }

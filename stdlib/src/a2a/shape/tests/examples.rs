@@ -356,6 +356,8 @@ fn a_version_by_its_header() {
 fn results_are_read_with_leniency() {
     let task = Version::V1_0.read_task(&json(r#"{"id": "t", "status": {"state": "TASK_STATE_WORKING"}}"#)).unwrap();
     assert_eq!((task.context_id.as_ref(), task.artifacts.len(), task.history.len()), ("", 0, 0));
+    let task = Version::V1_0.read_task(&json(r#"{"id": "t", "status": {}}"#)).unwrap();
+    assert_eq!(task.status.state, TaskState::Unknown);
     let text = r#"{"kind": "status-update", "taskId": "t", "contextId": "c", "later": {"x": 1},
         "status": {"state": "working", "timestamp": "2025-01-01T00:00:00", "message":
         {"messageId": "m", "role": "agent", "parts": [], "kind": "message"}}}"#;

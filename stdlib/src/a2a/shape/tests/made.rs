@@ -7,7 +7,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 use runtime::data::Data;
 
-use crate::a2a::{
+use super::model::{
     Artifact, ArtifactUpdate, Configuration, Content, Frame, Message, Part, Role, SendMessage, Status, StatusUpdate,
     Task, TaskState,
 };

@@ -412,7 +412,12 @@ fn results() {
             ("{}", "", "it needs one of `task`, `message`, `statusUpdate` and `artifactUpdate`", None),
             (r#"{"task": {}}"#, "task.id", "`task.id` is missing", None),
             (r#"{"task": {"id": "t"}}"#, "task.status", "`task.status` is missing", None),
-            (r#"{"task": {"id": "t", "status": {}}}"#, "task.status.state", "`task.status.state` is missing", None),
+            (
+                r#"{"task": {"id": "t", "status": {"stat": "TASK_STATE_WORKING"}}}"#,
+                "task.status.stat",
+                "`task.status.stat` is not known here, and `state` is missing",
+                Some("state"),
+            ),
             (
                 r#"{"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING", "timestamp": "now"}}}"#,
                 "task.status.timestamp",
@@ -431,6 +436,12 @@ fn results() {
     hold(
         &[
             ("{}", "kind", "`kind` is missing", None),
+            (
+                r#"{"kind": "task", "id": "t", "contextId": "c", "status": {}}"#,
+                "status.state",
+                "`status.state` is missing",
+                None,
+            ),
             (
                 r#"{"kind": "status_update"}"#,
                 "kind",
