@@ -25,10 +25,8 @@ pub(super) struct Cell {
     feed: Feed,
     journal: Arc<dyn Journal>,
     state: Mutex<State>,
-    /// Its session is open, it waits for its caller, or it is over.
+    /// Its session is open, it waits for its caller, has a reply, is to stop, or is over.
     changed: Notify,
-    /// It is to stop, or has a reply: for whoever looks after it.
-    wanted: Notify,
     questions: AtomicU64,
 }
 
@@ -73,7 +71,6 @@ impl Cell {
             journal,
             state: Mutex::new(state),
             changed: Notify::new(),
-            wanted: Notify::new(),
             questions: AtomicU64::new(0),
         })
     }
@@ -86,12 +83,6 @@ impl Cell {
     /// The task as its caller may know it: its end only once that would survive.
     pub(super) fn task(&self) -> Arc<Task> {
         self.lock().task()
-    }
-
-    /// How far it has come, likewise.
-    pub(super) fn state(&self) -> TaskState {
-        let state = self.lock();
-        state.before_end.as_ref().map_or_else(|| state.life.state(), |task| task.status.state)
     }
 
     /// Roughly the bytes that it takes.
@@ -166,11 +157,8 @@ impl Cell {
         let halts = state.life.halted().is_some();
         self.put(&mut state, out, now).iter().for_each(|frame| self.tell(frame));
         drop(state);
-        if rests {
+        if rests || halts {
             self.changed.notify_waiters();
-        }
-        if halts {
-            self.wanted.notify_one();
         }
     }
 
@@ -269,7 +257,7 @@ impl Cell {
                 Vec::new()
             }
         });
-        self.wanted.notify_one();
+        self.changed.notify_waiters();
         refusal.map_or(Ok(()), Err)
     }
 
@@ -285,27 +273,18 @@ impl Cell {
             return Err(Refusal::NotCancelable { task_id, state });
         }
         drop(state);
-        self.wanted.notify_one();
+        self.changed.notify_waiters();
         Ok(())
     }
 
-    /// Ready once it is to stop: why. One at a time waits for this or [`Cell::replied`].
+    /// Ready once it is to stop: why.
     pub(super) async fn halted(&self) -> Halt {
-        self.want(|life| life.halted()).await
+        self.look(|state| state.life.halted()).await
     }
 
-    /// Ready once it has a reply to its question.
+    /// Ready once it has a reply to its question, for the one who looks after it.
     pub(super) async fn replied(&self) -> Message {
-        self.want(Life::take_reply).await
-    }
-
-    async fn want<T>(&self, mut found: impl FnMut(&mut Life) -> Option<T>) -> T {
-        loop {
-            if let Some(found) = found(&mut self.lock().life) {
-                return found;
-            }
-            self.wanted.notified().await;
-        }
+        self.look(|state| state.life.take_reply()).await
     }
 
     /// It is over. Nobody knows before that would survive the end of the process; a log that cannot be written holds nobody up.

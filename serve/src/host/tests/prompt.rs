@@ -91,7 +91,7 @@ fn the_context_says_where_a_prompt_comes_from() {
         let message = Data::dict([("a", Data::from(1))]);
         let prompt = Prompt { message, task_id: Some("t1".into()), ..says("go") };
         session.prompt(prompt).await.unwrap();
-        let expected = r#"go {"context_id":"s","cwd":"/w","message":{"a":1},"metadata":"m","mode":"ask","protocol":"test","session_id":"s","task_id":"t1"}"#;
+        let expected = r#"go {"context_id":"s","cwd":"/w","message":{"a":1},"metadata":"m","mode":"ask","protocol":"test","resumed":false,"session_id":"s","task_id":"t1"}"#;
         assert_eq!(watcher.text("s"), expected);
     });
 }

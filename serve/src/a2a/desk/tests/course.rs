@@ -12,13 +12,8 @@ fn a_message_becomes_a_task_whose_answer_is_an_artifact() {
         is(&task, TaskState::Completed);
         assert_eq!(artifact(&task, "answer"), "you said hello");
         assert_eq!(history(&task), ["user: hello"]);
-        let expected = [
-            "task submitted",
-            "working",
-            "artifact answer: you said hello",
-            "artifact answer whole: you said hello",
-            "completed .",
-        ];
+        let expected =
+            ["task submitted", "working", "artifact answer: you said hello", "artifact answer whole: you said hello", "completed ."];
         assert_eq!(told(follows).await, expected);
         assert_eq!(told(desk.follow(&id).await.unwrap()).await, ["task completed ."]);
         assert!(is_clean(&desk).await);
@@ -91,6 +86,34 @@ fn a_question_waits_for_the_next_message_to_the_task() {
         is(&task, TaskState::Completed);
         assert_eq!(artifact(&task, "answer"), "Ada and Bob");
         assert_eq!(history(&task), ["user: go", "agent: Who?", "user: Ada", "agent: Who else?", "user: Bob"]);
+        assert!(is_clean(&desk).await);
+    });
+}
+
+#[test]
+fn a_task_is_cancelled_wherever_it_is() {
+    let text = "pipeline default(task) {\n\
+                if task == \"ask\" { task.ask(\"Who?\") }\n\
+                try { sleep(60000) } finally { task.status(\"cleaned up\") }\n}";
+    let desk = desk(text);
+    front(async {
+        for text in ["ask", "sleep", "at once"] {
+            let (id, follows) = desk.send(request(message(text)), ASKER).await.unwrap();
+            if text == "ask" {
+                desk.settled(&id).await.unwrap();
+            }
+            if text == "sleep" {
+                while desk.task(&id).await.unwrap().status.state != TaskState::Working {
+                    tokio::task::yield_now().await;
+                }
+            }
+            let task = desk.cancel(&id).await.unwrap();
+            is(&task, TaskState::Canceled);
+            let told = told(follows).await;
+            assert!(text == "ask" || told.last().unwrap() == "canceled .", "{told:?}");
+            let again = desk.cancel(&id).await;
+            assert_eq!(again, Err(crate::a2a::Refusal::NotCancelable { task_id: id, state: TaskState::Canceled }));
+        }
         assert!(is_clean(&desk).await);
     });
 }
