@@ -44,6 +44,7 @@ mod prompt;
 mod repeats;
 mod result;
 mod seams;
+mod sentinel;
 mod start;
 mod state;
 mod steps;

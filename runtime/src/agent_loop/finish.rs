@@ -1,7 +1,5 @@
 //! The steps after the last iteration. They run whatever ended the loop, cancellation included.
 
-use std::sync::Arc;
-
 use crate::cancel::Cancel;
 use crate::data::Data;
 use crate::event_log::Ticket;
@@ -11,7 +9,7 @@ use crate::seam::{Outcome, Scope};
 
 use super::persist::Stand;
 use super::watch::Seen;
-use super::{Ended, LoopResult, LoopState, LoopStatus, Run};
+use super::{Ended, LoopResult, LoopState, LoopStatus, Run, sentinel};
 
 impl Run<'_> {
     /// Passes `loop_exit`, tells of the end, waits for the log, and makes the result.
@@ -34,9 +32,7 @@ impl Run<'_> {
         }
         run.persist(&state, Stand::Over(&ended))?;
         run.scope.log.durable(Ticket::ALL).await?;
-        let visible = state.text.replace(run.options.done_sentinel.as_ref(), "");
-        let visible_text: Arc<str> =
-            if visible.len() == state.text.len() { state.text.clone() } else { visible.trim().into() };
+        let visible_text = sentinel::without(&run.options.done_sentinel, &state.text);
         let diagnostics = run.scope.notes.borrow().get(first_note..).unwrap_or_default().to_vec();
         let is_daemon = run.options.wake_interval_ms.is_some();
         let daemon_state = match is_daemon {

@@ -11,8 +11,9 @@ use crate::render::{RenderOptions, demotion, render};
 use crate::seam::{Fault, Outcome, Sort, fault};
 
 use super::deltas::Deltas;
+use super::sentinel::Sentinel;
 use super::watch::Seen;
-use super::{LoopState, Run, until_stopped};
+use super::{LoopState, Run, sentinel, until_stopped};
 
 impl Run<'_> {
     /// Builds the request from the transcript as it is now. The history is shared, not copied.
@@ -51,8 +52,15 @@ impl Run<'_> {
         let iteration = state.iteration;
         self.let_see(iteration, Seen::Asked);
         let deltas = Deltas::new(self.tells_deltas(), request.stream);
+        let held = Sentinel::new(&self.options.done_sentinel);
+        let see = |text: &str| self.let_see(iteration, Seen::Piece(Delta::Text(text)));
         let show = |delta: Delta<'_>| {
             deltas.take_in(delta);
+            match delta {
+                Delta::Text(text) => return held.take_in(text, see),
+                Delta::Restart => held.restart(),
+                _ => held.break_off(see),
+            }
             self.let_see(iteration, Seen::Piece(delta));
         };
         let call = self.parts.model.call(self.turn(), request, &show);
@@ -62,6 +70,7 @@ impl Run<'_> {
         } else {
             until_stopped(&self.scope, grace_ms, call.get()).await.map_err(fault).and_then(|outcome| outcome)
         };
+        held.break_off(see);
         let reply = match answered {
             Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {
@@ -80,7 +89,8 @@ impl Run<'_> {
         self.session.with(|s| s.transcript.push_message(Arc::new(as_message(&reply))));
         state.text = reply.text.clone();
         let context_window = self.options.capabilities.context_window;
-        self.let_see(iteration, Seen::Answered { reply: &reply, context_window });
+        let text = sentinel::without(&self.options.done_sentinel, &reply.text);
+        self.let_see(iteration, Seen::Answered { reply: &reply, text: &text, context_window });
         for call in &reply.tool_calls {
             self.let_see(iteration, Seen::ToolWanted { call, annotations: self.tools.annotations(&call.name) });
         }

@@ -1,6 +1,8 @@
 //! Watching a loop at work: who watches is told what happens and cannot change it. Unlike a handler it is native, answers at
 //! once and adds no reminders.
 
+use std::sync::Arc;
+
 use crate::data::Data;
 use crate::hooks::event::ToolResult;
 use crate::message::ToolCall;
@@ -28,12 +30,14 @@ pub enum Seen<'a> {
     Began,
     /// The model is asked.
     Asked,
-    /// A piece of the answer.
+    /// A piece of the answer, without the word by which the model says that it is done.
     Piece(Delta<'a>),
     /// The answer is there, whole.
     Answered {
         /// The answer.
         reply: &'a Reply,
+        /// Its text, without the word by which the model says that it is done.
+        text: &'a Arc<str>,
         /// How many tokens the model can take, where that is known.
         context_window: Option<u64>,
     },

@@ -158,8 +158,8 @@ impl Shown {
                 (looping.message, looping.came) = (None, Came::default());
             }),
             Seen::Piece(delta) => self.piece(session.id(), delta),
-            Seen::Answered { reply, context_window } => {
-                self.whole(session.id(), reply);
+            Seen::Answered { reply, text, context_window } => {
+                self.whole(session.id(), reply, text);
                 if let Some(book) = &self.book {
                     book.flush();
                 }
@@ -205,13 +205,13 @@ impl Shown {
     }
 
     /// What of an answer has not come in pieces.
-    fn whole(&self, session_id: &str, reply: &Reply) {
+    fn whole(&self, session_id: &str, reply: &Reply, text: &Arc<str>) {
         let came = self.of_loop(session_id, |looping| looping.came);
         if let Some(reasoning) = reply.reasoning.as_ref().filter(|_| !came.thinking) {
             self.speak(session_id, Voice::Thinking, reasoning.clone());
         }
         if !came.saying {
-            self.speak(session_id, Voice::Saying, reply.text.clone());
+            self.speak(session_id, Voice::Saying, text.clone());
         }
     }
 

@@ -71,6 +71,19 @@ fn an_answer_comes_in_pieces_or_whole_and_once() {
 }
 
 #[test]
+fn the_word_by_which_a_model_says_that_it_is_done_is_not_shown() {
+    for stream in ["stream: true", "stream: false"] {
+        let replies = r###"{text: "All is # well. ##DONE##"}"###;
+        let events = shown(&looping(replies, &format!("loop_until_done: true, {stream}")));
+        let texts = events.iter().filter_map(|event| match event {
+            Event::Text { text, .. } => Some(text.as_ref()),
+            _ => None,
+        });
+        assert_eq!(texts.collect::<String>().trim(), "All is # well.", "{stream}");
+    }
+}
+
+#[test]
 fn each_answer_is_a_message_and_thoughts_are_others() {
     for stream in [true, false] {
         let replies = r#"{reasoning: "hm well", text: "one two"}"#;

@@ -1,0 +1,110 @@
+//! The word by which the model says that it is done: it is meant for the loop, so nobody else sees it.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// A text without the word. A text that does not hold it stays as it is.
+pub(super) fn without(word: &str, text: &Arc<str>) -> Arc<str> {
+    if word.is_empty() || !text.contains(word) { text.clone() } else { text.replace(word, "").trim().into() }
+}
+
+/// Takes the word out of a text that comes in pieces. What may be its beginning is held back until it is known.
+pub(super) struct Sentinel<'a> {
+    word: &'a str,
+    /// So much of the word has come.
+    held: Cell<usize>,
+}
+
+impl<'a> Sentinel<'a> {
+    pub(super) fn new(word: &'a str) -> Sentinel<'a> {
+        Sentinel { word, held: Cell::new(0) }
+    }
+
+    /// Takes a piece in, and shows what is known to be text.
+    pub(super) fn take_in(&self, piece: &str, mut show: impl FnMut(&str)) {
+        let mut show = |text: &str| {
+            if !text.is_empty() {
+                show(text);
+            }
+        };
+        if self.word.is_empty() {
+            return show(piece);
+        }
+        let text: Cow<'_, str> = match self.word.get(..self.held.get()) {
+            None | Some("") => piece.into(),
+            Some(held) => format!("{held}{piece}").into(),
+        };
+        let mut rest = &*text;
+        while let Some((before, behind)) = rest.split_once(self.word) {
+            show(before);
+            rest = behind;
+        }
+        let beginnings = self.word.char_indices().map(|(at, _)| at).rev();
+        // The longest, and at last the empty one, which every text ends with.
+        let held = beginnings.into_iter().find(|at| self.word.get(..*at).is_some_and(|begin| rest.ends_with(begin)));
+        let held = held.unwrap_or_default();
+        self.held.set(held);
+        show(rest.get(..rest.len() - held).unwrap_or(rest));
+    }
+
+    /// The word does not go on: shows what was held back for it.
+    pub(super) fn break_off(&self, show: impl FnOnce(&str)) {
+        match self.word.get(..self.held.replace(0)) {
+            None | Some("") => {}
+            Some(held) => show(held),
+        }
+    }
+
+    /// What has come counts no more.
+    pub(super) fn restart(&self) {
+        self.held.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(word: &str, pieces: &[&str]) -> Vec<String> {
+        let sentinel = Sentinel::new(word);
+        let mut shown = Vec::new();
+        for piece in pieces {
+            sentinel.take_in(piece, |text| shown.push(text.to_owned()));
+        }
+        sentinel.break_off(|text| shown.push(text.to_owned()));
+        shown
+    }
+
+    #[test]
+    fn the_word_is_taken_out_wherever_the_pieces_break() {
+        for (word, text) in [("##DONE##", "a ##DONE## b#"), ("aab", "aaabaab aa"), ("é!", "né né! é"), ("x", "xyx")]
+        {
+            let chars: Vec<String> = text.chars().map(String::from).collect();
+            for mask in 0..1_u32 << (chars.len() - 1).min(12) {
+                let mut pieces = vec![String::new()];
+                for (at, one) in chars.iter().enumerate() {
+                    pieces.last_mut().unwrap().push_str(one);
+                    if mask >> at & 1 == 1 {
+                        pieces.push(String::new());
+                    }
+                }
+                let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+                assert_eq!(shown(word, &pieces).concat(), text.replace(word, ""), "{pieces:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_the_word_is_shown_at_once() {
+        assert_eq!(shown("##DONE##", &["It is", " C#", " and", " #", "#"]), ["It is", " C", "# and", " ", "##"]);
+        assert_eq!(shown("", &["a", "", "b"]), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_text_without_it_is_not_copied() {
+        let text: Arc<str> = " as it is ".into();
+        assert!(Arc::ptr_eq(&without("##DONE##", &text), &text));
+        assert_eq!(&*without("##DONE##", &"well ##DONE##\n".into()), "well");
+    }
+}
