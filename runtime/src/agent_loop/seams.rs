@@ -9,12 +9,14 @@ use super::watch::Seen;
 use super::{LoopState, Run};
 
 impl Run<'_> {
-    /// Passes a seam. Gives how many items were delivered that the model should see.
+    /// Passes a seam. Gives how many items were delivered that the model should see. A loop that was told to stop asks no
+    /// model again, so what waits goes on waiting for one that does.
     pub(super) async fn pass(&self, seam: Seam, state: &mut LoopState) -> Outcome<usize> {
         if seam == Seam::DaemonIdlePre {
             self.let_see(state.iteration, Seen::Idle);
         }
-        let items = self.session.deliver(&self.scope, seam);
+        let is_stopped = self.scope.check().is_err();
+        let items = if is_stopped { Vec::new() } else { self.session.deliver(&self.scope, seam) };
         let delivered = items.len();
         if delivered > 0 {
             // Nobody is told that an item was delivered while a crash could take the record of it.

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use crate::data::Data;
 use crate::hooks::EventKind;
 use crate::message::Message;
-use crate::reminder::bridge::{Mode, QueueError};
+use crate::reminder::bridge::{MessagePayload, Mode, QueueError};
 use crate::seam::{Outcome, Scope, fault};
 
 use super::{Worker, WorkerError, WorkerStatus};
@@ -32,12 +32,13 @@ pub enum GiveError {
     Queue(#[from] QueueError),
 }
 
-/// Gives a worker something to read: a message of the user.
-pub fn give(worker: &Rc<Worker>, text: &Arc<str>, now_ms: u64) -> Result<Given, GiveError> {
+/// Gives a worker something to read: a message of the user, on record before any loop sees it.
+pub fn give(worker: &Rc<Worker>, text: &Arc<str>, scope: &Scope) -> Result<Given, GiveError> {
     match worker.status() {
         WorkerStatus::Running | WorkerStatus::Suspended => {
-            let mut queue = worker.session.queue().lock().unwrap_or_else(PoisonError::into_inner);
-            queue.push_message(Arc::new(Message::user(text.clone())), Mode::FinishStep, now_ms)?;
+            let message = Arc::new(Message::user(text.clone()));
+            let payload = MessagePayload { message, mode: Mode::FinishStep, meta: Data::Nil };
+            worker.session.accept_message(scope, payload)?;
             Ok(Given::Queued)
         }
         _ if worker.is_closed() => Err(closed(worker).into()),

@@ -16,7 +16,6 @@ use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, On, Raise, Wait, codes};
-use runtime::clock::Clock;
 use runtime::seam::{Scope, Tool};
 use runtime::workers::{self, GiveError, Given, Resumption, Worker, WorkerError, WorkerMode, WorkerStatus, begin};
 use std::rc::Rc;
@@ -126,7 +125,8 @@ fn send_input(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     if input.trim().is_empty() {
         return Err(Raise::error(codes::VALUE, "there is nothing in this input").about(1, "blank"));
     }
-    let given = workers::give(&worker, &input, world.clock.now_ms()).map_err(|error| match error {
+    let scope = resumed_scope(cx, &world, &worker);
+    let given = workers::give(&worker, &input, &scope).map_err(|error| match error {
         GiveError::Worker(error) => of_worker(&error).about(0, ""),
         GiveError::Queue(error) => of_queue(&error).about(0, ""),
     })?;
@@ -136,7 +136,6 @@ fn send_input(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         }
         return Ok(Wait::ready(Ok(handle(&worker))));
     }
-    let scope = resumed_scope(cx, &world, &worker);
     Ok(spawned(&Crew::of(cx, &world), Making { worker, scope }))
 }
 
@@ -200,7 +199,7 @@ fn snapshot_path(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<Option<Arc<str
             let message = "this run may not write files, so it has no snapshots";
             return Err(Raise::error(codes::DENIED, message).about(i, "`snapshot_path` is at fault"));
         }
-        path = Some(Arc::from(text));
+        path = Some(here::world(cx)?.path_text(text));
     }
     Ok(path)
 }
@@ -238,16 +237,16 @@ fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<Rc<Wo
         Value::Dict(handle) => handle.dict.get_str("snapshot_path").and_then(Value::as_str),
         _ => None,
     };
-    let Some(path) = path else { return Err(unknown) };
+    let Some(path) = path.map(|path| world.path_text(path)) else { return Err(unknown) };
     // One that was suspended here is still here.
-    if let Some(known) = world.workers.list().into_iter().find(|w| w.snapshot_path().as_deref() == Some(path)) {
+    if let Some(known) = world.workers.list().into_iter().find(|w| w.snapshot_path().as_ref() == Some(&path)) {
         return Ok(known);
     }
     if [Capability::FsRead, Capability::FsWrite].iter().any(|right| cx.isolate.is_denied(*right)) {
         let message = "this run may not read and write files, so it resumes no snapshots";
         return Err(Raise::error(SNAPSHOT, message).about(0, "a snapshot"));
     }
-    restore(cx, world, path, args::opt_dict(args, 3)?, 3)
+    restore(cx, world, &path, args::opt_dict(args, 3)?, 3)
 }
 
 fn resumed(crew: &Crew, worker: Rc<Worker>, scope: Scope, how: Resumption) -> Wait {

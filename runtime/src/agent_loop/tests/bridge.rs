@@ -47,6 +47,26 @@ fn a_late_reminder_prolongs_the_loop_by_one_iteration() {
 }
 
 #[test]
+fn a_loop_that_is_stopped_leaves_what_waits_in_the_queue() {
+    for mode in [Mode::FinishStep, Mode::InterruptImmediate] {
+        let mut bench = Bench::new([says("stopped"), says("seen it")]);
+        let (queue, cancel) = (bench.session.queue().clone(), bench.scope.cancel.clone());
+        *bench.model.meanwhile.borrow_mut() = Some(Box::new(move |count| {
+            if count == 1 {
+                queue.lock().unwrap().push_reminder(spec("wait"), mode, 1_000).unwrap();
+                cancel.cancel("enough");
+            }
+        }));
+        assert_eq!(bench.run().status, LoopStatus::Cancelled, "{mode}");
+        assert_eq!(bench.session.queue().lock().unwrap().pending().len(), 1, "{mode}");
+        assert_eq!(bench.session.transcript().pending_count(), 0, "{mode}");
+        bench.scope.cancel = crate::cancel::Cancel::new();
+        bench.run();
+        assert_eq!(bench.systems()[1], "System reminder:\nwait", "{mode}");
+    }
+}
+
+#[test]
 fn a_late_reminder_does_not_break_the_limit() {
     let mut bench = Bench::new([says("done")]);
     bench.options.max_iterations = 1;
