@@ -104,6 +104,13 @@ impl Peer for AcpPeer {
         self.outbox.room(session_id)
     }
 
+    fn over(&self, session_id: &Arc<str>) {
+        // What the client knows of is told to the end, and forgotten once the client has been told that it is over.
+        if self.outbox.give_up(session_id) {
+            self.used().remove(session_id);
+        }
+    }
+
     fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict> {
         let told = |why: &str| -> Waiting<Verdict> { Box::pin(std::future::ready(Verdict::Unusable(why.into()))) };
         let Some(connection) = self.connection.get() else { return Box::pin(std::future::ready(Verdict::Cancelled)) };

@@ -22,6 +22,9 @@ pub trait Peer: Send + Sync {
 
     /// Asks whether a tool may run. Dropping the future takes the question back.
     fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict>;
+
+    /// The session is over, also one whose opening failed: nothing more of it is shown.
+    fn over(&self, _session_id: &Arc<str>) {}
 }
 
 /// A tool that needs a permission.

@@ -24,6 +24,7 @@ pub(crate) const FULL: &str = "full";
 pub(crate) struct Watcher {
     shown: Mutex<Vec<(Arc<str>, Event)>>,
     rooms: AtomicUsize,
+    over: Mutex<Vec<Arc<str>>>,
     asked: Mutex<Vec<PermissionQuestion>>,
     /// What it says next; nothing means that it never answers.
     verdicts: Mutex<VecDeque<Option<Verdict>>>,
@@ -51,6 +52,11 @@ impl Watcher {
         self.shown.lock().unwrap().clone()
     }
 
+    /// Whether it was told that a session is over.
+    pub(super) fn is_over(&self, id: &str) -> bool {
+        self.over.lock().unwrap().iter().any(|over| over.as_ref() == id)
+    }
+
     /// All that it was asked.
     pub(crate) fn asked(&self) -> Vec<PermissionQuestion> {
         self.asked.lock().unwrap().clone()
@@ -76,6 +82,10 @@ impl Peer for Watcher {
                 std::future::pending::<()>().await;
             }
         })
+    }
+
+    fn over(&self, session_id: &Arc<str>) {
+        self.over.lock().unwrap().push(session_id.clone());
     }
 
     fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict> {

@@ -99,6 +99,7 @@ async fn work(mut opens: mpsc::UnboundedReceiver<Open>, served: &Served, peer: &
                 };
                 load.fetch_sub(1, Ordering::Relaxed);
                 if let Some(mailbox) = boxes.remove(&id) {
+                    peer.over(mailbox.id());
                     over(&mailbox, why);
                 }
             }

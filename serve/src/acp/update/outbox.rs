@@ -17,6 +17,10 @@ use crate::host::{Event, Part, ReminderEvent, Waiting};
 const MOST_EVENTS: usize = 64;
 /// A session with so many bytes waiting has no room.
 const MOST_BYTES: usize = 256 << 10;
+/// So many events, or bytes, are kept of a session that the client does not know of yet: it cannot take any, and the session
+/// does not wait for it.
+const MOST_EARLY_EVENTS: usize = 1_024;
+const MOST_EARLY_BYTES: usize = 1 << 20;
 /// A piece of text is put together up to this many bytes.
 const MOST_PIECE: usize = 16 << 10;
 
@@ -43,6 +47,8 @@ struct Shown {
     bytes: usize,
     /// Nothing until the client knows the session.
     updates: Option<Updates>,
+    /// How many events were not kept until then.
+    left_out: usize,
     is_due: bool,
     room: Arc<Notify>,
 }
@@ -55,6 +61,10 @@ impl Shown {
 
     /// Puts an event behind the others, a piece of a text to the piece before it.
     fn put(&mut self, event: Event) {
+        if self.updates.is_none() && (self.waiting.len() >= MOST_EARLY_EVENTS || self.bytes >= MOST_EARLY_BYTES) {
+            self.left_out += 1;
+            return;
+        }
         self.bytes += weight(&event);
         let alone = match self.waiting.back_mut() {
             Some(last) => join(last, event),
@@ -86,7 +96,13 @@ impl Outbox {
     pub fn open(&self, session_id: &Arc<str>, cwd: PathBuf) {
         let mut state = self.state();
         let updates = Updates::new(session_id.clone(), cwd, state.wants);
-        state.sessions.entry(session_id.clone()).or_default().updates = Some(updates);
+        let shown = state.sessions.entry(session_id.clone()).or_default();
+        shown.updates = Some(updates);
+        match std::mem::take(&mut shown.left_out) {
+            0 => {}
+            n => shown
+                .put(Event::Status(format!("{n} more things that were shown while it was opened are left out").into())),
+        }
         state.make_due(session_id);
         drop(state);
         self.more.notify_one();
@@ -101,6 +117,15 @@ impl Outbox {
         if let Some(shown) = closed {
             shown.room.notify_waiters();
         }
+    }
+
+    /// A session is over. False where the client knows it: that is told the rest first, and [`Outbox::close`] follows.
+    pub fn give_up(&self, session_id: &Arc<str>) -> bool {
+        let is_known = self.state().sessions.get(session_id).is_some_and(|shown| shown.updates.is_some());
+        if !is_known {
+            self.close(session_id);
+        }
+        !is_known
     }
 
     /// Puts in what a session shows, in order. Never waits.
@@ -323,6 +348,39 @@ mod tests {
         };
         while outbox.send_next(&mut note) {}
         assert_eq!(sent, ["a0", "b0", "a1", "b1", "a2", "b2"]);
+    }
+
+    #[test]
+    fn what_is_shown_before_the_client_knows_is_bounded_and_what_is_left_out_is_told() {
+        let (outbox, session) = (Arc::new(Outbox::new(Wants::default())), Arc::from("s"));
+        for n in 0..MOST_EARLY_EVENTS + 7 {
+            outbox.show(&session, text(&n.to_string(), "x"));
+        }
+        assert!(is_ready(&mut outbox.room(&session)), "nobody waits for a client that cannot take anything");
+        outbox.open(&session, "/".into());
+        outbox.show(&session, text("m", "on"));
+        let sent = texts(&outbox, &session);
+        assert_eq!(sent.len(), MOST_EARLY_EVENTS + 2);
+        let left_out = &sent[MOST_EARLY_EVENTS];
+        assert!(left_out.contains("7 more things that were shown while it was opened are left out"), "{left_out}");
+
+        for n in 0..3 {
+            outbox.show(&Arc::from("long"), text(&n.to_string(), &"x".repeat(MOST_EARLY_BYTES)));
+        }
+        outbox.open(&Arc::from("long"), "/".into());
+        assert_eq!(texts(&outbox, &Arc::from("long")).len(), 2);
+    }
+
+    #[test]
+    fn a_session_whose_opening_failed_leaves_nothing_behind() {
+        let (outbox, known, unknown) = (Outbox::new(Wants::default()), Arc::from("known"), Arc::from("unknown"));
+        outbox.open(&known, "/".into());
+        for session in [&known, &unknown] {
+            outbox.show(session, text("m", "x"));
+        }
+        assert!(!outbox.give_up(&known) && outbox.give_up(&unknown));
+        assert_eq!(texts(&outbox, &known), ["x"]);
+        assert!(outbox.state().sessions.keys().eq([&known]));
     }
 
     #[test]

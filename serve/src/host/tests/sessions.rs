@@ -210,6 +210,22 @@ fn a_session_that_panics_breaks_off_alone() {
 }
 
 #[test]
+fn the_peer_is_told_of_each_session_that_is_over_also_where_its_opening_failed() {
+    let (host, watcher) = host("if agent_session_current_id() == \"bad\" { throw \"no\" }\npipeline default() {}", 1);
+    front(async {
+        host.open(named("good")).await.unwrap();
+        assert!(host.open(named("bad")).await.is_err());
+        // The workers take one thing after the other.
+        while !watcher.is_over("bad") {
+            tokio::task::yield_now().await;
+        }
+        assert!(!watcher.is_over("good"));
+        host.close("good").await.unwrap();
+        assert!(watcher.is_over("good"));
+    });
+}
+
+#[test]
 fn a_session_is_not_charged_for_what_another_of_its_worker_holds() {
     let text = "var held = []\n\
                 pipeline default(task) { held = held.push(\"x\".repeat(20000000)); return \"${held.count()}\" }";
