@@ -26,6 +26,8 @@ use signals::Signals;
 /// Watches files below folders, or those that globs mean.
 pub struct FileWatch {
     written: Vec<Arc<str>>,
+    /// Where relative patterns begin in a session without an anchor; nothing for the folder of the process.
+    folder: Option<PathBuf>,
     state: RefCell<Option<State>>,
 }
 
@@ -44,7 +46,13 @@ impl FileWatch {
     /// A pattern that is blank or no glob; nothing but exclusions.
     pub fn new(patterns: Vec<Arc<str>>) -> Result<FileWatch, PatternError> {
         Patterns::read(&patterns, Path::new("."))?;
-        Ok(FileWatch { written: patterns, state: RefCell::default() })
+        Ok(FileWatch { written: patterns, folder: None, state: RefCell::default() })
+    }
+
+    /// Relative patterns begin there, in a session without an anchor.
+    #[must_use]
+    pub fn below(self, folder: Option<PathBuf>) -> FileWatch {
+        FileWatch { folder, ..self }
     }
 
     async fn start(&self, anchor: Option<&str>) -> Seen {
@@ -52,7 +60,8 @@ impl FileWatch {
         if self.state.borrow().is_some() {
             return Seen::default();
         }
-        let base = anchor.map_or_else(|| std::env::current_dir().unwrap_or_default(), PathBuf::from);
+        let base = anchor.map(PathBuf::from).or_else(|| self.folder.clone());
+        let base = base.unwrap_or_else(|| std::env::current_dir().unwrap_or_default());
         let base = base.canonicalize().unwrap_or(base);
         let Ok(patterns) = Patterns::read(&self.written, &base) else { return Seen::default() };
         let patterns = Arc::new(patterns);

@@ -4,6 +4,7 @@
 //! first run begins with none. A `resume_path` of another file is taken up once, as the snapshot of a worker is.
 
 use crate::fault::{of_session, of_snapshot, to_raise};
+use crate::here;
 use crate::options::Reader;
 use crate::workers::recipe_of;
 use crate::world::World;
@@ -42,7 +43,7 @@ pub(crate) fn plan(cx: &Cx<'_>, options: &Reader<'_>, system: Option<&str>) -> R
             let raise = Raise::error(codes::VALUE, format!("`{key}` is blank"));
             return Err(raise.about(options.arg(), format!("`{key}` is at fault")));
         }
-        Ok(path)
+        path.map(|path| Ok(here::world(cx)?.path_text(&path))).transpose()
     };
     let (to, from) = (path("persist_path")?, path("resume_path")?);
     permitted(cx, options, to.is_some(), from.is_some())?;

@@ -30,6 +30,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
 /// Shown what happens in loops, as it happens.
 pub type Live = Rc<dyn Fn(Sight<'_>)>;
@@ -130,6 +131,20 @@ impl World {
     pub(crate) fn current_session(&self) -> Option<Rc<Session>> {
         let hosting = self.hosting.as_ref()?;
         self.sessions.get(&hosting.session_id).ok()
+    }
+
+    /// Where a path of the script leads to: a relative one begins in the folder that the served session works in, else in that
+    /// of the process.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        match self.hosting.as_ref().and_then(|hosting| hosting.cwd.as_ref()) {
+            Some(cwd) => cwd.join(path),
+            None => path.into(),
+        }
+    }
+
+    /// The same as a text, for what keeps paths as texts.
+    pub(crate) fn path_text(&self, path: &str) -> Arc<str> {
+        self.path(path).to_string_lossy().into()
     }
 
     /// Whether somebody has told the run to stop.

@@ -2,6 +2,7 @@
 
 mod ask;
 mod cancel;
+mod folder;
 mod inbox;
 mod permission;
 mod prompt;

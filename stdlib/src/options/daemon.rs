@@ -1,6 +1,7 @@
 //! What a daemon is told: how long it sleeps, what it watches.
 
 use super::Reader;
+use crate::here;
 use lang::builtins::Capability;
 use lang::value::{Value, article};
 use lang::vm::{Cx, Raise, codes};
@@ -59,5 +60,6 @@ fn watch(cx: &Cx<'_>, options: &Reader<'_>) -> Result<Option<Rc<dyn Watch>>, Box
         return Err(at(Raise::error(codes::DENIED, message)).help("run without `--deny` for it, or watch nothing"));
     }
     let watch = FileWatch::new(patterns).map_err(|error| at(Raise::error(codes::VALUE, error.to_string())))?;
-    Ok(Some(Rc::new(watch)))
+    let folder = here::world(cx)?.hosting.as_ref().and_then(|hosting| hosting.cwd.clone());
+    Ok(Some(Rc::new(watch.below(folder))))
 }

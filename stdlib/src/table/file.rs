@@ -1,11 +1,12 @@
-//! Files.
+//! Files. Errors name a path as the script has written it.
 
+use crate::here;
 use lang::builtins::{Capability, args};
 use lang::value::Value;
 use lang::vm::{Cx, Raise, codes};
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::PathBuf;
 
 const READ: &[Capability] = &[Capability::FsRead];
 const WRITE: &[Capability] = &[Capability::FsWrite];
@@ -40,11 +41,16 @@ fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
     Raise::error(codes::OUTSIDE, format!("cannot {verb} `{path}`: {why}")).about(0, "").field("path", path)
 }
 
+/// Where the path among the arguments leads to.
+fn place(cx: &Cx<'_>, args: &[Value]) -> Result<PathBuf, Box<Raise>> {
+    Ok(here::world(cx)?.path(args::str(args, 0)?.as_str()))
+}
+
 fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let path = args::str(args, 0)?;
-    let size = fs::metadata(path.as_str()).map_err(|e| failed("read", path, &e))?.len();
+    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
+    let size = fs::metadata(&place).map_err(|e| failed("read", path, &e))?.len();
     cx.check_size(usize::try_from(size).ok())?;
-    let bytes = fs::read(path.as_str()).map_err(|e| failed("read", path, &e))?;
+    let bytes = fs::read(&place).map_err(|e| failed("read", path, &e))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Value::from(text)),
         Err(e) => {
@@ -55,42 +61,42 @@ fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     }
 }
 
-fn write_file(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let path = args::str(args, 0)?;
-    fs::write(path.as_str(), args::str(args, 1)?.as_bytes()).map_err(|e| failed("write", path, &e))?;
+fn write_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
+    fs::write(place, args::str(args, 1)?.as_bytes()).map_err(|e| failed("write", path, &e))?;
     Ok(Value::Nil)
 }
 
-fn append_file(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let path = args::str(args, 0)?;
+fn append_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
     let text = args::str(args, 1)?;
-    let file = fs::OpenOptions::new().append(true).create(true).open(path.as_str());
+    let file = fs::OpenOptions::new().append(true).create(true).open(place);
     file.and_then(|mut f| f.write_all(text.as_bytes())).map_err(|e| failed("append to", path, &e))?;
     Ok(Value::Nil)
 }
 
-fn file_exists(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::Bool(Path::new(args::str(args, 0)?.as_str()).exists()))
+fn file_exists(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    Ok(Value::Bool(place(cx, args)?.exists()))
 }
 
-fn list_dir(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let path = args::str(args, 0)?;
-    let entries = fs::read_dir(path.as_str()).map_err(|e| failed("list", path, &e))?;
+fn list_dir(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
+    let entries = fs::read_dir(place).map_err(|e| failed("list", path, &e))?;
     let mut names: Vec<String> =
         entries.filter_map(Result::ok).map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(Value::from(names))
 }
 
-fn mkdir(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let path = args::str(args, 0)?;
-    fs::create_dir_all(path.as_str()).map_err(|e| failed("make", path, &e))?;
+fn mkdir(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
+    fs::create_dir_all(place).map_err(|e| failed("make", path, &e))?;
     Ok(Value::Nil)
 }
 
-fn delete_file(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let path = args::str(args, 0)?;
-    fs::remove_file(path.as_str()).map_err(|e| failed("delete", path, &e))?;
+fn delete_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
+    fs::remove_file(place).map_err(|e| failed("delete", path, &e))?;
     Ok(Value::Nil)
 }
 

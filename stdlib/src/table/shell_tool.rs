@@ -4,6 +4,7 @@ use super::file_tools::native_tool;
 use crate::clock::RunClock;
 use crate::here;
 use crate::options::Reader;
+use crate::world::World;
 use lang::builtins::Capability;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, codes};
@@ -13,6 +14,7 @@ use runtime::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
 use std::fs;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 mod line;
@@ -31,7 +33,7 @@ const MOST_OUTPUT: usize = 64 << 10;
 
 fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let options = Reader::shell_tool(args, 0)?;
-    let rules = rules(&options)?;
+    let rules = rules(&options, &*here::world(cx)?)?;
     let limits = Limits {
         timeout_ms: options.count("timeout_ms")?.unwrap_or(TIMEOUT_MS),
         most: options.count("max_output")?.unwrap_or(MOST_OUTPUT),
@@ -42,11 +44,13 @@ fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     Ok(native_tool(Rc::new(ShellTool { spec, rules, limits, clock: here::world(cx)?.clock.clone() })))
 }
 
-fn rules(options: &Reader<'_>) -> Result<Rules, Box<Raise>> {
+fn rules(options: &Reader<'_>, world: &World) -> Result<Rules, Box<Raise>> {
     let wrong =
         |code, why: String, key: &str| Raise::error(code, why).about(options.arg(), format!("`{key}` is at fault"));
     let root = options.text("root")?.unwrap_or_default();
-    let root = fs::canonicalize(root.as_ref())
+    // Nothing is no folder, not the one that all begin in.
+    let place = if root.is_empty() { PathBuf::new() } else { world.path(&root) };
+    let root = fs::canonicalize(place)
         .and_then(|path| if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) })
         .map_err(|e| wrong(codes::OUTSIDE, format!("the root `{root}` cannot be used: {e}"), "root"))?;
     let mut allow = Vec::new();

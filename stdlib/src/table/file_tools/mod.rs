@@ -24,6 +24,7 @@ use runtime::message::{ToolCall, ToolSpec};
 use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
 use specs::Kind;
 use std::any::Any;
+use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
@@ -69,7 +70,10 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     }
     let path = options.get_str("root").and_then(Value::as_str).unwrap_or("").to_owned();
     let read_only = options.get_str("read_only").is_some_and(Value::truthy);
-    let root = Root::open(&path).map_err(|why| {
+    let world = here::world(cx)?;
+    // Nothing is no folder, not the one that all begin in.
+    let place = if path.is_empty() { PathBuf::new() } else { world.path(&path) };
+    let root = Root::open(&place).map_err(|why| {
         Raise::error(codes::OUTSIDE, format!("the root `{path}` cannot be used: {why}")).about(0, "`root` is at fault")
     })?;
     if !read_only && cx.isolate.is_denied(Capability::FsWrite) {
@@ -77,7 +81,7 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
             format!("`file_tools` needs the right `{}`, which this run was denied", Capability::FsWrite.name());
         return Err(Raise::error(codes::DENIED, message).help("leave the writing tools out with `read_only: true`"));
     }
-    let (root, world) = (Rc::new(root), Rc::downgrade(&here::world(cx)?));
+    let (root, world) = (Rc::new(root), Rc::downgrade(&world));
     let mut tools = Dict::new();
     for kind in Kind::ALL.into_iter().filter(|kind| !(read_only && kind.writes())) {
         let tool = FileTool { spec: kind.spec(&root.path), kind, root: root.clone(), world: world.clone() };

@@ -7,6 +7,7 @@ use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, mkdirat};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 /// The longest path and the longest name, in bytes.
 const LONGEST_PATH: usize = 4096;
@@ -29,7 +30,7 @@ const FOLDER: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_N
 
 impl Root {
     /// Takes hold of a folder. It stays this one, whatever its path leads to later.
-    pub(super) fn open(path: &str) -> Result<Root, String> {
+    pub(super) fn open(path: &Path) -> Result<Root, String> {
         // A root that is itself a link is what the author means.
         let real = std::fs::canonicalize(path).map_err(|e| crate::system::reason(&e, "folder"))?;
         let file = File::open(&real).map_err(|e| crate::system::reason(&e, "folder"))?;
