@@ -1,13 +1,24 @@
-//! What those who follow a task are told of it. Each has a bounded buffer of its own: who does not take what is told is cut off,
-//! and the task never waits.
+//! What those who follow a task are told of it, with bounds: who does not take what is told is cut off, and the task never
+//! waits.
+//!
+//! - [`Feed`]: all who follow one task; what they have yet to take lies in one `window`, shared by them.
+//! - [`Subscription`]: one who follows.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+mod chunks;
+mod subscription;
+mod window;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stdlib::a2a::Frame;
-use tokio::sync::mpsc;
+use tokio::sync::Notify;
 
 use crate::host::ReminderEvent;
+
+pub use subscription::Subscription;
+pub use window::{MAX_CONTENT, MAX_THINGS};
+use window::Window;
 
 /// What is told of a task.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,66 +33,62 @@ pub enum Told {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// Something is told; whether it is the last.
-    Told(Told, bool),
+    Told(Arc<Told>, bool),
     /// What came was not taken fast enough, and nothing more is told.
     Lagged,
 }
 
-/// The most things that wait for one who follows.
-const MOST: usize = 256;
-
-/// All who follow one task.
+/// All who follow one task. Dropping it ends what they are told.
 #[derive(Default)]
-pub struct Feed(Mutex<Vec<Follower>>);
+pub struct Feed(Arc<Shared>);
 
-struct Follower {
-    told: mpsc::Sender<Next>,
-    lagged: Arc<AtomicBool>,
+#[derive(Default)]
+struct Shared {
+    window: Mutex<Window>,
+    /// How many follow; read without the lock, so that telling nobody costs nothing.
+    followers: AtomicUsize,
+    news: Notify,
+}
+
+impl Shared {
+    /// A poisoned lock is taken all the same: no operation leaves the window half changed.
+    fn window(&self) -> MutexGuard<'_, Window> {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Feed {
-    /// One more follows; it is told `first` before anything else, and where that is the last nothing more.
+    /// One more follows; it is told `first` before anything else, and where that is the last nothing more. Nothing may be told
+    /// between looking up what `first` says and this call, so a caller holds a lock over both.
+    #[must_use]
     pub fn follow(&self, first: Frame, is_last: bool) -> Subscription {
-        let (told, found) = mpsc::channel(MOST);
-        let lagged = Arc::<AtomicBool>::default();
-        // There is room for the first.
-        let _ = told.try_send(Next::Told(Told::Frame(first), is_last));
-        if !is_last {
-            self.lock().push(Follower { told, lagged: lagged.clone() });
-        }
-        Subscription { found, lagged }
+        Subscription::new(self.0.clone(), first, is_last)
     }
 
-    /// Tells all. Never waits. After the last all subscriptions that there are end; who follows later is told what comes then
-    /// (a task that waits for its caller ends the streams, and goes on).
+    /// Tells all. Never waits, whatever they do. After the last all subscriptions that there are end; who follows later is told
+    /// what comes then (a task that waits for its caller ends the streams, and goes on).
     pub fn tell(&self, told: &Told, is_last: bool) {
-        self.lock().retain(|follower| match follower.told.try_send(Next::Told(told.clone(), is_last)) {
-            Ok(()) => !is_last,
-            Err(mpsc::error::TrySendError::Closed(_)) => false,
-            Err(mpsc::error::TrySendError::Full(_)) => {
-                follower.lagged.store(true, Ordering::Release);
-                false
-            }
-        });
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Follower>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// One who follows a task. Dropping it ends that, and nothing else.
-pub struct Subscription {
-    found: mpsc::Receiver<Next>,
-    lagged: Arc<AtomicBool>,
-}
-
-impl Subscription {
-    /// What comes next; nothing after the last.
-    pub async fn next(&mut self) -> Option<Next> {
-        match self.found.recv().await {
-            None if self.lagged.swap(false, Ordering::AcqRel) => Some(Next::Lagged),
-            next => next,
+        if !self.is_followed() {
+            return;
         }
+        let told = Arc::new(told.clone());
+        self.0.window().push(told, is_last);
+        self.0.news.notify_waiters();
+    }
+
+    /// Whether anybody follows. What is told when nobody does is told to nobody, so it need not be made.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.0.followers.load(Ordering::Acquire) > 0
     }
 }
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.0.window().end();
+        self.0.news.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,395 @@
+use std::sync::atomic::AtomicUsize;
+use std::task::{Context, Wake, Waker};
+
+use futures_util::FutureExt;
+use proptest::prelude::*;
+use runtime::data::Data;
+use stdlib::a2a::{
+    Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, text_of,
+};
+
+use super::*;
+
+fn status(state: TaskState) -> Status {
+    Status { state, message: None, at_ms: None }
+}
+
+fn task() -> Frame {
+    Frame::Task(Arc::new(Task {
+        id: "t".into(),
+        context_id: "c".into(),
+        status: status(TaskState::Working),
+        artifacts: Vec::new(),
+        history: Vec::new(),
+        metadata: Data::Nil,
+    }))
+}
+
+fn said(text: &str) -> Told {
+    let message = Message::new(Role::Agent, "m", vec![Part::text(text)]);
+    Told::Frame(Frame::Status(StatusUpdate {
+        task_id: "t".into(),
+        context_id: "c".into(),
+        status: Status { message: Some(message.into()), ..status(TaskState::Working) },
+        metadata: Data::Nil,
+    }))
+}
+
+fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> Told {
+    let artifact = Artifact {
+        artifact_id: id.into(),
+        name: Some(id.into()),
+        description: None,
+        parts: vec![part],
+        metadata: Data::Nil,
+        extensions: Vec::new(),
+    };
+    Told::Frame(Frame::Artifact(ArtifactUpdate {
+        task_id: "t".into(),
+        context_id: "c".into(),
+        artifact: artifact.into(),
+        append,
+        last_chunk,
+        metadata: Data::Nil,
+    }))
+}
+
+fn text(id: &str, text: &str, append: bool) -> Told {
+    chunk(id, Part::text(text), append, false)
+}
+
+/// One who follows and has been told the task.
+fn following(feed: &Feed) -> Subscription {
+    let mut subscription = feed.follow(task(), false);
+    assert_eq!(now(&mut subscription), Some(Next::Told(Arc::new(Told::Frame(task())), false)));
+    subscription
+}
+
+/// What there is for it now; it panics where there is nothing yet.
+fn now(subscription: &mut Subscription) -> Option<Next> {
+    subscription.next().now_or_never().expect("something is told")
+}
+
+fn told(subscription: &mut Subscription) -> Arc<Told> {
+    match now(subscription) {
+        Some(Next::Told(told, _)) => told,
+        other => panic!("{other:?} is told"),
+    }
+}
+
+fn nothing_yet(subscription: &mut Subscription) -> bool {
+    subscription.next().now_or_never().is_none()
+}
+
+fn kept(feed: &Feed) -> (usize, usize) {
+    feed.0.window().kept()
+}
+
+#[test]
+fn all_are_told_the_same_in_order_and_share_it() {
+    let feed = Feed::default();
+    let mut both = [following(&feed), following(&feed)];
+    for n in 0..10 {
+        feed.tell(&said(&n.to_string()), n == 9);
+    }
+    for n in 0..10 {
+        let [one, two] = both.each_mut().map(told);
+        assert_eq!(*one, said(&n.to_string()));
+        assert!(Arc::ptr_eq(&one, &two));
+    }
+    assert_eq!(both.each_mut().map(now), [None, None]);
+    assert_eq!(kept(&feed), (0, 0));
+}
+
+#[test]
+fn the_last_ends_who_follows_and_not_who_follows_later() {
+    let feed = Feed::default();
+    let mut before = following(&feed);
+    feed.tell(&text("a", "before", false), false);
+    feed.tell(&said("end"), true);
+    let mut after = following(&feed);
+    feed.tell(&text("a", "after", false), false);
+    assert_eq!(*told(&mut before), text("a", "before", false));
+    assert_eq!(now(&mut before), Some(Next::Told(said("end").into(), true)));
+    assert_eq!((now(&mut before), now(&mut before)), (None, None));
+    assert_eq!(*told(&mut after), text("a", "after", false));
+    assert!(nothing_yet(&mut after));
+    let mut over = feed.follow(task(), true);
+    assert_eq!(now(&mut over), Some(Next::Told(Told::Frame(task()).into(), true)));
+    assert_eq!(now(&mut over), None);
+}
+
+#[test]
+fn chunks_are_joined_for_who_has_not_read_them() {
+    let feed = Feed::default();
+    let (mut slow, mut quick) = (following(&feed), following(&feed));
+    let pieces = ["a", "b", "c", "d"];
+    for (n, piece) in pieces.into_iter().enumerate() {
+        feed.tell(&text("answer", piece, n > 0), false);
+        if n < 2 {
+            assert_eq!(*told(&mut quick), text("answer", piece, n > 0));
+        }
+    }
+    assert_eq!(*told(&mut slow), text("answer", "abcd", false));
+    assert_eq!(*told(&mut quick), text("answer", "cd", true));
+    assert!(nothing_yet(&mut slow) && nothing_yet(&mut quick));
+    assert_eq!(kept(&feed), (0, 0));
+}
+
+#[test]
+fn chunks_are_joined_with_their_like_only() {
+    let feed = Feed::default();
+    let mut slow = following(&feed);
+    let all = [
+        text("a", "1", false),
+        text("b", "2", true),
+        said("between"),
+        text("b", "3", true),
+        chunk("b", Part::data(Data::Int(4)), true, false),
+        text("b", "5", true),
+        chunk("b", Part::text("6"), true, true),
+    ];
+    all.iter().for_each(|told| feed.tell(told, false));
+    for expected in &all {
+        assert_eq!(&*told(&mut slow), expected);
+    }
+}
+
+#[test]
+fn a_new_beginning_takes_the_place_of_what_waits() {
+    let feed = Feed::default();
+    let mut slow = following(&feed);
+    for (id, piece, append) in [("a", "old", false), ("b", "other", false), ("a", "older", true), ("a", "new", false)] {
+        feed.tell(&text(id, piece, append), false);
+    }
+    assert_eq!(*told(&mut slow), text("b", "other", false));
+    assert_eq!(*told(&mut slow), text("a", "new", false));
+    assert!(nothing_yet(&mut slow));
+}
+
+#[test]
+fn who_does_not_take_what_is_told_lags_once_and_holds_up_nobody() {
+    let feed = Feed::default();
+    let (mut slow, mut quick) = (following(&feed), following(&feed));
+    for n in 0..=MAX_THINGS {
+        feed.tell(&said(&n.to_string()), false);
+        assert_eq!(*told(&mut quick), said(&n.to_string()));
+    }
+    assert_eq!(now(&mut slow), Some(Next::Lagged));
+    assert_eq!((now(&mut slow), now(&mut slow)), (None, None));
+    assert_eq!(kept(&feed), (0, 0), "nobody else waits for it");
+    feed.tell(&said("on"), true);
+    assert_eq!(*told(&mut quick), said("on"));
+}
+
+#[test]
+fn as_many_as_fit_wait() {
+    let feed = Feed::default();
+    let mut slow = following(&feed);
+    for n in 0..MAX_THINGS {
+        feed.tell(&said(&n.to_string()), false);
+    }
+    assert_eq!(*told(&mut slow), said("0"));
+}
+
+#[test]
+fn content_is_bounded_in_pieces_and_joined() {
+    let feed = Feed::default();
+    let (mut slow, piece) = (following(&feed), "x".repeat(MAX_CONTENT / 4));
+    for n in 0..64 {
+        feed.tell(&text("a", &piece, n > 0), false);
+        assert!(kept(&feed).1 <= MAX_CONTENT, "{:?}", kept(&feed));
+    }
+    assert_eq!(now(&mut slow), Some(Next::Lagged));
+    let mut slow = following(&feed);
+    for n in 0..64 {
+        feed.tell(&said(&piece), false);
+        assert!(kept(&feed).1 <= MAX_CONTENT, "{n}");
+    }
+    assert_eq!(now(&mut slow), Some(Next::Lagged));
+    drop(slow);
+    assert_eq!(kept(&feed), (0, 0));
+}
+
+#[test]
+fn one_thing_may_be_as_large_as_it_is() {
+    let feed = Feed::default();
+    let (mut slow, large) = (following(&feed), "x".repeat(3 * MAX_CONTENT));
+    feed.tell(&text("a", &large, true), false);
+    assert_eq!(*told(&mut slow), text("a", &large, true));
+    for id in ["a", "b"] {
+        feed.tell(&chunk(id, Part::text(&*large), false, true), false);
+    }
+    assert!(kept(&feed).1 == 0, "the task holds a whole artifact anyway");
+    assert_eq!(*told(&mut slow), chunk("a", Part::text(&*large), false, true));
+}
+
+#[test]
+fn dropping_frees_at_once() {
+    let feed = Feed::default();
+    let (gone, stays) = (following(&feed), following(&feed));
+    feed.tell(&said("x"), false);
+    assert_eq!(kept(&feed).0, 1);
+    drop(gone);
+    assert!(feed.is_followed() && kept(&feed).0 == 1);
+    drop(stays);
+    assert!(!feed.is_followed() && kept(&feed) == (0, 0));
+    feed.tell(&said("y"), false);
+    assert_eq!(kept(&feed), (0, 0), "nobody is told");
+}
+
+#[test]
+fn a_feed_that_is_dropped_ends_what_is_told() {
+    let feed = Feed::default();
+    let mut follower = following(&feed);
+    feed.tell(&said("x"), false);
+    drop(feed);
+    assert_eq!(*told(&mut follower), said("x"));
+    assert_eq!(now(&mut follower), None);
+}
+
+#[test]
+fn who_waits_is_woken() {
+    struct Count(AtomicUsize);
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let count = Arc::new(Count(AtomicUsize::new(0)));
+    let waker = Waker::from(count.clone());
+    let (feed, mut all) = (Feed::default(), Vec::new());
+    let mut followers: Vec<_> = (0..1_000).map(|_| following(&feed)).collect();
+    for follower in &mut followers {
+        let mut next = Box::pin(follower.next());
+        assert!(next.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
+        all.push(next);
+    }
+    feed.tell(&said("x"), false);
+    feed.tell(&said("y"), false);
+    assert_eq!(count.0.load(Ordering::SeqCst), 1_000, "each once");
+    assert!(all.into_iter().all(|next| next.now_or_never().is_some()));
+}
+
+#[tokio::test]
+async fn another_thread_tells() {
+    let feed = Feed::default();
+    let mut follower = following(&feed);
+    let teller = std::thread::spawn(move || {
+        for n in 0..500 {
+            feed.tell(&said(&n.to_string()), n == 499);
+        }
+        feed
+    });
+    for n in 0..500 {
+        let Some(Next::Told(told, is_last)) = follower.next().await else { panic!("{n} is told") };
+        assert_eq!((&*told, is_last), (&said(&n.to_string()), n == 499));
+    }
+    assert_eq!(follower.next().await, None);
+    drop(teller.join());
+}
+
+/// What a task comes to, as its worker has it and as one who follows makes it of what is told.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Made {
+    artifacts: Vec<(Arc<str>, Vec<Part>)>,
+    said: Vec<String>,
+}
+
+impl Made {
+    fn take(&mut self, told: &Told) {
+        match told {
+            Told::Frame(Frame::Status(update)) => self.said.extend(update.status.message.iter().map(|m| m.text())),
+            Told::Frame(Frame::Artifact(update)) => self.take_artifact(update),
+            Told::Frame(Frame::Task(_) | Frame::Message(_)) | Told::Reminder(_) => {}
+        }
+    }
+
+    fn take_artifact(&mut self, update: &ArtifactUpdate) {
+        let id = &update.artifact.artifact_id;
+        let at = self.artifacts.iter().position(|(known, _)| known == id).unwrap_or_else(|| {
+            self.artifacts.push((id.clone(), Vec::new()));
+            self.artifacts.len() - 1
+        });
+        let parts = &mut self.artifacts[at].1;
+        if !update.append {
+            parts.clear();
+        }
+        for part in &update.artifact.parts {
+            match (&part.content, parts.last_mut()) {
+                // Where one text ends and the next begins is nothing that a chunk says.
+                (Content::Text(more), Some(last @ Part { content: Content::Text(_), .. })) => {
+                    *last = Part::text(format!("{}{more}", text_of(std::slice::from_ref(last))));
+                }
+                _ => parts.push(part.clone()),
+            }
+        }
+    }
+
+    /// The order in which artifacts were first seen is lost where their beginnings were replaced.
+    fn sorted(mut self) -> Made {
+        self.artifacts.sort_by(|(one, _), (two, _)| one.cmp(two));
+        self
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Tell(Told),
+    /// So many of what waits are read by this one.
+    Read(usize, usize),
+    Drop(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let id = prop_oneof![Just("a"), Just("b")];
+    let step = prop_oneof![
+        6 => (id.clone(), "[a-zé]{0,4}", prop::bool::weighted(0.8), prop::bool::weighted(0.1))
+            .prop_map(|(id, text, append, last)| Step::Tell(chunk(id, Part::text(text), append, last))),
+        1 => (id, 0..9_i64).prop_map(|(id, n)| Step::Tell(chunk(id, Part::data(Data::Int(n)), true, false))),
+        2 => "[a-z]{1,3}".prop_map(|text| Step::Tell(said(&text))),
+        4 => (0..4_usize, 0..6_usize).prop_map(|(who, many)| Step::Read(who, many)),
+        1 => (0..4_usize).prop_map(Step::Drop),
+    ];
+    prop::collection::vec(step, 0..200)
+}
+
+fn read(subscription: &mut Subscription, made: &mut Made, most: usize) {
+    for _ in 0..most {
+        match subscription.next().now_or_never() {
+            Some(Some(Next::Told(told, _))) => made.take(&told),
+            Some(Some(Next::Lagged)) => panic!("so few fit"),
+            Some(None) | None => return,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn who_follows_comes_to_what_the_task_has_made(steps in steps()) {
+        let (feed, mut made) = (Feed::default(), Made::default());
+        let mut followers: Vec<_> = (0..4).map(|_| Some((following(&feed), Made::default()))).collect();
+        for step in steps {
+            match step {
+                Step::Tell(told) => {
+                    feed.tell(&told, false);
+                    made.take(&told);
+                }
+                Step::Read(who, most) => {
+                    if let Some((subscription, made)) = &mut followers[who] {
+                        read(subscription, made, most);
+                    }
+                }
+                // One follows to the end, and reads only there.
+                Step::Drop(who) => followers[who.max(1)] = None,
+            }
+        }
+        feed.tell(&said("end"), true);
+        made.take(&said("end"));
+        for (mut subscription, mut reconstructed) in followers.into_iter().flatten() {
+            read(&mut subscription, &mut reconstructed, usize::MAX);
+            prop_assert_eq!(reconstructed.sorted(), made.clone().sorted());
+        }
+        prop_assert_eq!(kept(&feed), (0, 0));
+    }
+}
