@@ -18,24 +18,26 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// Begins with an update that others can be joined to: more may come of its artifact, and it is nothing but text.
+    /// Begins with an update that others can be joined to: more may come of its artifact, and it is a piece of text.
     pub(super) fn begin(told: &Arc<Told>) -> Option<Chunks> {
-        let (_, text) = joinable(told)?;
+        let (_, text) = joinable(told).filter(|(_, text)| !text.is_empty())?;
         Some(Chunks { text: text.to_owned(), first: told.clone(), last: (0, told.clone()) })
     }
 
-    /// Joins the next update, where it goes on with this text and both together have at most `room` bytes.
-    pub(super) fn join(&mut self, told: &Arc<Told>, room: usize) -> bool {
-        let Some((update, text)) = joinable(told) else { return false };
+    /// Joins the next update, where it goes on with this text and both together have at most `room` bytes: how many it adds.
+    pub(super) fn join(&mut self, told: &Arc<Told>, room: usize) -> Option<usize> {
+        let (update, text) = joinable(told)?;
         let goes_on = update.append
             && self.artifact_id() == Some(&update.artifact.artifact_id)
             && update.artifact.metadata.is_nil();
         if !goes_on || self.text.len() + text.len() > room {
-            return false;
+            return None;
         }
-        self.last = (self.text.len(), told.clone());
-        self.text.push_str(text);
-        true
+        if !text.is_empty() {
+            self.last = (self.text.len(), told.clone());
+            self.text.push_str(text);
+        }
+        Some(text.len())
     }
 
     /// The artifact that the text belongs to.

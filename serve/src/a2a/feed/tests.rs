@@ -50,6 +50,7 @@ fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> Told {
         artifact: artifact.into(),
         append,
         last_chunk,
+        index: None,
         metadata: Data::Nil,
     }))
 }
@@ -258,8 +259,9 @@ fn who_waits_is_woken() {
     }
     let count = Arc::new(Count(AtomicUsize::new(0)));
     let waker = Waker::from(count.clone());
-    let (feed, mut all) = (Feed::default(), Vec::new());
+    let feed = Feed::default();
     let mut followers: Vec<_> = (0..1_000).map(|_| following(&feed)).collect();
+    let mut all = Vec::new();
     for follower in &mut followers {
         let mut next = Box::pin(follower.next());
         assert!(next.poll_unpin(&mut Context::from_waker(&waker)).is_pending());

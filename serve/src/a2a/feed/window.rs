@@ -123,10 +123,10 @@ impl Window {
         if self.followers == 0 {
             return;
         }
-        self.tells += 1;
-        self.behind = self.followers;
-        if self.join(&told, is_last) {
-            return;
+        match self.join(&told, is_last) {
+            Some(0) => return,
+            Some(_) => return self.all_are_behind(),
+            None => self.all_are_behind(),
         }
         self.supersede(&told);
         self.newest += 1;
@@ -171,17 +171,20 @@ impl Window {
         Found::Next(next)
     }
 
-    /// Joins a chunk of text to the one before it.
-    fn join(&mut self, told: &Arc<Told>, is_last: bool) -> bool {
-        let Some(Entry { what: What::Text(chunks), .. }) = self.entries.back_mut() else { return false };
-        let before = chunks.len();
+    /// There is something that nobody has read.
+    fn all_are_behind(&mut self) {
+        self.tells += 1;
+        self.behind = self.followers;
+    }
+
+    /// Joins a chunk of text to the one before it, where that can be: how many bytes it adds.
+    fn join(&mut self, told: &Arc<Told>, is_last: bool) -> Option<usize> {
+        let Some(Entry { what: What::Text(chunks), .. }) = self.entries.back_mut() else { return None };
         // Alone it must fit; what is older is forgotten for its sake.
-        if is_last || !chunks.join(told, MAX_CONTENT) {
-            return false;
-        }
-        self.content += chunks.len() - before;
+        let added = if is_last { None } else { chunks.join(told, MAX_CONTENT) }?;
+        self.content += added;
         self.forget();
-        true
+        Some(added)
     }
 
     /// Takes out what an artifact's new beginning makes pointless to read. Whoever ends before it reads what there is.
