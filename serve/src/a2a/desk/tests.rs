@@ -74,8 +74,8 @@ async fn told(mut follows: Subscription) -> Vec<String> {
             continue;
         };
         let end = if is_last { " ." } else { "" };
-        lines.push(match told {
-            Told::Frame(frame) => format!("{}{end}", line(&frame)),
+        lines.push(match &*told {
+            Told::Frame(frame) => format!("{}{end}", line(frame)),
             Told::Reminder(_) => format!("reminder{end}"),
         });
     }
