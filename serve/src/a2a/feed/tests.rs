@@ -5,7 +5,7 @@ use futures_util::FutureExt;
 use proptest::prelude::*;
 use runtime::data::Data;
 use stdlib::a2a::{
-    Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, text_of,
+    Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, model::text_of,
 };
 
 use super::*;
