@@ -17,8 +17,8 @@ use tokio::sync::Notify;
 use crate::host::ReminderEvent;
 
 pub use subscription::Subscription;
-pub use window::{MAX_CONTENT, MAX_THINGS};
 use window::Window;
+pub use window::{MAX_CONTENT, MAX_THINGS};
 
 /// What is told of a task.
 #[derive(Debug, Clone, PartialEq)]
