@@ -2,9 +2,11 @@
 //! version. Whoever serves it and whoever calls it use the same.
 //!
 //! - [`model`]: tasks, messages, parts, artifacts, and what a stream tells of them.
+//! - `base64`: what files are written in.
 //! - [`request`]: what a caller asks for.
 //! - [`shape`]: the spelling of each [`Version`], read and written. [`Misfit`]: what does not fit.
 
+pub(crate) mod base64;
 pub mod model;
 pub mod request;
 pub mod shape;

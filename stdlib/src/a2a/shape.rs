@@ -2,7 +2,7 @@
 //!
 //! - `v1_0`, `v0_3`, `v0_1`: what each version spells in its own way. `alike`: what 0.3 and 1.0 share; `tagged`: the parts of 0.1 and 0.3.
 //! - `send`, `list`: parameters that are spelled alike, and their bounds.
-//! - `object` reads fields and `fields` writes them; `key`, `word`, `base64`: names, states and roles, files.
+//! - `object` reads fields and `fields` writes them; `key`, `word`: names, states and roles.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,6 @@ use v0_3::V0_3;
 use v1_0::V1_0;
 
 mod alike;
-mod base64;
 mod fields;
 mod key;
 mod list;

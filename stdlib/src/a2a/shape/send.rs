@@ -40,10 +40,9 @@ pub(super) fn check(message: &Object<'_>) -> Result<(), Misfit> {
         Some(len) if len > MAX_PARTS => {
             return Err(message.wrong(&key::PARTS, &format!("must not have more than {MAX_PARTS} parts; it has {len}")));
         }
-        Some(_) => {}
-        // What is there and no list is told when it is read.
         None if message.data(&key::PARTS).is_nil() => return Err(message.missing(&key::PARTS)),
-        None => {}
+        // What is there and no list is told when it is read.
+        _ => {}
     }
     for key in [&key::REFERENCE_TASK_IDS, &key::EXTENSIONS] {
         if message.len(key).is_some_and(|len| len > MAX_NAMED) {

@@ -3,11 +3,10 @@
 use runtime::data::Data;
 
 use super::Misfit;
-use super::base64;
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
-use crate::a2a::{Content, Part};
+use crate::a2a::{Content, Part, base64};
 
 /// Reads a part that says by `tag` what it is.
 pub(super) fn read_part(part: &Object<'_>, tag: &Key) -> Result<Part, Misfit> {

@@ -6,8 +6,8 @@ use super::alike::{self, Spelling};
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
-use super::{Misfit, base64, word};
-use crate::a2a::{Configuration, Content, Frame, Part, Role, TaskState};
+use super::{Misfit, word};
+use crate::a2a::{Configuration, Content, Frame, Part, Role, TaskState, base64};
 
 pub(super) struct V1_0;
 
