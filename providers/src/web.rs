@@ -1,10 +1,19 @@
 //! Questions of scripts to servers of any kind, over the same connections, certificates and proxies as the routes to models.
+//!
+//! - [`Web::ask`]: a question and its whole answer.
+//! - [`Web::open`]: a question to a peer, whose answer is read as it comes: [`Opened`], [`Events`].
+
+mod opened;
+
+pub use opened::{Events, Opened};
+pub use reqwest::Url;
 
 use crate::model::http::failure::root_cause;
 use crate::model::http::{Client, MAX_BODY, client::Proxies};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Url, redirect};
+use reqwest::redirect;
 use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 
 /// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,16 +72,44 @@ pub struct Failure {
     pub message: String,
 }
 
+/// Whether a JSON document has so many values that reading it would take far more memory than its text.
+#[must_use]
+pub fn too_many_values(json: &[u8]) -> bool {
+    crate::model::http::values::too_many(json)
+}
+
 /// The way to servers; nothing is opened before the first question.
 pub struct Web {
     client: Client,
+    /// For peers: what is sent to them is meant for them alone.
+    peers: Client,
 }
 
 impl Web {
     /// With the proxies that an environment names.
     pub fn new(env: impl Fn(&str) -> Option<String> + 'static) -> Self {
-        // Ten times, as browsers do it; a chain of more is a circle.
-        Self { client: Client::new(Proxies::from_env(&env)).following(|| redirect::Policy::limited(10)) }
+        let proxies = Proxies::from_env(&env);
+        Self {
+            client: Client::new(proxies.clone()).following(|| redirect::Policy::limited(MOST_REDIRECTS)),
+            peers: Client::new(proxies).following(within_origin),
+        }
+    }
+
+    /// Asks a peer, once; what it answers is read from [`Opened`]. Redirects are followed within the same origin alone, for a
+    /// token and what is said to the peer are meant for nobody else: one that leads elsewhere is an answer with its status and
+    /// its `location`. The time-out is for all up to the end of the body; where events are read it is for the head alone.
+    ///
+    /// # Errors
+    /// What kept the head of an answer from coming.
+    pub async fn open(&self, question: &Question) -> Result<Opened, Failure> {
+        let url = address(&question.url)?;
+        let host = shown(&url);
+        let until = Instant::now() + Duration::from_millis(question.timeout_ms);
+        let request = request(&self.peers, question, url, &host)?;
+        let sent = timeout_at(until, request.send()).await;
+        let response = sent.map_err(|_| too_slow(&host, question.timeout_ms))?;
+        let response = response.map_err(|error| of_network(&host, &error, question.timeout_ms))?;
+        Ok(Opened { response, host, until, timeout_ms: question.timeout_ms })
     }
 
     /// Asks, once.
@@ -83,30 +120,57 @@ impl Web {
         let url = address(&question.url)?;
         let host = shown(&url);
         let failed = |error: reqwest::Error| of_network(&host, &error, question.timeout_ms);
-        let refused = |error: crate::model::http::client::ClientError| Failure {
-            kind: FailureKind::Connection,
-            message: format!("cannot ask {host}: {error}"),
-        };
-        let client = self.client.get(&url).map_err(refused)?;
-        let request = match question.method {
-            Method::Get => client.get(url),
-            Method::Post => client.post(url),
-        };
-        let request = request.timeout(Duration::from_millis(question.timeout_ms)).headers(headers(&question.headers)?);
-        let mut response = request.body(question.body.clone()).send().await.map_err(failed)?;
+        let request = request(&self.client, question, url, &host)?;
+        let request = request.timeout(Duration::from_millis(question.timeout_ms));
+        let mut response = request.send().await.map_err(failed)?;
         let status = response.status().as_u16();
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = response.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
             if body.len() + chunk.len() > MAX_BODY {
-                let message = format!("the answer of {host} is larger than {} MiB", MAX_BODY >> 20);
-                return Err(Failure { kind: FailureKind::TooLarge, message });
+                return Err(too_large(&host, MAX_BODY));
             }
             body.extend_from_slice(&chunk);
         }
         Ok(Reply { status, headers, body })
     }
+}
+
+/// How often a question is led on. Ten times, as browsers do it; a chain of more is a circle.
+const MOST_REDIRECTS: usize = 10;
+
+/// Follows redirects to the server that was asked, and stops at one that leads to another.
+fn within_origin() -> redirect::Policy {
+    redirect::Policy::custom(|attempt| match attempt.previous().last() {
+        Some(from) if from.origin() != attempt.url().origin() => attempt.stop(),
+        _ if attempt.previous().len() > MOST_REDIRECTS => attempt.error("too many redirects"),
+        _ => attempt.follow(),
+    })
+}
+
+fn request(client: &Client, question: &Question, url: Url, host: &str) -> Result<reqwest::RequestBuilder, Failure> {
+    let refused = |error: crate::model::http::client::ClientError| Failure {
+        kind: FailureKind::Connection,
+        message: format!("cannot ask {host}: {error}"),
+    };
+    let client = client.get(&url).map_err(refused)?;
+    let request = match question.method {
+        Method::Get => client.get(url),
+        Method::Post => client.post(url),
+    };
+    Ok(request.headers(headers(&question.headers)?).body(question.body.clone()))
+}
+
+fn too_large(host: &str, most: usize) -> Failure {
+    Failure {
+        kind: FailureKind::TooLarge,
+        message: format!("the answer of {host} is larger than {} MiB", most >> 20),
+    }
+}
+
+fn too_slow(host: &str, timeout_ms: u64) -> Failure {
+    Failure { kind: FailureKind::Timeout, message: format!("{host} gave no whole answer within {timeout_ms} ms") }
 }
 
 fn address(written: &str) -> Result<Url, Failure> {
@@ -139,9 +203,10 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, Failure> {
 }
 
 fn of_network(host: &str, error: &reqwest::Error, timeout_ms: u64) -> Failure {
-    let (kind, message) = if error.is_timeout() {
-        (FailureKind::Timeout, format!("{host} gave no whole answer within {timeout_ms} ms"))
-    } else if error.is_redirect() {
+    if error.is_timeout() {
+        return too_slow(host, timeout_ms);
+    }
+    let (kind, message) = if error.is_redirect() {
         (FailureKind::Connection, format!("{host} leads from one address to the next without an end"))
     } else if error.is_connect() {
         (FailureKind::Connection, format!("cannot connect to {host}: {}", root_cause(error)))

@@ -12,6 +12,7 @@ pub fn catalogue() -> Vec<&'static Code> {
     static CORE_CODES: OnceLock<Vec<Code>> = OnceLock::new();
     let of_core = CORE_CODES.get_or_init(|| REMINDERS.iter().chain(LOGS).map(of_core).collect());
     let own = [
+        crate::a2a::client::codes::CODES,
         crate::read::CODES,
         crate::rhai_voice::CODES,
         crate::fact::CODES,

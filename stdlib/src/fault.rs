@@ -1,5 +1,7 @@
 //! Raises of the language and faults of the core, into one another.
 
+use crate::a2a::client::PeerError;
+use crate::convert::to_value;
 use lang::diagnostic::Severity::{Error, Warning};
 use lang::diagnostic::code::Code;
 use lang::value::Value;
@@ -231,6 +233,18 @@ pub(crate) fn to_raise(fault: &Rc<dyn Fault>) -> Box<Raise> {
     match fault.sort() {
         Sort::Cancelled => Raise::cancelled(fault.to_string()),
         _ => Raise::error(fault.code().unwrap_or(codes::OUTSIDE), fault.to_string()),
+    }
+}
+
+/// An error of asking another agent.
+pub(crate) fn of_peer(error: &PeerError) -> Box<Raise> {
+    let mut raise = Raise::error(error.kind.code(), error.message.clone()).field("category", error.kind.as_str());
+    for (name, value) in &error.facts {
+        raise = raise.field(name, to_value(value));
+    }
+    match &error.help {
+        Some(help) => raise.help(help.clone()),
+        None => raise,
     }
 }
 

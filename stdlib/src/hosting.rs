@@ -52,6 +52,8 @@ pub struct Talk {
     questions: RefCell<VecDeque<Question>>,
     listener: RefCell<Option<Waker>>,
     refusal: RefCell<Option<Arc<str>>>,
+    /// The task at hand: `context.task_id`.
+    task_id: RefCell<Option<Arc<str>>>,
     /// What the last loop of the script's own has shown: its text, with and without the sentinel.
     shown: RefCell<Option<[Arc<str>; 2]>>,
 }
@@ -116,9 +118,20 @@ impl Hosting {
         prompted
     }
 
+    /// The task at hand, as `context.task_id` has it.
+    pub(crate) fn task_id(&self) -> Option<Arc<str>> {
+        self.talk.task_id.borrow().clone()
+    }
+
+    /// The task of the prompt that has begun.
+    pub(crate) fn names_task(&self, task_id: &Arc<str>) {
+        self.talk.task_id.replace(Some(task_id.clone()));
+    }
+
     /// A prompt begins.
     pub(crate) fn begin(&self) {
         self.talk.prompted.set(true);
+        self.talk.task_id.take();
         self.talk.refusal.take();
         self.talk.shown.take();
     }

@@ -3,6 +3,7 @@
 //! The lists of options are closed and stand once: the named types below are what `check` compares literals with, and at
 //! run time the same names decide which key is unknown.
 
+mod a2a;
 pub(crate) mod compaction;
 pub(crate) mod daemon;
 
@@ -34,6 +35,12 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
          status?: \"pending\" | \"in_progress\" | \"completed\"}",
     ),
     ("HttpOptions", HTTP),
+    ("A2aOptions", a2a::CARD),
+    ("A2aSendOptions", a2a::SEND),
+    ("A2aStreamOptions", a2a::STREAM),
+    ("A2aSubscribeOptions", a2a::SUBSCRIBE),
+    ("A2aGetOptions", a2a::GET),
+    ("A2aInjectOptions", a2a::INJECT),
     ("ShellToolOptions", SHELL_TOOL),
     (
         "CompactOptions",
@@ -164,6 +171,12 @@ impl<'a> Reader<'a> {
         Self::of(args, arg, HTTP)
     }
 
+    /// As [`Self::llm`], for calls of another agent: `shape` is the one that the signature names.
+    pub(crate) fn peer(args: &'a [Value], arg: usize, shape: &str) -> Result<Self, Box<Raise>> {
+        let shape = SHAPES.iter().find(|(name, _)| *name == shape).map_or("{}", |(_, shape)| shape);
+        Self::of(args, arg, shape)
+    }
+
     /// As [`Self::llm`], for the tool that runs commands.
     pub(crate) fn shell_tool(args: &'a [Value], arg: usize) -> Result<Self, Box<Raise>> {
         Self::of(args, arg, SHELL_TOOL)
@@ -224,6 +237,11 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn count<T: TryFrom<i64>>(&self, key: &str) -> Result<Option<T>, Box<Raise>> {
         self.typed(key, "a number of at least 0", |v| v.as_int().filter(|n| *n >= 0).and_then(|n| T::try_from(n).ok()))
+    }
+
+    /// Whether the key is given at all.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        !self.value(key).is_nil()
     }
 
     pub(crate) fn flag(&self, key: &str) -> Result<Option<bool>, Box<Raise>> {

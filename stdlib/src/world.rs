@@ -1,5 +1,6 @@
 //! What one run holds of the core.
 
+use crate::a2a::client::Peers;
 use crate::clock::RunClock;
 use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
@@ -56,6 +57,8 @@ pub struct World {
     pub(crate) facts: Rc<Facts>,
     pub(crate) routes: Rc<Models>,
     pub(crate) web: Web,
+    /// What is known of other agents.
+    pub(crate) peers: Peers,
     pub(crate) input: Input,
     pub(crate) ids: SharedIds,
     pub(crate) args: Vec<String>,
@@ -110,6 +113,7 @@ impl World {
             packs,
             facts,
             web: Web::new(|name| std::env::var(name).ok()),
+            peers: Peers::default(),
             input: Input::default(),
             routes: Rc::new(Models::new(routes, clock.clone(), deck)),
             ids: SharedIds::new(IdStream::new(chosen, "run")),

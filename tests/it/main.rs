@@ -30,6 +30,7 @@
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
 //! - [`properties`]: what is fuzzed holds of every script.
+//! - [`a2a`]: agents that talk to each other.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still give their answers.
@@ -38,6 +39,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
+mod a2a;
 mod acp;
 mod agent_bench;
 mod aimock;

@@ -221,6 +221,7 @@ impl Hosted {
         let now_ms = self.engine.world.clock.now_ms();
         let drawn = || runtime::ids::Ids::next_text(&self.engine.world.ids, now_ms);
         let task_id = request.task_id.clone().unwrap_or_else(drawn);
+        hosting.names_task(&task_id);
         let cwd = hosting.cwd.as_ref().map(|cwd| Value::from(cwd.to_string_lossy().into_owned()));
         Value::record([
             ("protocol", Value::str(hosting.protocol)),

@@ -27,6 +27,27 @@ pub(crate) fn inject_reminder(view: &CallView<'_>, found: &mut Vec<Diagnostic>) 
     }
 }
 
+/// `a2a.inject_reminder(url, task_id, spec, options)`
+pub(crate) fn a2a_reminder(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(arg) = view.arg(2)
+        && let Some(dict) = view.dict(arg)
+    {
+        spec::check_sent(view, &dict, found);
+    }
+}
+
+/// `a2a.send(url, message, options)`: the reminders that go with it.
+pub(crate) fn a2a_message(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    let options = view.arg(2).and_then(|arg| view.dict(arg));
+    let Some(list) = options.as_ref().and_then(|options| options.get("reminders")) else { return };
+    let ExprKind::List(items) = &view.follow(list).kind else { return };
+    for item in items.iter().filter(|item| !item.spread) {
+        if let Some(dict) = view.dict(&item.value) {
+            spec::check_sent(view, &dict, found);
+        }
+    }
+}
+
 /// `agent_session_push_bridge_injection(id, params)`
 pub(crate) fn bridge_injection(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     if let Some(dict) = view.arg(1).and_then(|arg| view.dict(arg)) {

@@ -38,6 +38,15 @@ pub(super) fn check_bridge<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: 
     }
 }
 
+/// Checks what is sent to another agent: all that is wrong with it, for nothing is sent then. Its life is bounded by the task.
+pub(super) fn check_sent<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
+    for error in read(view, dict, |data| RemindPayload::from_data(data).err()) {
+        let key = first(&error.field).to_owned();
+        let known = RemindPayload::is_key(&key).then_some(key.as_str());
+        found.push(report(view, dict, known.as_slice(), &error));
+    }
+}
+
 /// Checks a literal selector.
 pub(super) fn check_selector<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
     for error in read(view, dict, |data| Selector::from_data(data).err()) {

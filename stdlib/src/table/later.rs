@@ -1,4 +1,4 @@
 //! Builtins that the language has and this version does not: calling one is told apart from a misspelt name.
 
 /// Their names, as scripts write them.
-pub(crate) static LATER: &[&str] = &["a2a.card", "a2a.inject_reminder", "a2a.send", "a2a.stream"];
+pub(crate) static LATER: &[&str] = &[];

@@ -1,5 +1,6 @@
 //! The builtins: one file per namespace, a row each.
 
+mod a2a;
 mod agent_loop;
 mod audit;
 mod bridge;
@@ -39,6 +40,7 @@ use lang::builtins::{Builtin, Index, Registry};
 
 /// The tables of this crate.
 static OWN: &[&[Builtin]] = &[
+    a2a::TABLE,
     agent_loop::TABLE,
     audit::TABLE,
     bridge::TABLE,

@@ -154,7 +154,7 @@ fn entry(value: &Value, at: &str) -> Result<PlanEntry, Box<Raise>> {
     })
 }
 
-fn part(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
+pub(super) fn part(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
     if let Some(text) = data.as_shared_str() {
         return Ok(Part::Text(text));
     }

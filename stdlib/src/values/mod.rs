@@ -1,9 +1,11 @@
 //! What the core hands out, as values of the language.
 
+mod peer_stream;
 mod stream;
 mod text_stream;
 mod transcript;
 
+pub(crate) use peer_stream::PeerStream;
 pub(crate) use stream::EventStream;
 pub(crate) use text_stream::{Pieces, TextStream};
 pub(crate) use transcript::{TranscriptValue, find_session, of_transcript, on_record, session_arg};

@@ -26,7 +26,7 @@ pub(crate) mod endpoint;
 mod events;
 pub(crate) mod failure;
 pub(crate) mod retry;
-mod values;
+pub(crate) mod values;
 
 pub(crate) use assembly::{Assembly, Problem, Progress, tell};
 pub(crate) use client::Client;

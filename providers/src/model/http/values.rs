@@ -4,7 +4,7 @@
 pub(super) const MOST: usize = 1_000_000;
 
 /// Whether a document has more values than [`MOST`]. What is no JSON is for others to find.
-pub(super) fn too_many(json: &[u8]) -> bool {
+pub(crate) fn too_many(json: &[u8]) -> bool {
     if json.len() <= MOST {
         return false;
     }

@@ -1,0 +1,129 @@
+//! [`PeerError`]: every way in which asking a peer fails.
+
+use providers::web::{Failure, FailureKind};
+use runtime::data::Data;
+
+use super::codes;
+use crate::system;
+
+/// Which way it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// The URL is none.
+    Address,
+    /// No connection, or it broke off.
+    Connection,
+    /// It takes too long.
+    Timeout,
+    /// It says too much.
+    TooLarge,
+    /// There is no card.
+    NoCard,
+    /// What is there is no agent, or speaks otherwise than it says.
+    NotAgent,
+    /// It speaks no version that is spoken here.
+    NoVersion,
+    /// It refuses the token, or wants one.
+    Refused,
+    /// It leads elsewhere.
+    Moved,
+    /// Its status says no, and nothing else.
+    Status,
+    /// It answers with an error of its own.
+    Answer,
+    /// Its stream ended before the task did.
+    BrokeOff,
+}
+
+impl ErrorKind {
+    /// The code of the catalogue.
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            ErrorKind::Address => system::ADDRESS,
+            ErrorKind::Connection => system::CONNECTION,
+            ErrorKind::TooLarge => system::LARGE,
+            ErrorKind::NoCard => codes::NO_CARD,
+            ErrorKind::NotAgent => codes::NOT_AGENT,
+            ErrorKind::NoVersion => codes::NO_VERSION,
+            ErrorKind::Refused => codes::REFUSED,
+            ErrorKind::Moved => codes::MOVED,
+            ErrorKind::Status => codes::STATUS,
+            ErrorKind::Answer => codes::ANSWER,
+            ErrorKind::BrokeOff => codes::BROKE_OFF,
+            ErrorKind::Timeout => codes::TIMEOUT,
+        }
+    }
+
+    /// The error's `category`.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            ErrorKind::Address => "address",
+            ErrorKind::Connection => "connection",
+            ErrorKind::Timeout => "timeout",
+            ErrorKind::TooLarge => "too_large",
+            ErrorKind::NoCard => "no_card",
+            ErrorKind::NotAgent => "not_an_agent",
+            ErrorKind::NoVersion => "no_version",
+            ErrorKind::Refused => "refused",
+            ErrorKind::Moved => "moved",
+            ErrorKind::Status => "status",
+            ErrorKind::Answer => "answer",
+            ErrorKind::BrokeOff => "broke_off",
+        }
+    }
+}
+
+/// Why a peer could not be asked, or what it answered.
+#[derive(Debug, Clone)]
+pub(crate) struct PeerError {
+    /// Which way.
+    pub(crate) kind: ErrorKind,
+    /// One sentence.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) help: Option<String>,
+    /// More that is known.
+    pub(crate) facts: Vec<(&'static str, Data)>,
+}
+
+impl PeerError {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> PeerError {
+        PeerError { kind, message: message.into(), help: None, facts: Vec::new() }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> PeerError {
+        self.help.get_or_insert(help.into());
+        self
+    }
+
+    /// Something more that is known; nil says nothing.
+    pub(crate) fn fact(mut self, name: &'static str, value: Data) -> PeerError {
+        if !value.is_nil() {
+            self.facts.retain(|(known, _)| *known != name);
+            self.facts.push((name, value));
+        }
+        self
+    }
+
+    /// A fact that is known.
+    pub(crate) fn known(&self, name: &str) -> &Data {
+        self.facts.iter().find(|(known, _)| *known == name).map_or(&Data::Nil, |(_, value)| value)
+    }
+
+    /// The code of JSON-RPC that the peer answered with.
+    pub(crate) fn rpc_code(&self) -> Option<i64> {
+        self.known("rpc_code").as_int()
+    }
+}
+
+impl From<Failure> for PeerError {
+    fn from(failure: Failure) -> PeerError {
+        let (kind, help) = match failure.kind {
+            FailureKind::Address => (ErrorKind::Address, "write the whole URL: `https://agent.example.com`"),
+            FailureKind::Connection => (ErrorKind::Connection, "check that the agent runs there"),
+            FailureKind::Timeout => (ErrorKind::Timeout, "give it more time with the option `timeout_ms`"),
+            FailureKind::TooLarge => (ErrorKind::TooLarge, "have the agent hand over a URL in place of the content"),
+        };
+        PeerError::new(kind, failure.message).help(help)
+    }
+}

@@ -1,0 +1,254 @@
+//! [`Peer`]: a peer whose card has been read, and calls of its methods.
+
+use std::time::Duration;
+
+use providers::web::{Method as HttpMethod, Opened, Question, Web, too_many_values};
+use runtime::data::Data;
+
+use super::access::{Access, has, shown};
+use super::card::Card;
+use super::stream::Stream;
+use super::{ErrorKind, PeerError};
+use crate::a2a::{Frame, Misfit, Task, Version};
+
+/// The largest body, and the largest event of a stream, in bytes.
+pub(crate) const MOST_BODY: usize = 16 << 20;
+
+/// How much of a body that is none a message shows, in characters.
+const EXCERPT: usize = 120;
+
+/// What a peer can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Send,
+    Stream,
+    Get,
+    Cancel,
+    Subscribe,
+    InjectReminder,
+}
+
+impl Method {
+    /// As a version calls it.
+    fn name(self, version: Version) -> &'static str {
+        use Version::{V0_1, V0_3, V1_0};
+        match (self, version) {
+            (Method::Send, V1_0) => "SendMessage",
+            (Method::Send, V0_3) => "message/send",
+            (Method::Send, V0_1) => "tasks/send",
+            (Method::Stream, V1_0) => "SendStreamingMessage",
+            (Method::Stream, V0_3) => "message/stream",
+            (Method::Stream, V0_1) => "tasks/sendSubscribe",
+            (Method::Get, V1_0) => "GetTask",
+            (Method::Get, _) => "tasks/get",
+            (Method::Cancel, V1_0) => "CancelTask",
+            (Method::Cancel, _) => "tasks/cancel",
+            (Method::Subscribe, V1_0) => "SubscribeToTask",
+            (Method::Subscribe, _) => "tasks/resubscribe",
+            (Method::InjectReminder, _) => "tasks/inject_reminder",
+        }
+    }
+}
+
+/// A peer whose card has been read.
+#[derive(Debug, Clone)]
+pub(crate) struct Peer {
+    pub(crate) card: Card,
+    pub(crate) access: Access,
+}
+
+impl Peer {
+    /// What the peer is called in messages.
+    pub(crate) fn shown(&self) -> String {
+        format!("{} at {}", self.card.name, shown(self.card.endpoint.as_str()))
+    }
+
+    /// Calls a method and gives its result.
+    pub(crate) async fn call(&self, web: &Web, method: Method, params: Data) -> Result<Data, PeerError> {
+        let opened = self.open(web, method, params, false).await?;
+        self.result(opened).await
+    }
+
+    /// Calls a method whose result is a task, or a message.
+    pub(crate) async fn call_for_frame(&self, web: &Web, method: Method, params: Data) -> Result<Frame, PeerError> {
+        let result = self.call(web, method, params).await?;
+        self.card.version.read_frame(&result).map_err(|misfit| self.unfit(&misfit))
+    }
+
+    /// Calls a method whose result is a task.
+    pub(crate) async fn call_for_task(&self, web: &Web, method: Method, params: Data) -> Result<Task, PeerError> {
+        let result = self.call(web, method, params).await?;
+        self.card.version.read_task(&result).map_err(|misfit| self.unfit(&misfit))
+    }
+
+    /// Calls a method whose result is a stream. A peer that answers with one document has said all in it.
+    pub(crate) async fn stream(&self, web: &Web, method: Method, params: Data) -> Result<Stream, PeerError> {
+        let opened = self.open(web, method, params, true).await?;
+        let kind = opened.header("content-type").unwrap_or_default();
+        let is_stream = kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream");
+        let until_over = method == Method::Stream;
+        if opened.status() == 200 && is_stream {
+            let silence = Duration::from_millis(self.access.timeout_ms);
+            return Ok(Stream::of_events(self.clone(), opened.events(silence, MOST_BODY), until_over));
+        }
+        let result = self.result(opened).await?;
+        Ok(Stream::of_document(self.clone(), result))
+    }
+
+    /// The parameters of what names nothing but a task.
+    pub(crate) fn task_params(&self, task_id: &str, history_length: Option<u32>) -> Data {
+        let mut params = Data::dict([("id", Data::from(task_id))]);
+        if let Some(length) = history_length {
+            params.set("historyLength", i64::from(length).into());
+        }
+        params
+    }
+
+    async fn open(&self, web: &Web, method: Method, params: Data, streams: bool) -> Result<Opened, PeerError> {
+        self.access.allow(&self.card.endpoint)?;
+        let version = self.card.version;
+        let mut params = params;
+        if let Some(tenant) = &self.card.tenant {
+            params.set("tenant", tenant.into());
+        }
+        let body = Data::dict([
+            ("jsonrpc", Data::from("2.0")),
+            ("id", "1".into()),
+            ("method", method.name(version).into()),
+            ("params", params),
+        ]);
+        let mut headers = self.access.secret_headers();
+        let accept = if streams { "text/event-stream, application/json" } else { "application/json" };
+        let extensions = if version == Version::V1_0 { "a2a-extensions" } else { "x-a2a-extensions" };
+        let asked = self.access.extensions.join(", ");
+        for (name, value) in [
+            ("content-type", "application/json"),
+            ("accept", accept),
+            ("a2a-version", version.as_str()),
+            (extensions, asked.as_str()),
+        ] {
+            if !value.is_empty() && !has(&headers, name) {
+                headers.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        let question = Question {
+            method: HttpMethod::Post,
+            url: self.card.endpoint.to_string(),
+            headers,
+            body: body.to_json().into_bytes(),
+            timeout_ms: self.access.timeout_ms,
+        };
+        web.open(&question).await.map_err(PeerError::from)
+    }
+
+    async fn result(&self, opened: Opened) -> Result<Data, PeerError> {
+        let (status, location) = (opened.status(), opened.header("location"));
+        let refuse = || refused(&self.access, status, location.clone(), &self.shown());
+        if matches!(status, 401 | 403) || (300..400).contains(&status) {
+            return Err(refuse());
+        }
+        let body = opened.body(MOST_BODY).await?;
+        let text = std::str::from_utf8(&body).ok().filter(|_| !too_many_values(&body));
+        match text.and_then(|text| Data::from_json(text).ok()) {
+            Some(answer) if answer.get("error").as_dict().is_some() => Err(self.answered(answer.get("error"))),
+            Some(answer) if answer.as_dict().is_some_and(|entries| entries.contains_key("result")) => {
+                Ok(answer.get("result").clone())
+            }
+            _ if !(200..300).contains(&status) => {
+                let said = excerpt(&self.access, &body);
+                let error = refuse();
+                Err(PeerError { message: format!("{}: {said}", error.message), ..error })
+            }
+            _ => {
+                let message = format!("{} answered with no JSON-RPC: {}", self.shown(), excerpt(&self.access, &body));
+                Err(PeerError::new(ErrorKind::NotAgent, message))
+            }
+        }
+    }
+
+    /// An error that the peer answered with.
+    pub(super) fn answered(&self, error: &Data) -> PeerError {
+        let (code, said) = (error.get("code").as_int(), error.get("message").as_str().unwrap_or("it did not say why"));
+        let said = self.access.redact(&clipped(said, 2_000));
+        let message = format!("{} refuses: {said} ({})", self.shown(), code.unwrap_or_default());
+        let data = error.get("data");
+        // 1.0 has a list of details there, the versions before it what they like.
+        let detail = data.as_list().and_then(|details| details.first()).unwrap_or(data);
+        let more = |key: &str| match detail.get("metadata").get(key) {
+            Data::Nil => detail.get(key).clone(),
+            value => value.clone(),
+        };
+        let suggestion = more("suggestion");
+        let help = suggestion.as_str().map(|near| format!("did you mean `{near}`?")).or_else(|| help_of(code).map(str::to_owned));
+        let answered = PeerError::new(ErrorKind::Answer, message)
+            .fact("rpc_code", code.map_or(Data::Nil, Data::from))
+            .fact("rpc_message", said.into())
+            .fact("data", data.clone())
+            .fact("reason", detail.get("reason").clone())
+            .fact("peer_code", more("code"))
+            .fact("field", more("field"))
+            .fact("suggestion", suggestion);
+        match help {
+            Some(help) => answered.help(help),
+            None => answered,
+        }
+    }
+
+    /// An answer that is not of the shape that the version promises.
+    pub(super) fn unfit(&self, misfit: &Misfit) -> PeerError {
+        let at = if misfit.field.is_empty() { String::new() } else { format!("`{}`: ", misfit.field) };
+        let version = self.card.version.as_str();
+        let message = format!("what {} answered is not of version {version}: {at}{}", self.shown(), misfit.message);
+        PeerError::new(ErrorKind::NotAgent, message)
+            .fact("field", if misfit.field.is_empty() { Data::Nil } else { misfit.field.as_str().into() })
+            .help("try another version of its card with the option `version`")
+    }
+}
+
+fn help_of(code: Option<i64>) -> Option<&'static str> {
+    Some(match code? {
+        -32001 => "the agent has no task with this id, or not any more",
+        -32002 => "the task is over already: look at its state with `a2a.get`",
+        -32004 => "look at the task's state with `a2a.get`: one that is over, or asks nothing, takes no message",
+        -32601 => "the agent does not offer this method",
+        _ => return None,
+    })
+}
+
+/// A status that says no, or elsewhere.
+pub(super) fn refused(access: &Access, status: u16, location: Option<String>, who: &str) -> PeerError {
+    let code = Data::from(i64::from(status));
+    match (status, location) {
+        (401 | 403, _) => {
+            let (what, help) = match (&access.token, status) {
+                (None, 401) => ("wants a token", "give one with the option `token`, or `token_env: \"NAME\"` for a variable that holds it"),
+                (_, 401) => ("refuses the token", "check that the token is right and has not run out"),
+                _ => ("refuses to answer", "check that the token may do this"),
+            };
+            PeerError::new(ErrorKind::Refused, format!("{who} {what} ({status})")).fact("status", code).help(help)
+        }
+        (300..=399, Some(location)) => {
+            PeerError::new(ErrorKind::Moved, format!("{who} leads to {}, another server", shown(&location)))
+                .fact("status", code)
+                .fact("location", location.as_str().into())
+                .help("if that is right, ask there: give that URL")
+        }
+        _ => PeerError::new(ErrorKind::Status, format!("{who} answered {status}"))
+            .fact("status", code)
+            .help("look at the agent's log, or try again later"),
+    }
+}
+
+/// The beginning of a body, for a message.
+pub(super) fn excerpt(access: &Access, body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&body[..body.len().min(4 * EXCERPT)]);
+    let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    if text.is_empty() { "nothing".to_owned() } else { access.redact(&clipped(&text, EXCERPT)) }
+}
+
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

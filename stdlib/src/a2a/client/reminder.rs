@@ -1,0 +1,168 @@
+//! Reminders as peers write them.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use runtime::reminder::bridge::RemindPayload;
+use runtime::reminder::{Propagate, Reminder, ReminderError};
+
+/// The key of metadata that reminders travel under.
+pub(crate) const KEY: &str = "harn.reminder";
+
+/// Names that are two words, inside and on the wire.
+const NAMES: [(&str, &str); 10] = [
+    ("dedupe_key", "dedupeKey"),
+    ("ttl_turns", "ttlTurns"),
+    ("preserve_on_compact", "preserveOnCompact"),
+    ("role_hint", "roleHint"),
+    ("fired_at_turn", "firedAtTurn"),
+    ("originating_agent_id", "originatingAgentId"),
+    ("replaced_ids", "replacedIds"),
+    ("replacing_id", "replacingId"),
+    ("provider_id", "providerId"),
+    ("reminder_id", "reminderId"),
+];
+
+/// What has become of a reminder of a peer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Told {
+    /// `emitted`, `deduped` or `expired`.
+    pub(crate) what: Arc<str>,
+    /// Whose session it is in.
+    pub(crate) task_id: Option<Arc<str>>,
+    /// The reminder, by its names inside.
+    pub(crate) reminder: Data,
+    /// A dict, or nil.
+    pub(crate) metadata: Data,
+}
+
+/// A notification of a stream; nothing for one that is not of reminders.
+pub(crate) fn of_notification(method: &str, params: &Data) -> Option<Told> {
+    let what = what_of(method.strip_prefix("tasks/")?)?;
+    let task_id = params.get("taskId").as_shared_str();
+    let body = match params.get("reminder") {
+        Data::Nil => params.clone(),
+        reminder => reminder.clone(),
+    };
+    let more = ["reason", "replacedIds"].map(|key| (key, params.get(key).clone()));
+    let reminder = more.into_iter().filter(|(_, value)| !value.is_nil()).fold(body, |body, (key, value)| body.with(key, value));
+    Some(Told { what, task_id, reminder: inward(&reminder), metadata: params.get("metadata").clone() })
+}
+
+/// The same, told in the metadata of another event.
+pub(crate) fn of_metadata(metadata: &Data, task_id: &Arc<str>) -> Option<Told> {
+    let said = match metadata.get(KEY) {
+        Data::Nil => metadata.at(KEY),
+        said => said,
+    };
+    let entries = said.as_dict()?;
+    let what = what_of(entries.get("event").and_then(Data::as_str).unwrap_or("emitted"))?;
+    let reminder = match said.get("reminder") {
+        Data::Nil => Data::dict(entries.iter().filter(|(key, _)| key.as_ref() != "event").map(|(k, v)| (k.clone(), v.clone()))),
+        reminder => reminder.clone(),
+    };
+    Some(Told { what, task_id: Some(task_id.clone()), reminder: inward(&reminder), metadata: Data::Nil })
+}
+
+/// `reminderEmitted`, `reminder_emitted` and `emitted` say the same.
+fn what_of(word: &str) -> Option<Arc<str>> {
+    let word = word.to_ascii_lowercase().replace('_', "");
+    let word = word.strip_prefix("reminder").unwrap_or(&word);
+    ["emitted", "deduped", "expired"].into_iter().find(|known| *known == word).map(Arc::from)
+}
+
+/// By its names inside.
+fn inward(reminder: &Data) -> Data {
+    let Some(entries) = reminder.as_dict() else { return reminder.clone() };
+    let name = |key: &Arc<str>| {
+        NAMES.iter().find(|(_, wire)| *wire == key.as_ref()).map_or_else(|| key.clone(), |(inside, _)| (*inside).into())
+    };
+    Data::dict(entries.iter().map(|(key, value)| (name(key), value.clone())))
+}
+
+/// By its names on the wire.
+fn outward(entries: &Data) -> Data {
+    let name = |key: &Arc<str>| {
+        NAMES.iter().find(|(inside, _)| *inside == key.as_ref()).map_or_else(|| key.clone(), |(_, wire)| (*wire).into())
+    };
+    let entries = entries.as_dict().into_iter().flatten().filter(|(_, value)| !value.is_nil());
+    Data::dict(entries.map(|(key, value)| (name(key), value.clone())))
+}
+
+/// A reminder that a script wrote, read strictly, as the wire has it. `more` goes with it.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn to_wire(spec: &Data, more: &[(&'static str, Data)]) -> Result<Data, ReminderError> {
+    RemindPayload::from_data(spec)?;
+    let mut wire = outward(spec);
+    for (key, value) in more.iter().filter(|(_, value)| !value.is_nil()) {
+        wire.set(*key, value.clone());
+    }
+    Ok(wire)
+}
+
+/// What a sub-task inherits of a session's reminders: those that go all the way.
+pub(crate) fn inherited(handed: &[Arc<Reminder>]) -> Vec<Data> {
+    let goes = handed.iter().filter(|reminder| reminder.propagate == Propagate::All);
+    let wire = |reminder: &Arc<Reminder>| {
+        let data = reminder.to_data(reminder.ttl_turns);
+        let kept = data.as_dict().into_iter().flatten().filter(|(key, _)| {
+            let key = key.as_ref();
+            !matches!(key, "fired_at_turn" | "originating_agent_id") && !(key == "preserve_on_compact" && !data.get(key).truthy())
+        });
+        outward(&Data::dict(kept.map(|(key, value)| (key.clone(), value.clone()))))
+    };
+    goes.map(wire).collect()
+}
+
+/// Metadata with reminders beside what is in it. One is an object, several are a list.
+pub(crate) fn attach(metadata: Data, mut reminders: Vec<Data>) -> Data {
+    let said = match reminders.len() {
+        0 => return metadata,
+        1 => reminders.swap_remove(0),
+        _ => Data::list(reminders),
+    };
+    if metadata.is_nil() { Data::dict([(KEY, said)]) } else { metadata.with(KEY, said) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Data {
+        Data::from_json(text).unwrap()
+    }
+
+    #[test]
+    fn a_notification_and_metadata_say_the_same() {
+        let params = r#"{"taskId": "t", "reminder": {"id": "r", "body": "b", "dedupeKey": "k", "firedAtTurn": 5}, "metadata": {}}"#;
+        let told = of_notification("tasks/reminderEmitted", &json(params)).unwrap();
+        assert_eq!((&*told.what, told.reminder.get("dedupe_key").as_str()), ("emitted", Some("k")));
+        for metadata in [
+            r#"{"harn.reminder": {"event": "reminder_emitted", "id": "r", "body": "b", "dedupeKey": "k", "firedAtTurn": 5}}"#,
+            r#"{"harn": {"reminder": {"event": "emitted", "reminder": {"id": "r", "body": "b", "dedupeKey": "k", "firedAtTurn": 5}}}}"#,
+        ] {
+            let other = of_metadata(&json(metadata), &"t".into()).unwrap();
+            assert_eq!((&other.what, &other.reminder, &other.task_id), (&told.what, &told.reminder, &told.task_id));
+        }
+        assert_eq!(of_notification("tasks/other", &json("{}")), None);
+        assert_eq!(of_metadata(&json(r#"{"harn.plan": []}"#), &"t".into()), None);
+    }
+
+    #[test]
+    fn a_spec_is_read_before_it_is_sent() {
+        let spec = json(r#"{"body": "b", "ttl_turns": 2, "role_hint": "system", "mode": "finish_step"}"#);
+        let wire = to_wire(&spec, &[("id", "r1".into()), ("source", Data::Nil)]).unwrap();
+        assert_eq!(wire, json(r#"{"body": "b", "ttlTurns": 2, "roleHint": "system", "mode": "finish_step", "id": "r1"}"#));
+        assert_eq!(to_wire(&json(r#"{"body": "b", "ttl_turn": 2}"#), &[]).unwrap_err().suggestion.as_deref(), Some("ttl_turns"));
+    }
+
+    #[test]
+    fn reminders_stand_beside_other_metadata() {
+        let one = attach(json(r#"{"a": 1}"#), vec![json(r#"{"body": "b"}"#)]);
+        assert_eq!(one, json(r#"{"a": 1, "harn.reminder": {"body": "b"}}"#));
+        assert_eq!(attach(Data::Nil, vec![json("1"), json("2")]), json(r#"{"harn.reminder": [1, 2]}"#));
+        assert_eq!(attach(Data::Nil, Vec::new()), Data::Nil);
+    }
+}

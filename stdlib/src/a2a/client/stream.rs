@@ -1,0 +1,172 @@
+//! [`Stream`]: what becomes of a task, as a peer tells it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use providers::web::{Events, too_many_values};
+use runtime::data::Data;
+use tokio::time::timeout;
+
+use super::peer::{Peer, excerpt};
+use super::reminder::{self, Told};
+use super::{ErrorKind, PeerError};
+use crate::a2a::{Frame, TaskState, Version};
+
+/// How long a peer may take to close a stream whose task waits for its caller.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// What a stream tells.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Event {
+    /// A frame of the protocol.
+    Frame(Frame),
+    /// Something has become of a reminder.
+    Reminder(Told),
+}
+
+/// A stream. Dropping it closes the connection and leaves the task alone.
+pub(crate) struct Stream {
+    peer: Peer,
+    source: Source,
+    /// Whether it is over when the task waits for its caller; else only the peer says when.
+    until_over: bool,
+    /// The task, once it is known.
+    task_id: Option<Arc<str>>,
+    /// How it stands, as far as was told.
+    state: Option<TaskState>,
+    /// How many events have come.
+    count: u64,
+    /// An answer without a task has come.
+    answered: bool,
+}
+
+enum Source {
+    Events(Events),
+    /// One document.
+    Document(Data),
+    /// Nothing more comes.
+    Over,
+}
+
+impl Stream {
+    pub(super) fn of_events(peer: Peer, events: Events, until_over: bool) -> Stream {
+        Stream { source: Source::Events(events), until_over, ..Stream::of_document(peer, Data::Nil) }
+    }
+
+    pub(super) fn of_document(peer: Peer, result: Data) -> Stream {
+        let source = Source::Document(result);
+        Stream { peer, source, until_over: true, task_id: None, state: None, count: 0, answered: false }
+    }
+
+    /// The next event; nothing after the last.
+    ///
+    /// # Errors
+    /// What ended it before the task was over, or waited for its caller. Nothing comes after that.
+    pub(crate) async fn next(&mut self) -> Result<Option<Event>, PeerError> {
+        let next = self.step().await;
+        if !matches!(next, Ok(Some(_))) {
+            self.source = Source::Over;
+        }
+        next.map_err(|error| self.how_far(error))
+    }
+
+    async fn step(&mut self) -> Result<Option<Event>, PeerError> {
+        let waits = self.until_over && self.state.is_some_and(TaskState::is_interrupted);
+        let events = match &mut self.source {
+            Source::Over => return Ok(None),
+            Source::Document(result) => {
+                let result = std::mem::take(result);
+                let event = self.read_result(&result)?;
+                self.source = Source::Over;
+                return Ok(Some(event));
+            }
+            Source::Events(events) => events,
+        };
+        if self.answered || self.state.is_some_and(TaskState::is_terminal) {
+            return Ok(None);
+        }
+        let said = match waits {
+            // Whoever reads is the one that is waited for.
+            true => match timeout(LINGER, events.next()).await {
+                Ok(said) => said,
+                Err(_) => return Ok(None),
+            },
+            false => events.next().await,
+        };
+        match said.map_err(PeerError::from)? {
+            Some(said) => self.read(&said).map(Some),
+            None if waits => Ok(None),
+            None => Err(PeerError::new(ErrorKind::BrokeOff, format!("the stream of {} broke off", self.peer.shown()))),
+        }
+    }
+
+    fn read(&mut self, said: &str) -> Result<Event, PeerError> {
+        let data = Some(said).filter(|said| !too_many_values(said.as_bytes()));
+        let data = data.and_then(|said| Data::from_json(said).ok()).filter(|data| data.as_dict().is_some());
+        let data = data.ok_or_else(|| self.no_event(said))?;
+        if data.get("error").as_dict().is_some() {
+            return Err(self.peer.answered(data.get("error")));
+        }
+        if let Some(method) = data.get("method").as_str() {
+            let told = reminder::of_notification(method, data.get("params"));
+            self.count += 1;
+            return told.map(Event::Reminder).ok_or_else(|| self.no_event(said));
+        }
+        match data.as_dict().and_then(|entries| entries.get("result")) {
+            Some(result) => self.read_result(result),
+            None => Err(self.no_event(said)),
+        }
+    }
+
+    fn no_event(&self, said: &str) -> PeerError {
+        let said = excerpt(&self.peer.access, said.as_bytes());
+        PeerError::new(ErrorKind::NotAgent, format!("an event of {} is none of A2A: {said}", self.peer.shown()))
+    }
+
+    fn read_result(&mut self, result: &Data) -> Result<Event, PeerError> {
+        let version = self.peer.card.version;
+        let frame = version.read_frame(result).map_err(|misfit| self.peer.unfit(&misfit))?;
+        self.count += 1;
+        let (task_id, state) = match &frame {
+            Frame::Task(task) => (Some(&task.id), Some(task.status.state)),
+            Frame::Status(update) => (Some(&update.task_id), Some(update.status.state)),
+            Frame::Artifact(update) => (Some(&update.task_id), None),
+            Frame::Message(_) => {
+                self.answered = true;
+                (None, None)
+            }
+        };
+        if let Some(task_id) = task_id {
+            self.task_id.get_or_insert_with(|| task_id.clone());
+        }
+        self.state = state.or(self.state);
+        // Before 1.0 a peer says which event is its last.
+        self.answered |= version < Version::V1_0 && result.get("final").truthy();
+        if let Frame::Status(update) = &frame
+            && let Some(told) = reminder::of_metadata(&update.metadata, &update.task_id)
+        {
+            return Ok(Event::Reminder(told));
+        }
+        Ok(Event::Frame(frame))
+    }
+
+    /// What ended the stream, with how far it came.
+    fn how_far(&self, error: PeerError) -> PeerError {
+        let state = self.state.map_or(Data::Nil, |state| state.as_str().into());
+        let cut = matches!(error.kind, ErrorKind::BrokeOff | ErrorKind::Connection);
+        let mut error = error.fact("events", self.count.into()).fact("state", state.clone());
+        if cut {
+            error.kind = ErrorKind::BrokeOff;
+            let events = if self.count == 1 { "event" } else { "events" };
+            let last = state.as_str().map_or(String::new(), |state| format!(", the task was {state}"));
+            error.message = format!("{} after {} {events}{last}", error.message, self.count);
+        }
+        let Some(task_id) = &self.task_id else { return error };
+        if matches!(error.kind, ErrorKind::BrokeOff | ErrorKind::Timeout) {
+            error.help = Some(format!(
+                "the task may go on: `a2a.subscribe(url, {task_id:?})` follows it, `a2a.get` says how it stands"
+            ));
+        }
+        error.fact("task_id", task_id.into())
+    }
+}

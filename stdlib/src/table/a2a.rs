@@ -1,0 +1,284 @@
+//! `a2a.…`: asking other agents by the Agent2Agent protocol.
+
+mod asked;
+mod said;
+
+use crate::a2a::client::{Method, Peer, PeerError, reminder, shown};
+use crate::a2a::{Frame, Task};
+use crate::convert::to_value;
+use crate::fault::{of_peer, of_reminder};
+use crate::here;
+use crate::lint;
+use crate::options::{Reader, label_of};
+use crate::values::PeerStream;
+use crate::world::World;
+use asked::{Asked, peer_of};
+use lang::builtins::{Capability, args};
+use lang::value::{Str, Value};
+use lang::vm::{Cx, Raise, Wait};
+use providers::web::Web;
+use runtime::data::Data;
+use said::{Sending, sending};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+const NET: &[Capability] = &[Capability::Net];
+
+lang::builtins! { "a2a" =>
+    /// The card of the agent at a URL, with what is read from it under `harn`: `{version, endpoint, streaming, reminders}`.
+    waits "card(url: string, options: A2aOptions = nil) -> dict" [caps = NET] card;
+    /// Says something to an agent and waits until the task is over or waits for an answer: `{task_id, context_id, state, text,
+    /// data, artifacts, status_text, status_data, history, metadata}`. `message` is a text, a list of parts as `task.artifact`
+    /// takes them, or `{parts, metadata?}`; the option `task_id` answers a task that waits.
+    waits "send(url: string, message: string | list<any> | dict, options: A2aSendOptions = nil) -> dict" [caps = NET, lint = lint::a2a_message] send;
+    /// The same, told as it happens: `for event in a2a.stream(…)`, each with `event`: "task", "status", "artifact", "reminder" or
+    /// "message". Whoever leaves the loop leaves the task alone.
+    waits "stream(url: string, message: string | list<any> | dict, options: A2aStreamOptions = nil) -> stream" [caps = NET, lint = lint::a2a_message] stream;
+    /// What becomes of a task from now on, the task as it is first; as `a2a.stream`.
+    waits "subscribe(url: string, task_id: string, options: A2aSubscribeOptions = nil) -> stream" [caps = NET] subscribe;
+    /// A task as it is now; as `a2a.send` gives it.
+    waits "get(url: string, task_id: string, options: A2aGetOptions = nil) -> dict" [caps = NET] get;
+    /// Cancels a task and gives it as it is then.
+    waits "cancel(url: string, task_id: string, options: A2aOptions = nil) -> dict" [caps = NET] cancel;
+    /// Gives the session of a task a reminder: `{via: "method" | "metadata" | "suppressed", reminder_id?, deduped_count?}`. Where
+    /// the agent takes none, `fallback: "metadata"` sends it along with a message to the task; "suppress" (the default) does not.
+    waits "inject_reminder(url: string, task_id: string, spec: dict, options: A2aInjectOptions = nil) -> dict" [caps = NET, lint = lint::a2a_reminder] inject_reminder;
+}
+
+fn card(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = Reader::peer(args, 1, "A2aOptions")?;
+    let asked = Asked::read(cx, args, &reader, asked::TIMEOUT_MS)?;
+    let world = here::world(cx)?;
+    Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
+        Ok(to_value(&peer_of(&world, asked.access).await?.card.to_data()))
+    }))
+}
+
+fn send(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = Reader::peer(args, 2, "A2aSendOptions")?;
+    let asked = Asked::read(cx, args, &reader, asked::SEND_TIMEOUT_MS)?;
+    let sending = sending(cx, args, &reader)?;
+    let world = here::world(cx)?;
+    Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
+        let peer = peer_of(&world, asked.access).await?;
+        let wait = sending.wait;
+        let timeout = Duration::from_millis(peer.access.timeout_ms);
+        let sent = async {
+            let frame = sending.send(&world, &peer).await?;
+            match frame {
+                Frame::Task(task) if wait => settled(&world.web, &peer, task).await.map(Frame::Task),
+                frame => Ok(frame),
+            }
+        };
+        let frame = tokio::time::timeout(timeout, sent).await.unwrap_or_else(|_| Err(too_slow(&peer)));
+        frame.map(|frame| to_value(&shown::outcome(&frame))).map_err(|error| failed(&world, &peer, &error))
+    }))
+}
+
+/// How long is waited before a task that an agent did not wait for is asked about, at first and at most.
+const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
+
+/// The task once it is over or waits for its caller: not every agent waits with its answer until then.
+async fn settled(web: &Web, peer: &Peer, task: Arc<Task>) -> Result<Arc<Task>, PeerError> {
+    let (mut task, mut pause) = (task, LOOK_AGAIN.0);
+    while !(task.status.state.is_terminal() || task.status.state.is_interrupted()) {
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LOOK_AGAIN.1);
+        let params = peer.task_params(&task.id, None);
+        let asked = peer.call_for_task(web, Method::Get, params).await;
+        task = Arc::new(asked.map_err(|error| error.fact("task_id", (&task.id).into()))?);
+    }
+    Ok(task)
+}
+
+fn too_slow(peer: &Peer) -> PeerError {
+    let message = format!("{} did not end the task within {} ms", peer.shown(), peer.access.timeout_ms);
+    PeerError::new(crate::a2a::client::ErrorKind::Timeout, message)
+        .help("give it more time with `timeout_ms`, or ask with `wait: false` and look with `a2a.get`")
+}
+
+fn stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = Reader::peer(args, 2, "A2aStreamOptions")?;
+    let mut asked = Asked::read(cx, args, &reader, asked::SILENCE_MS)?;
+    if !matches!(reader.value("reminders"), Value::Bool(false)) {
+        asked.wants_reminders();
+    }
+    let sending = sending(cx, args, &reader)?;
+    let world = here::world(cx)?;
+    Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
+        let peer = peer_of(&world, asked.access).await?;
+        let stream = sending.stream(&world, &peer).await.map_err(|error| failed(&world, &peer, &error))?;
+        Ok(PeerStream::value(stream, world.clock.clone()))
+    }))
+}
+
+fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = Reader::peer(args, 2, "A2aSubscribeOptions")?;
+    let mut asked = Asked::read(cx, args, &reader, asked::SILENCE_MS)?;
+    if reader.flag("reminders")?.unwrap_or(true) {
+        asked.wants_reminders();
+    }
+    let task_id = task_id(args)?;
+    let world = here::world(cx)?;
+    Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
+        let peer = peer_of(&world, asked.access).await?;
+        let params = peer.task_params(&task_id, None);
+        let stream = peer.stream(&world.web, Method::Subscribe, params).await;
+        let stream = stream.map_err(|error| failed(&world, &peer, &error))?;
+        Ok(PeerStream::value(stream, world.clock.clone()))
+    }))
+}
+
+fn get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = Reader::peer(args, 2, "A2aGetOptions")?;
+    let history_length = reader.count("history_length")?;
+    about_task(cx, args, &reader, Method::Get, history_length)
+}
+
+fn cancel(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = Reader::peer(args, 2, "A2aOptions")?;
+    about_task(cx, args, &reader, Method::Cancel, None)
+}
+
+/// What names nothing but a task and gives it.
+fn about_task(
+    cx: &Cx<'_>,
+    args: &[Value],
+    reader: &Reader<'_>,
+    method: Method,
+    history_length: Option<u32>,
+) -> Result<Wait, Box<Raise>> {
+    let asked = Asked::read(cx, args, reader, asked::TIMEOUT_MS)?;
+    let task_id = task_id(args)?;
+    let world = here::world(cx)?;
+    Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
+        let peer = peer_of(&world, asked.access).await?;
+        let params = peer.task_params(&task_id, history_length);
+        let task = peer.call_for_task(&world.web, method, params).await;
+        task.map(|task| to_value(&shown::of_task(&task))).map_err(|error| failed(&world, &peer, &error))
+    }))
+}
+
+fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = Reader::peer(args, 3, "A2aInjectOptions")?;
+    let asked = Asked::read(cx, args, &reader, asked::TIMEOUT_MS)?;
+    let task_id = task_id(args)?;
+    let spec = crate::convert::to_data(&args[2]).map_err(|raise| raise.about(2, ""))?;
+    let more = [("id", reader.data("id")?), ("source", reader.data("source")?)];
+    let wire = reminder::to_wire(&spec, &more).map_err(|error| of_reminder(&error).about(2, label_of(&error)))?;
+    let fallback = reader.text("fallback")?;
+    let is_metadata = match fallback.as_deref() {
+        Some("metadata") => true,
+        None | Some("suppress") => false,
+        Some(other) => {
+            let message = format!("`fallback` must be \"metadata\" or \"suppress\", found {other:?}");
+            return Err(Raise::error(lang::check::codes::TYPE, message).about(3, "`fallback` is at fault"));
+        }
+    };
+    let message = match reader.value("message") {
+        Value::Nil => None,
+        message => Some(said::message(&message, 3, "message")?),
+    };
+    let metadata = reader.data("metadata")?;
+    let world = here::world(cx)?;
+    Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
+        let peer = peer_of(&world, asked.access).await?;
+        let injecting = Injecting { task_id, wire, metadata, is_metadata, message };
+        let injected = injecting.inject(&world, &peer).await;
+        injected.map(|answer| to_value(&answer)).map_err(|error| failed(&world, &peer, &error))
+    }))
+}
+
+/// A reminder on its way.
+struct Injecting {
+    task_id: Arc<str>,
+    /// As the wire has it.
+    wire: Data,
+    metadata: Data,
+    /// Whether it goes with a message where the agent takes none by itself.
+    is_metadata: bool,
+    /// The message.
+    message: Option<(Vec<crate::a2a::Part>, Data)>,
+}
+
+impl Injecting {
+    async fn inject(self, world: &Rc<World>, peer: &Peer) -> Result<Data, PeerError> {
+        if peer.card.reminders.as_ref().is_some_and(|known| known.inject) {
+            let mut params = Data::dict([("taskId", Data::from(&self.task_id)), ("reminder", self.wire.clone())]);
+            if !self.metadata.is_nil() {
+                params.set("metadata", self.metadata.clone());
+            }
+            match peer.call(&world.web, Method::InjectReminder, params).await {
+                Ok(result) => {
+                    return Ok(Data::dict([
+                        ("via", Data::from("method")),
+                        ("reminder_id", result.get("reminderId").clone()),
+                        ("deduped_count", result.get("dedupedCount").clone()),
+                    ]));
+                }
+                // The card promises more than there is.
+                Err(error) if error.rpc_code() == Some(METHOD_NOT_FOUND) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.fall_back(world, peer).await
+    }
+
+    async fn fall_back(self, world: &Rc<World>, peer: &Peer) -> Result<Data, PeerError> {
+        let said = |via: &str, why: &str| Data::dict([("via", Data::from(via)), ("reason", why.into())]);
+        if !self.is_metadata {
+            return Ok(said("suppressed", "the agent takes no reminders"));
+        }
+        let params = peer.task_params(&self.task_id, Some(0));
+        let task = peer.call_for_task(&world.web, Method::Get, params).await?;
+        let state = task.status.state;
+        if state.is_terminal() {
+            return Ok(said("suppressed", &format!("the task is {state}")));
+        }
+        match self.message {
+            Some((parts, metadata)) if state.is_interrupted() => {
+                let sending = Sending::answer(task.id, parts, reminder::attach(metadata, vec![self.wire]));
+                sending.send(world, peer).await?;
+                Ok(Data::dict([("via", Data::from("metadata")), ("sent", true.into())]))
+            }
+            // It goes with what is said to the task next.
+            _ => match world.peers.outbox.put(peer.card.endpoint.as_str(), &self.task_id, self.wire) {
+                Some(replaced) => Ok(Data::dict([
+                    ("via", Data::from("metadata")),
+                    ("sent", false.into()),
+                    ("deduped_count", replaced.into()),
+                ])),
+                None => Ok(said("suppressed", "as many reminders wait for a message as may")),
+            },
+        }
+    }
+}
+
+/// JSON-RPC's code of a method that is not offered.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+fn task_id(args: &[Value]) -> Result<Arc<str>, Box<Raise>> {
+    let id: &Str = args::str(args, 1)?;
+    if id.trim().is_empty() {
+        return Err(Raise::error(lang::vm::codes::VALUE, "a task has an id").about(1, "blank"));
+    }
+    Ok(Arc::from(id.as_str()))
+}
+
+/// What a card said may have been wrong: the next call reads it again.
+fn failed(world: &World, peer: &Peer, error: &PeerError) -> Box<Raise> {
+    use crate::a2a::client::ErrorKind as Kind;
+    if matches!(error.kind, Kind::Connection | Kind::NotAgent | Kind::Moved | Kind::Status | Kind::Refused)
+        || error.rpc_code() == Some(METHOD_NOT_FOUND)
+    {
+        world.peers.cards.forget(&peer.access);
+    }
+    of_peer(error)
+}

@@ -1,0 +1,89 @@
+//! What becomes of a task of another agent, walked with `for` or `.next()`. What is let go of closes the connection and leaves
+//! the task alone.
+
+use crate::a2a::client::{Event, PeerError, Stream, shown};
+use crate::clock::RunClock;
+use crate::convert::to_value;
+use crate::fault::of_peer;
+use lang::value::{HostBox, HostObject, Next, Value};
+use lang::vm::{Cx, Raise, Wait};
+use std::any::Any;
+use std::cell::RefCell;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// Taken out while somebody waits on it.
+type Shared = Rc<RefCell<Option<Stream>>>;
+
+/// A stream of events.
+pub(crate) struct PeerStream {
+    source: Shared,
+    clock: Rc<RunClock>,
+}
+
+impl PeerStream {
+    /// As a value.
+    pub(crate) fn value(stream: Stream, clock: Rc<RunClock>) -> Value {
+        HostBox::value(Self { source: Rc::new(RefCell::new(Some(stream))), clock })
+    }
+
+    fn wait(&self) -> Wait {
+        let (shared, clock) = (self.source.clone(), self.clock.clone());
+        Wait::new(async move {
+            let _outside = clock.outside();
+            let source = shared.borrow_mut().take();
+            let mut taken = Taken { shared, source };
+            let Some(stream) = &mut taken.source else { return Err(taken_already()) };
+            let event = read(stream.next().await)?;
+            Ok(event.map_or(Value::Nil, |event| Value::pair(event, Value::Bool(true))))
+        })
+    }
+}
+
+fn read(event: Result<Option<Event>, PeerError>) -> Result<Option<Value>, Box<Raise>> {
+    let event = event.map_err(|error| of_peer(&error))?;
+    Ok(event.map(|event| to_value(&shown::of_event(&event))))
+}
+
+fn taken_already() -> Box<Raise> {
+    Raise::error(lang::vm::codes::VALUE, "somebody else waits on this stream already")
+}
+
+/// Puts the stream back when the wait is over, also one that was given up.
+struct Taken {
+    shared: Shared,
+    source: Option<Stream>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if let Some(source) = self.source.take() {
+            *self.shared.borrow_mut() = Some(source);
+        }
+    }
+}
+
+impl HostObject for PeerStream {
+    fn type_name(&self) -> &'static str {
+        "stream"
+    }
+
+    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
+        let mut shared = self.source.borrow_mut();
+        let Some(stream) = &mut *shared else { return Some(Next::Ready(Err(taken_already()))) };
+        // A look at what has come, so that `try_next` gets it. Sockets can be looked at only where a runtime is.
+        if tokio::runtime::Handle::try_current().is_ok() {
+            let looked = pin!(stream.next()).poll(&mut Context::from_waker(Waker::noop()));
+            if let Poll::Ready(event) = looked {
+                return Some(Next::Ready(read(event)));
+            }
+        }
+        drop(shared);
+        Some(Next::Later(self.wait()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,176 @@
+//! An agent that does as a test says, and remembers what it was asked.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// A request.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) verb: String,
+    pub(super) path: String,
+    /// Names in small letters.
+    pub(super) headers: BTreeMap<String, String>,
+    /// Null where it is no JSON.
+    pub(super) body: Value,
+}
+
+impl Asked {
+    /// The method of JSON-RPC.
+    pub(super) fn method(&self) -> &str {
+        self.body["method"].as_str().unwrap_or_default()
+    }
+
+    pub(super) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+}
+
+/// What is answered.
+pub(super) struct Reply {
+    bytes: Vec<u8>,
+    /// What is sent behind it, over and over, until the other end has gone.
+    endless: Vec<u8>,
+    /// Whether the connection is held open and silent.
+    holds: bool,
+}
+
+impl Reply {
+    pub(super) fn whole(status: u16, headers: &str, body: &str) -> Reply {
+        let length = body.len();
+        let text = format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+        Reply { bytes: text.into_bytes(), endless: Vec::new(), holds: false }
+    }
+
+    pub(super) fn json(status: u16, body: &str) -> Reply {
+        Reply::whole(status, "Content-Type: application/json\r\n", body)
+    }
+
+    pub(super) fn text(status: u16, body: &str) -> Reply {
+        Reply::whole(status, "Content-Type: text/plain\r\n", body)
+    }
+
+    /// The end of the connection, and nothing before it.
+    pub(super) fn nothing() -> Reply {
+        Reply { bytes: Vec::new(), endless: Vec::new(), holds: false }
+    }
+
+    /// Nothing at all.
+    pub(super) fn silence() -> Reply {
+        Reply::nothing().held()
+    }
+
+    /// A head that does not say how long its body is.
+    pub(super) fn open_end() -> Reply {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n";
+        Reply { bytes: head.as_bytes().to_vec(), ..Reply::nothing() }
+    }
+
+    /// Events, and the end of the connection.
+    pub(super) fn events(events: &[String]) -> Reply {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n".to_owned();
+        let body = events.iter().fold(head, |all, event| all + "data: " + event + "\r\n\r\n");
+        Reply { bytes: body.into_bytes(), endless: Vec::new(), holds: false }
+    }
+
+    /// The same, and then silence.
+    pub(super) fn held(self) -> Reply {
+        Reply { holds: true, ..self }
+    }
+
+    /// The same, and then more without an end.
+    pub(super) fn endless(self, more: &[u8]) -> Reply {
+        Reply { endless: more.to_vec(), ..self }
+    }
+}
+
+/// A running agent; it ends with the process of the tests.
+pub(super) struct Peer {
+    pub(super) url: String,
+    pub(super) port: u16,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    /// How many held connections the other end has closed.
+    gone: Arc<Mutex<usize>>,
+}
+
+impl Peer {
+    /// Starts one.
+    pub(super) fn start(answer: impl Fn(&Asked, u16) -> Reply + Send + Sync + 'static) -> Peer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (asked, gone) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
+        let peer = Peer { url: format!("http://127.0.0.1:{port}"), port, asked: asked.clone(), gone: gone.clone() };
+        let answer = Arc::new(answer);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (asked, gone, answer) = (asked.clone(), gone.clone(), answer.clone());
+                thread::spawn(move || {
+                    let Some(request) = read(&stream) else { return };
+                    asked.lock().unwrap().push(request.clone());
+                    serve(stream, &answer(&request, port), &gone);
+                });
+            }
+        });
+        peer
+    }
+
+    /// What was asked so far.
+    pub(super) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// The calls among it.
+    pub(super) fn calls(&self) -> Vec<Asked> {
+        self.asked().into_iter().filter(|asked| asked.verb == "POST").collect()
+    }
+
+    /// Waits until so many held connections were closed by the other end.
+    pub(super) fn waits_until_gone(&self, count: usize) {
+        for _ in 0..2_000 {
+            if *self.gone.lock().unwrap() >= count {
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        panic!("the connection was not closed");
+    }
+}
+
+fn serve(mut stream: TcpStream, reply: &Reply, gone: &Mutex<usize>) {
+    let _ = stream.write_all(&reply.bytes).and_then(|()| stream.flush());
+    while !reply.endless.is_empty() {
+        if stream.write_all(&reply.endless).is_err() {
+            *gone.lock().unwrap() += 1;
+            return;
+        }
+    }
+    if reply.holds {
+        // It ends when the other one has closed.
+        let _ = stream.read(&mut [0]);
+        *gone.lock().unwrap() += 1;
+    }
+}
+
+/// Reads a request to its end, for who closes with unread bytes resets the connection.
+fn read(stream: &TcpStream) -> Option<Asked> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).ok()?;
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (verb, path) = (words.next()?, words.next()?);
+    let mut headers = BTreeMap::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Asked { verb, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+}
