@@ -163,10 +163,7 @@ fn request(client: &Client, question: &Question, url: Url, host: &str) -> Result
 }
 
 fn too_large(host: &str, most: usize) -> Failure {
-    Failure {
-        kind: FailureKind::TooLarge,
-        message: format!("the answer of {host} is larger than {} MiB", most >> 20),
-    }
+    Failure { kind: FailureKind::TooLarge, message: format!("the answer of {host} is larger than {} MiB", most >> 20) }
 }
 
 fn too_slow(host: &str, timeout_ms: u64) -> Failure {

@@ -63,7 +63,8 @@ impl Access {
             return Ok(());
         }
         let (here, there) = (origin(&own), origin(endpoint));
-        let message = format!("the card of {here} says that the agent answers at {there}, where the token was not meant to go");
+        let message =
+            format!("the card of {here} says that the agent answers at {there}, where the token was not meant to go");
         let error = PeerError::new(ErrorKind::Moved, message).fact("location", endpoint.as_str().into());
         Err(error.help(format!("if that is right, say so with the option `trust: [\"{there}\"]`")))
     }
@@ -140,7 +141,11 @@ mod tests {
     fn a_token_goes_where_it_was_meant_to_go() {
         let access = access("https://agent.example.com/a");
         let may = |url: &str| access.allow(&Url::parse(url).unwrap()).is_ok();
-        assert!(may("https://agent.example.com/rpc") && may("https://agent.example.com:443/") && may("https://api.example.com/x"));
+        assert!(
+            may("https://agent.example.com/rpc")
+                && may("https://agent.example.com:443/")
+                && may("https://api.example.com/x")
+        );
         assert!(!may("http://agent.example.com/") && !may("https://agent.example.com:8443/"));
         assert!(!may("https://agent.example.com.evil.org/") && !may("https://127.0.0.1/"));
         let open = Access { token: None, ..access.clone() };

@@ -129,7 +129,11 @@ fn choose<'a, 'd>(offered: &'a [Interface<'d>], wanted: Option<Version>) -> Opti
     let spoken = offered.iter().filter(|row| row.binding.eq_ignore_ascii_case("JSONRPC"));
     if let Some(wanted) = wanted {
         // Whoever asks for a version knows better than the card.
-        return spoken.clone().find(|row| spelling(row.version) == Some(wanted)).or(spoken.clone().next()).map(|row| (wanted, row));
+        return spoken
+            .clone()
+            .find(|row| spelling(row.version) == Some(wanted))
+            .or(spoken.clone().next())
+            .map(|row| (wanted, row));
     }
     let mut best: Option<(Version, &Interface<'_>)> = None;
     for (version, row) in spoken.filter_map(|row| spelling(row.version).map(|version| (version, row))) {

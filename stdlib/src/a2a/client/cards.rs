@@ -110,7 +110,8 @@ impl Cards {
             }
         }
         self.forget(access);
-        let message = format!("there is no agent card at {}", shown(places.first().map_or(&*access.url, |place| place)));
+        let message =
+            format!("there is no agent card at {}", shown(places.first().map_or(&*access.url, |place| place)));
         let error = PeerError::new(ErrorKind::NoCard, message).fact("status", i64::from(last).into());
         Err(error.help("give the agent's base URL, or that of its card, which ends in `.json`"))
     }

@@ -78,6 +78,9 @@ mod tests {
         let outbox = Outbox::default();
         let plain = || Data::dict([("body", Data::from("b"))]);
         assert_eq!((0..2 * MOST).filter(|_| outbox.put("e", "t", plain()).is_some()).count(), MOST);
-        assert_eq!((0..2 * MOST_TASKS).filter(|n| outbox.put("e", &n.to_string(), plain()).is_some()).count(), MOST_TASKS - 1);
+        assert_eq!(
+            (0..2 * MOST_TASKS).filter(|n| outbox.put("e", &n.to_string(), plain()).is_some()).count(),
+            MOST_TASKS - 1
+        );
     }
 }

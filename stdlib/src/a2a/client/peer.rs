@@ -179,7 +179,10 @@ impl Peer {
             value => value.clone(),
         };
         let suggestion = more("suggestion");
-        let help = suggestion.as_str().map(|near| format!("did you mean `{near}`?")).or_else(|| help_of(code).map(str::to_owned));
+        let help = suggestion
+            .as_str()
+            .map(|near| format!("did you mean `{near}`?"))
+            .or_else(|| help_of(code).map(str::to_owned));
         let answered = PeerError::new(ErrorKind::Answer, message)
             .fact("rpc_code", code.map_or(Data::Nil, Data::from))
             .fact("rpc_message", said.into())
@@ -221,7 +224,10 @@ pub(super) fn refused(access: &Access, status: u16, location: Option<String>, wh
     match (status, location) {
         (401 | 403, _) => {
             let (what, help) = match (&access.token, status) {
-                (None, 401) => ("wants a token", "give one with the option `token`, or `token_env: \"NAME\"` for a variable that holds it"),
+                (None, 401) => (
+                    "wants a token",
+                    "give one with the option `token`, or `token_env: \"NAME\"` for a variable that holds it",
+                ),
                 (_, 401) => ("refuses the token", "check that the token is right and has not run out"),
                 _ => ("refuses to answer", "check that the token may do this"),
             };

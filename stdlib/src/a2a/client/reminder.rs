@@ -45,7 +45,8 @@ pub(crate) fn of_notification(method: &str, params: &Data) -> Option<Told> {
         reminder => reminder.clone(),
     };
     let more = ["reason", "replacedIds"].map(|key| (key, params.get(key).clone()));
-    let reminder = more.into_iter().filter(|(_, value)| !value.is_nil()).fold(body, |body, (key, value)| body.with(key, value));
+    let reminder =
+        more.into_iter().filter(|(_, value)| !value.is_nil()).fold(body, |body, (key, value)| body.with(key, value));
     Some(Told { what, task_id, reminder: inward(&reminder), metadata: params.get("metadata").clone() })
 }
 
@@ -58,7 +59,9 @@ pub(crate) fn of_metadata(metadata: &Data, task_id: &Arc<str>) -> Option<Told> {
     let entries = said.as_dict()?;
     let what = what_of(entries.get("event").and_then(Data::as_str).unwrap_or("emitted"))?;
     let reminder = match said.get("reminder") {
-        Data::Nil => Data::dict(entries.iter().filter(|(key, _)| key.as_ref() != "event").map(|(k, v)| (k.clone(), v.clone()))),
+        Data::Nil => {
+            Data::dict(entries.iter().filter(|(key, _)| key.as_ref() != "event").map(|(k, v)| (k.clone(), v.clone())))
+        }
         reminder => reminder.clone(),
     };
     Some(Told { what, task_id: Some(task_id.clone()), reminder: inward(&reminder), metadata: Data::Nil })
@@ -109,7 +112,8 @@ pub(crate) fn inherited(handed: &[Arc<Reminder>]) -> Vec<Data> {
         let data = reminder.to_data(reminder.ttl_turns);
         let kept = data.as_dict().into_iter().flatten().filter(|(key, _)| {
             let key = key.as_ref();
-            !matches!(key, "fired_at_turn" | "originating_agent_id") && !(key == "preserve_on_compact" && !data.get(key).truthy())
+            !matches!(key, "fired_at_turn" | "originating_agent_id")
+                && !(key == "preserve_on_compact" && !data.get(key).truthy())
         });
         outward(&Data::dict(kept.map(|(key, value)| (key.clone(), value.clone()))))
     };
@@ -154,8 +158,14 @@ mod tests {
     fn a_spec_is_read_before_it_is_sent() {
         let spec = json(r#"{"body": "b", "ttl_turns": 2, "role_hint": "system", "mode": "finish_step"}"#);
         let wire = to_wire(&spec, &[("id", "r1".into()), ("source", Data::Nil)]).unwrap();
-        assert_eq!(wire, json(r#"{"body": "b", "ttlTurns": 2, "roleHint": "system", "mode": "finish_step", "id": "r1"}"#));
-        assert_eq!(to_wire(&json(r#"{"body": "b", "ttl_turn": 2}"#), &[]).unwrap_err().suggestion.as_deref(), Some("ttl_turns"));
+        assert_eq!(
+            wire,
+            json(r#"{"body": "b", "ttlTurns": 2, "roleHint": "system", "mode": "finish_step", "id": "r1"}"#)
+        );
+        assert_eq!(
+            to_wire(&json(r#"{"body": "b", "ttl_turn": 2}"#), &[]).unwrap_err().suggestion.as_deref(),
+            Some("ttl_turns")
+        );
     }
 
     #[test]

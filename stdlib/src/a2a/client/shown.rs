@@ -4,8 +4,8 @@ use runtime::data::Data;
 
 use super::Event;
 use super::reminder::Told;
-use crate::a2a::{Artifact, Content, Frame, Message, Part, Role, Status, Task, TaskState};
 use crate::a2a::model::text_of;
+use crate::a2a::{Artifact, Content, Frame, Message, Part, Role, Status, Task, TaskState};
 
 /// The name of the artifact that holds an agent's answer, where it is one of harn's.
 const ANSWER: &str = "answer";
@@ -25,10 +25,12 @@ pub(crate) fn of_task(task: &Task) -> Data {
         Some(answer) => vec![answer.as_ref()],
         None => task.artifacts.iter().map(AsRef::as_ref).collect(),
     };
-    let texts: Vec<String> = answer.iter().map(|artifact| text_of(&artifact.parts)).filter(|text| !text.is_empty()).collect();
+    let texts: Vec<String> =
+        answer.iter().map(|artifact| text_of(&artifact.parts)).filter(|text| !text.is_empty()).collect();
     let status_text = task.status.message.as_ref().map(|message| message.text());
     let status_data = task.status.message.as_ref().map_or(Data::Nil, |message| last_data(&message.parts));
-    let text = if texts.is_empty() && !has_data(&answer) { status_text.clone().unwrap_or_default() } else { texts.join("\n") };
+    let text =
+        if texts.is_empty() && !has_data(&answer) { status_text.clone().unwrap_or_default() } else { texts.join("\n") };
     let data = answer.iter().rev().map(|artifact| last_data(&artifact.parts)).find(|data| !data.is_nil());
     let mut shown = Data::dict([
         ("task_id", Data::from(&task.id)),

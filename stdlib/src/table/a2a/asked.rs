@@ -61,7 +61,9 @@ fn token(cx: &Cx<'_>, reader: &Reader<'_>) -> Result<Option<Arc<str>>, Box<Raise
         Raise::error(code, message).about(reader.arg(), "`token_env` is at fault")
     };
     if token.is_some() {
-        return Err(at_fault(codes::UNSENDABLE, "`token` is given beside `token_env`".to_owned()).help("give one of them"));
+        return Err(
+            at_fault(codes::UNSENDABLE, "`token` is given beside `token_env`".to_owned()).help("give one of them")
+        );
     }
     if cx.isolate.is_denied(Capability::Env) {
         let message = "`token_env` needs the capability `env`, which this run does not have".to_owned();
@@ -81,9 +83,8 @@ fn headers(reader: &Reader<'_>) -> Result<Vec<(String, String)>, Box<Raise>> {
     if given.is_nil() {
         return Ok(Vec::new());
     }
-    let wrong = |message: String| {
-        Raise::error(lang::check::codes::TYPE, message).about(reader.arg(), "`headers` is at fault")
-    };
+    let wrong =
+        |message: String| Raise::error(lang::check::codes::TYPE, message).about(reader.arg(), "`headers` is at fault");
     let Some(given) = given.as_dict() else {
         return Err(wrong(format!("`headers` must be a dict, found {}", article(given.type_name()))));
     };

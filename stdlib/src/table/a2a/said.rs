@@ -145,7 +145,9 @@ fn fresh(kind: &str) -> String {
 pub(super) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part>, Data), Box<Raise>> {
     const EXPECTED: &str = "a text, a list of parts or `{parts, metadata?}`";
     let nothing = || {
-        Raise::error(codes::UNSENDABLE, format!("{what} says nothing")).about(arg, "empty").help("say what the agent should do")
+        Raise::error(codes::UNSENDABLE, format!("{what} says nothing"))
+            .about(arg, "empty")
+            .help("say what the agent should do")
     };
     let data = to_data(value).map_err(|raise| raise.about(arg, ""))?;
     let (parts, metadata) = match &data {

@@ -22,11 +22,36 @@ fn said(name: &str, peer: &Peer, timeout_ms: &str) -> String {
 fn what_is_no_agent_is_told_by_name() {
     let page = "<!doctype html>\n<html><body>It works!</body></html>";
     let cases: [(&str, u16, &str, &str); 6] = [
-        ("none", 404, page, "HARN-A2A-101 no_card: there is no agent card at http://127.0.0.1/.well-known/agent-card.json\n"),
-        ("page", 200, page, "HARN-A2A-102 not_an_agent: what http://127.0.0.1/.well-known/agent-card.json has is no agent card: <!doctype html> <html><body>It works!</body></html>\n"),
-        ("empty", 200, "{}", "HARN-A2A-102 not_an_agent: what http://127.0.0.1/.well-known/agent-card.json has is no agent card: it has neither `supportedInterfaces` nor `url`\n"),
-        ("grpc", 200, r#"{"url": "http://h/", "preferredTransport": "GRPC", "protocolVersion": "0.3.0"}"#, "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers GRPC 0.3.0, and JSON-RPC in the versions 1.0, 0.3 and 0.1 is spoken here\n"),
-        ("later", 200, r#"{"url": "http://h/", "protocolVersion": "2.0"}"#, "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers JSONRPC 2.0, and JSON-RPC in the versions 1.0, 0.3 and 0.1 is spoken here\n"),
+        (
+            "none",
+            404,
+            page,
+            "HARN-A2A-101 no_card: there is no agent card at http://127.0.0.1/.well-known/agent-card.json\n",
+        ),
+        (
+            "page",
+            200,
+            page,
+            "HARN-A2A-102 not_an_agent: what http://127.0.0.1/.well-known/agent-card.json has is no agent card: <!doctype html> <html><body>It works!</body></html>\n",
+        ),
+        (
+            "empty",
+            200,
+            "{}",
+            "HARN-A2A-102 not_an_agent: what http://127.0.0.1/.well-known/agent-card.json has is no agent card: it has neither `supportedInterfaces` nor `url`\n",
+        ),
+        (
+            "grpc",
+            200,
+            r#"{"url": "http://h/", "preferredTransport": "GRPC", "protocolVersion": "0.3.0"}"#,
+            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers GRPC 0.3.0, and JSON-RPC in the versions 1.0, 0.3 and 0.1 is spoken here\n",
+        ),
+        (
+            "later",
+            200,
+            r#"{"url": "http://h/", "protocolVersion": "2.0"}"#,
+            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers JSONRPC 2.0, and JSON-RPC in the versions 1.0, 0.3 and 0.1 is spoken here\n",
+        ),
         ("down", 503, "busy", "HARN-A2A-109 status: http://127.0.0.1/.well-known/agent-card.json answered 503\n"),
     ];
     for (name, status, body, wanted) in cases {
@@ -41,9 +66,21 @@ fn answers_that_are_none_are_told_by_name() {
     let deep = format!(r#"{{"result": {}1{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
     let many = format!(r#"{{"result": [{}0]}}"#, "0,".repeat(2_000_000));
     let cases: Vec<(&str, Reply, String)> = vec![
-        ("html", Reply::text(200, "<html>"), format!("HARN-A2A-102 not_an_agent: {who} answered with no JSON-RPC: <html>\n")),
-        ("nothing", Reply::json(200, ""), format!("HARN-A2A-102 not_an_agent: {who} answered with no JSON-RPC: nothing\n")),
-        ("half", Reply::json(200, r#"{"result": {"ta"#), format!("HARN-A2A-102 not_an_agent: {who} answered with no JSON-RPC: {{\"result\": {{\"ta\n")),
+        (
+            "html",
+            Reply::text(200, "<html>"),
+            format!("HARN-A2A-102 not_an_agent: {who} answered with no JSON-RPC: <html>\n"),
+        ),
+        (
+            "nothing",
+            Reply::json(200, ""),
+            format!("HARN-A2A-102 not_an_agent: {who} answered with no JSON-RPC: nothing\n"),
+        ),
+        (
+            "half",
+            Reply::json(200, r#"{"result": {"ta"#),
+            format!("HARN-A2A-102 not_an_agent: {who} answered with no JSON-RPC: {{\"result\": {{\"ta\n"),
+        ),
         ("500", Reply::text(500, "it broke"), format!("HARN-A2A-109 status: {who} answered 500: it broke\n")),
         ("shape", result(r#"{"task": {"id": 3}}"#), "HARN-A2A-102 not_an_agent: what ".to_owned()),
         ("deep", Reply::json(200, &deep), "HARN-A2A-102 not_an_agent: ".to_owned()),
@@ -65,16 +102,22 @@ try { a2a.get(args()[0], "t-9") } catch (e) {
 }
 "#;
     let peer = agent("{}", |_| {
-        error(r#"{"code": -32001, "message": "there is no task t-9", "data": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
-            "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org", "metadata": {"code": "HARN-A2A-020", "field": "id", "suggestion": "t-8"}}]}"#)
+        error(
+            r#"{"code": -32001, "message": "there is no task t-9", "data": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org", "metadata": {"code": "HARN-A2A-020", "field": "id", "suggestion": "t-8"}}]}"#,
+        )
     });
     let wanted = "HARN-A2A-105 -32001 there is no task t-9 TASK_NOT_FOUND HARN-A2A-020 id t-8\n";
     assert_eq!(run("error-1-0", script, &[&peer.url], &[]).out, wanted);
     let peer = agent("{}", |_| {
-        error(r#"{"code": -32001, "message": "there is no task t-9", "data": {"reason": "TASK_NOT_FOUND", "code": "HARN-A2A-020", "field": "id", "suggestion": "t-8"}}"#)
+        error(
+            r#"{"code": -32001, "message": "there is no task t-9", "data": {"reason": "TASK_NOT_FOUND", "code": "HARN-A2A-020", "field": "id", "suggestion": "t-8"}}"#,
+        )
     });
     assert_eq!(run("error-0-3", script, &[&peer.url], &[]).out, wanted);
-    let peer = agent("{}", |_| Reply::json(400, r#"{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "no"}}"#));
+    let peer = agent("{}", |_| {
+        Reply::json(400, r#"{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "no"}}"#)
+    });
     assert_eq!(run("error-bare", script, &[&peer.url], &[]).out, "HARN-A2A-105 -32600 no nil nil nil nil\n");
 }
 
@@ -104,7 +147,10 @@ fn nobody_is_listened_to_without_end() {
         "/rpc" => reply.lock().unwrap().take().unwrap(),
         _ => Reply::json(200, &card(port, "{}")),
     });
-    assert_eq!(said("endless", &peer, "60000"), "HARN-NET-004 too_large: the answer of http://127.0.0.1/rpc is larger than 16 MiB\n");
+    assert_eq!(
+        said("endless", &peer, "60000"),
+        "HARN-NET-004 too_large: the answer of http://127.0.0.1/rpc is larger than 16 MiB\n"
+    );
 }
 
 #[test]
@@ -113,9 +159,17 @@ fn a_server_that_is_away_is_a_failed_connection() {
     let said = said("cut", &peer, "30000");
     assert!(said.starts_with("HARN-NET-002 connection: "), "{said}");
     let outcome = run("away", SEND, &["http://127.0.0.1:9", "30000"], &[]);
-    assert!(outcome.out.starts_with("HARN-NET-002 connection: cannot connect to http://127.0.0.1:9"), "{}", outcome.out);
+    assert!(
+        outcome.out.starts_with("HARN-NET-002 connection: cannot connect to http://127.0.0.1:9"),
+        "{}",
+        outcome.out
+    );
     let outcome = run("address", SEND, &["worker.example.com", "30000"], &[]);
-    assert!(outcome.out.starts_with("HARN-NET-001 address: `worker.example.com` is no address of an agent"), "{}", outcome.out);
+    assert!(
+        outcome.out.starts_with("HARN-NET-001 address: `worker.example.com` is no address of an agent"),
+        "{}",
+        outcome.out
+    );
 }
 
 #[test]

@@ -42,7 +42,8 @@ pub(super) struct Reply {
 impl Reply {
     pub(super) fn whole(status: u16, headers: &str, body: &str) -> Reply {
         let length = body.len();
-        let text = format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+        let text =
+            format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
         Reply { bytes: text.into_bytes(), endless: Vec::new(), holds: false }
     }
 

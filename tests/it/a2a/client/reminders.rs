@@ -3,8 +3,7 @@
 use super::{Asked, Peer, agent, error, printed, result, run, task};
 use serde_json::json;
 
-const DECLARED: &str =
-    r#"{"extensions": [{"uri": "urn:harn:ext:reminders:1", "required": false, "params": {"inject": true, "emit": true}}]}"#;
+const DECLARED: &str = r#"{"extensions": [{"uri": "urn:harn:ext:reminders:1", "required": false, "params": {"inject": true, "emit": true}}]}"#;
 
 const INJECT: &str = r#"
 let said = a2a.inject_reminder(args()[0], "t-1", {body: "Rebase.", tags: ["upstream"], dedupe_key: "k", ttl_turns: 2, mode: "interrupt_immediate"},
@@ -36,7 +35,9 @@ fn a_peer_that_takes_reminders_is_given_one_by_the_method() {
 
 #[test]
 fn the_rfcs_own_capability_counts_as_well() {
-    let peer = agent(r#"{"reminders": {"inject": true, "emit": true}}"#, |_| result(r#"{"reminderId": "r", "dedupedCount": 0}"#));
+    let peer = agent(r#"{"reminders": {"inject": true, "emit": true}}"#, |_| {
+        result(r#"{"reminderId": "r", "dedupedCount": 0}"#)
+    });
     assert_eq!(injects("rfc", &peer, "suppress"), "{deduped_count: 0, reminder_id: r, via: method}\n");
 }
 
@@ -51,7 +52,8 @@ fn where_nothing_is_declared_nothing_is_sent() {
 fn a_card_that_promises_too_much_is_found_out() {
     let peer = agent(DECLARED, |_| error(r#"{"code": -32601, "message": "Method not found"}"#));
     assert_eq!(injects("promised", &peer, "suppress"), "{reason: the agent takes no reminders, via: suppressed}\n");
-    let peer = agent(DECLARED, |_| error(r#"{"code": -32004, "message": "no task", "data": [{"reason": "TASK_NOT_FOUND"}]}"#));
+    let peer =
+        agent(DECLARED, |_| error(r#"{"code": -32004, "message": "no task", "data": [{"reason": "TASK_NOT_FOUND"}]}"#));
     let script = "try { a2a.inject_reminder(args()[0], \"t\", {body: \"b\"}) } catch (e) { println(\"${e.code} ${e.reason}\") }\n";
     assert_eq!(printed("unknown-task", script, &peer), "HARN-A2A-105 TASK_NOT_FOUND\n");
 }
@@ -77,7 +79,8 @@ println(a2a.inject_reminder(url, "t-2", {body: "Another's."}, {fallback: "metada
 a2a.send(url, "Go on.", {task_id: "t-1", reminders: [{body: "Beside."}]})
 a2a.send(url, "Go on.", {task_id: "t-1"})
 "#;
-    let wanted = "{deduped_count: 0, sent: false, via: metadata}\n{deduped_count: 1, sent: false, via: metadata}\nmetadata\n";
+    let wanted =
+        "{deduped_count: 0, sent: false, via: metadata}\n{deduped_count: 1, sent: false, via: metadata}\nmetadata\n";
     assert_eq!(printed("queued", script, &peer), wanted);
     let sent: Vec<_> = peer.calls().into_iter().filter(|call| call.method() == "SendMessage").collect();
     let metadata = |call: &Asked| call.body["params"]["message"]["metadata"].clone();
@@ -112,7 +115,8 @@ for spec in specs {
   try { a2a.inject_reminder(args()[0], "t-1", spec) } catch (e) { println("${e.code} ${e.field}") }
 }
 "#;
-    let wanted = "HARN-RMD-002 body\nHARN-RMD-002 body\nHARN-RMD-001 ttl_turn\nHARN-RMD-005 propagate\nHARN-RMD-002 mode\n";
+    let wanted =
+        "HARN-RMD-002 body\nHARN-RMD-002 body\nHARN-RMD-001 ttl_turn\nHARN-RMD-005 propagate\nHARN-RMD-002 mode\n";
     assert_eq!(printed("no-reminder", script, &peer), wanted);
     assert!(peer.asked().is_empty(), "nothing was sent");
 }
@@ -138,6 +142,9 @@ agent_loop("go", nil, {session_id: id, provider: "mock"})
     let calls = peer.calls();
     let inherited = &calls[0].body["params"]["message"]["metadata"]["harn.reminder"];
     assert_eq!(inherited["body"], json!("For all."), "{calls:?}");
-    assert_eq!((&inherited["source"], &inherited["propagate"], &inherited["dedupeKey"]), (&json!("inherited"), &json!("all"), &json!("k")));
+    assert_eq!(
+        (&inherited["source"], &inherited["propagate"], &inherited["dedupeKey"]),
+        (&json!("inherited"), &json!("all"), &json!("k"))
+    );
     assert_eq!(calls[1].body["params"]["message"]["metadata"], json!(null));
 }

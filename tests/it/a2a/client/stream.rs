@@ -35,7 +35,10 @@ fn events_are_told_as_they_come() {
     let peer = streaming(|| {
         Reply::events(&[
             begun(),
-            status("WORKING", r#", "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Looking."}]}"#),
+            status(
+                "WORKING",
+                r#", "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Looking."}]}"#,
+            ),
             r#"{"jsonrpc": "2.0", "method": "tasks/reminderEmitted", "params": {"taskId": "t-1",
                 "reminder": {"id": "r", "body": "Rebase.", "dedupeKey": "k", "firedAtTurn": 5}, "metadata": {}}}"#
                 .replace('\n', " "),
@@ -107,17 +110,22 @@ try {
     let odd = streaming(|| Reply::events(&[begun(), "this is no JSON".to_owned()]));
     assert_eq!(said("odd", &odd), "task\nHARN-A2A-102 not_an_agent 1 submitted t-1\n");
     let refused = streaming(|| {
-        Reply::events(&[begun(), r#"{"jsonrpc": "2.0", "id": "1", "error": {"code": -32000, "message": "too slow"}}"#.to_owned()])
+        Reply::events(&[
+            begun(),
+            r#"{"jsonrpc": "2.0", "id": "1", "error": {"code": -32000, "message": "too slow"}}"#.to_owned(),
+        ])
     });
     assert_eq!(said("refused", &refused), "task\nHARN-A2A-105 answer 1 submitted t-1\n");
-    let other = streaming(|| Reply::events(&[r#"{"jsonrpc": "2.0", "method": "tasks/unheard", "params": {}}"#.to_owned()]));
+    let other =
+        streaming(|| Reply::events(&[r#"{"jsonrpc": "2.0", "method": "tasks/unheard", "params": {}}"#.to_owned()]));
     assert!(said("unheard", &other).starts_with("HARN-A2A-102 not_an_agent"), "{}", said("unheard", &other));
 }
 
 #[test]
 fn an_event_is_not_listened_to_without_end() {
     let peer = streaming(|| Reply::events(&[begun()]).endless(&vec![b'x'; 1 << 16]));
-    let script = "try { for e in a2a.stream(args()[0], \"Look.\") { println(e.event) } } catch (e) { println(e.code) }\n";
+    let script =
+        "try { for e in a2a.stream(args()[0], \"Look.\") { println(e.event) } } catch (e) { println(e.code) }\n";
     assert_eq!(printed("endless-event", script, &peer), "task\nHARN-NET-004\n");
 }
 
@@ -135,7 +143,11 @@ fn an_agent_that_does_not_stream_tells_it_at_once() {
 fn a_task_is_followed_anew() {
     let peer = agent(STREAMS, |asked| {
         assert_eq!((asked.method(), asked.body["params"]["id"].as_str()), ("SubscribeToTask", Some("t-1")));
-        Reply::events(&[framed(&format!(r#"{{"task": {}}}"#, task("WORKING", ""))), status("INPUT_REQUIRED", ""), status("COMPLETED", "")])
+        Reply::events(&[
+            framed(&format!(r#"{{"task": {}}}"#, task("WORKING", ""))),
+            status("INPUT_REQUIRED", ""),
+            status("COMPLETED", ""),
+        ])
     });
     let script = "for e in a2a.subscribe(args()[0], \"t-1\") { println(e.state) }\n";
     assert_eq!(printed("anew", script, &peer), "working\ninput-required\ncompleted\n");

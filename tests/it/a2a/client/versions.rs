@@ -9,7 +9,10 @@ fn version_1_0_is_spoken_where_the_card_offers_it() {
     let peer = agent("{\"streaming\": true}", |_| {
         result(&format!(
             r#"{{"task": {}}}"#,
-            task("COMPLETED", r#", "artifacts": [{"artifactId": "a", "name": "n", "parts": [{"text": "Done."}, {"data": {"n": 3}}]}]"#)
+            task(
+                "COMPLETED",
+                r#", "artifacts": [{"artifactId": "a", "name": "n", "parts": [{"text": "Done."}, {"data": {"n": 3}}]}]"#
+            )
         ))
     });
     let script = r#"
@@ -40,7 +43,9 @@ fn an_agent_of_0_3_is_spoken_to_in_0_3() {
     let peer = Peer::start(|asked, port| match asked.path.as_str() {
         "/.well-known/agent.json" => Reply::json(
             200,
-            &format!(r#"{{"name": "old", "url": "http://127.0.0.1:{port}/", "protocolVersion": "0.3.0", "capabilities": {{}}}}"#),
+            &format!(
+                r#"{{"name": "old", "url": "http://127.0.0.1:{port}/", "protocolVersion": "0.3.0", "capabilities": {{}}}}"#
+            ),
         ),
         "/" => result(
             r#"{"kind": "task", "id": "t-1", "contextId": "c-1", "status": {"state": "rejected", "message":
@@ -138,7 +143,10 @@ println([answer.task_id, answer.state, answer.text])
 #[test]
 fn a_task_is_got_and_cancelled() {
     let peer = agent("{}", |asked| match asked.method() {
-        "GetTask" => result(&task("WORKING", r#", "history": [{"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "Look."}]}]"#)),
+        "GetTask" => result(&task(
+            "WORKING",
+            r#", "history": [{"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "Look."}]}]"#,
+        )),
         "CancelTask" => result(&task("CANCELED", "")),
         other => panic!("{other}"),
     });
