@@ -38,7 +38,7 @@ mod worker;
 
 pub use directory::Host;
 pub use error::{Failure, HostError};
-pub use event::{Event, Part, PlanEntry, Priority, Progress, ReminderEvent};
+pub use event::{Event, Made, Part, PlanEntry, Priority, Progress, ReminderEvent};
 pub use handle::Handle;
 pub use mode::Mode;
 pub use peer::{Peer, PermissionQuestion, Verdict, Waiting};

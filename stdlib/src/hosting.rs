@@ -4,7 +4,7 @@ mod codes;
 mod said;
 
 pub(crate) use codes::{CODES, UNSERVABLE};
-pub use said::{Part, PlanEntry, Priority, Progress, Said};
+pub use said::{Made, Part, PlanEntry, Priority, Progress, Said};
 
 use lang::diagnostic::Diagnostic;
 use lang::vm::codes::OUTSIDE;

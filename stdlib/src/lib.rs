@@ -49,7 +49,7 @@ mod world;
 
 pub use catalogue::catalogue;
 pub use engine::{Came, End, Engine, Hosted, Piece, Ran, Request, Returned, RunOptions, Servable, check_served};
-pub use hosting::{Hosting, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
+pub use hosting::{Hosting, Made, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;
 pub use moment::{from_rfc3339, rfc3339};

@@ -34,6 +34,11 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
         "{content: string, priority?: \"high\" | \"medium\" | \"low\", \
          status?: \"pending\" | \"in_progress\" | \"completed\"}",
     ),
+    (
+        "TaskArtifact",
+        "{name: string, parts: list<any>, id?: string, description?: string, append?: bool, last_chunk?: bool, metadata?: dict}",
+    ),
+    ("PartialResult", "{completed_portion?: float | int, data?: any, can_resume?: bool, resume_token?: string}"),
     ("HttpOptions", HTTP),
     ("A2aOptions", a2a::CARD),
     ("A2aSendOptions", a2a::SEND),

@@ -38,11 +38,15 @@ pub use journal::{ANSWER, Begun, Change, Journal, Restored, Unkept};
 use super::Refusal;
 use super::context::Contexts;
 use super::feed::Subscription;
+use super::store::TaskStore;
 use crate::host::{Host, HostError, Served};
 use crate::store::StoreError;
 
 /// What tasks that are stopped may take, beyond their grace, before nobody waits for them any more.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often a task is looked for that another process works on.
+const ELSEWHERE: Duration = Duration::from_millis(500);
 
 /// How many tasks at once, and what is kept of those that are over.
 #[derive(Debug, Clone)]
@@ -81,22 +85,32 @@ impl Desk {
     /// Starts to serve a script.
     ///
     /// # Errors
-    /// As [`crate::host::Host::start`], and a log that cannot be read.
+    /// As [`Desk::keeping`].
     pub fn open(served: Served, settings: Settings) -> Result<Desk, Vec<Diagnostic>> {
-        Desk::keeping(served, settings, Arc::new(Unkept))
+        let journal: Arc<dyn Journal> = match &served.log {
+            Some(log) => Arc::new(TaskStore::new(log.clone()).map_err(|error| vec![diagnostic(&error)])?),
+            None => Arc::new(Unkept),
+        };
+        Desk::keeping(served, settings, journal)
     }
 
-    /// Starts to serve a script, and writes down what becomes of its tasks.
+    /// Starts to serve a script, and writes down what becomes of its tasks. Those that a process before has left in the middle run
+    /// again where the script says that it may; this needs a runtime of tokio, and waits for the disk.
     ///
     /// # Errors
-    /// As [`crate::host::Host::start`].
+    /// As [`crate::host::Host::start`], and a log that cannot be read.
     pub fn keeping(served: Served, settings: Settings, journal: Arc<dyn Journal>) -> Result<Desk, Vec<Diagnostic>> {
         let sessions = Arc::<Sessions>::default();
         let host = Host::start(served, sessions.clone())?;
         let contexts = Contexts::new(host.clone(), settings.mode, settings.idle_sessions);
         let (agent_id, open, finished) = (settings.agent_id, settings.open, settings.finished);
         let directory = Mutex::default();
-        Ok(Desk(Arc::new(Shared { host, sessions, contexts, journal, agent_id, open, finished, directory })))
+        let left = journal.left(host.is_resumable()).map_err(|error| vec![diagnostic(&error)])?;
+        let desk = Desk(Arc::new(Shared { host, sessions, contexts, journal, agent_id, open, finished, directory }));
+        for restored in left {
+            desk.run_again(restored);
+        }
+        Ok(desk)
     }
 
     /// Takes a message: begins a task, or answers one that waits. Its id, and what is told of it from now on.
@@ -120,7 +134,12 @@ impl Desk {
     /// # Errors
     /// There is none.
     pub async fn settled(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
-        Ok(self.cell(task_id).await?.settled().await)
+        let mut cell = self.cell(task_id).await?;
+        while cell.is_elsewhere() {
+            tokio::time::sleep(ELSEWHERE).await;
+            cell = self.cell(task_id).await?;
+        }
+        Ok(cell.settled().await)
     }
 
     /// A task as it is now.
@@ -156,6 +175,9 @@ impl Desk {
     /// There is none, or it is over.
     pub async fn cancel(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         let cell = self.cell(task_id).await?;
+        if cell.is_elsewhere() {
+            return Err(Refusal::Busy(cell.id.clone()));
+        }
         cell.halt(Halt::Cancelled)?;
         let task = cell.over().await;
         match task.status.state {
@@ -170,7 +192,11 @@ impl Desk {
     /// # Errors
     /// There is none, or it is over.
     pub async fn inbox(&self, task_id: &str) -> Result<Inbox, Refusal> {
-        self.cell(task_id).await?.inbox().await
+        let cell = self.cell(task_id).await?;
+        if cell.is_elsewhere() {
+            return Err(Refusal::Busy(cell.id.clone()));
+        }
+        cell.inbox().await
     }
 
     /// Something was put in for a task: it is written down with it.
@@ -215,6 +241,10 @@ impl Desk {
         // It is read again each time: what was forgotten is asked for seldom.
         Ok(Cell::restored(found.task, found.version, self.0.journal.clone()))
     }
+}
+
+fn diagnostic(error: &StoreError) -> Diagnostic {
+    Diagnostic::error(error.code(), error.to_string()).help(error.help())
 }
 
 fn unread(error: StoreError) -> Refusal {

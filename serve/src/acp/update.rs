@@ -145,10 +145,10 @@ impl Updates {
                 let title = MaybeUndefined::Value(title.to_string());
                 self.one(acp::SessionUpdate::SessionInfoUpdate(acp::SessionInfoUpdate::new().title(title)))
             }
-            Event::Status(text) => self.status(&text),
-            Event::Artifact { name, parts } => {
+            Event::Status { text, partial } => self.status(&text, &partial),
+            Event::Artifact(made) => {
                 let id = self.made_id("artifact");
-                self.chunks(content::of_artifact(&name, &parts), &id, acp::SessionUpdate::AgentMessageChunk)
+                self.chunks(content::of_artifact(&made), &id, acp::SessionUpdate::AgentMessageChunk)
             }
             Event::Question(text) => {
                 let id = self.made_id("question");
@@ -209,7 +209,7 @@ impl Updates {
     }
 
     /// A client that shows notices gets one; any other sees it as a message of the agent's.
-    fn status(&mut self, text: &str) -> Vec<Frame> {
+    fn status(&mut self, text: &str, partial: &Data) -> Vec<Frame> {
         if text.is_empty() {
             return Vec::new();
         }
@@ -217,7 +217,8 @@ impl Updates {
             return self.one(acp::SessionUpdate::Notice(acp::Notice::new(acp::NoticeSeverity::Info, text)));
         }
         let id = self.made_id("status");
-        let marked = content::marked(acp::ContentChunk::new(text.into()), "status", true.into());
+        let about = if partial.is_nil() { true.into() } else { Value::from(partial) };
+        let marked = content::marked(acp::ContentChunk::new(text.into()), "status", about);
         self.chunks(vec![marked], &id, acp::SessionUpdate::AgentMessageChunk)
     }
 

@@ -10,7 +10,7 @@ use runtime::reminder::Reminder;
 use runtime::reminder::lifecycle::ExpireReason;
 use stdlib::Said;
 
-pub use stdlib::{Part, PlanEntry, Priority, Progress};
+pub use stdlib::{Made, Part, PlanEntry, Priority, Progress};
 
 /// What a session shows while it works.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,14 +80,14 @@ pub enum Event {
     /// The session has a title.
     Title(Arc<str>),
     /// What the script says it is at.
-    Status(Arc<str>),
-    /// Something made for the user.
-    Artifact {
-        /// What it is called.
-        name: Arc<str>,
-        /// What it holds.
-        parts: Vec<Part>,
+    Status {
+        /// In words.
+        text: Arc<str>,
+        /// How far it has come, as [`Said::Status`] has it.
+        partial: Data,
     },
+    /// Something made for the user, or more of it.
+    Artifact(Made),
     /// The script waits for an answer, which is the next prompt.
     Question(Arc<str>),
     /// A reminder has come or gone.
@@ -97,11 +97,11 @@ pub enum Event {
 impl From<Said> for Event {
     fn from(said: Said) -> Event {
         match said {
-            Said::Status(text) => Event::Status(text),
+            Said::Status { text, partial } => Event::Status { text, partial },
             Said::Title(title) => Event::Title(title),
             Said::Mode(mode) => Event::Mode(mode),
             Said::Plan(entries) => Event::Plan(entries),
-            Said::Artifact { name, parts } => Event::Artifact { name, parts },
+            Said::Artifact(made) => Event::Artifact(made),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 
-use crate::host::{Event, Part, PlanEntry};
+use crate::host::{Event, Made, Part, PlanEntry};
 
 /// A record: its word, and what it tells.
 pub(super) type Told = (&'static str, Data);
@@ -59,9 +59,7 @@ fn told(event: &Event) -> Option<Told> {
             ("tool_ended", Data::dict_of_present(fields))
         }
         Event::Plan(entries) => ("plan", Data::dict([("entries", entries.iter().map(of_entry).collect())])),
-        Event::Artifact { name, parts } => {
-            ("artifact", Data::dict([("name", Data::from(name)), ("parts", parts.iter().map(of_part).collect())]))
-        }
+        Event::Artifact(made) => ("artifact", of_made(made)),
         Event::Data { message_id, data } => {
             ("data", Data::dict([("message_id", Data::from(message_id)), ("data", data.clone())]))
         }
@@ -95,7 +93,7 @@ pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> 
             Event::ToolEnded { id: text("id")?, text: shown, value, ok: payload.get("ok").truthy() }
         }
         "plan" => Event::Plan(list(payload, "entries", entry)?),
-        "artifact" => Event::Artifact { name: text("name")?, parts: list(payload, "parts", part)? },
+        "artifact" => Event::Artifact(made(payload)?),
         "question" => Event::Question(text("text")?),
         _ => return Ok(None),
     }))
@@ -119,6 +117,30 @@ fn entry(data: &Data) -> Option<PlanEntry> {
         content: data.get("content").as_shared_str()?,
         priority: data.get("priority").as_str()?.parse().ok()?,
         status: data.get("status").as_str()?.parse().ok()?,
+    })
+}
+
+fn of_made(made: &Made) -> Data {
+    Data::dict_of_present([
+        ("name", Data::from(&made.name)),
+        ("parts", made.parts.iter().map(of_part).collect()),
+        ("id", made.id.as_ref().into()),
+        ("description", made.description.as_ref().into()),
+        ("append", if made.append { true.into() } else { Data::Nil }),
+        ("last_chunk", if made.last_chunk { Data::Nil } else { false.into() }),
+        ("metadata", made.metadata.clone()),
+    ])
+}
+
+fn made(payload: &Data) -> Result<Made, String> {
+    Ok(Made {
+        name: payload.get("name").as_shared_str().ok_or("`name` is no text")?,
+        parts: list(payload, "parts", part)?,
+        id: payload.get("id").as_shared_str(),
+        description: payload.get("description").as_shared_str(),
+        append: payload.get("append").truthy(),
+        last_chunk: payload.get("last_chunk").as_bool() != Some(false),
+        metadata: payload.get("metadata").clone(),
     })
 }
 
@@ -169,7 +191,7 @@ mod tests {
         let mut assembly = Assembly::default();
         let thought = Event::Thought { message_id: "m".into(), text: "hm".into() };
         let ended = Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true };
-        let status = Event::Status("busy".into());
+        let status = Event::Status { text: "busy".into(), partial: Data::Nil };
         let events = [thought, piece("m", "a"), status, piece("m", "b"), piece("n", "c"), ended, piece("n", "d")];
         let mut words: Vec<_> = events.iter().flat_map(|event| assembly.take(event)).collect();
         words.extend(assembly.flush());
@@ -192,7 +214,20 @@ mod tests {
             Event::ToolEnded { id: "c".into(), text: "t".into(), value: Data::from(7), ok: false },
             Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true },
             Event::Plan(vec![plan]),
-            Event::Artifact { name: "a".into(), parts: vec![Part::Text("x".into()), Part::Data(1.into()), file] },
+            Event::Artifact(Made {
+                name: "a".into(),
+                parts: vec![Part::Text("x".into()), Part::Data(1.into()), file],
+                last_chunk: true,
+                ..Made::default()
+            }),
+            Event::Artifact(Made {
+                name: "a".into(),
+                id: Some("i".into()),
+                description: Some("d".into()),
+                append: true,
+                metadata: Data::dict([("m", Data::from(1))]),
+                ..Made::default()
+            }),
             Event::Question("which?".into()),
             Event::Data { message_id: "m".into(), data: Data::dict([("n", Data::from(1))]) },
         ];

@@ -1,5 +1,6 @@
 //! [`Said`]: what a script tells the person that it works for, besides what its loops show.
 
+use runtime::data::Data;
 use runtime::words::words;
 use std::sync::Arc;
 
@@ -7,20 +8,40 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     /// What it is at.
-    Status(Arc<str>),
+    Status {
+        /// In words.
+        text: Arc<str>,
+        /// How far it has come: a dict of `completed_portion`, `data`, `can_resume` and `resume_token`, as far as the script
+        /// says; else nil.
+        partial: Data,
+    },
     /// What its work is called.
     Title(Arc<str>),
     /// What it means to do; each plan takes the place of the last.
     Plan(Vec<PlanEntry>),
     /// The session has another mode.
     Mode(Arc<str>),
-    /// Something made for the person.
-    Artifact {
-        /// What it is called.
-        name: Arc<str>,
-        /// What it holds.
-        parts: Vec<Part>,
-    },
+    /// Something made for the person, or more of it.
+    Artifact(Made),
+}
+
+/// Something made for the person, or more of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Made {
+    /// What it is called.
+    pub name: Arc<str>,
+    /// What it holds, or what comes behind that.
+    pub parts: Vec<Part>,
+    /// What it is known by; its name where the script does not say.
+    pub id: Option<Arc<str>>,
+    /// What it is.
+    pub description: Option<Arc<str>>,
+    /// Whether the parts come behind those that it has; else they take their place.
+    pub append: bool,
+    /// Whether nothing more comes of it.
+    pub last_chunk: bool,
+    /// A dict, or nil.
+    pub metadata: Data,
 }
 
 /// A piece of an artifact or of an answer.
@@ -29,7 +50,7 @@ pub enum Part {
     /// Text.
     Text(Arc<str>),
     /// Data.
-    Data(runtime::data::Data),
+    Data(Data),
     /// A file.
     File {
         /// What it is called.
@@ -82,15 +103,30 @@ impl Said {
     /// As lines of text, for a run that nobody serves.
     pub(crate) fn to_text(&self) -> String {
         match self {
-            Self::Status(text) => format!("{text}\n"),
+            Self::Status { text, partial } => format!("{text}{}\n{}", portion(partial), data_of(partial)),
             Self::Title(title) => format!("# {title}\n"),
             Self::Mode(mode) => format!("({mode})\n"),
             Self::Plan(entries) => entries.iter().map(line).collect(),
-            Self::Artifact { name, parts } => {
+            Self::Artifact(Made { name, parts, description, append, .. }) => {
                 let parts: String = parts.iter().map(Part::to_text).collect();
-                format!("{name}:\n{parts}")
+                let about = description.iter().map(|text| format!(" {text}"));
+                let more = if *append { " (more)" } else { "" };
+                format!("{name}{more}:{}\n{parts}", about.collect::<String>())
             }
         }
+    }
+}
+
+/// How much is done, behind what is said of it.
+fn portion(partial: &Data) -> String {
+    let done = partial.get("completed_portion").as_float();
+    done.map(|done| format!(" ({:.0} %)", done * 100.0)).unwrap_or_default()
+}
+
+fn data_of(partial: &Data) -> String {
+    match partial.get("data") {
+        Data::Nil => String::new(),
+        data => format!("{}\n", data.to_json_pretty()),
     }
 }
 

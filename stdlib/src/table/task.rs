@@ -3,7 +3,7 @@
 
 use crate::convert::to_data;
 use crate::here;
-use crate::hosting::{Part, PlanEntry, Priority, Progress, Said};
+use crate::hosting::{Made, Part, PlanEntry, Priority, Progress, Said};
 use crate::table::input;
 use crate::world::World;
 use lang::builtins::args;
@@ -19,21 +19,24 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 lang::builtins! { "task" =>
-    /// Says what the script is at. Where the run is served the person sees it; else it is printed.
-    waits "status(text: string) -> nil" status;
+    /// Says what the script is at. Where the run is served the person sees it; else it is printed. `partial` says how far the
+    /// work has come: `{completed_portion?, data?, can_resume?, resume_token?}`, the portion from 0 to 1.
+    waits "status(text: string, partial: PartialResult? = nil) -> nil" status;
     /// Says what the work is called.
     waits "title(text: string) -> nil" title;
     /// Shows what the script means to do: each entry a text, or `{content, priority?, status?}`. Each plan takes the place of
     /// the last.
     waits "plan(entries: list<string | PlanEntry>) -> nil" plan;
     /// Hands over something made for the person. A part is a text, `{text}`, `{data}`, or `{file: {name?, mime_type?, uri}}`
-    /// with `bytes` in base64 in place of `uri`.
-    waits "artifact(artifact: {name: string, parts: list<any>}) -> nil" artifact;
+    /// with `bytes` in base64 in place of `uri`. With `append: true` the parts come behind those that the artifact with this `id`
+    /// has, and `last_chunk: true` says that it is whole.
+    waits "artifact(artifact: TaskArtifact) -> nil" artifact;
     /// Asks the person and gives the answer: where the run is served the next prompt, else a line of standard input. Nil where
     /// nobody answers.
     waits "ask(question: string) -> string | nil" ask;
     /// Refuses the task and ends the pipeline: where the run is served the prompt is refused, else the run ends with exit code 1.
-    plain "reject(reason: string) -> never" reject;
+    /// The reason is a sentence, or a word such as `CAPACITY_EXCEEDED` with more of it in `detail`.
+    plain "reject(reason: string, detail: string? = nil) -> never" reject;
     /// The mode of the session that the script is served in; nil where nobody serves it. With `id` it is that one from now on, and
     /// the person sees it.
     waits "mode(id: string? = nil) -> string | nil" mode;
@@ -41,7 +44,11 @@ lang::builtins! { "task" =>
 
 fn status(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let text = text(args)?;
-    say(cx, Said::Status(text))
+    let partial = match args.get(1) {
+        None => Data::Nil,
+        Some(value) => partial(&to_data(value).map_err(|raise| raise.about(1, ""))?)?,
+    };
+    say(cx, Said::Status { text, partial })
 }
 
 fn title(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -58,7 +65,7 @@ fn plan(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     args::dict(args, 0)?;
     let given = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    known_keys(&given, &["name", "parts"], "")?;
+    known_keys(&given, &["name", "parts", "id", "description", "append", "last_chunk", "metadata"], "")?;
     let name = required(&given, "name", "")?;
     let parts = match given.get("parts") {
         Data::Nil => return Err(missing("parts")),
@@ -66,7 +73,58 @@ fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         other => return Err(wrong("parts", "a list", other)),
     };
     let parts = parts.map(|(i, data)| part(data, &format!("parts[{i}]"))).collect::<Result<_, _>>()?;
-    say(cx, Said::Artifact { name, parts })
+    let optional = |key: &str| if given.get(key).is_nil() { Ok(None) } else { required(&given, key, "").map(Some) };
+    let (append, last_chunk) = (flag(&given, "append")?, flag(&given, "last_chunk")?);
+    let metadata = match given.get("metadata") {
+        metadata @ (Data::Nil | Data::Dict(_)) => metadata.clone(),
+        other => return Err(wrong("metadata", "a dict", other)),
+    };
+    say(
+        cx,
+        Said::Artifact(Made {
+            name,
+            parts,
+            id: optional("id")?,
+            description: optional("description")?,
+            append: append == Some(true),
+            // What is not said to come in pieces is whole.
+            last_chunk: last_chunk.unwrap_or(append.is_none()),
+            metadata,
+        }),
+    )
+}
+
+/// How far the work has come, as the script says.
+fn partial(given: &Data) -> Result<Data, Box<Raise>> {
+    if given.is_nil() {
+        return Ok(Data::Nil);
+    }
+    let misfit = |raise: Box<Raise>| raise.about(1, "");
+    if given.as_dict().is_none() {
+        return Err(misfit(wrong("partial", "a dict", given)));
+    }
+    known_keys(given, &["completed_portion", "data", "can_resume", "resume_token"], "").map_err(misfit)?;
+    match given.get("completed_portion") {
+        Data::Nil => {}
+        portion => match portion.as_float() {
+            Some(done) if (0.0..=1.0).contains(&done) => {}
+            Some(_) => return Err(misfit(at_fault(VALUES, "`completed_portion` must be from 0 to 1".to_owned()))),
+            None => return Err(misfit(wrong("completed_portion", "a number", portion))),
+        },
+    }
+    flag(given, "can_resume").map_err(misfit)?;
+    if !given.get("resume_token").is_nil() {
+        required(given, "resume_token", "").map_err(misfit)?;
+    }
+    Ok(given.clone())
+}
+
+fn flag(data: &Data, key: &str) -> Result<Option<bool>, Box<Raise>> {
+    match data.get(key) {
+        Data::Nil => Ok(None),
+        Data::Bool(flag) => Ok(Some(*flag)),
+        other => Err(wrong(key, "a bool", other)),
+    }
 }
 
 fn ask(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -85,7 +143,10 @@ fn ask(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let reason = text(args)?;
+    let reason = match args::opt_str(args, 1)? {
+        Some(detail) => format!("{}: {}", text(args)?, detail.as_str()).into(),
+        None => text(args)?,
+    };
     let world = here::world(cx)?;
     match &world.hosting {
         None => world.eprint(&format!("rejected: {reason}\n")),

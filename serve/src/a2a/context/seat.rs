@@ -64,20 +64,30 @@ impl Contexts {
     /// A place for a task: in its context's session, or where that is at work in one of its own.
     pub(in crate::a2a) fn seat(&self, context_id: &Arc<str>, task_id: &str) -> Seat {
         let mut state = self.lock();
-        let (waiting, is_kept) = match state.contexts.insert(context_id.clone(), Context::Taken) {
-            None => (None, true),
-            Some(Context::Taken) => (None, false),
+        let waiting = match state.contexts.insert(context_id.clone(), Context::Taken) {
+            None => None,
+            Some(Context::Taken) => return self.alone(context_id, task_id),
             Some(Context::Idle(handle, place)) => {
                 state.idle.remove(&place);
-                (Some(handle), true)
+                Some(handle)
             }
         };
-        let session_id = match is_kept {
-            true => format!("a2a:{context_id}").into(),
-            false => format!("a2a-task:{task_id}").into(),
-        };
-        let (contexts, context_id) = (self.clone(), context_id.clone());
-        Seat { contexts, context_id, session_id, is_kept, waiting, handle: None, is_spoiled: false }
+        let mut seat = self.alone(context_id, task_id);
+        (seat.session_id, seat.is_kept, seat.waiting) = (format!("a2a:{context_id}").into(), true, waiting);
+        seat
+    }
+
+    /// A place for a task in a session of its own.
+    pub(in crate::a2a) fn alone(&self, context_id: &Arc<str>, task_id: &str) -> Seat {
+        Seat {
+            contexts: self.clone(),
+            context_id: context_id.clone(),
+            session_id: format!("a2a-task:{task_id}").into(),
+            is_kept: false,
+            waiting: None,
+            handle: None,
+            is_spoiled: false,
+        }
     }
 
     /// How many contexts are known, and how many of them are without work.
@@ -99,25 +109,26 @@ impl Seat {
         &self.session_id
     }
 
-    /// Its session, opened where it is not open; where the context had one that was closed, from the log.
+    /// Its session, opened where it is not open; where the context had one that was closed, from the log. So it is with the
+    /// session of a task that runs again (`resumed`).
     ///
     /// # Errors
     /// As [`Host::open`].
-    pub(in crate::a2a) async fn open(&mut self) -> Result<Handle, HostError> {
+    pub(in crate::a2a) async fn open(&mut self, resumed: bool) -> Result<Handle, HostError> {
         let waiting = self.waiting.take().filter(|handle| handle.inbox().is_ok());
         let handle = match waiting {
             Some(handle) => handle,
-            None => self.begin().await?,
+            None => self.begin(resumed).await?,
         };
         self.handle = Some(handle.clone());
         Ok(handle)
     }
 
-    async fn begin(&self) -> Result<Handle, HostError> {
+    async fn begin(&self, resumed: bool) -> Result<Handle, HostError> {
         let host = &self.contexts.0.host;
         // One that broke off, or is just being closed, makes way.
         let _ = host.close(&self.session_id).await;
-        if self.is_kept && host.keeps_sessions() {
+        if (self.is_kept || resumed) && host.keeps_sessions() {
             match host.resume(&self.session_id, here()).await {
                 Err(HostError::UnknownSession(_)) => {}
                 resumed => return resumed,

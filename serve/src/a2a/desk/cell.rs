@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
-use stdlib::a2a::{Frame, Message, Task, TaskState, Version};
+use stdlib::a2a::{Frame, Message, Task, Version};
 use tokio::sync::{Notify, oneshot};
 
 use super::life::{Asking, Halt, How, Life, Out, Reply};
@@ -22,6 +22,7 @@ pub(super) struct Cell {
     pub(super) context_id: Arc<str>,
     /// The version that its caller spoke first.
     pub(super) version: Version,
+    is_elsewhere: bool,
     feed: Feed,
     journal: Arc<dyn Journal>,
     state: Mutex<State>,
@@ -56,10 +57,27 @@ impl Cell {
         Cell::of(&task, version, journal, State { life, last, before_end: None, handle: None })
     }
 
-    /// A task that was over when it was written down.
-    pub(super) fn restored(task: Arc<Task>, version: Version, journal: Arc<dyn Journal>) -> Arc<Cell> {
-        let life = Life::restored(task.clone());
+    /// A task that a process before has left in the middle, and that runs again.
+    pub(super) fn again(task: Task, version: Version, journal: Arc<dyn Journal>) -> Arc<Cell> {
+        let mut life = Life::new(task);
+        let task = life.task();
         Cell::of(&task, version, journal, State { life, last: Ticket::NONE, before_end: None, handle: None })
+    }
+
+    /// A task that was written down, and that nothing becomes of here: it is over, or another process has it.
+    pub(super) fn restored(task: Arc<Task>, version: Version, journal: Arc<dyn Journal>) -> Arc<Cell> {
+        let (life, is_elsewhere) = (Life::restored(task.clone()), !task.status.state.is_terminal());
+        let state = State { life, last: Ticket::NONE, before_end: None, handle: None };
+        let mut cell = Cell::of(&task, version, journal, state);
+        if let Some(cell) = Arc::get_mut(&mut cell) {
+            cell.is_elsewhere = is_elsewhere;
+        }
+        cell
+    }
+
+    /// Whether another process works on it.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.is_elsewhere
     }
 
     fn of(task: &Task, version: Version, journal: Arc<dyn Journal>, state: State) -> Arc<Cell> {
@@ -67,6 +85,7 @@ impl Cell {
             id: task.id.clone(),
             context_id: task.context_id.clone(),
             version,
+            is_elsewhere: false,
             feed: Feed::default(),
             journal,
             state: Mutex::new(state),
@@ -94,7 +113,7 @@ impl Cell {
     pub(super) fn follow(&self) -> Subscription {
         let mut state = self.lock();
         let task = state.task();
-        let is_over = task.status.state.is_terminal();
+        let is_over = self.is_elsewhere || task.status.state.is_terminal();
         self.feed.follow(Frame::Task(task), is_over)
     }
 

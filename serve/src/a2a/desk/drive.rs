@@ -27,6 +27,8 @@ pub(super) struct Start {
     pub(super) seat: Seat,
     /// Told once it would survive the end of the process.
     pub(super) created: oneshot::Sender<Result<(), LogError>>,
+    /// A process before has left it in the middle.
+    pub(super) resumed: bool,
 }
 
 /// What a session that is told to stop may take beyond its grace.
@@ -34,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Looks after a task until it is over.
 pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
-    let Start { message, metadata, deadline, mut seat, created } = start;
+    let Start { message, metadata, deadline, mut seat, created, resumed } = start;
     let mut watch = Watch { shared: &shared, cell: &cell, is_over: false };
     if let Err(error) = cell.kept().await {
         watch.is_over = true;
@@ -48,7 +50,7 @@ pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
     shared.sessions.begin(seat.session_id(), &cell);
     let how = tokio::select! {
         biased;
-        how = work(&cell, &mut seat, &message, metadata) => how,
+        how = work(&cell, &mut seat, &message, metadata, resumed) => how,
         () = alarm(&cell, deadline) => How::Lost,
     };
     shared.sessions.end(seat.session_id());
@@ -76,11 +78,11 @@ async fn alarm(cell: &Cell, deadline: Option<u64>) {
 }
 
 /// Opens its session, and runs its prompts.
-async fn work(cell: &Cell, seat: &mut Seat, message: &Message, metadata: Data) -> How {
+async fn work(cell: &Cell, seat: &mut Seat, message: &Message, metadata: Data, resumed: bool) -> How {
     let opened = tokio::select! {
         biased;
         _ = cell.halted() => return How::Halted,
-        opened = seat.open() => opened,
+        opened = seat.open(resumed) => opened,
     };
     let handle = match opened {
         Ok(handle) => handle,
@@ -88,7 +90,7 @@ async fn work(cell: &Cell, seat: &mut Seat, message: &Message, metadata: Data) -
     };
     cell.opened(&handle);
     let task = cell.task();
-    let first = prompt(message, &task, metadata.clone());
+    let first = Prompt { resumed, ..prompt(message, &task, metadata.clone()) };
     let mut came = until_halted(cell, &handle, handle.prompt(first)).await;
     loop {
         match came {

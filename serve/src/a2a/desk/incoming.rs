@@ -10,7 +10,7 @@ use super::cell::Cell;
 use super::deadline::{self, deadline};
 use super::drive::{Start, drive};
 use super::life::How;
-use super::{Asker, Begun, Desk, say};
+use super::{Asker, Begun, Desk, Restored, say};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::a2a::context::{Seat, merged};
@@ -37,6 +37,27 @@ impl Desk {
             }
         }
         self.begin(request, asker).await
+    }
+
+    /// Runs a task again that a process before has left in the middle.
+    pub(super) fn run_again(&self, restored: Restored) {
+        let Restored { task, version, begun, .. } = restored;
+        let shared = &self.0;
+        let first = task.history.first().map(|message| (**message).clone());
+        let cell = Cell::again((*task).clone(), version, shared.journal.clone());
+        shared.directory().begin(&cell);
+        let (Some(message), Ok(runtime)) = (first, tokio::runtime::Handle::try_current()) else {
+            cell.end_now(How::Lost, &shared.agent_id);
+            return shared.over(&cell);
+        };
+        let seat = match begun.is_alone {
+            true => shared.contexts.alone(&cell.context_id, &cell.id),
+            false => shared.contexts.seat(&cell.context_id, &cell.id),
+        };
+        let (metadata, deadline) = (begun.metadata, begun.deadline_ms);
+        let (created, _) = oneshot::channel();
+        let start = Start { message, metadata, deadline, seat, created, resumed: true };
+        runtime.spawn(drive(shared.clone(), cell, start));
     }
 
     /// Begins a task.
@@ -86,7 +107,7 @@ impl Desk {
             Some((seat, message)) => {
                 let (created, is_created) = oneshot::channel();
                 // Who goes away meanwhile does not stop it.
-                let start = Start { message, metadata, deadline, seat, created };
+                let start = Start { message, metadata, deadline, seat, created, resumed: false };
                 tokio::spawn(drive(shared.clone(), cell.clone(), start));
                 match is_created.await {
                     Ok(created) => created.map_err(Refusal::Log)?,

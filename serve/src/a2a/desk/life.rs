@@ -88,10 +88,11 @@ impl Life {
     /// Of a task that begins.
     pub(super) fn new(task: Task) -> Life {
         let said = task.history.iter().map(|message| weight_of(message)).sum();
+        let made = task.artifacts.iter().map(|artifact| weight_of_parts(&artifact.parts)).sum();
         Life {
             task: Arc::new(task),
             answer: Answer::default(),
-            made: 0,
+            made,
             said,
             usage: Usage::default(),
             asking: VecDeque::new(),
@@ -102,7 +103,8 @@ impl Life {
 
     /// Of a task that was over when it was written down.
     pub(super) fn restored(task: Arc<Task>) -> Life {
-        Life { task, ..Life::new(empty()) }
+        let life = Life::new((*task).clone());
+        Life { task, ..life }
     }
 
     /// The task as it is now.
@@ -126,11 +128,12 @@ impl Life {
         self.made + self.said + self.task.metadata.weight()
     }
 
-    /// Its session is open.
+    /// Its session is open. One that runs again stands wherever it was left.
     pub(super) fn opened(&mut self, now: u64) -> Vec<Out> {
         match self.state() {
-            TaskState::Submitted => self.stand(TaskState::Working, None, Data::Nil, now),
-            _ => Vec::new(),
+            TaskState::Working => Vec::new(),
+            state if state.is_terminal() => Vec::new(),
+            _ => self.stand(TaskState::Working, None, Data::Nil, now),
         }
     }
 
@@ -234,15 +237,4 @@ fn weight_of_parts(parts: &[stdlib::a2a::Part]) -> usize {
         PART + held + part.metadata.weight()
     };
     parts.iter().map(weight).sum()
-}
-
-fn empty() -> Task {
-    Task {
-        id: "".into(),
-        context_id: "".into(),
-        status: Status { state: TaskState::Unknown, message: None, at_ms: None },
-        artifacts: Vec::new(),
-        history: Vec::new(),
-        metadata: Data::Nil,
-    }
 }

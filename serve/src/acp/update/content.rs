@@ -5,7 +5,7 @@ use runtime::data::Data;
 use runtime::message::Block;
 use serde_json::{Map, Value, json};
 
-use crate::host::Part;
+use crate::host::{Made, Part};
 
 /// What the user said, a chunk for each block. A block that the protocol does not know is shown as its text.
 pub(super) fn of_message(content: &Data) -> Vec<acp::ContentChunk> {
@@ -24,10 +24,22 @@ pub(super) fn of_message(content: &Data) -> Vec<acp::ContentChunk> {
 }
 
 /// An artifact, a chunk for each part; each says of which artifact it is.
-pub(super) fn of_artifact(name: &str, parts: &[Part]) -> Vec<acp::ContentChunk> {
+pub(super) fn of_artifact(made: &Made) -> Vec<acp::ContentChunk> {
+    let (name, parts) = (&*made.name, &made.parts);
     let of = parts.len();
     let chunk = |(index, part): (usize, &Part)| {
         let mut about = json!({"name": name, "part": index, "parts": of});
+        let texts = [("id", &made.id), ("description", &made.description)];
+        for (key, text) in texts.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?))) {
+            about[key] = text.into();
+        }
+        if made.append || !made.last_chunk {
+            about["append"] = made.append.into();
+            about["lastChunk"] = made.last_chunk.into();
+        }
+        if !made.metadata.is_nil() {
+            about["metadata"] = Value::from(&made.metadata);
+        }
         let block = match part {
             Part::Text(text) => text.as_ref().into(),
             Part::Data(data) => {

@@ -250,11 +250,11 @@ fn weight(event: &Event) -> usize {
         Event::ToolEnded { text, value, .. } => text.len() + value.weight(),
         Event::Data { data, .. } => data.weight(),
         Event::Plan(entries) => entries.iter().map(|entry| entry.content.len()).sum(),
-        Event::Artifact { parts, .. } => parts.iter().map(part_weight).sum(),
+        Event::Artifact(made) => made.parts.iter().map(part_weight).sum::<usize>() + made.metadata.weight(),
+        Event::Status { text, partial } => text.len() + partial.weight(),
         Event::Text { text, .. }
         | Event::Thought { text, .. }
         | Event::Title(text)
-        | Event::Status(text)
         | Event::Question(text)
         | Event::Mode(text) => text.len(),
         Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => reminder.body.len(),

@@ -5,7 +5,7 @@ use runtime::reminder::lifecycle::ExpireReason;
 use runtime::reminder::{Reminder, ReminderSpec, Source};
 
 use super::*;
-use crate::host::{Part, ReminderEvent};
+use crate::host::{Made, Part, ReminderEvent};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/schemas/acp.json");
@@ -99,8 +99,8 @@ fn other_events() -> Vec<Event> {
         Event::Usage { call: usage, context_window: Some(1000) },
         Event::Mode("plan".into()),
         Event::Title("Fixing it".into()),
-        Event::Status("reading".into()),
-        Event::Artifact { name: "report".into(), parts },
+        Event::Status { text: "reading".into(), partial: Data::Nil },
+        Event::Artifact(Made { name: "report".into(), parts, last_chunk: true, ..Made::default() }),
         Event::Question("which?".into()),
     ]
 }
@@ -241,7 +241,7 @@ fn every_other_event_is_an_update_that_the_protocol_knows() {
 #[test]
 fn a_status_is_a_notice_to_who_shows_notices() {
     let kind = |wants| {
-        let frames = updates(wants).frames(Event::Status("reading".into()));
+        let frames = updates(wants).frames(Event::Status { text: "reading".into(), partial: Data::Nil });
         frames[0].params["update"]["sessionUpdate"].as_str().unwrap().to_owned()
     };
     assert_eq!(kind(Wants { reminders: false, notices: true }), "notice");

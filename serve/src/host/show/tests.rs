@@ -286,9 +286,9 @@ fn what_the_script_tells_is_shown_in_its_place() {
         .iter()
         .map(|event| match event {
             Event::Title(title) => format!("title {title}"),
-            Event::Status(text) => format!("status {text}"),
+            Event::Status { text, .. } => format!("status {text}"),
             Event::Plan(entries) => format!("plan {} {}", entries[1].priority, entries[1].status),
-            Event::Artifact { name, parts } => format!("artifact {name} {}", parts.len()),
+            Event::Artifact(made) => format!("artifact {} {}", made.name, made.parts.len()),
             other => line(other).unwrap_or_default(),
         })
         .filter(|line| !line.starts_with("usage"))

@@ -14,17 +14,19 @@ pub(super) const MOST: usize = 64 << 20;
 
 impl Life {
     /// A script has made something, or more of it.
-    pub(super) fn make(&mut self, name: Arc<str>, parts: &[host::Part]) -> Vec<Out> {
-        let id = if &*name == ANSWER { "artifact:answer".into() } else { name.clone() };
+    pub(super) fn make(&mut self, made: host::Made) -> Vec<Out> {
+        let id = made.id.unwrap_or_else(|| made.name.clone());
+        // That one is the agent's own.
+        let artifact_id = if &*id == ANSWER { "artifact:answer".into() } else { id };
         let artifact = Artifact {
-            artifact_id: id,
-            name: Some(name),
-            description: None,
-            parts: parts.iter().map(part).collect(),
-            metadata: Data::Nil,
+            artifact_id,
+            name: Some(made.name),
+            description: made.description,
+            parts: made.parts.iter().map(part).collect(),
+            metadata: made.metadata,
             extensions: Vec::new(),
         };
-        self.put(artifact, false, true)
+        self.put(artifact, made.append, made.last_chunk)
     }
 
     /// Puts an artifact in the place of the one that has its id, or its parts behind those of that one.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::message::ToolCall;
-use stdlib::a2a::TaskState;
+use stdlib::a2a::{Message, Part, TaskState};
 
 use super::super::say;
 use super::{Life, Out};
@@ -19,8 +19,8 @@ impl Life {
         match event {
             Event::Text { message_id, text } => self.answer_text(&message_id, &text),
             Event::Data { message_id, data } => self.answer_data(&message_id, data),
-            Event::Artifact { name, parts } => self.make(name, &parts),
-            Event::Status(text) => self.says_of_it(&text, Data::Nil, now),
+            Event::Artifact(made) => self.make(made),
+            Event::Status { text, partial } => self.says_of_it(&text, &partial, now),
             Event::Title(title) => self.beside("harn.title", title.into()),
             Event::Plan(entries) => self.beside("harn.plan", entries.iter().map(entry).collect()),
             Event::Mode(mode) => self.beside("harn.mode", mode.into()),
@@ -42,8 +42,8 @@ impl Life {
     }
 
     /// The agent says what it is at. While its caller is asked that stays what is said of the task.
-    fn says_of_it(&mut self, text: &str, metadata: Data, now: u64) -> Vec<Out> {
-        let message = say::sentence(text);
+    fn says_of_it(&mut self, text: &str, partial: &Data, now: u64) -> Vec<Out> {
+        let (message, metadata) = of_partial(text, partial);
         match self.state() {
             TaskState::InputRequired => {
                 let message = Arc::new(self.of_task(message));
@@ -58,6 +58,16 @@ impl Life {
         self.describe(&Data::dict([(key, value.clone())]));
         vec![self.hint(key, value)]
     }
+}
+
+/// What is said of a task, with the data that it has by now; and how far it has come.
+fn of_partial(text: &str, partial: &Data) -> (Message, Data) {
+    let Some(given) = partial.as_dict() else { return (say::sentence(text), Data::Nil) };
+    let data = given.get("data").filter(|data| !data.is_nil()).cloned();
+    let parts = std::iter::once(Part::text(text)).chain(data.map(Part::data));
+    let beside = given.iter().filter(|(key, value)| key.as_ref() != "data" && !value.is_nil());
+    let beside = Data::dict(beside.map(|(key, value)| (key.clone(), value.clone())));
+    (say::says(parts.collect()), Data::dict([("harn.partial", beside)]))
 }
 
 fn entry(entry: &PlanEntry) -> Data {

@@ -1,1 +1,288 @@
 //! A task on its own.
+
+use stdlib::a2a::{Content, Part, Role};
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::host::{Ended, Event, Made, PermissionQuestion, Stop, Verdict};
+use runtime::message::ToolCall;
+
+fn life() -> Life {
+    let first = Message::new(Role::User, "m0", vec![Part::text("go")]);
+    Life::new(Task {
+        id: "t".into(),
+        context_id: "c".into(),
+        status: Status { state: TaskState::Submitted, message: None, at_ms: Some(0) },
+        artifacts: Vec::new(),
+        history: vec![Arc::new(first)],
+        metadata: Data::Nil,
+    })
+}
+
+fn working() -> Life {
+    let mut life = life();
+    life.opened(1);
+    life
+}
+
+fn says(id: &str, text: &str) -> Message {
+    Message::new(Role::User, id, vec![Part::text(text)])
+}
+
+fn ended(stop: Stop) -> How {
+    How::Ended(Box::new(Ended { stop, value: Data::Nil, diagnostics: Vec::new() }))
+}
+
+fn question() -> Asking {
+    Asking::Question("which?".into())
+}
+
+fn permission(number: u64) -> (Asking, oneshot::Receiver<Verdict>) {
+    let (verdict, answer) = oneshot::channel();
+    let question = PermissionQuestion {
+        session_id: "s".into(),
+        call: ToolCall::new("c1", "write_file", Data::empty_dict()),
+        annotations: Data::Nil,
+        reason: "it writes".into(),
+    };
+    (Asking::Permission { number, question, verdict }, answer)
+}
+
+fn text(id: &str, text: &str) -> Event {
+    Event::Text { message_id: id.into(), text: text.into() }
+}
+
+fn states(out: &[Out]) -> Vec<TaskState> {
+    let state = |out: &Out| match out {
+        Out::Change(Change::Status(update)) => Some(update.status.state),
+        _ => None,
+    };
+    out.iter().filter_map(state).collect()
+}
+
+/// Everything that can happen to a task.
+fn all() -> Vec<(&'static str, fn(&mut Life) -> Vec<Out>)> {
+    vec![
+        ("opened", |life| life.opened(2)),
+        ("text", |life| life.show(text("a", "x"), 2)),
+        ("data", |life| life.show(Event::Data { message_id: "d".into(), data: 1.into() }, 2)),
+        ("status", |life| life.show(Event::Status { text: "s".into(), partial: Data::Nil }, 2)),
+        ("title", |life| life.show(Event::Title("t".into()), 2)),
+        ("plan", |life| life.show(Event::Plan(Vec::new()), 2)),
+        ("made", |life| life.show(Event::Artifact(Made { name: "n".into(), ..Made::default() }), 2)),
+        ("tool", |life| {
+            life.show(Event::ToolCall { call: ToolCall::new("c", "t", Data::Nil), annotations: Data::Nil }, 2)
+        }),
+        ("ask", |life| life.ask(question(), 2)),
+        ("permit", |life| life.ask(permission(1).0, 2)),
+        ("take back", |life| life.take_back(1, 2)),
+        ("reply", |life| match life.reply(&says("m9", "allow"), 2) {
+            Reply::Taken(out) => out,
+            Reply::Known | Reply::Unasked => Vec::new(),
+        }),
+        ("cancel", |life| {
+            life.halt(Halt::Cancelled);
+            Vec::new()
+        }),
+        ("deadline", |life| {
+            life.halt(Halt::Deadline);
+            Vec::new()
+        }),
+        ("done", |life| life.end(ended(Stop::Done), "a", 2)),
+        ("cancelled", |life| life.end(ended(Stop::Cancelled), "a", 2)),
+        ("refused", |life| life.end(ended(Stop::Refused("no".into())), "a", 2)),
+        ("halted", |life| life.end(How::Halted, "a", 2)),
+        ("lost", |life| life.end(How::Lost, "a", 2)),
+    ]
+}
+
+#[test]
+fn nothing_changes_a_task_that_is_over() {
+    for stop in [Stop::Done, Stop::Cancelled, Stop::Refused("no".into())] {
+        for (name, happens) in all() {
+            let mut life = working();
+            life.show(text("a", "answer"), 1);
+            life.end(ended(stop.clone()), "a", 1);
+            let before = life.task();
+            assert!(before.status.state.is_terminal());
+            assert_eq!(happens(&mut life), Vec::new(), "{name} after {stop:?}");
+            assert_eq!(life.task(), before, "{name} after {stop:?}");
+        }
+    }
+}
+
+#[test]
+fn whatever_happens_in_whatever_order_a_task_ends_once_and_then_stays() {
+    // All triples, from the beginning and from the middle.
+    let all = all();
+    for begin in [life as fn() -> Life, working] {
+        for a in &all {
+            for b in &all {
+                for c in &all {
+                    let mut life = begin();
+                    let mut seen = Vec::new();
+                    for (_, happens) in [a, b, c] {
+                        seen.extend(states(&happens(&mut life)));
+                    }
+                    seen.extend(states(&life.end(How::Halted, "a", 3)));
+                    let names = (a.0, b.0, c.0);
+                    let ends = seen.iter().filter(|state| state.is_terminal()).count();
+                    assert_eq!(ends, 1, "{names:?}: {seen:?}");
+                    assert!(seen.last().unwrap().is_terminal(), "{names:?}: {seen:?}");
+                    assert!(life.is_over() && life.asking.is_empty() && life.reply.is_none(), "{names:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_came_first_decides_between_an_end_and_a_halt() {
+    let end = |halts: &[Halt], stop: Stop| {
+        let mut life = working();
+        for halt in halts {
+            life.halt(*halt);
+        }
+        life.end(ended(stop), "a", 2);
+        life.state()
+    };
+    // The answer was faster than what was to stop it.
+    assert_eq!(end(&[Halt::Cancelled], Stop::Done), TaskState::Completed);
+    assert_eq!(end(&[Halt::Deadline], Stop::Done), TaskState::Completed);
+    assert_eq!(end(&[Halt::Cancelled], Stop::Cancelled), TaskState::Canceled);
+    assert_eq!(end(&[Halt::Deadline], Stop::Cancelled), TaskState::Failed);
+    assert_eq!(end(&[Halt::Cancelled, Halt::Deadline], Stop::Cancelled), TaskState::Canceled);
+    assert_eq!(end(&[Halt::Deadline, Halt::Cancelled], Stop::Cancelled), TaskState::Failed);
+    assert_eq!(end(&[], Stop::Cancelled), TaskState::Canceled, "its session was closed");
+}
+
+#[test]
+fn the_second_of_two_answers_to_one_question_is_not_taken() {
+    let mut life = working();
+    assert_eq!(states(&life.ask(question(), 2)), [TaskState::InputRequired]);
+    let Reply::Taken(out) = life.reply(&says("m1", "this"), 3) else { panic!() };
+    assert_eq!(states(&out), [TaskState::Working]);
+    assert_eq!(life.reply(&says("m2", "that"), 3), Reply::Unasked);
+    assert_eq!(life.reply(&says("m1", "this"), 3), Reply::Known, "the same message once more is harmless");
+    assert_eq!(life.take_reply().unwrap().text(), "this");
+    assert!(life.take_reply().is_none());
+    let said: Vec<_> = life.task().history.iter().map(|message| message.text()).collect();
+    assert_eq!(said, ["go", "which?", "this"]);
+}
+
+#[test]
+fn permissions_are_asked_one_after_the_other_and_taken_back() {
+    let mut life = working();
+    let (first, mut first_answer) = permission(1);
+    let (second, mut second_answer) = permission(2);
+    let (third, _gone) = permission(3);
+    assert_eq!(states(&life.ask(first, 2)), [TaskState::InputRequired]);
+    assert_eq!(life.ask(second, 2), []);
+    assert_eq!(life.ask(third, 2), []);
+    assert_eq!(life.take_back(3, 2), [], "nobody has seen it");
+    let Reply::Taken(out) = life.reply(&says("m1", "perhaps"), 3) else { panic!() };
+    assert_eq!(states(&out), [TaskState::InputRequired], "it is asked again");
+    assert!(first_answer.try_recv().is_err());
+    let Reply::Taken(out) = life.reply(&says("m2", " Allow_Always "), 3) else { panic!() };
+    assert_eq!(states(&out), [TaskState::InputRequired], "the next is asked");
+    assert_eq!(first_answer.try_recv(), Ok(Verdict::AllowAlways));
+    assert_eq!(states(&life.take_back(2, 4)), [TaskState::Working]);
+    assert!(second_answer.try_recv().is_err());
+    assert_eq!(life.take_back(2, 4), []);
+}
+
+#[test]
+fn a_verdict_is_one_of_four_words() {
+    let of = |parts: Vec<Part>| {
+        let mut life = working();
+        let (asking, mut answer) = permission(1);
+        life.ask(asking, 2);
+        life.reply(&Message::new(Role::User, "m1", parts), 3);
+        answer.try_recv().ok()
+    };
+    let data = |json: &str| Part::data(Data::from_json(json).unwrap());
+    assert_eq!(of(vec![Part::text("allow")]), Some(Verdict::AllowOnce));
+    assert_eq!(of(vec![Part::text("deny\n")]), Some(Verdict::RejectOnce));
+    assert_eq!(of(vec![Part::text("deny_always")]), Some(Verdict::RejectAlways));
+    assert_eq!(of(vec![data(r#"{"permission": "allow"}"#)]), Some(Verdict::AllowOnce));
+    assert_eq!(of(vec![data(r#""allow""#), Part::text("allow")]), Some(Verdict::AllowOnce));
+    assert_eq!(of(vec![data(r#"{"permission": true}"#)]), None);
+    assert_eq!(of(vec![Part::text("allow"), Part::text("deny")]), None, "it contradicts itself");
+    assert_eq!(of(vec![Part::text("please allow it")]), None);
+    assert_eq!(of(Vec::new()), None);
+}
+
+#[test]
+fn an_answer_streams_and_is_whole_at_the_end() {
+    let mut life = working();
+    let mut told = Vec::new();
+    for event in [text("a", "first"), text("b", "sec"), text("b", "ond"), text("b", "")] {
+        told.extend(life.show(event, 2));
+    }
+    told.extend(life.end(ended(Stop::Done), "a", 3));
+    let line = |out: &Out| match out {
+        Out::Change(Change::Artifact(update)) => {
+            let Content::Text(text) = &update.artifact.parts[0].content else { panic!() };
+            Some(format!("{text} {} {}", update.append, update.last_chunk))
+        }
+        Out::Change(Change::Said(message)) => Some(format!("said {}", message.text())),
+        _ => None,
+    };
+    let lines: Vec<_> = told.iter().filter_map(line).collect();
+    assert_eq!(lines, ["first false false", "said first", "sec false false", "ond true false", "second false true"]);
+    let task = life.task();
+    assert_eq!((task.artifacts.len(), stdlib::a2a::model::text_of(&task.artifacts[0].parts)), (1, "second".to_owned()));
+    assert_eq!(task.history.len(), 2);
+}
+
+#[test]
+fn pieces_of_an_artifact_come_behind_each_other() {
+    let mut life = working();
+    let made = |text: &str, append, last_chunk| {
+        let parts = vec![crate::host::Part::Text(text.into())];
+        Event::Artifact(Made { name: "list".into(), parts, append, last_chunk, ..Made::default() })
+    };
+    let frames: Vec<_> = [made("a", true, false), made("b", true, true), made("c", false, true)]
+        .into_iter()
+        .flat_map(|event| life.show(event, 2))
+        .map(|out| match out {
+            Out::Change(Change::Artifact(update)) => (update.append, update.last_chunk, update.index),
+            _ => panic!(),
+        })
+        .collect();
+    // What comes behind nothing is the first.
+    assert_eq!(frames, [(false, false, Some(0)), (true, true, Some(0)), (false, true, Some(0))]);
+    assert_eq!(stdlib::a2a::model::text_of(&life.task().artifacts[0].parts), "c");
+}
+
+#[test]
+fn what_grows_beyond_all_bounds_ends() {
+    let mut life = working();
+    let piece: Arc<str> = "x".repeat(1 << 20).into();
+    for _ in 0..100 {
+        life.show(Event::Text { message_id: "a".into(), text: piece.clone() }, 2);
+    }
+    assert_eq!(life.halted(), Some(Halt::TooMuch));
+    assert!(life.weight() <= made::MOST + (1 << 20), "{}", life.weight());
+    life.end(ended(Stop::Cancelled), "a", 3);
+    let task = life.task();
+    assert_eq!(task.status.state, TaskState::Failed);
+    assert!(task.status.message.as_ref().unwrap().text().contains("64 MiB"));
+}
+
+#[test]
+fn a_long_history_keeps_its_beginning_and_its_end() {
+    let mut life = working();
+    for number in 0..2_000 {
+        life.show(Event::Status { text: format!("{number}").into(), partial: Data::Nil }, 2);
+    }
+    life.end(ended(Stop::Done), "a", 3);
+    let task = life.task();
+    let said: Vec<_> = task.history.iter().map(|message| message.text()).collect();
+    assert_eq!((said.len(), &*said[0], &*said[1], &*said[999]), (MOST_SAID, "go", "1001", "1999"));
+    let mut life = working();
+    for _ in 0..40 {
+        life.show(Event::Status { text: "x".repeat(1 << 20).into(), partial: Data::Nil }, 2);
+    }
+    assert!(life.said <= MOST_SAID_BYTES, "{}", life.said);
+}

@@ -117,3 +117,45 @@ fn a_task_is_cancelled_wherever_it_is() {
         assert!(is_clean(&desk).await);
     });
 }
+
+#[test]
+fn what_a_script_tells_of_its_task_is_told_of_it() {
+    let text = "pipeline default(task) {\n\
+                task.title(\"Lists\")\n\
+                task.status(\"half\", {completed_portion: 0.5, data: [1], can_resume: true, resume_token: \"r\"})\n\
+                task.artifact({name: \"list\", id: \"l\", description: \"A list\", parts: [\"a\"], last_chunk: false, metadata: {k: 1}})\n\
+                task.artifact({name: \"list\", id: \"l\", parts: [{data: {b: 2}}], append: true, last_chunk: true})\n\
+                if task == \"reject\" { task.reject(\"CAPACITY_EXCEEDED\", \"come back later\") }\n\
+                if task == \"why\" { task.reject(\"This is no work for me.\") }\n}";
+    let desk = desk(text);
+    front(async {
+        let (id, follows) = desk.send(request(message("go")), ASKER).await.unwrap();
+        let task = desk.settled(&id).await.unwrap();
+        is(&task, TaskState::Completed);
+        let expected = [
+            "task submitted",
+            "working",
+            r#"working {"harn.title":"Lists"}"#,
+            r#"working half[1] {"harn.partial":{"can_resume":true,"completed_portion":0.5,"resume_token":"r"}}"#,
+            "artifact l: a",
+            r#"more of l whole: {"b":2}"#,
+            "completed .",
+        ];
+        assert_eq!(told(follows).await, expected);
+        assert_eq!(artifact(&task, "l"), r#"a{"b":2}"#);
+        assert_eq!(history(&task), ["user: go", "agent: half[1]"]);
+        assert_eq!(task.artifacts[0].description.as_deref(), Some("A list"));
+        assert_eq!(task.artifacts[0].metadata, Data::dict([("k", Data::from(1))]));
+
+        let task = say(&desk, message("reject")).await;
+        is(&task, TaskState::Rejected);
+        let refusal = task.status.message.as_ref().unwrap();
+        assert_eq!(refusal.text(), "Task rejected: CAPACITY_EXCEEDED: come back later");
+        let model::Content::Data(data) = &refusal.parts[1].content else { panic!() };
+        assert_eq!(data.get("rejection_reason").as_str(), Some("CAPACITY_EXCEEDED"));
+        assert_eq!(data.get("agent_id").as_str(), Some("agent"));
+        let task = say(&desk, message("why")).await;
+        assert_eq!(said(&task), "Task rejected: This is no work for me.");
+        assert!(is_clean(&desk).await);
+    });
+}
