@@ -8,6 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use runtime::data::Data;
 use tokio::sync::Notify;
 
 use super::{Frame, Updates, Wants};
@@ -101,7 +102,7 @@ impl Outbox {
         match std::mem::take(&mut shown.left_out) {
             0 => {}
             n => shown
-                .put(Event::Status(format!("{n} more things that were shown while it was opened are left out").into())),
+                .put(Event::Status { text: format!("{n} more things that were shown while it was opened are left out").into(), partial: Data::Nil }),
         }
         state.make_due(session_id);
         drop(state);
