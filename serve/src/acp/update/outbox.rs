@@ -101,8 +101,10 @@ impl Outbox {
         shown.updates = Some(updates);
         match std::mem::take(&mut shown.left_out) {
             0 => {}
-            n => shown
-                .put(Event::Status { text: format!("{n} more things that were shown while it was opened are left out").into(), partial: Data::Nil }),
+            n => shown.put(Event::Status {
+                text: format!("{n} more things that were shown while it was opened are left out").into(),
+                partial: Data::Nil,
+            }),
         }
         state.make_due(session_id);
         drop(state);
