@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use axum::http::HeaderValue;
+use axum::http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -46,9 +46,12 @@ impl Token {
         }
     }
 
-    /// Whether a caller knows it, by the value of its `Authorization`.
-    pub(super) fn admit(&self, offered: Option<&HeaderValue>) -> Result<(), Denied> {
-        let offered = offered.ok_or(Denied::Missing)?.as_bytes();
+    /// Whether a caller knows it, by its `Authorization`.
+    pub(super) fn admit(&self, headers: &HeaderMap) -> Result<(), Denied> {
+        let mut offered = headers.get_all(header::AUTHORIZATION).iter();
+        let first = offered.next().ok_or(Denied::Missing)?.as_bytes();
+        // Of two nobody knows which is meant.
+        let offered = if offered.next().is_none() { first } else { return Err(Denied::Wrong) };
         let space = offered.iter().position(|byte| *byte == b' ').ok_or(Denied::Scheme)?;
         let (scheme, token) = offered.split_at(space);
         if !scheme.eq_ignore_ascii_case(b"bearer") {
@@ -71,12 +74,22 @@ impl fmt::Debug for Token {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     #[test]
     fn only_the_whole_token_is_admitted() {
         let token = Token::new("s3cret-Token").unwrap();
-        let admit = |value: &'static str| token.admit(Some(&HeaderValue::from_static(value)));
+        let admit_all = |values: &[&[u8]]| {
+            let values = values.iter().map(|value| (header::AUTHORIZATION, value.to_vec().try_into().unwrap()));
+            let mut headers = HeaderMap::new();
+            values.for_each(|(name, value): (_, HeaderValue)| {
+                headers.append(name, value);
+            });
+            token.admit(&headers)
+        };
+        let admit = |value: &str| admit_all(&[value.as_bytes()]);
         for good in ["Bearer s3cret-Token", "bearer s3cret-Token", "BEARER  s3cret-Token "] {
             assert_eq!(admit(good), Ok(()), "{good}");
         }
@@ -88,9 +101,9 @@ mod tests {
         for other in ["s3cret-Token", "Basic s3cret-Token", ""] {
             assert_eq!(admit(other), Err(Denied::Scheme), "{other}");
         }
-        assert_eq!(token.admit(None), Err(Denied::Missing));
-        let bytes = HeaderValue::from_bytes(b"Bearer \xff\xfe").unwrap();
-        assert_eq!(token.admit(Some(&bytes)), Err(Denied::Wrong));
+        assert_eq!(admit_all(&[]), Err(Denied::Missing));
+        assert_eq!(admit_all(&[b"Bearer \xff\xfe"]), Err(Denied::Wrong));
+        assert_eq!(admit_all(&[b"Bearer s3cret-Token", b"Bearer other"]), Err(Denied::Wrong));
     }
 
     #[test]

@@ -38,18 +38,19 @@ fn first_comment(text: &str) -> Option<String> {
     for line in text.lines() {
         let line = line.trim();
         let said = if in_block {
-            line.trim_start_matches('*')
+            line
         } else if let Some(rest) = line.strip_prefix("//") {
             rest.trim_start_matches('/')
         } else if let Some(rest) = line.strip_prefix("/*") {
             in_block = true;
-            rest.trim_start_matches('*')
+            rest
         } else if words.is_empty() && (line.is_empty() || line.starts_with("#!")) {
             continue;
         } else {
             break;
         };
         let (said, ends) = said.split_once("*/").map_or((said, false), |(said, _)| (said, in_block));
+        let said = if in_block { said.trim_start_matches('*') } else { said };
         // A paragraph ends with an empty line.
         if said.trim().is_empty() && !words.is_empty() {
             break;

@@ -28,17 +28,18 @@ impl Guard {
     /// It may not.
     pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<Named, Fault> {
         // A target with a host counts more than the header (RFC 9112, 3.2.2).
-        let host = match uri.authority() {
-            Some(authority) => Some(authority.as_str()),
-            None => headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default()),
+        let hosts: Vec<&str> = match uri.authority() {
+            Some(authority) => vec![authority.as_str()],
+            None => headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default()).collect(),
         };
-        if let Some(host) = host.filter(|_| self.is_local) {
-            let name = name_of(host).unwrap_or_default();
-            if !is_loopback(&name) && !self.is_public(&name) {
-                return Err(wrong_host(host));
-            }
+        if self.is_local {
+            let is_other = |host: &&&str| {
+                let name = name_of(host).unwrap_or_default();
+                !is_loopback(&name) && !self.is_public(&name)
+            };
+            hosts.iter().find(is_other).map_or(Ok(()), |host| Err(wrong_host(host)))?;
         }
-        self.origin(headers, host)
+        self.origin(headers, hosts.first().copied())
     }
 
     fn origin(&self, headers: &HeaderMap, host: Option<&str>) -> Result<Named, Fault> {

@@ -66,7 +66,7 @@ impl Front {
     /// Whether the headers of a request let it in.
     fn admit(&self, headers: &HeaderMap) -> Result<(), Refused> {
         if let Some(token) = &self.token {
-            token.admit(headers.get(header::AUTHORIZATION)).map_err(denied)?;
+            token.admit(headers).map_err(denied)?;
         }
         content_type(headers.get(header::CONTENT_TYPE))
     }

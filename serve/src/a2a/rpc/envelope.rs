@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::a2a::error::{Fault, code};
 
 /// The longest id, in bytes: each frame of a stream carries it.
-const LONGEST_ID: usize = 1024;
+const LONGEST_ID: usize = 16 * 1024;
 
 /// The id of a request, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +113,10 @@ fn request(members: &Members<'_>, id: Option<Id>) -> Result<Request, Fault> {
     let params = members.params.map_or(Ok(Data::Nil), |params| Data::from_json(params.get()));
     match params.map_err(|error| no_json(&error))? {
         params @ (Data::Nil | Data::Dict(_)) => Ok(Request { id, method, params }),
-        other => Err(wrong("params", &format!("must be an object, not {}", kind(&other)))),
+        other => {
+            let message = format!("`params` must be an object, not {}", kind(&other));
+            Err(Fault::new(code::PARAMS, "HARN-A2A-005", message).field("params"))
+        }
     }
 }
 
@@ -218,15 +221,19 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":5}"#, -32600, json!(5), json!("method")),
             (r#"{"jsonrpc":"2.0","id":5,"result":1}"#, -32600, json!(5), json!("method")),
             (r#"{"jsonrpc":"2.0","id":5,"method":[]}"#, -32600, json!(5), json!("method")),
-            (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":"b"}"#, -32600, json!(5), json!("params")),
-            (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":[1]}"#, -32600, json!(5), json!("params")),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":"b"}"#, -32602, json!(5), json!("params")),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":[1]}"#, -32602, json!(5), json!("params")),
             (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":{"b":1},}"#, -32700, json!(null), json!(null)),
         ];
         for (body, rpc, id, field) in cases {
             let answer = refusal(body.as_bytes());
             let error = &answer["error"];
             assert_eq!((&error["code"], &answer["id"], &error["data"]["field"]), (&json!(rpc), &id, &field), "{body}");
-            let code = if rpc == -32700 { "HARN-A2A-001" } else { "HARN-A2A-003" };
+            let code = match rpc {
+                -32700 => "HARN-A2A-001",
+                -32602 => "HARN-A2A-005",
+                _ => "HARN-A2A-003",
+            };
             assert_eq!(error["data"]["code"], code, "{body}");
         }
         assert_eq!(refusal(b"{\"jsonrpc\":\"\xff\"}")["error"]["message"], "the body is no UTF-8 from its byte 12 on");
