@@ -34,6 +34,8 @@ mod left;
 mod list;
 mod pieces;
 mod record;
+#[cfg(test)]
+mod tests;
 
 /// The topic of what a task goes through as a whole.
 pub const TASK_TOPIC: &str = "a2a.task";

@@ -1,0 +1,121 @@
+use super::*;
+
+/// All that a task writes, and what of it is there behind each record.
+fn history() -> Vec<Arc<Record>> {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    worker.work();
+    records(&worker.store)
+}
+
+#[test]
+fn killed_behind_whichever_record_a_task_is_over_or_was_never_there() {
+    let records = history();
+    let created = records.iter().position(|record| &*record.kind == "a2a.task.created").unwrap();
+    let mut seen = Vec::new();
+    for n in 0..=records.len() {
+        let folder = Folder::new();
+        cut(&folder, &records[..n]);
+        let before = folder.store().load(TASK).unwrap();
+        let store = folder.store();
+        assert_eq!(store.left(false).unwrap(), []);
+        let Some(restored) = store.load(TASK).unwrap() else {
+            assert!(n <= created, "killed behind {} records", n);
+            continue;
+        };
+        let task = restored.task;
+        let before = before.unwrap().task;
+        assert!(task.status.state.is_terminal());
+        assert_eq!((&task.history, &task.artifacts), (&before.history, &before.artifacts), "what it had made is kept");
+        assert!(!task.history.is_empty());
+        if n == records.len() {
+            assert_eq!(task.status.state, TaskState::Completed);
+        } else {
+            assert_eq!(task.status.state, TaskState::Failed);
+            let waited = before.status.state == TaskState::InputRequired;
+            let says = if waited { "while the task waited for an answer" } else { "while the task ran" };
+            assert!(said(&task).contains(says), "{}", said(&task));
+            let data = task.status.message.as_ref().unwrap().parts[1].content.clone();
+            assert_eq!(data, Content::Data(Data::dict([("code", Data::from("HARN-LOG-017"))])));
+        }
+        seen.push((task.history.len(), task.artifacts.len()));
+        // The next one finds nothing to do.
+        let count = super::records(&store).len();
+        assert_eq!(folder.store().left(false).unwrap(), []);
+        assert_eq!(super::records(&store).len(), count);
+    }
+    seen.dedup();
+    assert_eq!(seen, [(1, 0), (1, 1), (2, 1), (2, 2), (3, 2)]);
+}
+
+#[test]
+fn what_may_run_again_is_taken_over_by_one_process() {
+    let records = history();
+    let created = records.iter().position(|record| &*record.kind == "a2a.task.created").unwrap();
+    for n in created + 1..records.len() {
+        let folder = Folder::new();
+        cut(&folder, &records[..n]);
+        let (one, other) = (folder.store(), folder.store());
+        let [restored] = one.left(true).unwrap().try_into().unwrap();
+        assert!(!restored.task.status.state.is_terminal());
+        assert_eq!(restored.session_id.as_deref(), Some("sess_c"));
+        assert_eq!(other.left(true).unwrap(), [], "it is at work there");
+        assert_eq!(other.left(false).unwrap(), []);
+        let mut worker = Worker { store: one, now_ms: 9_000 };
+        let mut task = Task::clone(&restored.task);
+        worker.status(&mut task, TaskState::Completed, Some("again"), Data::Nil);
+        let found = other.load(TASK).unwrap().unwrap().task;
+        assert_eq!((found.status.state, said(&found)), (TaskState::Completed, "again".to_owned()));
+    }
+}
+
+#[test]
+fn what_must_have_been_over_by_now_has_failed_by_that() {
+    let folder = Folder::new();
+    let begun = Begun { deadline_ms: Some(5), ..Begun::default() };
+    Worker::new(folder.store()).begin(TASK, "c", begun);
+    let store = folder.store();
+    assert_eq!(store.left(true).unwrap(), [], "also where it might run again");
+    let task = store.load(TASK).unwrap().unwrap().task;
+    assert_eq!((task.status.state, said(&task).as_str()), (TaskState::Failed, "Deadline exceeded"));
+}
+
+#[test]
+fn the_tasks_of_a_process_that_lives_are_left_alone() {
+    let folder = Folder::new();
+    let mut first = Worker::new(folder.store());
+    let mut task = first.begin(TASK, "c", Begun::default());
+    let second = folder.store();
+    assert_eq!(second.left(false).unwrap(), []);
+    assert_eq!(second.left(true).unwrap(), []);
+    second.left(false).unwrap();
+    assert_eq!(second.load_or_end(TASK).unwrap().unwrap().task.status.state, TaskState::Submitted);
+    first.status(&mut task, TaskState::Working, None, Data::Nil);
+    assert_eq!(second.load_or_end(TASK).unwrap().unwrap().task.status.state, TaskState::Working);
+    drop(first);
+    // Its end is found where somebody asks for the task.
+    assert_eq!(second.load_or_end(TASK).unwrap().unwrap().task.status.state, TaskState::Failed);
+    assert_eq!(folder.store().load(TASK).unwrap().unwrap().task.status.state, TaskState::Failed);
+}
+
+#[test]
+fn a_process_that_ends_in_good_order_leaves_its_tasks_to_the_next_where_they_may_run_again() {
+    for resumable in [false, true] {
+        let folder = Folder::new();
+        let mut first = Worker::new(folder.store());
+        first.store.left(resumable).unwrap();
+        let mut cancelled = first.begin(TASK, "c", Begun::default());
+        let mut done = first.begin("done", "c", Begun::default());
+        first.store.leave();
+        first.status(&mut done, TaskState::Completed, None, Data::Nil);
+        first.status(&mut cancelled, TaskState::Canceled, None, Data::Nil);
+        drop(first);
+        let next = folder.store();
+        let again: Vec<_> = next.left(resumable).unwrap().into_iter().map(|again| again.task.id.clone()).collect();
+        let wanted: &[Arc<str>] = if resumable { &[TASK.into()] } else { &[] };
+        assert_eq!(again, wanted);
+        let state = |id: &str| next.load(id).unwrap().unwrap().task.status.state;
+        assert_eq!(state("done"), TaskState::Completed);
+        assert_eq!(state(TASK), if resumable { TaskState::Submitted } else { TaskState::Canceled });
+    }
+}

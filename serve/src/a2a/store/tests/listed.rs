@@ -1,0 +1,106 @@
+use super::*;
+
+fn ids(page: &TaskPage) -> Vec<&str> {
+    page.tasks.iter().map(|task| task.id.as_ref()).collect()
+}
+
+fn pages(store: &TaskStore, asked: &ListTasks) -> Vec<Vec<String>> {
+    let mut asked = asked.clone();
+    let mut pages = Vec::new();
+    loop {
+        let page = store.page(&asked).unwrap();
+        pages.push(ids(&page).into_iter().map(ToOwned::to_owned).collect());
+        if page.next_page_token.is_empty() {
+            return pages;
+        }
+        asked.page_token = Some(page.next_page_token.into());
+    }
+}
+
+#[test]
+fn those_that_changed_last_come_first_a_page_at_a_time() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    let mut tasks: Vec<_> = (0..5).map(|n| worker.begin(&format!("t{n}"), "c", Begun::default())).collect();
+    let two = ListTasks { page_size: Some(2), ..ListTasks::default() };
+    let first = worker.store.page(&two).unwrap();
+    assert_eq!((ids(&first), first.page_size, first.total_size), (vec!["t4", "t3"], 2, 5));
+    worker.status(&mut tasks[1], TaskState::Completed, None, Data::Nil);
+    worker.begin("t5", "c", Begun::default());
+    // What changes meanwhile is on no page twice.
+    let asked = ListTasks { page_token: Some(first.next_page_token.into()), ..two.clone() };
+    assert_eq!(pages(&worker.store, &asked), [vec!["t2", "t0"]]);
+    let all = [vec!["t5", "t1"], vec!["t4", "t3"], vec!["t2", "t0"]];
+    assert_eq!(pages(&worker.store, &two), all);
+    // Another process sees the same, and so does the next one.
+    assert_eq!(pages(&folder.store(), &two), all);
+}
+
+#[test]
+fn a_list_is_of_a_context_of_a_state_or_of_a_time() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    for n in 0..6 {
+        let mut task = worker.begin(&format!("t{n}"), if n % 2 == 0 { "even" } else { "odd" }, Begun::default());
+        if n < 3 {
+            worker.status(&mut task, TaskState::Completed, None, Data::Nil);
+        }
+    }
+    let all = ListTasks::default();
+    let of = |asked: &ListTasks| {
+        let page = worker.store.page(asked).unwrap();
+        assert_eq!(page.total_size as usize, page.tasks.len());
+        ids(&page).join(" ")
+    };
+    assert_eq!(of(&ListTasks { context_id: Some("odd".into()), ..all.clone() }), "t5 t3 t1");
+    assert_eq!(of(&ListTasks { state: Some(TaskState::Completed), ..all.clone() }), "t2 t1 t0");
+    let both = ListTasks { context_id: Some("even".into()), state: Some(TaskState::Submitted), ..all.clone() };
+    assert_eq!(of(&both), "t4");
+    assert_eq!(of(&ListTasks { changed_since_ms: Some(1_009), ..all.clone() }), "t5");
+    assert_eq!(of(&ListTasks { context_id: Some("none".into()), ..all.clone() }), "");
+    assert_eq!(of(&ListTasks { page_token: Some("".into()), ..all }), "t5 t4 t3 t2 t1 t0");
+}
+
+#[test]
+fn a_token_that_no_page_gave_is_refused() {
+    let store = Folder::new().store();
+    for token in ["x", "-1", "+1", "1 ", "ffffffffffffffffff"] {
+        let asked = ListTasks { page_token: Some(token.into()), ..ListTasks::default() };
+        assert_eq!(store.page(&asked).unwrap_err(), StoreError::PageToken(token.into()));
+    }
+}
+
+#[test]
+fn what_was_deleted_from_the_log_is_in_no_list() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    worker.begin("old", "c", Begun::default());
+    assert_eq!(ids(&worker.store.page(&ListTasks::default()).unwrap()), ["old"]);
+    let upto = records(&worker.store).last().unwrap().cursor;
+    let file = rusqlite_of(&folder);
+    file.execute("DELETE FROM records WHERE cursor <= ?", [upto]).unwrap();
+    worker.begin("new", "c", Begun::default());
+    worker.begin("newer", "c", Begun::default());
+    assert_eq!(ids(&worker.store.page(&ListTasks::default()).unwrap()), ["newer", "new"]);
+    assert_eq!(ids(&folder.store().page(&ListTasks::default()).unwrap()), ["newer", "new"]);
+}
+
+fn rusqlite_of(folder: &Folder) -> rusqlite::Connection {
+    rusqlite::Connection::open(folder.0.join("events.db")).unwrap()
+}
+
+#[test]
+fn the_session_that_a_context_keeps_is_known() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    worker.begin("a", "c", Begun::default());
+    worker.begin("b", "d", Begun { is_alone: true, ..Begun::default() });
+    let next = folder.store();
+    let of = |context: &str| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(next.session_of(context)).unwrap()
+    };
+    assert_eq!(of("c").as_deref(), Some("sess_c"));
+    assert_eq!(of("d"), None, "it ended with its task");
+    assert_eq!(of("e"), None);
+}

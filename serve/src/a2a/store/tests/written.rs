@@ -1,0 +1,72 @@
+use super::*;
+
+#[test]
+fn a_task_comes_back_as_it_was() {
+    let folder = Folder::new();
+    let task = Worker::new(folder.store()).work();
+    let restored = folder.store().load(TASK).unwrap().unwrap();
+    assert_eq!(*restored.task, task);
+    assert_eq!(restored.version, Version::V0_3);
+    assert_eq!(restored.session_id.as_deref(), Some("sess_c"));
+    let begun = Begun { metadata: Data::dict([("k", 1.into())]), deadline_ms: Some(u64::MAX >> 1), is_alone: true };
+    assert_eq!(restored.begun, begun);
+    assert_eq!(restored.injected, [Data::dict([("id", Data::from("r1"))])]);
+}
+
+#[test]
+fn ids_that_callers_choose_are_no_runs_of_others() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    let ids = [TASK, "task_1", "sess_00", "task_:x", "x", "\"}", "ä?*/../.", &"~".repeat(128)];
+    let tasks: Vec<_> = ids.iter().map(|id| worker.begin(id, "c", Begun::default())).collect();
+    for task in &tasks {
+        assert_eq!(*worker.store.load(&task.id).unwrap().unwrap().task, *task);
+    }
+    assert_eq!(worker.store.load("task_").unwrap(), None);
+    let runs: std::collections::HashSet<_> = ids.iter().map(|id| record::run_of(id)).collect();
+    assert_eq!(runs.len(), ids.len());
+    assert!(runs.iter().all(|run| run.starts_with("task_")));
+    let mut found = 0;
+    worker.store.0.store.log().look(|file| file.of_session("sess_00", |_| found += 1)).unwrap();
+    assert_eq!(found, 0);
+}
+
+#[test]
+fn pieces_of_an_answer_are_gathered_and_none_is_lost_for_long() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    let task = worker.begin(TASK, "c", Begun::default());
+    let before = records(&worker.store).len();
+    for n in 0..4_000 {
+        worker.artifact(&task, ANSWER, vec![Part::text("0123456789")], n > 0, false);
+    }
+    let written = records(&worker.store).len() - before;
+    assert!((2..10).contains(&written), "{written} records");
+    let kept = worker.store.load(TASK).unwrap().unwrap().task;
+    assert!(kept.artifacts[0].parts.len() == 1);
+    let lost = 40_000 - stdlib::a2a::model::text_of(&kept.artifacts[0].parts).len();
+    assert!(lost <= 10_000, "{lost} bytes are not written");
+    // Whatever else comes writes what waits first.
+    worker.note(&task, &Change::Injected(Data::Nil));
+    let kept = worker.store.load(TASK).unwrap().unwrap().task;
+    assert_eq!(stdlib::a2a::model::text_of(&kept.artifacts[0].parts).len(), 40_000);
+    // A piece that has waited long is written with the next one.
+    let count = records(&worker.store).len();
+    worker.artifact(&task, ANSWER, vec![Part::text("a")], true, false);
+    worker.now_ms += 1_000;
+    assert_eq!(records(&worker.store).len(), count);
+    worker.artifact(&task, ANSWER, vec![Part::text("b")], true, false);
+    assert_eq!(records(&worker.store).len(), count + 1);
+}
+
+#[test]
+fn nothing_is_written_of_a_task_behind_its_end() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    let mut task = worker.work();
+    let count = records(&worker.store).len();
+    worker.status(&mut task, TaskState::Working, None, Data::Nil);
+    worker.note(&task, &Change::Injected(Data::Nil));
+    assert_eq!(records(&worker.store).len(), count);
+    assert!(worker.store.open().is_empty());
+}
