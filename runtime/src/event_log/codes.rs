@@ -77,8 +77,8 @@ pub static CODES: &[Code] = &[
     ),
     row(
         "HARN-LOG-012",
-        "a session that is open in another process",
-        "A session goes on in one process at a time. Close it there, or end that process, and load it again. A process that \
+        "a session or task that is open in another process",
+        "A session goes on in one process at a time, and so does a task. Close it there, or end that process, and load it again. A process that \
          was killed has no session open any more.",
     ),
     row(

@@ -12,7 +12,7 @@ use std::time::Duration;
 use runtime::data::Data;
 use runtime::session::Inbox;
 use stdlib::Diagnostic;
-use stdlib::a2a::{ListTasks, SendMessage, Task, TaskPage, TaskState, Version};
+use stdlib::a2a::{ListTasks, Misfit, SendMessage, Task, TaskPage, TaskState, Version};
 
 mod cell;
 mod deadline;
@@ -209,6 +209,14 @@ impl Desk {
         cell.kept().await.map_err(Refusal::Log)
     }
 
+    /// All that was put in for a task and written down with it, in any process, oldest first.
+    ///
+    /// # Errors
+    /// There is none.
+    pub async fn injections(&self, task_id: &str) -> Result<Vec<Data>, Refusal> {
+        Ok(self.cell(task_id).await?.injections())
+    }
+
     /// Cancels all tasks and waits for them, with two seconds of grace. Nothing begins from now on.
     pub async fn stop(&self) {
         let all = {
@@ -239,7 +247,7 @@ impl Desk {
         let found = self.0.journal.find(task_id).await.map_err(unread)?;
         let found = found.ok_or_else(|| Refusal::UnknownTask(task_id.into()))?;
         // It is read again each time: what was forgotten is asked for seldom.
-        Ok(Cell::restored(found.task, found.version, self.0.journal.clone()))
+        Ok(Cell::restored(found, self.0.journal.clone()))
     }
 }
 
@@ -248,5 +256,11 @@ fn diagnostic(error: &StoreError) -> Diagnostic {
 }
 
 fn unread(error: StoreError) -> Refusal {
-    Refusal::Host(HostError::Store(error))
+    match error {
+        StoreError::PageToken(_) => {
+            let message = format!("{error}; {}", error.help());
+            Refusal::Params(Misfit { field: "pageToken".to_owned(), message, suggestion: None })
+        }
+        error => Refusal::Host(HostError::Store(error)),
+    }
 }

@@ -16,11 +16,11 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::event_log::{EventLog, NewRecord, Settled, SharedLog, SqliteLog, Ticket};
 use stdlib::a2a::{ListTasks, TaskPage};
 
+use super::clock::now_ms;
 use super::desk::{Change, Journal, Restored};
 use crate::host::Waiting;
 use crate::store::{Store, StoreError};
@@ -168,15 +168,6 @@ impl Journal for TaskStore {
         Some(self.beside(move |store| store.page(&asked)))
     }
 
-    fn session_of(&self, context_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
-        let context_id = context_id.to_owned();
-        self.beside(move |store| {
-            let mut index = store.index();
-            index.refresh(store.0.store.log())?;
-            Ok(index.session_of(&context_id))
-        })
-    }
-
     fn left(&self, resumable: bool) -> Result<Vec<Restored>, StoreError> {
         self.0.resumable.store(resumable, Ordering::Relaxed);
         self.take_over()
@@ -185,9 +176,4 @@ impl Journal for TaskStore {
     fn leave(&self) {
         self.0.leaving.store(true, Ordering::Relaxed);
     }
-}
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

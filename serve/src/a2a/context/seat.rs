@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sha2::{Digest, Sha256};
+
 use crate::host::{Handle, Host, HostError, NewSession};
 
 use super::prompt::here;
@@ -73,7 +75,7 @@ impl Contexts {
             }
         };
         let mut seat = self.alone(context_id, task_id);
-        (seat.session_id, seat.is_kept, seat.waiting) = (format!("a2a:{context_id}").into(), true, waiting);
+        (seat.session_id, seat.is_kept, seat.waiting) = (session_id("context", &seat.context_id), true, waiting);
         seat
     }
 
@@ -82,7 +84,7 @@ impl Contexts {
         Seat {
             contexts: self.clone(),
             context_id: context_id.clone(),
-            session_id: format!("a2a-task:{task_id}").into(),
+            session_id: session_id("task", task_id),
             is_kept: false,
             waiting: None,
             handle: None,
@@ -96,6 +98,14 @@ impl Contexts {
         let state = self.lock();
         (state.contexts.len(), state.idle.len())
     }
+}
+
+/// The session of a context, or of a task alone. It follows from the id, so that any process finds it on the log; and callers choose
+/// ids, while those of sessions become names of files.
+fn session_id(of: &str, id: &str) -> Arc<str> {
+    let digest = Sha256::digest(format!("{of} {id}"));
+    let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("sess_{hex}").into()
 }
 
 impl Seat {

@@ -4,13 +4,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use runtime::data::Data;
 use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
 use stdlib::a2a::{Frame, Message, Task, Version};
 use tokio::sync::{Notify, oneshot};
 
 use super::life::{Asking, Halt, How, Life, Out, Reply};
-use super::{Begun, Change, Journal};
+use super::{Begun, Change, Journal, Restored};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::a2a::feed::{Feed, Subscription, Told};
@@ -39,6 +40,8 @@ struct State {
     before_end: Option<Arc<Task>>,
     /// Nothing before its session is open, and after its end.
     handle: Option<Handle>,
+    /// What was put in, as it was written down.
+    injected: Vec<Data>,
 }
 
 impl Cell {
@@ -54,20 +57,23 @@ impl Cell {
         let task = life.task();
         let created = Change::Created { task: task.clone(), version, session_id, begun };
         let last = journal.note(&task.id, now_ms(), &created);
-        Cell::of(&task, version, journal, State { life, last, before_end: None, handle: None })
+        let injected = Vec::new();
+        Cell::of(&task, version, journal, State { life, last, before_end: None, handle: None, injected })
     }
 
     /// A task that a process before has left in the middle, and that runs again.
-    pub(super) fn again(task: Task, version: Version, journal: Arc<dyn Journal>) -> Arc<Cell> {
-        let mut life = Life::new(task);
+    pub(super) fn again(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
+        let Restored { task, version, injected, .. } = restored;
+        let mut life = Life::new(Arc::unwrap_or_clone(task));
         let task = life.task();
-        Cell::of(&task, version, journal, State { life, last: Ticket::NONE, before_end: None, handle: None })
+        Cell::of(&task, version, journal, State { life, last: Ticket::NONE, before_end: None, handle: None, injected })
     }
 
     /// A task that was written down, and that nothing becomes of here: it is over, or another process has it.
-    pub(super) fn restored(task: Arc<Task>, version: Version, journal: Arc<dyn Journal>) -> Arc<Cell> {
+    pub(super) fn restored(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
+        let Restored { task, version, injected, .. } = restored;
         let (life, is_elsewhere) = (Life::restored(task.clone()), !task.status.state.is_terminal());
-        let state = State { life, last: Ticket::NONE, before_end: None, handle: None };
+        let state = State { life, last: Ticket::NONE, before_end: None, handle: None, injected };
         let mut cell = Cell::of(&task, version, journal, state);
         if let Some(cell) = Arc::get_mut(&mut cell) {
             cell.is_elsewhere = is_elsewhere;
@@ -235,11 +241,17 @@ impl Cell {
     }
 
     /// Something was put in for it.
-    pub(super) fn injected(&self, what: runtime::data::Data) {
+    pub(super) fn injected(&self, what: Data) {
         let mut state = self.lock();
         if !state.life.is_over() {
+            state.injected.push(what.clone());
             self.put(&mut state, vec![Out::Change(Change::Injected(what))], now_ms());
         }
+    }
+
+    /// All that was put in, in any process.
+    pub(super) fn injections(&self) -> Vec<Data> {
+        self.lock().injected.clone()
     }
 
     /// The script asks.

@@ -41,10 +41,10 @@ impl Desk {
 
     /// Runs a task again that a process before has left in the middle.
     pub(super) fn run_again(&self, restored: Restored) {
-        let Restored { task, version, begun, .. } = restored;
         let shared = &self.0;
-        let first = task.history.first().map(|message| (**message).clone());
-        let cell = Cell::again((*task).clone(), version, shared.journal.clone());
+        let first = restored.task.history.first().map(|message| (**message).clone());
+        let begun = restored.begun.clone();
+        let cell = Cell::again(restored, shared.journal.clone());
         shared.directory().begin(&cell);
         let (Some(message), Ok(runtime)) = (first, tokio::runtime::Handle::try_current()) else {
             cell.end_now(How::Lost, &shared.agent_id);

@@ -78,9 +78,6 @@ pub trait Journal: Send + Sync {
     /// A page of all tasks; nothing where only those in memory are known.
     fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>>;
 
-    /// The session that a context keeps, as far as that is written down.
-    fn session_of(&self, context_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>>;
-
     /// Asked once, before anything else, and waits for the disk: the tasks that processes left in the middle which are gone
     /// now. Where the pipeline is `resumable` these are this process's from now on, and it is to run them again; else they have
     /// failed by that, and none are given.
@@ -112,10 +109,6 @@ impl Journal for Unkept {
 
     fn list(&self, _: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
         None
-    }
-
-    fn session_of(&self, _: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
-        Box::pin(std::future::ready(Ok(None)))
     }
 
     fn left(&self, _: bool) -> Result<Vec<Restored>, StoreError> {

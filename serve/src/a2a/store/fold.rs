@@ -136,6 +136,9 @@ impl Fold {
 
 /// Puts the next parts behind those that are there.
 fn appended(artifact: &mut Artifact, more: &Artifact) {
+    artifact.name = more.name.clone().or(artifact.name.take());
+    artifact.description = more.description.clone().or(artifact.description.take());
+    artifact.metadata = merged(std::mem::take(&mut artifact.metadata), &more.metadata);
     for part in &more.parts {
         let goes_on = goes_on(artifact, part);
         match (artifact.parts.last_mut(), &part.content) {

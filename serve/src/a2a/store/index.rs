@@ -21,8 +21,6 @@ pub(super) struct Index {
     tasks: HashMap<Arc<str>, Row>,
     /// By the cursors of their last records.
     order: BTreeMap<u64, Arc<str>>,
-    /// The sessions that contexts keep.
-    contexts: HashMap<Arc<str>, Arc<str>>,
     processes: HashSet<Arc<str>>,
 }
 
@@ -64,11 +62,8 @@ impl Index {
         self.upto = self.upto.max(record.cursor);
         // What cannot be read of a task is told where it is read as a whole.
         let Ok(brief) = Brief::read(&record.payload) else { return };
-        let Brief { task_id, context_id, session_id, is_alone, state, process } = brief;
+        let Brief { task_id, context_id, state, process, .. } = brief;
         let process = self.one(process);
-        if let Some(session_id) = session_id.filter(|_| !is_alone) {
-            self.contexts.insert(context_id.clone(), session_id);
-        }
         let row = Row { context_id, state, at_ms: record.occurred_at_ms, process, cursor: record.cursor };
         if let Some(before) = self.tasks.insert(task_id.clone(), row) {
             self.order.remove(&before.cursor);
@@ -79,11 +74,6 @@ impl Index {
     /// The tasks whose last records are below a cursor, newest first.
     pub(super) fn below(&self, cursor: u64) -> impl Iterator<Item = (u64, &Arc<str>, &Row)> {
         self.order.range(..cursor).rev().filter_map(|(at, id)| self.tasks.get(id).map(|row| (*at, id, row)))
-    }
-
-    /// The session that a context keeps.
-    pub(super) fn session_of(&self, context_id: &str) -> Option<Arc<str>> {
-        self.contexts.get(context_id).cloned()
     }
 
     /// The same text, held once.

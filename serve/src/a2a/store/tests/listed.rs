@@ -88,19 +88,3 @@ fn what_was_deleted_from_the_log_is_in_no_list() {
 fn rusqlite_of(folder: &Folder) -> rusqlite::Connection {
     rusqlite::Connection::open(folder.0.join("events.db")).unwrap()
 }
-
-#[test]
-fn the_session_that_a_context_keeps_is_known() {
-    let folder = Folder::new();
-    let mut worker = Worker::new(folder.store());
-    worker.begin("a", "c", Begun::default());
-    worker.begin("b", "d", Begun { is_alone: true, ..Begun::default() });
-    let next = folder.store();
-    let of = |context: &str| {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(next.session_of(context)).unwrap()
-    };
-    assert_eq!(of("c").as_deref(), Some("sess_c"));
-    assert_eq!(of("d"), None, "it ended with its task");
-    assert_eq!(of("e"), None);
-}
