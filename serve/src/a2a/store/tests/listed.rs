@@ -76,7 +76,7 @@ fn what_was_deleted_from_the_log_is_in_no_list() {
     let mut worker = Worker::new(folder.store());
     worker.begin("old", "c", Begun::default());
     assert_eq!(ids(&worker.store.page(&ListTasks::default()).unwrap()), ["old"]);
-    let upto = records(&worker.store).last().unwrap().cursor;
+    let upto = i64::try_from(records(&worker.store).last().unwrap().cursor).unwrap();
     let file = rusqlite_of(&folder);
     file.execute("DELETE FROM records WHERE cursor <= ?", [upto]).unwrap();
     worker.begin("new", "c", Begun::default());
