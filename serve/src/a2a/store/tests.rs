@@ -70,7 +70,9 @@ impl Worker {
 
     fn note(&mut self, task: &Task, change: &Change) {
         self.now_ms += 1;
-        self.store.note(&task.id, self.now_ms, change);
+        let ticket = self.store.note(&task.id, self.now_ms, change);
+        // As before a caller is told of it: any process sees it now.
+        block_on(self.store.settled(ticket)).unwrap();
     }
 
     fn begin(&mut self, id: &str, context: &str, begun: Begun) -> Task {
