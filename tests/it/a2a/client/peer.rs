@@ -74,7 +74,7 @@ impl Reply {
     /// Events, and the end of the connection.
     pub(super) fn events(events: &[String]) -> Reply {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n".to_owned();
-        let body = events.iter().fold(head, |all, event| all + "data: " + event + "\r\n\r\n");
+        let body = events.iter().fold(head, |all, event| all + "data: " + event.as_str() + "\r\n\r\n");
         Reply { bytes: body.into_bytes(), endless: Vec::new(), holds: false }
     }
 

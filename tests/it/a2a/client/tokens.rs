@@ -43,7 +43,7 @@ fn a_token_that_is_refused_is_said_so_and_not_shown() {
     let open = "try { a2a.send(args()[0], \"Look.\") } catch (e) { println(\"${e.code} ${e.status}\") }\n";
     let outcome = run("wanted", open, &[&peer.url], &[]);
     assert_eq!(outcome.out, "HARN-A2A-104 401\n", "{}", outcome.err);
-    assert!(!(outcome.out + &outcome.err).contains("opens-nothing"));
+    assert!(!(outcome.out + outcome.err.as_str()).contains("opens-nothing"));
 }
 
 #[test]
