@@ -8,25 +8,24 @@
 //! - [`agent`]: a process and the lines between. [`echo`]: the one that only answers.
 //! - [`trips`]: one inject after another, at rest and with a loop at work. [`stream`]: a thousand a second for ten seconds, and
 //!   what the model saw. [`flood`]: a hundred thousand at once.
-//! - [`times`]: medians and the like. [`options`]: the command line, shared by the benches.
+//! - [`times`]: medians and the like. [`options`], [`parts`]: the command line and what it asks for, shared by the benches.
 
 mod agent;
 mod echo;
 mod flood;
 #[path = "../common/options.rs"]
 mod options;
+#[path = "../common/parts.rs"]
+mod parts;
 mod stream;
 mod times;
 mod trips;
 
-use options::Options;
+use parts::Part;
 use std::process::ExitCode;
 
-/// A part of the bench: whether it holds its bars.
-type Part = fn(&Options) -> bool;
-
-/// The parts, by the name that `--only` takes.
-const PARTS: &[(&str, Part)] = &[("trips", trips::run), ("stream", stream::run), ("flood", flood::run)];
+/// What is measured.
+const PARTS: &[Part] = &[("trips", trips::run), ("stream", stream::run), ("flood", flood::run)];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -34,16 +33,7 @@ fn main() -> ExitCode {
         echo::serve();
         return ExitCode::SUCCESS;
     }
-    let options = match Options::read(&args) {
-        Ok(options) => options,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
-    };
-    let asked = PARTS.iter().filter(|(name, _)| options.wants(name));
-    let held = asked.fold(true, |held, (_, part)| part(&options) && held);
-    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    parts::run(&args, PARTS)
 }
 
 /// Says whether a bar is held.

@@ -8,7 +8,7 @@
 //! - [`ways`]: who does the job: [`script`] and [`core`] here, [`python`] for the peers.
 //! - [`marks`]: when each turn passed; [`measure`]: runs in turn; [`count`]: instructions; [`bars`]: what is promised.
 //! - [`waiting`]: ten thousand loops that wait.
-//! - [`options`]: the command line, shared by the benches; [`table`]: prints.
+//! - [`options`], [`parts`]: the command line and what it asks for, shared by the benches; [`table`]: prints.
 
 mod bars;
 mod core;
@@ -17,38 +17,28 @@ mod marks;
 mod measure;
 #[path = "../common/options.rs"]
 mod options;
+#[path = "../common/parts.rs"]
+mod parts;
 mod python;
 mod script;
 mod table;
 mod waiting;
 mod ways;
 
-use options::Options;
+use parts::Part;
 use std::process::ExitCode;
 
 /// As in the command.
 #[global_allocator]
 static ALLOCATOR: stdlib::Counted = stdlib::Counted;
 
-/// A part of the bench: whether it holds its bars.
-type Part = fn(&Options) -> bool;
-
-/// The parts, by the name that `--only` takes.
-const PARTS: &[(&str, Part)] = &[("turns", measure::run), ("waiting", waiting::run)];
+/// What is measured.
+const PARTS: &[Part] = &[("turns", measure::run), ("waiting", waiting::run)];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let Some(code) = ways::child(&args) {
         return code;
     }
-    let options = match Options::read(&args) {
-        Ok(options) => options,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
-    };
-    let asked = PARTS.iter().filter(|(name, _)| options.wants(name));
-    let held = asked.fold(true, |held, (_, part)| part(&options) && held);
-    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    parts::run(&args, PARTS)
 }

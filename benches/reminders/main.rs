@@ -6,7 +6,7 @@
 //!
 //! - [`lifecycle`]: what is measured; [`pending`]: the transcripts it is done to; [`bars`]: what is promised.
 //! - [`appends`]: the event log in a file beside a bare loop.
-//! - [`measure`]: runs in turn; [`count`]: instructions; [`options`]: the command line, shared by the benches; [`table`]: prints.
+//! - [`measure`]: runs in turn; [`count`]: instructions; [`options`], [`parts`]: the command line and what it asks for, shared by the benches; [`table`]: prints.
 
 mod appends;
 mod bars;
@@ -15,31 +15,21 @@ mod lifecycle;
 mod measure;
 #[path = "../common/options.rs"]
 mod options;
+#[path = "../common/parts.rs"]
+mod parts;
 mod pending;
 mod table;
 
-use options::Options;
+use parts::Part;
 use std::process::ExitCode;
 
-/// A part of the bench: whether it holds its bars.
-type Part = fn(&Options) -> bool;
-
-/// The parts, by the name that `--only` takes.
-const PARTS: &[(&str, Part)] = &[("lifecycle", measure::run), ("appends", appends::run)];
+/// What is measured.
+const PARTS: &[Part] = &[("lifecycle", measure::run), ("appends", appends::run)];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let Some(code) = count::child(&args) {
         return code;
     }
-    let options = match Options::read(&args) {
-        Ok(options) => options,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
-    };
-    let asked = PARTS.iter().filter(|(name, _)| options.wants(name));
-    let held = asked.fold(true, |held, (_, part)| part(&options) && held);
-    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    parts::run(&args, PARTS)
 }
