@@ -5,28 +5,10 @@ use lang::builtins::{Builtin, Registry, TABLES};
 use lang::script::{Options, load};
 use lang::source::Source;
 use lang::value::{Closure, Dict, Value};
-use lang::vm::{Exit, Fiber, Host, Isolate, Limits};
-use std::any::Any;
+use lang::vm::{Exit, Fiber, Isolate, Limits, NoHost};
 use std::rc::Rc;
 
 static GROUPS: &[&[&[Builtin]]] = &[TABLES];
-
-/// It prints nothing and asks for no time.
-struct Quiet;
-
-impl Host for Quiet {
-    fn print(&self, _: &str) {}
-    fn eprint(&self, _: &str) {}
-    fn now_ms(&self) -> u64 {
-        0
-    }
-    fn random(&self) -> u64 {
-        0
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
 
 pub(super) struct Harn {
     isolate: Rc<Isolate>,
@@ -37,7 +19,7 @@ pub(super) struct Harn {
 
 impl Harn {
     pub(super) fn new(context: &Context) -> Result<Self, String> {
-        let isolate = Isolate::new(Registry::new(GROUPS), Rc::new(Quiet), Limits::default(), Vec::new());
+        let isolate = Isolate::new(Registry::new(GROUPS), Rc::new(NoHost), Limits::default(), Vec::new());
         let loaded = load(&isolate, &Source::new("evaluate.harn", super::HARN), Options::default());
         let unit = loaded.unit.ok_or_else(|| format!("{:?}", loaded.diagnostics))?;
         let mut harn = Self { isolate, context: Rc::default(), evaluate: Value::Nil, argument: argument(context) };

@@ -33,6 +33,27 @@ pub trait Host {
     fn as_any(&self) -> &dyn Any;
 }
 
+/// A host with nothing behind it: nothing is printed, and no time passes.
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn print(&self, _: &str) {}
+
+    fn eprint(&self, _: &str) {}
+
+    fn now_ms(&self) -> u64 {
+        0
+    }
+
+    fn random(&self) -> u64 {
+        0
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// What a host says when nothing can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {

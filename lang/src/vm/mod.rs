@@ -44,7 +44,7 @@ mod watch;
 
 pub(crate) use access::walkable;
 pub use access::{iterate, method_of, missing_method, read};
-pub use context::{Context, Cx, Host, Idle, Limits};
+pub use context::{Context, Cx, Host, Idle, Limits, NoHost};
 pub use coroutine::{begin, call, inside, outside, roomy, tick};
 pub use drive::{Function, drive, resume, yield_once};
 pub use fiber::{Exit, Fiber};

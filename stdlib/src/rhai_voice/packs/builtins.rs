@@ -9,9 +9,9 @@ use crate::convert::{to_data, to_value};
 use crate::table::registry;
 use lang::builtins::{Builtin, Capability, PlainFn, Run};
 use lang::value::Value;
-use lang::vm::{Context, Cx, Host, Isolate, Limits, Raise, Why};
+use lang::vm::{Context, Cx, Isolate, Limits, NoHost, Raise, Why};
 use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, Map, Position};
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::rc::Rc;
 
 /// Global builtins that every pack has. Those that Rhai has under the same name are Rhai's.
@@ -45,23 +45,6 @@ pub(super) const GRANTED: &[&str] =
 /// The most arguments after which a builtin that takes any number takes no more.
 const MOST_ARGUMENTS: u8 = 8;
 
-/// A host with nothing behind it.
-struct Nobody;
-
-impl Host for Nobody {
-    fn print(&self, _: &str) {}
-    fn eprint(&self, _: &str) {}
-    fn now_ms(&self) -> u64 {
-        0
-    }
-    fn random(&self) -> u64 {
-        0
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
 /// Where the builtins of a pack run.
 struct Room {
     isolate: Rc<Isolate>,
@@ -87,7 +70,7 @@ pub(super) fn rows(granted: &[Capability]) -> impl Iterator<Item = (&'static Bui
 /// Offers them.
 pub(super) fn register(engine: &mut Engine, meter: &Rc<Meter>, granted: &[Capability]) {
     let room = Rc::new(Room {
-        isolate: Isolate::new(registry(), Rc::new(Nobody), limits(meter.budget()), Vec::new()),
+        isolate: Isolate::new(registry(), Rc::new(NoHost), limits(meter.budget()), Vec::new()),
         context: Rc::default(),
         meter: meter.clone(),
     });
