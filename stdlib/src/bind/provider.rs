@@ -11,7 +11,7 @@ use runtime::hooks::verdict::read_effects;
 use runtime::hooks::{EventSet, HookEvent};
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::providers::{Malformed, ReminderProvider};
-use runtime::seam::{Answer, Fault, Outcome, Turn, fault};
+use runtime::seam::{Answer, Fault, Outcome, Turn};
 use std::rc::Rc;
 
 /// A provider written in the language.
@@ -46,13 +46,7 @@ impl ReminderProvider for ScriptProvider {
             ("config", to_value(config)),
         ]);
         self.evaluate.call(turn, vec![ctx], |value| {
-            let effects = read_effects(&data_of(&value)?);
-            let mut thrown =
-                effects.malformed.into_iter().map(|error| self.evaluate.blame(&error.of_provider(&self.id)));
-            match thrown.next() {
-                None => Ok(effects.specs),
-                Some(first) => Err(fault(Malformed { good: effects.specs, first, rest: thrown.collect() })),
-            }
+            Malformed::sift(&self.id, read_effects(&data_of(&value)?), |error| self.evaluate.blame(error))
         })
     }
 

@@ -4,8 +4,9 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::reminder::ReminderSpec;
-use crate::seam::{Fault, Sort};
+use crate::hooks::verdict::Effects;
+use crate::reminder::{ReminderError, ReminderSpec};
+use crate::seam::{Fault, Outcome, Sort, fault};
 
 /// What a provider fails with where some of its reminders are malformed. The good ones are admitted all the same, unless
 /// reminders are strict.
@@ -17,6 +18,24 @@ pub struct Malformed {
     pub first: Rc<dyn Fault>,
     /// What is wrong with the others.
     pub rest: Vec<Rc<dyn Fault>>,
+}
+
+impl Malformed {
+    /// What a provider answers: its reminders where all of them are good. `blame` makes of an error what its author is told.
+    ///
+    /// # Errors
+    /// [`Malformed`], with the good ones.
+    pub fn sift(
+        id: &str,
+        effects: Effects,
+        blame: impl Fn(&ReminderError) -> Rc<dyn Fault>,
+    ) -> Outcome<Vec<ReminderSpec>> {
+        let mut thrown = effects.malformed.into_iter().map(|error| blame(&error.of_provider(id)));
+        match thrown.next() {
+            None => Ok(effects.specs),
+            Some(first) => Err(fault(Malformed { good: effects.specs, first, rest: thrown.collect() })),
+        }
+    }
 }
 
 impl fmt::Display for Malformed {

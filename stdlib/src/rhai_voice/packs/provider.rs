@@ -17,7 +17,7 @@ use runtime::hooks::verdict::read_effects;
 use runtime::hooks::{EventSet, HookEvent};
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::providers::{Malformed, ReminderProvider};
-use runtime::seam::{Answer, Outcome, Turn, fault};
+use runtime::seam::{Answer, Outcome, Turn};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -120,14 +120,7 @@ impl PackProvider {
         if effects.specs.len() + effects.malformed.len() > self.pack.meter.budget().reminders {
             return Err(Thrown::fault(self.whose().over(Limit::Reminders, Some(self.at))));
         }
-        let mut thrown = effects.malformed.into_iter().map(|error| {
-            let raise = of_reminder(&error.of_provider(&self.id));
-            Thrown::fault(raise.at(&self.pack.source, self.at))
-        });
-        match thrown.next() {
-            None => Ok(effects.specs),
-            Some(first) => Err(fault(Malformed { good: effects.specs, first, rest: thrown.collect() })),
-        }
+        Malformed::sift(&self.id, effects, |error| Thrown::fault(of_reminder(error).at(&self.pack.source, self.at)))
     }
 }
 
