@@ -10,6 +10,7 @@
 //! - [`OfRun`]: a log in a file is written by many runs; each record of the runtime names its own.
 //! - [`Payload`]: what a record tells; [`Facts`]: told by the runtime, made into data where somebody looks.
 //! - [`SharedLog`]: a log that several threads write to.
+//! - [`Through`]: a log with a [`Passage`] in front of it.
 //! - [`LogError`]: what can go wrong; its rows are [`codes`].
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ mod payload;
 mod read;
 mod shared;
 mod sqlite;
+mod through;
 
 pub use error::LogError;
 pub use home::Home;
@@ -34,6 +36,7 @@ pub use of_run::{OfRun, RUN_ID};
 pub use payload::{Facts, Payload};
 pub use shared::{Settled, SharedLog};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous};
+pub use through::{Passage, Through};
 
 /// A record that is about to be written.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,12 +2,11 @@
 //! can tell apart two sessions that bear one id.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use crate::data::Data;
-use crate::seam::{Answer, Local, Outcome};
+use crate::seam::{Answer, Outcome};
 
-use super::{EventLog, Filter, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket};
+use super::{EventLog, NewRecord, Passage, Place, Settled, SharedLog, Through, Ticket};
 
 /// The header that names the run.
 pub const RUN_ID: &str = "run_id";
@@ -19,15 +18,42 @@ const OWN: [&str; 3] = ["transcript.", "session.", "a2a."];
 #[derive(Clone)]
 pub struct OfRun<L> {
     log: L,
+    stamp: Stamp,
+}
+
+impl<L: SharedLog> OfRun<L> {
+    /// `run_id` must be another in every process that writes to the log.
+    pub fn new(log: L, run_id: &str) -> OfRun<L> {
+        OfRun { log, stamp: Stamp { headers: Data::dict([(RUN_ID, Data::from(run_id))]) } }
+    }
+
+    /// Takes a record, as [`EventLog::append`] does.
+    pub fn append(&self, record: NewRecord) -> Ticket {
+        self.log.put(self.stamp.stamped(record))
+    }
+}
+
+impl<L: SharedLog> SharedLog for OfRun<L> {
+    fn put(&self, record: NewRecord) -> Ticket {
+        self.append(record)
+    }
+
+    fn settled(&self, upto: Ticket) -> Settled {
+        self.log.settled(upto)
+    }
+
+    fn here(&self) -> Rc<dyn EventLog> {
+        Rc::new(Through::new(self.stamp.clone(), self.log.here()))
+    }
+}
+
+/// The headers of a run's records.
+#[derive(Clone)]
+struct Stamp {
     headers: Data,
 }
 
-impl<L> OfRun<L> {
-    /// `run_id` must be another in every process that writes to the log.
-    pub fn new(log: L, run_id: &str) -> OfRun<L> {
-        OfRun { log, headers: Data::dict([(RUN_ID, Data::from(run_id))]) }
-    }
-
+impl Stamp {
     fn stamped(&self, mut record: NewRecord) -> NewRecord {
         if record.headers.is_nil() && OWN.iter().any(|own| record.topic.starts_with(own)) {
             record.headers = self.headers.clone();
@@ -36,64 +62,35 @@ impl<L> OfRun<L> {
     }
 }
 
-impl<L: EventLog> EventLog for OfRun<L> {
-    fn append(&self, record: NewRecord) -> Ticket {
-        self.log.append(self.stamped(record))
+impl Passage for Stamp {
+    fn append(&self, record: NewRecord, log: &dyn EventLog) -> Ticket {
+        log.append(self.stamped(record))
     }
 
-    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
-        self.log.emit(self.stamped(record))
-    }
-
-    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        self.log.latest(topic)
-    }
-
-    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
-        self.log.durable(upto)
-    }
-
-    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        self.log.read(filter, limit)
-    }
-
-    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
-        self.log.subscribe(filter)
-    }
-}
-
-impl<L: SharedLog + EventLog + Clone + 'static> SharedLog for OfRun<L> {
-    fn put(&self, record: NewRecord) -> Ticket {
-        self.log.put(self.stamped(record))
-    }
-
-    fn settled(&self, upto: Ticket) -> Settled {
-        self.log.settled(upto)
-    }
-
-    fn here(&self) -> Rc<dyn EventLog> {
-        Rc::new(self.clone())
+    fn emit(&self, record: NewRecord, log: &dyn EventLog) -> Answer<'static, Outcome<Place>> {
+        log.emit(self.stamped(record))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::MemoryLog;
+    use super::super::{Filter, MemoryLog};
     use super::*;
 
     #[test]
     fn records_of_the_runtime_name_their_run_and_others_do_not() {
-        let log = OfRun::new(MemoryLog::new(), "r1");
+        let shared = OfRun::new(MemoryLog::new(), "r1");
+        let log = shared.here();
+        let record = |topic: &str| {
+            let (topic, kind, payload) = (topic.into(), "k".into(), Data::Nil.into());
+            NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms: 0 }
+        };
         for topic in ["transcript.turn", "session.injection", "mine"] {
-            log.append(NewRecord {
-                topic: topic.into(),
-                kind: "k".into(),
-                payload: Data::Nil.into(),
-                headers: Data::Nil,
-                occurred_at_ms: 0,
-            });
+            log.append(record(topic));
+            shared.put(record(topic));
         }
         let headers: Vec<_> = log.read(&Filter::default(), 9).unwrap().iter().map(|r| r.headers.to_json()).collect();
-        assert_eq!(headers, [r#"{"run_id":"r1"}"#, r#"{"run_id":"r1"}"#, "null"]);
+        let run = r#"{"run_id":"r1"}"#;
+        assert_eq!(headers, [run, run, run, run, "null", "null"]);
     }
 }

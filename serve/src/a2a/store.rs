@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runtime::event_log::{EventLog, NewRecord, Settled, SharedLog, SqliteLog, Ticket};
+use runtime::event_log::{NewRecord, Settled, SharedLog, SqliteLog, Ticket};
 use stdlib::a2a::{ListTasks, TaskPage};
 
 use super::clock::now_ms;

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::agent_loop::{Seen, Sight};
 use runtime::data::Data;
-use runtime::event_log::{EventLog, NewRecord, OfRun, Settled, SharedLog, SqliteLog, Ticket};
+use runtime::event_log::{NewRecord, OfRun, Settled, SharedLog, SqliteLog, Ticket};
 use runtime::message::Messages;
 use runtime::session::Session;
 

@@ -1,11 +1,9 @@
 //! What becomes of reminders, read from the records of their lives as they go to the log. There is no second account of it.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::event_log::{EventLog, Filter, NewRecord, Place, Record, Subscription, Ticket};
-use runtime::seam::{Answer, Local, Outcome};
+use runtime::event_log::{EventLog, NewRecord, Passage, Through, Ticket};
 
 use super::Shown;
 use crate::host::{Event, ReminderEvent};
@@ -15,42 +13,19 @@ const KINDS: &str = "transcript.reminder.";
 
 /// The log of a session whose reminders are shown.
 pub(in crate::host) fn watched(log: Rc<dyn EventLog>, shown: Rc<Shown>) -> Rc<dyn EventLog> {
-    Rc::new(Watched { log, shown })
+    Rc::new(Through::new(Watching(shown), log))
 }
 
-struct Watched {
-    log: Rc<dyn EventLog>,
-    shown: Rc<Shown>,
-}
+struct Watching(Rc<Shown>);
 
-impl EventLog for Watched {
-    fn append(&self, record: NewRecord) -> Ticket {
-        let told = self.shown.read(&record);
-        let ticket = self.log.append(record);
+impl Passage for Watching {
+    fn append(&self, record: NewRecord, log: &dyn EventLog) -> Ticket {
+        let told = self.0.read(&record);
+        let ticket = log.append(record);
         if let Some(told) = told {
-            self.shown.show(Event::Reminder(told));
+            self.0.show(Event::Reminder(told));
         }
         ticket
-    }
-
-    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
-        self.log.emit(record)
-    }
-
-    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
-        self.log.latest(topic)
-    }
-
-    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
-        self.log.durable(upto)
-    }
-
-    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
-        self.log.read(filter, limit)
-    }
-
-    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
-        self.log.subscribe(filter)
     }
 }
 

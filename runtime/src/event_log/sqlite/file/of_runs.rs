@@ -87,7 +87,7 @@ fn headers(run_id: &str) -> String {
 mod tests {
     use super::*;
     use crate::event_log::sqlite::testing::Folder;
-    use crate::event_log::{EventLog, LogFile, NewRecord, OfRun, SqliteLog, SqliteOptions};
+    use crate::event_log::{LogFile, NewRecord, OfRun, SqliteLog, SqliteOptions};
 
     fn write(log: &SqliteLog, run: &str, topic: &str, n: i64) {
         let payload = Data::dict([("n", Data::from(n))]).into();

@@ -1,0 +1,58 @@
+//! A log with something in front of it: what is appended passes there first, what is read does not.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::seam::{Answer, Local, Outcome};
+
+use super::{EventLog, Filter, NewRecord, Place, Record, Subscription, Ticket};
+
+/// What records pass on their way to a log.
+pub trait Passage {
+    /// Takes a record, as [`EventLog::append`] does, and hands it on to `log`.
+    fn append(&self, record: NewRecord, log: &dyn EventLog) -> Ticket;
+
+    /// The same as [`EventLog::emit`] does it; what nobody looks at goes on as it is.
+    fn emit(&self, record: NewRecord, log: &dyn EventLog) -> Answer<'static, Outcome<Place>> {
+        log.emit(record)
+    }
+}
+
+/// A log behind a [`Passage`].
+pub struct Through<P> {
+    passage: P,
+    log: Rc<dyn EventLog>,
+}
+
+impl<P> Through<P> {
+    /// Puts a passage in front of a log.
+    pub fn new(passage: P, log: Rc<dyn EventLog>) -> Through<P> {
+        Through { passage, log }
+    }
+}
+
+impl<P: Passage> EventLog for Through<P> {
+    fn append(&self, record: NewRecord) -> Ticket {
+        self.passage.append(record, &*self.log)
+    }
+
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
+        self.passage.emit(record, &*self.log)
+    }
+
+    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
+        self.log.latest(topic)
+    }
+
+    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
+        self.log.durable(upto)
+    }
+
+    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
+        self.log.read(filter, limit)
+    }
+
+    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
+        self.log.subscribe(filter)
+    }
+}
