@@ -31,7 +31,8 @@ pub const MAX_KEY: usize = 512;
 pub const MAX_ID: usize = 256;
 
 /// Why a tag, a key or an id does not do; nothing where it does. Lists, logs and terminals show them, so they are one line.
-pub(super) fn fault_of_name(name: &str, most: usize) -> Option<String> {
+#[must_use]
+pub fn fault_of_name(name: &str, most: usize) -> Option<String> {
     if name.len() > most {
         return Some(format!("has {} bytes, {most} are allowed", name.len()));
     }

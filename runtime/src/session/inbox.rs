@@ -58,7 +58,15 @@ impl Inbox {
     /// # Errors
     /// The queue is full, or the session is closed.
     pub fn accept_reminder(&self, payload: RemindPayload) -> Result<Injected, QueueError> {
-        self.noted(self.intake().accept_reminder(payload)?)
+        self.accept_reminder_as(None, payload)
+    }
+
+    /// The same with an id that its host has chosen, where it has. No other item that waits should have it.
+    ///
+    /// # Errors
+    /// The queue is full, or the session is closed.
+    pub fn accept_reminder_as(&self, id: Option<Arc<str>>, payload: RemindPayload) -> Result<Injected, QueueError> {
+        self.noted(self.intake().accept_reminder(id, payload)?)
     }
 
     /// Accepts a message of the user, as [`Inbox::accept_reminder`] does a reminder.
@@ -67,6 +75,12 @@ impl Inbox {
     /// The queue is full, or the session is closed.
     pub fn accept_message(&self, payload: MessagePayload) -> Result<Injected, QueueError> {
         self.noted(self.intake().accept_message(payload)?)
+    }
+
+    /// What waits and has this id.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<Injection> {
+        locked(&self.0.queue).find(id).cloned()
     }
 
     /// What waits, first in first.
@@ -135,9 +149,9 @@ pub(super) struct Intake<'a, A> {
 }
 
 impl<A: Fn(NewRecord) -> Ticket> Intake<'_, A> {
-    pub(super) fn accept_reminder(&self, payload: RemindPayload) -> Result<Injected, QueueError> {
+    pub(super) fn accept_reminder(&self, id: Option<Arc<str>>, payload: RemindPayload) -> Result<Injected, QueueError> {
         let mut queue = locked(self.queue);
-        let accepted = queue.push_reminder(payload.spec, payload.mode, self.now_ms)?;
+        let accepted = queue.push_reminder_as(id, payload.spec, payload.mode, self.now_ms)?;
         Ok(self.record(&queue, accepted, payload.meta))
     }
 

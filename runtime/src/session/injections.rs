@@ -22,7 +22,7 @@ impl Session {
     /// The queue is full.
     pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<Injected, QueueError> {
         let key = payload.spec.dedupe_key.clone();
-        let injected = self.intake(scope).accept_reminder(payload)?;
+        let injected = self.intake(scope).accept_reminder(None, payload)?;
         let pending = key.map_or(0, |key| self.with(|state| state.transcript.slots_of_key(&key).len()));
         Ok(Injected { deduped_count: injected.replaced + pending, ..injected })
     }

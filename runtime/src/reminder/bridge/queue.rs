@@ -120,6 +120,17 @@ impl Queue {
 
     /// Puts a reminder in. It takes the place of a queued one with the same dedupe key.
     pub fn push_reminder(&mut self, spec: ReminderSpec, mode: Mode, now_ms: u64) -> Result<Accepted, QueueError> {
+        self.push_reminder_as(None, spec, mode, now_ms)
+    }
+
+    /// The same with an id that its host has chosen, where it has.
+    pub fn push_reminder_as(
+        &mut self,
+        id: Option<Arc<str>>,
+        spec: ReminderSpec,
+        mode: Mode,
+        now_ms: u64,
+    ) -> Result<Accepted, QueueError> {
         let same_key = |item: &Injection| match &item.payload {
             Payload::Reminder(queued) => spec.dedupe_key.is_some() && queued.dedupe_key == spec.dedupe_key,
             Payload::Message(_) => false,
@@ -130,7 +141,7 @@ impl Queue {
         for id in &replaced {
             self.remember(id.clone(), Fate::Replaced);
         }
-        let id: Arc<str> = self.ids.draw(now_ms).hyphenated().to_string().into();
+        let id = id.unwrap_or_else(|| self.ids.draw(now_ms).hyphenated().to_string().into());
         let reminder = Arc::new(spec.into_reminder(id.clone(), Source::Bridge, 0));
         let key = reminder.dedupe_key.as_deref();
         let pending = key.and_then(|key| Some(self.pending.as_ref()?.count(key))).unwrap_or_default();
@@ -176,6 +187,12 @@ impl Queue {
     /// The item that came last.
     pub(crate) fn last(&self) -> Option<&Injection> {
         self.items.back()
+    }
+
+    /// What waits and has this id.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<&Injection> {
+        self.items.iter().find(|item| item.id.as_ref() == id)
     }
 
     /// What waits, first in first.
@@ -286,6 +303,16 @@ mod tests {
         assert_eq!(again.replaced, std::slice::from_ref(&first.id));
         assert_eq!(queue.revoke(&first.id), Ok(Revoked::Replaced));
         assert_eq!(queue.pending().len(), 256);
+    }
+
+    #[test]
+    fn a_host_may_choose_the_id_of_its_reminder() {
+        let mut queue = queue();
+        let accepted = queue.push_reminder_as(Some("mine".into()), keyed("k"), Mode::FinishStep, 1).unwrap();
+        assert_eq!(&*accepted.id, "mine");
+        assert!(matches!(queue.find("mine"), Some(Injection { payload: Payload::Reminder(r), .. }) if &*r.id == "mine"));
+        let next = queue.push_reminder(keyed("k"), Mode::FinishStep, 1).unwrap();
+        assert_eq!((next.replaced, queue.find("mine")), (vec![accepted.id], None));
     }
 
     #[test]

@@ -1,0 +1,208 @@
+//! [`Injections`]: what was put into one task, as far as it must be known: so that a repeat is harmless, and that what a peer
+//! said of its reminder is told again with it. Bounded; the oldest is forgotten first.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use runtime::data::Data;
+use runtime::reminder::bridge::{Injection, Payload};
+use runtime::session::Inbox;
+
+use super::incoming::bad;
+use super::{Echo, Incoming};
+use crate::a2a::Refusal;
+use crate::a2a::clock::now_ms;
+
+/// How many are known at most.
+const MOST: usize = 1024;
+
+/// How many bytes they take at most, roughly.
+const MOST_WEIGHT: usize = 1 << 20;
+
+/// What was put into one task.
+#[derive(Default)]
+pub struct Injections(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    of: HashMap<Arc<str>, Arc<Given>>,
+    /// Oldest first.
+    order: VecDeque<Arc<str>>,
+    weight: usize,
+}
+
+/// A reminder that was put in, and what its peer was told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// Its id.
+    pub id: Arc<str>,
+    /// As it came.
+    pub incoming: Incoming,
+    /// How many older ones it took the place of.
+    pub deduped_count: usize,
+    /// When it was accepted, in milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
+}
+
+/// What putting in comes to.
+enum Put {
+    /// It is in now.
+    New(Arc<Given>),
+    /// It was put in before.
+    Known(Arc<Given>),
+}
+
+impl Injections {
+    /// What was put in by what was written down of it; what cannot be read is passed over.
+    #[must_use]
+    pub fn restored(written: &[Data]) -> Injections {
+        let mut known = Known::default();
+        written.iter().filter_map(Given::from_data).for_each(|given| known.add(Arc::new(given)));
+        Injections(Mutex::new(known))
+    }
+
+    /// What was put in and is known by this id.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<Arc<Given>> {
+        self.lock().of.get(id).cloned()
+    }
+
+    /// What a peer said of the reminder with this id.
+    #[must_use]
+    pub fn echo(&self, id: &str) -> Option<Echo> {
+        self.find(id).map(|given| given.incoming.echo.clone()).filter(|echo| !echo.is_empty())
+    }
+
+    /// Roughly the bytes it takes.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        self.lock().weight
+    }
+
+    /// The same one that was put in before; nothing where it is new.
+    ///
+    /// # Errors
+    /// Its id was given to another one.
+    pub(super) fn again(&self, incoming: &Incoming) -> Result<Option<Arc<Given>>, Refusal> {
+        self.lock().again(incoming)
+    }
+
+    /// Accepts a reminder for the task, and waits until it would survive the end of the process; `written` writes it down with
+    /// the task.
+    ///
+    /// # Errors
+    /// Its id was given to another one, the queue refuses, or it cannot be kept.
+    pub async fn accept(
+        &self,
+        incoming: Incoming,
+        inbox: &Inbox,
+        written: impl AsyncFnOnce(&Given) -> Result<(), Refusal>,
+    ) -> Result<Arc<Given>, Refusal> {
+        let (given, is_new) = match self.put(incoming, inbox)? {
+            Put::Known(given) => (given, false),
+            Put::New(given) => (given, true),
+        };
+        let kept = match inbox.durable().await {
+            Ok(()) if is_new => written(&given).await,
+            kept => kept.map_err(Refusal::Log),
+        };
+        if let Err(refusal) = kept {
+            if is_new {
+                self.undo(&given, inbox);
+            }
+            return Err(refusal);
+        }
+        Ok(given)
+    }
+
+    /// Puts a reminder in. It may be told of as accepted once [`Inbox::durable`] is ready.
+    ///
+    /// # Errors
+    /// Its id was given to another one, or the queue refuses.
+    fn put(&self, incoming: Incoming, inbox: &Inbox) -> Result<Put, Refusal> {
+        // Held until it is in, so that of two that come at once the second finds the first.
+        let mut known = self.lock();
+        if let Some(given) = known.again(&incoming)? {
+            return Ok(Put::Known(given));
+        }
+        let at_ms = now_ms();
+        let waiting = incoming.id.as_ref().and_then(|id| inbox.find(id));
+        let (id, deduped_count) = match waiting {
+            // It came by another task of the session, or before a process ended that could not write down what it told.
+            Some(item) if is_same(&item, &incoming) => (item.id, 0),
+            Some(item) => return Err(taken(&item.id)),
+            None => {
+                let accepted = inbox.accept_reminder_as(incoming.id.clone(), incoming.payload.clone());
+                let accepted = accepted.map_err(Refusal::Queue)?;
+                (accepted.id, accepted.deduped_count)
+            }
+        };
+        let given = Arc::new(Given { id, incoming, deduped_count, at_ms });
+        known.add(given.clone());
+        Ok(Put::New(given))
+    }
+
+    /// Takes back what cannot be kept.
+    fn undo(&self, given: &Given, inbox: &Inbox) {
+        // Where a seam was faster it is delivered, and its peer is told all the same that it is not on record.
+        let _ = inbox.revoke(&given.id);
+        self.lock().remove(&given.id);
+    }
+
+    /// A poisoned lock is taken all the same: no operation leaves it half changed.
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn again(&self, incoming: &Incoming) -> Result<Option<Arc<Given>>, Refusal> {
+        let Some(id) = &incoming.id else { return Ok(None) };
+        match self.of.get(id) {
+            None => Ok(None),
+            Some(given) if given.incoming == *incoming => Ok(Some(given.clone())),
+            Some(_) => Err(taken(id)),
+        }
+    }
+
+    fn add(&mut self, given: Arc<Given>) {
+        self.remove(&given.id);
+        self.weight += given.weight();
+        self.order.push_back(given.id.clone());
+        self.of.insert(given.id.clone(), given);
+        while self.order.len() > 1 && (self.order.len() > MOST || self.weight > MOST_WEIGHT) {
+            let Some(oldest) = self.order.pop_front() else { return };
+            self.weight -= self.of.remove(&oldest).map_or(0, |given| given.weight());
+        }
+    }
+
+    fn remove(&mut self, id: &str) {
+        if let Some(given) = self.of.remove(id) {
+            self.weight -= given.weight();
+            self.order.retain(|known| **known != *id);
+        }
+    }
+}
+
+impl Given {
+    fn weight(&self) -> usize {
+        /// What each takes beside its texts.
+        const EACH: usize = 512;
+        let spec = &self.incoming.payload.spec;
+        let tags: usize = spec.tags.iter().map(|tag| tag.len()).sum();
+        EACH + self.id.len() + spec.body.len() + tags + self.incoming.echo.weight()
+    }
+}
+
+fn is_same(item: &Injection, incoming: &Incoming) -> bool {
+    let Payload::Reminder(reminder) = &item.payload else { return false };
+    let spec = incoming.payload.spec.clone();
+    item.mode == incoming.payload.mode
+        && **reminder == spec.into_reminder(item.id.clone(), reminder.source, reminder.fired_at_turn)
+}
+
+/// An id was given to two reminders that differ.
+fn taken(id: &str) -> Refusal {
+    let message = format!("the id `{id}` was given to another reminder");
+    Refusal::Reminder(bad("reminder.id", message).help("give each reminder an id of its own, or none"))
+}

@@ -1,0 +1,47 @@
+//! How what was put in is written down with its task.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+
+use super::injections::Given;
+use super::{Echo, Incoming};
+use crate::bridge::RemindNotification;
+use crate::wire::Wire;
+
+impl Given {
+    /// As it is written down: the reminder as a peer writes it, and what its peer was told.
+    #[must_use]
+    pub fn to_data(&self) -> Data {
+        let Incoming { id, payload, echo } = &self.incoming;
+        let bare = runtime::reminder::bridge::RemindPayload { meta: Data::Nil, ..payload.clone() };
+        let mut reminder = RemindNotification { session_id: None, payload: bare }.to_params(Wire::A2a);
+        for (key, text) in [("id", id), ("source", &echo.source)] {
+            if let Some(text) = text {
+                reminder.set(key, Data::from(text));
+            }
+        }
+        Data::dict_of_present([
+            ("id", Data::from(&self.id)),
+            ("reminder", reminder),
+            ("metadata", echo.metadata.clone()),
+            ("deduped_count", self.deduped_count.into()),
+            ("at_ms", Data::Int(i64::try_from(self.at_ms).unwrap_or(i64::MAX))),
+        ])
+    }
+
+    /// Reads what was written down; nothing where it is something else.
+    pub(super) fn from_data(data: &Data) -> Option<Given> {
+        let incoming = Incoming::read(data.get("reminder"), data.get("metadata")).ok()?;
+        let id: Arc<str> = data.get("id").as_shared_str()?;
+        let deduped_count = usize::try_from(data.get("deduped_count").as_int()?).ok()?;
+        let at_ms = u64::try_from(data.get("at_ms").as_int()?).ok()?;
+        Some(Given { id, incoming, deduped_count, at_ms })
+    }
+
+    /// What a peer said of it.
+    #[must_use]
+    pub fn echo(&self) -> &Echo {
+        &self.incoming.echo
+    }
+}
