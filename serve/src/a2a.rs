@@ -5,6 +5,7 @@
 //! - `card`: what the agent says of itself. `extension`: reminders, as the card and headers name them.
 //! - [`Desk`]: all tasks of a served script: takes messages, follows what becomes of them.
 //! - [`feed`]: what those who follow a task are told of it, with bounds.
+//! - [`injection`]: reminders that peers put into tasks. [`reminder`]: what is told of them.
 //! - [`store`]: tasks that survive the process.
 //! - [`Refusal`]: what is refused. `error`: how JSON-RPC says it. [`CODES`]: the diagnostics of this wire.
 
@@ -18,7 +19,9 @@ mod error;
 mod extension;
 pub mod feed;
 mod http;
+pub mod injection;
 mod places;
+pub mod reminder;
 mod rpc;
 mod serve;
 pub mod store;

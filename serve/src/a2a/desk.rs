@@ -38,6 +38,7 @@ pub use journal::{ANSWER, Begun, Change, Journal, Restored, Unkept};
 use super::Refusal;
 use super::context::Contexts;
 use super::feed::Subscription;
+use super::injection::Injections;
 use super::store::TaskStore;
 use crate::host::{Host, HostError, Served};
 use crate::store::StoreError;
@@ -197,6 +198,19 @@ impl Desk {
             return Err(Refusal::Busy(cell.id.clone()));
         }
         cell.inbox().await
+    }
+
+    /// What was put into a task, as far as it is known.
+    ///
+    /// # Errors
+    /// There is none.
+    pub async fn injections(&self, task_id: &str) -> Result<Arc<Injections>, Refusal> {
+        if let Some(cell) = self.0.directory().find(task_id) {
+            return Ok(cell.injections.clone());
+        }
+        let found = self.0.journal.find(task_id).await.map_err(unread)?;
+        let found = found.ok_or_else(|| Refusal::UnknownTask(task_id.into()))?;
+        Ok(Arc::new(Injections::restored(&found.injected)))
     }
 
     /// Something was put in for a task: it is written down with it.

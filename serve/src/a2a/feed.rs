@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stdlib::a2a::Frame;
 use tokio::sync::Notify;
 
-use crate::host::ReminderEvent;
+use super::reminder::Reminded;
 
 pub use subscription::Subscription;
 use window::Window;
@@ -26,7 +26,7 @@ pub enum Told {
     /// A frame of the protocol.
     Frame(Frame),
     /// A reminder of its session has come or gone.
-    Reminder(Arc<ReminderEvent>),
+    Reminder(Arc<Reminded>),
 }
 
 /// What one who follows gets.

@@ -310,7 +310,9 @@ mod tests {
         let mut queue = queue();
         let accepted = queue.push_reminder_as(Some("mine".into()), keyed("k"), Mode::FinishStep, 1).unwrap();
         assert_eq!(&*accepted.id, "mine");
-        assert!(matches!(queue.find("mine"), Some(Injection { payload: Payload::Reminder(r), .. }) if &*r.id == "mine"));
+        assert!(
+            matches!(queue.find("mine"), Some(Injection { payload: Payload::Reminder(r), .. }) if &*r.id == "mine")
+        );
         let next = queue.push_reminder(keyed("k"), Mode::FinishStep, 1).unwrap();
         assert_eq!((next.replaced, queue.find("mine")), (vec![accepted.id], None));
     }

@@ -15,6 +15,8 @@ use super::{Begun, Change, Journal, Restored};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::a2a::feed::{Feed, Subscription, Told};
+use crate::a2a::injection::{Incoming, Injections};
+use crate::a2a::reminder::Reminded;
 use crate::host::{Event, Handle, PermissionQuestion, Verdict, Waiting};
 
 /// A task.
@@ -25,6 +27,8 @@ pub(super) struct Cell {
     pub(super) version: Version,
     is_elsewhere: bool,
     feed: Feed,
+    /// What was put into it.
+    pub(super) injections: Arc<Injections>,
     journal: Arc<dyn Journal>,
     state: Mutex<State>,
     /// Its session is open, it waits for its caller, has a reply, is to stop, or is over.
@@ -93,6 +97,7 @@ impl Cell {
             version,
             is_elsewhere: false,
             feed: Feed::default(),
+            injections: Arc::default(),
             journal,
             state: Mutex::new(state),
             changed: Notify::new(),
@@ -112,7 +117,7 @@ impl Cell {
 
     /// Roughly the bytes that it takes.
     pub(super) fn weight(&self) -> usize {
-        self.lock().life.weight()
+        self.lock().life.weight() + self.injections.weight()
     }
 
     /// Follows it from now on; the task is told first.
@@ -233,7 +238,8 @@ impl Cell {
             Event::Reminder(event) => {
                 let state = self.lock();
                 if !state.life.is_over() {
-                    self.feed.tell(&Told::Reminder(Arc::new(event)), false);
+                    let reminded = Reminded::of(event, &self.injections);
+                    self.feed.tell(&Told::Reminder(Arc::new(reminded)), false);
                 }
             }
             event => self.change(|life, now| life.show(event, now)),
@@ -272,14 +278,28 @@ impl Cell {
         })
     }
 
-    /// Its caller says something.
+    /// Puts in what came with its messages. The queue has it when this returns, whoever else does the same.
+    pub(super) async fn put_held(&self) {
+        let Some(handle) = self.handle() else { return };
+        let Ok(inbox) = handle.inbox() else { return };
+        for given in self.injections.put_held(inbox) {
+            self.injected(given.to_data());
+        }
+        // Where the log cannot be written the task learns of it with its next status.
+        let _ = inbox.durable().await;
+    }
+
+    /// Its caller says something; reminders that came with it are held until they are put in.
     ///
     /// # Errors
     /// It is over, or asks nothing.
-    pub(super) fn reply(&self, message: &Message) -> Result<(), Refusal> {
+    pub(super) fn reply(&self, message: &Message, reminders: Vec<Incoming>) -> Result<(), Refusal> {
         let mut refusal = None;
         self.change(|life, now| match life.reply(message, now) {
-            Reply::Taken(out) => out,
+            Reply::Taken(out) => {
+                self.injections.hold(reminders);
+                out
+            }
             Reply::Known => Vec::new(),
             Reply::Unasked => {
                 let (task_id, state) = (self.id.clone(), life.state());

@@ -89,6 +89,7 @@ async fn work(cell: &Cell, seat: &mut Seat, message: &Message, metadata: Data, r
         Err(error) => return How::Gone(error),
     };
     cell.opened(&handle);
+    cell.put_held().await;
     let task = cell.task();
     let first = Prompt { resumed, ..prompt(message, &task, metadata.clone()) };
     let mut came = until_halted(cell, &handle, handle.prompt(first)).await;
@@ -120,6 +121,7 @@ async fn answered(cell: &Cell, handle: &Handle, prompt: impl Fn(&Message) -> Pro
             ended = handle.unheard() => return ended,
             reply = cell.replied() => reply,
         };
+        cell.put_held().await;
         match handle.answer(prompt(&reply)).await {
             // The question has ended in this moment.
             Err(HostError::NotAsking(_)) => handle.unheard().await,

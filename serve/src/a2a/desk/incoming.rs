@@ -15,6 +15,7 @@ use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::a2a::context::{Seat, merged};
 use crate::a2a::feed::Subscription;
+use crate::a2a::injection::{Incoming, of_message, of_metadata};
 use crate::host::HostError;
 
 /// The longest id that a caller may choose, in bytes.
@@ -28,23 +29,29 @@ impl Desk {
     pub(super) async fn take(&self, request: SendMessage, asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
         let message = &request.message;
         check_ids(message, asker.version)?;
+        let reminders = of_message(&request).map_err(Refusal::Reminder)?;
         if let Some(task_id) = &message.task_id {
             match self.cell(task_id).await {
-                Ok(cell) => return reply(&cell, message),
+                Ok(cell) => return reply(&cell, message, reminders).await,
                 // In 0.1 the caller gives a new task its id.
                 Err(Refusal::UnknownTask(_)) if asker.version == Version::V0_1 => {}
                 Err(refusal) => return Err(refusal),
             }
         }
-        self.begin(request, asker).await
+        self.begin(request, reminders, asker).await
     }
 
     /// Runs a task again that a process before has left in the middle.
     pub(super) fn run_again(&self, restored: Restored) {
         let shared = &self.0;
         let first = restored.task.history.first().map(|message| (**message).clone());
-        let begun = restored.begun.clone();
+        let (begun, injected) = (restored.begun.clone(), restored.injected.clone());
         let cell = Cell::again(restored, shared.journal.clone());
+        cell.injections.restore(&injected);
+        if injected.is_empty() {
+            // The process ended before its session was open. What cannot be read was refused when it came.
+            cell.injections.hold(of_metadata(&begun.metadata).unwrap_or_default());
+        }
         shared.directory().begin(&cell);
         let (Some(message), Ok(runtime)) = (first, tokio::runtime::Handle::try_current()) else {
             cell.end_now(How::Lost, &shared.agent_id);
@@ -61,7 +68,12 @@ impl Desk {
     }
 
     /// Begins a task.
-    async fn begin(&self, request: SendMessage, asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
+    async fn begin(
+        &self,
+        request: SendMessage,
+        reminders: Vec<Incoming>,
+        asker: Asker,
+    ) -> Result<(Arc<str>, Subscription), Refusal> {
         let now = now_ms();
         let metadata = merged(&request.metadata, &request.message.metadata);
         let task = new_task(request.message, &metadata, now);
@@ -71,37 +83,44 @@ impl Desk {
             Err(misfit) => (None, Some(unmet(misfit))),
         };
         let shared = &self.0;
-        let (cell, follows, starts) = {
+        let begun = {
             let mut directory = shared.directory();
             if directory.is_stopping {
                 return Err(Refusal::Host(HostError::Stopping));
             }
             // Another one with the same id may have come meanwhile.
-            if let Some(cell) = directory.find(&task.id) {
-                drop(directory);
-                return message.map_or(Err(Refusal::Busy(cell.id.clone())), |message| reply(&cell, &message));
+            match directory.find(&task.id) {
+                Some(cell) => Err((cell, reminders)),
+                None => Ok({
+                    let reason = reason.or_else(|| full(directory.open(), shared.open));
+                    let seat = reason.is_none().then(|| shared.contexts.seat(&task.context_id, &task.id));
+                    let session_id = seat.as_ref().map(|seat| seat.session_id().clone());
+                    let is_alone = seat.as_ref().is_some_and(Seat::is_alone);
+                    let begun = Begun { metadata: metadata.clone(), deadline_ms: deadline, is_alone };
+                    let cell = Cell::new(task, asker.version, session_id, begun, shared.journal.clone());
+                    cell.injections.hold(reminders);
+                    let starts = match (seat, reason) {
+                        (Some(seat), _) => {
+                            directory.begin(&cell);
+                            Some(seat)
+                        }
+                        (None, reason) => {
+                            let (reason, detail) = reason.unwrap_or_default();
+                            let how = How::Rejected { reason: reason.into(), detail: Some(detail.into()) };
+                            cell.end_now(how, &shared.agent_id);
+                            directory.finished(&cell, shared.finished);
+                            None
+                        }
+                    };
+                    let follows = cell.follow();
+                    (cell, follows, starts)
+                }),
             }
-            let reason = reason.or_else(|| full(directory.open(), shared.open));
-            let seat = reason.is_none().then(|| shared.contexts.seat(&task.context_id, &task.id));
-            let session_id = seat.as_ref().map(|seat| seat.session_id().clone());
-            let is_alone = seat.as_ref().is_some_and(Seat::is_alone);
-            let begun = Begun { metadata: metadata.clone(), deadline_ms: deadline, is_alone };
-            let cell = Cell::new(task, asker.version, session_id, begun, shared.journal.clone());
-            let starts = match (seat, reason) {
-                (Some(seat), _) => {
-                    directory.begin(&cell);
-                    Some(seat)
-                }
-                (None, reason) => {
-                    let (reason, detail) = reason.unwrap_or_default();
-                    let how = How::Rejected { reason: reason.into(), detail: Some(detail.into()) };
-                    cell.end_now(how, &shared.agent_id);
-                    directory.finished(&cell, shared.finished);
-                    None
-                }
-            };
-            let follows = cell.follow();
-            (cell, follows, starts)
+        };
+        let (cell, follows, starts) = match (begun, &message) {
+            (Ok(begun), _) => begun,
+            (Err((cell, reminders)), Some(message)) => return reply(&cell, message, reminders).await,
+            (Err((cell, _)), None) => return Err(Refusal::Busy(cell.id.clone())),
         };
         match starts.zip(message) {
             Some((seat, message)) => {
@@ -121,12 +140,19 @@ impl Desk {
 }
 
 /// Says something to a task that is there.
-fn reply(cell: &Arc<Cell>, message: &Message) -> Result<(Arc<str>, Subscription), Refusal> {
+async fn reply(
+    cell: &Arc<Cell>,
+    message: &Message,
+    reminders: Vec<Incoming>,
+) -> Result<(Arc<str>, Subscription), Refusal> {
     if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != cell.context_id) {
         return Err(Refusal::OtherContext { task_id: cell.id.clone(), context_id: context_id.clone() });
     }
-    cell.reply(message)?;
-    Ok((cell.id.clone(), cell.follow()))
+    cell.reply(message, reminders)?;
+    let follows = cell.follow();
+    // An answer to a question for a permission begins no prompt that would put them in.
+    cell.put_held().await;
+    Ok((cell.id.clone(), follows))
 }
 
 fn new_task(message: Message, metadata: &Data, now: u64) -> Task {

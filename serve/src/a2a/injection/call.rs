@@ -49,12 +49,15 @@ async fn inject(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
         return Ok(answer(&given));
     }
     let inbox = desk.inbox(&task_id).await?;
-    let written = async |given: &Given| desk.injected(&task_id, given.to_data()).await;
-    match known.accept(incoming, &inbox, written).await {
-        Ok(given) => Ok(answer(&given)),
-        Err(Refusal::Queue(QueueError::Closed)) => Err(closed(&task_id, desk).await),
-        Err(refusal) => Err(refusal),
+    let (given, is_new) = match known.accept(incoming, &inbox).await {
+        Err(Refusal::Queue(QueueError::Closed)) => return Err(closed(&task_id, desk).await),
+        accepted => accepted?,
+    };
+    if is_new && let Err(refusal) = desk.injected(&task_id, given.to_data()).await {
+        known.undo(&given, &inbox);
+        return Err(refusal);
     }
+    Ok(answer(&given))
 }
 
 fn answer(given: &Given) -> Data {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::reminder::bridge::RemindPayload;
+use runtime::reminder::bridge::{Queue, RemindPayload};
 use runtime::reminder::limits::{MAX_ID, fault_of_name};
 use runtime::reminder::{ReminderCode, ReminderError};
 use runtime::words::nearest;
@@ -47,7 +47,8 @@ impl Incoming {
         let is_more = |key: &str| MORE.iter().any(|(camel, snake)| key == *camel || key == *snake);
         if let Some(key) = given.keys().find(|key| !is_more(key) && !is_of_payload(key)) {
             let known = MORE.iter().map(|(camel, _)| *camel).chain(CAMEL);
-            let error = ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("unknown reminder option `{key}`"));
+            let error =
+                ReminderError::new(ReminderCode::Shape, key.as_ref(), format!("unknown reminder option `{key}`"));
             return Err(error.suggest(nearest(key, known)));
         }
         let rest = given.iter().filter(|(key, _)| !is_more(key));
@@ -107,6 +108,10 @@ pub fn of_metadata(metadata: &Data) -> Result<Vec<Incoming>, ReminderError> {
 pub fn of_message(request: &SendMessage) -> Result<Vec<Incoming>, ReminderError> {
     let mut all = of_metadata(&request.metadata).map_err(|error| error.under("metadata"))?;
     all.extend(of_metadata(&request.message.metadata).map_err(|error| error.under("message.metadata"))?);
+    if all.len() > Queue::CAPACITY {
+        let message = format!("a message carries {} reminders, {} are allowed", all.len(), Queue::CAPACITY);
+        return Err(bad("message.metadata", message));
+    }
     Ok(all)
 }
 

@@ -25,6 +25,8 @@ pub struct Injections(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
+    /// What came with messages and is not put in yet.
+    held: Vec<Incoming>,
     of: HashMap<Arc<str>, Arc<Given>>,
     /// Oldest first.
     order: VecDeque<Arc<str>>,
@@ -56,9 +58,15 @@ impl Injections {
     /// What was put in by what was written down of it; what cannot be read is passed over.
     #[must_use]
     pub fn restored(written: &[Data]) -> Injections {
-        let mut known = Known::default();
+        let injections = Injections::default();
+        injections.restore(written);
+        injections
+    }
+
+    /// Goes on with what was written down.
+    pub fn restore(&self, written: &[Data]) {
+        let mut known = self.lock();
         written.iter().filter_map(Given::from_data).for_each(|given| known.add(Arc::new(given)));
-        Injections(Mutex::new(known))
     }
 
     /// What was put in and is known by this id.
@@ -79,6 +87,28 @@ impl Injections {
         self.lock().weight
     }
 
+    /// Holds what came with a message until its session can take it.
+    pub fn hold(&self, incoming: Vec<Incoming>) {
+        self.lock().held.extend(incoming);
+    }
+
+    /// Puts in what is held: what is new. Nobody waits for an answer, so what is refused is on the session's record as dropped.
+    pub fn put_held(&self, inbox: &Inbox) -> Vec<Arc<Given>> {
+        let mut known = self.lock();
+        let held = std::mem::take(&mut known.held);
+        let mut new = Vec::with_capacity(held.len());
+        for incoming in held {
+            match known.put(incoming, inbox) {
+                Ok(Put::New(given)) => new.push(given),
+                Ok(Put::Known(_)) => {}
+                Err(Refusal::Reminder(error)) => drop(inbox.refuse_notification(&error)),
+                Err(Refusal::Queue(error)) => drop(inbox.refuse_notification(&bad("", error.to_string()))),
+                Err(_) => {}
+            }
+        }
+        new
+    }
+
     /// The same one that was put in before; nothing where it is new.
     ///
     /// # Errors
@@ -87,63 +117,26 @@ impl Injections {
         self.lock().again(incoming)
     }
 
-    /// Accepts a reminder for the task, and waits until it would survive the end of the process; `written` writes it down with
-    /// the task.
+    /// Accepts a reminder for the task, and waits until it would survive the end of the process; whether it is new.
     ///
     /// # Errors
     /// Its id was given to another one, the queue refuses, or it cannot be kept.
-    pub async fn accept(
-        &self,
-        incoming: Incoming,
-        inbox: &Inbox,
-        written: impl AsyncFnOnce(&Given) -> Result<(), Refusal>,
-    ) -> Result<Arc<Given>, Refusal> {
-        let (given, is_new) = match self.put(incoming, inbox)? {
-            Put::Known(given) => (given, false),
-            Put::New(given) => (given, true),
-        };
-        let kept = match inbox.durable().await {
-            Ok(()) if is_new => written(&given).await,
-            kept => kept.map_err(Refusal::Log),
-        };
-        if let Err(refusal) = kept {
-            if is_new {
+    pub(super) async fn accept(&self, incoming: Incoming, inbox: &Inbox) -> Result<(Arc<Given>, bool), Refusal> {
+        let put = self.lock().put(incoming, inbox)?;
+        let kept = inbox.durable().await;
+        match (put, kept) {
+            (Put::New(given), Ok(())) => Ok((given, true)),
+            (Put::Known(given), Ok(())) => Ok((given, false)),
+            (Put::New(given), Err(error)) => {
                 self.undo(&given, inbox);
+                Err(Refusal::Log(error))
             }
-            return Err(refusal);
+            (Put::Known(_), Err(error)) => Err(Refusal::Log(error)),
         }
-        Ok(given)
-    }
-
-    /// Puts a reminder in. It may be told of as accepted once [`Inbox::durable`] is ready.
-    ///
-    /// # Errors
-    /// Its id was given to another one, or the queue refuses.
-    fn put(&self, incoming: Incoming, inbox: &Inbox) -> Result<Put, Refusal> {
-        // Held until it is in, so that of two that come at once the second finds the first.
-        let mut known = self.lock();
-        if let Some(given) = known.again(&incoming)? {
-            return Ok(Put::Known(given));
-        }
-        let at_ms = now_ms();
-        let waiting = incoming.id.as_ref().and_then(|id| inbox.find(id));
-        let (id, deduped_count) = match waiting {
-            // It came by another task of the session, or before a process ended that could not write down what it told.
-            Some(item) if is_same(&item, &incoming) => (item.id, 0),
-            Some(item) => return Err(taken(&item.id)),
-            None => {
-                let accepted = inbox.accept_reminder_as(incoming.id.clone(), incoming.payload.clone());
-                let accepted = accepted.map_err(Refusal::Queue)?;
-                (accepted.id, accepted.deduped_count)
-            }
-        };
-        let given = Arc::new(Given { id, incoming, deduped_count, at_ms });
-        known.add(given.clone());
-        Ok(Put::New(given))
     }
 
     /// Takes back what cannot be kept.
-    fn undo(&self, given: &Given, inbox: &Inbox) {
+    pub(super) fn undo(&self, given: &Given, inbox: &Inbox) {
         // Where a seam was faster it is delivered, and its peer is told all the same that it is not on record.
         let _ = inbox.revoke(&given.id);
         self.lock().remove(&given.id);
@@ -163,6 +156,32 @@ impl Known {
             Some(given) if given.incoming == *incoming => Ok(Some(given.clone())),
             Some(_) => Err(taken(id)),
         }
+    }
+
+    /// Puts a reminder in, of two that come at once only the first. It may be told of as accepted once [`Inbox::durable`] is
+    /// ready.
+    ///
+    /// # Errors
+    /// Its id was given to another one, or the queue refuses.
+    fn put(&mut self, incoming: Incoming, inbox: &Inbox) -> Result<Put, Refusal> {
+        if let Some(given) = self.again(&incoming)? {
+            return Ok(Put::Known(given));
+        }
+        let at_ms = now_ms();
+        let waiting = incoming.id.as_ref().and_then(|id| inbox.find(id));
+        let (id, deduped_count) = match waiting {
+            // It came by another task of the session, or before a process ended that could not write down what it told.
+            Some(item) if is_same(&item, &incoming) => (item.id, 0),
+            Some(item) => return Err(taken(&item.id)),
+            None => {
+                let accepted = inbox.accept_reminder_as(incoming.id.clone(), incoming.payload.clone());
+                let accepted = accepted.map_err(Refusal::Queue)?;
+                (accepted.id, accepted.deduped_count)
+            }
+        };
+        let given = Arc::new(Given { id, incoming, deduped_count, at_ms });
+        self.add(given.clone());
+        Ok(Put::New(given))
     }
 
     fn add(&mut self, given: Arc<Given>) {

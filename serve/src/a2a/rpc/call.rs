@@ -12,6 +12,7 @@ use crate::a2a::Refusal;
 use crate::a2a::desk::{Asker, Desk};
 use crate::a2a::error::{Fault, code};
 use crate::a2a::feed::Subscription;
+use crate::a2a::injection;
 use crate::a2a::places::{Place, Places};
 
 /// Who sends a request, as far as its headers tell.
@@ -92,8 +93,9 @@ impl Call<'_> {
                 let message = "this agent has one card, which everybody may read";
                 return Err(Fault::new(code::NO_EXTENDED_CARD, "HARN-A2A-008", message));
             }
-            Method::Reminders(_) => {
-                return Err(Fault::new(code::METHOD, "HARN-A2A-004", "reminders are not taken yet"));
+            Method::Reminders(name) => {
+                let result = injection::call(name, params, self.desk).await;
+                self.result(&result.map_err(Fault::of_extension)?)
             }
         })
     }

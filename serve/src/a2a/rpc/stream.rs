@@ -11,6 +11,7 @@ use super::envelope::Id;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::feed::{Next, Subscription, Told};
 use crate::a2a::places::Place;
+use crate::a2a::reminder::{Spelled, Spelling};
 
 /// How long a stream may be quiet: what lies between closes connections that seem to be dead.
 const QUIET: Duration = Duration::from_secs(15);
@@ -22,8 +23,7 @@ const AT_ONCE: usize = 16 * 1024;
 pub(in crate::a2a) struct Frames {
     id: Id,
     version: Version,
-    /// Whether reminders are told as notifications.
-    reminders: bool,
+    spelling: Spelling,
     followed: Subscription,
     ended: bool,
     _place: Place,
@@ -31,7 +31,7 @@ pub(in crate::a2a) struct Frames {
 
 impl Frames {
     pub(super) fn new(id: Id, version: Version, reminders: bool, followed: Subscription, place: Place) -> Frames {
-        Frames { id, version, reminders, followed, ended: false, _place: place }
+        Frames { id, version, spelling: Spelling::new(reminders), followed, ended: false, _place: place }
     }
 
     /// The next events; nothing after the last.
@@ -73,8 +73,15 @@ impl Frames {
 
     fn event(&mut self, told: &Told, is_last: bool, text: &mut String) {
         match told {
-            Told::Frame(frame) => self.frame(frame, is_last, text),
-            Told::Reminder(_) => {}
+            Told::Frame(frame) => {
+                self.spelling.saw(frame);
+                self.frame(frame, is_last, text);
+            }
+            Told::Reminder(reminded) => match self.spelling.spell(reminded) {
+                Some(Spelled::Notification(notification)) => event(&notification.to_json(), text),
+                Some(Spelled::Frame(frame)) => self.frame(&frame, is_last, text),
+                None => {}
+            },
         }
     }
 
