@@ -1,6 +1,7 @@
 //! `task.…`: what a script tells the person that it works for, and asks. Where the run is served, the host shows it; elsewhere
 //! it is printed, and standard input answers.
 
+use crate::a2a::base64;
 use crate::convert::to_data;
 use crate::here;
 use crate::hosting::{Made, Part, PlanEntry, Priority, Progress, Said};
@@ -238,6 +239,11 @@ fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
     known_keys(data, &["name", "mime_type", "bytes", "uri"], at)?;
     let optional = |key: &str| if data.get(key).is_nil() { Ok(None) } else { required(data, key, at).map(Some) };
     let (bytes, uri) = (optional("bytes")?, optional("uri")?);
+    let plain = |bytes| {
+        let misfit = || at_fault(VALUES, format!("`{at}.bytes` must be base64")).help("`base64_encode` makes it");
+        base64::plain(bytes).ok_or_else(misfit)
+    };
+    let bytes = bytes.map(plain).transpose()?;
     if bytes.is_none() && uri.is_none() {
         return Err(at_fault(MISSING, format!("`{at}` needs `bytes`, in base64, or `uri`")));
     }
