@@ -200,17 +200,12 @@ impl Desk {
         cell.inbox().await
     }
 
-    /// What was put into a task, as far as it is known.
+    /// What was put into a task, in any process, as far as it is known.
     ///
     /// # Errors
     /// There is none.
     pub async fn injections(&self, task_id: &str) -> Result<Arc<Injections>, Refusal> {
-        if let Some(cell) = self.0.directory().find(task_id) {
-            return Ok(cell.injections.clone());
-        }
-        let found = self.0.journal.find(task_id).await.map_err(unread)?;
-        let found = found.ok_or_else(|| Refusal::UnknownTask(task_id.into()))?;
-        Ok(Arc::new(Injections::restored(&found.injected)))
+        Ok(self.cell(task_id).await?.injections.clone())
     }
 
     /// Something was put in for a task: it is written down with it.
@@ -221,14 +216,6 @@ impl Desk {
         let cell = self.cell(task_id).await?;
         cell.injected(what);
         cell.kept().await.map_err(Refusal::Log)
-    }
-
-    /// All that was put in for a task and written down with it, in any process, oldest first.
-    ///
-    /// # Errors
-    /// There is none.
-    pub async fn injections(&self, task_id: &str) -> Result<Vec<Data>, Refusal> {
-        Ok(self.cell(task_id).await?.injections())
     }
 
     /// Cancels all tasks and waits for them, with two seconds of grace. Nothing begins from now on.

@@ -15,7 +15,7 @@ use super::{Begun, Change, Journal, Restored};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::a2a::feed::{Feed, Subscription, Told};
-use crate::a2a::injection::{Incoming, Injections};
+use crate::a2a::injection::{Incoming, Injections, of_metadata};
 use crate::a2a::reminder::Reminded;
 use crate::host::{Event, Handle, PermissionQuestion, Verdict, Waiting};
 
@@ -44,8 +44,6 @@ struct State {
     before_end: Option<Arc<Task>>,
     /// Nothing before its session is open, and after its end.
     handle: Option<Handle>,
-    /// What was put in, as it was written down.
-    injected: Vec<Data>,
 }
 
 impl Cell {
@@ -61,27 +59,34 @@ impl Cell {
         let task = life.task();
         let created = Change::Created { task: task.clone(), version, session_id, begun };
         let last = journal.note(&task.id, now_ms(), &created);
-        let injected = Vec::new();
-        Cell::of(&task, version, journal, State { life, last, before_end: None, handle: None, injected })
+        Cell::of(&task, version, journal, State { life, last, before_end: None, handle: None })
     }
 
     /// A task that a process before has left in the middle, and that runs again.
     pub(super) fn again(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
-        let Restored { task, version, injected, .. } = restored;
+        let Restored { task, version, injected, begun, .. } = restored;
         let mut life = Life::new(Arc::unwrap_or_clone(task));
         let task = life.task();
-        Cell::of(&task, version, journal, State { life, last: Ticket::NONE, before_end: None, handle: None, injected })
+        let state = State { life, last: Ticket::NONE, before_end: None, handle: None };
+        let cell = Cell::of(&task, version, journal, state);
+        cell.injections.restore(&injected);
+        if injected.is_empty() {
+            // The process ended before its session was open. What cannot be read was refused when it came.
+            cell.injections.hold(of_metadata(&begun.metadata).unwrap_or_default());
+        }
+        cell
     }
 
     /// A task that was written down, and that nothing becomes of here: it is over, or another process has it.
     pub(super) fn restored(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
         let Restored { task, version, injected, .. } = restored;
         let (life, is_elsewhere) = (Life::restored(task.clone()), !task.status.state.is_terminal());
-        let state = State { life, last: Ticket::NONE, before_end: None, handle: None, injected };
+        let state = State { life, last: Ticket::NONE, before_end: None, handle: None };
         let mut cell = Cell::of(&task, version, journal, state);
         if let Some(cell) = Arc::get_mut(&mut cell) {
             cell.is_elsewhere = is_elsewhere;
         }
+        cell.injections.restore(&injected);
         cell
     }
 
@@ -250,14 +255,8 @@ impl Cell {
     pub(super) fn injected(&self, what: Data) {
         let mut state = self.lock();
         if !state.life.is_over() {
-            state.injected.push(what.clone());
             self.put(&mut state, vec![Out::Change(Change::Injected(what))], now_ms());
         }
-    }
-
-    /// All that was put in, in any process.
-    pub(super) fn injections(&self) -> Vec<Data> {
-        self.lock().injected.clone()
     }
 
     /// The script asks.

@@ -15,7 +15,7 @@ use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::a2a::context::{Seat, merged};
 use crate::a2a::feed::Subscription;
-use crate::a2a::injection::{Incoming, of_message, of_metadata};
+use crate::a2a::injection::{Incoming, of_message};
 use crate::host::HostError;
 
 /// The longest id that a caller may choose, in bytes.
@@ -45,13 +45,8 @@ impl Desk {
     pub(super) fn run_again(&self, restored: Restored) {
         let shared = &self.0;
         let first = restored.task.history.first().map(|message| (**message).clone());
-        let (begun, injected) = (restored.begun.clone(), restored.injected.clone());
+        let begun = restored.begun.clone();
         let cell = Cell::again(restored, shared.journal.clone());
-        cell.injections.restore(&injected);
-        if injected.is_empty() {
-            // The process ended before its session was open. What cannot be read was refused when it came.
-            cell.injections.hold(of_metadata(&begun.metadata).unwrap_or_default());
-        }
         shared.directory().begin(&cell);
         let (Some(message), Ok(runtime)) = (first, tokio::runtime::Handle::try_current()) else {
             cell.end_now(How::Lost, &shared.agent_id);
