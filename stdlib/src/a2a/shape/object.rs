@@ -12,7 +12,8 @@ use crate::from_rfc3339;
 /// The way to a value. It is written down only when something is wrong.
 #[derive(Clone, Copy)]
 enum At<'a> {
-    Whole,
+    /// What it is called in a sentence.
+    Whole(&'a str),
     Field(&'a At<'a>, &'a str),
     Item(&'a At<'a>, usize),
 }
@@ -20,7 +21,7 @@ enum At<'a> {
 impl At<'_> {
     fn path(self) -> String {
         let (before, step) = match self {
-            At::Whole => return String::new(),
+            At::Whole(_) => return String::new(),
             At::Field(before, key) => (before.path(), key.to_owned()),
             At::Item(before, index) => (before.path(), index.to_string()),
         };
@@ -29,7 +30,11 @@ impl At<'_> {
 
     fn misfit(self, problem: &str) -> Misfit {
         let field = self.path();
-        Misfit { message: format!("`{field}` {problem}"), field, suggestion: None }
+        let message = match self {
+            At::Whole(what) => format!("{what} {problem}"),
+            _ => format!("`{field}` {problem}"),
+        };
+        Misfit { field, message, suggestion: None }
     }
 
     fn must_be(self, expected: &str, found: &Data) -> Misfit {
@@ -60,12 +65,12 @@ pub(super) struct Object<'a> {
 
 impl<'a> Object<'a> {
     /// The whole of what has come: the parameters, or a result.
-    pub(super) fn whole(data: &'a Data, what: &str) -> Result<Object<'a>, Misfit> {
-        let Some(entries) = data.as_dict() else {
-            let message = format!("{what} must be an object, not {}", kind_of(data));
-            return Err(Misfit { field: String::new(), message, suggestion: None });
-        };
-        Ok(Object { entries, at: At::Whole })
+    pub(super) fn whole(data: &'a Data, what: &'a str) -> Result<Object<'a>, Misfit> {
+        let at = At::Whole(what);
+        match data {
+            Data::Dict(entries) => Ok(Object { entries, at }),
+            other => Err(at.must_be("an object", other)),
+        }
     }
 
     /// The field as it is written, and what it holds; nothing where it is not there or null.
@@ -90,10 +95,7 @@ impl<'a> Object<'a> {
 
     /// The whole object.
     pub(super) fn misfit(&self, problem: &str) -> Misfit {
-        match self.at {
-            At::Whole => Misfit { field: String::new(), message: format!("it {problem}"), suggestion: None },
-            at => at.misfit(problem),
-        }
+        self.at.misfit(problem)
     }
 
     /// What is wrong with a field that is there.

@@ -409,7 +409,7 @@ fn asking_for_tasks() {
 fn results() {
     hold(
         &[
-            ("{}", "", "it needs one of `task`, `message`, `statusUpdate` and `artifactUpdate`", None),
+            ("{}", "", "the result needs one of `task`, `message`, `statusUpdate` and `artifactUpdate`", None),
             (r#"{"task": {}}"#, "task.id", "`task.id` is missing", None),
             (r#"{"task": {"id": "t"}}"#, "task.status", "`task.status` is missing", None),
             (
