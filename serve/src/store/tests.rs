@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 use runtime::agent_loop::{LoopOptions, LoopStatus, Parts, Seen, Sight, agent_loop};
 use runtime::clock::ManualClock;
 use runtime::data::Data;
-use runtime::event_log::{EventLog, Filter, NewRecord, Record, SqliteLog, SqliteOptions};
+use runtime::event_log::{EventLog, Filter, NewRecord, Record, SharedLog, SqliteLog, SqliteOptions};
 use runtime::hooks::Hooks;
 use runtime::ids::IdStream;
 use runtime::message::{Message, Role, ToolCall, ToolSpec};
@@ -142,7 +142,7 @@ impl Served {
     }
 
     fn with(store: &Store, id: &str, book: Book) -> Served {
-        let scope = Scope::new(Rc::new(ManualClock::new(1_000)), Rc::new(store.log_of(id)));
+        let scope = Scope::new(Rc::new(ManualClock::new(1_000)), store.log_of(id).here());
         let session = Session::new(id, IdStream::new(7, id), 1_000);
         Served { session, scope, book: Rc::new(book), model: Rc::default() }
     }

@@ -165,7 +165,7 @@ fn cut(folder: &Folder, records: &[Arc<Record>]) {
     let log = folder.log();
     for record in records {
         let Record { topic, kind, payload, headers, occurred_at_ms, .. } = record.as_ref().clone();
-        log.append(NewRecord { topic, kind, payload, headers, occurred_at_ms });
+        log.put(NewRecord { topic, kind, payload, headers, occurred_at_ms });
     }
 }
 

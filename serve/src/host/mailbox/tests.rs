@@ -24,6 +24,8 @@ struct World {
 
 #[derive(Clone, Debug, Default)]
 struct Fate {
+    /// It is an answer and nothing else.
+    is_reply: bool,
     /// It was cancelled before its run was over.
     cancelled: bool,
     ended: Option<End>,
@@ -91,8 +93,9 @@ impl World {
             })),
             Worker::Waiting { told } => self.waiting(&mut all, told),
             Worker::Finishing { prompt, end } => all.push(self.then(|world| {
-                world.state.ended();
-                world.ended(prompt, end);
+                let late = world.state.ended();
+                assert!(prompt.is_none() || late.is_none(), "an answer to what was answered: {world:?}");
+                world.ended(prompt.or(late), end);
                 world.worker = Worker::Free;
             })),
             Worker::Over => {}
@@ -117,6 +120,17 @@ impl World {
                 all.push(world);
             }
         }
+        if self.prompts.len() < 3 {
+            let mut world = self.clone();
+            let put = world.state.reply(&"s".into(), self.prompts.len());
+            let asks = matches!(self.worker, Worker::Waiting { .. } | Worker::Finishing { prompt: None, .. });
+            let may = asks && !self.question_cancelled && !self.closed && self.at_hand().is_none();
+            assert_eq!(put.is_ok(), may, "{self:?}");
+            if put.is_ok() {
+                world.prompts.push(Fate { is_reply: true, ..Fate::default() });
+                all.push(world);
+            }
+        }
         if self.cancels < 3 {
             let mut world = self.clone();
             world.cancels += 1;
@@ -125,6 +139,7 @@ impl World {
             match (at_hand, &world.worker) {
                 // It comes too late.
                 (_, Worker::Finishing { prompt, .. }) if at_hand == *prompt => {}
+                (Some(at_hand), Worker::Finishing { .. }) if world.prompts[at_hand].is_reply => {}
                 (Some(at_hand), _) => world.prompts[at_hand].cancelled = true,
                 (None, Worker::Waiting { .. }) => world.question_cancelled = true,
                 (None, _) => {}
@@ -143,7 +158,10 @@ impl World {
     fn free(&self, all: &mut Vec<World>) {
         let mut world = self.clone();
         match world.state.take() {
-            Some(Some(prompt)) => world.worker = Worker::Running { prompt: Some(prompt), told: false },
+            Some(Some(prompt)) => {
+                assert!(!world.prompts[prompt].is_reply, "an answer has become a prompt: {self:?}");
+                world.worker = Worker::Running { prompt: Some(prompt), told: false };
+            }
             Some(None) => world.worker = Worker::Over,
             None => return self.may_wait(),
         }
