@@ -1,7 +1,7 @@
 //! What a request comes to.
 
 use runtime::data::Data;
-use stdlib::a2a::Version;
+use stdlib::a2a::{SendMessage, Version};
 
 use super::answer;
 use super::envelope::{Id, Request};
@@ -62,8 +62,9 @@ impl Call<'_> {
         let said = caller.said.known()?;
         let (method, usual) = Method::of(name)?;
         self.version = said.unwrap_or(usual);
-        if said.is_none() && method.names_a_task() {
-            self.version = self.spoken(params).await;
+        // Who began a task in 0.1 asks for it by names that 0.3 has, too.
+        if said.is_none() && method.names_a_task() && self.spoken(params).await == Some(Version::V0_1) {
+            self.version = Version::V0_1;
         }
         let version = self.version;
         Ok(match method {
@@ -85,10 +86,7 @@ impl Call<'_> {
                 self.result(&version.task(&task, asked.history_length))
             }
             Method::Subscribe => self.subscribe(params, caller).await?,
-            Method::Push => {
-                let message = "this agent calls nobody back; follow the task's stream, or ask for the task";
-                return Err(Fault::new(code::NO_PUSH, "HARN-A2A-008", message));
-            }
+            Method::Push => return Err(no_push()),
             Method::ExtendedCard => {
                 let message = "this agent has one card, which everybody may read";
                 return Err(Fault::new(code::NO_EXTENDED_CARD, "HARN-A2A-008", message));
@@ -101,11 +99,19 @@ impl Call<'_> {
     }
 
     /// The version that the caller of a task spoke first.
-    async fn spoken(&self, params: &Data) -> Version {
-        match params.get("id").as_str() {
-            Some(id) => self.desk.spoken(id).await.unwrap_or(self.version),
-            None => self.version,
-        }
+    async fn spoken(&self, params: &Data) -> Option<Version> {
+        self.desk.spoken(params.get("id").as_str()?).await.ok()
+    }
+
+    /// What is sent. Who wants to be called back is told that nobody is, before anything begins.
+    fn sent(&self, params: &Data) -> Result<SendMessage, Fault> {
+        let request = self.version.read_send(params)?;
+        let field = match self.version {
+            Version::V1_0 => "configuration.taskPushNotificationConfig",
+            Version::V0_3 => "configuration.pushNotificationConfig",
+            Version::V0_1 => "pushNotification",
+        };
+        if request.configuration.push { Err(no_push().field(field)) } else { Ok(request) }
     }
 
     fn result(&self, result: &Data) -> Reply {
@@ -114,7 +120,7 @@ impl Call<'_> {
 
     async fn send(&self, params: &Data) -> Result<Reply, Fault> {
         let version = self.version;
-        let request = version.read_send(params)?;
+        let request = self.sent(params)?;
         let wanted = request.configuration.clone();
         let (id, followed) = self.desk.send(request, Asker { version }).await?;
         drop(followed);
@@ -128,7 +134,7 @@ impl Call<'_> {
 
     async fn stream(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
         let version = self.version;
-        let request = version.read_send(params)?;
+        let request = self.sent(params)?;
         let place = self.place()?;
         let (_, followed) = self.desk.send(request, Asker { version }).await?;
         Ok(self.frames(followed, caller, place))
@@ -149,4 +155,9 @@ impl Call<'_> {
     fn frames(&self, followed: Subscription, caller: &Caller, place: Place) -> Reply {
         Reply::Stream(Box::new(Frames::new(self.id.clone(), self.version, caller.reminders, followed, place)))
     }
+}
+
+fn no_push() -> Fault {
+    let message = "this agent calls nobody back; follow the task's stream, or ask for the task";
+    Fault::new(code::NO_PUSH, "HARN-A2A-008", message)
 }
