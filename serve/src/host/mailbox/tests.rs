@@ -138,10 +138,10 @@ impl World {
             let did = world.state.cancel("enough".into());
             match (at_hand, &world.worker) {
                 // It comes too late.
-                (_, Worker::Finishing { prompt, .. }) if at_hand == *prompt => {}
+                (Some(_), Worker::Finishing { prompt, .. }) if at_hand == *prompt => {}
                 (Some(at_hand), Worker::Finishing { .. }) if world.prompts[at_hand].is_reply => {}
                 (Some(at_hand), _) => world.prompts[at_hand].cancelled = true,
-                (None, Worker::Waiting { .. }) => world.question_cancelled = true,
+                (None, Worker::Waiting { .. } | Worker::Finishing { .. }) => world.question_cancelled = true,
                 (None, _) => {}
             }
             assert_eq!(did, at_hand.is_some() || !matches!(world.worker, Worker::Free | Worker::Over), "{self:?}");
