@@ -4,6 +4,7 @@
 
 //! - `life`: a task as a state machine; `cell`: the same, shared by threads, written down and told of. `directory`: which there are.
 //! - `incoming`: takes messages; `drive`: looks after a task until it is over; `sessions`: what its session shows.
+//! - `heritage`: what a sub-task inherits.
 //! - `list`, `deadline`, `say`: pages of tasks, by when one is to be done, what the agent says of one.
 
 use std::sync::{Arc, Mutex};
@@ -18,6 +19,7 @@ mod cell;
 mod deadline;
 mod directory;
 mod drive;
+mod heritage;
 mod incoming;
 mod journal;
 mod life;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use runtime::data::Data;
+use runtime::reminder::Reminder;
 use runtime::session::Inbox;
 
 use crate::store::Book;
@@ -112,6 +113,11 @@ impl Handle {
     /// The session was closed, or broke off.
     pub async fn unheard(&self) -> Result<Ended, HostError> {
         self.0.mailbox.unheard().await
+    }
+
+    /// The pending reminders that it hands to a child now, as its own sub-agents get them; none where it is over.
+    pub async fn hand_over(&self) -> Vec<Arc<Reminder>> {
+        self.0.mailbox.hand_over().await
     }
 
     /// Stops the prompt at hand: its loops, tools and plain code, with two seconds of grace for `finally`. It ends as

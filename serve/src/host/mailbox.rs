@@ -8,6 +8,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
 
+use runtime::reminder::Reminder;
 use tokio::sync::{oneshot, watch};
 
 use crate::store::Book;
@@ -37,6 +38,8 @@ struct Inside {
     state: State<Asked>,
     /// How a prompt ended that had asked something, and that nobody has answered.
     unheard: Option<Ended>,
+    /// Those who ask what it hands to a child.
+    heirs: Vec<oneshot::Sender<Vec<Arc<Reminder>>>>,
     /// Those who wait for a change.
     waiting: Vec<Waker>,
 }
@@ -119,6 +122,20 @@ impl Mailbox {
         self.look(|inside| inside.unheard.take().map(Ok).or_else(|| inside.state.gone().map(Err))).await
     }
 
+    /// What it would hand to a child now; nothing where it is over.
+    pub(super) async fn hand_over(&self) -> Vec<Arc<Reminder>> {
+        let (heir, handed) = oneshot::channel();
+        {
+            let mut inside = self.lock();
+            if inside.state.gone().is_some() {
+                return Vec::new();
+            }
+            inside.heirs.push(heir);
+        }
+        self.change(|_| ());
+        handed.await.unwrap_or_default()
+    }
+
     /// Stops the prompt at hand, or the question that waits for one; false where there is neither.
     pub(super) fn cancel(&self, reason: Arc<str>) -> bool {
         self.change(|state| state.cancel(reason))
@@ -191,8 +208,18 @@ impl Mailbox {
         self.change(|_| ());
     }
 
+    /// Who asks what it hands to a child; nothing once it is over.
+    pub(super) async fn heir(&self) -> Option<oneshot::Sender<Vec<Arc<Reminder>>>> {
+        self.look(|inside| match inside.heirs.pop() {
+            Some(heir) => Some(Some(heir)),
+            None => inside.state.gone().map(|_| None),
+        })
+        .await
+    }
+
     /// The session is over. Who waits for a prompt of it is told by that.
     pub(super) fn over(&self, why: HostError) {
+        self.lock().heirs.clear();
         drop(self.change(|state| state.over(why)));
         self.over.send_replace(true);
     }

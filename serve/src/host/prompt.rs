@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use runtime::data::Data;
+use runtime::reminder::Reminder;
 use stdlib::Diagnostic;
 
 use super::Failure;
@@ -34,6 +35,8 @@ pub struct Prompt {
     pub task_id: Option<Arc<str>>,
     /// `context.context_id`; without it the session's id.
     pub context_id: Option<Arc<str>>,
+    /// Reminders that another session hands to it, from [`super::Handle::hand_over`].
+    pub inherits: Vec<Arc<Reminder>>,
     /// `context.resumed`: it was asked before, of a process that ended in the middle of it.
     pub resumed: bool,
 }

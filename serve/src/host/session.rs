@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use runtime::data::Data;
 use runtime::event_log::{MemoryLog, OfRun, SharedLog};
 use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
+use runtime::workers::propagation;
 use tokio::sync::oneshot;
 
 use super::mailbox::{Asked, Mailbox, Put};
@@ -40,10 +41,33 @@ pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
     let inbox = session.hosted.session().inbox(session.log.clone(), now_ms);
     // Nobody who does not wait for it any more lets it live on: its mailbox says so.
     let _ = answer.send(Ok(Handle::new(new, mode, inbox, mailbox.clone())));
+    let _giving = Giving::new(&session, &mailbox);
     while let Some(asked) = session.hosted.beside(mailbox.next()).await {
         session.prompt(asked).await;
     }
     session.end().await;
+}
+
+/// Tells those who ask what the session hands to a child, also while it works; until this is dropped.
+struct Giving(tokio::task::JoinHandle<()>);
+
+impl Giving {
+    fn new(session: &Session, mailbox: &Arc<Mailbox>) -> Giving {
+        let (session, mailbox) = (Rc::downgrade(session.hosted.session()), mailbox.clone());
+        Giving(tokio::task::spawn_local(async move {
+            while let Some(heir) = mailbox.heir().await {
+                let Some(session) = session.upgrade() else { return };
+                // Nobody waits for it where its front is gone.
+                let _ = heir.send(propagation::hand_over(&session));
+            }
+        }))
+    }
+}
+
+impl Drop for Giving {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// A session at work.
@@ -104,7 +128,8 @@ impl Session {
     async fn prompt(&self, asked: Asked) {
         let Asked { prompt, answer } = asked;
         self.shown.prompted(&prompt);
-        let Prompt { text, message, metadata, task_id, context_id, resumed } = prompt;
+        let Prompt { text, message, metadata, task_id, context_id, resumed, inherits } = prompt;
+        propagation::seed(self.hosted.session(), &self.hosted.scope(), &inherits);
         let request = Request { text, message, metadata, task_id, context_id, resumed };
         let mut answer = Some(answer);
         // Who drops a question has answered it, and what is to stop must not go on before it hears that.

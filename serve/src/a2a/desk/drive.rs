@@ -10,6 +10,7 @@ use stdlib::a2a::Message;
 use tokio::sync::oneshot;
 
 use super::cell::Cell;
+use super::heritage::inherited;
 use super::life::{Halt, How};
 use super::shared::Shared;
 use crate::a2a::clock::now_ms;
@@ -50,18 +51,18 @@ pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
     shared.sessions.begin(seat.session_id(), &cell);
     let how = tokio::select! {
         biased;
-        how = work(&cell, &mut seat, &message, metadata, resumed) => how,
+        how = work(&shared, &cell, &mut seat, &message, metadata, resumed) => how,
         () = alarm(&cell, deadline) => How::Lost,
     };
     shared.sessions.end(seat.session_id());
     if !matches!(how, How::Ended(_)) {
         seat.spoil();
     }
-    // The next task of the context may come as soon as this one is told to be over.
+    // The next task may come as soon as this one is told to be over.
     drop(seat);
     watch.is_over = true;
-    cell.end(how, &shared.agent_id).await;
     shared.over(&cell);
+    cell.end(how, &shared.agent_id).await;
 }
 
 /// Tells the task to stop once its deadline is reached. It never ends.
@@ -78,7 +79,14 @@ async fn alarm(cell: &Cell, deadline: Option<u64>) {
 }
 
 /// Opens its session, and runs its prompts.
-async fn work(cell: &Cell, seat: &mut Seat, message: &Message, metadata: Data, resumed: bool) -> How {
+async fn work(
+    shared: &Shared,
+    cell: &Cell,
+    seat: &mut Seat,
+    message: &Message,
+    metadata: Data,
+    resumed: bool,
+) -> How {
     let opened = tokio::select! {
         biased;
         _ = cell.halted() => return How::Halted,
@@ -89,9 +97,11 @@ async fn work(cell: &Cell, seat: &mut Seat, message: &Message, metadata: Data, r
         Err(error) => return How::Gone(error),
     };
     cell.opened(&handle);
+    // What was inherited before comes back from the log.
+    let inherits = if resumed { Vec::new() } else { inherited(shared, cell, message, &metadata).await };
     cell.put_held().await;
     let task = cell.task();
-    let first = Prompt { resumed, ..prompt(message, &task, metadata.clone()) };
+    let first = Prompt { resumed, inherits, ..prompt(message, &task, metadata.clone()) };
     let mut came = until_halted(cell, &handle, handle.prompt(first)).await;
     loop {
         match came {

@@ -6,10 +6,14 @@ use runtime::data::Data;
 use stdlib::a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version, model};
 
 use super::{Asker, Desk, Settings};
+use crate::a2a::Refusal;
 use crate::a2a::feed::{Next, Subscription, Told};
 use crate::host::testing::served;
 
+mod broken;
+mod contexts;
 mod course;
+mod refused;
 
 const ASKER: Asker = Asker { version: Version::V1_0 };
 
@@ -41,12 +45,12 @@ async fn say(desk: &Desk, message: Message) -> Arc<Task> {
 }
 
 /// What is said of how a task stands.
-fn said(task: &Task) -> String {
+fn said(task: &Arc<Task>) -> String {
     task.status.message.as_ref().map(|message| message.text()).unwrap_or_default()
 }
 
 /// What an artifact holds, texts as they are and data as JSON.
-fn artifact(task: &Task, id: &str) -> String {
+fn artifact(task: &Arc<Task>, id: &str) -> String {
     let found = task.artifacts.iter().find(|artifact| &*artifact.artifact_id == id);
     found.map(|artifact| held(&artifact.parts)).unwrap_or_default()
 }
@@ -118,6 +122,6 @@ async fn is_clean(desk: &Desk) -> bool {
 }
 
 /// A task that is to be in this state.
-fn is(task: &Task, state: TaskState) {
+fn is(task: &Arc<Task>, state: TaskState) {
     assert_eq!(task.status.state, state, "{}", said(task));
 }

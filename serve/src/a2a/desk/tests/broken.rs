@@ -1,0 +1,157 @@
+//! What goes wrong around tasks, and that nothing of it is left.
+
+use super::*;
+use crate::host::testing::front;
+
+#[test]
+fn a_top_level_that_fails_fails_the_task() {
+    let desk = desk("throw \"not now\"\npipeline default(task) {}");
+    front(async {
+        let task = say(&desk, message("go")).await;
+        is(&task, TaskState::Failed);
+        assert!(said(&task).contains("not now"), "{}", said(&task));
+        assert!(is_clean(&desk).await);
+    });
+}
+
+#[test]
+fn a_session_that_is_closed_under_its_task_ends_it() {
+    let desk = desk("pipeline default(task) { if task == \"ask\" { task.ask(\"Who?\") } sleep(60000) }");
+    front(async {
+        for text in ["ask", "sleep"] {
+            let (id, _) = desk.send(request(message(text)), ASKER).await.unwrap();
+            let cell = desk.cell(&id).await.unwrap();
+            cell.inbox().await.unwrap();
+            if text == "ask" {
+                cell.settled().await;
+            }
+            let session = cell.handle().unwrap().id().clone();
+            desk.0.host.close(&session).await.unwrap();
+            is(&cell.over().await, TaskState::Canceled);
+        }
+        assert!(is_clean(&desk).await);
+    });
+}
+
+#[test]
+fn a_task_whose_session_is_only_being_opened_is_cancelled() {
+    let desk = desk("sleep(60000)\npipeline default(task) {}");
+    front(async {
+        let (id, _) = desk.send(request(message("go")), ASKER).await.unwrap();
+        is(&desk.task(&id).await.unwrap(), TaskState::Submitted);
+        is(&desk.cancel(&id).await.unwrap(), TaskState::Canceled);
+        assert!(is_clean(&desk).await);
+    });
+}
+
+#[test]
+fn a_client_that_goes_away_stops_nothing() {
+    let desk = desk("pipeline default(task) { return task.ask(\"Who?\") }");
+    front(async {
+        // It goes while its task is only being taken.
+        let message = Message { context_id: Some("mine".into()), ..message("go") };
+        let sending = desk.send(request(message), ASKER);
+        assert!(futures_util::FutureExt::now_or_never(sending).is_none());
+        let cell = desk.0.directory().all().pop().unwrap();
+        let task = cell.settled().await;
+        is(&task, TaskState::InputRequired);
+        is(&say(&desk, to(&task, "Ada")).await, TaskState::Completed);
+        assert!(is_clean(&desk).await);
+    });
+}
+
+#[test]
+fn stopping_ends_every_task_wherever_it_is() {
+    let text = "pipeline default(task) {\n\
+                if task == \"ask\" { task.ask(\"Who?\") }\n\
+                if task == \"done\" { return 1 }\n\
+                try { sleep(60000) } finally { sleep(100) }\n}";
+    let desk = desk(text);
+    front(async {
+        let mut ids = Vec::new();
+        for text in ["ask", "sleep", "done", "new"] {
+            let (id, _) = desk.send(request(message(text)), ASKER).await.unwrap();
+            if text == "ask" || text == "done" {
+                desk.settled(&id).await.unwrap();
+            }
+            if text == "sleep" {
+                desk.inbox(&id).await.unwrap();
+            }
+            ids.push(id);
+        }
+        desk.stop().await;
+        for (id, state) in ids.iter().zip([
+            TaskState::Canceled,
+            TaskState::Canceled,
+            TaskState::Completed,
+            TaskState::Canceled,
+        ]) {
+            is(&desk.task(id).await.unwrap(), state);
+        }
+        let refused = desk.send(request(message("go")), ASKER).await.err().unwrap();
+        assert_eq!(refused, Refusal::Host(crate::host::HostError::Stopping));
+        assert!(is_clean(&desk).await);
+    });
+}
+
+#[test]
+fn cancels_and_answers_at_once_come_to_one_end() {
+    let desk = desk("pipeline default(task) { return task.ask(\"Who?\") }");
+    front(async {
+        let mut ends = std::collections::BTreeMap::new();
+        for round in 0..40 {
+            let task = say(&desk, message("go")).await;
+            let (answering, other, cancelling) = (desk.clone(), desk.clone(), desk.clone());
+            let (answer, second, id) = (to(&task, "Ada"), to(&task, "Bob"), task.id.clone());
+            let answer = tokio::spawn(async move { answering.send(request(answer), ASKER).await.map(drop) });
+            let second = tokio::spawn(async move { other.send(request(second), ASKER).await.map(drop) });
+            if round % 2 == 1 {
+                tokio::task::yield_now().await;
+            }
+            let cancel = tokio::spawn(async move { cancelling.cancel(&id).await.map(drop) });
+            let (answer, second, cancel) = (answer.await.unwrap(), second.await.unwrap(), cancel.await.unwrap());
+            let over = desk.cell(&task.id).await.unwrap().over().await;
+            assert!(answer.is_err() || second.is_err(), "one answer is taken");
+            let state = over.status.state;
+            assert_eq!(cancel.is_ok(), state == TaskState::Canceled, "{cancel:?}");
+            assert!(matches!(state, TaskState::Canceled | TaskState::Completed), "{state:?}");
+            *ends.entry(state.as_str()).or_insert(0) += 1;
+        }
+        assert_eq!(ends.values().sum::<i32>(), 40);
+        assert!(is_clean(&desk).await);
+    });
+}
+
+#[test]
+fn a_permission_is_asked_and_answered_by_the_next_message() {
+    let text = "fn of(reg, name) {\n\
+                return tool_define(reg, name, \"A tool.\", {handler: { args -> \"${name} ran\" }, parameters: {}, annotations: {permission: \"it costs money\"}})\n}\n\
+                var tools = of(of(tool_registry(), \"pay\"), \"tip\")\n\
+                pipeline default(task, context) {\n\
+                llm_mock_clear()\n\
+                llm_mock({tool_calls: [\"pay\", \"tip\"].map({ name -> {id: name, name: name, arguments: {}} })})\n\
+                llm_mock({text: \"done\"})\n\
+                let result = agent_loop(task, nil, {provider: \"mock\", tools: tools, reminders: false})\n\
+                return {said: result.transcript.messages.filter({ m -> m.role == \"tool\" }).map({ m -> m.content })}\n}";
+    let desk = desk(text);
+    front(async {
+        let mut task = say(&desk, message("go")).await;
+        for (answer, still) in [("perhaps", true), ("deny", true), ("allow", false)] {
+            is(&task, TaskState::InputRequired);
+            let asked = task.status.message.as_ref().unwrap();
+            let model::Content::Data(data) = &asked.parts[1].content else { panic!("{asked:?}") };
+            assert_eq!(data.at("permission.reason").as_str(), Some("it costs money"));
+            assert_eq!(data.at("permission.options").as_list().map(<[Data]>::len), Some(4));
+            task = say(&desk, to(&task, answer)).await;
+            assert_eq!(task.status.state.is_interrupted(), still, "{}", said(&task));
+        }
+        is(&task, TaskState::Completed);
+        let answer = artifact(&task, "answer");
+        assert!(answer.contains("the user has refused it") && answer.contains("tip ran"), "{answer}");
+        // Cancelling takes the question back.
+        let task = say(&desk, message("go")).await;
+        is(&task, TaskState::InputRequired);
+        is(&desk.cancel(&task.id).await.unwrap(), TaskState::Canceled);
+        assert!(is_clean(&desk).await);
+    });
+}
