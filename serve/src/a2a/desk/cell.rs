@@ -327,6 +327,11 @@ impl Cell {
         Ok(())
     }
 
+    /// Whether it is to stop.
+    pub(super) fn is_halted(&self) -> bool {
+        self.lock().life.halted().is_some()
+    }
+
     /// Ready once it is to stop: why.
     pub(super) async fn halted(&self) -> Halt {
         self.look(|state| state.life.halted()).await

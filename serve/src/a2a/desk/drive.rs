@@ -55,8 +55,10 @@ pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
         () = alarm(&cell, deadline) => How::Lost,
     };
     shared.sessions.end(seat.session_id());
-    if !matches!(how, How::Ended(_)) {
-        seat.spoil();
+    match &how {
+        // Nobody has cancelled it but whoever closes its session.
+        How::Ended(ended) if ended.stop != Stop::Cancelled || cell.is_halted() => {}
+        _ => seat.spoil(),
     }
     // The next task may come as soon as this one is told to be over.
     drop(seat);

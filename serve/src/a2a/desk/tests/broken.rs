@@ -16,7 +16,7 @@ fn a_top_level_that_fails_fails_the_task() {
 
 #[test]
 fn a_session_that_is_closed_under_its_task_ends_it() {
-    let desk = desk("pipeline default(task) { if task == \"ask\" { task.ask(\"Who?\") } sleep(60000) }");
+    let desk = desk("pipeline default(task) { if task == \"ask\" { task.ask(\"Who?\") }\nsleep(60000) }");
     front(async {
         for text in ["ask", "sleep"] {
             let (id, _) = desk.send(request(message(text)), ASKER).await.unwrap();
@@ -90,7 +90,8 @@ fn stopping_ends_every_task_wherever_it_is() {
         }
         let refused = desk.send(request(message("go")), ASKER).await.err().unwrap();
         assert_eq!(refused, Refusal::Host(crate::host::HostError::Stopping));
-        assert!(is_clean(&desk).await);
+        let left = (desk.0.directory().open(), desk.0.sessions.count(), desk.0.host.sessions().len());
+        assert_eq!(left, (0, 0, 0));
     });
 }
 

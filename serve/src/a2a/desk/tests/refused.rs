@@ -21,7 +21,7 @@ async fn sent(desk: &Desk, request: SendMessage) -> Arc<Task> {
 
 #[test]
 fn a_task_that_is_over_or_at_work_takes_no_message() {
-    let desk = desk("pipeline default(task) { if task == \"sleep\" { sleep(60000) } return task }");
+    let desk = desk("pipeline default(task) { if task == \"sleep\" { sleep(60000) }\nreturn task }");
     front(async {
         let over = say(&desk, message("go")).await;
         let refused = desk.send(request(to(&over, "more")), ASKER).await.err().unwrap();
