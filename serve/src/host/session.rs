@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::data::Data;
 use runtime::event_log::{MemoryLog, OfRun, SharedLog};
-use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
 use runtime::workers::propagation;
+use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
 use tokio::sync::oneshot;
 
 use super::mailbox::{Asked, Mailbox, Put};

@@ -81,14 +81,7 @@ async fn alarm(cell: &Cell, deadline: Option<u64>) {
 }
 
 /// Opens its session, and runs its prompts.
-async fn work(
-    shared: &Shared,
-    cell: &Cell,
-    seat: &mut Seat,
-    message: &Message,
-    metadata: Data,
-    resumed: bool,
-) -> How {
+async fn work(shared: &Shared, cell: &Cell, seat: &mut Seat, message: &Message, metadata: Data, resumed: bool) -> How {
     let opened = tokio::select! {
         biased;
         _ = cell.halted() => return How::Halted,

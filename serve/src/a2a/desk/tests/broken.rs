@@ -80,12 +80,9 @@ fn stopping_ends_every_task_wherever_it_is() {
             ids.push(id);
         }
         desk.stop().await;
-        for (id, state) in ids.iter().zip([
-            TaskState::Canceled,
-            TaskState::Canceled,
-            TaskState::Completed,
-            TaskState::Canceled,
-        ]) {
+        for (id, state) in
+            ids.iter().zip([TaskState::Canceled, TaskState::Canceled, TaskState::Completed, TaskState::Canceled])
+        {
             is(&desk.task(id).await.unwrap(), state);
         }
         let refused = desk.send(request(message("go")), ASKER).await.err().unwrap();

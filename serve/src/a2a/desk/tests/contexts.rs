@@ -59,7 +59,9 @@ fn the_longest_idle_context_is_closed_where_too_many_are() {
 
 #[test]
 fn a_session_that_broke_off_makes_way_for_another() {
-    let desk = desk("var count = 0\npipeline default(task) { count = count + 1\nif task == \"exit\" { exit(3) }\nreturn \"${count}\" }");
+    let desk = desk(
+        "var count = 0\npipeline default(task) { count = count + 1\nif task == \"exit\" { exit(3) }\nreturn \"${count}\" }",
+    );
     front(async {
         assert_eq!(artifact(&say(&desk, in_context("go", "a")).await, "answer"), "1");
         let failed = say(&desk, in_context("exit", "a")).await;
