@@ -110,14 +110,13 @@ impl TaskStore {
     fn fail(&self, brief: &mut Brief, restored: &Restored, why: &Why) {
         let at_ms = now_ms();
         let (text, code) = match why {
-            Why::Late => ("Deadline exceeded", None),
+            Why::Late => ("Deadline exceeded", "DEADLINE_EXCEEDED"),
             Why::Ended if restored.task.status.state.is_interrupted() => {
-                ("The server ended while the task waited for an answer; what it had made by then is kept.", Some(CODE))
+                ("The server ended while the task waited for an answer; what it had made by then is kept.", CODE)
             }
-            Why::Ended => ("The server ended while the task ran; what it had made by then is kept.", Some(CODE)),
+            Why::Ended => ("The server ended while the task ran; what it had made by then is kept.", CODE),
         };
-        let data = code.map(|code| Part::data(Data::dict([("code", Data::from(code))])));
-        let parts = std::iter::once(Part::text(text)).chain(data).collect();
+        let parts = vec![Part::text(text), Part::data(Data::dict([("code", Data::from(code))]))];
         let mut message = Message::new(Role::Agent, format!("msg_{}", uuid::Uuid::new_v4().simple()), parts);
         message.task_id = Some(restored.task.id.clone());
         message.context_id = Some(restored.task.context_id.clone());
