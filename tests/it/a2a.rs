@@ -1,7 +1,29 @@
-//! Agents that talk to each other over the Agent2Agent protocol.
+//! `harn serve a2a`, driven as its callers do it. Whatever the process answers in any of these is held against the types of the
+//! protocol's SDKs ([`strict`]) and our schemas ([`ours`]); [`wire`] says which answer has to be of which.
 //!
+//! - [`broken`]: that these checks can fail.
+//! - [`sdk`]: the clients of the protocol's own SDKs, in Python and Node.
+//! - [`first_names`]: the methods and shapes of version 0.1, for which there is no SDK.
+//! - [`bad_input`]: what no client should send. [`flood`]: too much of what it may.
+//! - [`lifetime`]: how a process ends.
 //! - [`kept`]: tasks over two processes.
 //! - [`client`]: scripts that ask other agents, of all versions and all kinds of trouble.
+//!
+//! [`server`] starts one, [`http`] speaks with it byte by byte.
 
+// What `json!` makes is given away.
+#![allow(clippy::needless_pass_by_value)]
+
+mod bad_input;
+mod broken;
 mod client;
+mod first_names;
+mod flood;
+mod http;
 mod kept;
+mod lifetime;
+mod ours;
+mod sdk;
+mod server;
+mod strict;
+mod wire;

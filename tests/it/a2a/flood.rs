@@ -1,0 +1,167 @@
+//! Too much of what clients may do: the server answers all the same, and what it holds stays within bounds.
+
+use super::http::{Answer, Connection, Request};
+use super::server::{Server, Start, message};
+use super::wire;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How much more memory a flood may take than an idle process, in bytes.
+const ROOM: u64 = 256 << 20;
+
+/// How many requests.
+const REQUESTS: usize = 10_000;
+
+/// Over how many connections at once.
+const AT_ONCE: usize = 64;
+
+/// How many streams that nobody reads.
+const STREAMS: usize = 1_000;
+
+/// How many connections of somebody who says nothing.
+const SILENT: usize = 3_000;
+
+/// A script that shows more than anybody would keep, and counts how far it has come.
+const TALKER: &str = r#"
+pipeline default(task, context) {
+  if task != "talk" { return "I am here." }
+  let piece = "word ".repeat(4000)
+  var turn = 0
+  while turn < 200 {
+    task.artifact({id: "talk", name: "talk", parts: ["${turn} ${piece}"], append: turn > 0, last_chunk: false})
+    turn = turn + 1
+  }
+  write_file(path_join(context.cwd, "talked.txt"), "${turn}")
+  return "Talked."
+}
+"#;
+
+/// Files are what a process has few of: as many as it may have.
+fn more_files() {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let soft = limits.lines().find(|line| line.starts_with("Max open files"));
+    let soft = soft.and_then(|line| line.split_whitespace().nth(3)).and_then(|number| number.parse::<u64>().ok());
+    let enough = soft.is_none_or(|soft| soft >= 8192);
+    assert!(enough, "this test needs 8,192 open files: `ulimit -n 8192`");
+}
+
+#[test]
+fn ten_thousand_requests_each_have_an_answer() {
+    let server = Start::agent("desk.harn", "requests").spawn();
+    server.still_answers();
+    let before = server.memory();
+    let answered = AtomicUsize::new(0);
+    let most = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for worker in 0..AT_ONCE {
+            let (server, answered, most) = (&server, &answered, &most);
+            scope.spawn(move || {
+                let mut connection = server.connect();
+                for number in (worker..REQUESTS).step_by(AT_ONCE) {
+                    let request = one_of_many(server, number);
+                    connection.send(&request);
+                    let answer = connection.answer();
+                    fits(&request, &answer, number);
+                    answered.fetch_add(1, Ordering::Relaxed);
+                    if number % 1000 == 0 {
+                        most.fetch_max(usize::try_from(server.memory()).unwrap(), Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(answered.load(Ordering::Relaxed), REQUESTS);
+    let most = most.load(Ordering::Relaxed) as u64;
+    assert!(most < before + ROOM, "{most} after {before}");
+    server.still_answers();
+    server.end();
+}
+
+/// Of each hundred one is a task, the others ask for what there is not.
+fn one_of_many(server: &Server, number: usize) -> Request {
+    match number % 100 {
+        0 => server.request(Some("1.0"), "SendMessage", json!({"message": message("echo x")})),
+        1 => server.request(Some("0.3"), "message/send", json!({"message": {"parts": []}})),
+        2 => server.request(Some("1.0"), "no/such", json!({})),
+        _ => server.request(Some("1.0"), "GetTask", json!({"id": format!("none-{number}")})),
+    }
+}
+
+fn fits(request: &Request, answer: &Answer, number: usize) {
+    assert_eq!(answer.status, 200);
+    let (asked, got): (Value, Value) = (serde_json::from_slice(&request.body).unwrap(), answer.json());
+    assert_eq!(asked["id"], got["id"]);
+    let code = match number % 100 {
+        0 => json!(null),
+        1 => json!(-32602),
+        2 => json!(-32601),
+        _ => json!(-32001),
+    };
+    assert_eq!(got["error"]["code"], code, "{got}");
+    if number % 500 < 4 {
+        wire::assert_fits(&wire::exchange(request, answer));
+    }
+}
+
+#[test]
+fn a_thousand_streams_that_nobody_reads_hold_nobody_up() {
+    more_files();
+    let start = Start::agent("desk.harn", "unread");
+    let script = start.folder().join("talker.harn");
+    std::fs::write(&script, TALKER).unwrap();
+    let server = Start::file(script.clone(), "unread-streams").with(&["--max-tasks", "2000"]).spawn();
+    server_is_here(&server);
+    let before = server.memory();
+    let mut said = message("talk");
+    said["contextId"] = json!("the talker");
+    let talks = server.request(Some("1.0"), "SendStreamingMessage", json!({"message": said}));
+    let mut first = server.connect();
+    first.send(&talks);
+    first.head();
+    let task = first.event(&mut Vec::new()).unwrap()["result"]["task"]["id"].clone();
+    let mut streams: Vec<Connection> = Vec::with_capacity(STREAMS);
+    for _ in 0..STREAMS {
+        let mut connection = server.connect();
+        connection.send(&server.request(Some("1.0"), "SubscribeToTask", json!({"id": task})));
+        streams.push(connection);
+    }
+    // The task comes to its end, whoever does not listen.
+    let began = Instant::now();
+    while server.result("GetTask", json!({"id": task, "historyLength": 0}))["status"]["state"] != "TASK_STATE_COMPLETED" {
+        assert!(began.elapsed() < super::server::LIMIT, "the task is held up");
+        thread::sleep(Duration::from_millis(50));
+    }
+    let most = server.memory();
+    server_is_here(&server);
+    assert!(most < before + 2 * ROOM, "{most} after {before}");
+    drop(streams);
+    drop(first);
+    server_is_here(&server);
+    server.end();
+}
+
+fn server_is_here(server: &Server) {
+    let task = server.result("SendMessage", json!({"message": message("hello")}));
+    assert_eq!(task["task"]["artifacts"][0]["parts"][0]["text"], "I am here.", "{task}");
+}
+
+#[test]
+fn thousands_of_connections_that_say_nothing_hold_nobody_up() {
+    more_files();
+    let server = Start::agent("desk.harn", "silent").spawn();
+    server.still_answers();
+    let before = server.memory();
+    let silent: Vec<Connection> = (0..SILENT).map(|_| server.connect()).collect();
+    server.still_answers();
+    assert!(server.memory() < before + ROOM, "{} after {before}", server.memory());
+    drop(silent);
+    // One after the other, gone at once.
+    for _ in 0..SILENT {
+        drop(server.connect());
+    }
+    server.still_answers();
+    assert!(server.memory() < before + ROOM, "{} after {before}", server.memory());
+    server.end();
+}

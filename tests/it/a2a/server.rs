@@ -1,0 +1,281 @@
+//! [`Start`] begins `harn serve a2a`; [`Server`] is a running one. When it is over, whatever it has answered must have been
+//! protocol, and nothing may have panicked.
+
+use super::http::{Answer, Connection, Request};
+use super::wire;
+use crate::harn::{root, scratch};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// What takes longer hangs.
+pub(super) const LIMIT: Duration = Duration::from_secs(100);
+
+/// How `harn serve a2a` is started.
+pub(super) struct Start {
+    script: PathBuf,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    folder: PathBuf,
+}
+
+impl Start {
+    /// Serves a script of `tests/a2a/agents`; the folder is the test's own.
+    pub(super) fn agent(script: &str, test: &str) -> Start {
+        Start::file(root().join("tests/a2a/agents").join(script), test)
+    }
+
+    /// Serves a script.
+    pub(super) fn file(script: PathBuf, test: &str) -> Start {
+        let folder = scratch(&format!("a2a-{test}"));
+        Start { script, args: Vec::new(), env: Vec::new(), folder }
+    }
+
+    /// With options of the command.
+    pub(super) fn with(mut self, args: &[&str]) -> Start {
+        self.args.extend(args.iter().map(ToString::to_string));
+        self
+    }
+
+    /// With a variable of the environment.
+    pub(super) fn env(mut self, name: &str, value: &str) -> Start {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With an event log on disk.
+    pub(super) fn logged(self) -> Start {
+        let log = format!("--event-log=sqlite:{}", self.folder.join("log.db").display());
+        self.with(&[&log])
+    }
+
+    /// The folder of the test.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The command, not begun.
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+        command.args(["serve", "a2a"]).arg(&self.script).args(&self.args).current_dir(&self.folder);
+        if !self.args.iter().any(|arg| arg.starts_with("--listen")) {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        command.env_clear().env("HARN_LLM_PROVIDER", "mock").env("HARN_MEMORY_ROOT", self.folder.join("memory"));
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts it, and waits until it listens.
+    pub(super) fn spawn(&self) -> Server {
+        let mut child = self.command().spawn().unwrap();
+        let said = Arc::new(Mutex::new(String::new()));
+        let readers = vec![
+            kept(child.stdout.take().unwrap(), said.clone()),
+            kept(child.stderr.take().unwrap(), said.clone()),
+        ];
+        let mut server = Server {
+            child,
+            said,
+            readers,
+            address: String::new(),
+            next: AtomicU64::new(1),
+            exchanges: Mutex::new(Vec::new()),
+            over: false,
+        };
+        server.address = server.announced();
+        server
+    }
+}
+
+fn kept(from: impl Read + Send + 'static, into: Arc<Mutex<String>>) -> JoinHandle<()> {
+    thread::spawn(move || {
+        let mut from = BufReader::new(from);
+        let mut line = Vec::new();
+        while from.read_until(b'\n', &mut line).unwrap_or(0) > 0 {
+            into.lock().unwrap().push_str(&String::from_utf8_lossy(&line));
+            line.clear();
+        }
+    })
+}
+
+/// A running server, and what it has answered.
+pub(super) struct Server {
+    child: Child,
+    said: Arc<Mutex<String>>,
+    readers: Vec<JoinHandle<()>>,
+    /// Where it listens: a host and a port.
+    pub(super) address: String,
+    next: AtomicU64,
+    exchanges: Mutex<Vec<Value>>,
+    over: bool,
+}
+
+/// How it ended.
+pub(super) struct Ended {
+    /// The exit code; nothing where a signal ended it.
+    pub(super) code: Option<i32>,
+    /// All that it has said beside the wire.
+    pub(super) said: String,
+    /// From the signal to its end.
+    pub(super) took: Duration,
+}
+
+impl Server {
+    /// The address that it says it listens at.
+    fn announced(&mut self) -> String {
+        let began = Instant::now();
+        loop {
+            let said = self.said();
+            if let Some((_, rest)) = said.split_once("http://")
+                && let Some(end) = rest.find(|end: char| !end.is_ascii_digit() && end != '.' && end != ':')
+            {
+                return rest[..end].to_owned();
+            }
+            let is_over = self.child.try_wait().unwrap().is_some();
+            assert!(!is_over && began.elapsed() < LIMIT, "it does not listen: {said}");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// All that it has said beside the wire.
+    pub(super) fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    /// The process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How much memory it holds, in bytes.
+    pub(super) fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+        kilobytes * 1024
+    }
+
+    /// A new connection.
+    pub(super) fn connect(&self) -> Connection {
+        Connection::open(&self.address)
+    }
+
+    /// The answer to a request, over a connection of its own; it is kept for the check.
+    pub(super) fn ask(&self, request: &Request) -> Answer {
+        let mut connection = self.connect();
+        connection.send(request);
+        let answer = connection.answer();
+        self.keep(request, &answer);
+        answer
+    }
+
+    /// Keeps what was answered, for the check at the end.
+    pub(super) fn keep(&self, request: &Request, answer: &Answer) {
+        self.exchanges.lock().unwrap().push(wire::exchange(request, answer));
+    }
+
+    /// A JSON-RPC request in this version of the protocol, where one is named.
+    pub(super) fn request(&self, version: Option<&str>, method: &str, params: Value) -> Request {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let body = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let request = Request::post(&self.address, body.to_string());
+        match version {
+            Some(version) => request.header("A2A-Version", version),
+            None => request,
+        }
+    }
+
+    /// What is answered to a request of version 1.0.
+    pub(super) fn rpc(&self, method: &str, params: Value) -> Value {
+        self.ask(&self.request(Some("1.0"), method, params)).json()
+    }
+
+    /// The result of a request of version 1.0.
+    pub(super) fn result(&self, method: &str, params: Value) -> Value {
+        let answer = self.rpc(method, params);
+        answer.get("result").unwrap_or_else(|| panic!("{answer}\n{}", self.said())).clone()
+    }
+
+    /// The error of a request of version 1.0.
+    pub(super) fn refused(&self, method: &str, params: Value) -> Value {
+        let answer = self.rpc(method, params);
+        answer.get("error").unwrap_or_else(|| panic!("it was not refused: {answer}")).clone()
+    }
+
+    /// A good request, which must be answered as ever.
+    pub(super) fn still_answers(&self) {
+        let task = self.result("SendMessage", json!({"message": message("echo Still here.")}));
+        assert_eq!(task["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{task}");
+        assert_eq!(task["task"]["artifacts"][0]["parts"][0]["text"], "Still here.", "{task}");
+    }
+
+    /// Sends a signal.
+    pub(super) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([format!("-{name}"), self.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Ends it by a signal.
+    pub(super) fn ended_by(mut self, signal: &str) -> Ended {
+        let began = Instant::now();
+        self.signal(signal);
+        let code = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status.code();
+            }
+            assert!(began.elapsed() < LIMIT, "it does not end: {}", self.said());
+            thread::sleep(Duration::from_millis(2));
+        };
+        let took = began.elapsed();
+        for reader in self.readers.drain(..) {
+            reader.join().unwrap();
+        }
+        self.over = true;
+        self.check();
+        Ended { code, said: self.said(), took }
+    }
+
+    /// Ends it; it must do so in good order.
+    pub(super) fn end(self) {
+        let ended = self.ended_by("TERM");
+        assert_eq!(ended.code, Some(143), "{}", ended.said);
+    }
+
+    fn check(&self) {
+        let said = self.said();
+        assert!(!said.contains("panicked"), "{said}");
+        for exchange in self.exchanges.lock().unwrap().drain(..) {
+            wire::assert_fits(&exchange);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !self.over {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            if !thread::panicking() {
+                self.check();
+            }
+        }
+    }
+}
+
+/// A message of the user, version 1.0.
+pub(super) fn message(text: &str) -> Value {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let id = format!("message-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+    json!({"messageId": id, "role": "ROLE_USER", "parts": [{"text": text}]})
+}

@@ -1,0 +1,309 @@
+//! What an answer has to be: an exchange of a request and its answer is taken apart, and each value in it is held against the
+//! type that it should have. Clients in Python and Node keep their exchanges in the same form, a line of JSON for each.
+
+use super::http::{Answer, Request};
+use super::ours::ours;
+use super::strict::Types;
+use serde_json::{Value, json};
+
+/// The extension that a caller asks for to be told of reminders.
+pub(super) const EXTENSION: &str = "urn:harn:ext:reminders:1";
+
+/// Methods under the names of each generation, and what they give in versions 1.0, 0.3 and 0.1.
+const METHODS: [(&[&str], [&str; 3]); 7] = [
+    (&["SendMessage", "message/send", "tasks/send"], ["SendMessageResponse", "Task", "0.1.Task"]),
+    (&["SendStreamingMessage", "message/stream", "tasks/sendSubscribe"], ["StreamResponse", "Stream", "0.1.Frame"]),
+    (&["SubscribeToTask", "tasks/resubscribe"], ["StreamResponse", "Stream", "0.1.Frame"]),
+    (&["GetTask", "tasks/get"], ["Task", "Task", "0.1.Task"]),
+    (&["CancelTask", "tasks/cancel"], ["Task", "Task", "0.1.Task"]),
+    (&["ListTasks", "tasks/list"], ["ListTasksResponse", "0.1.TaskPage", "0.1.TaskPage"]),
+    (&["GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard"], ["AgentCard", "AgentCard", "0.1.Card"]),
+];
+
+/// Methods of ours, and what they give in all versions.
+const OURS: [(&str, &str); 3] = [
+    ("tasks/inject_reminder", "InjectReminderResponse"),
+    ("tasks/pending_injections", "PendingInjectionsResponse"),
+    ("tasks/revoke_reminder", "RevokeReminderResponse"),
+];
+
+/// What streams tell of reminders.
+const NOTIFICATIONS: [(&str, &str); 3] = [
+    ("tasks/reminderEmitted", "ReminderEmittedNotification"),
+    ("tasks/reminderDeduped", "ReminderDedupedNotification"),
+    ("tasks/reminderExpired", "ReminderExpiredNotification"),
+];
+
+/// Keys of cards that only one version knows.
+const OF_1_0: [&str; 2] = ["supportedInterfaces", "securityRequirements"];
+const OF_0_3: [&str; 7] = [
+    "url",
+    "preferredTransport",
+    "protocolVersion",
+    "additionalInterfaces",
+    "security",
+    "supportsAuthenticatedExtendedCard",
+    "securitySchemes",
+];
+
+/// The version of the protocol that is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spoken {
+    V1,
+    V03,
+    V01,
+}
+
+/// An exchange, as it is kept.
+pub(super) fn exchange(request: &Request, answer: &Answer) -> Value {
+    let headers = |of: &[(String, String)]| -> Value {
+        of.iter().map(|(name, value)| (name.to_ascii_lowercase(), json!(value))).collect::<serde_json::Map<_, _>>().into()
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    json!({
+        "request": {"method": request.line.0, "path": request.line.1, "headers": headers(&request.headers), "body": text(&request.body)},
+        "response": {"status": answer.status, "headers": headers(&answer.headers), "body": text(&answer.body)},
+    })
+}
+
+/// Fails where an answer is not what it should be; gives how many values were looked at.
+pub(super) fn assert_fits(exchange: &Value) -> usize {
+    match check(exchange) {
+        Ok(count) => count,
+        Err(fault) => {
+            let mut shown = exchange.to_string();
+            let end = (0..=4000.min(shown.len())).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or(0);
+            shown.truncate(end);
+            panic!("{fault}\n  in {shown}")
+        }
+    }
+}
+
+/// What is wrong with an answer, or how many values were looked at.
+pub(super) fn check(exchange: &Value) -> Result<usize, String> {
+    let (request, response) = (&exchange["request"], &exchange["response"]);
+    let path = request["path"].as_str().unwrap_or_default();
+    let body = response["body"].as_str().unwrap_or_default();
+    let status = response["status"].as_u64().unwrap_or_default();
+    let kind = response["headers"]["content-type"].as_str().unwrap_or_default();
+    if path.starts_with("/.well-known/") && status == 200 {
+        return card(request, &parsed(body)?);
+    }
+    let asked = Asked::read(exchange);
+    if kind.starts_with("text/event-stream") {
+        return asked.stream(body);
+    }
+    if kind.starts_with("application/json") {
+        let answer = parsed(body)?;
+        let is_error = answer.get("error").is_some();
+        if status != 200 && !is_error {
+            return Err(format!("HTTP {status} with a result"));
+        }
+        return asked.answer(&answer).map(|()| 1);
+    }
+    // Refused before anybody has looked at the body: nothing to be read by a program.
+    if status == 200 || body.len() > 1000 { Err(format!("HTTP {status} with {kind:?}: {body}")) } else { Ok(0) }
+}
+
+fn parsed(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))
+}
+
+/// A card by the version that was asked for; one for all by each without what only the other knows.
+fn card(request: &Value, card: &Value) -> Result<usize, String> {
+    let extensions = [&request["headers"]["a2a-extensions"], &request["headers"]["x-a2a-extensions"]];
+    let asked = extensions.iter().any(|header| header.as_str().is_some_and(|header| header.contains(EXTENSION)));
+    let mut card = card.clone();
+    let reminders = card["capabilities"].as_object_mut().and_then(|of| of.remove("reminders"));
+    if let Some(reminders) = &reminders {
+        expect(ours().fault("RemindersCapability", reminders))?;
+    }
+    if reminders.is_some() != asked && request["headers"]["x-card"] != "rfc" {
+        return Err(format!("asked for `capabilities.reminders`: {asked}, there: {}", reminders.is_some()));
+    }
+    let declared = card["capabilities"]["extensions"].as_array().into_iter().flatten();
+    let declared = declared.filter(|extension| extension["uri"] == EXTENSION).collect::<Vec<_>>();
+    let [extension] = declared.as_slice() else { return Err("the extension is not declared".to_owned()) };
+    expect(ours().fault("RemindersCapability", &extension["params"]))?;
+    match request["headers"]["a2a-version"].as_str() {
+        Some(version) if version.starts_with('1') => expect(Types::V1.fault("AgentCard", &card))?,
+        Some(version) if version.starts_with("0.3") => expect(Types::V03.fault("AgentCard", &card))?,
+        _ => {
+            expect(Types::V1.fault("AgentCard", &without(&card, &OF_0_3)))?;
+            let mut older = without(&card, &OF_1_0);
+            let schemes = older["securitySchemes"].as_object().is_some_and(|all| all.values().any(|one| one.get("type").is_none()));
+            if schemes {
+                older = without(&older, &["securitySchemes"]);
+            }
+            expect(Types::V03.fault("AgentCard", &older))?;
+        }
+    }
+    Ok(1)
+}
+
+fn without(card: &Value, keys: &[&str]) -> Value {
+    let mut card = card.clone();
+    card.as_object_mut().unwrap().retain(|key, _| !keys.contains(&key.as_str()));
+    card
+}
+
+fn expect(fault: Option<String>) -> Result<(), String> {
+    fault.map_or(Ok(()), Err)
+}
+
+/// What was asked, as far as the answer depends on it.
+struct Asked {
+    spoken: Spoken,
+    method: String,
+    id: Value,
+    /// Whether it wants to be told of reminders.
+    notices: bool,
+}
+
+impl Asked {
+    fn read(exchange: &Value) -> Asked {
+        let (headers, body) = (&exchange["request"]["headers"], exchange["request"]["body"].as_str());
+        let request: Value = body.and_then(|body| serde_json::from_str(body).ok()).unwrap_or_default();
+        let method = request["method"].as_str().unwrap_or_default().to_owned();
+        let first = exchange["spoken"] == "0.1" || matches!(method.as_str(), "tasks/send" | "tasks/sendSubscribe");
+        let spoken = match headers["a2a-version"].as_str() {
+            Some(version) if version.starts_with("0.3") => Spoken::V03,
+            Some(version) if version.starts_with("0.1") => Spoken::V01,
+            Some(_) => Spoken::V1,
+            None if first => Spoken::V01,
+            None => Spoken::V03,
+        };
+        let extensions = [&headers["a2a-extensions"], &headers["x-a2a-extensions"]];
+        let notices = extensions.iter().any(|header| header.as_str().is_some_and(|header| header.contains(EXTENSION)));
+        let id = if request["id"].is_string() || request["id"].is_number() { request["id"].clone() } else { Value::Null };
+        Asked { spoken, method, id, notices }
+    }
+
+    /// A stream: the task, then what is told of it. It may have been left before its end.
+    fn stream(&self, body: &str) -> Result<usize, String> {
+        let events = body.split("\n\n").filter_map(|event| event.lines().find_map(|line| line.strip_prefix("data:")));
+        let mut frames = Vec::new();
+        // What came last may have been cut off where the client has left.
+        let whole = body.matches("\n\n").count();
+        for event in events.take(whole) {
+            frames.push(parsed(event)?);
+        }
+        for (at, frame) in frames.iter().enumerate() {
+            if frame.get("method").is_some() {
+                self.notification(frame)?;
+                continue;
+            }
+            self.answer(frame)?;
+            let result = &frame["result"];
+            let is_task = match self.spoken {
+                Spoken::V1 => result["task"].is_object(),
+                Spoken::V03 => result["kind"] == "task",
+                Spoken::V01 => result.get("artifact").is_none() && result.get("final").is_none(),
+            };
+            if at == 0 && frame.get("error").is_none() && !is_task {
+                return Err(format!("the first frame is no task: {frame}"));
+            }
+            if at > 0 && self.spoken != Spoken::V01 && is_task {
+                return Err(format!("the task comes a second time: {frame}"));
+            }
+            let later = frames[at + 1..].iter().any(|frame| frame.get("method").is_none());
+            if result["final"] == true && later {
+                return Err(format!("something comes behind the last frame {frame}"));
+            }
+        }
+        Ok(frames.len())
+    }
+
+    fn notification(&self, frame: &Value) -> Result<(), String> {
+        if !self.notices {
+            return Err(format!("a notification for somebody who has not asked for any: {frame}"));
+        }
+        has(frame, &["jsonrpc", "method", "params"])?;
+        let definition = NOTIFICATIONS.iter().find(|(method, _)| frame["method"] == *method);
+        let (_, definition) = definition.ok_or_else(|| format!("no notification of ours: {frame}"))?;
+        expect(ours().fault(definition, &frame["params"]))
+    }
+
+    /// An answer, or a frame of a stream that is one.
+    fn answer(&self, answer: &Value) -> Result<(), String> {
+        if answer["jsonrpc"] != "2.0" {
+            return Err("`jsonrpc` is not \"2.0\"".to_owned());
+        }
+        let is_error = answer.get("error").is_some();
+        has(answer, &["jsonrpc", "id", if is_error { "error" } else { "result" }])?;
+        if answer["id"] != self.id && !(is_error && answer["id"].is_null()) {
+            return Err(format!("the id is {}, not {}", answer["id"], self.id));
+        }
+        if is_error { self.error(&answer["error"]) } else { self.result(&answer["result"]) }
+    }
+
+    fn result(&self, result: &Value) -> Result<(), String> {
+        if let Some((_, definition)) = OURS.iter().find(|(method, _)| *method == self.method) {
+            return expect(ours().fault(definition, result));
+        }
+        let method = METHODS.iter().find(|(names, _)| names.contains(&self.method.as_str()));
+        let (_, types) = method.ok_or_else(|| format!("`{}` has a result", self.method))?;
+        match self.spoken {
+            Spoken::V1 => expect(Types::V1.fault(types[0], result))?,
+            Spoken::V03 if types[1].starts_with("0.1.") => self.page(result)?,
+            Spoken::V03 => expect(Types::V03.fault(types[1], result))?,
+            Spoken::V01 => expect(ours().fault(types[2], result))?,
+        }
+        told(result)
+    }
+
+    /// A page of tasks in version 0.3, which has no such method by itself.
+    fn page(&self, result: &Value) -> Result<(), String> {
+        for task in result["tasks"].as_array().into_iter().flatten() {
+            expect(Types::V03.fault("Task", task))?;
+        }
+        expect(ours().fault("0.1.Page", result))
+    }
+
+    fn error(&self, error: &Value) -> Result<(), String> {
+        expect(ours().fault("Error", error))?;
+        let message = error["message"].as_str().unwrap_or_default();
+        if message.trim() != message || message.is_empty() || message.contains('\n') {
+            return Err(format!("`message` is no sentence: {message:?}"));
+        }
+        match (&error["data"], self.spoken) {
+            (Value::Array(details), Spoken::V1) => {
+                for detail in details {
+                    expect(ours().fault("ErrorInfo", detail))?;
+                    expect(Types::V1.fault("ErrorInfo", &without(detail, &["@type"])))?;
+                }
+                Ok(())
+            }
+            (data, Spoken::V1) => Err(format!("`data` is no list of details: {data}")),
+            (data, _) => {
+                let answer = json!({"jsonrpc": "2.0", "id": 1, "error": error});
+                expect(Types::V03.fault("JSONRPCErrorResponse", &answer))?;
+                expect(ours().fault("ErrorData", data))
+            }
+        }
+    }
+}
+
+fn has(frame: &Value, keys: &[&str]) -> Result<(), String> {
+    let there = frame.as_object().ok_or("a frame is an object")?;
+    let fits = there.len() == keys.len() && keys.iter().all(|key| there.contains_key(*key));
+    if fits { Ok(()) } else { Err(format!("its keys are not {keys:?}: {frame}")) }
+}
+
+/// What `metadata` tells of ours, wherever it stands in a result.
+fn told(value: &Value) -> Result<(), String> {
+    match value {
+        Value::Object(fields) => {
+            for (key, inner) in fields {
+                match key.as_str() {
+                    "metadata" => expect(ours().fault("Metadata", inner))?,
+                    "data" => {}
+                    _ => told(inner)?,
+                }
+            }
+            Ok(())
+        }
+        Value::Array(items) => items.iter().try_for_each(told),
+        _ => Ok(()),
+    }
+}
