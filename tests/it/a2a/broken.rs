@@ -98,6 +98,8 @@ fn of_all() -> Vec<Good> {
     let status = json!({"state": "working", "message": {"role": "agent", "parts": [{"type": "text", "text": "t"}]}});
     let task = json!({"id": "t", "sessionId": "s", "status": status, "artifacts": [{"parts": [{"type": "text", "text": "t"}], "index": 0}]});
     let update = json!({"id": "t", "status": status, "final": true});
+    let mut streamed = task.clone();
+    streamed["final"] = json!(false);
     let taken = json!({"reminderId": "r", "dedupedCount": 0, "acceptedAt": "2026-01-01T00:00:00.123Z"});
     let card = json!({
         "name": "n", "description": "d", "version": "1", "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
@@ -107,7 +109,7 @@ fn of_all() -> Vec<Good> {
     });
     vec![
         Good { version: None, method: "tasks/send", frames: vec![result(task.clone())], is_stream: false },
-        Good { version: None, method: "tasks/sendSubscribe", frames: vec![result(task), result(update)], is_stream: true },
+        Good { version: None, method: "tasks/sendSubscribe", frames: vec![result(streamed), result(update)], is_stream: true },
         Good { version: Some("1.0"), method: "tasks/inject_reminder", frames: vec![result(taken)], is_stream: false },
         Good { version: Some("1.0"), method: "", frames: vec![card], is_stream: false },
     ]

@@ -198,7 +198,7 @@ impl Asked {
             let is_task = match self.spoken {
                 Spoken::V1 => result["task"].is_object(),
                 Spoken::V03 => result["kind"] == "task",
-                Spoken::V01 => result.get("artifact").is_none() && result.get("final").is_none(),
+                Spoken::V01 => result.get("sessionId").is_some(),
             };
             if at == 0 && frame.get("error").is_none() && !is_task {
                 return Err(format!("the first frame is no task: {frame}"));
