@@ -57,7 +57,8 @@ fn of_1_0() -> Vec<Good> {
     let status = json!({"state": "TASK_STATE_WORKING", "timestamp": "2026-01-01T00:00:00.123Z", "message": message});
     let artifact = json!({"artifactId": "a", "name": "n", "parts": parts});
     let task = json!({"id": "t", "contextId": "c", "status": status, "artifacts": [artifact], "history": [message]});
-    let emitted = json!({"event": "emitted", "id": "r", "body": "b", "source": "host"});
+    let emitted = json!({"event": "emitted", "id": "r", "body": "b", "source": "host", "firedAtTurn": 0, "turn": 1,
+        "preserveOnCompact": false, "propagate": "all", "roleHint": "system"});
     let update = json!({"taskId": "t", "contextId": "c", "status": status, "metadata": {"harn.reminder": emitted}});
     let made = json!({"taskId": "t", "contextId": "c", "artifact": artifact, "append": true, "lastChunk": false});
     let page = json!({"tasks": [task], "nextPageToken": "", "pageSize": 50, "totalSize": 1});
@@ -86,7 +87,8 @@ fn of_0_3() -> Vec<Good> {
     let made = json!({"kind": "artifact-update", "taskId": "t", "contextId": "c", "artifact": artifact});
     let error = json!({"jsonrpc": "2.0", "id": 7, "error": {"code": -32001, "message": "There is none.", "data": {"code": "HARN-A2A-001"}}});
     let emitted = json!({"jsonrpc": "2.0", "method": "tasks/reminderEmitted",
-        "params": {"taskId": "t", "reminder": {"id": "r", "body": "b", "source": "host"}}});
+        "params": {"taskId": "t", "reminder": {"id": "r", "body": "b", "source": "host", "firedAtTurn": 0},
+        "metadata": {"harn.reminder": {"turn": 1, "preserveOnCompact": false, "propagate": "all", "roleHint": "system"}}}});
     vec![
         Good { version, method: "message/send", frames: vec![result(task.clone())], is_stream: false },
         Good { version, method: "tasks/get", frames: vec![error], is_stream: false },

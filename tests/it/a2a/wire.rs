@@ -169,6 +169,8 @@ impl Asked {
         let spoken = match headers["a2a-version"].as_str() {
             Some(version) if version.starts_with("0.3") => Spoken::V03,
             Some(version) if version.starts_with("0.1") => Spoken::V01,
+            // Versions that are not spoken are refused in the shape of the nearest one.
+            Some(version) if version.starts_with("0.") => Spoken::V03,
             Some(_) => Spoken::V1,
             None if first => Spoken::V01,
             None => Spoken::V03,
@@ -219,6 +221,9 @@ impl Asked {
             return Err(format!("a notification for somebody who has not asked for any: {frame}"));
         }
         has(frame, &["jsonrpc", "method", "params"])?;
+        if frame["jsonrpc"] != "2.0" {
+            return Err("`jsonrpc` is not \"2.0\"".to_owned());
+        }
         let definition = NOTIFICATIONS.iter().find(|(method, _)| frame["method"] == *method);
         let (_, definition) = definition.ok_or_else(|| format!("no notification of ours: {frame}"))?;
         expect(ours().fault(definition, &frame["params"]))
@@ -249,7 +254,16 @@ impl Asked {
             Spoken::V03 => expect(Types::V03.fault(types[1], result))?,
             Spoken::V01 => expect(ours().fault(types[2], result))?,
         }
-        told(result)
+        // What a caller has said in its own metadata is given back as it was; this is ours.
+        let update = match self.spoken {
+            Spoken::V1 => result.get("statusUpdate"),
+            Spoken::V03 => Some(result).filter(|result| result["kind"] == "status-update"),
+            Spoken::V01 => Some(result).filter(|result| result.get("final").is_some() && result.get("sessionId").is_none()),
+        };
+        match update.and_then(|update| update.get("metadata")) {
+            Some(metadata) => expect(ours().fault("Metadata", metadata)),
+            None => Ok(()),
+        }
     }
 
     /// A page of tasks in version 0.3, which has no such method by itself.
@@ -288,22 +302,4 @@ fn has(frame: &Value, keys: &[&str]) -> Result<(), String> {
     let there = frame.as_object().ok_or("a frame is an object")?;
     let fits = there.len() == keys.len() && keys.iter().all(|key| there.contains_key(*key));
     if fits { Ok(()) } else { Err(format!("its keys are not {keys:?}: {frame}")) }
-}
-
-/// What `metadata` tells of ours, wherever it stands in a result.
-fn told(value: &Value) -> Result<(), String> {
-    match value {
-        Value::Object(fields) => {
-            for (key, inner) in fields {
-                match key.as_str() {
-                    "metadata" => expect(ours().fault("Metadata", inner))?,
-                    "data" => {}
-                    _ => told(inner)?,
-                }
-            }
-            Ok(())
-        }
-        Value::Array(items) => items.iter().try_for_each(told),
-        _ => Ok(()),
-    }
 }
