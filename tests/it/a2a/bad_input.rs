@@ -49,8 +49,8 @@ fn bodies_that_are_no_request() {
         (br#"{"jsonrpc":"2.0","id":1,"method":7}"#.to_vec(), -32600),
         (br#"{"jsonrpc":"2.0","id":{},"method":"GetTask"}"#.to_vec(), -32600),
         (br#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#.to_vec(), -32601),
-        (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":7}"#.to_vec(), -32602),
-        (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}"#.to_vec(), -32602),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":7}"#.to_vec(), -32600),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}"#.to_vec(), -32600),
         (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask"}"#.to_vec(), -32602),
         (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":7}}"#.to_vec(), -32602),
         (br#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":null}}"#.to_vec(), -32602),
@@ -70,11 +70,13 @@ fn bodies_that_are_no_request() {
 #[test]
 fn ids_come_back_as_they_were() {
     let server = Start::agent("desk.harn", "ids").spawn();
-    for id in [json!(0), json!(-7), json!(i64::MAX), json!(""), json!("a\u{1f600}\n"), json!("i".repeat(10_000))] {
+    for id in [json!(0), json!(-7), json!(i64::MAX), json!(""), json!("a\u{1f600}\n"), json!("i".repeat(1000))] {
         let body = json!({"jsonrpc": "2.0", "id": id, "method": "GetTask", "params": {"id": "none"}});
         let answer = server.ask(&Request::post(&server.address, body.to_string()).header("A2A-Version", "1.0"));
         assert_eq!(answer.json()["id"], id);
     }
+    let long = json!({"jsonrpc": "2.0", "id": "i".repeat(100_000), "method": "GetTask", "params": {"id": "none"}});
+    assert_eq!(error(&server, long.to_string())["code"], -32600, "an id that each frame of a stream would carry");
     // A notification is answered by nothing, whatever it says.
     for body in [
         r#"{"jsonrpc":"2.0","method":"GetTask","params":{"id":"t"}}"#,

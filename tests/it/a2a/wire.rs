@@ -129,8 +129,11 @@ fn card(request: &Value, card: &Value) -> Result<usize, String> {
         Some(version) if version.starts_with('1') => expect(Types::V1.fault("AgentCard", &card))?,
         Some(version) if version.starts_with("0.3") => expect(Types::V03.fault("AgentCard", &card))?,
         _ => {
-            expect(Types::V1.fault("AgentCard", &without(&card, &OF_0_3)))?;
+            let mut newer = without(&card, &OF_0_3);
+            newer["capabilities"] = without(&newer["capabilities"], &["stateTransitionHistory"]);
+            expect(Types::V1.fault("AgentCard", &newer))?;
             let mut older = without(&card, &OF_1_0);
+            older["capabilities"] = without(&older["capabilities"], &["extendedAgentCard"]);
             let schemes = older["securitySchemes"].as_object().is_some_and(|all| all.values().any(|one| one.get("type").is_none()));
             if schemes {
                 older = without(&older, &["securitySchemes"]);
