@@ -78,10 +78,9 @@ fn ids_come_back_as_they_were() {
     let long = json!({"jsonrpc": "2.0", "id": "i".repeat(100_000), "method": "GetTask", "params": {"id": "none"}});
     assert_eq!(error(&server, long.to_string())["code"], -32600, "an id that each frame of a stream would carry");
     // A notification is answered by nothing, whatever it says.
-    for body in [
-        r#"{"jsonrpc":"2.0","method":"GetTask","params":{"id":"t"}}"#,
-        r#"{"jsonrpc":"2.0","method":"no/such"}"#,
-    ] {
+    for body in
+        [r#"{"jsonrpc":"2.0","method":"GetTask","params":{"id":"t"}}"#, r#"{"jsonrpc":"2.0","method":"no/such"}"#]
+    {
         let mut connection = server.connect();
         connection.send(&Request::post(&server.address, body));
         let answer = connection.answer();
@@ -96,7 +95,8 @@ fn bodies_that_are_too_large_are_refused_before_they_are_read() {
     let server = Start::agent("desk.harn", "large").spawn();
     server.still_answers();
     let before = server.memory();
-    let fits = json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "x".repeat(BODY - 4096)}]}});
+    let fits =
+        json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "x".repeat(BODY - 4096)}]}});
     assert!(server.rpc("SendMessage", fits)["result"].is_object());
     // Said beforehand: nothing of it need be sent.
     let mut connection = server.connect();
@@ -285,9 +285,8 @@ fn those_who_dawdle_are_hung_up_on() {
 fn many_requests_on_one_connection() {
     let server = Start::agent("desk.harn", "pipelined").spawn();
     let mut connection = server.connect();
-    let requests: Vec<Request> = (0..50)
-        .map(|number| server.request(Some("1.0"), "GetTask", json!({"id": format!("none-{number}")})))
-        .collect();
+    let requests: Vec<Request> =
+        (0..50).map(|number| server.request(Some("1.0"), "GetTask", json!({"id": format!("none-{number}")}))).collect();
     let bytes: Vec<u8> = requests.iter().flat_map(Request::bytes).collect();
     // In pieces that end anywhere.
     for piece in bytes.chunks(997) {
@@ -352,7 +351,9 @@ fn those_who_hang_up_in_the_middle_of_everything() {
 fn a_task_of_another_context_is_left_alone() {
     let server = Start::agent("desk.harn", "contexts").spawn();
     let asked = server.result("SendMessage", json!({"message": message("ask")}))["task"].clone();
-    for context in [json!("another"), json!(format!("{}x", asked["contextId"].as_str().unwrap())), json!("x".repeat(128))] {
+    for context in
+        [json!("another"), json!(format!("{}x", asked["contextId"].as_str().unwrap())), json!("x".repeat(128))]
+    {
         let mut said = message("blue");
         said["taskId"] = asked["id"].clone();
         said["contextId"] = context;

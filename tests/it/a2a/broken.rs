@@ -5,8 +5,24 @@ use serde_json::{Value, json};
 
 /// Keys that are needed wherever they stand in the answers below.
 const NEEDED: [&str; 18] = [
-    "jsonrpc", "id", "contextId", "taskId", "status", "state", "messageId", "role", "parts", "artifactId", "kind", "final",
-    "code", "reason", "reminderId", "acceptedAt", "skills", "domain",
+    "jsonrpc",
+    "id",
+    "contextId",
+    "taskId",
+    "status",
+    "state",
+    "messageId",
+    "role",
+    "parts",
+    "artifactId",
+    "kind",
+    "final",
+    "code",
+    "reason",
+    "reminderId",
+    "acceptedAt",
+    "skills",
+    "domain",
 ];
 
 /// A request and what answers it well.
@@ -52,7 +68,8 @@ fn good() -> Vec<Good> {
 
 fn of_1_0() -> Vec<Good> {
     let version = Some("1.0");
-    let parts = json!([{"text": "t"}, {"data": {"n": 1}}, {"raw": "aGk=", "mediaType": "x/y"}, {"url": "u", "filename": "f"}]);
+    let parts =
+        json!([{"text": "t"}, {"data": {"n": 1}}, {"raw": "aGk=", "mediaType": "x/y"}, {"url": "u", "filename": "f"}]);
     let message = json!({"messageId": "m", "role": "ROLE_AGENT", "parts": parts});
     let status = json!({"state": "TASK_STATE_WORKING", "timestamp": "2026-01-01T00:00:00.123Z", "message": message});
     let artifact = json!({"artifactId": "a", "name": "n", "parts": parts});
@@ -64,8 +81,13 @@ fn of_1_0() -> Vec<Good> {
     let page = json!({"tasks": [task], "nextPageToken": "", "pageSize": 50, "totalSize": 1});
     let detail = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND",
         "domain": "a2a-protocol.org", "metadata": {"code": "HARN-A2A-001"}});
-    let error = json!({"jsonrpc": "2.0", "id": 7, "error": {"code": -32001, "message": "There is none.", "data": [detail]}});
-    let stream = vec![result(json!({"task": task})), result(json!({"statusUpdate": update})), result(json!({"artifactUpdate": made}))];
+    let error =
+        json!({"jsonrpc": "2.0", "id": 7, "error": {"code": -32001, "message": "There is none.", "data": [detail]}});
+    let stream = vec![
+        result(json!({"task": task})),
+        result(json!({"statusUpdate": update})),
+        result(json!({"artifactUpdate": made})),
+    ];
     vec![
         Good { version, method: "SendMessage", frames: vec![result(json!({"task": task}))], is_stream: false },
         Good { version, method: "GetTask", frames: vec![result(task)], is_stream: false },
@@ -92,7 +114,12 @@ fn of_0_3() -> Vec<Good> {
     vec![
         Good { version, method: "message/send", frames: vec![result(task.clone())], is_stream: false },
         Good { version, method: "tasks/get", frames: vec![error], is_stream: false },
-        Good { version, method: "message/stream", frames: vec![result(task), result(made), emitted, result(update)], is_stream: true },
+        Good {
+            version,
+            method: "message/stream",
+            frames: vec![result(task), result(made), emitted, result(update)],
+            is_stream: true,
+        },
     ]
 }
 
@@ -111,7 +138,12 @@ fn of_all() -> Vec<Good> {
     });
     vec![
         Good { version: None, method: "tasks/send", frames: vec![result(task.clone())], is_stream: false },
-        Good { version: None, method: "tasks/sendSubscribe", frames: vec![result(streamed), result(update)], is_stream: true },
+        Good {
+            version: None,
+            method: "tasks/sendSubscribe",
+            frames: vec![result(streamed), result(update)],
+            is_stream: true,
+        },
         Good { version: Some("1.0"), method: "tasks/inject_reminder", frames: vec![result(taken)], is_stream: false },
         Good { version: Some("1.0"), method: "", frames: vec![card], is_stream: false },
     ]

@@ -66,7 +66,10 @@ fn what_0_1_has_no_word_for_is_said_in_its_words() {
     let server = Start::agent("desk.harn", "first-words").spawn();
     let rejected = first(&server, "tasks/send", json!({"id": "r", "message": message("reject CAPACITY_EXCEEDED")}));
     assert_eq!(rejected["status"]["state"], "failed", "{rejected}");
-    assert_eq!(rejected["status"]["message"]["parts"][1]["data"]["rejection_reason"], "CAPACITY_EXCEEDED", "{rejected}");
+    assert_eq!(
+        rejected["status"]["message"]["parts"][1]["data"]["rejection_reason"], "CAPACITY_EXCEEDED",
+        "{rejected}"
+    );
     let made = first(&server, "tasks/send", json!({"id": "m", "message": message("artifacts")}));
     let artifacts = made["artifacts"].as_array().unwrap();
     let indexes: Vec<u64> = artifacts.iter().map(|artifact| artifact["index"].as_u64().unwrap()).collect();

@@ -5,7 +5,7 @@ use super::server::{Server, Start, message};
 use super::wire;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ fn ten_thousand_requests_each_have_an_answer() {
     server.still_answers();
     let before = server.memory();
     let answered = AtomicUsize::new(0);
-    let most = AtomicUsize::new(0);
+    let most = AtomicU64::new(0);
     thread::scope(|scope| {
         for worker in 0..AT_ONCE {
             let (server, answered, most) = (&server, &answered, &most);
@@ -65,14 +65,14 @@ fn ten_thousand_requests_each_have_an_answer() {
                     fits(&request, &answer, number);
                     answered.fetch_add(1, Ordering::Relaxed);
                     if number % 1000 == 0 {
-                        most.fetch_max(usize::try_from(server.memory()).unwrap(), Ordering::Relaxed);
+                        most.fetch_max(server.memory(), Ordering::Relaxed);
                     }
                 }
             });
         }
     });
     assert_eq!(answered.load(Ordering::Relaxed), REQUESTS);
-    let most = most.load(Ordering::Relaxed) as u64;
+    let most = most.load(Ordering::Relaxed);
     assert!(most < before + ROOM, "{most} after {before}");
     server.still_answers();
     server.end();
@@ -128,7 +128,8 @@ fn a_thousand_streams_that_nobody_reads_hold_nobody_up() {
     }
     // The task comes to its end, whoever does not listen.
     let began = Instant::now();
-    while server.result("GetTask", json!({"id": task, "historyLength": 0}))["status"]["state"] != "TASK_STATE_COMPLETED" {
+    while server.result("GetTask", json!({"id": task, "historyLength": 0}))["status"]["state"] != "TASK_STATE_COMPLETED"
+    {
         assert!(began.elapsed() < super::server::LIMIT, "the task is held up");
         thread::sleep(Duration::from_millis(50));
     }

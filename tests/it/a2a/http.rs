@@ -2,6 +2,7 @@
 
 use super::server::LIMIT;
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
@@ -52,14 +53,13 @@ impl Request {
     /// Its bytes up to the body.
     pub(super) fn head(&self) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.line.0, self.line.1);
-        let sized = |name: &str| {
-            name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding")
-        };
+        let sized =
+            |name: &str| name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding");
         for (name, value) in &self.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         if self.line.0 == "POST" && !self.headers.iter().any(|(name, _)| sized(name)) {
-            head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
+            let _ = write!(head, "Content-Length: {}\r\n", self.body.len());
         }
         head.push_str("\r\n");
         head.into_bytes()

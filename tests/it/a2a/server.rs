@@ -80,10 +80,8 @@ impl Start {
     pub(super) fn spawn(&self) -> Server {
         let mut child = self.command().spawn().unwrap();
         let said = Arc::new(Mutex::new(String::new()));
-        let readers = vec![
-            kept(child.stdout.take().unwrap(), said.clone()),
-            kept(child.stderr.take().unwrap(), said.clone()),
-        ];
+        let readers =
+            vec![kept(child.stdout.take().unwrap(), said.clone()), kept(child.stderr.take().unwrap(), said.clone())];
         let mut server = Server {
             child,
             said,

@@ -52,8 +52,7 @@ struct Checker {
 impl Checker {
     fn start(types: Types) -> Checker {
         let script = root().join("tests/a2a/python").join(types.folder()).join("check.py");
-        let mut child =
-            types.python().arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = types.python().arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         Checker { _child: child, stdin, stdout }
     }

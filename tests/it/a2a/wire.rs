@@ -57,7 +57,10 @@ pub(super) enum Spoken {
 /// An exchange, as it is kept.
 pub(super) fn exchange(request: &Request, answer: &Answer) -> Value {
     let headers = |of: &[(String, String)]| -> Value {
-        of.iter().map(|(name, value)| (name.to_ascii_lowercase(), json!(value))).collect::<serde_json::Map<_, _>>().into()
+        of.iter()
+            .map(|(name, value)| (name.to_ascii_lowercase(), json!(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     json!({
@@ -134,7 +137,9 @@ fn card(request: &Value, card: &Value) -> Result<usize, String> {
             expect(Types::V1.fault("AgentCard", &newer))?;
             let mut older = without(&card, &OF_1_0);
             older["capabilities"] = without(&older["capabilities"], &["extendedAgentCard"]);
-            let schemes = older["securitySchemes"].as_object().is_some_and(|all| all.values().any(|one| one.get("type").is_none()));
+            let schemes = older["securitySchemes"]
+                .as_object()
+                .is_some_and(|all| all.values().any(|one| one.get("type").is_none()));
             if schemes {
                 older = without(&older, &["securitySchemes"]);
             }
@@ -180,7 +185,8 @@ impl Asked {
         };
         let extensions = [&headers["a2a-extensions"], &headers["x-a2a-extensions"]];
         let notices = extensions.iter().any(|header| header.as_str().is_some_and(|header| header.contains(EXTENSION)));
-        let id = if request["id"].is_string() || request["id"].is_number() { request["id"].clone() } else { Value::Null };
+        let id =
+            if request["id"].is_string() || request["id"].is_number() { request["id"].clone() } else { Value::Null };
         Asked { spoken, method, id, notices }
     }
 
@@ -261,7 +267,9 @@ impl Asked {
         let update = match self.spoken {
             Spoken::V1 => result.get("statusUpdate"),
             Spoken::V03 => Some(result).filter(|result| result["kind"] == "status-update"),
-            Spoken::V01 => Some(result).filter(|result| result.get("final").is_some() && result.get("sessionId").is_none()),
+            Spoken::V01 => {
+                Some(result).filter(|result| result.get("final").is_some() && result.get("sessionId").is_none())
+            }
         };
         match update.and_then(|update| update.get("metadata")) {
             Some(metadata) => expect(ours().fault("Metadata", metadata)),
