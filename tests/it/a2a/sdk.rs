@@ -15,12 +15,12 @@ const NODE: [&str; 1] = ["@a2a-js/sdk@1.3.0"];
 
 #[test]
 fn the_python_client_of_1_0() {
-    python_cases(Types::V1, 0);
+    python_cases(Types::V1, 52);
 }
 
 #[test]
 fn the_python_client_of_0_3() {
-    python_cases(Types::V03, 0);
+    python_cases(Types::V03, 34);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn the_node_client() {
     let modules = node("a2a-node", &NODE);
     let mut command = Command::new("node");
     command.arg(root().join("tests/a2a/node/cases.mjs")).env("A2A_SDK", modules.join("@a2a-js/sdk"));
-    cases(&mut command, &folder, 0);
+    cases(&mut command, &folder, 36);
 }
 
 fn python_cases(types: Types, count: usize) {
