@@ -114,7 +114,7 @@ fn a_thousand_streams_that_nobody_reads_hold_nobody_up() {
     server_is_here(&server);
     let before = server.memory();
     let mut said = message("talk");
-    said["contextId"] = json!("the talker");
+    said["contextId"] = json!("the-talker");
     let talks = server.request(Some("1.0"), "SendStreamingMessage", json!({"message": said}));
     let mut first = server.connect();
     first.send(&talks);

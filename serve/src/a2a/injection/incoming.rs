@@ -52,10 +52,22 @@ impl Incoming {
             return Err(error.suggest(nearest(key, known)));
         }
         let rest = given.iter().filter(|(key, _)| !is_more(key));
-        let mut payload = RemindPayload::from_data(&Data::dict(rest.map(|(key, value)| (key.clone(), value.clone()))))?;
+        let mut payload = RemindPayload::from_data(&Data::dict(rest.map(|(key, value)| (key.clone(), whole(value)))))?;
         let echo = Echo { source: word(data, "source")?, metadata: metadata.clone() };
         payload.meta = echo.to_meta();
         Ok(Incoming { id: word(data, "id")?, payload, echo })
+    }
+}
+
+/// A value; a number without a fraction as an int. Clients that hold metadata as a `Struct` of protocol buffers know no ints and
+/// write 2 as 2.0.
+fn whole(value: &Data) -> Data {
+    match value {
+        // What has no int stays as it is, and is refused where an int is wanted.
+        Data::Float(number) if number.fract() == 0.0 => {
+            format!("{number:.0}").parse().map_or_else(|_| value.clone(), Data::Int)
+        }
+        _ => value.clone(),
     }
 }
 
