@@ -8,6 +8,7 @@
 //! - [`lifetime`]: how a process ends.
 //! - [`kept`]: tasks over two processes.
 //! - [`client`]: scripts that ask other agents, of all versions and all kinds of trouble.
+//! - [`example`]: the guide's agents.
 //!
 //! [`server`] starts one, [`http`] speaks with it byte by byte.
 
@@ -17,6 +18,7 @@
 mod bad_input;
 mod broken;
 mod client;
+mod example;
 mod first_names;
 mod flood;
 mod http;

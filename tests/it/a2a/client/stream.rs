@@ -152,3 +152,27 @@ fn a_task_is_followed_anew() {
     let script = "for e in a2a.subscribe(args()[0], \"t-1\") { println(e.state) }\n";
     assert_eq!(printed("anew", script, &peer), "working\ninput-required\ncompleted\n");
 }
+
+#[test]
+fn who_is_told_to_stop_lets_go_of_the_connection() {
+    let peer = streaming(|| Reply::events(&[begun()]).held());
+    let script = r#"
+try {
+  deadline 300ms {
+    for e in a2a.stream(args()[0], "Look.") { println(e.event) }
+  }
+} catch (e) {
+  println("over")
+}
+let waiting = spawn { a2a.get(args()[0], "t-1") }
+sleep(100)
+cancel(waiting)
+println("cancelled")
+"#;
+    // A seeded clock does not run while the network is waited for.
+    let path = crate::harn::scratch("a2a-client-stopped").join("script.harn");
+    std::fs::write(&path, script).unwrap();
+    let outcome = crate::harn::harn(&["run", path.to_str().unwrap(), "--", &peer.url]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (Some(0), "task\nover\ncancelled\n"), "{}", outcome.err);
+    peer.waits_until_gone(1);
+}
