@@ -9,20 +9,6 @@ use runtime::reminder::{Propagate, Reminder, ReminderError};
 /// The key of metadata that reminders travel under.
 pub(crate) const KEY: &str = "harn.reminder";
 
-/// Names that are two words, inside and on the wire.
-const NAMES: [(&str, &str); 10] = [
-    ("dedupe_key", "dedupeKey"),
-    ("ttl_turns", "ttlTurns"),
-    ("preserve_on_compact", "preserveOnCompact"),
-    ("role_hint", "roleHint"),
-    ("fired_at_turn", "firedAtTurn"),
-    ("originating_agent_id", "originatingAgentId"),
-    ("replaced_ids", "replacedIds"),
-    ("replacing_id", "replacingId"),
-    ("provider_id", "providerId"),
-    ("reminder_id", "reminderId"),
-];
-
 /// What has become of a reminder of a peer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Told {
@@ -39,32 +25,30 @@ pub(crate) struct Told {
 /// A notification of a stream; nothing for one that is not of reminders.
 pub(crate) fn of_notification(method: &str, params: &Data) -> Option<Told> {
     let what = what_of(method.strip_prefix("tasks/")?)?;
-    let task_id = params.get("taskId").as_shared_str();
-    let body = match params.get("reminder") {
-        Data::Nil => params.clone(),
-        reminder => reminder.clone(),
-    };
-    let more = ["reason", "replacedIds"].map(|key| (key, params.get(key).clone()));
-    let reminder =
-        more.into_iter().filter(|(_, value)| !value.is_nil()).fold(body, |body, (key, value)| body.with(key, value));
-    Some(Told { what, task_id, reminder: inward(&reminder), metadata: params.get("metadata").clone() })
+    let reminder = if params.get("reminder").is_nil() { params } else { params.get("reminder") };
+    // What the draft has no field for stands beside it.
+    let (beside, metadata) = split(params.get("metadata"), KEY);
+    let all = beside.as_dict().into_iter().flatten().filter(|(key, _)| reminder.get(key).is_nil());
+    let reminder = all.fold(reminder.clone(), |all, (key, value)| all.with(key.clone(), value.clone()));
+    Some(Told { what, task_id: params.get("taskId").as_shared_str(), reminder: inward(&reminder), metadata })
 }
 
 /// The same, told in the metadata of another event.
 pub(crate) fn of_metadata(metadata: &Data, task_id: &Arc<str>) -> Option<Told> {
-    let said = match metadata.get(KEY) {
-        Data::Nil => metadata.at(KEY),
-        said => said,
-    };
-    let entries = said.as_dict()?;
-    let what = what_of(entries.get("event").and_then(Data::as_str).unwrap_or("emitted"))?;
-    let reminder = match said.get("reminder") {
-        Data::Nil => {
-            Data::dict(entries.iter().filter(|(key, _)| key.as_ref() != "event").map(|(k, v)| (k.clone(), v.clone())))
-        }
-        reminder => reminder.clone(),
-    };
-    Some(Told { what, task_id: Some(task_id.clone()), reminder: inward(&reminder), metadata: Data::Nil })
+    let said = if metadata.get(KEY).is_nil() { metadata.at(KEY) } else { metadata.get(KEY) };
+    said.as_dict()?;
+    let (event, said) = split(said, "event");
+    let what = what_of(event.as_str().unwrap_or("emitted"))?;
+    let (metadata, said) = split(&said, "metadata");
+    let reminder = if said.get("reminder").is_nil() { &said } else { said.get("reminder") };
+    Some(Told { what, task_id: Some(task_id.clone()), reminder: inward(reminder), metadata })
+}
+
+/// An entry of a dict, and the rest of it.
+fn split(dict: &Data, key: &str) -> (Data, Data) {
+    let rest = dict.as_dict().into_iter().flatten().filter(|(other, _)| other.as_ref() != key);
+    let rest = Data::dict(rest.map(|(key, value)| (key.clone(), value.clone())));
+    (dict.get(key).clone(), rest)
 }
 
 /// `reminderEmitted`, `reminder_emitted` and `emitted` say the same.
@@ -76,19 +60,34 @@ fn what_of(word: &str) -> Option<Arc<str>> {
 
 /// By its names inside.
 fn inward(reminder: &Data) -> Data {
-    let Some(entries) = reminder.as_dict() else { return reminder.clone() };
-    let name = |key: &Arc<str>| {
-        NAMES.iter().find(|(_, wire)| *wire == key.as_ref()).map_or_else(|| key.clone(), |(inside, _)| (*inside).into())
-    };
-    Data::dict(entries.iter().map(|(key, value)| (name(key), value.clone())))
+    renamed(reminder, |key| {
+        let mut name = String::with_capacity(key.len() + 2);
+        for c in key.chars() {
+            if c.is_ascii_uppercase() {
+                name.push('_');
+            }
+            name.push(c.to_ascii_lowercase());
+        }
+        name
+    })
 }
 
 /// By its names on the wire.
-fn outward(entries: &Data) -> Data {
-    let name = |key: &Arc<str>| {
-        NAMES.iter().find(|(inside, _)| *inside == key.as_ref()).map_or_else(|| key.clone(), |(_, wire)| (*wire).into())
-    };
-    let entries = entries.as_dict().into_iter().flatten().filter(|(_, value)| !value.is_nil());
+fn outward(spec: &Data) -> Data {
+    renamed(spec, |key| {
+        let mut words = key.split('_').filter(|_| !key.starts_with('_'));
+        let first = words.next().unwrap_or(key).to_owned();
+        words.fold(first, |name, word| {
+            let mut letters = word.chars();
+            let head = letters.next().map(|letter| letter.to_ascii_uppercase());
+            name + &head.into_iter().chain(letters).collect::<String>()
+        })
+    })
+}
+
+/// A dict with other names; what is nil says nothing.
+fn renamed(dict: &Data, name: impl Fn(&str) -> String) -> Data {
+    let entries = dict.as_dict().into_iter().flatten().filter(|(_, value)| !value.is_nil());
     Data::dict(entries.map(|(key, value)| (name(key), value.clone())))
 }
 
@@ -150,8 +149,19 @@ mod tests {
             let other = of_metadata(&json(metadata), &"t".into()).unwrap();
             assert_eq!((&other.what, &other.reminder, &other.task_id), (&told.what, &told.reminder, &told.task_id));
         }
+        let params = r#"{"taskId": "t", "reminder": {"id": "r"}, "metadata": {"a": 1, "harn.reminder": {"ttlTurns": 2}}}"#;
+        let told = of_notification("tasks/reminderExpired", &json(params)).unwrap();
+        assert_eq!((told.reminder, told.metadata), (json(r#"{"id": "r", "ttl_turns": 2}"#), json(r#"{"a": 1}"#)));
         assert_eq!(of_notification("tasks/other", &json("{}")), None);
         assert_eq!(of_metadata(&json(r#"{"harn.plan": []}"#), &"t".into()), None);
+    }
+
+    #[test]
+    fn names_go_there_and_back() {
+        let inside = json(r#"{"dedupe_key": "k", "preserve_on_compact": true, "body": "b", "_meta": {}}"#);
+        let wire = outward(&inside);
+        assert_eq!(wire, json(r#"{"dedupeKey": "k", "preserveOnCompact": true, "body": "b", "_meta": {}}"#));
+        assert_eq!((inward(&wire), outward(&wire)), (inside, wire.clone()));
     }
 
     #[test]
