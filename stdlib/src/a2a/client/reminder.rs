@@ -75,13 +75,23 @@ fn inward(reminder: &Data) -> Data {
 /// By its names on the wire.
 fn outward(spec: &Data) -> Data {
     renamed(spec, |key| {
-        let mut words = key.split('_').filter(|_| !key.starts_with('_'));
-        let first = words.next().unwrap_or(key).to_owned();
-        words.fold(first, |name, word| {
-            let mut letters = word.chars();
-            let head = letters.next().map(|letter| letter.to_ascii_uppercase());
-            name + &head.into_iter().chain(letters).collect::<String>()
-        })
+        // What begins with a line is a name of its own, such as `_meta`.
+        if key.starts_with('_') {
+            return key.to_owned();
+        }
+        let mut name = String::with_capacity(key.len());
+        let mut is_head = false;
+        for c in key.chars() {
+            match c {
+                '_' => is_head = true,
+                c if is_head => {
+                    name.push(c.to_ascii_uppercase());
+                    is_head = false;
+                }
+                c => name.push(c),
+            }
+        }
+        name
     })
 }
 
