@@ -20,7 +20,6 @@ impl Index {
 pub struct Registry {
     tables: &'static [&'static [&'static [Builtin]]],
     shapes: &'static [(&'static str, &'static str)],
-    later: &'static [&'static str],
     modules: &'static [&'static str],
     index: Option<&'static Index>,
 }
@@ -29,7 +28,7 @@ impl Registry {
     /// The rows of these groups of tables.
     #[must_use]
     pub const fn new(tables: &'static [&'static [&'static [Builtin]]]) -> Self {
-        Self { tables, shapes: &[], later: &[], modules: &[], index: None }
+        Self { tables, shapes: &[], modules: &[], index: None }
     }
 
     /// With a place for the index of these tables; without one, every look-up is a walk over them.
@@ -44,22 +43,10 @@ impl Registry {
         Self { shapes, ..self }
     }
 
-    /// With names of builtins that the language has and this version does not, as scripts write them.
-    #[must_use]
-    pub const fn with_later(self, later: &'static [&'static str]) -> Self {
-        Self { later, ..self }
-    }
-
     /// With the paths of the standard modules, `std/` included. What they offer is global.
     #[must_use]
     pub const fn with_modules(self, modules: &'static [&'static str]) -> Self {
         Self { modules, ..self }
-    }
-
-    /// Whether a builtin is known and not there yet.
-    #[must_use]
-    pub fn comes_later(&self, full_name: &str) -> bool {
-        self.later.contains(&full_name)
     }
 
     /// The paths of the standard modules.

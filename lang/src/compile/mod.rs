@@ -40,8 +40,6 @@ use smol_str::SmolStr;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Something that the language has and this version does not.
-pub(crate) const NOT_YET: &str = "HARN-CMP-001";
 /// A function larger than the machine can address.
 pub(crate) const TOO_LARGE: &str = "HARN-CMP-002";
 /// A construct that makes no sense where it stands.
@@ -49,16 +47,6 @@ pub(crate) const NONSENSE: &str = "HARN-CMP-003";
 
 /// The catalogue of the compiler's errors.
 pub static CODES: &[Code] = &[
-    Code {
-        code: NOT_YET,
-        severity: Error,
-        title: "not supported yet",
-        meaning: "The language has this, and this version of harn does not yet. Nothing is run.",
-        fails: "println(a2a.send(\"http://127.0.0.1:8080\", \"hello\"))
-",
-        mended: "println(\"hello\")
-",
-    },
     Code {
         code: TOO_LARGE,
         severity: Error,

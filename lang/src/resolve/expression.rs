@@ -251,11 +251,6 @@ impl Walk<'_> {
                 self.out.namespaced.insert(name.span.start, row);
                 return self.exprs(args.iter().map(|a| &a.value));
             }
-            let full_name = format!("{namespace}.{}", name.text);
-            if self.lookup(namespace).is_none() && self.registry.comes_later(&full_name) {
-                self.later(&full_name, callee.span);
-                return self.exprs(args.iter().map(|a| &a.value));
-            }
             if self.lookup(namespace).is_none() && self.registry.module(namespace).next().is_some() {
                 let message = format!("the namespace `{namespace}` has no builtin `{}`", name.text);
                 let d = Diagnostic::error(codes::NAMESPACE, message).label(self.source, name.span, "not found");

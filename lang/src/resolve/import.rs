@@ -84,9 +84,6 @@ impl Walk<'_> {
     }
 
     fn not_standard(&mut self, name: &Name, path: &str, path_span: Span) {
-        if self.registry.comes_later(&name.text) {
-            return self.later(&name.text, name.span);
-        }
         let d = self.no_name(name, path, path_span);
         let globals = self.registry.all().filter(|row| row.module.is_empty()).map(|row| row.name);
         let d = match nearest(&name.text, globals) {

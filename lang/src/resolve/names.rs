@@ -74,9 +74,6 @@ impl Walk<'_> {
         if self.out.blind {
             return;
         }
-        if self.registry.comes_later(name) {
-            return self.later(name, span);
-        }
         let mut d = Diagnostic::error(codes::UNDEFINED, format!("nothing called `{name}` is in scope")).label(
             self.source,
             span,
@@ -88,15 +85,6 @@ impl Walk<'_> {
             d = d.help(format!("did you mean `{near}`?")).fix(span, near);
         }
         self.found.push(d);
-    }
-
-    /// The language has it, this version does not.
-    pub(super) fn later(&mut self, name: &str, span: Span) {
-        self.found.push(Diagnostic::error(crate::compile::NOT_YET, format!("`{name}` is not supported yet")).label(
-            self.source,
-            span,
-            "not here yet",
-        ));
     }
 
     pub(super) fn assign(&mut self, name: &SmolStr, span: Span) {

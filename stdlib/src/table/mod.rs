@@ -15,7 +15,6 @@ mod hook;
 mod http;
 mod id;
 pub(crate) mod input;
-mod later;
 mod llm;
 mod mock;
 mod persona;
@@ -83,7 +82,6 @@ pub(crate) const fn registry() -> Registry {
     Registry::new(GROUPS)
         .with_index(&INDEX)
         .with_shapes(crate::options::SHAPES)
-        .with_later(later::LATER)
         .with_modules(MODULES)
 }
 
@@ -103,16 +101,6 @@ mod tests {
             assert!(lang::check::signature(row.sig).is_some(), "{}: {}", row.full_name(), row.sig);
             assert!(seen.insert((row.module, row.name)), "{} stands twice", row.full_name());
             assert!(!row.doc.trim().is_empty(), "{} has no documentation", row.full_name());
-        }
-    }
-
-    #[test]
-    fn what_comes_later_is_not_there_yet() {
-        let there: BTreeSet<String> = super::registry().all().map(lang::builtins::Builtin::full_name).collect();
-        let mut seen = BTreeSet::new();
-        for name in super::later::LATER {
-            assert!(!there.contains(*name), "{name} is there");
-            assert!(seen.insert(name), "{name} stands twice");
         }
     }
 
@@ -149,12 +137,10 @@ mod tests {
     ];
 
     #[test]
-    fn every_builtin_that_the_language_promises_is_there_or_named_as_coming() {
+    fn every_builtin_that_the_language_promises_is_there() {
         for (module, names) in PROMISED {
             for name in names.split_whitespace() {
-                let found = super::registry().find(module, name);
-                let later = module.is_empty() && super::later::LATER.contains(&name);
-                assert!(found.is_some() != later, "{module} {name}: there {}, coming {later}", found.is_some());
+                assert!(super::registry().find(module, name).is_some(), "{module} {name}");
             }
         }
     }
