@@ -159,7 +159,8 @@ mod tests {
             let other = of_metadata(&json(metadata), &"t".into()).unwrap();
             assert_eq!((&other.what, &other.reminder, &other.task_id), (&told.what, &told.reminder, &told.task_id));
         }
-        let params = r#"{"taskId": "t", "reminder": {"id": "r"}, "metadata": {"a": 1, "harn.reminder": {"ttlTurns": 2}}}"#;
+        let params =
+            r#"{"taskId": "t", "reminder": {"id": "r"}, "metadata": {"a": 1, "harn.reminder": {"ttlTurns": 2}}}"#;
         let told = of_notification("tasks/reminderExpired", &json(params)).unwrap();
         assert_eq!((told.reminder, told.metadata), (json(r#"{"id": "r", "ttl_turns": 2}"#), json(r#"{"a": 1}"#)));
         assert_eq!(of_notification("tasks/other", &json("{}")), None);
