@@ -105,7 +105,7 @@ pub(crate) static CODES: &[Code] = &[
         meaning: "`fuel` and `depth` are whole numbers above 0, `memory` and `max_body` are sizes such as \"512 MiB\", `timeout` a time such \
                   as \"30s\", `timeout_ms` a whole number, `deny` a list of rights: fs.read, fs.write, process, net, env, llm. Of `[event_log]`, `synchronous` is \
                   \"normal\" or \"full\", `lock_timeout` a time, `max_file` and `keep_bytes` are sizes, `keep_records` is a \
-                  number.",
+                  number. `[agent]` holds texts, URLs of http or https, and skills that have an `id` each.",
         fails: "",
         mended: "",
     },

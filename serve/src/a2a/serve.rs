@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use stdlib::{Agent, Diagnostic};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use super::address::is_local;
 use super::card::{Card, Url, about};
 use super::desk::{self, Desk};
 use super::http::{Front, Guard, Listener, name_of, router};
 use super::places::Places;
+use super::rpc::{Streams, Written};
 use super::token::Token;
 use crate::host::{Mode, Served};
 
@@ -100,7 +101,7 @@ async fn talk(
     if !is_local && settings.token.is_none() {
         return Err(vec![without_token(&settings.listen)]);
     }
-    let listener = TcpListener::bind(settings.listen).await.map_err(|error| not_free(&settings.listen, &error))?;
+    let listener = listen(settings.listen).map_err(|error| not_free(&settings.listen, &error))?;
     let address = listener.local_addr().map_err(|error| not_free(&settings.listen, &error))?;
     let about = about::complete(&settings.agent, served.source.name(), served.source.text());
     let bounds = settings.bounds;
@@ -128,7 +129,7 @@ async fn talk(
         guard: Arc::new(Guard { is_local, public, origins: settings.origins }),
         token: settings.token,
         body: bounds.body,
-        streams: Places::new(bounds.streams),
+        streams: Streams { places: Places::new(bounds.streams), written: Written::default() },
     };
     let listener = Listener::new(listener, bounds.connections);
     let router = router(front);
@@ -142,6 +143,22 @@ async fn talk(
     desk.stop().await;
     let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
     Ok(code)
+}
+
+/// How much the system holds of what a client has not read, in bytes; it takes twice of that for itself.
+const UNREAD: u32 = 128 * 1024;
+
+/// How many connections may wait to be taken.
+const WAITING: u32 = 1024;
+
+/// Listens at an address. Connections inherit what is set here.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Else nobody could listen there for a minute after an end.
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(UNREAD)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 /// The name in a URL.

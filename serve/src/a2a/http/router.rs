@@ -17,7 +17,7 @@ use super::refusal::{refusal, said, with};
 use crate::a2a::card::Card;
 use crate::a2a::desk::Desk;
 use crate::a2a::error::{Fault, code, shortened};
-use crate::a2a::places::Places;
+use crate::a2a::rpc::Streams;
 use crate::a2a::token::Token;
 
 /// Where requests go.
@@ -40,7 +40,7 @@ pub(in crate::a2a) struct Front {
     pub(in crate::a2a) token: Option<Token>,
     /// The largest body, in bytes.
     pub(in crate::a2a) body: usize,
-    pub(in crate::a2a) streams: Places,
+    pub(in crate::a2a) streams: Streams,
 }
 
 /// Which path is whose.

@@ -8,6 +8,7 @@ use super::envelope::{Id, Request};
 use super::method::Method;
 use super::stream::Frames;
 use super::version::Said;
+use super::written::Written;
 use crate::a2a::Refusal;
 use crate::a2a::desk::{Asker, Desk};
 use crate::a2a::error::{Fault, code};
@@ -24,6 +25,15 @@ pub(in crate::a2a) struct Caller {
     pub(in crate::a2a) reminders: bool,
 }
 
+/// What all streams share.
+#[derive(Clone)]
+pub(in crate::a2a) struct Streams {
+    /// How many there may be.
+    pub(in crate::a2a) places: Places,
+    /// What they were told last.
+    pub(in crate::a2a) written: Written,
+}
+
 /// What a request comes to.
 pub(in crate::a2a) enum Reply {
     /// An answer.
@@ -35,7 +45,7 @@ pub(in crate::a2a) enum Reply {
 }
 
 /// Meets a request.
-pub(in crate::a2a) async fn call(desk: &Desk, streams: &Places, request: Request, caller: Caller) -> Reply {
+pub(in crate::a2a) async fn call(desk: &Desk, streams: &Streams, request: Request, caller: Caller) -> Reply {
     let Request { id, method, params } = request;
     let is_notification = id.is_none();
     let mut call =
@@ -50,7 +60,7 @@ pub(in crate::a2a) async fn call(desk: &Desk, streams: &Places, request: Request
 
 struct Call<'a> {
     desk: &'a Desk,
-    streams: &'a Places,
+    streams: &'a Streams,
     id: Id,
     is_notification: bool,
     /// How the answer is spelled.
@@ -149,11 +159,14 @@ impl Call<'_> {
 
     /// A place among the streams, before anything is begun.
     fn place(&self) -> Result<Place, Refusal> {
-        self.streams.take().ok_or(Refusal::TooManyStreams(self.streams.most()))
+        let places = &self.streams.places;
+        places.take().ok_or(Refusal::TooManyStreams(places.most()))
     }
 
     fn frames(&self, followed: Subscription, caller: &Caller, place: Place) -> Reply {
-        Reply::Stream(Box::new(Frames::new(self.id.clone(), self.version, caller.reminders, followed, place)))
+        let written = self.streams.written.clone();
+        let frames = Frames::new(self.id.clone(), self.version, caller.reminders, followed, written, place);
+        Reply::Stream(Box::new(frames))
     }
 }
 

@@ -1,13 +1,16 @@
 //! [`Frames`]: what is told of a task, as server-sent events.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use stdlib::a2a::{Frame, Version};
+use stdlib::a2a::{Artifact, Content, Frame, Message, Part, Version};
 
 use super::answer;
 use super::envelope::Id;
+use super::pieces::Pieces;
+use super::written::Written;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::feed::{Next, Subscription, Told};
 use crate::a2a::places::Place;
@@ -19,24 +22,39 @@ const QUIET: Duration = Duration::from_secs(15);
 /// What is written at once, where more is ready, in bytes.
 const AT_ONCE: usize = 16 * 1024;
 
+/// From which weight on a frame is written bit by bit, in bytes. What is lighter is shared by all who follow.
+const HEAVY: usize = 64 * 1024;
+
 /// What is told of a task. Dropping it ends that, and nothing else.
 pub(in crate::a2a) struct Frames {
     id: Id,
     version: Version,
     spelling: Spelling,
     followed: Subscription,
+    written: Written,
+    /// What of a frame is not written yet.
+    rest: Option<Pieces>,
     ended: bool,
     _place: Place,
 }
 
 impl Frames {
-    pub(super) fn new(id: Id, version: Version, reminders: bool, followed: Subscription, place: Place) -> Frames {
-        Frames { id, version, spelling: Spelling::new(reminders), followed, ended: false, _place: place }
+    pub(super) fn new(
+        id: Id,
+        version: Version,
+        reminders: bool,
+        followed: Subscription,
+        written: Written,
+        place: Place,
+    ) -> Frames {
+        let spelling = Spelling::new(reminders);
+        Frames { id, version, spelling, followed, written, rest: None, ended: false, _place: place }
     }
 
-    /// The next events; nothing after the last.
+    /// The next events, or the next part of one; nothing after the last.
     pub(in crate::a2a) async fn next(&mut self) -> Option<Bytes> {
         let mut text = String::new();
+        self.write_on(&mut text);
         while text.is_empty() {
             if self.ended {
                 return None;
@@ -47,11 +65,21 @@ impl Frames {
                 Err(_) => text.push_str(": still at work\n\n"),
             }
         }
-        while !self.ended && text.len() < AT_ONCE {
+        while self.rest.is_none() && !self.ended && text.len() < AT_ONCE {
             let Some(next) = self.followed.next().now_or_never() else { break };
             self.tell(next, &mut text);
         }
         Some(Bytes::from(text))
+    }
+
+    /// Writes on what is begun.
+    fn write_on(&mut self, text: &mut String) {
+        let Some(pieces) = &mut self.rest else { return };
+        pieces.write(text, AT_ONCE);
+        if pieces.is_done() {
+            self.rest = None;
+            text.push_str(END);
+        }
     }
 
     fn tell(&mut self, next: Option<Next>, text: &mut String) {
@@ -71,11 +99,17 @@ impl Frames {
         }
     }
 
-    fn event(&mut self, told: &Told, is_last: bool, text: &mut String) {
-        match told {
+    fn event(&mut self, told: &Arc<Told>, is_last: bool, text: &mut String) {
+        match &**told {
             Told::Frame(frame) => {
                 self.spelling.saw(frame);
-                self.frame(frame, is_last, text);
+                self.begin(text);
+                if weight(frame) > HEAVY {
+                    self.rest = Some(Pieces::new(self.version.frame(frame, is_last)));
+                    return self.write_on(text);
+                }
+                text.push_str(&self.written.text(told, frame, self.version, is_last));
+                text.push_str(END);
             }
             Told::Reminder(reminded) => match self.spelling.spell(reminded) {
                 Some(Spelled::Notification(notification)) => event(&notification.to_json(), text),
@@ -86,13 +120,51 @@ impl Frames {
     }
 
     fn frame(&self, frame: &Frame, is_last: bool, text: &mut String) {
-        event(&answer::result(&self.id, &self.version.frame(frame, is_last)), text);
+        self.begin(text);
+        text.push_str(&self.version.frame(frame, is_last).to_json());
+        text.push_str(END);
+    }
+
+    /// What stands before a result.
+    fn begin(&self, text: &mut String) {
+        text.push_str(r#"data: {"jsonrpc":"2.0","id":"#);
+        text.push_str(self.id.as_json());
+        text.push_str(r#","result":"#);
     }
 }
+
+/// What stands behind a result.
+const END: &str = "}\n\n";
 
 /// One event. Its data has no line breaks, as JSON writes them otherwise.
 fn event(data: &str, text: &mut String) {
     text.push_str("data: ");
     text.push_str(data);
     text.push_str("\n\n");
+}
+
+/// Roughly the bytes of a frame.
+fn weight(frame: &Frame) -> usize {
+    let of_parts = |parts: &[Part]| parts.iter().map(of_part).sum::<usize>();
+    let of_message = |message: &Arc<Message>| of_parts(&message.parts) + message.metadata.weight();
+    let of_artifact = |artifact: &Artifact| of_parts(&artifact.parts) + artifact.metadata.weight();
+    match frame {
+        Frame::Task(task) => {
+            let made = task.artifacts.iter().map(|artifact| of_artifact(artifact)).sum::<usize>();
+            let said = task.history.iter().chain(&task.status.message).map(of_message).sum::<usize>();
+            made + said + task.metadata.weight()
+        }
+        Frame::Message(message) => of_message(message),
+        Frame::Status(update) => update.status.message.iter().map(of_message).sum::<usize>() + update.metadata.weight(),
+        Frame::Artifact(update) => of_artifact(&update.artifact) + update.metadata.weight(),
+    }
+}
+
+fn of_part(part: &Part) -> usize {
+    const EACH: usize = 32;
+    let content = match &part.content {
+        Content::Text(text) | Content::Raw(text) | Content::Url(text) => text.len(),
+        Content::Data(data) => data.weight(),
+    };
+    EACH + content + part.metadata.weight()
 }

@@ -1,0 +1,150 @@
+//! [`Pieces`]: JSON that is written bit by bit, as it is wanted. A client that does not read costs what it has been sent, and not a
+//! copy of all that it could be sent.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use runtime::data::{Data, Entries};
+
+/// A text that is longer is written in parts, in bytes.
+const LONG: usize = 4096;
+
+/// JSON that is written bit by bit.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    /// What is begun and not ended, the innermost last. As deep as the data.
+    open: Vec<Open>,
+}
+
+#[derive(Debug)]
+enum Open {
+    /// What is to be written.
+    Value(Data),
+    /// How many items of a list are written.
+    List(Arc<Vec<Data>>, usize),
+    /// The last key of a dict that is written.
+    Dict(Arc<Entries>, Option<Arc<str>>),
+    /// How many bytes of a text are written.
+    Text(Arc<str>, usize),
+}
+
+impl Pieces {
+    /// This value, of which nothing is written yet.
+    pub(super) fn new(data: Data) -> Pieces {
+        Pieces { open: vec![Open::Value(data)] }
+    }
+
+    /// Whether all of it is written.
+    pub(super) fn is_done(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Writes on until `to` has at least so many bytes, or all is written.
+    pub(super) fn write(&mut self, to: &mut String, enough: usize) {
+        while to.len() < enough {
+            let Some(open) = self.open.pop() else { return };
+            self.step(open, to);
+        }
+    }
+
+    fn step(&mut self, open: Open, to: &mut String) {
+        match open {
+            Open::Value(Data::List(items)) => {
+                to.push('[');
+                self.open.push(Open::List(items, 0));
+            }
+            Open::Value(Data::Dict(entries)) => {
+                to.push('{');
+                self.open.push(Open::Dict(entries, None));
+            }
+            Open::Value(Data::Str(text)) if text.len() > LONG => {
+                to.push('"');
+                self.open.push(Open::Text(text, 0));
+            }
+            Open::Value(plain) => to.push_str(&plain.to_json()),
+            Open::List(items, written) => match items.get(written).cloned() {
+                Some(item) => {
+                    if written > 0 {
+                        to.push(',');
+                    }
+                    self.open.push(Open::List(items, written + 1));
+                    self.open.push(Open::Value(item));
+                }
+                None => to.push(']'),
+            },
+            Open::Dict(entries, last) => self.entry(entries, last.as_deref(), to),
+            Open::Text(text, from) => {
+                let end = text.floor_char_boundary(from + LONG);
+                to.push_str(inner(&Data::from(&text[from..end]).to_json()));
+                if end == text.len() { to.push('"') } else { self.open.push(Open::Text(text, end)) }
+            }
+        }
+    }
+
+    fn entry(&mut self, entries: Arc<Entries>, last: Option<&str>, to: &mut String) {
+        let from = last.map_or(Bound::Unbounded, Bound::Excluded);
+        let next = entries.range::<str, _>((from, Bound::Unbounded)).next();
+        let Some((key, value)) = next.map(|(key, value)| (key.clone(), value.clone())) else { return to.push('}') };
+        if last.is_some() {
+            to.push(',');
+        }
+        to.push_str(&Data::Str(key.clone()).to_json());
+        to.push(':');
+        self.open.push(Open::Dict(entries, Some(key)));
+        self.open.push(Open::Value(value));
+    }
+}
+
+/// A text in JSON without its quotes.
+fn inner(json: &str) -> &str {
+    json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(depth: usize) -> Data {
+        (0..depth).fold(Data::Nil, |inner, i| if i % 2 == 0 { Data::list([inner]) } else { Data::dict([("a", inner)]) })
+    }
+
+    #[test]
+    fn the_pieces_are_what_is_written_at_once() {
+        let long = "a\u{e9}\"\\\n\u{1f600}\u{2028}".repeat(3000);
+        let values = [
+            Data::Nil,
+            Data::list([]),
+            Data::empty_dict(),
+            Data::from(long.as_str()),
+            Data::list([
+                1_i64.into(),
+                2.5.into(),
+                true.into(),
+                Data::Nil,
+                "x\"".into(),
+                Data::list([]),
+                Data::empty_dict(),
+            ]),
+            Data::dict([
+                ("", Data::from(1_i64)),
+                ("b\"", long.as_str().into()),
+                ("c", Data::list([Data::empty_dict()])),
+            ]),
+            nested(100),
+        ];
+        for value in values {
+            for enough in [1, 7, 1000, usize::MAX] {
+                let mut pieces = Pieces::new(value.clone());
+                let mut whole = String::new();
+                while !pieces.is_done() {
+                    let mut piece = String::new();
+                    pieces.write(&mut piece, enough);
+                    // Characters may take six times their bytes.
+                    assert!(piece.len() < enough.saturating_add(6 * LONG + 2) && !piece.is_empty());
+                    whole.push_str(&piece);
+                }
+                assert_eq!(whole, value.to_json());
+            }
+        }
+    }
+}
