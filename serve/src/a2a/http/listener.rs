@@ -24,7 +24,7 @@ const HEAD: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The head of a request, and what is written ahead for a client that does not read, in bytes.
-const BUFFER: usize = 64 * 1024;
+const BUFFER: usize = 32 * 1024;
 
 /// How long to wait where the system gives no connection: others must end first.
 const EXHAUSTED: Duration = Duration::from_millis(50);

@@ -108,7 +108,10 @@ impl Frames {
                     self.rest = Some(Pieces::new(self.version.frame(frame, is_last)));
                     return self.write_on(text);
                 }
-                text.push_str(&self.written.text(told, frame, self.version, is_last));
+                let result = self.written.text(told, frame, self.version, is_last);
+                // What waits for a client that does not read takes no more than it needs.
+                text.reserve_exact(result.len() + END.len());
+                text.push_str(&result);
                 text.push_str(END);
             }
             Told::Reminder(reminded) => match self.spelling.spell(reminded) {
