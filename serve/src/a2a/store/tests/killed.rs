@@ -20,7 +20,7 @@ fn killed_behind_whichever_record_a_task_is_over_or_was_never_there() {
         let store = folder.store();
         assert_eq!(store.left(false).unwrap(), []);
         let Some(restored) = store.load(TASK).unwrap() else {
-            assert!(n <= created, "killed behind {} records", n);
+            assert!(n <= created, "killed behind {n} records");
             continue;
         };
         let task = restored.task;
