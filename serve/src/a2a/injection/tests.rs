@@ -1,1 +1,298 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
+use runtime::reminder::ReminderCode;
+use stdlib::a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version};
+
+use super::*;
+use crate::a2a::desk::{Asker, Settings};
+use crate::a2a::feed::{Next, Subscription, Told};
+use crate::a2a::reminder::{Spelled, Spelling};
+use crate::a2a::{Desk, Refusal};
+use crate::host::testing::{front, served};
+use runtime::data::Data;
+
+const RFC: &str = r#"{"id": "reminder-1", "body": "Upstream dependency PR landed; rebase before the next tool call.",
+    "tags": ["upstream", "rebase"], "dedupeKey": "upstream:pr-1234", "ttlTurns": 2, "preserveOnCompact": true,
+    "propagate": "session", "roleHint": "system", "source": "coordinator-agent", "firedAtTurn": 4, "mode": "finish_step"}"#;
+
+fn json(text: &str) -> Data {
+    Data::from_json(text).unwrap()
+}
+
+fn read(text: &str) -> Result<Incoming, ReminderFault> {
+    Incoming::read(&json(text), &Data::Nil).map_err(|error| (error.code, error.field.clone(), error.suggestion))
+}
+
+type ReminderFault = (ReminderCode, String, Option<String>);
+
+#[test]
+fn the_drafts_reminder_is_read_and_written_down_whole() {
+    let metadata = json(r#"{"harn.reminder.origin": "workflow-coordinator"}"#);
+    let incoming = Incoming::read(&json(RFC), &metadata).unwrap();
+    assert_eq!((incoming.id.as_deref(), incoming.payload.spec.ttl_turns), (Some("reminder-1"), Some(2)));
+    assert_eq!(incoming.echo, Echo { source: Some("coordinator-agent".into()), metadata });
+    assert_eq!(incoming.payload.meta.at("harn.source").as_str(), Some("coordinator-agent"));
+    let given = Given { id: "reminder-1".into(), incoming, deduped_count: 1, at_ms: 7 };
+    assert_eq!(*Injections::restored(&[given.to_data()]).find("reminder-1").unwrap(), given);
+    let snake = RFC.replace("dedupeKey", "dedupe_key").replace("firedAtTurn", "fired_at_turn");
+    assert_eq!(Incoming::read(&json(&snake), &given.echo().metadata).unwrap(), given.incoming);
+}
+
+#[test]
+fn each_fault_has_its_code_and_field() {
+    let two = ReminderCode::Bridge;
+    for (text, expected) in [
+        (r#"{"body": "b", "dedupKey": "k"}"#, (ReminderCode::Shape, "dedupKey", Some("dedupeKey"))),
+        (r#"{"body": "b", "sessionId": "s"}"#, (ReminderCode::Shape, "sessionId", None)),
+        (r#"{"body": "b", "propagate": "al"}"#, (ReminderCode::Propagate, "propagate", Some("all"))),
+        (r#"{"body": "b", "mode": "now"}"#, (two, "mode", None)),
+        (r#"{"id": "i"}"#, (two, "body", None)),
+        (r#"{"body": "b", "id": " "}"#, (two, "id", None)),
+        (r#"{"body": "b", "id": "a\nb"}"#, (two, "id", None)),
+        (r#"{"body": "b", "source": 7}"#, (two, "source", None)),
+        ("[]", (two, "", None)),
+    ] {
+        let (code, field, suggestion) = read(text).unwrap_err();
+        assert_eq!((code, &*field, suggestion.as_deref()), expected, "{text}");
+    }
+    assert!(read(r#"{"body": "b", "firedAtTurn": "whenever"}"#).is_ok(), "it is passed over");
+}
+
+#[test]
+fn metadata_carries_reminders_nested_and_flat_one_and_many() {
+    let bodies = |text: &str| {
+        let read = of_metadata(&json(text)).unwrap();
+        read.iter().map(|incoming| incoming.payload.spec.body.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(bodies(r#"{"harn": {"reminder": {"body": "a"}}}"#), ["a"]);
+    assert_eq!(bodies(r#"{"harn.reminder": [{"body": "a"}, {"body": "b"}]}"#), ["a", "b"]);
+    assert_eq!(bodies(r#"{"harn": {"reminder": {"body": "a"}}, "harn.reminder": {"body": "b"}}"#), ["a", "b"]);
+    assert!(bodies(r#"{"harn": {"other": 1}}"#).is_empty() && bodies("null").is_empty());
+    let wrong = of_metadata(&json(r#"{"harn.reminder": [{"body": "a"}, {"body": 7}]}"#)).unwrap_err();
+    assert_eq!(wrong.field, "harn.reminder.1.body");
+    let mut request = request("x");
+    request.message.metadata = json(r#"{"harn": {"reminder": 7}}"#);
+    assert_eq!(of_message(&request).unwrap_err().field, "message.metadata.harn.reminder");
+    request.message.metadata =
+        Data::dict([("harn.reminder", std::iter::repeat_n(json(r#"{"body": "b"}"#), 257).collect())]);
+    assert!(of_message(&request).unwrap_err().message.contains("257"));
+}
+
+#[test]
+fn what_is_known_of_a_task_is_bounded() {
+    let given = |n: usize, body: &str| {
+        let text = format!(r#"{{"id": "{n}", "body": "{body}"}}"#);
+        let incoming = Incoming::read(&json(&text), &Data::Nil).unwrap();
+        Given { id: n.to_string().into(), incoming, deduped_count: 0, at_ms: 1 }.to_data()
+    };
+    let many = Injections::restored(&(0..3_000).map(|n| given(n, "b")).collect::<Vec<_>>());
+    assert!(many.find("2999").is_some() && many.find("0").is_none());
+    assert!(many.weight() <= 1 << 20);
+    let large = Injections::restored(&(0..100).map(|n| given(n, &"x".repeat(60_000))).collect::<Vec<_>>());
+    assert!(large.weight() <= 1 << 20 && large.find("99").is_some() && large.find("50").is_none());
+}
+
+/// A task whose loop stands still in its first model call until a file is there; then it says which reminders it sees.
+const LOOP: &str = r#"
+pipeline default(task, context) {
+  let began = path_join(task, "began")
+  let gate = path_join(task, "gate")
+  var seen = []
+  let step = tool_define(tool_registry(), "step", "Does one step.", {handler: { args -> return "ok" }})
+  agent_loop("Work.", "You work.", {tools: step, max_iterations: 3, reminders: false, llm_caller: { asked ->
+    seen = seen.push(["soon", "later", "never", "twice"].filter({ word -> asked.system.contains("<${word}>") }).join("+"))
+    if seen.len() > 1 { return "done" }
+    write_file(began, "")
+    while !file_exists(gate) { sleep(2) }
+    return {tool_calls: [{name: "step", arguments: {}}]}
+  }})
+  return seen.join("|")
+}
+"#;
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let folder = std::env::temp_dir().join(format!("harn-injection-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+
+    fn text(&self) -> String {
+        self.0.to_str().unwrap().to_owned()
+    }
+
+    async fn has(&self, name: &str) {
+        while !self.0.join(name).exists() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    fn open(&self) {
+        std::fs::write(self.0.join("gate"), "").unwrap();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn desk(text: &str) -> Desk {
+    Desk::open(served("test.harn", text, 1, None), Settings::default()).unwrap_or_else(|found| panic!("{found:?}"))
+}
+
+fn request(text: &str) -> SendMessage {
+    let message = Message::new(Role::User, format!("m-{}", uuid::Uuid::new_v4()), vec![Part::text(text)]);
+    SendMessage { message, configuration: Configuration::default(), metadata: Data::Nil }
+}
+
+async fn send(desk: &Desk, request: SendMessage) -> (Arc<str>, Subscription) {
+    desk.send(request, Asker { version: Version::V1_0 }).await.unwrap()
+}
+
+async fn inject(desk: &Desk, task: &str, reminder: &str) -> Result<Data, Refusal> {
+    let params = Data::dict([("taskId", Data::from(task)), ("reminder", json(reminder))]);
+    call(INJECT, &params, desk).await
+}
+
+fn answer(task: &Task) -> String {
+    let parts = task.artifacts.iter().find(|artifact| &*artifact.artifact_id == "answer").map(|found| &found.parts);
+    parts.map(|parts| stdlib::a2a::model::text_of(parts)).unwrap_or_default()
+}
+
+/// All that a stream with this spelling is told of reminders, each as JSON.
+async fn told(follows: &mut Subscription, spelling: &mut Spelling) -> Vec<Data> {
+    let mut all = Vec::new();
+    while let Some(next) = follows.next().await {
+        let Next::Told(told, _) = next else { panic!("it lags") };
+        match &*told {
+            Told::Frame(frame) => spelling.saw(frame),
+            Told::Reminder(reminded) => match spelling.spell(reminded) {
+                Some(Spelled::Notification(notification)) => all.push(notification),
+                Some(Spelled::Frame(Frame::Status(update))) => all.push(update.metadata),
+                other => panic!("{other:?}"),
+            },
+        }
+    }
+    all
+}
+
+#[test]
+fn each_mode_is_delivered_at_its_seam_and_nothing_that_was_accepted_is_lost() {
+    let (folder, desk) = (Folder::new("modes"), desk(LOOP));
+    front(async {
+        let (id, mut follows) = send(&desk, request(&folder.text())).await;
+        let mut other = desk.follow(&id).await.unwrap();
+        folder.has("began").await;
+        let mut ids = Vec::new();
+        for (word, mode) in [("soon", "interrupt_immediate"), ("later", "finish_step"), ("never", "audit_only")] {
+            let text = format!(r#"{{"body": "<{word}>", "mode": "{mode}", "source": "tests", "ttlTurns": 1}}"#);
+            let accepted = inject(&desk, &id, &text).await.unwrap();
+            assert_eq!(accepted.get("dedupedCount"), &Data::Int(0));
+            assert!(stdlib::from_rfc3339(accepted.get("acceptedAt").as_str().unwrap()).is_some());
+            ids.push(accepted.get("reminderId").as_shared_str().unwrap());
+        }
+        let taken = inject(&desk, &id, r#"{"body": "<twice>"}"#).await.unwrap().get("reminderId").clone();
+        let about = Data::dict([("taskId", Data::from(&id))]);
+        let pending = call(PENDING, &about, &desk).await.unwrap();
+        assert_eq!(pending.get("pendingCount"), &Data::Int(4));
+        assert_eq!(pending.get("injections").as_list().unwrap()[0].get("source").as_str(), Some("tests"));
+        for status in ["revoked", "already_revoked"] {
+            let revoked = call(REVOKE, &about.clone().with("reminderId", taken.clone()), &desk).await.unwrap();
+            assert_eq!(revoked.get("status").as_str(), Some(status));
+        }
+        folder.open();
+        let task = desk.settled(&id).await.unwrap();
+        assert_eq!(task.status.state, TaskState::Completed, "{task:?}");
+        // Nothing at first, both at the boundary, and what is for the record only never.
+        assert_eq!(answer(&task), "|soon+later");
+        let notified = told(&mut follows, &mut Spelling::new(true)).await;
+        let emitted: Vec<_> =
+            notified.iter().filter(|told| told.get("method").as_str() == Some("tasks/reminderEmitted")).collect();
+        assert_eq!(emitted.len(), 2, "{notified:?}");
+        for (told, id_of) in emitted.iter().zip(&ids) {
+            assert_eq!(told.at("params.reminder.id").as_shared_str().as_ref(), Some(id_of));
+            assert_eq!(told.at("params.reminder.source").as_str(), Some("tests"));
+            assert_eq!(told.at("params.taskId").as_shared_str().as_ref(), Some(&id));
+        }
+        let decorated = told_events(&told(&mut other, &mut Spelling::new(false)).await);
+        assert_eq!(decorated, ["emitted", "emitted", "expired", "expired"]);
+        desk.stop().await;
+    });
+}
+
+fn told_events(all: &[Data]) -> Vec<&str> {
+    all.iter().filter_map(|metadata| metadata.get("harn.reminder").get("event").as_str()).collect()
+}
+
+#[test]
+fn a_repeat_is_harmless_and_an_id_is_one_reminders() {
+    let (folder, desk) = (Folder::new("repeat"), desk(LOOP));
+    front(async {
+        let (id, _) = send(&desk, request(&folder.text())).await;
+        folder.has("began").await;
+        let first = inject(&desk, &id, RFC).await.unwrap();
+        assert_eq!(first.get("reminderId").as_str(), Some("reminder-1"), "the id is the caller's");
+        assert_eq!(inject(&desk, &id, RFC).await.unwrap(), first);
+        let pending = call(PENDING, &Data::dict([("taskId", Data::from(&id))]), &desk).await.unwrap();
+        assert_eq!(pending.get("pendingCount"), &Data::Int(1));
+        let other = inject(&desk, &id, &RFC.replace("Upstream", "Downstream")).await.unwrap_err();
+        assert!(matches!(other, Refusal::Reminder(error) if error.field == "reminder.id"));
+        let newer = inject(&desk, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
+        assert_eq!(newer.get("dedupedCount"), &Data::Int(1));
+        folder.open();
+        desk.settled(&id).await.unwrap();
+        assert_eq!(inject(&desk, &id, RFC).await.unwrap(), first, "also when the task is over");
+        let late = inject(&desk, &id, r#"{"body": "late"}"#).await.unwrap_err();
+        assert!(matches!(late, Refusal::Over { state: TaskState::Completed, .. }));
+        let unknown = inject(&desk, "task_none", r#"{"body": "b"}"#).await.unwrap_err();
+        assert_eq!(unknown, Refusal::UnknownTask("task_none".into()));
+        desk.stop().await;
+    });
+}
+
+#[test]
+fn what_comes_with_a_message_is_there_before_its_prompt() {
+    let (folder, desk) = (Folder::new("metadata"), desk(LOOP));
+    folder.open();
+    front(async {
+        let mut request = request(&folder.text());
+        request.metadata = json(r#"{"harn": {"reminder": {"body": "<soon>", "source": "coordinator"}}}"#);
+        request.message.metadata = json(r#"{"harn.reminder": [{"body": "<later>"}]}"#);
+        let (id, mut follows) = send(&desk, request).await;
+        let task = desk.settled(&id).await.unwrap();
+        assert_eq!(answer(&task).split('|').next(), Some("soon+later"), "{task:?}");
+        let all = told(&mut follows, &mut Spelling::new(false)).await;
+        let sources: Vec<_> = all.iter().filter_map(|told| told.get("harn.reminder").get("source").as_str()).collect();
+        assert_eq!(sources[..2], ["coordinator", "host"]);
+        desk.stop().await;
+    });
+}
+
+#[test]
+fn parameters_are_read_strictly() {
+    let desk = desk("pipeline default(task) { return task }");
+    front(async {
+        for (method, params, field) in [
+            (INJECT, "[]", ""),
+            (INJECT, r#"{"reminder": {"body": "b"}}"#, "taskId"),
+            (INJECT, r#"{"taskId": 7, "reminder": {"body": "b"}}"#, "taskId"),
+            (INJECT, r#"{"taskId": "t", "reminder": {"body": ""}}"#, "reminder.body"),
+            (INJECT, r#"{"taskId": "t", "remindr": {"body": "b"}}"#, "remindr"),
+            (INJECT, r#"{"taskId": "t", "reminder": {"body": "b"}, "metadata": 7}"#, "metadata"),
+            (PENDING, r#"{"taskid": "t"}"#, "taskid"),
+            (REVOKE, r#"{"taskId": "t"}"#, "reminderId"),
+        ] {
+            match call(method, &json(params), &desk).await {
+                Err(Refusal::Reminder(error)) => assert_eq!(error.field, field, "{params}"),
+                other => panic!("{params}: {other:?}"),
+            }
+        }
+        desk.stop().await;
+    });
+}
