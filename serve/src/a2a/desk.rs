@@ -178,9 +178,7 @@ impl Desk {
     /// There is none, or it is over.
     pub async fn cancel(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         let cell = self.cell(task_id).await?;
-        if cell.is_elsewhere() {
-            return Err(Refusal::Busy(cell.id.clone()));
-        }
+        cell.is_here()?;
         cell.halt(Halt::Cancelled)?;
         let task = cell.over().await;
         match task.status.state {
@@ -196,9 +194,7 @@ impl Desk {
     /// There is none, or it is over.
     pub async fn inbox(&self, task_id: &str) -> Result<Inbox, Refusal> {
         let cell = self.cell(task_id).await?;
-        if cell.is_elsewhere() {
-            return Err(Refusal::Busy(cell.id.clone()));
-        }
+        cell.is_here()?;
         cell.inbox().await
     }
 

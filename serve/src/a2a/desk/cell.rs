@@ -1,23 +1,27 @@
 //! [`Cell`]: a task, shared by the front's thread and its session's. What becomes of it is written down and told in the one
 //! order that its lock gives.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+mod end;
+mod permit;
+
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runtime::data::Data;
 use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
 use stdlib::a2a::{Frame, Message, Task, Version};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
-use super::life::{Asking, Halt, How, Life, Out, Reply};
+use super::life::{Asking, Halt, Life, Out, Reply};
 use super::{Begun, Change, Journal, Restored};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::a2a::feed::{Feed, Subscription, Told};
 use crate::a2a::injection::{Incoming, Injections, of_metadata};
 use crate::a2a::reminder::Reminded;
-use crate::host::{Event, Handle, PermissionQuestion, Verdict, Waiting};
+use crate::store::StoreError;
+use crate::host::{Event, Handle, HostError};
 
 /// A task.
 pub(super) struct Cell {
@@ -88,6 +92,15 @@ impl Cell {
         }
         cell.injections.restore(&injected);
         cell
+    }
+
+    /// # Errors
+    /// Another process works on it.
+    pub(super) fn is_here(&self) -> Result<(), Refusal> {
+        match self.is_elsewhere {
+            true => Err(Refusal::Host(HostError::Store(StoreError::Elsewhere(self.id.clone())))),
+            false => Ok(()),
+        }
     }
 
     /// Whether another process works on it.
@@ -264,19 +277,6 @@ impl Cell {
         self.change(|life, now| life.ask(Asking::Question(question.clone()), now));
     }
 
-    /// Asks whether a tool may run. Dropping the future takes the question back.
-    pub(super) fn permit(self: Arc<Self>, question: PermissionQuestion) -> Waiting<Verdict> {
-        let number = self.questions.fetch_add(1, Ordering::Relaxed);
-        let (verdict, answer) = oneshot::channel();
-        self.change(|life, now| life.ask(Asking::Permission { number, question, verdict }, now));
-        let asked = Asked { cell: self, number };
-        Box::pin(async move {
-            let verdict = answer.await.unwrap_or(Verdict::Cancelled);
-            drop(asked);
-            verdict
-        })
-    }
-
     /// Puts in what came with its messages. The queue has it when this returns, whoever else does the same.
     pub(super) async fn put_held(&self) {
         let Some(handle) = self.handle() else { return };
@@ -293,6 +293,7 @@ impl Cell {
     /// # Errors
     /// It is over, or asks nothing.
     pub(super) fn reply(&self, message: &Message, reminders: Vec<Incoming>) -> Result<(), Refusal> {
+        self.is_here()?;
         let mut refusal = None;
         self.change(|life, now| match life.reply(message, now) {
             Reply::Taken(out) => {
@@ -341,55 +342,10 @@ impl Cell {
     pub(super) async fn replied(&self) -> Message {
         self.look(|state| state.life.take_reply()).await
     }
-
-    /// It is over. Nobody knows before that would survive the end of the process; a log that cannot be written holds nobody up.
-    pub(super) async fn end(&self, how: How, agent_id: &str) {
-        let (frames, last) = self.begin_end(how, agent_id);
-        let _ = self.journal.settled(last).await;
-        self.finish_end(&frames);
-    }
-
-    /// As [`Cell::end`], where nobody can wait.
-    pub(super) fn end_now(&self, how: How, agent_id: &str) {
-        let (frames, _) = self.begin_end(how, agent_id);
-        self.finish_end(&frames);
-    }
-
-    fn begin_end(&self, how: How, agent_id: &str) -> (Vec<Frame>, Ticket) {
-        let mut state = self.lock();
-        if !state.life.is_over() {
-            state.before_end = Some(state.life.task());
-        }
-        state.handle = None;
-        let now = now_ms();
-        let out = state.life.end(how, agent_id, now);
-        let frames = self.put(&mut state, out, now);
-        (frames, state.last)
-    }
-
-    fn finish_end(&self, frames: &[Frame]) {
-        let mut state = self.lock();
-        state.before_end = None;
-        frames.iter().for_each(|frame| self.tell(frame));
-        drop(state);
-        self.changed.notify_waiters();
-    }
 }
 
 impl State {
     fn task(&mut self) -> Arc<Task> {
         self.before_end.clone().unwrap_or_else(|| self.life.task())
-    }
-}
-
-/// A question for a permission, as long as somebody waits for its answer.
-struct Asked {
-    cell: Arc<Cell>,
-    number: u64,
-}
-
-impl Drop for Asked {
-    fn drop(&mut self) {
-        self.cell.change(|life, now| life.take_back(self.number, now));
     }
 }

@@ -77,7 +77,7 @@ async fn alarm(cell: &Cell, deadline: Option<u64>) {
         // It may be over by now.
         let _ = cell.halt(Halt::Deadline);
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Opens its session, and runs its prompts.

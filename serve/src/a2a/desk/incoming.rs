@@ -77,47 +77,14 @@ impl Desk {
             Ok(deadline) => (deadline, None),
             Err(misfit) => (None, Some(unmet(misfit))),
         };
+        let begun = Begun { metadata: metadata.clone(), deadline_ms: deadline, is_alone: false };
+        let (cell, follows, seat) = match (self.enter(task, begun, reason, reminders, asker)?, &message) {
+            (Entered::New(cell, follows, seat), _) => (cell, follows, seat),
+            (Entered::Known(cell, reminders), Some(message)) => return reply(&cell, message, reminders).await,
+            (Entered::Known(cell, _), None) => return Err(Refusal::Busy(cell.id.clone())),
+        };
         let shared = &self.0;
-        let begun = {
-            let mut directory = shared.directory();
-            if directory.is_stopping {
-                return Err(Refusal::Host(HostError::Stopping));
-            }
-            // Another one with the same id may have come meanwhile.
-            match directory.find(&task.id) {
-                Some(cell) => Err((cell, reminders)),
-                None => Ok({
-                    let reason = reason.or_else(|| full(directory.open(), shared.open));
-                    let seat = reason.is_none().then(|| shared.contexts.seat(&task.context_id, &task.id));
-                    let session_id = seat.as_ref().map(|seat| seat.session_id().clone());
-                    let is_alone = seat.as_ref().is_some_and(Seat::is_alone);
-                    let begun = Begun { metadata: metadata.clone(), deadline_ms: deadline, is_alone };
-                    let cell = Cell::new(task, asker.version, session_id, begun, shared.journal.clone());
-                    cell.injections.hold(reminders);
-                    let starts = match (seat, reason) {
-                        (Some(seat), _) => {
-                            directory.begin(&cell);
-                            Some(seat)
-                        }
-                        (None, reason) => {
-                            let (reason, detail) = reason.unwrap_or_default();
-                            let how = How::Rejected { reason: reason.into(), detail: Some(detail.into()) };
-                            cell.end_now(how, &shared.agent_id);
-                            directory.finished(&cell, shared.finished);
-                            None
-                        }
-                    };
-                    let follows = cell.follow();
-                    (cell, follows, starts)
-                }),
-            }
-        };
-        let (cell, follows, starts) = match (begun, &message) {
-            (Ok(begun), _) => begun,
-            (Err((cell, reminders)), Some(message)) => return reply(&cell, message, reminders).await,
-            (Err((cell, _)), None) => return Err(Refusal::Busy(cell.id.clone())),
-        };
-        match starts.zip(message) {
+        match seat.zip(message) {
             Some((seat, message)) => {
                 let (created, is_created) = oneshot::channel();
                 // Who goes away meanwhile does not stop it.
@@ -132,6 +99,50 @@ impl Desk {
         }
         Ok((cell.id.clone(), follows))
     }
+
+    /// Puts a new task into the directory, with its place in a session; or it is rejected at once, for `reason` or because too
+    /// many are at work.
+    fn enter(
+        &self,
+        task: Task,
+        begun: Begun,
+        reason: Option<Reason>,
+        reminders: Vec<Incoming>,
+        asker: Asker,
+    ) -> Result<Entered, Refusal> {
+        let shared = &self.0;
+        let mut directory = shared.directory();
+        if directory.is_stopping {
+            return Err(Refusal::Host(HostError::Stopping));
+        }
+        // Another one with the same id may have come meanwhile.
+        if let Some(cell) = directory.find(&task.id) {
+            return Ok(Entered::Known(cell, reminders));
+        }
+        let reason = reason.or_else(|| full(directory.open(), shared.open));
+        let seat = reason.is_none().then(|| shared.contexts.seat(&task.context_id, &task.id));
+        let session_id = seat.as_ref().map(|seat| seat.session_id().clone());
+        let begun = Begun { is_alone: seat.as_ref().is_some_and(Seat::is_alone), ..begun };
+        let cell = Cell::new(task, asker.version, session_id, begun, shared.journal.clone());
+        cell.injections.hold(reminders);
+        if let Some((reason, detail)) = reason {
+            let how = How::Rejected { reason: reason.into(), detail: Some(detail.into()) };
+            cell.end_now(how, &shared.agent_id);
+            directory.finished(&cell, shared.finished);
+        } else {
+            directory.begin(&cell);
+        }
+        let follows = cell.follow();
+        Ok(Entered::New(cell, follows, seat))
+    }
+}
+
+/// What became of a new task.
+enum Entered {
+    /// It is there; with its place in a session, unless it was rejected.
+    New(Arc<Cell>, Subscription, Option<Seat>),
+    /// One with its id was there already.
+    Known(Arc<Cell>, Vec<Incoming>),
 }
 
 /// Says something to a task that is there.

@@ -54,9 +54,10 @@ impl Life {
         if !self.make_room(data.weight()) {
             return out;
         }
+        let append = !self.answer.is_empty();
         self.answer.data = data.clone();
         self.answer.is_new = true;
-        out.push(self.answered(vec![Part::data(data)], false, false));
+        out.push(self.answered(vec![Part::data(data)], append, false));
         out
     }
 

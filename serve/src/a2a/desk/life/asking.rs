@@ -139,8 +139,7 @@ fn verdict_of(message: &Message) -> Option<Verdict> {
         OPTIONS.iter().find(|(word, _)| *word == text).map(|(_, verdict)| verdict.clone())
     };
     let mut said = message.parts.iter().filter_map(|part| match &part.content {
-        Content::Text(text) => word(text),
-        Content::Data(Data::Str(text)) => word(text),
+        Content::Text(text) | Content::Data(Data::Str(text)) => word(text),
         Content::Data(data) => data.get("permission").as_str().and_then(word),
         Content::Raw(_) | Content::Url(_) => None,
     });

@@ -52,7 +52,7 @@ impl Life {
                 }
                 self.of_stop(ended.stop, &mut metadata, agent_id, now)
             }
-            How::Gone(error) => self.of_error(&error),
+            How::Gone(error) => self.of_error(&error, agent_id, now),
             How::Halted => self.of_halt(),
             How::Lost => (TaskState::Failed, Some(say::sentence("the server has lost the task"))),
             How::Rejected { reason, detail } => {
@@ -111,10 +111,14 @@ impl Life {
         }
     }
 
-    fn of_error(&self, error: &HostError) -> (TaskState, Option<Message>) {
+    fn of_error(&self, error: &HostError, agent_id: &str, now: u64) -> (TaskState, Option<Message>) {
         match error {
             HostError::Closed(_) | HostError::Stopping => self.of_halt(),
             HostError::Failed(failure) => (TaskState::Failed, Some(say::failure(failure))),
+            HostError::Full(_) => {
+                let detail = error.to_string();
+                (TaskState::Rejected, Some(say::rejection("CAPACITY_EXCEEDED", Some(&detail), agent_id, now)))
+            }
             error => (TaskState::Failed, Some(say::sentence(&error.to_string()))),
         }
     }

@@ -60,8 +60,11 @@ fn states(out: &[Out]) -> Vec<TaskState> {
     out.iter().filter_map(state).collect()
 }
 
+/// Something that happens to a task, and what it is called.
+type Happening = (&'static str, fn(&mut Life) -> Vec<Out>);
+
 /// Everything that can happen to a task.
-fn all() -> Vec<(&'static str, fn(&mut Life) -> Vec<Out>)> {
+fn all() -> Vec<Happening> {
     vec![
         ("opened", |life| life.opened(2)),
         ("text", |life| life.show(text("a", "x"), 2)),
@@ -285,4 +288,21 @@ fn a_long_history_keeps_its_beginning_and_its_end() {
         life.show(Event::Status { text: "x".repeat(1 << 20).into(), partial: Data::Nil }, 2);
     }
     assert!(life.said <= MOST_SAID_BYTES, "{}", life.said);
+}
+
+#[test]
+fn a_session_that_cannot_be_had_ends_its_task() {
+    let end = |error: crate::host::HostError| {
+        let mut life = life();
+        life.end(How::Gone(error), "a", 2);
+        let task = life.task();
+        (task.status.state, task.status.message.as_ref().map(|message| message.text()).unwrap_or_default())
+    };
+    let (state, why) = end(crate::host::HostError::Full(7));
+    assert_eq!(state, TaskState::Rejected);
+    assert!(why.starts_with("Task rejected: CAPACITY_EXCEEDED: 7 sessions are open"), "{why}");
+    let (state, why) = end(crate::host::HostError::Broken { id: "s".into(), why: "a fault of the runtime: boom".into() });
+    assert_eq!(state, TaskState::Failed);
+    assert!(why.contains("boom"), "{why}");
+    assert_eq!(end(crate::host::HostError::Stopping).0, TaskState::Canceled);
 }

@@ -79,9 +79,11 @@ fn a_question_waits_for_the_next_message_to_the_task() {
         is(&task, TaskState::InputRequired);
         assert_eq!(said(&task), "Who?");
         assert_eq!(told(follows).await, ["task submitted", "working", "input-required Who? ."]);
-        let task = say(&desk, to(&task, "Ada")).await;
+        let first = to(&task, "Ada");
+        let task = say(&desk, first.clone()).await;
         is(&task, TaskState::InputRequired);
         assert_eq!(said(&task), "Who else?");
+        assert_eq!(say(&desk, first).await, task, "the same once more is harmless");
         let task = say(&desk, to(&task, "Bob")).await;
         is(&task, TaskState::Completed);
         assert_eq!(artifact(&task, "answer"), "Ada and Bob");
