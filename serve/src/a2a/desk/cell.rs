@@ -20,8 +20,8 @@ use crate::a2a::clock::now_ms;
 use crate::a2a::feed::{Feed, Subscription, Told};
 use crate::a2a::injection::{Incoming, Injections, of_metadata};
 use crate::a2a::reminder::Reminded;
-use crate::store::StoreError;
 use crate::host::{Event, Handle, HostError};
+use crate::store::StoreError;
 
 /// A task.
 pub(super) struct Cell {

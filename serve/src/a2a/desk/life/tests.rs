@@ -301,7 +301,8 @@ fn a_session_that_cannot_be_had_ends_its_task() {
     let (state, why) = end(crate::host::HostError::Full(7));
     assert_eq!(state, TaskState::Rejected);
     assert!(why.starts_with("Task rejected: CAPACITY_EXCEEDED: 7 sessions are open"), "{why}");
-    let (state, why) = end(crate::host::HostError::Broken { id: "s".into(), why: "a fault of the runtime: boom".into() });
+    let (state, why) =
+        end(crate::host::HostError::Broken { id: "s".into(), why: "a fault of the runtime: boom".into() });
     assert_eq!(state, TaskState::Failed);
     assert!(why.contains("boom"), "{why}");
     assert_eq!(end(crate::host::HostError::Stopping).0, TaskState::Canceled);
