@@ -2,6 +2,7 @@
 //! protocol's SDKs ([`strict`]) and our schemas ([`ours`]); [`wire`] says which answer has to be of which.
 //!
 //! - [`broken`]: that these checks can fail.
+//! - [`shapes`]: values of the model through the types of the SDKs and back.
 //! - [`sdk`]: the clients of the protocol's own SDKs, in Python and Node.
 //! - [`first_names`]: the methods and shapes of version 0.1, for which there is no SDK.
 //! - [`bad_input`]: what no client should send. [`flood`]: too much of what it may.
@@ -27,5 +28,6 @@ mod lifetime;
 mod ours;
 mod sdk;
 mod server;
+mod shapes;
 mod strict;
 mod wire;
