@@ -1,6 +1,6 @@
 //! Files. Errors name a path as the script has written it.
 
-use crate::here;
+use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::Value;
 use lang::vm::{Cx, Raise, codes};
@@ -41,9 +41,10 @@ fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
     Raise::error(codes::OUTSIDE, format!("cannot {verb} `{path}`: {why}")).about(0, "").field("path", path)
 }
 
-/// Where the path among the arguments leads to.
+/// Where the path among the arguments leads to. A pack of providers belongs to no run, and begins where the process is.
 fn place(cx: &Cx<'_>, args: &[Value]) -> Result<PathBuf, Box<Raise>> {
-    Ok(here::world(cx)?.path(args::str(args, 0)?.as_str()))
+    let path = args::str(args, 0)?.as_str();
+    Ok(cx.host::<World>().map_or_else(|| path.into(), |world| world.path(path)))
 }
 
 fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

@@ -98,10 +98,14 @@ fn unknown(place: &Place<'_>, known: &[&Known], call: &Call, method: bool) -> Di
     if names::variables(&place.tokens).contains(&name) {
         return found.help(format!("a closure in a variable is called by `{name}.call(…)`"));
     }
-    if let Some(elsewhere) = names::elsewhere(name) {
-        let found = found.help(format!("did you mean `{elsewhere}`?"));
+    let mut elsewhere = names::elsewhere(name);
+    if let Some(last) = elsewhere.pop() {
+        if !elsewhere.is_empty() {
+            return found.help(format!("did you mean `{}` or `{last}`?", elsewhere.join("`, `")));
+        }
+        let found = found.help(format!("did you mean `{last}`?"));
         return match place.span() {
-            Some(at) => found.fix(at, elsewhere),
+            Some(at) => found.fix(at, last),
             None => found,
         };
     }

@@ -67,10 +67,9 @@ pub(crate) fn namespaces() -> Vec<&'static str> {
 }
 
 /// The builtins of other namespaces that have this name.
-pub(crate) fn elsewhere(name: &str) -> Option<String> {
-    let row =
-        crate::table::registry().all().find(|row| row.name == name && !row.module.is_empty() && !row.is_method())?;
-    Some(written(row))
+pub(crate) fn elsewhere(name: &str) -> Vec<String> {
+    let rows = crate::table::registry().all();
+    rows.filter(|row| row.name == name && !row.module.is_empty() && !row.is_method()).map(written).collect()
 }
 
 /// What is meant by a name: a word of another language, the same in another case, or one that is near.
