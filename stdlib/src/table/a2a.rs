@@ -87,7 +87,7 @@ async fn settled(web: &Web, peer: &Peer, task: Arc<Task>) -> Result<Arc<Task>, P
     while !(task.status.state.is_terminal() || task.status.state.is_interrupted()) {
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LOOK_AGAIN.1);
-        let params = peer.task_params(&task.id, None);
+        let params = Peer::task_params(&task.id, None);
         let asked = peer.call_for_task(web, Method::Get, params).await;
         task = Arc::new(asked.map_err(|error| error.fact("task_id", (&task.id).into()))?);
     }
@@ -127,7 +127,7 @@ fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         let peer = peer_of(&world, asked.access).await?;
-        let params = peer.task_params(&task_id, None);
+        let params = Peer::task_params(&task_id, None);
         let stream = peer.stream(&world.web, Method::Subscribe, params).await;
         let stream = stream.map_err(|error| failed(&world, &peer, &error))?;
         Ok(PeerStream::value(stream, world.clock.clone()))
@@ -159,7 +159,7 @@ fn about_task(
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         let peer = peer_of(&world, asked.access).await?;
-        let params = peer.task_params(&task_id, history_length);
+        let params = Peer::task_params(&task_id, history_length);
         let task = peer.call_for_task(&world.web, method, params).await;
         task.map(|task| to_value(&shown::of_task(&task))).map_err(|error| failed(&world, &peer, &error))
     }))
@@ -236,7 +236,7 @@ impl Injecting {
         if !self.is_metadata {
             return Ok(said("suppressed", "the agent takes no reminders"));
         }
-        let params = peer.task_params(&self.task_id, Some(0));
+        let params = Peer::task_params(&self.task_id, Some(0));
         let task = peer.call_for_task(&world.web, Method::Get, params).await?;
         let state = task.status.state;
         if state.is_terminal() {

@@ -1,5 +1,6 @@
 //! [`Card`]: what an agent says of itself, and what harn reads from it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use providers::web::Url;
@@ -167,7 +168,7 @@ fn reminders(capabilities: &Data) -> Option<Reminders> {
     let extension = capabilities.get("extensions").as_list().into_iter().flatten();
     let extension = extension.into_iter().find(|row| row.get("uri").as_str() == Some(REMINDERS));
     let said = match extension {
-        Some(row) if row.get("params").as_dict().is_none_or(|params| params.is_empty()) => {
+        Some(row) if row.get("params").as_dict().is_none_or(BTreeMap::is_empty) => {
             return Some(Reminders { inject: true, emit: true, ..Reminders::default() });
         }
         Some(row) => row.get("params"),

@@ -12,10 +12,13 @@ const MOST_TASKS: usize = 256;
 /// How many reminders for one task.
 const MOST: usize = 64;
 
-/// Reminders that wait, by the peer's endpoint and the task.
+/// The peer's endpoint and the task.
+type Key = (Arc<str>, Arc<str>);
+
+/// Reminders that wait.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    waiting: RefCell<BTreeMap<(Arc<str>, Arc<str>), Vec<Data>>>,
+    waiting: RefCell<BTreeMap<Key, Vec<Data>>>,
 }
 
 impl Outbox {

@@ -96,7 +96,7 @@ impl Peer {
     }
 
     /// The parameters of what names nothing but a task.
-    pub(crate) fn task_params(&self, task_id: &str, history_length: Option<u32>) -> Data {
+    pub(crate) fn task_params(task_id: &str, history_length: Option<u32>) -> Data {
         let mut params = Data::dict([("id", Data::from(task_id))]);
         if let Some(length) = history_length {
             params.set("historyLength", i64::from(length).into());

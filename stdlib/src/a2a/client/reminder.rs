@@ -119,10 +119,10 @@ pub(crate) fn inherited(handed: &[Arc<Reminder>]) -> Vec<Data> {
     let goes = handed.iter().filter(|reminder| reminder.propagate == Propagate::All);
     let wire = |reminder: &Arc<Reminder>| {
         let data = reminder.to_data(reminder.ttl_turns);
-        let kept = data.as_dict().into_iter().flatten().filter(|(key, _)| {
-            let key = key.as_ref();
-            !matches!(key, "fired_at_turn" | "originating_agent_id")
-                && !(key == "preserve_on_compact" && !data.get(key).truthy())
+        let kept = data.as_dict().into_iter().flatten().filter(|(key, value)| match key.as_ref() {
+            "fired_at_turn" | "originating_agent_id" => false,
+            "preserve_on_compact" => value.truthy(),
+            _ => true,
         });
         outward(&Data::dict(kept.map(|(key, value)| (key.clone(), value.clone()))))
     };
