@@ -255,7 +255,7 @@ impl Cell {
         match event {
             Event::Reminder(event) => {
                 let state = self.lock();
-                if !state.life.is_over() {
+                if !state.life.is_over() && self.feed.is_followed() {
                     let reminded = Reminded::of(event, &self.injections);
                     self.feed.tell(&Told::Reminder(Arc::new(reminded)), false);
                 }

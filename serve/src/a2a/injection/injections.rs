@@ -100,10 +100,9 @@ impl Injections {
         for incoming in held {
             match known.put(incoming, inbox) {
                 Ok(Put::New(given)) => new.push(given),
-                Ok(Put::Known(_)) => {}
                 Err(Refusal::Reminder(error)) => drop(inbox.refuse_notification(&error)),
                 Err(Refusal::Queue(error)) => drop(inbox.refuse_notification(&bad("", error.to_string()))),
-                Err(_) => {}
+                Ok(Put::Known(_)) | Err(_) => {}
             }
         }
         new
