@@ -6,6 +6,7 @@ use std::fs;
 mod broken;
 mod peer;
 mod reminders;
+mod served;
 mod stream;
 mod tokens;
 mod versions;

@@ -1,0 +1,50 @@
+//! An agent of harn asks an agent of harn.
+
+use crate::harn::{harn, scratch};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A process that serves; it ends with the test.
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_sub_task_of_a_served_task_knows_its_parent_and_inherits() {
+    let dir = scratch("a2a-client-served");
+    let (agent, script) = (dir.join("agent.harn"), dir.join("script.harn"));
+    let served = r#"
+pipeline default(task, context) {
+  if task == "child" {
+    let told = agent_loop("Look.", nil, {llm_caller: { asked -> (asked.system ?? "").contains("For all.") ? "inherited" : "not told" }})
+    return {parent: context.metadata?.parent_task_id, told: told.text}
+  }
+  for spec in [{body: "For all.", propagate: "all"}, {body: "Mine."}] {
+    agent_session_push_bridge_injection(context.session_id, {...spec, ttl_turns: 5})
+  }
+  agent_session_drain_bridge_injections(context.session_id, "iteration_start")
+  let child = a2a.send(context.metadata.url, "child").data
+  let alone = a2a.send(context.metadata.url, "child", {inherit: false}).data
+  return {is_parent: child.parent == context.task_id, told: child.told, alone: alone}
+}
+"#;
+    fs::write(&agent, served).unwrap();
+    fs::write(&script, "println(a2a.send(args()[0], \"parent\", {metadata: {url: args()[0]}, timeout_ms: 60000}).data)\n").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+    command.args(["serve", "a2a", agent.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    command.env_clear().env("HARN_LLM_PROVIDER", "mock").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut served = Served(command.spawn().unwrap());
+    let mut line = String::new();
+    let mut said = BufReader::new(served.0.stderr.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    let url = line.strip_prefix("harn: listening on ").and_then(|rest| rest.split(';').next()).unwrap();
+    let outcome = harn(&["run", script.to_str().unwrap(), "--", url]);
+    let wanted = "{alone: {parent: nil, told: not told}, is_parent: true, told: inherited}\n";
+    assert_eq!((outcome.out.as_str(), outcome.err.as_str()), (wanted, ""));
+}
