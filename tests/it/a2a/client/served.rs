@@ -35,10 +35,19 @@ pipeline default(task, context) {
 }
 "#;
     fs::write(&agent, served).unwrap();
-    fs::write(&script, "println(a2a.send(args()[0], \"parent\", {metadata: {url: args()[0]}, timeout_ms: 60000}).data)\n").unwrap();
+    fs::write(
+        &script,
+        "println(a2a.send(args()[0], \"parent\", {metadata: {url: args()[0]}, timeout_ms: 60000}).data)\n",
+    )
+    .unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
     command.args(["serve", "a2a", agent.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
-    command.env_clear().env("HARN_LLM_PROVIDER", "mock").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+        .env_clear()
+        .env("HARN_LLM_PROVIDER", "mock")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut served = Served(command.spawn().unwrap());
     let mut line = String::new();
     let mut said = BufReader::new(served.0.stderr.take().unwrap());
