@@ -52,6 +52,7 @@ pub(super) async fn post(State(front): State<Front>, request: Request<Body>) -> 
     let mut response = match reply {
         Reply::Text(text) => json(StatusCode::OK, text),
         Reply::Stream(frames) => sse::response(frames),
+        Reply::Event(text) => sse::of(Body::from(text)),
         Reply::Nothing => {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NO_CONTENT;

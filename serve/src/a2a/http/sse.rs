@@ -17,7 +17,12 @@ pub(super) fn response(frames: Box<Frames>) -> Response<Body> {
         let events = frames.next().await?;
         Some((Ok::<Bytes, Infallible>(events), frames))
     });
-    let mut response = Response::new(Body::from_stream(events));
+    of(Body::from_stream(events))
+}
+
+/// Events as an answer.
+pub(super) fn of(events: Body) -> Response<Body> {
+    let mut response = Response::new(events);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

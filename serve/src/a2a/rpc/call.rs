@@ -6,7 +6,7 @@ use stdlib::a2a::{SendMessage, Version};
 use super::answer;
 use super::envelope::{Id, Request};
 use super::method::Method;
-use super::stream::Frames;
+use super::stream::{Frames, event_of};
 use super::version::Said;
 use super::written::Written;
 use crate::a2a::Refusal;
@@ -40,6 +40,8 @@ pub(in crate::a2a) enum Reply {
     Text(String),
     /// What is told of a task from now on.
     Stream(Box<Frames>),
+    /// A stream of one event.
+    Event(String),
     /// Nothing is answered to a notification.
     Nothing,
 }
@@ -54,7 +56,13 @@ pub(in crate::a2a) async fn call(desk: &Desk, streams: &Streams, request: Reques
     match reply {
         _ if is_notification => Reply::Nothing,
         Ok(reply) => reply,
-        Err(fault) => Reply::Text(answer::refused(&call.id, &fault, call.version)),
+        Err(fault) => {
+            let text = answer::refused(&call.id, &fault, call.version);
+            // Whoever asks for a stream in the older versions reads nothing but events.
+            let wants_events =
+                call.version != Version::V1_0 && Method::of(&method).is_ok_and(|(method, _)| method.is_stream());
+            if wants_events { Reply::Event(event_of(&text)) } else { Reply::Text(text) }
+        }
     }
 }
 

@@ -89,6 +89,11 @@ impl Method {
         Err(fault.suggestion(nearest(name, TABLE.iter().map(|(known, ..)| *known))))
     }
 
+    /// Whether it is answered by a stream.
+    pub(super) fn is_stream(self) -> bool {
+        matches!(self, Stream | Subscribe)
+    }
+
     /// Whether it is about a task that is there: then it is answered as the task's caller speaks.
     pub(super) fn names_a_task(self) -> bool {
         matches!(self, Get | Cancel | Subscribe)

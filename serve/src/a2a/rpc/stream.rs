@@ -139,7 +139,14 @@ impl Frames {
 /// What stands behind a result.
 const END: &str = "}\n\n";
 
-/// One event. Its data has no line breaks, as JSON writes them otherwise.
+/// One event.
+pub(super) fn event_of(data: &str) -> String {
+    let mut text = String::with_capacity(data.len() + 8);
+    event(data, &mut text);
+    text
+}
+
+/// Adds one event. Its data has no line breaks, as JSON writes them otherwise.
 fn event(data: &str, text: &mut String) {
     text.push_str("data: ");
     text.push_str(data);
