@@ -189,8 +189,6 @@ impl Asked {
         };
         let extensions = [&headers["a2a-extensions"], &headers["x-a2a-extensions"]];
         let notices = extensions.iter().any(|header| header.as_str().is_some_and(|header| header.contains(EXTENSION)));
-        let id =
-            if request["id"].is_string() || request["id"].is_number() { request["id"].clone() } else { Value::Null };
         Asked { spoken, method, id, notices }
     }
 
