@@ -49,6 +49,12 @@ fn a_task_is_sent_asked_for_and_cancelled_under_its_first_names() {
     assert_eq!(newer["result"]["status"]["state"], "TASK_STATE_COMPLETED", "{newer}");
     let middle = ask(&server, Some("0.3"), "tasks/get", json!({"id": "task-of-mine"}));
     assert_eq!(middle["result"]["kind"], "task", "{middle}");
+    // Nobody else is.
+    let message_1_0 = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "echo Hello."}]});
+    let other = ask(&server, Some("1.0"), "SendMessage", json!({"message": message_1_0}));
+    let request = server.request(None, "tasks/get", json!({"id": other["result"]["task"]["id"]}));
+    let plain = server.ask(&request).json();
+    assert_eq!(plain["result"]["kind"], "task", "{plain}");
 
     let asked = first(&server, "tasks/send", json!({"id": "asks", "message": message("ask")}));
     assert_eq!(asked["status"]["state"], "input-required", "{asked}");
