@@ -119,6 +119,9 @@ impl Life {
                 let detail = error.to_string();
                 (TaskState::Rejected, Some(say::rejection("CAPACITY_EXCEEDED", Some(&detail), agent_id, now)))
             }
+            HostError::Store(stored) => {
+                (TaskState::Failed, Some(say::failed(stored.code(), &stored.to_string(), None)))
+            }
             error => (TaskState::Failed, Some(say::sentence(&error.to_string()))),
         }
     }
