@@ -46,7 +46,7 @@ pub(crate) struct Args {
 
 /// Serves until a signal asks for the end.
 pub(super) fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
-    let listen = address::resolve(&args.listen).map_err(|diagnostic| vec![diagnostic])?;
+    let listen = address::resolve(&args.listen).map_err(|diagnostic| vec![*diagnostic])?;
     let token = token(args.token)?;
     let mode = args.script.mode.as_str().into();
     let (served, mut agent) = args.script.served("a2a")?;

@@ -14,10 +14,10 @@ pub const USUAL: &str = "127.0.0.1:41241";
 ///
 /// # Errors
 /// It is none, or its name leads nowhere.
-pub fn resolve(written: &str) -> Result<SocketAddr, Diagnostic> {
+pub fn resolve(written: &str) -> Result<SocketAddr, Box<Diagnostic>> {
     let wrong = |why: &str| {
-        Diagnostic::error("HARN-A2A-015", format!("`{written}` is no address to listen on: {why}"))
-            .help(format!("write `{USUAL}`, `[::1]:{PORT}`, `localhost:{PORT}`, or a port"))
+        let diagnostic = Diagnostic::error("HARN-A2A-015", format!("`{written}` is no address to listen on: {why}"));
+        Box::new(diagnostic.help(format!("write `{USUAL}`, `[::1]:{PORT}`, `localhost:{PORT}`, or a port")))
     };
     if let Ok(port) = written.parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));

@@ -19,10 +19,9 @@ const VARY: &str = "A2A-Version, A2A-Extensions, X-A2A-Extensions";
 pub(super) async fn get_card(State(front): State<Front>, request: Request<Body>) -> Response<Body> {
     let headers = request.headers();
     let version = match said(headers, request.uri().query()) {
-        Said::Nothing => None,
         Said::Known(version) => Some(version),
         // A card says which versions are spoken, so whoever speaks another one may read it.
-        Said::Unknown(_) => None,
+        Said::Nothing | Said::Unknown(_) => None,
     };
     let asked = Asked::of(headers);
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());

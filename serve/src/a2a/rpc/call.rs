@@ -15,6 +15,7 @@ use crate::a2a::error::{Fault, code};
 use crate::a2a::feed::Subscription;
 use crate::a2a::injection;
 use crate::a2a::places::{Place, Places};
+use crate::a2a::reminder::Spelling;
 
 /// Who sends a request, as far as its headers tell.
 #[derive(Debug, Clone)]
@@ -153,16 +154,17 @@ impl Call<'_> {
     async fn stream(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
         let version = self.version;
         let request = self.sent(params)?;
+        let history = request.configuration.history_length;
         let place = self.place()?;
         let (_, followed) = self.desk.send(request, Asker { version }).await?;
-        Ok(self.frames(followed, caller, place))
+        Ok(self.frames(followed, caller, history, place))
     }
 
     async fn subscribe(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
         let asked = self.version.read_get(params)?;
         let place = self.place()?;
         let followed = self.desk.follow(&asked.id).await?;
-        Ok(self.frames(followed, caller, place))
+        Ok(self.frames(followed, caller, asked.history_length, place))
     }
 
     /// A place among the streams, before anything is begun.
@@ -171,9 +173,10 @@ impl Call<'_> {
         places.take().ok_or(Refusal::TooManyStreams(places.most()))
     }
 
-    fn frames(&self, followed: Subscription, caller: &Caller, place: Place) -> Reply {
+    fn frames(&self, followed: Subscription, caller: &Caller, history: Option<u32>, place: Place) -> Reply {
         let written = self.streams.written.clone();
-        let frames = Frames::new(self.id.clone(), self.version, caller.reminders, followed, written, place);
+        let spelling = Spelling::new(caller.reminders);
+        let frames = Frames::new(self.id.clone(), self.version, spelling, history, followed, written, place);
         Reply::Stream(Box::new(frames))
     }
 }

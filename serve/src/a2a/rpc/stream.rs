@@ -30,6 +30,8 @@ pub(in crate::a2a) struct Frames {
     id: Id,
     version: Version,
     spelling: Spelling,
+    /// How many messages of a task's history are wanted, the newest; nothing for all.
+    history: Option<u32>,
     followed: Subscription,
     written: Written,
     /// What of a frame is not written yet.
@@ -42,13 +44,13 @@ impl Frames {
     pub(super) fn new(
         id: Id,
         version: Version,
-        reminders: bool,
+        spelling: Spelling,
+        history: Option<u32>,
         followed: Subscription,
         written: Written,
         place: Place,
     ) -> Frames {
-        let spelling = Spelling::new(reminders);
-        Frames { id, version, spelling, followed, written, rest: None, ended: false, _place: place }
+        Frames { id, version, spelling, history, followed, written, rest: None, ended: false, _place: place }
     }
 
     /// The next events, or the next part of one; nothing after the last.
@@ -103,11 +105,13 @@ impl Frames {
         match &**told {
             Told::Frame(frame) => {
                 self.spelling.saw(frame);
-                self.begin(text);
-                if weight(frame) > HEAVY {
-                    self.rest = Some(Pieces::new(self.version.frame(frame, is_last)));
-                    return self.write_on(text);
+                if let Some(shorter) = self.shorter(frame) {
+                    return self.frame(&shorter, is_last, text);
                 }
+                if weight(frame) > HEAVY {
+                    return self.frame(frame, is_last, text);
+                }
+                self.begin(text);
                 let result = self.written.text(told, frame, self.version, is_last);
                 // What waits for a client that does not read takes no more than it needs.
                 text.reserve_exact(result.len() + END.len());
@@ -122,10 +126,20 @@ impl Frames {
         }
     }
 
-    fn frame(&self, frame: &Frame, is_last: bool, text: &mut String) {
+    /// A task with no more of its history than is wanted; nothing where it has no more.
+    fn shorter(&self, frame: &Frame) -> Option<Frame> {
+        let Frame::Task(task) = frame else { return None };
+        let extra = task.history.len().checked_sub(self.history? as usize).filter(|extra| *extra > 0)?;
+        let mut task = (**task).clone();
+        task.history.drain(..extra);
+        Some(Frame::Task(task.into()))
+    }
+
+    /// A frame for this stream alone, bit by bit.
+    fn frame(&mut self, frame: &Frame, is_last: bool, text: &mut String) {
         self.begin(text);
-        text.push_str(&self.version.frame(frame, is_last).to_json());
-        text.push_str(END);
+        self.rest = Some(Pieces::new(self.version.frame(frame, is_last)));
+        self.write_on(text);
     }
 
     /// What stands before a result.
