@@ -293,6 +293,10 @@ impl Asked {
         expect(ours().fault("0.1.Page", result))
     }
 
+    fn is_ours(&self) -> bool {
+        OURS.iter().any(|(method, _)| *method == self.method)
+    }
+
     fn error(&self, error: &Value) -> Result<(), String> {
         expect(ours().fault("Error", error))?;
         let message = error["message"].as_str().unwrap_or_default();
@@ -300,7 +304,8 @@ impl Asked {
             return Err(format!("`message` is no sentence: {message:?}"));
         }
         match (&error["data"], self.spoken) {
-            (Value::Array(details), Spoken::V1) => {
+            // Those of the extension have details in all versions, as its draft does.
+            (Value::Array(details), spoken) if spoken == Spoken::V1 || self.is_ours() => {
                 for detail in details {
                     expect(ours().fault("ErrorInfo", detail))?;
                     expect(Types::V1.fault("ErrorInfo", &without(detail, &["@type"])))?;
