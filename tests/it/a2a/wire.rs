@@ -253,7 +253,7 @@ impl Asked {
         let is_error = answer.get("error").is_some();
         has(answer, &["jsonrpc", "id", if is_error { "error" } else { "result" }])?;
         let is_its = self.id.as_ref().is_none_or(|id| answer["id"] == *id);
-        if !is_its && !(is_error && answer["id"].is_null()) {
+        if !(is_its || is_error && answer["id"].is_null()) {
             return Err(format!("the id is {}, not {:?}", answer["id"], self.id));
         }
         if is_error { self.error(&answer["error"]) } else { self.result(&answer["result"]) }
@@ -267,7 +267,7 @@ impl Asked {
         let (_, types) = method.ok_or_else(|| format!("`{}` has a result", self.method))?;
         match self.spoken {
             Spoken::V1 => expect(Types::V1.fault(types[0], result))?,
-            Spoken::V03 if types[1].starts_with("0.1.") => self.page(result)?,
+            Spoken::V03 if types[1].starts_with("0.1.") => page(result)?,
             Spoken::V03 => expect(Types::V03.fault(types[1], result))?,
             Spoken::V01 => expect(ours().fault(types[2], result))?,
         }
@@ -283,14 +283,6 @@ impl Asked {
             Some(metadata) => expect(ours().fault("Metadata", metadata)),
             None => Ok(()),
         }
-    }
-
-    /// A page of tasks in version 0.3, which has no such method by itself.
-    fn page(&self, result: &Value) -> Result<(), String> {
-        for task in result["tasks"].as_array().into_iter().flatten() {
-            expect(Types::V03.fault("Task", task))?;
-        }
-        expect(ours().fault("0.1.Page", result))
     }
 
     fn is_ours(&self) -> bool {
@@ -320,6 +312,14 @@ impl Asked {
             }
         }
     }
+}
+
+/// A page of tasks in version 0.3, which has no such method by itself.
+fn page(result: &Value) -> Result<(), String> {
+    for task in result["tasks"].as_array().into_iter().flatten() {
+        expect(Types::V03.fault("Task", task))?;
+    }
+    expect(ours().fault("0.1.Page", result))
 }
 
 fn has(frame: &Value, keys: &[&str]) -> Result<(), String> {

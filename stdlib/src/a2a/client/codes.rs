@@ -24,7 +24,7 @@ pub(crate) const STATUS: &str = "HARN-A2A-109";
 /// A message or option that cannot be sent.
 pub(crate) const UNSENDABLE: &str = "HARN-A2A-110";
 
-/// The rows. All but the last need a peer that is at fault, so no script alone triggers them.
+/// The rows. All but the last need a peer that is at fault, and a page asks no servers, so none has a script.
 pub(crate) static CODES: &[Code] = &[
     Code {
         code: NO_CARD,
@@ -115,7 +115,7 @@ pub(crate) static CODES: &[Code] = &[
         meaning: "A message is a text, a list of parts (`\"text\"`, `{text}`, `{data}`, `{file: {name?, mime_type?, bytes | uri}}`), \
                   or `{parts, metadata?}`, and says something. A token that `token_env` names must be set, and all that goes into a \
                   header must fit in one.",
-        fails: "a2a.send(\"http://127.0.0.1:9\", \"\")\n",
-        mended: "try {\n  a2a.send(\"http://127.0.0.1:9\", \"hello\")\n} catch (e) {\n  println(e.category)\n}\n",
+        fails: "",
+        mended: "",
     },
 ];
