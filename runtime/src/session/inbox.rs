@@ -4,8 +4,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::data::Data;
-use crate::event_log::{LogError, NewRecord, SharedLog, Ticket};
+use crate::data::{Data, shared};
+use crate::event_log::{Facts, LogError, NewRecord, SharedLog, Ticket};
 use crate::reminder::ReminderError;
 use crate::reminder::bridge::{
     Accepted, Injection, MessagePayload, Payload, Queue, QueueError, RemindPayload, Revoked, SharedQueue,
@@ -173,18 +173,25 @@ impl<A: Fn(NewRecord) -> Ticket> Intake<'_, A> {
     fn record(&self, queue: &Queue, accepted: Accepted, meta: Data) -> Injected {
         let Accepted { id, replaced, pending } = accepted;
         for old in &replaced {
-            self.log("replaced", [("id", Data::from(old)), ("replaced_by", (&id).into())]);
+            let told = Told::Replaced { session_id: self.session_id.clone(), id: old.clone(), by: id.clone() };
+            self.put(shared!("session.injection.replaced"), told);
         }
         let mut ticket = Ticket::ALL;
         if let Some(item) = queue.last() {
-            let payload = match &item.payload {
-                Payload::Reminder(reminder) => ("reminder", reminder.to_data(reminder.ttl_turns)),
-                Payload::Message(message) => ("message", message.to_data()),
-            };
-            let mode = ("mode", Data::from(item.mode.as_str()));
-            ticket = self.log("queued", [("id", Data::from(&id)), mode, payload, ("meta", meta)]);
+            let told = Told::Queued { session_id: self.session_id.clone(), item: item.clone(), meta };
+            ticket = self.put(shared!("session.injection.queued"), told);
         }
         Injected { id, replaced: replaced.len(), deduped_count: replaced.len() + pending, ticket }
+    }
+
+    fn put(&self, kind: Arc<str>, told: Told) -> Ticket {
+        (self.append)(NewRecord {
+            topic: shared!(INJECTION_TOPIC),
+            kind,
+            payload: crate::event_log::Payload::of(told),
+            headers: Data::Nil,
+            occurred_at_ms: self.now_ms,
+        })
     }
 
     pub(super) fn log<const N: usize>(&self, word: &str, fields: [(&'static str, Data); N]) -> Ticket {
@@ -196,6 +203,54 @@ impl<A: Fn(NewRecord) -> Ticket> Intake<'_, A> {
             headers: Data::Nil,
             occurred_at_ms: self.now_ms,
         })
+    }
+}
+
+/// What the log knows of an item that has come. A host may put in many thousands a second, and in memory few of their records are
+/// ever read: they become data where one is.
+#[derive(Debug)]
+enum Told {
+    Queued { session_id: Arc<str>, item: Injection, meta: Data },
+    Replaced { session_id: Arc<str>, id: Arc<str>, by: Arc<str> },
+}
+
+impl Facts for Told {
+    fn to_data(&self, _: usize) -> Data {
+        match self {
+            Told::Queued { session_id, item, meta } => {
+                let payload = match &item.payload {
+                    Payload::Reminder(reminder) => ("reminder", reminder.to_data(reminder.ttl_turns)),
+                    Payload::Message(message) => ("message", message.to_data()),
+                };
+                Data::dict_of_present([
+                    ("session_id", Data::from(session_id)),
+                    ("id", (&item.id).into()),
+                    ("mode", item.mode.as_str().into()),
+                    payload,
+                    ("meta", meta.clone()),
+                ])
+            }
+            Told::Replaced { session_id, id, by } => {
+                Data::dict([("session_id", Data::from(session_id)), ("id", id.into()), ("replaced_by", by.into())])
+            }
+        }
+    }
+
+    fn weight(&self, _: usize) -> usize {
+        /// What a record takes besides its texts.
+        const FRAME: usize = 256;
+        match self {
+            Told::Queued { item, meta, .. } => {
+                let said = match &item.payload {
+                    Payload::Reminder(reminder) => {
+                        reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>()
+                    }
+                    Payload::Message(message) => message.content.to_data().weight(),
+                };
+                FRAME + said + meta.weight()
+            }
+            Told::Replaced { .. } => FRAME,
+        }
     }
 }
 
