@@ -5,7 +5,7 @@
 //! - `life`: a task as a state machine; `cell`: the same, shared by threads, written down and told of. `directory`: which there are.
 //! - `incoming`: takes messages; `drive`: looks after a task until it is over; `sessions`: what its session shows.
 //! - `heritage`: what a sub-task inherits.
-//! - `list`, `deadline`, `say`: pages of tasks, by when one is to be done, what the agent says of one.
+//! - `list`, `deadline`, `say`: pages of tasks, by when one is to be done, what the agent says of one. `said`: how much of that is kept.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,6 +24,7 @@ mod incoming;
 mod journal;
 mod life;
 mod list;
+mod said;
 mod say;
 mod sessions;
 mod shared;
@@ -35,7 +36,8 @@ use life::Halt;
 use sessions::Sessions;
 use shared::Shared;
 
-pub use journal::{ANSWER, Begun, Change, Journal, Restored, Unkept};
+pub use journal::{ANSWER, Begun, Change, Claim, Journal, Restored, Unkept};
+pub(super) use said::{push_bounded, weight_of};
 
 use super::Refusal;
 use super::context::Contexts;
@@ -135,14 +137,14 @@ impl Desk {
     /// Waits until the task is over or waits for its caller.
     ///
     /// # Errors
-    /// There is none.
+    /// There is none, or the server stops and leaves it to the next process.
     pub async fn settled(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         let mut cell = self.cell(task_id).await?;
         while cell.is_elsewhere() {
             tokio::time::sleep(ELSEWHERE).await;
             cell = self.cell(task_id).await?;
         }
-        Ok(cell.settled().await)
+        cell.settled().await
     }
 
     /// A task as it is now.
@@ -175,12 +177,12 @@ impl Desk {
     /// Cancels a task, and waits until that is done.
     ///
     /// # Errors
-    /// There is none, or it is over.
+    /// There is none, it is over, or the server stops and leaves it to the next process.
     pub async fn cancel(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         let cell = self.cell(task_id).await?;
         cell.is_here()?;
         cell.halt(Halt::Cancelled)?;
-        let task = cell.over().await;
+        let task = cell.over().await?;
         match task.status.state {
             TaskState::Canceled => Ok(task),
             // It was faster.
@@ -210,27 +212,31 @@ impl Desk {
     ///
     /// # Errors
     /// There is none, or it cannot be kept.
-    pub async fn injected(&self, task_id: &str, what: Data) -> Result<(), Refusal> {
+    pub async fn injected(&self, task_id: &str, what: impl FnOnce() -> Data) -> Result<(), Refusal> {
+        if !self.0.journal.keeps() {
+            return Ok(());
+        }
         let cell = self.cell(task_id).await?;
-        cell.injected(what);
+        cell.injected(what());
         cell.kept().await.map_err(Refusal::Log)
     }
 
-    /// Cancels all tasks and waits for them, with two seconds of grace. Nothing begins from now on.
+    /// Ends all tasks and waits for them, with two seconds of grace. Nothing begins from now on. What the next process runs again
+    /// has no end here: who waits for it is told that the server stops.
     pub async fn stop(&self) {
         let all = {
             let mut directory = self.0.directory();
             directory.is_stopping = true;
             directory.all()
         };
-        self.0.journal.leave();
         for cell in &all {
             // Those that are over stay so.
             let _ = cell.halt(Halt::Stopping);
         }
         let over = async {
             for cell in &all {
-                cell.over().await;
+                // One that is left to the next process is not at work here any more either.
+                let _ = cell.over().await;
             }
         };
         let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);

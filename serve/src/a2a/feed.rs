@@ -36,6 +36,8 @@ pub enum Next {
     Told(Arc<Told>, bool),
     /// What came was not taken fast enough, and nothing more is told.
     Lagged,
+    /// The server stops while the task is not over, and nothing more is told here.
+    Left,
 }
 
 /// All who follow one task. Dropping it ends what they are told.
@@ -73,6 +75,12 @@ impl Feed {
         }
         let told = Arc::new(told.clone());
         self.0.window().push(told, is_last);
+        self.0.news.notify_waiters();
+    }
+
+    /// The task is left to the next process: after what was told already, all who follow are told that, and nothing more.
+    pub fn leave(&self) {
+        self.0.window().abandon();
         self.0.news.notify_waiters();
     }
 

@@ -11,7 +11,7 @@
 //! - [`TaskStore`]: the tasks of a log, a [`Journal`](super::desk::Journal).
 //! - `record`: a change as records, and `pieces`: what of an answer is written when. `fold`: records as the task that they come to.
 //! - `index`: all tasks in short, and `list`: pages of them.
-//! - `left`: tasks that a process left in the middle.
+//! - `claim`: an id that a caller chose is one task's. `left`: tasks that a process left in the middle.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,15 +19,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runtime::event_log::{NewRecord, Settled, SharedLog, SqliteLog, Ticket};
 use stdlib::a2a::{ListTasks, TaskPage};
+use tokio::sync::Semaphore;
 
 use super::clock::now_ms;
-use super::desk::{Change, Journal, Restored};
+use super::desk::{Change, Claim, Journal, Restored};
 use crate::host::Waiting;
 use crate::store::{Store, StoreError};
 use fold::Fold;
 use index::Index;
 use record::{Brief, Written};
 
+mod claim;
 mod fold;
 mod index;
 mod left;
@@ -51,10 +53,10 @@ struct Inner {
     /// The tasks that this process writes.
     open: Mutex<HashMap<Arc<str>, Open>>,
     index: Mutex<Index>,
+    /// One list at a time is read, whoever asks: each holds a page.
+    lists: Arc<Semaphore>,
     /// The served pipeline may run again.
     resumable: AtomicBool,
-    /// The process is about to end.
-    leaving: AtomicBool,
 }
 
 /// A task that this process writes.
@@ -73,8 +75,8 @@ impl TaskStore {
             store: Store::new(log)?,
             open: Mutex::default(),
             index: Mutex::default(),
+            lists: Arc::new(Semaphore::new(1)),
             resumable: AtomicBool::new(false),
-            leaving: AtomicBool::new(false),
         })))
     }
 
@@ -96,7 +98,10 @@ impl TaskStore {
     }
 
     fn fold(&self, task_id: &str) -> Result<Fold, StoreError> {
-        let mut fold = Fold::new(task_id);
+        self.fold_into(Fold::new(task_id), task_id)
+    }
+
+    fn fold_into(&self, mut fold: Fold, task_id: &str) -> Result<Fold, StoreError> {
         self.0.store.log().look(|file| file.of_task(&record::run_of(task_id), |record| fold.take(&record)))?;
         Ok(fold)
     }
@@ -113,13 +118,6 @@ impl TaskStore {
             })
         };
         written.into_iter().map(append).last().unwrap_or(Ticket::NONE)
-    }
-
-    /// Whether this is how a task ends that the next process takes up.
-    fn is_left(&self, change: &Change) -> bool {
-        use stdlib::a2a::TaskState::{Canceled, Failed};
-        let ends = matches!(change, Change::Status(update) if matches!(update.status.state, Canceled | Failed));
-        ends && self.0.leaving.load(Ordering::Relaxed) && self.0.resumable.load(Ordering::Relaxed)
     }
 
     /// Does what waits for the disk beside the caller's thread.
@@ -143,9 +141,6 @@ impl Journal for TaskStore {
             let brief = Brief::new(task, session_id.clone(), begun.is_alone, self.0.store.process());
             all.insert(task_id.clone(), Open { brief, pieces: pieces::Pieces::default() });
         }
-        if self.is_left(change) {
-            all.remove(task_id);
-        }
         let Some(open) = all.get_mut(task_id) else { return Ticket::NONE };
         let written = open.written(at_ms, change);
         if open.brief.state.is_terminal() {
@@ -163,9 +158,23 @@ impl Journal for TaskStore {
         self.beside(move |store| store.load_or_end(&task_id))
     }
 
+    fn claim(&self, task_id: &str) -> Waiting<Result<Claim, StoreError>> {
+        let task_id = task_id.to_owned();
+        self.beside(move |store| store.claimed(&task_id))
+    }
+
     fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
-        let asked = asked.clone();
-        Some(self.beside(move |store| store.page(&asked)))
+        let (store, asked) = (self.clone(), asked.clone());
+        Some(Box::pin(async move {
+            // It is never closed, so there always is one.
+            let turn = store.0.lists.clone().acquire_owned().await.ok();
+            let read = move |store: &TaskStore| {
+                // Who goes away meanwhile does not end the read.
+                let _turn = turn;
+                store.page(&asked)
+            };
+            store.beside(read).await
+        }))
     }
 
     fn left(&self, resumable: bool) -> Result<Vec<Restored>, StoreError> {
@@ -173,7 +182,7 @@ impl Journal for TaskStore {
         self.take_over()
     }
 
-    fn leave(&self) {
-        self.0.leaving.store(true, Ordering::Relaxed);
+    fn leave(&self, task_id: &str) -> bool {
+        self.0.resumable.load(Ordering::Relaxed) && self.open().remove(task_id).is_some()
     }
 }

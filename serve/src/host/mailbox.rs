@@ -130,6 +130,8 @@ impl Mailbox {
             if inside.state.gone().is_some() {
                 return Vec::new();
             }
+            // While the worker is at work nobody takes them out who have gone away.
+            inside.heirs.retain(|heir| !heir.is_closed());
             inside.heirs.push(heir);
         }
         self.change(|_| ());

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::data::Data;
-use runtime::event_log::{MemoryLog, OfRun, SharedLog};
+use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog};
 use runtime::workers::propagation;
 use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
 use tokio::sync::oneshot;
@@ -262,11 +262,14 @@ fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: &str) -> Stop {
     }
 }
 
+/// What a session keeps of its own log: there may be very many of them, and only its script reads there.
+const OWN: Kept = Kept { records: 16_384, bytes: 4 << 20 };
+
 /// The log that all sessions share, on which each is a run of its own in whatever process it goes on; else one of its own.
 fn log_of(served: &Served, id: &str) -> Arc<dyn SharedLog> {
     match &served.log {
         Some(log) => Arc::new(OfRun::new(log.clone(), id)),
-        None => Arc::new(MemoryLog::new()),
+        None => Arc::new(MemoryLog::keeping(OWN)),
     }
 }
 
@@ -296,5 +299,26 @@ impl Output for Aside {
 
     fn diagnostic(&self, diagnostic: &stdlib::Diagnostic) {
         output::Terminal.diagnostic(diagnostic);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::event_log::{Filter, NewRecord};
+
+    #[test]
+    fn a_log_of_its_own_is_small() {
+        let log = log_of(&crate::host::testing::served("test.harn", "", 1, None), "s").here();
+        let append = |text: &str| {
+            let payload = Data::from(text).into();
+            let (topic, kind) = ("t".into(), "t.k".into());
+            log.append(NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms: 1 });
+        };
+        let kept = || log.read(&Filter::topic("t"), usize::MAX).unwrap().len();
+        (0..20_000).for_each(|_| append("a"));
+        assert!((1..=16_384).contains(&kept()), "{}", kept());
+        (0..8).for_each(|_| append(&"x".repeat(1 << 20)));
+        assert!((1..=4).contains(&kept()), "{}", kept());
     }
 }

@@ -1,7 +1,9 @@
 //! How a server begins and ends.
 
+use super::http::Connection;
 use super::server::{Start, message};
-use serde_json::json;
+use crate::harn::{root, scratch};
+use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -31,11 +33,49 @@ fn a_signal_ends_it_with_streams_open() {
         assert_eq!(ended.code, Some(code), "{}", ended.said);
         assert!(ended.took < GRACE, "{:?}", ended.took);
         // Each stream has an end: nobody waits on for what does not come.
-        for (mut connection, mut pending) in streams {
-            while connection.event(&mut pending).is_some() {}
-            assert!(connection.is_over());
+        for (connection, pending) in streams {
+            let status = &last(connection, pending)["result"]["statusUpdate"]["status"];
+            assert_eq!(status["state"], "TASK_STATE_FAILED", "{status}");
+            assert_eq!(status["message"]["parts"][1]["data"]["code"], "SERVER_STOPPED", "{status}");
         }
     }
+}
+
+/// What a stream says last.
+fn last(mut connection: Connection, mut pending: Vec<u8>) -> Value {
+    let mut last = Value::Null;
+    while let Some(event) = connection.event(&mut pending) {
+        last = event;
+    }
+    assert!(connection.is_over());
+    last
+}
+
+#[test]
+fn a_signal_tells_no_end_of_what_the_next_server_runs_again() {
+    let text = std::fs::read_to_string(root().join("tests/a2a/agents/desk.harn")).unwrap();
+    let script = scratch("a2a-script-ends-resumable").join("desk.harn");
+    std::fs::write(&script, text.replace("pipeline default", "@resumable\npipeline default")).unwrap();
+    let start = Start::file(script, "ends-resumable").logged();
+    let server = start.spawn();
+    let mut said = message("wait");
+    said["metadata"] = json!({"folder": start.folder()});
+    let mut connection = server.connect();
+    connection.send(&server.request(Some("1.0"), "SendStreamingMessage", json!({"message": said})));
+    assert_eq!(connection.head().status, 200);
+    let mut pending = Vec::new();
+    let first = connection.event(&mut pending).unwrap();
+    let id = first["result"]["task"]["id"].clone();
+    let ended = server.ended_by("TERM");
+    assert_eq!(ended.code, Some(143), "{}", ended.said);
+    let error = &last(connection, pending)["error"];
+    assert_eq!((&error["code"], &error["data"][0]["reason"]), (&json!(-32000), &json!("STOPPING")), "{error}");
+    // The caller still has its task.
+    let server = start.spawn();
+    let task = server.ask(&server.request(Some("1.0"), "GetTask", json!({"id": id}))).json();
+    let state = task["result"]["status"]["state"].as_str().unwrap();
+    assert!(["TASK_STATE_WORKING", "TASK_STATE_SUBMITTED"].contains(&state), "{task}");
+    server.end();
 }
 
 #[test]

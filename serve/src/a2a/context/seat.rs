@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -51,7 +52,12 @@ pub(in crate::a2a) struct Seat {
     handle: Option<Handle>,
     /// It is of no use for another task.
     is_spoiled: bool,
+    /// Its session is being opened, or at work on the task.
+    is_at_work: bool,
 }
+
+/// How long a session that is just being closed may take to make way. One that does not stop keeps its context taken.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Contexts {
     pub(in crate::a2a) fn new(host: Host, mode: Arc<str>, idle: usize) -> Contexts {
@@ -89,6 +95,7 @@ impl Contexts {
             waiting: None,
             handle: None,
             is_spoiled: false,
+            is_at_work: false,
         }
     }
 
@@ -119,25 +126,33 @@ impl Seat {
         &self.session_id
     }
 
+    /// Where its session has to be opened, one that broke off or is just being closed makes way. One that does not even so is
+    /// refused by [`Seat::open`].
+    pub(in crate::a2a) async fn make_way(&mut self) {
+        self.waiting = self.waiting.take().filter(|handle| handle.inbox().is_ok());
+        if self.waiting.is_none() {
+            self.is_at_work = true;
+            let _ = tokio::time::timeout(PATIENCE, self.contexts.0.host.close(&self.session_id)).await;
+        }
+    }
+
     /// Its session, opened where it is not open; where the context had one that was closed, from the log. So it is with the
     /// session of a task that runs again (`resumed`).
     ///
     /// # Errors
     /// As [`Host::open`].
     pub(in crate::a2a) async fn open(&mut self, resumed: bool) -> Result<Handle, HostError> {
-        let waiting = self.waiting.take().filter(|handle| handle.inbox().is_ok());
-        let handle = match waiting {
+        let handle = match self.waiting.take() {
             Some(handle) => handle,
             None => self.begin(resumed).await?,
         };
         self.handle = Some(handle.clone());
+        self.is_at_work = true;
         Ok(handle)
     }
 
     async fn begin(&self, resumed: bool) -> Result<Handle, HostError> {
         let host = &self.contexts.0.host;
-        // One that broke off, or is just being closed, makes way.
-        let _ = host.close(&self.session_id).await;
         if (self.is_kept || resumed) && host.keeps_sessions() {
             match host.resume(&self.session_id, here()).await {
                 Err(HostError::UnknownSession(_)) => {}
@@ -151,14 +166,24 @@ impl Seat {
 
     /// The session is of no use for another task.
     pub(in crate::a2a) fn spoil(&mut self) {
-        self.is_spoiled = true;
+        (self.is_spoiled, self.is_at_work) = (true, false);
+    }
+
+    /// The session is at nothing any more. As long as nobody says so it may be at work for any time, so it is of no use for
+    /// another task, and its context counts as taken until it is closed.
+    pub(in crate::a2a) fn rests(&mut self) {
+        self.is_at_work = false;
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
+        if self.is_at_work {
+            let context_id = self.is_kept.then(|| self.context_id.clone());
+            return self.contexts.close(self.session_id.clone(), context_id);
+        }
         let mut closing = Vec::new();
-        let mut handle = self.handle.take();
+        let mut handle = self.handle.take().or(self.waiting.take());
         if !self.is_kept || self.is_spoiled {
             closing.extend(handle.take().map(|handle| handle.id().clone()));
         }
@@ -166,19 +191,23 @@ impl Drop for Seat {
             closing.extend(self.contexts.lock().free(&self.context_id, handle, self.contexts.0.idle));
         }
         for id in closing {
-            self.contexts.close(id);
+            self.contexts.close(id, None);
         }
     }
 }
 
 impl Contexts {
-    /// Closes a session, in its own time.
-    fn close(&self, session_id: Arc<str>) {
-        let host = self.0.host.clone();
+    /// Closes a session, in its own time; then its context, where it is one's own, is free for another.
+    fn close(&self, session_id: Arc<str>, context_id: Option<Arc<str>>) {
+        let contexts = self.clone();
         // Without a runtime the process ends, and the sessions with it.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { host.close(&session_id).await });
-        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let _ = contexts.0.host.close(&session_id).await;
+            if let Some(context_id) = context_id {
+                contexts.lock().contexts.remove(&context_id);
+            }
+        });
     }
 }
 

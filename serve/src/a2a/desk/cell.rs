@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use runtime::data::Data;
 use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
-use stdlib::a2a::{Frame, Message, Task, Version};
+use stdlib::a2a::{Frame, Message, Task, TaskState, Version};
 use tokio::sync::Notify;
 
 use super::life::{Asking, Halt, Life, Out, Reply};
@@ -48,6 +48,8 @@ struct State {
     before_end: Option<Arc<Task>>,
     /// Nothing before its session is open, and after its end.
     handle: Option<Handle>,
+    /// The server stops, and the next process goes on with it. Nothing becomes of it here any more.
+    is_left: bool,
 }
 
 impl Cell {
@@ -63,7 +65,7 @@ impl Cell {
         let task = life.task();
         let created = Change::Created { task: task.clone(), version, session_id, begun };
         let last = journal.note(&task.id, now_ms(), &created);
-        Cell::of(&task, version, journal, State { life, last, before_end: None, handle: None })
+        Cell::of(&task, version, journal, State::new(life, last))
     }
 
     /// A task that a process before has left in the middle, and that runs again.
@@ -71,7 +73,7 @@ impl Cell {
         let Restored { task, version, injected, begun, .. } = restored;
         let mut life = Life::new(Arc::unwrap_or_clone(task));
         let task = life.task();
-        let state = State { life, last: Ticket::NONE, before_end: None, handle: None };
+        let state = State::new(life, Ticket::NONE);
         let cell = Cell::of(&task, version, journal, state);
         cell.injections.restore(&injected);
         if injected.is_empty() {
@@ -85,7 +87,7 @@ impl Cell {
     pub(super) fn restored(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
         let Restored { task, version, injected, .. } = restored;
         let (life, is_elsewhere) = (Life::restored(task.clone()), !task.status.state.is_terminal());
-        let state = State { life, last: Ticket::NONE, before_end: None, handle: None };
+        let state = State::new(life, Ticket::NONE);
         let mut cell = Cell::of(&task, version, journal, state);
         if let Some(cell) = Arc::get_mut(&mut cell) {
             cell.is_elsewhere = is_elsewhere;
@@ -140,10 +142,14 @@ impl Cell {
 
     /// Follows it from now on; the task is told first.
     pub(super) fn follow(&self) -> Subscription {
-        let mut state = self.lock();
+        let is_over = |state: TaskState| self.is_elsewhere || state.is_terminal();
+        self.follow_in(&mut self.lock(), is_over)
+    }
+
+    fn follow_in(&self, state: &mut State, is_last: impl FnOnce(TaskState) -> bool) -> Subscription {
         let task = state.task();
-        let is_over = self.is_elsewhere || task.status.state.is_terminal();
-        self.feed.follow(Frame::Task(task), is_over)
+        let is_last = is_last(task.status.state);
+        self.feed.follow(Frame::Task(task), is_last)
     }
 
     /// Ready once everything of it would survive the end of the process.
@@ -153,30 +159,32 @@ impl Cell {
     }
 
     /// Waits until it is over or waits for its caller.
-    pub(super) async fn settled(&self) -> Arc<Task> {
-        self.look(|state| {
-            let task = state.task();
-            (task.status.state.is_terminal() || task.status.state.is_interrupted()).then_some(task)
-        })
-        .await
+    ///
+    /// # Errors
+    /// It is left to the next process.
+    pub(super) async fn settled(&self) -> Result<Arc<Task>, Refusal> {
+        self.look(|state| state.rests(|is| is.is_terminal() || is.is_interrupted())).await
     }
 
     /// Waits until it is over.
-    pub(super) async fn over(&self) -> Arc<Task> {
-        self.look(|state| Some(state.task()).filter(|task| task.status.state.is_terminal())).await
+    ///
+    /// # Errors
+    /// It is left to the next process.
+    pub(super) async fn over(&self) -> Result<Arc<Task>, Refusal> {
+        self.look(|state| state.rests(TaskState::is_terminal)).await
     }
 
     /// What accepts reminders for it, once its session is open.
     pub(super) async fn inbox(&self) -> Result<Inbox, Refusal> {
         let found = self.look(|state| match &state.handle {
-            _ if state.life.is_over() => Some(Err(state.life.state())),
+            _ if state.is_left => Some(Err(LEFT)),
+            _ if state.life.is_over() => {
+                Some(Err(Refusal::Over { task_id: self.id.clone(), state: state.life.state() }))
+            }
             Some(handle) => Some(Ok(handle.clone())),
             None => None,
         });
-        match found.await {
-            Ok(handle) => handle.inbox().cloned().map_err(Refusal::Host),
-            Err(state) => Err(Refusal::Over { task_id: self.id.clone(), state }),
-        }
+        found.await?.inbox().cloned().map_err(Refusal::Host)
     }
 
     /// The session that works on it, where one does.
@@ -198,16 +206,23 @@ impl Cell {
 
     /// Changes it: what comes of that is written down and told.
     fn change(&self, change: impl FnOnce(&mut Life, u64) -> Vec<Out>) {
+        self.change_and(change, |_| ());
+    }
+
+    /// As [`Cell::change`], and looks at it before anything else becomes of it.
+    fn change_and<T>(&self, change: impl FnOnce(&mut Life, u64) -> Vec<Out>, look: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.lock();
         let now = now_ms();
-        let out = change(&mut state.life, now);
+        let out = if state.is_left { Vec::new() } else { change(&mut state.life, now) };
         let rests = state.life.state().is_interrupted();
         let halts = state.life.halted().is_some();
         self.put(&mut state, out, now).iter().for_each(|frame| self.tell(frame));
+        let seen = look(&mut state);
         drop(state);
         if rests || halts {
             self.changed.notify_waiters();
         }
+        seen
     }
 
     /// Writes down what has become of it, and gives what is told of that.
@@ -255,7 +270,7 @@ impl Cell {
         match event {
             Event::Reminder(event) => {
                 let state = self.lock();
-                if !state.life.is_over() && self.feed.is_followed() {
+                if !state.is_left && !state.life.is_over() && self.feed.is_followed() {
                     let reminded = Reminded::of(event, &self.injections);
                     self.feed.tell(&Told::Reminder(Arc::new(reminded)), false);
                 }
@@ -267,7 +282,7 @@ impl Cell {
     /// Something was put in for it.
     pub(super) fn injected(&self, what: Data) {
         let mut state = self.lock();
-        if !state.life.is_over() {
+        if !state.is_left && !state.life.is_over() {
             self.put(&mut state, vec![Out::Change(Change::Injected(what))], now_ms());
         }
     }
@@ -288,28 +303,37 @@ impl Cell {
         let _ = inbox.durable().await;
     }
 
-    /// Its caller says something; reminders that came with it are held until they are put in.
+    /// Its caller says something; reminders that came with it are held until they are put in. What is told of it from now on:
+    /// the task as it is then, and where it still waits for its caller nothing more.
     ///
     /// # Errors
-    /// It is over, or asks nothing.
-    pub(super) fn reply(&self, message: &Message, reminders: Vec<Incoming>) -> Result<(), Refusal> {
+    /// It is over, asks nothing, or is left to the next process.
+    pub(super) fn reply(&self, message: &Message, reminders: Vec<Incoming>) -> Result<Subscription, Refusal> {
         self.is_here()?;
-        let mut refusal = None;
-        self.change(|life, now| match life.reply(message, now) {
+        // It stays so where it is left meanwhile: nobody reads what is said then.
+        let mut refusal = Some(LEFT);
+        let reply = |life: &mut Life, now| match life.reply(message, now) {
             Reply::Taken(out) => {
                 self.injections.hold(reminders);
+                refusal = None;
                 out
             }
-            Reply::Known => Vec::new(),
+            Reply::Known => {
+                refusal = None;
+                Vec::new()
+            }
             Reply::Unasked => {
                 let (task_id, state) = (self.id.clone(), life.state());
                 let over = Refusal::Over { task_id: task_id.clone(), state };
                 refusal = Some(if life.is_over() { over } else { Refusal::Busy(task_id) });
                 Vec::new()
             }
-        });
+        };
+        // What ends the streams of a task that asks on is told before this one is there.
+        let rests = |state: TaskState| state.is_terminal() || state.is_interrupted();
+        let follows = self.change_and(reply, |state| self.follow_in(state, rests));
         self.changed.notify_waiters();
-        refusal.map_or(Ok(()), Err)
+        refusal.map_or(Ok(follows), Err)
     }
 
     /// It is to stop.
@@ -344,7 +368,23 @@ impl Cell {
     }
 }
 
+/// What is refused of a task that is left to the next process.
+const LEFT: Refusal = Refusal::Host(HostError::Stopping);
+
 impl State {
+    fn new(life: Life, last: Ticket) -> State {
+        State { life, last, before_end: None, handle: None, is_left: false }
+    }
+
+    /// The task, where it stands so that nobody needs to wait for it.
+    fn rests(&mut self, so: impl Fn(TaskState) -> bool) -> Option<Result<Arc<Task>, Refusal>> {
+        if self.is_left {
+            return Some(Err(LEFT));
+        }
+        let task = self.task();
+        so(task.status.state).then_some(Ok(task))
+    }
+
     fn task(&mut self) -> Arc<Task> {
         self.before_end.clone().unwrap_or_else(|| self.life.task())
     }

@@ -38,7 +38,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Looks after a task until it is over.
 pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
     let Start { message, metadata, deadline, mut seat, created, resumed } = start;
-    let mut watch = Watch { shared: &shared, cell: &cell, is_over: false };
+    let session_id = seat.session_id().clone();
+    let mut watch = Watch { shared: &shared, cell: &cell, session_id, is_over: false };
     if let Err(error) = cell.kept().await {
         watch.is_over = true;
         shared.directory().forget(&cell);
@@ -48,16 +49,17 @@ pub(super) async fn drive(shared: Arc<Shared>, cell: Arc<Cell>, start: Start) {
     }
     // Who does not wait for it any more does not stop it.
     let _ = created.send(Ok(()));
-    shared.sessions.begin(seat.session_id(), &cell);
     let how = tokio::select! {
         biased;
         how = work(&shared, &cell, &mut seat, &message, metadata, resumed) => how,
         () = alarm(&cell, deadline) => How::Lost,
     };
-    shared.sessions.end(seat.session_id());
+    shared.sessions.end(seat.session_id(), &cell);
     match &how {
         // Nobody has cancelled it but whoever closes its session.
-        How::Ended(ended) if ended.stop != Stop::Cancelled || cell.is_halted() => {}
+        How::Ended(ended) if ended.stop != Stop::Cancelled || cell.is_halted() => seat.rests(),
+        // Its session may not have heard of that yet.
+        How::Halted => {}
         _ => seat.spoil(),
     }
     // The next task may come as soon as this one is told to be over.
@@ -81,20 +83,34 @@ async fn alarm(cell: &Cell, deadline: Option<u64>) {
 }
 
 /// Opens its session, and runs its prompts.
-async fn work(shared: &Shared, cell: &Cell, seat: &mut Seat, message: &Message, metadata: Data, resumed: bool) -> How {
-    let opened = tokio::select! {
-        biased;
-        _ = cell.halted() => return How::Halted,
-        opened = seat.open(resumed) => opened,
-    };
-    let handle = match opened {
+async fn work(
+    shared: &Shared,
+    cell: &Arc<Cell>,
+    seat: &mut Seat,
+    message: &Message,
+    metadata: Data,
+    resumed: bool,
+) -> How {
+    let handle = match opened(shared, cell, seat, resumed).await {
         Ok(handle) => handle,
-        Err(error) => return How::Gone(error),
+        Err(how) => return how,
     };
     cell.opened(&handle);
-    // What was inherited before comes back from the log.
-    let inherits = if resumed { Vec::new() } else { inherited(shared, cell, message, &metadata).await };
-    cell.put_held().await;
+    let ready = async {
+        // What was inherited before comes back from the log.
+        let inherits = if resumed { Vec::new() } else { inherited(shared, cell, message, &metadata).await };
+        cell.put_held().await;
+        inherits
+    };
+    let inherits = tokio::select! {
+        biased;
+        _ = cell.halted() => {
+            // No prompt has begun.
+            seat.rests();
+            return How::Halted;
+        }
+        inherits = ready => inherits,
+    };
     let task = cell.task();
     let first = Prompt { resumed, inherits, ..prompt(message, &task, metadata.clone()) };
     let mut came = until_halted(cell, &handle, handle.prompt(first)).await;
@@ -108,6 +124,20 @@ async fn work(shared: &Shared, cell: &Cell, seat: &mut Seat, message: &Message, 
             Err(Gone::Host(error)) => return How::Gone(error),
             Err(Gone::Stuck) => return How::Halted,
         }
+    }
+}
+
+/// Opens its session. What a session shows that had its id before is none of this task, so that one makes way first.
+async fn opened(shared: &Shared, cell: &Arc<Cell>, seat: &mut Seat, resumed: bool) -> Result<Handle, How> {
+    let opening = async {
+        seat.make_way().await;
+        shared.sessions.begin(seat.session_id(), cell);
+        seat.open(resumed).await
+    };
+    tokio::select! {
+        biased;
+        _ = cell.halted() => Err(How::Halted),
+        opened = opening => opened.map_err(How::Gone),
     }
 }
 
@@ -160,12 +190,15 @@ async fn until_halted(
 struct Watch<'a> {
     shared: &'a Arc<Shared>,
     cell: &'a Arc<Cell>,
+    /// The session that works on it.
+    session_id: Arc<str>,
     is_over: bool,
 }
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         if !self.is_over {
+            self.shared.sessions.end(&self.session_id, self.cell);
             self.cell.end_now(How::Lost, &self.shared.agent_id);
             self.shared.over(self.cell);
         }

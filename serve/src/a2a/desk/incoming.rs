@@ -10,7 +10,7 @@ use super::cell::Cell;
 use super::deadline::{self, deadline};
 use super::drive::{Start, drive};
 use super::life::How;
-use super::{Asker, Begun, Desk, Restored, say};
+use super::{Asker, Begun, Desk, Restored, say, unread};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
 use crate::a2a::context::{Seat, merged};
@@ -30,15 +30,41 @@ impl Desk {
         let message = &request.message;
         check_ids(message, asker.version)?;
         let reminders = of_message(&request).map_err(Refusal::Reminder)?;
-        if let Some(task_id) = &message.task_id {
-            match self.cell(task_id).await {
-                Ok(cell) => return reply(&cell, message, reminders).await,
-                // In 0.1 the caller gives a new task its id.
-                Err(Refusal::UnknownTask(_)) if asker.version == Version::V0_1 => {}
-                Err(refusal) => return Err(refusal),
+        let Some(task_id) = message.task_id.clone() else { return self.begin(request, reminders, asker).await };
+        match self.cell(&task_id).await {
+            Ok(cell) => reply(&cell, message, reminders).await,
+            // In 0.1 the caller gives a new task its id.
+            Err(Refusal::UnknownTask(_)) if asker.version == Version::V0_1 => {
+                self.begin_as(&task_id, request, reminders, asker).await
             }
+            Err(refusal) => Err(refusal),
         }
-        self.begin(request, reminders, asker).await
+    }
+
+    /// Begins a task with an id that its caller chose. Of several that come at once with the same one, to whatever process, one
+    /// begins it, and the others are messages for it.
+    async fn begin_as(
+        &self,
+        task_id: &str,
+        request: SendMessage,
+        reminders: Vec<Incoming>,
+        asker: Asker,
+    ) -> Result<(Arc<str>, Subscription), Refusal> {
+        let claim = self.0.journal.claim(task_id).await.map_err(unread)?;
+        // Another one may have begun it meanwhile.
+        match self.cell(task_id).await {
+            Ok(cell) => return reply(&cell, &request.message, reminders).await,
+            Err(Refusal::UnknownTask(_)) => {}
+            Err(refusal) => return Err(refusal),
+        }
+        let desk = self.clone();
+        // Who goes away meanwhile does not let go of the id before the log has the task.
+        let begins = tokio::spawn(async move {
+            let begun = desk.begin(request, reminders, asker).await;
+            drop(claim);
+            begun
+        });
+        begins.await.unwrap_or(Err(Refusal::Host(HostError::Stopping)))
     }
 
     /// Runs a task again that a process before has left in the middle.
@@ -154,8 +180,7 @@ async fn reply(
     if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != cell.context_id) {
         return Err(Refusal::OtherContext { task_id: cell.id.clone(), context_id: context_id.clone() });
     }
-    cell.reply(message, reminders)?;
-    let follows = cell.follow();
+    let follows = cell.reply(message, reminders)?;
     // An answer to a question for a permission begins no prompt that would put them in.
     cell.put_held().await;
     Ok((cell.id.clone(), follows))

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::event_log::{Settled, Ticket};
+use runtime::workers::snapshot::Lock;
 use stdlib::a2a::{ArtifactUpdate, ListTasks, Message, StatusUpdate, Task, TaskPage, Version};
 
 use crate::host::Waiting;
@@ -62,11 +63,20 @@ pub struct Restored {
     pub injected: Vec<Data>,
 }
 
+/// The right to begin a task with an id that its caller chose. Held until the task would survive the end of the process.
+#[derive(Debug)]
+pub struct Claim(pub Option<Lock>);
+
 /// Where tasks are written down. Nothing of it waits but the futures that it gives, and [`Journal::left`].
 pub trait Journal: Send + Sync {
     /// Writes down a change. Changes of one task come in their order, and nothing comes behind a terminal status. Pieces of
     /// the artifact [`ANSWER`] may come often: they are gathered before they are written.
     fn note(&self, task_id: &Arc<str>, at_ms: u64, change: &Change) -> Ticket;
+
+    /// Whether anything is kept at all, so that what is dear to write needs not be written for nobody.
+    fn keeps(&self) -> bool {
+        true
+    }
 
     /// Ready once everything up to the ticket would survive the end of the process: waited for before a caller is told that a
     /// task is there, and that it is over.
@@ -74,6 +84,11 @@ pub trait Journal: Send + Sync {
 
     /// A task that is not in memory any more, or that another process has.
     fn find(&self, task_id: &str) -> Waiting<Result<Option<Restored>, StoreError>>;
+
+    /// Waits until no other process, and nobody else here, is about to begin a task with this id.
+    fn claim(&self, _task_id: &str) -> Waiting<Result<Claim, StoreError>> {
+        Box::pin(std::future::ready(Ok(Claim(None))))
+    }
 
     /// A page of all tasks; nothing where only those in memory are known.
     fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>>;
@@ -86,15 +101,19 @@ pub trait Journal: Send + Sync {
     /// The log cannot be read or written.
     fn left(&self, resumable: bool) -> Result<Vec<Restored>, StoreError>;
 
-    /// The process is about to end, and cancels what it is at. Where tasks can be run again nothing more is written of them, so
-    /// that the next process does that.
-    fn leave(&self);
+    /// The process ends while it is at a task that is not over: whether the next one runs it again. Nothing more is written of
+    /// it then.
+    fn leave(&self, task_id: &str) -> bool;
 }
 
 /// Keeps nothing.
 pub struct Unkept;
 
 impl Journal for Unkept {
+    fn keeps(&self) -> bool {
+        false
+    }
+
     fn note(&self, _: &Arc<str>, _: u64, _: &Change) -> Ticket {
         Ticket::NONE
     }
@@ -115,5 +134,7 @@ impl Journal for Unkept {
         Ok(Vec::new())
     }
 
-    fn leave(&self) {}
+    fn leave(&self, _: &str) -> bool {
+        false
+    }
 }

@@ -15,6 +15,7 @@ use runtime::model::Usage;
 use stdlib::a2a::{Message, Status, StatusUpdate, Task, TaskState};
 
 use super::Change;
+use super::said::{push_bounded, weight_of, weight_of_parts};
 
 mod answer;
 mod asking;
@@ -78,11 +79,6 @@ pub(super) enum Out {
     /// Nothing of the task has changed but what is told beside it.
     Hint(StatusUpdate),
 }
-
-/// The most messages of a history. Beyond, the oldest are dropped, but for the one that the task began with.
-const MOST_SAID: usize = 1_000;
-/// The most bytes of a history, likewise.
-const MOST_SAID_BYTES: usize = 16 << 20;
 
 impl Life {
     /// Of a task that begins.
@@ -180,12 +176,7 @@ impl Life {
 
     /// One more message of the history.
     fn push(&mut self, message: Arc<Message>) -> Vec<Out> {
-        self.said += weight_of(&message);
-        let history = &mut Arc::make_mut(&mut self.task).history;
-        history.push(message.clone());
-        while history.len() > 2 && (history.len() > MOST_SAID || self.said > MOST_SAID_BYTES) {
-            self.said = self.said.saturating_sub(weight_of(&history.remove(1)));
-        }
+        push_bounded(&mut Arc::make_mut(&mut self.task).history, &mut self.said, message.clone());
         vec![Out::Change(Change::Said(message))]
     }
 
@@ -218,23 +209,4 @@ impl Life {
     fn of_task(&self, message: Message) -> Message {
         Message { task_id: Some(self.task.id.clone()), context_id: Some(self.task.context_id.clone()), ..message }
     }
-}
-
-/// What counts for a part beside what it holds.
-const PART: usize = 64;
-
-fn weight_of(message: &Message) -> usize {
-    weight_of_parts(&message.parts) + message.metadata.weight() + 2 * PART
-}
-
-fn weight_of_parts(parts: &[stdlib::a2a::Part]) -> usize {
-    use stdlib::a2a::Content;
-    let weight = |part: &stdlib::a2a::Part| {
-        let held = match &part.content {
-            Content::Text(text) | Content::Raw(text) | Content::Url(text) => text.len(),
-            Content::Data(data) => data.weight(),
-        };
-        PART + held + part.metadata.weight()
-    };
-    parts.iter().map(weight).sum()
 }

@@ -21,9 +21,12 @@ impl Sessions {
         self.lock().insert(session_id.clone(), cell.clone());
     }
 
-    /// It works on none.
-    pub(super) fn end(&self, session_id: &str) {
-        self.lock().remove(session_id);
+    /// It works on this one no more. Another that it works on by now stays.
+    pub(super) fn end(&self, session_id: &str, cell: &Arc<Cell>) {
+        let mut sessions = self.lock();
+        if sessions.get(session_id).is_some_and(|at_work| Arc::ptr_eq(at_work, cell)) {
+            sessions.remove(session_id);
+        }
     }
 
     fn find(&self, session_id: &str) -> Option<Arc<Cell>> {

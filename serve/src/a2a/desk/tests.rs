@@ -11,9 +11,13 @@ use crate::a2a::feed::{Next, Subscription, Told};
 use crate::host::testing::served;
 
 mod broken;
+mod chosen;
 mod contexts;
 mod course;
 mod refused;
+mod stopped;
+mod streams;
+mod stuck;
 
 const ASKER: Asker = Asker { version: Version::V1_0 };
 
@@ -73,9 +77,16 @@ fn history(task: &Task) -> Vec<String> {
 async fn told(mut follows: Subscription) -> Vec<String> {
     let mut lines = Vec::new();
     while let Some(next) = follows.next().await {
-        let Next::Told(told, is_last) = next else {
-            lines.push("lagged".to_owned());
-            continue;
+        let (told, is_last) = match next {
+            Next::Told(told, is_last) => (told, is_last),
+            Next::Lagged => {
+                lines.push("lagged".to_owned());
+                continue;
+            }
+            Next::Left => {
+                lines.push("left".to_owned());
+                continue;
+            }
         };
         let end = if is_last { " ." } else { "" };
         lines.push(match &*told {

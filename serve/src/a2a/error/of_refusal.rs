@@ -8,6 +8,7 @@ use super::Refusal;
 use super::fault::{Fault, code, shortened};
 use crate::bridge::{self, BridgeError};
 use crate::host::HostError;
+use crate::store::StoreError;
 use crate::wire::Wire;
 
 impl From<Refusal> for Fault {
@@ -110,7 +111,15 @@ fn of_host(error: &HostError) -> Fault {
         HostError::Failed(failure) => Fault::new(code::INTERNAL, failure.code.to_string(), message),
         HostError::Full(_) => Fault::new(code::SERVER, "HARN-A2A-012", message).reason("sessions_full"),
         HostError::Stopping => Fault::new(code::SERVER, "HARN-A2A-012", message).reason("stopping"),
-        HostError::Store(error) => Fault::new(code::INTERNAL, error.code(), format!("{message}; {}", error.help())),
+        HostError::Store(error) => {
+            let message = format!("{message}; {}", error.help());
+            match error {
+                StoreError::Elsewhere(_) => {
+                    Fault::new(code::UNSUPPORTED, error.code(), message).reason("open_elsewhere")
+                }
+                _ => Fault::new(code::INTERNAL, error.code(), message),
+            }
+        }
         HostError::UnknownSession(_)
         | HostError::Exists(_)
         | HostError::Busy(_)

@@ -27,7 +27,7 @@ impl Subscription {
         Subscription { shared, first: Some(first), reader }
     }
 
-    /// What comes next; nothing after the last, and after [`Next::Lagged`]. Dropping the future loses nothing.
+    /// What comes next; nothing after the last, [`Next::Lagged`] and [`Next::Left`]. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Next> {
         if let Some(first) = self.first.take() {
             return Some(Next::Told(Arc::new(Told::Frame(first)), self.reader.is_none()));
@@ -58,7 +58,7 @@ impl Subscription {
                 Some(None)
             }
             Found::Next(next) => {
-                if matches!(next, Next::Lagged | Next::Told(_, true)) {
+                if matches!(next, Next::Lagged | Next::Left | Next::Told(_, true)) {
                     self.leave();
                 }
                 Some(Some(next))

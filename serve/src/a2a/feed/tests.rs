@@ -169,6 +169,18 @@ fn a_new_beginning_takes_the_place_of_what_waits() {
 }
 
 #[test]
+fn a_task_that_is_left_ends_what_is_told_of_it_behind_all_that_was() {
+    let feed = Feed::default();
+    let mut follows = following(&feed);
+    feed.tell(&said("on"), false);
+    feed.leave();
+    assert_eq!(*told(&mut follows), said("on"));
+    assert_eq!((now(&mut follows), now(&mut follows)), (Some(Next::Left), None));
+    let mut late = following(&feed);
+    assert_eq!((now(&mut late), now(&mut late)), (Some(Next::Left), None));
+}
+
+#[test]
 fn who_does_not_take_what_is_told_lags_once_and_holds_up_nobody() {
     let feed = Feed::default();
     let (mut slow, mut quick) = (following(&feed), following(&feed));
@@ -360,7 +372,7 @@ fn read(subscription: &mut Subscription, made: &mut Made, most: usize) {
     for _ in 0..most {
         match subscription.next().now_or_never() {
             Some(Some(Next::Told(told, _))) => made.take(&told),
-            Some(Some(Next::Lagged)) => panic!("so few fit"),
+            Some(Some(Next::Lagged | Next::Left)) => panic!("so few fit"),
             Some(None) | None => return,
         }
     }
@@ -394,4 +406,21 @@ proptest! {
         }
         prop_assert_eq!(kept(&feed), (0, 0));
     }
+}
+
+#[test]
+fn what_reminders_say_is_content() {
+    use crate::a2a::injection::Injections;
+    use crate::host::ReminderEvent;
+    use runtime::reminder::{ReminderSpec, Source};
+    let feed = Feed::default();
+    let mut slow = following(&feed);
+    for n in 0..8 {
+        let body = "x".repeat(MAX_CONTENT / 4);
+        let reminder = ReminderSpec::new(body).into_reminder(format!("r{n}").into(), Source::Bridge, 0);
+        let event = ReminderEvent::Emitted { reminder: reminder.into(), provider_id: None, turn: 1 };
+        feed.tell(&Told::Reminder(Arc::new(Reminded::of(event, &Injections::default()))), false);
+    }
+    assert_eq!(kept(&feed), (4, MAX_CONTENT));
+    assert_eq!(now(&mut slow), Some(Next::Lagged));
 }

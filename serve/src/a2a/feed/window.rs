@@ -8,6 +8,7 @@ use stdlib::a2a::{Content, Frame, Part};
 
 use super::chunks::{Chunks, artifact_id};
 use super::{Next, Told};
+use crate::host::ReminderEvent;
 
 /// How many told things wait at most for one who follows; chunks of text that come one after another are one.
 pub const MAX_THINGS: usize = 1024;
@@ -36,6 +37,8 @@ pub(super) struct Window {
     behind: usize,
     /// Whether nothing more comes.
     ended: bool,
+    /// Whether that is because the server stops.
+    left: bool,
 }
 
 /// How far somebody has read: everything up to an entry, and so many bytes of that one's text.
@@ -146,6 +149,11 @@ impl Window {
         self.ended = true;
     }
 
+    /// Nothing more comes, since the server stops.
+    pub(super) fn abandon(&mut self) {
+        self.left = true;
+    }
+
     /// What comes next for one who reads.
     pub(super) fn read(&mut self, reader: &mut Reader) -> Found {
         if reader.place < self.forgotten {
@@ -153,7 +161,11 @@ impl Window {
         }
         let at = self.entries.partition_point(|entry| entry.end() <= reader.place);
         let Some(entry) = self.entries.get(at) else {
-            return if self.ended { Found::End } else { Found::Nothing };
+            return match self.ended {
+                _ if self.left => Found::Next(Next::Left),
+                true => Found::End,
+                false => Found::Nothing,
+            };
         };
         let next = match &entry.what {
             What::Whole(told, is_last) => Next::Told(told.clone(), *is_last),
@@ -242,7 +254,12 @@ fn content(told: &Told) -> usize {
             said + update.metadata.weight()
         }
         Told::Frame(Frame::Message(message)) => message.parts.iter().map(size).sum(),
-        Told::Frame(Frame::Artifact(_) | Frame::Task(_)) | Told::Reminder(_) => 0,
+        Told::Reminder(reminded) => match &reminded.event {
+            // Where it is still pending it is held by its session too, but it may be over by now.
+            ReminderEvent::Emitted { reminder, .. } => reminder.body.len(),
+            ReminderEvent::Deduped { .. } | ReminderEvent::Expired { .. } => 0,
+        },
+        Told::Frame(Frame::Artifact(_) | Frame::Task(_)) => 0,
     }
 }
 

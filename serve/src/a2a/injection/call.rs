@@ -53,7 +53,7 @@ async fn inject(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
         Err(Refusal::Queue(QueueError::Closed)) => return Err(closed(&task_id, desk).await),
         accepted => accepted?,
     };
-    if is_new && let Err(refusal) = desk.injected(&task_id, given.to_data()).await {
+    if is_new && let Err(refusal) = desk.injected(&task_id, || given.to_data()).await {
         known.undo(&given, &inbox);
         return Err(refusal);
     }

@@ -91,14 +91,24 @@ impl Frames {
                 self.event(&told, is_last, text);
             }
             Some(Next::Lagged) => {
-                self.ended = true;
                 let message = "what is told of the task was not read fast enough, so this stream ends; the task goes on, and \
                                a new subscription begins with the task as it is then";
-                let fault = Fault::new(code::SERVER, "HARN-A2A-012", message).reason("stream_too_slow");
-                event(&answer::refused(&self.id, &fault, self.version), text);
+                self.refuse(message, "stream_too_slow", text);
+            }
+            Some(Next::Left) => {
+                let message = "the server is stopping, so this stream ends; the task goes on once it is served again, and a new \
+                               subscription begins with the task as it is then";
+                self.refuse(message, "stopping", text);
             }
             None => self.ended = true,
         }
+    }
+
+    /// The stream ends before the task does.
+    fn refuse(&mut self, message: &str, reason: &'static str, text: &mut String) {
+        self.ended = true;
+        let fault = Fault::new(code::SERVER, "HARN-A2A-012", message).reason(reason);
+        event(&answer::refused(&self.id, &fault, self.version), text);
     }
 
     fn event(&mut self, told: &Arc<Told>, is_last: bool, text: &mut String) {

@@ -1,18 +1,25 @@
 //! [`Fold`]: the records of one task, in the order of the log, made into the task.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::event_log::Record;
-use stdlib::a2a::{Artifact, ArtifactUpdate, Content, Frame, Part, Status, StatusUpdate, Task, TaskState, Version};
+use stdlib::a2a::{Frame, Status, StatusUpdate, Task, TaskState, Version};
 
-use super::super::desk::{Begun, Restored};
-use super::pieces::goes_on;
+use super::super::desk::{Begun, Restored, push_bounded, weight_of};
 use super::record::{Brief, SPELLING};
 use super::{CONTENT_TOPIC, TASK_TOPIC};
+use made::Made;
+
+mod made;
 
 /// The metadata of a task of which something cannot be read: what.
 pub(super) const DAMAGED: &str = "harn.damaged";
+/// Why a record of a beginning is passed over.
+const AGAIN: &str = "the task had begun before";
+/// The most of what was put in that is kept; beyond, the oldest is dropped. More is not known of a task that runs either.
+const MOST_INJECTED: usize = 1_024;
 
 /// What the records of a task come to. What is not known is passed over; what cannot be read is named in the task's metadata, and
 /// all else of the task is there.
@@ -22,16 +29,62 @@ pub(super) struct Fold {
     pub(super) brief: Option<Brief>,
     version: Version,
     begun: Begun,
-    injected: Vec<Data>,
+    /// What was made, which the task has in the end.
+    made: Made,
+    /// The bytes of its history.
+    said: usize,
+    injected: VecDeque<Data>,
+    has_begun: bool,
+    wanted: Wanted,
     damaged: Option<String>,
 }
 
+/// What of a task is wanted.
+#[derive(Clone, Copy)]
+struct Wanted {
+    history: bool,
+    artifacts: bool,
+    injected: bool,
+}
+
+impl Wanted {
+    /// Whether a record of what the task holds is to be looked at.
+    fn has(self, word: &str) -> bool {
+        match word {
+            "message" => self.history,
+            "artifact" => self.artifacts,
+            "injected" => self.injected,
+            _ => true,
+        }
+    }
+}
+
 impl Fold {
+    /// Of all of a task.
     pub(super) fn new(task_id: &str) -> Fold {
+        Fold::of(task_id, Wanted { history: true, artifacts: true, injected: true })
+    }
+
+    /// Of a task as a list shows it. What is not wanted is not looked at.
+    pub(super) fn in_list(task_id: &str, history: bool, artifacts: bool) -> Fold {
+        Fold::of(task_id, Wanted { history, artifacts, injected: false })
+    }
+
+    fn of(task_id: &str, wanted: Wanted) -> Fold {
         let status = Status { state: TaskState::Submitted, message: None, at_ms: None };
         let (artifacts, history, metadata) = (Vec::new(), Vec::new(), Data::Nil);
-        let task = Task { id: task_id.into(), context_id: "".into(), status, artifacts, history, metadata };
-        Fold { task, brief: None, version: SPELLING, begun: Begun::default(), injected: Vec::new(), damaged: None }
+        Fold {
+            task: Task { id: task_id.into(), context_id: "".into(), status, artifacts, history, metadata },
+            brief: None,
+            version: SPELLING,
+            begun: Begun::default(),
+            made: Made::default(),
+            said: 0,
+            injected: VecDeque::new(),
+            has_begun: false,
+            wanted,
+            damaged: None,
+        }
     }
 
     /// Takes the next record.
@@ -42,13 +95,13 @@ impl Fold {
         let Some(word) = word.filter(|_| is_own) else { return };
         let read = match record.topic.as_ref() {
             TASK_TOPIC => self.life(word, payload, record.occurred_at_ms),
-            CONTENT_TOPIC => self.content(word, payload),
+            CONTENT_TOPIC if self.wanted.has(word) => self.content(word, payload),
             _ => Ok(()),
         };
         if let Err(why) = read {
             let (kind, cursor) = (&record.kind, record.cursor);
             self.damaged.get_or_insert_with(|| {
-                format!("the record `{kind}` with the cursor {cursor} of the event log is not whole: {why}")
+                format!("the record `{kind}` with the cursor {cursor} of the event log cannot be taken: {why}")
             });
         }
     }
@@ -56,7 +109,7 @@ impl Fold {
     /// The whole; nothing where it was never created.
     pub(super) fn done(self) -> Option<Restored> {
         let brief = self.brief?;
-        let mut task = self.task;
+        let mut task = Task { artifacts: self.made.done(), ..self.task };
         if let Some(damaged) = self.damaged {
             task.metadata = merged(task.metadata, &Data::dict([(DAMAGED, Data::from(damaged.as_str()))]));
         }
@@ -65,7 +118,7 @@ impl Fold {
             version: self.version,
             session_id: brief.session_id,
             begun: Begun { is_alone: brief.is_alone, ..self.begun },
-            injected: self.injected,
+            injected: self.injected.into(),
         })
     }
 
@@ -74,6 +127,9 @@ impl Fold {
             return Ok(());
         }
         let brief = Brief::read(payload)?;
+        if word == "created" && self.brief.is_some() {
+            return Err(AGAIN.to_owned());
+        }
         self.task.context_id = brief.context_id.clone();
         let state = brief.state;
         self.brief = Some(brief);
@@ -103,50 +159,34 @@ impl Fold {
 
     fn content(&mut self, word: &str, payload: &Data) -> Result<(), String> {
         match word {
+            "begun" if std::mem::replace(&mut self.has_begun, true) => return Err(AGAIN.to_owned()),
             "begun" => {
                 self.begun.metadata = payload.get("metadata").clone();
                 self.begun.deadline_ms = payload.get("deadline_ms").as_int().and_then(|ms| u64::try_from(ms).ok());
                 let Frame::Task(task) = frame(payload)? else { return Err("`frame` is no task".to_owned()) };
                 self.task = Task { id: self.task.id.clone(), ..Arc::unwrap_or_clone(task) };
+                if !self.wanted.history {
+                    self.task.history.clear();
+                }
+                self.said = self.task.history.iter().map(|message| weight_of(message)).sum();
             }
             "message" => {
                 let Frame::Message(message) = frame(payload)? else { return Err("`frame` is no message".to_owned()) };
-                self.task.history.push(message);
+                push_bounded(&mut self.task.history, &mut self.said, message);
             }
             "artifact" => {
                 let Frame::Artifact(update) = frame(payload)? else { return Err("`frame` is no artifact".to_owned()) };
-                self.artifact(update);
+                self.made.take(update);
             }
-            "injected" => self.injected.push(payload.get("value").clone()),
+            "injected" => {
+                if self.injected.len() == MOST_INJECTED {
+                    self.injected.pop_front();
+                }
+                self.injected.push_back(payload.get("value").clone());
+            }
             _ => {}
         }
         Ok(())
-    }
-
-    fn artifact(&mut self, update: ArtifactUpdate) {
-        let ArtifactUpdate { artifact, append, .. } = update;
-        let id = &artifact.artifact_id;
-        match self.task.artifacts.iter_mut().find(|known| known.artifact_id == *id) {
-            Some(known) if append => appended(Arc::make_mut(known), &artifact),
-            Some(known) => *known = artifact,
-            None => self.task.artifacts.push(artifact),
-        }
-    }
-}
-
-/// Puts the next parts behind those that are there.
-fn appended(artifact: &mut Artifact, more: &Artifact) {
-    artifact.name = more.name.clone().or(artifact.name.take());
-    artifact.description = more.description.clone().or(artifact.description.take());
-    artifact.metadata = merged(std::mem::take(&mut artifact.metadata), &more.metadata);
-    for part in &more.parts {
-        let goes_on = goes_on(artifact, part);
-        match (artifact.parts.last_mut(), &part.content) {
-            (Some(Part { content: Content::Text(text), .. }), Content::Text(piece)) if goes_on => {
-                *text = format!("{text}{piece}").into();
-            }
-            _ => artifact.parts.push(part.clone()),
-        }
     }
 }
 

@@ -63,6 +63,10 @@ impl Index {
         // What cannot be read of a task is told where it is read as a whole.
         let Ok(brief) = Brief::read(&record.payload) else { return };
         let Brief { task_id, context_id, state, process, .. } = brief;
+        if record.kind.ends_with(".created") && self.tasks.contains_key(&task_id) {
+            // The task is whose first record says so, as where it is read as a whole.
+            return;
+        }
         let process = self.one(process);
         let row = Row { context_id, state, at_ms: record.occurred_at_ms, process, cursor: record.cursor };
         if let Some(before) = self.tasks.insert(task_id.clone(), row) {

@@ -4,11 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use runtime::data::Data;
-use runtime::workers::snapshot::{Lock, SnapshotError};
+use runtime::workers::snapshot::Lock;
 use stdlib::a2a::{Message, Part, Role, Status, StatusUpdate, TaskState};
 
 use super::super::desk::Restored;
@@ -18,8 +16,6 @@ use super::{Open, StoreError, TaskStore, now_ms};
 
 /// One process at a time looks for what others have left, and holds this meanwhile.
 const LOCK: &str = "tasks";
-/// How long one waits for another that looks.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a task is over that nobody works on any more.
 enum Why {
@@ -133,14 +129,7 @@ impl TaskStore {
     }
 
     fn one_at_a_time(&self) -> Result<Lock, StoreError> {
-        let start = Instant::now();
-        loop {
-            match self.0.store.lock(LOCK) {
-                Ok(lock) => return Ok(lock),
-                Err(SnapshotError::Held(_)) if start.elapsed() < PATIENCE => sleep(Duration::from_millis(10)),
-                Err(error) => return Err(StoreError::CannotClaim(error.to_string())),
-            }
-        }
+        self.wait_for(LOCK)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use stdlib::a2a::{ListTasks, Status, Task, TaskPage};
 
-use super::fold::DAMAGED;
+use super::fold::{DAMAGED, Fold};
 use super::index::{Index, Row};
 use super::{StoreError, TaskStore};
 
@@ -33,12 +33,23 @@ impl TaskStore {
             index.refresh(self.0.store.log())?;
             wanted(&index, asked)?
         };
-        let tasks = wanted.tasks.into_iter().filter_map(|(id, row)| match self.load(&id) {
-            Ok(found) => found.map(|found| found.task),
+        let tasks = wanted.tasks.into_iter().filter_map(|(id, row)| match self.in_list(&id, asked) {
+            Ok(found) => found,
             Err(error) => Some(Arc::new(unreadable(&id, &row, &error))),
         });
         let tasks = tasks.collect();
         Ok(TaskPage { tasks, next_page_token: wanted.next, page_size: wanted.size, total_size: wanted.total })
+    }
+
+    /// A task with as much of it as is asked for: the rest is never held.
+    fn in_list(&self, task_id: &str, asked: &ListTasks) -> Result<Option<Arc<Task>>, StoreError> {
+        let newest = asked.history_length.map_or(0, |length| length as usize);
+        let fold = Fold::in_list(task_id, newest > 0, asked.include_artifacts);
+        let Some(found) = self.fold_into(fold, task_id)?.done() else { return Ok(None) };
+        let mut task = Arc::unwrap_or_clone(found.task);
+        let older = task.history.len().saturating_sub(newest);
+        task.history.drain(..older);
+        Ok(Some(Arc::new(task)))
     }
 }
 

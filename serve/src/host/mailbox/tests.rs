@@ -288,3 +288,15 @@ fn whoever_waits_is_woken_by_what_it_waits_for() {
     assert!(wakes(mailbox.next(), || mailbox.close()).is_none());
     wakes(mailbox.is_over(), || mailbox.over(crate::host::HostError::Stopping));
 }
+
+#[test]
+fn who_does_not_wait_any_more_for_what_is_handed_over_is_forgotten() {
+    let mailbox = Mailbox::new("s".into());
+    let mut cx = Context::from_waker(std::task::Waker::noop());
+    let mut stays = pin!(mailbox.hand_over());
+    assert!(stays.as_mut().poll(&mut cx).is_pending());
+    for _ in 0..100 {
+        assert!(pin!(mailbox.hand_over()).poll(&mut cx).is_pending());
+    }
+    assert!(mailbox.lock().heirs.len() <= 2, "the one who stays, and the last");
+}

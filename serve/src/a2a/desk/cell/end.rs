@@ -1,4 +1,4 @@
-//! The end of a task: written down first, told then.
+//! The end of a task: written down first, told then. One that is left to the next process has none here.
 
 use runtime::event_log::Ticket;
 use stdlib::a2a::Frame;
@@ -10,19 +10,29 @@ use crate::a2a::clock::now_ms;
 impl Cell {
     /// It is over. Nobody knows before that would survive the end of the process; a log that cannot be written holds nobody up.
     pub(in crate::a2a::desk) async fn end(&self, how: How, agent_id: &str) {
-        let (frames, last) = self.begin_end(how, agent_id);
+        let Some((frames, last)) = self.begin_end(how, agent_id) else { return };
         let _ = self.journal.settled(last).await;
         self.finish_end(&frames);
     }
 
     /// As [`Cell::end`], where nobody can wait.
     pub(in crate::a2a::desk) fn end_now(&self, how: How, agent_id: &str) {
-        let (frames, _) = self.begin_end(how, agent_id);
-        self.finish_end(&frames);
+        if let Some((frames, _)) = self.begin_end(how, agent_id) {
+            self.finish_end(&frames);
+        }
     }
 
-    fn begin_end(&self, how: How, agent_id: &str) -> (Vec<Frame>, Ticket) {
+    /// Nothing where the next process goes on with it: an end that is told would be taken back there.
+    fn begin_end(&self, how: How, agent_id: &str) -> Option<(Vec<Frame>, Ticket)> {
         let mut state = self.lock();
+        if state.is_left || state.life.is_stopped(&how) && self.journal.leave(&self.id) {
+            state.is_left = true;
+            state.handle = None;
+            self.feed.leave();
+            drop(state);
+            self.changed.notify_waiters();
+            return None;
+        }
         if !state.life.is_over() {
             state.before_end = Some(state.life.task());
         }
@@ -30,7 +40,7 @@ impl Cell {
         let now = now_ms();
         let out = state.life.end(how, agent_id, now);
         let frames = self.put(&mut state, out, now);
-        (frames, state.last)
+        Some((frames, state.last))
     }
 
     fn finish_end(&self, frames: &[Frame]) {

@@ -30,6 +30,17 @@ pub(in crate::a2a::desk) enum How {
 }
 
 impl Life {
+    /// Whether it ends so for no other reason than that the server stops, so that another process could go on with it.
+    pub(in crate::a2a::desk) fn is_stopped(&self, how: &How) -> bool {
+        let is_cut = match how {
+            How::Ended(ended) => matches!(ended.stop, Stop::Cancelled),
+            How::Gone(error) => matches!(error, HostError::Closed(_) | HostError::Stopping),
+            How::Halted | How::Lost => true,
+            How::Rejected { .. } => false,
+        };
+        is_cut && !self.is_over() && self.halt == Some(Halt::Stopping)
+    }
+
     /// It is over; nothing where it was before. `agent_id` is who rejects.
     pub(in crate::a2a::desk) fn end(&mut self, how: How, agent_id: &str, now: u64) -> Vec<Out> {
         if self.is_over() {
@@ -97,7 +108,8 @@ impl Life {
     fn of_halt(&self) -> (TaskState, Option<Message>) {
         match self.halt {
             Some(Halt::Cancelled) => (TaskState::Canceled, None),
-            None | Some(Halt::Stopping) => (TaskState::Canceled, Some(say::sentence("The server has stopped."))),
+            Some(Halt::Stopping) => (TaskState::Failed, Some(stopped())),
+            None => (TaskState::Failed, Some(say::sentence("its session was closed"))),
             Some(Halt::Deadline) => {
                 (TaskState::Failed, Some(say::failed("DEADLINE_EXCEEDED", "Deadline exceeded", None)))
             }
@@ -113,6 +125,7 @@ impl Life {
 
     fn of_error(&self, error: &HostError, agent_id: &str, now: u64) -> (TaskState, Option<Message>) {
         match error {
+            HostError::Stopping if self.halt.is_none() => (TaskState::Failed, Some(stopped())),
             HostError::Closed(_) | HostError::Stopping => self.of_halt(),
             HostError::Failed(failure) => (TaskState::Failed, Some(say::failure(failure))),
             HostError::Full(_) => {
@@ -125,6 +138,11 @@ impl Life {
             error => (TaskState::Failed, Some(say::sentence(&error.to_string()))),
         }
     }
+}
+
+/// Why a task is over that the server was at when it stopped.
+fn stopped() -> Message {
+    say::failed("SERVER_STOPPED", "the server has stopped; what it had made by then is kept", None)
 }
 
 /// A reason for a machine, such as `CAPACITY_EXCEEDED`.

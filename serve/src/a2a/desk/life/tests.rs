@@ -3,6 +3,7 @@
 use stdlib::a2a::{Content, Part, Role};
 use tokio::sync::oneshot;
 
+use super::super::said::{MOST_SAID, MOST_SAID_BYTES};
 use super::*;
 use crate::host::{Ended, Event, Made, PermissionQuestion, Stop, Verdict};
 use runtime::message::ToolCall;
@@ -156,7 +157,7 @@ fn what_came_first_decides_between_an_end_and_a_halt() {
     assert_eq!(end(&[Halt::Deadline], Stop::Cancelled), TaskState::Failed);
     assert_eq!(end(&[Halt::Cancelled, Halt::Deadline], Stop::Cancelled), TaskState::Canceled);
     assert_eq!(end(&[Halt::Deadline, Halt::Cancelled], Stop::Cancelled), TaskState::Failed);
-    assert_eq!(end(&[], Stop::Cancelled), TaskState::Canceled, "its session was closed");
+    assert_eq!(end(&[], Stop::Cancelled), TaskState::Failed, "its session was closed");
 }
 
 #[test]
@@ -305,5 +306,23 @@ fn a_session_that_cannot_be_had_ends_its_task() {
         end(crate::host::HostError::Broken { id: "s".into(), why: "a fault of the runtime: boom".into() });
     assert_eq!(state, TaskState::Failed);
     assert!(why.contains("boom"), "{why}");
-    assert_eq!(end(crate::host::HostError::Stopping).0, TaskState::Canceled);
+    let (state, why) = end(crate::host::HostError::Stopping);
+    assert_eq!((state, &*why), (TaskState::Failed, "the server has stopped; what it had made by then is kept"));
+}
+
+#[test]
+fn only_what_a_stop_of_the_server_cuts_off_may_go_on_elsewhere() {
+    for (halt, cut) in
+        [(Halt::Stopping, true), (Halt::Cancelled, false), (Halt::Deadline, false), (Halt::TooMuch, false)]
+    {
+        let mut life = life();
+        life.halt(halt);
+        life.halt(Halt::Stopping);
+        assert_eq!(life.is_stopped(&How::Halted), cut, "{halt:?}");
+        assert_eq!(life.is_stopped(&ended(Stop::Cancelled)), cut, "{halt:?}");
+        assert!(!life.is_stopped(&ended(Stop::Done)), "{halt:?}");
+        life.end(How::Halted, "a", 2);
+        assert!(!life.is_stopped(&How::Halted), "it is over");
+    }
+    assert!(!life().is_stopped(&How::Halted), "nobody has told it to stop");
 }

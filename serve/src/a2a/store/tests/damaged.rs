@@ -26,7 +26,8 @@ fn what_is_not_known_is_passed_over_and_what_is_not_whole_is_named() {
         ("a2a.task.status", brief(r#""state":"working","frame":{"task":{}}"#), Some("`frame")),
         ("a2a.content.message", r#"{"frame":{"message":{"role":"ROLE_USER"}}}"#.to_owned(), Some("`frame.message")),
         ("a2a.content.artifact", r#"{"frame":{"statusUpdate":7}}"#.to_owned(), Some("`frame.statusUpdate`")),
-        ("a2a.content.begun", r#"{"frame":[]}"#.to_owned(), Some("`frame`")),
+        ("a2a.content.begun", r#"{"frame":[]}"#.to_owned(), Some("had begun before")),
+        ("a2a.task.created", brief(r#""state":"failed""#), Some("had begun before")),
     ] {
         let folder = Folder::new();
         let mut worker = Worker::new(folder.store());
@@ -67,4 +68,19 @@ fn a_task_that_is_damaged_and_was_left_in_the_middle_is_over_all_the_same() {
         assert_eq!(task.status.state, TaskState::Failed, "{kind} {json}");
         assert!(task.metadata.get(fold::DAMAGED).as_str().is_some());
     }
+}
+
+#[test]
+fn who_begins_a_task_first_has_it() {
+    let folder = Folder::new();
+    let (mut first, mut second) = (Worker::new(folder.store()), Worker::new(folder.store()));
+    let mut task = first.begin("x", "c", Begun::default());
+    second.begin("x", "of another", Begun::default());
+    let page = folder.store().page(&ListTasks { context_id: Some("c".into()), ..ListTasks::default() }).unwrap();
+    assert_eq!(page.tasks.len(), 1);
+    first.status(&mut task, TaskState::Completed, None, Data::Nil);
+    let found = folder.store().load("x").unwrap().unwrap();
+    assert_eq!((&found.task.history, &found.task.context_id), (&task.history, &task.context_id));
+    assert_eq!((found.session_id.as_deref(), found.task.status.state), (Some("sess_c"), TaskState::Completed));
+    assert!(found.task.metadata.get(fold::DAMAGED).as_str().is_some());
 }

@@ -106,16 +106,19 @@ fn a_process_that_ends_in_good_order_leaves_its_tasks_to_the_next_where_they_may
         first.store.left(resumable).unwrap();
         let mut cancelled = first.begin(TASK, "c", Begun::default());
         let mut done = first.begin("done", "c", Begun::default());
-        first.store.leave();
+        let mut failed = first.begin("failed", "c", Begun::default());
+        assert_eq!(first.store.leave(TASK), resumable);
         first.status(&mut done, TaskState::Completed, None, Data::Nil);
+        first.status(&mut failed, TaskState::Failed, None, Data::Nil);
         first.status(&mut cancelled, TaskState::Canceled, None, Data::Nil);
+        assert!(!first.store.leave("done"), "it is over");
         drop(first);
         let next = folder.store();
         let again: Vec<_> = next.left(resumable).unwrap().into_iter().map(|again| again.task.id.clone()).collect();
         let wanted: &[Arc<str>] = if resumable { &[TASK.into()] } else { &[] };
         assert_eq!(again, wanted);
         let state = |id: &str| next.load(id).unwrap().unwrap().task.status.state;
-        assert_eq!(state("done"), TaskState::Completed);
+        assert_eq!((state("done"), state("failed")), (TaskState::Completed, TaskState::Failed));
         assert_eq!(state(TASK), if resumable { TaskState::Submitted } else { TaskState::Canceled });
     }
 }

@@ -88,3 +88,35 @@ fn what_was_deleted_from_the_log_is_in_no_list() {
 fn rusqlite_of(folder: &Folder) -> rusqlite::Connection {
     rusqlite::Connection::open(folder.0.join("events.db")).unwrap()
 }
+
+#[test]
+fn a_list_holds_no_more_of_a_task_than_is_asked_for() {
+    let folder = Folder::new();
+    let task = Worker::new(folder.store()).work();
+    let store = folder.store();
+    let listed = |asked: &ListTasks| {
+        let [listed] = store.page(asked).unwrap().tasks.try_into().unwrap();
+        assert_eq!((&listed.status, &listed.metadata), (&task.status, &task.metadata));
+        Task::clone(&listed)
+    };
+    let short = listed(&ListTasks::default());
+    assert_eq!((short.history, short.artifacts), (Vec::new(), Vec::new()));
+    let made = listed(&ListTasks { include_artifacts: true, history_length: Some(0), ..ListTasks::default() });
+    assert_eq!((made.history, &made.artifacts), (Vec::new(), &task.artifacts));
+    let said = listed(&ListTasks { history_length: Some(2), ..ListTasks::default() });
+    assert_eq!((&said.history[..], said.artifacts), (&task.history[task.history.len() - 2..], Vec::new()));
+    let all = listed(&ListTasks { include_artifacts: true, history_length: Some(u32::MAX), ..ListTasks::default() });
+    assert_eq!(all, task);
+}
+
+#[tokio::test]
+async fn one_list_is_read_at_a_time() {
+    let folder = Folder::new();
+    let store = folder.store();
+    let another = store.0.lists.clone().acquire_owned().await.unwrap();
+    let mut page = store.list(&ListTasks::default()).unwrap();
+    let soon = std::time::Duration::from_millis(50);
+    assert!(tokio::time::timeout(soon, &mut page).await.is_err());
+    drop(another);
+    assert_eq!(page.await.unwrap().tasks, Vec::new());
+}

@@ -70,3 +70,71 @@ fn nothing_is_written_of_a_task_behind_its_end() {
     assert_eq!(records(&worker.store).len(), count);
     assert!(worker.store.open().is_empty());
 }
+
+#[test]
+fn as_much_comes_back_of_what_was_said_and_put_in_as_is_kept_of_a_task_that_runs() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    let task = worker.begin(TASK, "c", Begun::default());
+    for n in 0..1_500 {
+        let message = Message::new(Role::Agent, format!("a{n}"), vec![Part::text(format!("{n}"))]);
+        worker.store.note(&task.id, 2_000, &Change::Said(message.into()));
+        worker.store.note(&task.id, 2_000, &Change::Injected(n.into()));
+    }
+    let restored = worker.store.load(TASK).unwrap().unwrap();
+    let history: Vec<_> = restored.task.history.iter().map(|message| message.text()).collect();
+    assert_eq!((history.len(), &*history[0], &*history[1], &*history[999]), (1_000, "do it", "501", "1499"));
+    assert_eq!((restored.injected.len(), restored.injected.last()), (1_024, Some(&1_499.into())));
+    let large = Message::new(Role::Agent, "l", vec![Part::text("x".repeat(1 << 20))]);
+    for _ in 0..20 {
+        worker.store.note(&task.id, 3_000, &Change::Said(large.clone().into()));
+    }
+    let history = worker.store.load(TASK).unwrap().unwrap().task.history.clone();
+    assert_eq!((history.len(), history[0].text().as_str()), (16, "do it"));
+}
+
+#[test]
+fn a_long_answer_is_read_in_one_go() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    let task = worker.begin(TASK, "c", Begun::default());
+    let piece = "x".repeat(8 << 10);
+    let note = |parts, append| {
+        let (task_id, context_id) = (task.id.clone(), task.context_id.clone());
+        let artifact = Arc::new(artifact(ANSWER, parts));
+        let (last_chunk, index, metadata) = (false, None, Data::Nil);
+        let update = ArtifactUpdate { task_id, context_id, artifact, append, last_chunk, index, metadata };
+        worker.store.note(&task.id, 2_000, &Change::Artifact(update));
+    };
+    for n in 0..4_000 {
+        note(vec![Part::text(&*piece)], n > 0);
+    }
+    note(vec![Part::data(Data::from(7))], true);
+    note(vec![Part::text("a")], true);
+    note(vec![Part::text("b")], true);
+    worker.store.note(&task.id, 2_000, &Change::Injected(Data::Nil));
+    let all = records(&worker.store);
+    let start = std::time::Instant::now();
+    let mut fold = Fold::new(TASK);
+    all.iter().for_each(|record| fold.take(record));
+    let task = fold.done().unwrap().task;
+    // Where each piece copies all that is before it, it takes half a minute.
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    let parts = &task.artifacts[0].parts;
+    assert_eq!((parts.len(), &parts[1..]), (3, &[Part::data(Data::from(7)), Part::text("ab")][..]));
+    assert_eq!(stdlib::a2a::model::text_of(&parts[..1]).len(), 4_000 * piece.len());
+}
+
+#[test]
+fn an_id_that_a_caller_chooses_is_claimed_by_one() {
+    let folder = Folder::new();
+    let (one, other) = (folder.store(), folder.store());
+    let id = "ä?*/../.";
+    let claim = one.claimed(id).unwrap();
+    let free = other.claimed("another").unwrap();
+    let waits = std::thread::spawn(move || other.claimed(id).map(drop));
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!(!waits.is_finished());
+    drop((claim, free));
+    waits.join().unwrap().unwrap();
+}

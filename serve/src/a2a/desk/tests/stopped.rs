@@ -1,0 +1,102 @@
+//! What becomes of tasks when the server stops, and what those who wait for them are told.
+
+use runtime::event_log::{SqliteLog, SqliteOptions};
+
+use super::*;
+use crate::host::HostError;
+use crate::host::testing::front;
+
+/// Its end takes a while.
+const SLOW: &str = "pipeline default(task, context) {\n\
+                    if context.resumed { return \"again\" }\n\
+                    try { sleep(60000) } finally { sleep(300) }\n}";
+
+/// Serves a script with a log in a folder of its own, which the test takes away.
+fn kept(folder: &std::path::Path, text: &str) -> Desk {
+    std::fs::create_dir_all(folder).unwrap();
+    let log = SqliteLog::open(folder.join("events.db"), &SqliteOptions::default()).unwrap();
+    Desk::open(served("test.harn", text, 2, Some(log)), Settings::default()).unwrap_or_else(|found| panic!("{found:?}"))
+}
+
+fn folder() -> std::path::PathBuf {
+    std::env::temp_dir().join(format!("harn-stopped-{}", uuid::Uuid::new_v4()))
+}
+
+/// A task that runs.
+async fn at_work(desk: &Desk, text: &str) -> (Arc<str>, Subscription) {
+    at_work_on(desk, request(message(text))).await
+}
+
+async fn at_work_on(desk: &Desk, request: SendMessage) -> (Arc<str>, Subscription) {
+    let (id, follows) = desk.send(request, ASKER).await.unwrap();
+    while desk.task(&id).await.unwrap().status.state != TaskState::Working {
+        tokio::task::yield_now().await;
+    }
+    // It is in its `try`.
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    (id, follows)
+}
+
+#[test]
+fn what_the_next_process_runs_again_has_no_end_here() {
+    let (folder, text) = (folder(), format!("@resumable\n{SLOW}"));
+    front(async {
+        let desk = kept(&folder, &text);
+        let (id, follows) = at_work(&desk, "go").await;
+        let (waiting, waited) = (desk.clone(), id.clone());
+        let waits = tokio::spawn(async move { waiting.settled(&waited).await });
+        tokio::task::yield_now().await;
+        desk.stop().await;
+        let stopping = Some(Refusal::Host(HostError::Stopping));
+        assert_eq!(told(follows).await, ["task submitted", "working", "left"]);
+        assert_eq!(waits.await.unwrap().err(), stopping);
+        is(&desk.task(&id).await.unwrap(), TaskState::Working);
+        let task = desk.task(&id).await.unwrap();
+        // Whoever comes later waits for nothing either.
+        assert_eq!(told(desk.follow(&id).await.unwrap()).await, ["task working", "left"]);
+        assert_eq!(desk.cancel(&id).await.err(), stopping);
+        assert_eq!(desk.inbox(&id).await.err(), stopping);
+        assert_eq!(desk.send(request(to(&task, "more")), ASKER).await.err(), stopping);
+    });
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
+fn what_has_another_end_while_the_server_stops_keeps_it() {
+    let (folder, text) = (folder(), format!("@resumable\n{SLOW}"));
+    front(async {
+        let desk = kept(&folder, &text);
+        let (cancelled, _) = at_work(&desk, "go").await;
+        let metadata = Data::dict([("deadline", Data::from(crate::a2a::clock::now_ms() + 50))]);
+        let (failed, _) = at_work_on(&desk, SendMessage { metadata, ..request(message("go")) }).await;
+        let (cancels, id) = (desk.clone(), cancelled.clone());
+        let cancels = tokio::spawn(async move { cancels.cancel(&id).await });
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        desk.stop().await;
+        is(&cancels.await.unwrap().unwrap(), TaskState::Canceled);
+        is(&desk.task(&failed).await.unwrap(), TaskState::Failed);
+        drop(desk);
+        let log = SqliteLog::open(folder.join("events.db"), &SqliteOptions::default()).unwrap();
+        let store = crate::a2a::store::TaskStore::new(log).unwrap();
+        for (id, state) in [(cancelled, TaskState::Canceled), (failed, TaskState::Failed)] {
+            is(&store.load(&id).unwrap().unwrap().task, state);
+        }
+    });
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
+fn what_nobody_runs_again_has_failed_by_a_stop() {
+    let folder = folder();
+    front(async {
+        // Without a log there is nobody whom it could be left to.
+        for desk in [kept(&folder, SLOW), self::desk(&format!("@resumable\n{SLOW}"))] {
+            let (id, follows) = at_work(&desk, "go").await;
+            desk.stop().await;
+            let end = "failed the server has stopped; what it had made by then is kept{\"code\":\"SERVER_STOPPED\"} .";
+            assert_eq!(told(follows).await, ["task submitted", "working", end]);
+            is(&desk.settled(&id).await.unwrap(), TaskState::Failed);
+        }
+    });
+    let _ = std::fs::remove_dir_all(folder);
+}
