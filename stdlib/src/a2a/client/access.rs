@@ -86,7 +86,7 @@ pub(super) fn has(headers: &[(String, String)], name: &str) -> bool {
 /// A URL that a peer can have.
 pub(super) fn address(written: &str) -> Result<Url, PeerError> {
     let wrong = |why: String| {
-        PeerError::new(ErrorKind::Address, format!("`{written}` is no address of an agent: {why}"))
+        PeerError::new(ErrorKind::Address, format!("`{}` is no address of an agent: {why}", shown(written)))
             .help("write the whole URL: `https://agent.example.com`")
     };
     let url = Url::parse(written).map_err(|e| wrong(e.to_string()))?;

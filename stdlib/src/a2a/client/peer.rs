@@ -169,7 +169,7 @@ impl Peer {
     /// An error that the peer answered with.
     pub(super) fn answered(&self, error: &Data) -> PeerError {
         let (code, said) = (error.get("code").as_int(), error.get("message").as_str().unwrap_or("it did not say why"));
-        let said = self.access.redact(&clipped(said, 2_000));
+        let said = clipped(&self.access.redact(said), 2_000);
         let message = format!("{} refuses: {said} ({})", self.shown(), code.unwrap_or_default());
         let data = error.get("data");
         // 1.0 has a list of details there, the versions before it what they like.
@@ -249,7 +249,7 @@ pub(super) fn refused(access: &Access, status: u16, location: Option<String>, wh
 pub(super) fn excerpt(access: &Access, body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(4 * EXCERPT)]);
     let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
-    if text.is_empty() { "nothing".to_owned() } else { access.redact(&clipped(&text, EXCERPT)) }
+    if text.is_empty() { "nothing".to_owned() } else { clipped(&access.redact(&text), EXCERPT) }
 }
 
 fn clipped(text: &str, most: usize) -> String {
