@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 mod convert;
 mod json;
+mod keys;
 
 pub use json::DataError;
 

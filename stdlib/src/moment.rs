@@ -13,7 +13,27 @@ pub fn rfc3339(ms: u64) -> String {
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", rest % 1000)
+    let mut text = String::with_capacity("1970-01-01T00:00:00.000Z".len());
+    let parts = [(4, year), (2, month), (2, day), (2, hour), (2, minute), (2, second), (3, rest % 1000)];
+    for ((width, number), behind) in parts.into_iter().zip("--T::.Z".chars()) {
+        push_digits(&mut text, width, number);
+        text.push(behind);
+    }
+    text
+}
+
+/// A number with at least `width` digits.
+fn push_digits(text: &mut String, width: u32, number: u64) {
+    let most = 10_u64.pow(width);
+    if number >= most {
+        text.push_str(&number.to_string());
+        return;
+    }
+    let mut unit = most / 10;
+    while unit > 0 {
+        text.push(char::from(b'0' + u8::try_from(number / unit % 10).unwrap_or_default()));
+        unit /= 10;
+    }
 }
 
 /// A moment as RFC 3339 writes it, in milliseconds since 1970-01-01 UTC: any offset, any number of digits behind the point (those

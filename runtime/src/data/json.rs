@@ -7,7 +7,7 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Data, Entries};
+use super::{Data, Entries, keys};
 
 /// Why a text is not JSON that we take.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -195,10 +195,33 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Data, A::Error> {
         let mut entries = Entries::new();
-        while let Some((key, value)) = map.next_entry::<String, Data>()? {
-            entries.insert(Arc::from(key), value);
+        while let Some(Key(key)) = map.next_key()? {
+            entries.insert(key, map.next_value()?);
         }
         Ok(Data::from(entries))
+    }
+}
+
+/// A key of a dict.
+struct Key(Arc<str>);
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+        deserializer.deserialize_str(KeyReader)
+    }
+}
+
+struct KeyReader;
+
+impl Visitor<'_> for KeyReader {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
+        Ok(Key(keys::shared(text)))
     }
 }
 

@@ -61,7 +61,7 @@ impl ReminderSpec {
     }
 
     /// Reads the fields that a spec has and leaves all others to the caller.
-    pub(super) fn from_known(entries: &Entries) -> Result<ReminderSpec, ReminderError> {
+    pub(super) fn from_known(entries: &impl Fields) -> Result<ReminderSpec, ReminderError> {
         Ok(ReminderSpec {
             body: body(entries)?,
             tags: tags(entries)?,
@@ -99,8 +99,20 @@ impl ReminderSpec {
     }
 }
 
-fn present<'a>(entries: &'a Entries, field: &str) -> Option<&'a Data> {
-    entries.get(field).filter(|value| !value.is_nil())
+/// Values by the names of a spec's fields.
+pub(super) trait Fields {
+    /// What is given for a field; it may be nil.
+    fn field(&self, name: &str) -> Option<&Data>;
+}
+
+impl Fields for Entries {
+    fn field(&self, name: &str) -> Option<&Data> {
+        self.get(name)
+    }
+}
+
+fn present<'a>(entries: &'a impl Fields, field: &str) -> Option<&'a Data> {
+    entries.field(field).filter(|value| !value.is_nil())
 }
 
 fn shape(field: &str, message: impl Into<String>) -> ReminderError {
@@ -111,7 +123,7 @@ fn wrong_type(field: &str, expected: &str, got: &Data) -> ReminderError {
     shape(field, format!("`{field}` of a reminder must be {expected}, got {}", got.type_name()))
 }
 
-fn body(entries: &Entries) -> Result<Arc<str>, ReminderError> {
+fn body(entries: &impl Fields) -> Result<Arc<str>, ReminderError> {
     match present(entries, "body") {
         None => Err(shape("body", "a reminder needs a `body`").help("write {body: \"what the model should know\"}")),
         Some(Data::Str(text)) if text.trim().is_empty() => Err(shape("body", "the `body` of a reminder is empty")
@@ -127,20 +139,20 @@ fn body(entries: &Entries) -> Result<Arc<str>, ReminderError> {
     }
 }
 
-fn tags(entries: &Entries) -> Result<Vec<Arc<str>>, ReminderError> {
+fn tags(entries: &impl Fields) -> Result<Vec<Arc<str>>, ReminderError> {
     let Some(value) = present(entries, "tags") else { return Ok(Vec::new()) };
     let Some(items) = value.as_list() else {
         return Err(wrong_type("tags", "a list of strings", value).help("write tags: [\"…\"]"));
     };
     let mut tags: Vec<Arc<str>> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
-        let field = format!("tags.{index}");
+        let field = || format!("tags.{index}");
         let Some(text) = item.as_str() else {
             let message = format!("a tag of a reminder must be a string, got {}", item.type_name());
-            return Err(shape(&field, message).help("write tags: [\"…\"]"));
+            return Err(shape(&field(), message).help("write tags: [\"…\"]"));
         };
         match text.trim() {
-            "" => return Err(shape(&field, "a tag of a reminder is empty").help("name it, or leave it out")),
+            "" => return Err(shape(&field(), "a tag of a reminder is empty").help("name it, or leave it out")),
             tag if tags.iter().any(|known| known.as_ref() == tag) => {}
             _ if tags.len() == MAX_TAGS => {
                 return Err(
@@ -149,7 +161,7 @@ fn tags(entries: &Entries) -> Result<Vec<Arc<str>>, ReminderError> {
             }
             tag => match fault_of_name(tag, MAX_TAG) {
                 Some(fault) => {
-                    return Err(shape(&field, format!("a tag of a reminder {fault}")).help("a short word is enough"));
+                    return Err(shape(&field(), format!("a tag of a reminder {fault}")).help("a short word is enough"));
                 }
                 None => tags.push(tag.into()),
             },
@@ -158,7 +170,7 @@ fn tags(entries: &Entries) -> Result<Vec<Arc<str>>, ReminderError> {
     Ok(tags)
 }
 
-fn dedupe_key(entries: &Entries) -> Result<Option<Arc<str>>, ReminderError> {
+fn dedupe_key(entries: &impl Fields) -> Result<Option<Arc<str>>, ReminderError> {
     match present(entries, "dedupe_key") {
         None => Ok(None),
         Some(Data::Str(text)) => match text.trim() {
@@ -176,7 +188,7 @@ fn dedupe_key(entries: &Entries) -> Result<Option<Arc<str>>, ReminderError> {
     }
 }
 
-fn ttl_turns(entries: &Entries) -> Result<Option<u32>, ReminderError> {
+fn ttl_turns(entries: &impl Fields) -> Result<Option<u32>, ReminderError> {
     let Some(value) = present(entries, "ttl_turns") else { return Ok(None) };
     let Data::Int(turns) = value else {
         let help = "write ttl_turns: 3, or leave it out for a reminder that stays until it is cleared";
@@ -190,7 +202,7 @@ fn ttl_turns(entries: &Entries) -> Result<Option<u32>, ReminderError> {
     Err(shape("ttl_turns", message).help("leave it out for a reminder that stays until it is cleared"))
 }
 
-fn flag(entries: &Entries, field: &str) -> Result<bool, ReminderError> {
+fn flag(entries: &impl Fields, field: &str) -> Result<bool, ReminderError> {
     match present(entries, field) {
         None => Ok(false),
         Some(Data::Bool(value)) => Ok(*value),
@@ -199,7 +211,7 @@ fn flag(entries: &Entries, field: &str) -> Result<bool, ReminderError> {
 }
 
 fn word<T: FromStr<Err = UnknownWord>>(
-    entries: &Entries,
+    entries: &impl Fields,
     field: &str,
     code: ReminderCode,
 ) -> Result<Option<T>, ReminderError> {

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
+use crate::data::Data;
 use crate::message::{Message, Role};
 use crate::reminder::misnomer::unknown_key;
+use crate::reminder::spec::Fields;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
 use super::Mode;
@@ -32,24 +33,44 @@ pub struct MessagePayload {
     pub meta: Data,
 }
 
-const OTHER_KEYS: &[&str] = &["mode", "_meta", "session_id"];
-
 impl RemindPayload {
+    /// The keys, in snake_case.
+    const KEYS: &'static [&'static str] = &[
+        "body",
+        "tags",
+        "dedupe_key",
+        "ttl_turns",
+        "preserve_on_compact",
+        "propagate",
+        "role_hint",
+        "mode",
+        "_meta",
+        "session_id",
+    ];
+
     /// Whether a key is one of the parameters, in either case.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
-        let snake = snake(key);
-        ReminderSpec::KEYS.iter().chain(OTHER_KEYS).any(|known| *known == snake)
+        name_of(key, Self::KEYS).is_some()
     }
 
     /// Reads the parameters. What they do not say, `_meta.harn.reminder` may. An unknown key is 001, a bad `propagate` 005,
     /// all else 002.
     pub fn from_data(params: &Data) -> Result<RemindPayload, ReminderError> {
-        let known: Vec<&str> = ReminderSpec::KEYS.iter().chain(OTHER_KEYS).copied().collect();
-        let mut given = Given::read(params, &known, "a bridge reminder is an object with a `body`")?;
+        Self::from_given(Given::of(params, Self::KEYS, "a bridge reminder is an object with a `body`")?)
+    }
+
+    /// The same from pairs, for a wire whose reminders have other keys beside these.
+    pub fn from_pairs<'d>(
+        pairs: impl IntoIterator<Item = (&'d str, Cow<'d, Data>)>,
+    ) -> Result<RemindPayload, ReminderError> {
+        Self::from_given(Given::read(pairs, Self::KEYS)?)
+    }
+
+    fn from_given(mut given: Given<'_>) -> Result<RemindPayload, ReminderError> {
         given.add_hints()?;
         let read = || -> Result<_, ReminderError> {
-            Ok((ReminderSpec::from_known(&given.entries).map_err(as_bridge)?, mode(&given.entries)?))
+            Ok((ReminderSpec::from_known(&given).map_err(as_bridge)?, mode(&given)?))
         };
         let (spec, mode) = read().map_err(|error| given.as_written(error))?;
         Ok(RemindPayload { spec, mode, meta: given.meta()? })
@@ -61,7 +82,7 @@ impl MessagePayload {
 
     /// Reads the parameters: `content` (or `text`), `mode?`, `_meta?`. An unknown key is 001, all else 002.
     pub fn from_data(params: &Data) -> Result<MessagePayload, ReminderError> {
-        let given = Given::read(params, Self::KEYS, "an injected message is an object with `content`")?;
+        let given = Given::of(params, Self::KEYS, "an injected message is an object with `content`")?;
         let (content, text) = (given.get("content"), given.get("text"));
         if !content.is_nil() && !text.is_nil() {
             let error = ReminderError::new(ReminderCode::Bridge, "text", "`text` is given beside `content`");
@@ -83,49 +104,66 @@ impl MessagePayload {
             ));
         }
         debug_assert_eq!(message.role, Role::User);
-        Ok(MessagePayload { message: Arc::new(message), mode: mode(&given.entries)?, meta: given.meta()? })
+        Ok(MessagePayload { message: Arc::new(message), mode: mode(&given)?, meta: given.meta()? })
     }
 }
 
 /// Parameters by their names in snake_case, with how each was written.
-struct Given {
-    entries: Entries,
-    written: Vec<(Arc<str>, String)>,
+struct Given<'d>(Vec<Field<'d>>);
+
+struct Field<'d> {
+    name: &'static str,
+    written: Cow<'d, str>,
+    value: Cow<'d, Data>,
 }
 
-impl Given {
-    fn read(params: &Data, known: &[&str], shape: &str) -> Result<Given, ReminderError> {
+impl Fields for Given<'_> {
+    fn field(&self, name: &str) -> Option<&Data> {
+        self.0.iter().find(|field| field.name == name).map(|field| &*field.value)
+    }
+}
+
+impl<'d> Given<'d> {
+    fn of(params: &'d Data, known: &'static [&'static str], shape: &str) -> Result<Given<'d>, ReminderError> {
         let Some(given) = params.as_dict() else {
             let message = format!("{shape}, got {}", params.type_name());
             return Err(
                 ReminderError::new(ReminderCode::Bridge, "", message).help("push {body: \"…\", mode: \"finish_step\"}")
             );
         };
-        let (mut entries, mut written) = (Entries::new(), Vec::with_capacity(given.len()));
-        for (key, value) in given {
-            let snake = snake(key);
-            if !known.iter().any(|name| *name == snake) {
-                let error = unknown_key(ReminderCode::Shape, &snake, known);
+        Given::read(given.iter().map(|(key, value)| (&**key, Cow::Borrowed(value))), known)
+    }
+
+    fn read(
+        pairs: impl IntoIterator<Item = (&'d str, Cow<'d, Data>)>,
+        known: &'static [&'static str],
+    ) -> Result<Given<'d>, ReminderError> {
+        let mut given = Given(Vec::with_capacity(known.len()));
+        for (key, value) in pairs {
+            let Some(name) = name_of(key, known) else {
+                let error = unknown_key(ReminderCode::Shape, &snake(key), known);
                 let message = format!("unknown reminder option `{key}`");
-                return Err(ReminderError { field: key.to_string(), message, ..error });
-            }
-            let name: Arc<str> = snake.into();
-            if entries.insert(name.clone(), value.clone()).is_some() {
+                return Err(ReminderError { field: key.to_owned(), message, ..error });
+            };
+            if given.field(name).is_some() {
                 let message = format!("`{name}` is given twice, in snake_case and in camelCase");
-                return Err(ReminderError::new(ReminderCode::Bridge, key.as_ref(), message).help("give it once"));
+                return Err(ReminderError::new(ReminderCode::Bridge, key, message).help("give it once"));
             }
-            written.push((name, key.to_string()));
+            given.0.push(Field { name, written: Cow::Borrowed(key), value });
         }
-        Ok(Given { entries, written })
+        Ok(given)
     }
 
     fn get(&self, name: &str) -> &Data {
-        self.entries.get(name).unwrap_or(&Data::Nil)
+        self.field(name).unwrap_or(&Data::Nil)
     }
 
     /// Takes from `_meta.harn.reminder` what the parameters leave open. Keys that no reminder has are the host's own.
     fn add_hints(&mut self) -> Result<(), ReminderError> {
         const PLACE: &str = "_meta.harn.reminder";
+        if self.get("_meta").is_nil() {
+            return Ok(());
+        }
         let hints = self.get("_meta").at("harn.reminder").clone();
         let Some(hints) = hints.as_dict() else {
             if hints.is_nil() {
@@ -135,14 +173,11 @@ impl Given {
             return Err(ReminderError::new(ReminderCode::Bridge, PLACE, message));
         };
         for (key, value) in hints {
-            let name = snake(key);
-            let is_known = name == "mode" || ReminderSpec::KEYS.iter().any(|known| *known == name);
-            if is_known && !value.is_nil() && self.get(&name).is_nil() {
-                let name: Arc<str> = name.into();
-                self.written.retain(|(known, _)| *known != name);
-                self.written.push((name.clone(), format!("{PLACE}.{key}")));
-                self.entries.insert(name, value.clone());
-            }
+            let name = name_of(key, RemindPayload::KEYS).filter(|name| !matches!(*name, "_meta" | "session_id"));
+            let Some(name) = name.filter(|name| !value.is_nil() && self.get(name).is_nil()) else { continue };
+            self.0.retain(|known| known.name != name);
+            let written = Cow::Owned(format!("{PLACE}.{key}"));
+            self.0.push(Field { name, written, value: Cow::Owned(value.clone()) });
         }
         Ok(())
     }
@@ -150,13 +185,15 @@ impl Given {
     /// An error in the words of whoever wrote the parameters.
     fn as_written(&self, mut error: ReminderError) -> ReminderError {
         let (root, rest) = error.field.split_once('.').map_or((&*error.field, None), |(root, rest)| (root, Some(rest)));
-        let Some((name, path)) = self.written.iter().find(|(name, _)| **name == *root) else { return error };
+        let Some(Field { name, written: path, .. }) = self.0.iter().find(|field| field.name == root) else {
+            return error;
+        };
         let leaf = path.rsplit('.').next().unwrap_or(path);
-        if leaf != name.as_ref() {
-            error.message = error.message.replace(name.as_ref(), leaf);
-            error.help = error.help.map(|help| help.replace(name.as_ref(), leaf));
+        if leaf != *name {
+            error.message = error.message.replace(name, leaf);
+            error.help = error.help.map(|help| help.replace(name, leaf));
         }
-        error.field = rest.map_or_else(|| path.clone(), |rest| format!("{path}.{rest}"));
+        error.field = rest.map_or_else(|| path.to_string(), |rest| format!("{path}.{rest}"));
         error
     }
 
@@ -173,8 +210,8 @@ impl Given {
     }
 }
 
-fn mode(entries: &Entries) -> Result<Mode, ReminderError> {
-    match entries.get("mode") {
+fn mode(given: &Given<'_>) -> Result<Mode, ReminderError> {
+    match given.field("mode") {
         None | Some(Data::Nil) => Ok(Mode::FinishStep),
         Some(Data::Str(word)) => word.parse().map_err(|error: crate::words::UnknownWord| {
             ReminderError::new(ReminderCode::Bridge, "mode", format!("unknown `mode` {:?}", error.got))
@@ -193,6 +230,27 @@ fn as_bridge(mut error: ReminderError) -> ReminderError {
         error.code = ReminderCode::Bridge;
     }
     error
+}
+
+/// Which of the known names, all in snake_case, a key is, in either case.
+fn name_of(key: &str, known: &'static [&'static str]) -> Option<&'static str> {
+    known.iter().copied().find(|name| is_spelling(key, name))
+}
+
+/// Whether `key` is `name`, or what `name` is in camelCase.
+fn is_spelling(key: &str, name: &str) -> bool {
+    let (mut written, mut wanted) = (key.bytes(), name.bytes());
+    while let Some(byte) = written.next() {
+        let is_same = if byte.is_ascii_uppercase() {
+            wanted.next() == Some(b'_') && wanted.next() == Some(byte.to_ascii_lowercase())
+        } else {
+            wanted.next() == Some(byte)
+        };
+        if !is_same {
+            return false;
+        }
+    }
+    wanted.next().is_none()
 }
 
 /// `dedupeKey` as `dedupe_key`; what is in snake_case already stays as it is.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::reminder::bridge::{Injection, QueueError, Revoked};
+use serde::Serialize;
 
 use super::{Given, Incoming, Injections, params};
 use crate::a2a::{Desk, Refusal};
@@ -21,20 +22,42 @@ pub const REVOKE: &str = "tasks/revoke_reminder";
 /// All methods.
 pub const METHODS: [&str; 3] = [INJECT, PENDING, REVOKE];
 
+/// What is answered.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// To what puts a reminder in.
+    Given(Accepted),
+    /// To all else.
+    Data(Data),
+}
+
+/// A reminder is in.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Accepted {
+    /// When, as RFC 3339 writes it.
+    accepted_at: String,
+    /// How many older ones it took the place of.
+    deduped_count: usize,
+    /// Its id.
+    reminder_id: Arc<str>,
+}
+
 /// Does what a request asks for.
 ///
 /// # Errors
 /// The parameters are wrong, there is no such task, it is over, or its queue refuses.
-pub async fn call(method: &str, params: &Data, desk: &Desk) -> Result<Data, Refusal> {
+pub async fn call(method: &str, params: &Data, desk: &Desk) -> Result<Answer, Refusal> {
     match method {
-        INJECT => inject(params, desk).await,
-        PENDING => pending(params, desk).await,
-        REVOKE => revoke(params, desk).await,
+        INJECT => Ok(Answer::Given(inject(params, desk).await?)),
+        PENDING => Ok(Answer::Data(pending(params, desk).await?)),
+        REVOKE => Ok(Answer::Data(revoke(params, desk).await?)),
         _ => Err(Refusal::Unsupported("this method")),
     }
 }
 
-async fn inject(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
+async fn inject(given: &Data, desk: &Desk) -> Result<Accepted, Refusal> {
     params::check(given, &["taskId", "reminder", "metadata"]).map_err(Refusal::Reminder)?;
     let task_id = task_id(given)?;
     let metadata = params::metadata(given).map_err(Refusal::Reminder)?;
@@ -60,12 +83,12 @@ async fn inject(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     Ok(answer(&given))
 }
 
-fn answer(given: &Given) -> Data {
-    Data::dict([
-        ("reminderId", Data::from(&given.id)),
-        ("dedupedCount", given.deduped_count.into()),
-        ("acceptedAt", stdlib::rfc3339(given.at_ms).into()),
-    ])
+fn answer(given: &Given) -> Accepted {
+    Accepted {
+        accepted_at: stdlib::rfc3339(given.at_ms),
+        deduped_count: given.deduped_count,
+        reminder_id: given.id.clone(),
+    }
 }
 
 async fn pending(given: &Data, desk: &Desk) -> Result<Data, Refusal> {

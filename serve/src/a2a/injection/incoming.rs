@@ -1,5 +1,6 @@
 //! [`Incoming`]: a reminder as a peer writes it. Keys are taken in camelCase and snake_case.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use runtime::data::Data;
@@ -52,7 +53,7 @@ impl Incoming {
             return Err(error.suggest(nearest(key, known)));
         }
         let rest = given.iter().filter(|(key, _)| !is_more(key));
-        let mut payload = RemindPayload::from_data(&Data::dict(rest.map(|(key, value)| (key.clone(), whole(value)))))?;
+        let mut payload = RemindPayload::from_pairs(rest.map(|(key, value)| (&**key, whole(value))))?;
         let echo = Echo { source: word(data, "source")?, metadata: metadata.clone() };
         payload.meta = echo.to_meta();
         Ok(Incoming { id: word(data, "id")?, payload, echo })
@@ -61,13 +62,13 @@ impl Incoming {
 
 /// A value; a number without a fraction as an int. Clients that hold metadata as a `Struct` of protocol buffers know no ints and
 /// write 2 as 2.0.
-fn whole(value: &Data) -> Data {
+fn whole(value: &Data) -> Cow<'_, Data> {
     match value {
         // What has no int stays as it is, and is refused where an int is wanted.
         Data::Float(number) if number.fract() == 0.0 => {
-            format!("{number:.0}").parse().map_or_else(|_| value.clone(), Data::Int)
+            format!("{number:.0}").parse().map_or(Cow::Borrowed(value), |int| Cow::Owned(Data::Int(int)))
         }
-        _ => value.clone(),
+        _ => Cow::Borrowed(value),
     }
 }
 

@@ -25,6 +25,12 @@ fn read(text: &str) -> Result<Incoming, ReminderFault> {
     Incoming::read(&json(text), &Data::Nil).map_err(|error| (error.code, error.field.clone(), error.suggestion))
 }
 
+/// A request and what its peer reads.
+async fn call(method: &str, params: &Data, desk: &Desk) -> Result<Data, Refusal> {
+    let answer = super::call(method, params, desk).await?;
+    Ok(json(&serde_json::to_string(&answer).unwrap()))
+}
+
 type ReminderFault = (ReminderCode, String, Option<String>);
 
 #[test]

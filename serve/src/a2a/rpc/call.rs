@@ -1,6 +1,7 @@
 //! What a request comes to.
 
 use runtime::data::Data;
+use serde::Serialize;
 use stdlib::a2a::{SendMessage, Version};
 
 use super::answer;
@@ -133,7 +134,7 @@ impl Call<'_> {
         if request.configuration.push { Err(no_push().field(field)) } else { Ok(request) }
     }
 
-    fn result(&self, result: &Data) -> Reply {
+    fn result(&self, result: &impl Serialize) -> Reply {
         Reply::Text(answer::result(&self.id, result))
     }
 

@@ -6,6 +6,8 @@ use serde_json::value::RawValue;
 
 use crate::a2a::error::{Fault, code};
 
+mod whole;
+
 /// The longest id, in bytes: each frame of a stream carries it.
 const LONGEST_ID: usize = 16 * 1024;
 
@@ -56,6 +58,11 @@ struct Members<'a> {
 /// # Errors
 /// What is answered to it.
 pub(in crate::a2a) fn read(body: &[u8]) -> Result<Request, Box<BadRequest>> {
+    // What is whole is read in one go. All else is read again member by member, to say what is wrong with which.
+    whole::read(body).map_or_else(|| read_by_members(body), Ok)
+}
+
+fn read_by_members(body: &[u8]) -> Result<Request, Box<BadRequest>> {
     let bad = |id: Id, fault| Box::new(BadRequest { id, fault });
     let members = members(body).map_err(|fault| bad(Id::null(), fault))?;
     let id = members.id.map(id_of).transpose().map_err(|fault| bad(Id::null(), fault))?;
@@ -258,6 +265,37 @@ mod tests {
         let request = read(body).unwrap();
         assert_eq!((request.id.unwrap().as_json(), &*request.method), ("2", "b"));
         assert_eq!(request.params, Data::dict([("x", Data::from(2_i64))]));
+    }
+
+    #[test]
+    fn what_is_whole_is_read_in_one_go_as_it_is_by_members() {
+        let requests = [
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":{"y":[1,2.5,null,"z"]}}}"#,
+            r#" {"method":"a","params":null,"more":{"deep":[{}]},"id":"q","jsonrpc":"2.0"} "#,
+            r#"{"jsonrpc":"2.0","method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a","\u006dethod":"b","params":{"x":1},"params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"\u0061","params":{}}"#,
+            r#"{"jsonrpc":"2.0","method":"a","result":1}"#,
+        ];
+        for body in requests {
+            let (whole, members) = (whole::read(body.as_bytes()).unwrap(), read_by_members(body.as_bytes()).unwrap());
+            assert_eq!((whole.id, whole.method, whole.params), (members.id, members.method, members.params), "{body}");
+        }
+        let others = [
+            r#"{"jsonrpc":"2.0","id":[1],"method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[1]}"#,
+            r#"{"jsonrpc":"2.1","id":1,"method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":1}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"a"} x"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"{"id":1,"method":"a"}"#,
+            "[]",
+        ];
+        for body in others {
+            assert!(whole::read(body.as_bytes()).is_none() && read(body.as_bytes()).is_err(), "{body}");
+        }
     }
 
     #[test]
