@@ -5,8 +5,9 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::event_log::{Settled, Ticket};
 use runtime::workers::snapshot::Lock;
-use stdlib::a2a::{ArtifactUpdate, ListTasks, Message, StatusUpdate, Task, TaskPage, Version};
+use stdlib::a2a::{ArtifactUpdate, ListTasks, Message, Role, StatusUpdate, Task, TaskPage, Version};
 
+use super::said::{push_bounded, weight_of};
 use crate::host::Waiting;
 use crate::store::StoreError;
 
@@ -61,6 +62,22 @@ pub struct Restored {
     pub begun: Begun,
     /// What was put in, in order, each as it was given.
     pub injected: Vec<Data>,
+}
+
+impl Restored {
+    /// The task runs again: the answer begins anew, and what had come of it by then is said by the agent. What of that is new in
+    /// the history.
+    pub(in crate::a2a) fn begin_anew(&mut self) -> Option<Arc<Message>> {
+        let task = Arc::make_mut(&mut self.task);
+        let place = task.artifacts.iter().position(|artifact| &*artifact.artifact_id == ANSWER)?;
+        let parts = task.artifacts.remove(place).parts.clone();
+        let (task_id, context_id) = (Some(task.id.clone()), Some(task.context_id.clone()));
+        let id = format!("msg_{}", uuid::Uuid::new_v4().simple());
+        let said = Arc::new(Message { task_id, context_id, ..Message::new(Role::Agent, id, parts) });
+        let mut bytes = task.history.iter().map(|message| weight_of(message)).sum();
+        push_bounded(&mut task.history, &mut bytes, said.clone());
+        Some(said)
+    }
 }
 
 /// The right to begin a task with an id that its caller chose. Held until the task would survive the end of the process.

@@ -153,7 +153,11 @@ impl Fold {
                     _ => Err("`frame` is no status".to_owned()),
                 }
             }
-            _ => Ok(()),
+            // What had come of the answer by then was said before this.
+            _ => {
+                self.made.forget_answer();
+                Ok(())
+            }
         }
     }
 

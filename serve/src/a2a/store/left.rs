@@ -9,7 +9,7 @@ use runtime::data::Data;
 use runtime::workers::snapshot::Lock;
 use stdlib::a2a::{Message, Part, Role, Status, StatusUpdate, TaskState};
 
-use super::super::desk::Restored;
+use super::super::desk::{Change, Restored};
 use super::pieces::Pieces;
 use super::record::Brief;
 use super::{Open, StoreError, TaskStore, now_ms};
@@ -34,15 +34,18 @@ impl TaskStore {
         for id in self.orphans()? {
             let fold = self.fold(&id)?;
             let Some(mut brief) = fold.brief.clone() else { continue };
-            let Some(restored) = fold.done() else { continue };
+            let Some(mut restored) = fold.done() else { continue };
             let resumable = self.0.resumable.load(Ordering::Relaxed) && !restored.task.history.is_empty();
             let now = now_ms();
             brief.process = self.0.store.process().clone();
             if restored.begun.deadline_ms.is_some_and(|deadline| deadline <= now) {
                 self.fail(&mut brief, &restored, &Why::Late);
             } else if resumable {
-                self.write(&id, now, [brief.life("resumed")]);
-                self.open().insert(id, Open { brief, pieces: Pieces::default() });
+                let mut open = Open { brief, pieces: Pieces::default() };
+                let said = restored.begin_anew().map(Change::Said);
+                let said = said.map(|said| open.written(now, &said)).unwrap_or_default();
+                self.write(&id, now, said.into_iter().chain([open.brief.life("resumed")]));
+                self.open().insert(id, open);
                 again.push(restored);
             } else {
                 self.fail(&mut brief, &restored, &Why::Ended);

@@ -33,6 +33,12 @@ impl Made {
         }
     }
 
+    /// The answer begins anew.
+    pub(super) fn forget_answer(&mut self) {
+        self.artifacts.retain(|known| *known.artifact_id != *ANSWER);
+        self.tail.clear();
+    }
+
     /// All of it.
     pub(super) fn done(mut self) -> Vec<Arc<Artifact>> {
         if let Some(at) = self.artifacts.iter().position(|known| *known.artifact_id == *ANSWER) {

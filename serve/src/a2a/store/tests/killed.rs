@@ -70,6 +70,38 @@ fn what_may_run_again_is_taken_over_by_one_process() {
 }
 
 #[test]
+fn what_runs_again_answers_anew_and_what_it_had_said_is_in_its_history() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    let task = worker.begin(TASK, "c", Begun::default());
+    worker.artifact(&task, ANSWER, vec![Part::text("half")], false, false);
+    worker.artifact(&task, "made", vec![Part::text("kept")], false, true);
+    // What is written at last is on the log.
+    worker.status(&mut task.clone(), TaskState::Working, None, Data::Nil);
+    drop(worker);
+    let of = |task: &Task| {
+        let said: Vec<_> = task.history.iter().map(|message| (message.role, message.text())).collect();
+        let made: Vec<_> = task.artifacts.iter().map(|made| made.artifact_id.to_string()).collect();
+        (said, made)
+    };
+    let expected = (vec![(Role::User, "do it".into()), (Role::Agent, "half".into())], vec!["made".to_owned()]);
+    for _ in 0..2 {
+        let store = folder.store();
+        let [restored] = store.left(true).unwrap().try_into().unwrap();
+        assert_eq!(of(&restored.task), expected);
+        // Whoever reads it meanwhile sees the same, and so does the process that runs it once more.
+        assert_eq!(*store.load(TASK).unwrap().unwrap().task, *restored.task);
+    }
+    // It goes on from there.
+    let store = folder.store();
+    let [restored] = store.left(true).unwrap().try_into().unwrap();
+    let mut worker = Worker { store, now_ms: 9_000 };
+    worker.artifact(&restored.task, ANSWER, vec![Part::text("whole")], false, true);
+    let task = worker.store.load(TASK).unwrap().unwrap().task;
+    assert_eq!(task.artifacts[1].parts, [Part::text("whole")]);
+}
+
+#[test]
 fn what_must_have_been_over_by_now_has_failed_by_that() {
     let folder = Folder::new();
     let begun = Begun { deadline_ms: Some(5), ..Begun::default() };
