@@ -6,28 +6,40 @@ use runtime::data::Data;
 use stdlib::a2a::{Artifact, ArtifactUpdate, Message, Part, Role};
 
 use super::super::{ANSWER, Change};
-use super::{Life, Out};
+use super::{Life, Out, weight_of_parts};
 
 /// What has come of the agent's answer.
 #[derive(Default)]
 pub(super) struct Answer {
     /// The message that comes; nothing before the first.
     message_id: Option<Arc<str>>,
+    /// What stands before `text`: texts and data, each where it came.
+    before: Vec<Part>,
+    /// The text that comes, which grows.
     text: String,
-    data: Data,
+    /// What was counted for it.
+    weight: usize,
     /// The task does not have all of it yet.
     is_new: bool,
 }
 
 impl Answer {
     fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.data.is_nil()
+        self.text.is_empty() && self.before.is_empty()
     }
 
     fn parts(&self) -> Vec<Part> {
         let text = (!self.text.is_empty()).then(|| Part::text(self.text.as_str()));
-        let data = (!self.data.is_nil()).then(|| Part::data(self.data.clone()));
-        text.into_iter().chain(data).collect()
+        self.before.iter().cloned().chain(text).collect()
+    }
+
+    /// Data stands behind what there is as a part of its own: nothing can be put behind it within that part.
+    fn push_data(&mut self, data: Data) {
+        let text = std::mem::take(&mut self.text);
+        if !text.is_empty() {
+            self.before.push(Part::text(text));
+        }
+        self.before.push(Part::data(data));
     }
 }
 
@@ -42,22 +54,26 @@ impl Life {
             return out;
         }
         let append = !self.answer.is_empty();
+        self.answer.weight += text.len();
         self.answer.text.push_str(text);
         self.answer.is_new = true;
         out.push(self.answered(vec![Part::text(text.clone())], append, false));
         out
     }
 
-    /// The answer is data.
+    /// The answer is data, or has data too.
     pub(super) fn answer_data(&mut self, message_id: &Arc<str>, data: Data) -> Vec<Out> {
         let mut out = self.answer_of(message_id);
-        if !self.make_room(data.weight()) {
+        let parts = vec![Part::data(data.clone())];
+        let weight = weight_of_parts(&parts);
+        if !self.make_room(weight) {
             return out;
         }
         let append = !self.answer.is_empty();
-        self.answer.data = data.clone();
+        self.answer.weight += weight;
+        self.answer.push_data(data);
         self.answer.is_new = true;
-        out.push(self.answered(vec![Part::data(data)], append, false));
+        out.push(self.answered(parts, append, false));
         out
     }
 
@@ -77,7 +93,7 @@ impl Life {
         if said.is_empty() {
             return Vec::new();
         }
-        self.made = self.made.saturating_sub(said.text.len() + said.data.weight());
+        self.made = self.made.saturating_sub(said.weight);
         let message = self.of_task(Message::new(Role::Agent, before, said.parts()));
         self.push(Arc::new(message))
     }

@@ -239,6 +239,60 @@ fn an_answer_streams_and_is_whole_at_the_end() {
     assert_eq!(task.history.len(), 2);
 }
 
+/// The answer as whoever follows has put it together.
+fn followed(told: &[Out]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for out in told {
+        let Out::Change(Change::Artifact(update)) = out else { continue };
+        if !update.append {
+            parts.clear();
+        }
+        for part in &update.artifact.parts {
+            match (&part.content, parts.last_mut().map(|part| &mut part.content)) {
+                (Content::Text(more), Some(Content::Text(text))) => *text = format!("{text}{more}").into(),
+                _ => parts.push(part.clone()),
+            }
+        }
+    }
+    parts
+}
+
+#[test]
+fn data_of_an_answer_stands_where_it_came_and_on_its_own() {
+    let data = |n: i64| Event::Data { message_id: "a".into(), data: Data::dict([("n", n.into())]) };
+    let part = |n: i64| Part::data(Data::dict([("n", n.into())]));
+    for stop in [Stop::Done, Stop::Cancelled] {
+        let mut life = working();
+        let mut told = Vec::new();
+        for event in [text("a", "one "), text("a", "two"), data(1), data(2), text("a", "thr"), text("a", "ee")] {
+            told.extend(life.show(event, 2));
+        }
+        let wanted = [Part::text("one two"), part(1), part(2), Part::text("three")];
+        assert_eq!(followed(&told), wanted);
+        assert_eq!(life.task().artifacts[0].parts, wanted);
+        told.extend(life.end(ended(stop), "a", 3));
+        assert_eq!(followed(&told), wanted);
+        assert_eq!(life.task().artifacts[0].parts, wanted);
+    }
+}
+
+#[test]
+fn what_an_answer_weighed_is_given_back_where_it_begins_anew() {
+    let mut life = working();
+    let big: Data = "x".repeat(10 << 20).as_str().into();
+    for n in 0..20 {
+        // Two of them at once are below the bound, all of them are not.
+        for _ in 0..2 {
+            life.show(Event::Data { message_id: format!("m{n}").into(), data: big.clone() }, 2);
+        }
+        life.show(text(&format!("m{n}"), "and text"), 2);
+    }
+    assert_eq!(life.halted(), None);
+    life.show(text("last", ""), 2);
+    life.show(text("last", "."), 2);
+    assert_eq!(life.made, 1);
+}
+
 #[test]
 fn pieces_of_an_artifact_come_behind_each_other() {
     let mut life = working();
