@@ -48,6 +48,8 @@ struct State {
     before_end: Option<Arc<Task>>,
     /// Nothing before its session is open, and after its end.
     handle: Option<Handle>,
+    /// Its session was open, in this process or one before.
+    has_run: bool,
     /// The server stops, and the next process goes on with it. Nothing becomes of it here any more.
     is_left: bool,
 }
@@ -138,6 +140,11 @@ impl Cell {
     /// Roughly the bytes that it takes.
     pub(super) fn weight(&self) -> usize {
         self.lock().life.weight() + self.injections.weight()
+    }
+
+    /// Whether its session was ever open: what is rejected has not run.
+    pub(super) fn has_run(&self) -> bool {
+        self.lock().has_run
     }
 
     /// Follows it from now on; the task is told first.
@@ -260,7 +267,11 @@ impl Cell {
 
     /// Its session is open.
     pub(super) fn opened(&self, handle: &Handle) {
-        self.lock().handle = Some(handle.clone());
+        {
+            let mut state = self.lock();
+            state.handle = Some(handle.clone());
+            state.has_run = true;
+        }
         self.change(Life::opened);
         self.changed.notify_waiters();
     }
@@ -373,7 +384,8 @@ const LEFT: Refusal = Refusal::Host(HostError::Stopping);
 
 impl State {
     fn new(life: Life, last: Ticket) -> State {
-        State { life, last, before_end: None, handle: None, is_left: false }
+        let has_run = life.state() != TaskState::Submitted;
+        State { life, last, before_end: None, handle: None, has_run, is_left: false }
     }
 
     /// The task, where it stands so that nobody needs to wait for it.

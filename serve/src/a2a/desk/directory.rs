@@ -1,4 +1,5 @@
-//! [`Directory`]: which tasks there are in memory. Those that are over are kept up to a number and a size.
+//! [`Directory`]: which tasks there are in memory. Those that are over are kept up to a number and a size; those that never ran have
+//! a bound of their own, so that a flood of rejected ones leaves what others have made.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -7,6 +8,10 @@ use super::cell::Cell;
 
 /// The most bytes that tasks take in memory which are over.
 const MOST_FINISHED: usize = 256 << 20;
+/// The most tasks in memory that were over before they ran, such as rejected ones.
+pub(super) const MOST_UNRUN: usize = 1_000;
+/// The most bytes that those take.
+const MOST_UNRUN_BYTES: usize = 16 << 20;
 
 /// Which tasks there are in memory.
 #[derive(Default)]
@@ -14,9 +19,10 @@ pub(super) struct Directory {
     tasks: HashMap<Arc<str>, Arc<Cell>>,
     /// How many are not over.
     open: usize,
-    /// Those that are over, in the order in which they ended, and the bytes of each.
-    finished: VecDeque<(Arc<str>, usize)>,
-    finished_bytes: usize,
+    /// Those that have run and are over.
+    finished: Ended,
+    /// Those that were over before they ran.
+    unrun: Ended,
     /// Nothing more begins.
     pub(super) is_stopping: bool,
 }
@@ -57,15 +63,38 @@ impl Directory {
 
     /// One that is over is kept, and the oldest are forgotten where it is too much.
     pub(super) fn finished(&mut self, cell: &Arc<Cell>, most: usize) {
-        let bytes = cell.weight();
         self.tasks.insert(cell.id.clone(), cell.clone());
-        self.finished.push_back((cell.id.clone(), bytes));
-        self.finished_bytes += bytes;
-        // The newest stays whatever it takes: its caller is about to ask for it.
-        while self.finished.len() > most.max(1) || self.finished.len() > 1 && self.finished_bytes > MOST_FINISHED {
-            let Some((oldest, bytes)) = self.finished.pop_front() else { return };
-            self.finished_bytes = self.finished_bytes.saturating_sub(bytes);
+        let (ended, most, most_bytes) = match cell.has_run() {
+            true => (&mut self.finished, most, MOST_FINISHED),
+            false => (&mut self.unrun, most.min(MOST_UNRUN), MOST_UNRUN_BYTES),
+        };
+        for oldest in ended.push(cell, most, most_bytes) {
             self.tasks.remove(&oldest);
         }
+    }
+}
+
+/// Tasks that are over, in the order in which they ended.
+#[derive(Default)]
+struct Ended {
+    /// Their ids, and the bytes of each.
+    tasks: VecDeque<(Arc<str>, usize)>,
+    bytes: usize,
+}
+
+impl Ended {
+    /// One more: which are too many or too much then.
+    fn push(&mut self, cell: &Cell, most: usize, most_bytes: usize) -> Vec<Arc<str>> {
+        let bytes = cell.weight();
+        self.tasks.push_back((cell.id.clone(), bytes));
+        self.bytes += bytes;
+        let mut oldest = Vec::new();
+        // The newest stays whatever it takes: its caller is about to ask for it.
+        while self.tasks.len() > most.max(1) || self.tasks.len() > 1 && self.bytes > most_bytes {
+            let Some((id, bytes)) = self.tasks.pop_front() else { break };
+            self.bytes = self.bytes.saturating_sub(bytes);
+            oldest.push(id);
+        }
+        oldest
     }
 }

@@ -112,11 +112,14 @@ fn more_tasks_than_may_be_are_rejected() {
         let mut all = tokio::task::JoinSet::new();
         for _ in 0..10_000 {
             let desk = desk.clone();
-            all.spawn(async move { desk.send(request(message("go")), ASKER).await.unwrap().0 });
+            all.spawn(async move {
+                let (id, _) = desk.send(request(message("go")), ASKER).await.unwrap();
+                desk.task(&id).await.unwrap()
+            });
         }
-        while let Some(id) = all.join_next().await {
-            let id = id.unwrap();
-            let task = desk.task(&id).await.unwrap();
+        while let Some(task) = all.join_next().await {
+            let task = task.unwrap();
+            let id = task.id.clone();
             if task.status.state == TaskState::Rejected {
                 assert_eq!(reason(&task), "CAPACITY_EXCEEDED");
                 rejected += 1;
@@ -134,6 +137,33 @@ fn more_tasks_than_may_be_are_rejected() {
         assert!(!desk.task(&id).await.unwrap().status.state.is_terminal());
         desk.stop().await;
         is(&desk.task(&id).await.unwrap(), TaskState::Failed);
+    });
+}
+
+#[test]
+fn rejected_tasks_push_out_each_other_and_none_that_ran() {
+    let text = "pipeline default(task) { if task == \"sleep\" { sleep(60000) }\nreturn task }";
+    let most = super::super::directory::MOST_UNRUN;
+    let desk = desk_with(text, Settings { open: 1, finished: most + 10, ..Settings::default() });
+    front(async {
+        let done = say(&desk, message("result")).await;
+        let (id, _) = desk.send(request(message("sleep")), ASKER).await.unwrap();
+        let mut rejected = Vec::new();
+        for _ in 0..most + 20 {
+            let task = say(&desk, message("go")).await;
+            is(&task, TaskState::Rejected);
+            rejected.push(task.id.clone());
+        }
+        assert_eq!(artifact(&desk.task(&done.id).await.unwrap(), "answer"), "result");
+        assert_eq!(desk.0.directory().all().len(), most + 2, "they have a bound of their own");
+        assert!(desk.task(&rejected[19]).await.is_err() && desk.task(&rejected[20]).await.is_ok());
+        desk.cancel(&id).await.unwrap();
+        // Those that ran do not push out the newest that were rejected.
+        for _ in 0..3 {
+            say(&desk, message("more")).await;
+        }
+        assert!(desk.task(&rejected[most + 19]).await.is_ok());
+        assert!(is_clean(&desk).await);
     });
 }
 
