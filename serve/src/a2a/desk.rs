@@ -37,7 +37,7 @@ use sessions::Sessions;
 use shared::Shared;
 
 pub use journal::{ANSWER, Begun, Change, Claim, Journal, Restored, Unkept};
-pub(super) use said::{push_bounded, weight_of};
+pub(super) use said::{Page, push_bounded, weight_of};
 
 use super::Refusal;
 use super::context::Contexts;

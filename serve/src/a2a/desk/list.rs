@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use stdlib::a2a::{ListTasks, Misfit, Task, TaskPage};
 
-use super::Desk;
+use super::{Desk, Page};
 use crate::a2a::Refusal;
 
 /// How many tasks are on a page where nobody says, and at most.
@@ -26,9 +26,15 @@ impl Desk {
         let page_size = asked.page_size.unwrap_or(PAGE.0).clamp(1, PAGE.1);
         let behind = |task: &Arc<Task>| after.as_ref().is_none_or(|(at, id)| place(task) < (*at, id));
         let mut rest = tasks.into_iter().filter(behind);
-        let tasks: Vec<_> = rest.by_ref().take(page_size as usize).collect();
-        let more = rest.next().is_some();
-        let last = tasks.last().filter(|_| more);
+        let (mut page, mut is_full) = (Page::default(), false);
+        for task in rest.by_ref().take(page_size as usize) {
+            if page.push(task, asked).is_err() {
+                is_full = true;
+                break;
+            }
+        }
+        let tasks = page.done();
+        let last = tasks.last().filter(|_| is_full || rest.next().is_some());
         let next_page_token = last.map(|task| format!("{}.{}", place(task).0, task.id)).unwrap_or_default();
         Ok(TaskPage { tasks, next_page_token, page_size, total_size })
     }

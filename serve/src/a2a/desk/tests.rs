@@ -14,6 +14,7 @@ mod broken;
 mod chosen;
 mod contexts;
 mod course;
+mod listed;
 mod refused;
 mod stopped;
 mod streams;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use stdlib::a2a::{ListTasks, Status, Task, TaskPage};
 
+use super::super::desk::Page;
 use super::fold::{DAMAGED, Fold};
 use super::index::{Index, Row};
 use super::{StoreError, TaskStore};
@@ -13,10 +14,12 @@ const PAGE: u32 = 50;
 /// Tasks on a page, at most.
 const MOST: u32 = 100;
 
-/// What is on a page.
+/// What may be on a page.
 pub(super) struct Wanted {
-    pub(super) tasks: Vec<(Arc<str>, Row)>,
-    pub(super) next: String,
+    /// The cursor, the id and the rest of each.
+    pub(super) tasks: Vec<(u64, Arc<str>, Row)>,
+    /// There are more behind them.
+    pub(super) has_more: bool,
     pub(super) size: u32,
     pub(super) total: u64,
 }
@@ -33,12 +36,20 @@ impl TaskStore {
             index.refresh(self.0.store.log())?;
             wanted(&index, asked)?
         };
-        let tasks = wanted.tasks.into_iter().filter_map(|(id, row)| match self.in_list(&id, asked) {
-            Ok(found) => found,
-            Err(error) => Some(Arc::new(unreadable(&id, &row, &error))),
-        });
-        let tasks = tasks.collect();
-        Ok(TaskPage { tasks, next_page_token: wanted.next, page_size: wanted.size, total_size: wanted.total })
+        let (mut page, mut has_more, mut last) = (Page::default(), wanted.has_more, None);
+        for (cursor, id, row) in wanted.tasks {
+            let task = match self.in_list(&id, asked) {
+                Ok(found) => found,
+                Err(error) => Some(Arc::new(unreadable(&id, &row, &error))),
+            };
+            if task.is_some_and(|task| page.push(task, asked).is_err()) {
+                has_more = true;
+                break;
+            }
+            last = Some(cursor);
+        }
+        let next_page_token = last.filter(|_| has_more).map(|last| format!("{last:x}")).unwrap_or_default();
+        Ok(TaskPage { tasks: page.done(), next_page_token, page_size: wanted.size, total_size: wanted.total })
     }
 
     /// A task with as much of it as is asked for: the rest is never held.
@@ -64,17 +75,10 @@ pub(super) fn wanted(index: &Index, asked: &ListTasks) -> Result<Wanted, StoreEr
             && asked.changed_since_ms.is_none_or(|since| row.at_ms >= since)
     };
     let total = index.below(u64::MAX).filter(|(_, _, row)| fits(row)).count() as u64;
-    let mut wanted = Wanted { tasks: Vec::new(), next: String::new(), size, total };
-    let mut last = before;
-    for (cursor, id, row) in index.below(before).filter(|(_, _, row)| fits(row)) {
-        if wanted.tasks.len() == size as usize {
-            wanted.next = format!("{last:x}");
-            break;
-        }
-        last = cursor;
-        wanted.tasks.push((id.clone(), row.clone()));
-    }
-    Ok(wanted)
+    let mut rest = index.below(before).filter(|(_, _, row)| fits(row));
+    let tasks = rest.by_ref().take(size as usize).map(|(cursor, id, row)| (cursor, id.clone(), row.clone())).collect();
+    let has_more = rest.next().is_some();
+    Ok(Wanted { tasks, has_more, size, total })
 }
 
 fn read(token: &str) -> Option<u64> {

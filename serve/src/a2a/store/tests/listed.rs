@@ -109,6 +109,28 @@ fn a_list_holds_no_more_of_a_task_than_is_asked_for() {
     assert_eq!(all, task);
 }
 
+#[test]
+fn a_page_ends_early_where_its_tasks_take_much() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    for (n, mib) in [3, 3, 12, 3, 3].into_iter().enumerate() {
+        let mut task = worker.begin(&format!("t{n}"), "c", Begun::default());
+        let parts = vec![Part::text("x".repeat(mib << 20))];
+        worker.artifact(&task, "made", parts, false, true);
+        worker.status(&mut task, TaskState::Completed, None, Data::Nil);
+    }
+    let store = folder.store();
+    let made = ListTasks { include_artifacts: true, ..ListTasks::default() };
+    assert_eq!(pages(&store, &made), [vec!["t4", "t3"], vec!["t2"], vec!["t1", "t0"]]);
+    assert_eq!(store.page(&made).unwrap().total_size, 5);
+    let one = ListTasks { page_size: Some(1), ..made };
+    assert_eq!(pages(&store, &one).len(), 5);
+    // What is not asked for does not count.
+    assert_eq!(pages(&store, &ListTasks::default()).len(), 1);
+    let said = ListTasks { history_length: Some(9), ..ListTasks::default() };
+    assert_eq!(pages(&store, &said).len(), 1);
+}
+
 #[tokio::test]
 async fn one_list_is_read_at_a_time() {
     let folder = Folder::new();
