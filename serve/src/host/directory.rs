@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use stdlib::{Diagnostic, Servable};
@@ -10,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::kept::Kept;
 use super::mailbox::Mailbox;
+use super::offer::{LATE, Offer};
 use super::worker::{Open, Worker};
 use super::{Handle, HostError, NewSession, Peer, Served};
 use crate::store::Store;
@@ -65,7 +67,8 @@ impl Host {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a session: on the worker that has the fewest, where the script's top level runs.
+    /// Opens a session: on the worker that has the fewest, where the script's top level runs. One that a session holds up with plain
+    /// code is passed over; where that shows only when it does not come for this one, whichever comes first has it.
     ///
     /// # Errors
     /// The id is taken, too many are open, the host is stopping, or the top level fails.
@@ -78,7 +81,7 @@ impl Host {
         let id = new.id.clone().unwrap_or_else(fresh_id);
         let mailbox = Mailbox::new(id.clone());
         let (answer, opened) = oneshot::channel();
-        {
+        let offer = {
             let mut state = self.lock();
             if state.sessions.contains_key(&id) {
                 return Err(HostError::Exists(id));
@@ -86,13 +89,23 @@ impl Host {
             if state.sessions.len() >= self.0.served.settings.sessions {
                 return Err(HostError::Full(state.sessions.len()));
             }
-            let worker = state.workers.iter().min_by_key(|worker| worker.load()).ok_or(HostError::Stopping)?;
-            worker.open(Open { new, kept, mailbox: mailbox.clone(), answer });
+            let best = state.workers.iter().min_by_key(|worker| (worker.is_held_up(), worker.load()));
+            let offer = best.ok_or(HostError::Stopping)?.open(Open { new, kept, mailbox: mailbox.clone(), answer });
             state.sessions.insert(id.clone(), Entry { mailbox: mailbox.clone(), handle: None });
-        }
+            offer
+        };
         // It is let go of also where whoever opens it does not wait for it.
-        let unopened = Unopened { host: self, mailbox: Some(mailbox.clone()) };
-        let opened = match opened.await {
+        let unopened = Unopened { host: self, mailbox: Some(mailbox.clone()), offer: offer.clone() };
+        let mut opened = pin!(opened);
+        let opened = tokio::select! {
+            biased;
+            opened = &mut opened => opened,
+            () = tokio::time::sleep(LATE) => {
+                self.offer_to_all(&offer);
+                opened.await
+            }
+        };
+        let opened = match opened {
             Ok(opened) => opened,
             Err(_) => Err(mailbox.is_over().await),
         };
@@ -102,6 +115,13 @@ impl Host {
         entry.handle = Some(handle.clone());
         unopened.keep();
         Ok(handle)
+    }
+
+    /// No worker has come for a session in time: whichever comes first has it. The one that was chosen first may be among them, and
+    /// finds it gone where it comes twice.
+    fn offer_to_all(&self, offer: &Weak<Offer>) {
+        let Some(offer) = offer.upgrade().filter(|offer| offer.is_open()) else { return };
+        self.lock().workers.iter().for_each(|worker| worker.offer(&offer));
     }
 
     /// The open session with this id. One that broke off is still found, and refuses.
@@ -198,6 +218,7 @@ impl fmt::Debug for Host {
 struct Unopened<'a> {
     host: &'a Host,
     mailbox: Option<Arc<Mailbox>>,
+    offer: Weak<Offer>,
 }
 
 impl Unopened<'_> {
@@ -210,6 +231,9 @@ impl Drop for Unopened<'_> {
     fn drop(&mut self) {
         if let Some(mailbox) = self.mailbox.take() {
             mailbox.close();
+            if let Some(offer) = self.offer.upgrade() {
+                offer.withdraw();
+            }
             self.host.forget(&mailbox);
         }
     }

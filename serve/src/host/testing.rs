@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 use runtime::event_log::SqliteLog;
 use stdlib::{RunOptions, Source};
@@ -19,12 +19,16 @@ pub(crate) const PANICS: &str = "panics";
 /// The session in which [`Watcher`] never has room.
 pub(crate) const FULL: &str = "full";
 
+/// The session in which [`Watcher`] holds up its worker where it is shown something, until its gate is opened.
+pub(crate) const BLOCKS: &str = "blocks";
+
 /// Keeps what it is shown and asked, takes everything at once, and allows everything once unless it was told what to say.
 #[derive(Default)]
 pub(crate) struct Watcher {
     shown: Mutex<Vec<(Arc<str>, Event)>>,
     rooms: AtomicUsize,
     over: Mutex<Vec<Arc<str>>>,
+    gate: Gate,
     asked: Mutex<Vec<PermissionQuestion>>,
     /// What it says next; nothing means that it never answers.
     verdicts: Mutex<VecDeque<Option<Verdict>>>,
@@ -40,6 +44,17 @@ impl Watcher {
             _ => None,
         });
         texts.map(|text| text.to_string()).collect()
+    }
+
+    /// Whether it holds up a worker now.
+    pub(super) fn is_blocking(&self) -> bool {
+        *self.gate.0.lock().unwrap() == Blocking::Now
+    }
+
+    /// It holds up nobody from now on.
+    pub(super) fn open_gate(&self) {
+        *self.gate.0.lock().unwrap() = Blocking::NoMore;
+        self.gate.1.notify_all();
     }
 
     /// How often somebody asked for room.
@@ -68,8 +83,33 @@ impl Watcher {
     }
 }
 
+/// What holds up a thread.
+#[derive(Default)]
+struct Gate(Mutex<Blocking>, Condvar);
+
+#[derive(Default, PartialEq)]
+enum Blocking {
+    #[default]
+    NotYet,
+    Now,
+    NoMore,
+}
+
+impl Gate {
+    fn pass(&self) {
+        let mut state = self.0.lock().unwrap();
+        while *state != Blocking::NoMore {
+            *state = Blocking::Now;
+            state = self.1.wait(state).unwrap();
+        }
+    }
+}
+
 impl Peer for Watcher {
     fn show(&self, session_id: &Arc<str>, event: Event) {
+        if session_id.as_ref() == BLOCKS {
+            self.gate.pass();
+        }
         self.shown.lock().unwrap().push((session_id.clone(), event));
     }
 

@@ -1,8 +1,8 @@
 //! [`Worker`]: a thread and its sessions.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use stdlib::Diagnostic;
 use tokio::sync::{mpsc, oneshot};
@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use super::kept::Kept;
 use super::mailbox::Mailbox;
+use super::offer::{Offer, Offers};
 use super::session::live;
 use super::{Handle, HostError, NewSession, Peer, Served};
 
@@ -25,8 +26,9 @@ pub(super) struct Open {
 /// A thread and its sessions. It ends when this is dropped and they are over.
 pub(super) struct Worker {
     /// As many wait here as the host lets be open.
-    opens: mpsc::UnboundedSender<Open>,
+    opens: mpsc::UnboundedSender<Arc<Offer>>,
     load: Arc<AtomicUsize>,
+    offers: Arc<Offers>,
     end: oneshot::Receiver<()>,
 }
 
@@ -39,16 +41,19 @@ impl Worker {
         let (opens, mut found) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
         let load = Arc::<AtomicUsize>::default();
-        let count = load.clone();
+        let offers = Arc::<Offers>::default();
+        let (count, taken) = (load.clone(), offers.clone());
         let runtime = tokio::runtime::Builder::new_current_thread;
         let work = move || {
             let built = runtime().enable_all().event_interval(8).build_local(Default::default());
             match built {
-                Ok(runtime) => runtime.block_on(work(found, &served, &peer, &count)),
+                Ok(runtime) => runtime.block_on(work(found, &served, &peer, &count, &taken)),
                 // No timers, no sockets: nobody can be served here.
                 Err(_) => {
-                    while let Some(open) = found.blocking_recv() {
-                        open.mailbox.over(HostError::Stopping);
+                    while let Some(offer) = found.blocking_recv() {
+                        if let Some(open) = offer.take(&count) {
+                            open.mailbox.over(HostError::Stopping);
+                        }
                     }
                 }
             }
@@ -56,7 +61,7 @@ impl Worker {
         };
         let thread = std::thread::Builder::new().name(format!("worker-{index}")).stack_size(STACK).spawn(work);
         match thread {
-            Ok(_) => Ok(Worker { opens, load, end }),
+            Ok(_) => Ok(Worker { opens, load, offers, end }),
             Err(why) => {
                 let message = format!("the system gave no thread to serve sessions on: {why}");
                 Err(Box::new(stdlib::outside(message)))
@@ -69,10 +74,24 @@ impl Worker {
         self.load.load(Ordering::Relaxed)
     }
 
-    /// Opens a session on it.
-    pub(super) fn open(&self, open: Open) {
-        self.load.fetch_add(1, Ordering::Relaxed);
-        if let Err(mpsc::error::SendError(open)) = self.opens.send(open) {
+    /// Whether it has not come for a session for so long that it seems to be held up by one that it has.
+    pub(super) fn is_held_up(&self) -> bool {
+        self.offers.is_late()
+    }
+
+    /// Opens a session on it, and counts it as one of its own. Until it comes for that, another worker may be offered the same.
+    pub(super) fn open(&self, open: Open) -> Weak<Offer> {
+        let offer = Offer::new(open, &self.load);
+        self.offer(&offer);
+        Arc::downgrade(&offer)
+    }
+
+    /// Opens a session on it, unless another worker comes for it first.
+    pub(super) fn offer(&self, offer: &Arc<Offer>) {
+        self.offers.add();
+        if self.opens.send(offer.clone()).is_err()
+            && let Some(open) = offer.take(&self.load)
+        {
             open.mailbox.over(HostError::Stopping);
         }
     }
@@ -85,7 +104,13 @@ impl Worker {
 }
 
 /// Runs sessions until nobody can open another and all are over.
-async fn work(mut opens: mpsc::UnboundedReceiver<Open>, served: &Served, peer: &Arc<dyn Peer>, load: &AtomicUsize) {
+async fn work(
+    mut opens: mpsc::UnboundedReceiver<Arc<Offer>>,
+    served: &Served,
+    peer: &Arc<dyn Peer>,
+    load: &Arc<AtomicUsize>,
+    offers: &Offers,
+) {
     let mut sessions = JoinSet::new();
     let mut boxes: HashMap<_, Arc<Mailbox>> = HashMap::new();
     let mut more = true;
@@ -104,7 +129,9 @@ async fn work(mut opens: mpsc::UnboundedReceiver<Open>, served: &Served, peer: &
                 }
             }
             open = opens.recv(), if more => match open {
-                Some(open) => {
+                Some(offer) => {
+                    offers.came();
+                    let Some(open) = offer.take(load) else { continue };
                     let mailbox = open.mailbox.clone();
                     let task = sessions.spawn_local(live(open, served.clone(), peer.clone()));
                     boxes.insert(task.id(), mailbox);

@@ -1,6 +1,6 @@
 //! Sessions beside one another.
 
-use crate::host::testing::{FULL, PANICS, Watcher, front, host, host_of, named, once, says, served};
+use crate::host::testing::{BLOCKS, FULL, PANICS, Watcher, front, host, host_of, named, once, says, served};
 use crate::host::{HostError, Stop};
 
 /// The ids in the order in which sessions have shown something, each repetition once.
@@ -158,6 +158,56 @@ fn sessions_are_shared_out_among_the_workers() {
         host.close("a").await.unwrap();
         host.open(named("c")).await.unwrap();
         assert_eq!(host.loads(), [1, 1]);
+    });
+}
+
+#[test]
+fn a_new_session_passes_over_a_worker_that_another_holds_up() {
+    let (host, watcher) = host("pipeline default(task) { return task }", 2);
+    front(async {
+        let (blocks, free) = (host.open(named(BLOCKS)).await.unwrap(), host.open(named("free")).await.unwrap());
+        assert_eq!(host.loads(), [1, 1]);
+        let blocked = tokio::spawn(async move { blocks.prompt(says("go")).await });
+        while !watcher.is_blocking() {
+            tokio::task::yield_now().await;
+        }
+        // Both have one session, and the first is the one that is held up. The second of these passes it over at once.
+        for n in 0..3 {
+            assert_eq!(once(&host, &format!("s{n}"), "go").await.stop, Stop::Done);
+        }
+        assert_eq!(free.prompt(says("go")).await.unwrap().stop, Stop::Done);
+        assert_eq!(host.loads(), [1, 4], "each counts where it is");
+        // Who does not wait any more leaves nothing.
+        for n in 0..3 {
+            host.close(&format!("s{n}")).await.unwrap();
+        }
+        watcher.open_gate();
+        assert_eq!(blocked.await.unwrap().unwrap().stop, Stop::Done);
+        assert_eq!(host.loads(), [1, 1]);
+        host.open(named("one more")).await.unwrap();
+    });
+}
+
+#[test]
+fn a_session_waits_where_all_workers_are_held_up_and_is_gone_with_whoever_waits_for_it() {
+    let (host, watcher) = host("pipeline default(task) { return task }", 1);
+    front(async {
+        let blocks = host.open(named(BLOCKS)).await.unwrap();
+        let blocked = tokio::spawn(async move { blocks.prompt(says("go")).await });
+        while !watcher.is_blocking() {
+            tokio::task::yield_now().await;
+        }
+        let soon = std::time::Duration::from_millis(120);
+        assert!(tokio::time::timeout(soon, host.open(named("given up"))).await.is_err());
+        assert_eq!(host.loads(), [1]);
+        assert_eq!(host.close("given up").await.unwrap_err(), HostError::UnknownSession("given up".into()));
+        let (opened, ()) = tokio::join!(host.open(named("waits")), async {
+            tokio::time::sleep(soon).await;
+            watcher.open_gate();
+        });
+        assert_eq!(opened.unwrap().prompt(says("go")).await.unwrap().stop, Stop::Done);
+        assert_eq!(blocked.await.unwrap().unwrap().stop, Stop::Done);
+        assert_eq!(host.loads(), [2]);
     });
 }
 
