@@ -1,0 +1,81 @@
+//! A fault of the runtime under a task, on its worker.
+
+use runtime::event_log::{Settled, Ticket};
+use stdlib::a2a::{ListTasks, TaskPage};
+
+use super::super::{Change, Journal, Restored, Unkept};
+use super::*;
+use crate::host::Waiting;
+use crate::host::testing::front;
+use crate::store::StoreError;
+
+/// Keeps nothing, and panics where an artifact `boom` is made: that is on the thread of the session.
+struct Faulty;
+
+impl Journal for Faulty {
+    fn note(&self, task_id: &Arc<str>, at_ms: u64, change: &Change) -> Ticket {
+        if let Change::Artifact(update) = change {
+            assert_ne!(&*update.artifact.artifact_id, "boom", "as it should");
+        }
+        Unkept.note(task_id, at_ms, change)
+    }
+
+    fn keeps(&self) -> bool {
+        false
+    }
+
+    fn settled(&self, upto: Ticket) -> Settled {
+        Unkept.settled(upto)
+    }
+
+    fn find(&self, task_id: &str) -> Waiting<Result<Option<Restored>, StoreError>> {
+        Unkept.find(task_id)
+    }
+
+    fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
+        Unkept.list(asked)
+    }
+
+    fn left(&self, resumable: bool) -> Result<Vec<Restored>, StoreError> {
+        Unkept.left(resumable)
+    }
+
+    fn leave(&self, task_id: &str) -> bool {
+        Unkept.leave(task_id)
+    }
+}
+
+const HARN: &str = "pipeline default(task) {\n\
+                    if task == \"ask\" { return task.ask(\"Who?\") }\n\
+                    task.artifact({name: \"half\", parts: [\"made\"]})\n\
+                    if task == \"boom\" { task.artifact({name: \"boom\", parts: [\"x\"]}) }\n\
+                    return task\n}";
+
+#[test]
+fn a_panic_under_a_task_fails_that_task_alone() {
+    // One worker: all tasks are on the thread that panics.
+    let served = served("test.harn", HARN, 1, None);
+    let desk = Desk::keeping(served, Settings::default(), Arc::new(Faulty)).unwrap_or_else(|found| panic!("{found:?}"));
+    front(async {
+        let asks = say(&desk, message("ask")).await;
+        is(&asks, TaskState::InputRequired);
+        let mine = |text: &str| Message { context_id: Some("mine".into()), ..message(text) };
+        is(&say(&desk, mine("before")).await, TaskState::Completed);
+        for _ in 0..3 {
+            let (id, follows) = desk.send(request(mine("boom")), ASKER).await.unwrap();
+            let task = desk.settled(&id).await.unwrap();
+            is(&task, TaskState::Failed);
+            assert!(said(&task).contains("a fault of the runtime: ") && said(&task).contains("as it should"));
+            assert_eq!(artifact(&task, "half"), "made", "what it had made by then is kept");
+            let told = told(follows).await;
+            assert!(told.last().unwrap().starts_with("failed ") && told.last().unwrap().ends_with(" ."), "{told:?}");
+            // Its context goes on in another session, and so does everybody else.
+            is(&say(&desk, mine("after")).await, TaskState::Completed);
+            is(&say(&desk, message("another")).await, TaskState::Completed);
+        }
+        let asks = say(&desk, to(&asks, "Ada")).await;
+        is(&asks, TaskState::Completed);
+        assert_eq!(artifact(&asks, "answer"), "Ada");
+        assert!(is_clean(&desk).await);
+    });
+}
