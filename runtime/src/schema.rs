@@ -15,6 +15,7 @@ use crate::data::Data;
 mod answer;
 mod circle;
 mod misfit;
+mod plain;
 mod pointer;
 mod shared;
 #[cfg(test)]
@@ -40,6 +41,8 @@ pub struct Schema {
     root: SchemaIndex,
     source: Data,
     depth: usize,
+    /// The same without the validator, where it is simple enough.
+    plain: Option<plain::Plain>,
 }
 
 /// Why something is no schema.
@@ -79,7 +82,7 @@ impl Schema {
         let refused = |error| SchemaError(why(&error));
         compiler.add_resource(HERE, serde_json::Value::from(source)).map_err(refused)?;
         let root = compiler.compile(HERE, &mut all).map_err(refused)?;
-        Ok(Schema { all, root, source: source.clone(), depth })
+        Ok(Schema { all, root, source: source.clone(), depth, plain: plain::Plain::of(source) })
     }
 
     /// Whether a value fits; `what` names the whole of it in the sentences (`the arguments`).
@@ -90,6 +93,9 @@ impl Schema {
         let depth = value.depth();
         if depth > DEEPEST_VALUE {
             return Err(Misfits::one(format!("{what} may not be nested more than {DEEPEST_VALUE} levels deep")));
+        }
+        if self.plain.as_ref().is_some_and(|plain| plain.accepts(value)) {
+            return Ok(());
         }
         with_stack_for((depth + 1) * (self.depth + 1), || {
             let json = serde_json::Value::from(value);
