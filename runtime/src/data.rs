@@ -2,14 +2,15 @@
 //! `Send`, clones in a few nanoseconds and hands out sub-views. Dicts keep their keys in bytewise order, so whatever is
 //! printed or written compares equal from run to run.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 mod convert;
+mod entries;
 mod json;
 mod keys;
 
+pub use entries::Entries;
 pub use json::DataError;
 
 /// A text that is written often, made once. Records have the same keys again and again.
@@ -21,8 +22,14 @@ macro_rules! shared {
 }
 pub(crate) use shared;
 
-/// The entries of a dict, in bytewise order of their keys.
-pub type Entries = BTreeMap<Arc<str>, Data>;
+/// Such a text, lent.
+macro_rules! lent {
+    ($text:expr) => {{
+        static TEXT: std::sync::LazyLock<std::sync::Arc<str>> = std::sync::LazyLock::new(|| $text.into());
+        &*TEXT
+    }};
+}
+pub(crate) use lent;
 
 /// A value that belongs to no language and no wire.
 #[derive(Clone, Default, PartialEq)]

@@ -103,18 +103,19 @@ fn entries<'v>(
     lossy: bool,
 ) -> Result<Data, Box<Flaw>> {
     /// So few are put in one by one; more are laid out at once.
-    const FEW: usize = 8;
-    let is_small = items.len() <= FEW;
-    let mut items = items.map(|(k, v)| {
+    const FEW: usize = 16;
+    let count = items.len();
+    let mut items = items.map(|(k, v)| -> Result<_, Box<Flaw>> {
         let v = convert(v, depth + 1, lossy).map_err(|flaw| flaw.within(|| format!(".{k}")))?;
         Ok((keys::of_data(k), v))
     });
-    if !is_small {
-        return items.collect::<Result<Entries, _>>().map(|entries| Data::Dict(Arc::new(entries)));
+    if count > FEW {
+        let all = items.collect::<Result<Vec<_>, _>>()?;
+        return Ok(Data::from(all.into_iter().collect::<Entries>()));
     }
-    let mut few = Entries::new();
+    let mut few = Entries::with_capacity(count);
     items.try_for_each(|item| item.map(|(k, v)| drop(few.insert(k, v))))?;
-    Ok(Data::Dict(Arc::new(few)))
+    Ok(Data::from(few))
 }
 
 fn not_data(value: &Value, lossy: bool) -> Result<Data, Box<Flaw>> {

@@ -114,7 +114,9 @@ impl<'a> HookEvent<'a> {
         self.each_field(&mut |name, value| {
             entries.insert(name.into(), value());
         });
-        entries.entry("session".into()).or_insert_with(|| Data::dict([("id", Data::from(session_id))]));
+        if !entries.contains_key("session") {
+            entries.insert("session".into(), Data::dict([("id", Data::from(session_id))]));
+        }
         Data::from(entries)
     }
 

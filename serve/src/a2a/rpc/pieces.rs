@@ -1,7 +1,6 @@
 //! [`Pieces`]: JSON that is written bit by bit, as it is wanted. A client that does not read costs what it has been sent, and not a
 //! copy of all that it could be sent.
 
-use std::ops::Bound;
 use std::sync::Arc;
 
 use runtime::data::{Data, Entries};
@@ -82,8 +81,7 @@ impl Pieces {
     }
 
     fn entry(&mut self, entries: Arc<Entries>, last: Option<&str>, to: &mut String) {
-        let from = last.map_or(Bound::Unbounded, Bound::Excluded);
-        let next = entries.range::<str, _>((from, Bound::Unbounded)).next();
+        let next = entries.behind(last);
         let Some((key, value)) = next.map(|(key, value)| (key.clone(), value.clone())) else { return to.push('}') };
         if last.is_some() {
             to.push(',');

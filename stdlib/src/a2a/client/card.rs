@@ -1,10 +1,9 @@
 //! [`Card`]: what an agent says of itself, and what harn reads from it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use providers::web::Url;
-use runtime::data::Data;
+use runtime::data::{Data, Entries};
 
 use super::access::{address, shown};
 use super::{ErrorKind, PeerError};
@@ -168,7 +167,7 @@ fn reminders(capabilities: &Data) -> Option<Reminders> {
     let extension = capabilities.get("extensions").as_list().into_iter().flatten();
     let extension = extension.into_iter().find(|row| row.get("uri").as_str() == Some(REMINDERS));
     let said = match extension {
-        Some(row) if row.get("params").as_dict().is_none_or(BTreeMap::is_empty) => {
+        Some(row) if row.get("params").as_dict().is_none_or(Entries::is_empty) => {
             return Some(Reminders { inject: true, emit: true, ..Reminders::default() });
         }
         Some(row) => row.get("params"),
