@@ -67,7 +67,7 @@ impl Compaction<'_> {
                 *t = compacted.transcript.clone();
                 Some(compacted)
             },
-            |compacted| compacted.as_ref().map_or(&[], |compacted| &compacted.records),
+            |compacted| compacted.as_mut().map(|compacted| std::mem::take(&mut compacted.records)).unwrap_or_default(),
         );
         let Some(compacted) = compacted else {
             self.note("the conversation was changed while it was summed up, so it was not compacted".to_owned());

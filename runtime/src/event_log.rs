@@ -8,7 +8,8 @@
 //! - [`Home`]: how a person names a home, `memory` or `sqlite:PATH`.
 //! - [`LogFile`]: a log in a file, read while others write it.
 //! - [`OfRun`]: a log in a file is written by many runs; each record of the runtime names its own.
-//! - [`Payload`]: what a record tells; [`Facts`]: told by the runtime, made into data where somebody looks.
+//! - [`Payload`]: what a record tells; [`Facts`]: told by the runtime, made into data where somebody looks; [`Batch`]: all that
+//!   is told at once.
 //! - [`SharedLog`]: a log that several threads write to.
 //! - [`Through`]: a log with a [`Passage`] in front of it.
 //! - [`LogError`]: what can go wrong; its rows are [`codes`].
@@ -33,7 +34,7 @@ pub use error::LogError;
 pub use home::Home;
 pub use memory::{Kept, MemoryLog};
 pub use of_run::{OfRun, RUN_ID};
-pub use payload::{Facts, Payload};
+pub use payload::{Batch, Facts, Payload};
 pub use shared::{Settled, SharedLog};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous};
 pub use through::{Passage, Through};
@@ -60,8 +61,19 @@ impl NewRecord {
     /// Roughly the bytes that it takes.
     #[must_use]
     pub fn weight(&self) -> usize {
-        const FRAME: usize = 64;
-        FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
+        Self::FRAME + self.topic.len() + self.kind.len() + self.payload.weight() + self.headers.weight()
+    }
+
+    /// What it takes besides what it holds, and what it takes without headers.
+    const FRAME: usize = 64;
+    const NO_HEADERS: usize = 16;
+
+    /// The record of a batch that came so many places behind the first.
+    #[must_use]
+    pub fn of(batch: &Arc<dyn Batch>, place: usize, occurred_at_ms: u64) -> NewRecord {
+        let (topic, kind) = batch.names(place);
+        let payload = Payload::part(batch.clone(), place);
+        NewRecord { topic: topic.clone(), kind: kind.clone(), payload, headers: Data::Nil, occurred_at_ms }
     }
 }
 
@@ -162,6 +174,12 @@ pub trait EventLog {
     /// Takes a record, in the order of the calls. It is safe only once [`EventLog::durable`] says so; where it cannot be
     /// written, that is where the failure shows. Waits only for room, where too much is on its way already.
     fn append(&self, record: NewRecord) -> Ticket;
+
+    /// Takes all records of a batch, one after the other, as [`EventLog::append`] does.
+    fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {
+        let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
+        records.map(|record| self.append(record)).last().unwrap_or(Ticket::NONE)
+    }
 
     /// Takes a record and gives its place once it is written and would survive the end of the process.
     ///

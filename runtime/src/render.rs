@@ -128,7 +128,7 @@ fn place(reminder: &Reminder, capabilities: &Capabilities, out: &mut Rendered) {
         out.demoted.push(reminder.id.clone());
     }
     let role = if capabilities.prefers_role_developer {
-        out.developer_messages.push(plain(&reminder.body));
+        push(&mut out.developer_messages, plain(&reminder.body));
         RenderedRole::Developer
     } else if capabilities.wire == Wire::Anthropic && wants_block {
         push_block(out, xml(&reminder.body));
@@ -140,7 +140,7 @@ fn place(reminder: &Reminder, capabilities: &Capabilities, out: &mut Rendered) {
         let section = if capabilities.prefers_xml_scaffolding { xml(&reminder.body) } else { plain(&reminder.body) };
         match out.placement {
             Placement::Head => {
-                out.system_sections.push(section);
+                push(&mut out.system_sections, section);
                 RenderedRole::System
             }
             Placement::Tail => {
@@ -149,18 +149,25 @@ fn place(reminder: &Reminder, capabilities: &Capabilities, out: &mut Rendered) {
             }
         }
     };
-    out.fired.push(Fired { id: reminder.id.clone(), rendered_role: role });
+    push(&mut out.fired, Fired { id: reminder.id.clone(), rendered_role: role });
+}
+
+/// Most prompts carry one reminder or two, and a request may be kept: the first takes no more room than it needs.
+fn push<T>(list: &mut Vec<T>, item: T) {
+    if list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(item);
 }
 
 fn push_block(out: &mut Rendered, text: Arc<str>) {
-    out.user_blocks.push(UserBlock { text, cache_control: false });
+    push(&mut out.user_blocks, UserBlock { text, cache_control: false });
 }
 
 fn plain(body: &str) -> Arc<str> {
     let mut text = String::with_capacity(body.len() + 20);
     text.push_str("System reminder:\n");
-    // Most bodies have nothing to hide.
-    if body.chars().any(is_hidden) {
+    if may_hide(body) {
         text.extend(body.chars().map(visible));
     } else {
         text.push_str(body);
@@ -172,16 +179,25 @@ fn xml(body: &str) -> Arc<str> {
     let mut text = String::with_capacity(body.len() + 40);
     text.push_str("<system-reminder>\n");
     // Escaped, so that no body can close the tag.
-    for c in body.chars().map(visible) {
-        match c {
-            '&' => text.push_str("&amp;"),
-            '<' => text.push_str("&lt;"),
-            '>' => text.push_str("&gt;"),
-            other => text.push(other),
+    if !may_hide(body) && !body.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'>')) {
+        text.push_str(body);
+    } else {
+        for c in body.chars().map(visible) {
+            match c {
+                '&' => text.push_str("&amp;"),
+                '<' => text.push_str("&lt;"),
+                '>' => text.push_str("&gt;"),
+                other => text.push(other),
+            }
         }
     }
     text.push_str("\n</system-reminder>");
     text.into()
+}
+
+/// Whether there may be something to hide: most bodies are plain, and that is seen in one go.
+fn may_hide(body: &str) -> bool {
+    body.bytes().fold(false, |found, byte| found | !(byte == b'\n' || (0x20..0x7f).contains(&byte)))
 }
 
 /// NUL and its like say nothing to a model, and some routes refuse a request that holds them.

@@ -13,6 +13,7 @@ use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
 use crate::model::PrefixMeter;
 use crate::reminder::bridge::{Queue, SharedQueue};
+use crate::reminder::lifecycle::Whose;
 use crate::transcript::Transcript;
 
 mod directory;
@@ -35,6 +36,8 @@ pub struct Session {
     queue: SharedQueue,
     /// Somebody accepts for it on another thread.
     watched: Cell<bool>,
+    /// What its records share.
+    whose: RefCell<Option<Arc<Whose>>>,
     state: RefCell<State>,
 }
 
@@ -84,6 +87,7 @@ impl Session {
             ids: SharedIds::new(stream),
             queue,
             watched: Cell::default(),
+            whose: RefCell::default(),
             state: RefCell::new(state),
         })
     }
@@ -95,6 +99,7 @@ impl Session {
             ids: SharedIds::new(stream),
             queue,
             watched: Cell::default(),
+            whose: RefCell::default(),
             state: RefCell::new(state),
         })
     }

@@ -73,7 +73,7 @@ impl Run<'_> {
             Some(hook) => ask(hook.as_ref(), self.turn(), &event, self.strict()).await?,
             None => Decision::Allow,
         };
-        self.session.apply(&self.scope, |t, _| post_turn(t), |passed| &passed.records);
+        self.session.apply(&self.scope, |t, _| post_turn(t), |passed| std::mem::take(&mut passed.records));
         if let Err(stopped) = self.scope.check() {
             return Ok(Some(Self::ended_by(&stopped)));
         }

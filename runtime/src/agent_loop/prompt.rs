@@ -18,7 +18,7 @@ use super::{LoopState, Run, sentinel, until_stopped};
 impl Run<'_> {
     /// Builds the request from the transcript as it is now. The history is shared, not copied.
     pub(super) fn build_prompt(&self, state: &mut LoopState) -> Request {
-        self.session.apply(&self.scope, |t, _| before_prompt(t), |records| records);
+        self.session.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
         let options = RenderOptions { placement: self.options.reminders.placement };
         let (rendered, demoted, messages) = self.session.with(|s| {
             let pending = s.transcript.pending().map(|pending| pending.reminder.as_ref());
@@ -82,7 +82,7 @@ impl Run<'_> {
                     state.text = text.into();
                 }
                 // No model saw this prompt, so it charges nothing.
-                self.session.apply(&self.scope, |t, _| void(t), |records| records);
+                self.session.apply(&self.scope, |t, _| void(t), std::mem::take);
                 return Err(thrown);
             }
         };

@@ -1,6 +1,6 @@
 //! The log in memory.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,9 +8,11 @@ use std::task::{Poll, Waker};
 
 use crate::seam::{Answer, Local, Outcome, fault};
 
-use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket};
+use super::{Batch, EventLog, Filter, LogError, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket};
+use rows::{Row, Rows};
 use topics::Topics;
 
+mod rows;
 mod topics;
 
 /// How much a log in memory keeps. What is older goes, a sixteenth of the records at a time.
@@ -45,24 +47,13 @@ impl Shared {
 #[derive(Default)]
 struct Store {
     kept: Kept,
-    /// Those that are kept. Most are never read, so they lie side by side and are shared only once somebody asks.
-    rows: VecDeque<Row>,
-    weight: usize,
-    /// How many were thrown away: the cursor in front of the first that is kept.
-    gone: u64,
+    rows: Rows,
     topics: Topics,
     /// Who waits, by the number of the reader.
     waiting: BTreeMap<u64, Waker>,
     readers: u64,
     /// A record was refused, and whoever waits next must hear of it.
     refused: Option<LogError>,
-}
-
-/// A record that is kept. Its cursor is its place.
-struct Row {
-    record: NewRecord,
-    id: u64,
-    weight: usize,
 }
 
 impl MemoryLog {
@@ -82,13 +73,13 @@ impl MemoryLog {
     #[must_use]
     pub fn records(&self) -> Vec<Arc<Record>> {
         let store = self.0.lock();
-        (store.gone..store.last()).filter_map(|before| store.behind_cursor(before)).collect()
+        store.rows.behind(store.rows.gone, &Filter::default()).collect()
     }
 
     /// Nothing in memory survives a crash, and nobody who chose it expects that. What was refused is told.
     fn hold(&self, upto: Ticket) -> Result<(), LogError> {
         let mut store = self.0.lock();
-        if upto.0 <= store.last() { Ok(()) } else { store.refused.take().map_or(Ok(()), Err) }
+        if upto.0 <= store.rows.last { Ok(()) } else { store.refused.take().map_or(Ok(()), Err) }
     }
 
     fn enter(&self, record: NewRecord) -> Result<Place, LogError> {
@@ -96,59 +87,39 @@ impl MemoryLog {
         if weight > NewRecord::MOST {
             return Err(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
         }
-        let (place, waiting, old) = {
+        Ok(self.change(|store| store.rows.put(record, weight, &mut store.topics)))
+    }
+
+    /// Appends, throws away what is too much, and wakes who waits.
+    fn change<T>(&self, append: impl FnOnce(&mut Store) -> T) -> T {
+        let (done, waiting, old) = {
             let mut store = self.0.lock();
-            let place = store.put(record, weight);
+            let done = append(&mut store);
             let waiting = if store.waiting.is_empty() { BTreeMap::new() } else { std::mem::take(&mut store.waiting) };
-            (place, waiting, store.trim())
+            (done, waiting, store.trim())
         };
         waiting.into_values().for_each(Waker::wake);
         drop(old);
-        Ok(place)
+        done
     }
 }
 
 impl Store {
-    fn last(&self) -> u64 {
-        self.gone + self.rows.len() as u64
-    }
-
-    fn put(&mut self, record: NewRecord, weight: usize) -> Place {
-        let cursor = self.last() + 1;
-        let id = self.topics.next_id(&record.topic);
-        self.rows.push_back(Row { record, id, weight });
-        self.weight += weight;
-        Place { id, cursor }
-    }
-
     /// Takes out what is too much; the caller drops it when nothing is borrowed.
     fn trim(&mut self) -> Vec<Row> {
-        let mut old = Vec::new();
-        if self.rows.len() > self.kept.records {
-            let chunk = (self.kept.records / 16).max(1).min(self.rows.len() - 1);
-            old.extend(self.rows.drain(..chunk));
+        let (rows, kept, mut old) = (&mut self.rows, self.kept, Vec::new());
+        if let Some(more) = rows.len().checked_sub(kept.records).filter(|more| *more > 0) {
+            rows.take_oldest(more.max(kept.records / 16).min(rows.len() - 1), &mut old);
         }
-        self.weight -= old.iter().map(|row| row.weight).sum::<usize>();
-        while self.weight > self.kept.bytes && self.rows.len() > 1 {
-            if let Some(row) = self.rows.pop_front() {
-                self.weight -= row.weight;
-                old.push(row);
-            }
+        while rows.weight > kept.bytes && rows.len() > 1 {
+            rows.take_oldest(1, &mut old);
         }
-        self.gone += old.len() as u64;
         old
     }
 
     /// Where a reader begins that asks for what is behind a cursor; 0 means the oldest that is kept.
     fn start(&self, after: u64) -> u64 {
-        if after == 0 { self.gone } else { after }
-    }
-
-    /// The record right behind a cursor.
-    fn behind_cursor(&self, before: u64) -> Option<Arc<Record>> {
-        let Row { record, id, .. } = self.rows.get(usize::try_from(before.checked_sub(self.gone)?).ok()?)?;
-        let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record.clone();
-        Some(Arc::new(Record { topic, kind, payload, headers, occurred_at_ms, id: *id, cursor: before + 1 }))
+        if after == 0 { self.rows.gone } else { after }
     }
 
     /// The wanted records behind a position.
@@ -157,13 +128,11 @@ impl Store {
         position: u64,
         filter: &'a Filter,
     ) -> Result<impl Iterator<Item = Arc<Record>> + 'a, LogError> {
-        if position < self.gone {
-            return Err(LogError::Lagged { lost: self.gone - position, resume_from: self.gone });
+        let gone = self.rows.gone;
+        if position < gone {
+            return Err(LogError::Lagged { lost: gone - position, resume_from: gone });
         }
-        let start = usize::try_from(position - self.gone).unwrap_or(usize::MAX).min(self.rows.len());
-        let wanted = (position..).zip(self.rows.range(start..));
-        let wanted = wanted.filter(|(_, row)| filter.takes(&row.record.topic, &row.record.kind));
-        Ok(wanted.filter_map(|(before, _)| self.behind_cursor(before)))
+        Ok(self.rows.behind(position, filter))
     }
 }
 
@@ -176,6 +145,18 @@ impl EventLog for MemoryLog {
                 Ticket::ALL
             }
         }
+    }
+
+    fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {
+        if (0..batch.count()).any(|place| batch.weight(place) > NewRecord::MOST / 2) {
+            // As large as a record may be: each is looked at.
+            let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
+            return records.map(|record| self.append(record)).last().unwrap_or(Ticket::NONE);
+        }
+        Ticket(self.change(|store| {
+            store.rows.tell(batch, occurred_at_ms, &mut store.topics);
+            store.rows.last
+        }))
     }
 
     fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
@@ -235,11 +216,11 @@ impl Reader {
             Ok(mut records) => {
                 let found = records.next();
                 // What was looked at and not wanted need not be looked at again.
-                self.position = found.as_ref().map_or(store.last().max(self.position), |record| record.cursor);
+                self.position = found.as_ref().map_or(store.rows.last.max(self.position), |record| record.cursor);
                 found
             }
             Err(error) => {
-                self.position = store.gone;
+                self.position = store.rows.gone;
                 return Err(error);
             }
         };

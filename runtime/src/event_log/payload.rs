@@ -18,6 +18,14 @@ pub trait Facts: fmt::Debug + Send + Sync {
     fn weight(&self, place: usize) -> usize;
 }
 
+/// All records that the runtime writes at once: what they tell, and what they are called.
+pub trait Batch: Facts {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// Topic and kind of the one that came so many places behind the first.
+    fn names(&self, place: usize) -> (&'static Arc<str>, &'static Arc<str>);
+}
+
 /// What a record tells: it reads like [`Data`].
 #[derive(Clone)]
 pub struct Payload(Form);

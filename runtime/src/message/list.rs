@@ -36,8 +36,8 @@ impl Chunk {
 /// one, all before it is the same.
 #[derive(Clone, Default)]
 pub struct Messages {
-    /// Chunks without room.
-    full: Vector<Arc<Chunk>>,
+    /// Chunks without room. Lists that are kept share them until one of them has filled another.
+    full: Arc<Vector<Arc<Chunk>>>,
     /// The chunk that is being filled, perhaps by another list beyond what is this list's own.
     open: Option<Arc<Chunk>>,
     len: usize,
@@ -72,7 +72,7 @@ impl Messages {
     pub fn push_back(&mut self, message: Arc<Message>) {
         let mut place = self.len - self.full.len() * CHUNK;
         if place == CHUNK {
-            self.full.extend(self.open.take());
+            Arc::make_mut(&mut self.full).extend(self.open.take());
             place = 0;
         }
         let open = self.open.get_or_insert_default();
@@ -118,7 +118,7 @@ impl Messages {
         let len = count.min(self.len);
         let full = len.saturating_sub(1) / CHUNK;
         let open = if len == 0 { None } else { self.chunk(full).cloned() };
-        Messages { full: self.full.take(full), open, len }
+        Messages { full: Arc::new(self.full.take(full)), open, len }
     }
 
     /// All but the first so many, in chunks of their own.

@@ -32,8 +32,8 @@ pub use command::{Command, apply};
 pub use compact::{Charge, CompactPass, compact, preserve_only};
 pub use discard::{discard, reset, trim};
 pub use inherit::{fork, inherit, propagation};
-pub(crate) use log::{Origin, to_log};
-pub use record::{DiscardReason, DropReason, ExpireReason, LifecycleRecord, Pass, TOPIC, TURN_TOPIC};
+pub(crate) use log::{Told, Whose};
+pub use record::{Deduped, DiscardReason, DropReason, ExpireReason, LifecycleRecord, Pass, TOPIC, TURN_TOPIC};
 pub use selector::{Selector, clear};
 pub use ttl::{Passed, before_prompt, post_turn, post_turn_by_hand};
 
@@ -88,18 +88,18 @@ pub(crate) fn admit_as(
     reminder: Arc<Reminder>,
     road: Road,
 ) -> Admitted {
-    let mut records = Vec::with_capacity(2);
     let replaced: Vec<Arc<str>> = replaced_by(transcript, &reminder, road)
         .into_iter()
         .filter_map(|slot| transcript.take_slot(slot))
         .map(|old| old.reminder.id.clone())
         .collect();
+    let mut records = Vec::with_capacity(1 + usize::from(!replaced.is_empty()));
     if !replaced.is_empty() {
-        records.push(LifecycleRecord::Deduped {
+        records.push(LifecycleRecord::Deduped(Box::new(Deduped {
             replaced_ids: replaced.clone(),
             replacing_id: reminder.id.clone(),
             dedupe_key: reminder.dedupe_key.clone(),
-        });
+        })));
     }
     transcript.push_pending(event_id, reminder.clone());
     transcript.settle();

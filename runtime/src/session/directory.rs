@@ -191,7 +191,7 @@ impl Sessions {
     /// Empties a session; its pending reminders are discarded.
     pub fn reset(&self, id: &str, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
-        session.apply(scope, |t, _| lifecycle::reset(t), |records| records);
+        session.apply(scope, |t, _| lifecycle::reset(t), std::mem::take);
         Ok(())
     }
 
@@ -266,7 +266,7 @@ impl Sessions {
     /// Keeps the last `keep` messages and what came after the first of them.
     pub fn trim(&self, id: &str, keep: usize, scope: &Scope) -> Result<(), SessionError> {
         let session = self.get(id)?;
-        session.apply(scope, |t, _| lifecycle::trim(t, keep), |records| records);
+        session.apply(scope, |t, _| lifecycle::trim(t, keep), std::mem::take);
         Ok(())
     }
 
@@ -323,6 +323,6 @@ fn check_anchor(anchor: &Data) -> Result<(), String> {
 
 impl Session {
     fn discard(&self, scope: &Scope, reason: DiscardReason) {
-        self.apply(scope, |t, _| lifecycle::discard(t, reason), |records| records);
+        self.apply(scope, |t, _| lifecycle::discard(t, reason), std::mem::take);
     }
 }

@@ -112,7 +112,7 @@ impl Session {
             }
             records
         };
-        self.apply(scope, |t, _| settle(t), |records| records);
+        self.apply(scope, |t, _| settle(t), std::mem::take);
     }
 
     fn discard_lost(&self, scope: &Scope, lost: Vec<(Arc<str>, Arc<str>)>) {

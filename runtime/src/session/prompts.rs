@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, shared};
-use crate::event_log::{Facts, NewRecord, Payload};
+use crate::data::{Data, lent, shared};
+use crate::event_log::{Batch, Facts};
 use crate::model::{Measured, Request};
-use crate::reminder::lifecycle::{TURN_TOPIC, fire};
+use crate::reminder::lifecycle::{TURN_TOPIC, Whose, fire};
 use crate::render::Rendered;
 use crate::seam::{Destination, Model, Scope};
 
@@ -17,14 +17,11 @@ impl Session {
     /// The record on the log names where it goes, what it carries, and how many bytes it has and shares with the session's
     /// request before it ([`crate::model::PrefixMeter`]).
     pub fn sent(&self, scope: &Scope, request: &Request, charges: bool, model: &dyn Model) {
-        self.apply(scope, |t, at| fire(t, &request.reminders, charges, at), |records| records);
-        let (turn, parent_id, measured) =
-            self.with(|state| (state.turns, state.parent_id.clone(), state.prefix.measure(request)));
+        self.apply(scope, |t, at| fire(t, &request.reminders, charges, at), std::mem::take);
+        let (turn, measured) = self.with(|state| (state.turns, state.prefix.measure(request)));
         let prompt = Prompt {
-            session_id: self.id().clone(),
+            whose: self.whose(scope.agent_id.as_ref()),
             task_id: scope.task_id.clone(),
-            agent_id: scope.agent_id.clone(),
-            parent_id,
             turn,
             charges,
             to: model.destination(request),
@@ -32,24 +29,15 @@ impl Session {
             reminders: request.reminders.clone(),
             measured,
         };
-        scope.log.append(NewRecord {
-            topic: shared!(TURN_TOPIC),
-            kind: shared!("transcript.turn.prompt"),
-            payload: Payload::of(prompt),
-            headers: Data::Nil,
-            occurred_at_ms: scope.clock.now_ms(),
-        });
+        scope.log.tell(Arc::new(prompt), scope.clock.now_ms());
     }
 }
 
 /// What the log knows of a request.
 #[derive(Debug)]
 struct Prompt {
-    session_id: Arc<str>,
+    whose: Arc<Whose>,
     task_id: Option<Arc<str>>,
-    /// Nothing means the session.
-    agent_id: Option<Arc<str>>,
-    parent_id: Option<Arc<str>>,
     turn: u32,
     charges: bool,
     to: Destination,
@@ -58,16 +46,26 @@ struct Prompt {
     measured: Measured,
 }
 
+impl Batch for Prompt {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn names(&self, _: usize) -> (&'static Arc<str>, &'static Arc<str>) {
+        (lent!(TURN_TOPIC), lent!("transcript.turn.prompt"))
+    }
+}
+
 impl Facts for Prompt {
     fn to_data(&self, _: usize) -> Data {
         let carried = self.reminders.fired.iter().map(|fired| {
             Data::dict([("reminder_id", Data::from(&fired.id)), ("slot", fired.rendered_role.as_str().into())])
         });
         let fields: [(Arc<str>, Data); 13] = [
-            (shared!("session_id"), (&self.session_id).into()),
+            (shared!("session_id"), (&self.whose.session_id).into()),
             (shared!("task_id"), self.task_id.as_ref().into()),
-            (shared!("agent_id"), self.agent_id.as_ref().unwrap_or(&self.session_id).into()),
-            (shared!("parent_id"), self.parent_id.as_ref().into()),
+            (shared!("agent_id"), self.whose.agent().into()),
+            (shared!("parent_id"), self.whose.parent_id.clone().flatten().into()),
             (shared!("turn"), self.turn.into()),
             (shared!("charges"), self.charges.into()),
             (shared!("provider"), self.to.provider.as_ref().into()),

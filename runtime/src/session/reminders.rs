@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::ids::Ids;
 use crate::reminder::bridge::{Injection, Payload};
-use crate::reminder::lifecycle::{self, Admitted, DropReason, LifecycleRecord, Moment, Origin, Passed, Road, Selector};
+use crate::reminder::lifecycle::{
+    self, Admitted, DropReason, LifecycleRecord, Moment, Passed, Road, Selector, Told, Whose,
+};
 use crate::reminder::{Reminder, ReminderSpec, Source};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
@@ -13,12 +15,13 @@ use crate::transcript::Transcript;
 use super::Session;
 
 impl Session {
-    /// Applies a pure function of the lifecycle to the transcript and logs its records.
+    /// Applies a pure function of the lifecycle to the transcript and logs its records, which `records` takes out of what it
+    /// gives.
     pub fn apply<R>(
         &self,
         scope: &Scope,
         change: impl FnOnce(&mut Transcript, &Moment<'_>) -> R,
-        records: impl FnOnce(&R) -> &[LifecycleRecord],
+        records: impl FnOnce(&mut R) -> Vec<LifecycleRecord>,
     ) -> R {
         let turn = self.with(|state| state.turns);
         self.apply_at(scope, turn, change, records)
@@ -29,12 +32,12 @@ impl Session {
         scope: &Scope,
         turn: u32,
         change: impl FnOnce(&mut Transcript, &Moment<'_>) -> R,
-        records: impl FnOnce(&R) -> &[LifecycleRecord],
+        records: impl FnOnce(&mut R) -> Vec<LifecycleRecord>,
     ) -> R {
         let moment = self.moment(scope, turn);
-        let result = self.with(|state| change(&mut state.transcript, &moment));
+        let mut result = self.with(|state| change(&mut state.transcript, &moment));
         // Written after the borrow has ended: a log may be anything.
-        self.write(scope, &moment, records(&result).to_vec());
+        self.write(scope, &moment, records(&mut result));
         result
     }
 
@@ -77,7 +80,7 @@ impl Session {
         change: impl FnOnce(&mut Transcript, &Moment<'_>) -> Admitted,
     ) -> Admitted {
         if !self.is_closed() {
-            return self.apply_at(scope, turn, change, |admitted| &admitted.records);
+            return self.apply_at(scope, turn, change, |admitted| std::mem::take(&mut admitted.records));
         }
         let moment = self.moment(scope, turn);
         let mut nowhere = Transcript::new(self.id.clone());
@@ -93,7 +96,7 @@ impl Session {
         match item.payload {
             Payload::Reminder(reminder) => {
                 let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
-                self.apply(scope, |t, at| [lifecycle::audit(t, reminder, at)], |records| records);
+                self.apply(scope, |t, at| vec![lifecycle::audit(t, reminder, at)], std::mem::take);
             }
             Payload::Message(message) => {
                 let id = self.ids.next_text(scope.clock.now_ms());
@@ -105,12 +108,13 @@ impl Session {
 
     /// Clears the pending reminders that a selector means; how many there were.
     pub fn clear_reminders(&self, scope: &Scope, selector: &Selector) -> usize {
-        self.apply(scope, |t, _| lifecycle::clear(t, selector), |records| records).len()
+        let counted = |records: Vec<LifecycleRecord>| (records.len(), records);
+        self.apply(scope, |t, _| counted(lifecycle::clear(t, selector)), |(_, records)| std::mem::take(records)).0
     }
 
     /// The post-turn pass called by hand.
     pub fn post_turn_by_hand(&self, scope: &Scope, turn: u32) -> Passed {
-        self.apply(scope, |t, _| lifecycle::post_turn_by_hand(t, turn), |passed| &passed.records)
+        self.apply(scope, |t, _| lifecycle::post_turn_by_hand(t, turn), |passed| std::mem::take(&mut passed.records))
     }
 
     /// Logs records that belong to no change of the transcript.
@@ -134,9 +138,25 @@ impl Session {
             return;
         }
         self.tell_records(&records);
-        let origin = self.with(|state| Origin { is_copy: state.is_copy, parent_id: state.parent_id.clone() });
-        lifecycle::to_log(records, moment, origin).for_each(|record| {
-            scope.log.append(record);
-        });
+        let told = Told::new(records, self.whose(moment.agent_id), moment.task_id.cloned(), moment.turn);
+        scope.log.tell(Arc::new(told), moment.now_ms);
+    }
+
+    /// Whose the records are that are written now. Most often the same as those before, which share it.
+    pub(super) fn whose(&self, agent_id: Option<&Arc<str>>) -> Arc<Whose> {
+        let mut kept = self.whose.borrow_mut();
+        self.with(|state| {
+            let same = |known: &&Arc<Whose>| {
+                known.agent_id.as_ref() == agent_id
+                    && known.is_copy == state.is_copy
+                    && known.parent_id.as_ref() == Some(&state.parent_id)
+            };
+            if let Some(known) = kept.as_ref().filter(same) {
+                return known.clone();
+            }
+            let parent_id = Some(state.parent_id.clone());
+            let (session_id, agent_id) = (self.id.clone(), agent_id.cloned());
+            kept.insert(Arc::new(Whose { session_id, agent_id, is_copy: state.is_copy, parent_id })).clone()
+        })
     }
 }

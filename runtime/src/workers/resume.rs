@@ -107,7 +107,7 @@ fn begin_anew(worker: &Rc<Worker>, scope: &Scope) -> String {
             records.extend(preserve_only(transcript));
             records
         },
-        |records| records,
+        std::mem::take,
     );
     let mut task: Arc<str> = worker.task.clone();
     worker.with_left(|left| {

@@ -157,7 +157,7 @@ impl World {
             What::ClearTagAndKey(tag, key) => self.clear(at, Some(tag), Some(key))?,
             What::Prompt { slots, late, by_hand } => {
                 real.with(|state| state.turns += 1);
-                real.apply(&self.scope, |t, _| before_prompt(t), |records| records);
+                real.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
                 let rendered = Self::rendered(&real, slots);
                 if let Some(wish) = &late {
                     real.inject_reminder(&self.scope, spec(number, wish), Source::Hook, None);
@@ -165,7 +165,7 @@ impl World {
                         real.post_turn_by_hand(&self.scope, u32::MAX);
                     }
                 }
-                real.apply(&self.scope, |t, at| fire(t, &rendered, true, at), |records| records);
+                real.apply(&self.scope, |t, at| fire(t, &rendered, true, at), std::mem::take);
                 self.pairs[at].model.prompt(slots, |model| {
                     if let Some(wish) = &late {
                         model.admit(model.make(number, wish, false));
@@ -177,18 +177,18 @@ impl World {
             }
             What::Void => {
                 if self.pairs[at].model.open {
-                    real.apply(&self.scope, |t, _| void(t), |records| records);
+                    real.apply(&self.scope, |t, _| void(t), std::mem::take);
                     self.pairs[at].model.void();
                 }
             }
             What::Bare => {
-                real.apply(&self.scope, |t, _| drop_unrenderable(t), |records| records);
+                real.apply(&self.scope, |t, _| drop_unrenderable(t), std::mem::take);
                 let rendered = Self::rendered(&real, true);
-                real.apply(&self.scope, |t, at| fire(t, &rendered, false, at), |records| records);
+                real.apply(&self.scope, |t, at| fire(t, &rendered, false, at), std::mem::take);
                 self.pairs[at].model.pending.retain(|known| !known.blank);
             }
             What::Pass => {
-                real.apply(&self.scope, |t, _| post_turn(t), |passed| &passed.records);
+                real.apply(&self.scope, |t, _| post_turn(t), |passed| std::mem::take(&mut passed.records));
                 self.pairs[at].model.pass();
             }
             What::PassByHand(turn) => {
@@ -254,7 +254,7 @@ impl World {
                     Source::Bridge,
                     0,
                 ));
-                real.apply(&self.scope, |t, at| [lifecycle::audit(t, reminder, at)], |records| records);
+                real.apply(&self.scope, |t, at| vec![lifecycle::audit(t, reminder, at)], std::mem::take);
             }
             What::Message => {
                 real.with(|state| state.transcript.push_message(Arc::new(Message::user("one more message"))));

@@ -204,7 +204,7 @@ impl Served {
                 records.extend(preserve_only(t));
                 records
             },
-            |records| records,
+            std::mem::take,
         );
         self.session.with(|state| {
             state.transcript.summary = Some("in short".into());

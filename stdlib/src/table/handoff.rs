@@ -70,7 +70,7 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let turn = Turn { session: &session, number: session.with(|state| state.turns), scope: &scope };
         let fired = fire::fire(&world.hooks, turn, &event, false).get().await;
         if alone {
-            session.apply(&scope, |transcript, _| discard(transcript, DiscardReason::Close), |records| records);
+            session.apply(&scope, |transcript, _| discard(transcript, DiscardReason::Close), std::mem::take);
         }
         fired.map_err(|e| to_raise(&e))?;
         for note in scope.notes.borrow().iter() {

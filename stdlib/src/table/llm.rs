@@ -95,7 +95,7 @@ impl Asking {
         announce(&world, &request);
         let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
         let capabilities = route.map_err(|e| to_raise(&fault(e)))?.capabilities;
-        session.apply(&scope, |t, _| drop_unrenderable(t), |records| records);
+        session.apply(&scope, |t, _| drop_unrenderable(t), std::mem::take);
         let transcript = session.transcript();
         let pending = transcript.pending().map(|p| p.reminder.as_ref());
         let rendered = render(pending, &capabilities, RenderOptions { placement });

@@ -14,14 +14,15 @@ pub(super) struct Topics {
 }
 
 impl Topics {
-    /// The number of a record that comes now.
-    pub(super) fn next_id(&mut self, topic: &Arc<str>) -> u64 {
+    /// The number of the first of so many records that come now.
+    pub(super) fn next_ids(&mut self, topic: &Arc<str>, count: u64) -> u64 {
         if !self.last_ids.get(self.recent).is_some_and(|(recent, _)| Arc::ptr_eq(recent, topic)) {
             self.recent = self.place_of(topic);
         }
         let (_, last) = &mut self.last_ids[self.recent];
-        *last += 1;
-        *last
+        let first = *last + 1;
+        *last += count;
+        first
     }
 
     fn place_of(&mut self, topic: &Arc<str>) -> usize {

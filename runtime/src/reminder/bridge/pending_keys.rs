@@ -53,7 +53,7 @@ impl PendingKeys {
         use LifecycleRecord as R;
         match record {
             R::Injected(reminder) | R::Inherited(reminder) | R::Forked(reminder) => self.enter(reminder),
-            R::Deduped { replaced_ids, .. } => replaced_ids.iter().for_each(|id| self.leave(id)),
+            R::Deduped(deduped) => deduped.replaced_ids.iter().for_each(|id| self.leave(id)),
             R::Expired { reminder_id: id, .. }
             | R::Discarded { reminder_id: id, .. }
             | R::Dropped { reminder_id: Some(id), .. } => self.leave(id),

@@ -8,7 +8,7 @@ use crate::reminder::Reminder;
 use crate::transcript::Transcript;
 
 use super::ttl::{charge_carried, charge_each};
-use super::{ExpireReason, LifecycleRecord, Pass, remove};
+use super::{Deduped, ExpireReason, LifecycleRecord, Pass, remove};
 
 /// Which finite reminders a compaction charges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,11 @@ fn dedupe(transcript: &mut Transcript, pass: &mut CompactPass) {
     for (dedupe_key, replaced_ids) in groups {
         pass.deduped += replaced_ids.len();
         let replacing_id = newest[&dedupe_key].clone();
-        pass.records.push(LifecycleRecord::Deduped { replaced_ids, replacing_id, dedupe_key: Some(dedupe_key) });
+        pass.records.push(LifecycleRecord::Deduped(Box::new(Deduped {
+            replaced_ids,
+            replacing_id,
+            dedupe_key: Some(dedupe_key),
+        })));
     }
     // No key stands twice any more, so the index is complete again.
     if pass.deduped > 0 {

@@ -3,70 +3,52 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, Entries, shared};
-use crate::event_log::{Facts, NewRecord, Payload};
+use crate::data::{Data, Entries, lent, shared};
+use crate::event_log::{Batch, Facts, NewRecord, Payload};
 use crate::reminder::Reminder;
 
-use super::{Charge, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC, TURN_TOPIC};
-
-/// Where a session comes from, as its records say.
-#[derive(Debug)]
-pub(crate) struct Origin {
-    /// What happens in it does not touch the session that it is a copy of.
-    pub(crate) is_copy: bool,
-    /// The session it was forked from or works for.
-    pub(crate) parent_id: Option<Arc<str>>,
-}
-
-/// Records of one moment of a session as they go to the log.
-pub(crate) fn to_log(
-    records: Vec<LifecycleRecord>,
-    at: &Moment<'_>,
-    origin: Origin,
-) -> impl Iterator<Item = NewRecord> {
-    let told = Arc::new(Told { origin: Some(origin), ..Told::new(records, at) });
-    let occurred_at_ms = at.now_ms;
-    (0..told.records.len()).map(move |place| {
-        let payload = Payload::part(told.clone(), place);
-        told.records[place].with_payload(payload, occurred_at_ms)
-    })
-}
+use super::{Charge, Deduped, ExpireReason, LifecycleRecord, Moment, Pass, TOPIC, TURN_TOPIC};
 
 impl LifecycleRecord {
     /// The record as it goes to the log alone.
     #[must_use]
     pub fn to_log(&self, at: &Moment<'_>) -> NewRecord {
-        self.with_payload(Payload::of(Told::new(vec![self.clone()], at)), at.now_ms)
+        let whose = Whose { agent_id: at.agent_id.cloned(), ..Whose::outside(at.session_id) };
+        let told = Told::new(vec![self.clone()], Arc::new(whose), at.task_id.cloned(), at.turn);
+        self.with_payload(Payload::of(told), at.now_ms)
     }
 
     /// The record of what happened outside of any turn.
     #[must_use]
     pub fn to_log_outside(&self, session_id: &Arc<str>, now_ms: u64) -> NewRecord {
-        let (records, session_id) = (vec![self.clone()], session_id.clone());
-        let told = Told { records, session_id, task_id: None, agent_id: None, turn: 0, origin: None };
+        let told = Told::new(vec![self.clone()], Arc::new(Whose::outside(session_id)), None, 0);
         self.with_payload(Payload::of(told), now_ms)
     }
 
     fn with_payload(&self, payload: Payload, occurred_at_ms: u64) -> NewRecord {
-        let topic = if self.is_of_turn() { shared!(TURN_TOPIC) } else { shared!(TOPIC) };
-        NewRecord { topic, kind: self.kind(), payload, headers: Data::Nil, occurred_at_ms }
+        let (topic, kind) = (self.topic().clone(), self.kind().clone());
+        NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms }
+    }
+
+    fn topic(&self) -> &'static Arc<str> {
+        if self.is_of_turn() { lent!(TURN_TOPIC) } else { lent!(TOPIC) }
     }
 
     /// The prefix of its topic, and [`LifecycleRecord::word`].
-    fn kind(&self) -> Arc<str> {
+    fn kind(&self) -> &'static Arc<str> {
         match self {
-            LifecycleRecord::Injected(_) => shared!("transcript.reminder.injected"),
-            LifecycleRecord::Inherited(_) => shared!("transcript.reminder.inherited"),
-            LifecycleRecord::Forked(_) => shared!("transcript.reminder.forked"),
-            LifecycleRecord::Audited(_) => shared!("transcript.reminder.audited"),
-            LifecycleRecord::Fired { .. } => shared!("transcript.reminder.fired"),
-            LifecycleRecord::Deduped { .. } => shared!("transcript.reminder.deduped"),
-            LifecycleRecord::Expired { .. } => shared!("transcript.reminder.expired"),
-            LifecycleRecord::Dropped { .. } => shared!("transcript.reminder.dropped"),
-            LifecycleRecord::Discarded { .. } => shared!("transcript.reminder.discarded"),
-            LifecycleRecord::ProviderEvaluated { .. } => shared!("transcript.reminder.provider_evaluated"),
-            LifecycleRecord::Passed(_) => shared!("transcript.turn.passed"),
-            LifecycleRecord::Void => shared!("transcript.turn.void"),
+            LifecycleRecord::Injected(_) => lent!("transcript.reminder.injected"),
+            LifecycleRecord::Inherited(_) => lent!("transcript.reminder.inherited"),
+            LifecycleRecord::Forked(_) => lent!("transcript.reminder.forked"),
+            LifecycleRecord::Audited(_) => lent!("transcript.reminder.audited"),
+            LifecycleRecord::Fired { .. } => lent!("transcript.reminder.fired"),
+            LifecycleRecord::Deduped(_) => lent!("transcript.reminder.deduped"),
+            LifecycleRecord::Expired { .. } => lent!("transcript.reminder.expired"),
+            LifecycleRecord::Dropped { .. } => lent!("transcript.reminder.dropped"),
+            LifecycleRecord::Discarded { .. } => lent!("transcript.reminder.discarded"),
+            LifecycleRecord::ProviderEvaluated { .. } => lent!("transcript.reminder.provider_evaluated"),
+            LifecycleRecord::Passed(_) => lent!("transcript.turn.passed"),
+            LifecycleRecord::Void => lent!("transcript.turn.void"),
         }
     }
 
@@ -82,7 +64,7 @@ impl LifecycleRecord {
             }
             LifecycleRecord::Inherited(reminder) => {
                 describe(reminder, &mut put);
-                put(shared!("sub_agent_id"), (&at.session_id).into());
+                put(shared!("sub_agent_id"), (&at.whose.session_id).into());
             }
             LifecycleRecord::Fired { reminder_id, turn_number, rendered_role, charges } => {
                 put(shared!("reminder_id"), reminder_id.into());
@@ -90,7 +72,8 @@ impl LifecycleRecord {
                 put(shared!("rendered_role"), rendered_role.as_str().into());
                 put(shared!("charges"), (*charges).into());
             }
-            LifecycleRecord::Deduped { replaced_ids, replacing_id, dedupe_key } => {
+            LifecycleRecord::Deduped(deduped) => {
+                let Deduped { replaced_ids, replacing_id, dedupe_key } = deduped.as_ref();
                 put(shared!("replaced_id"), replaced_ids.first().into());
                 put(shared!("replaced_ids"), replaced_ids.iter().map(Data::from).collect());
                 put(shared!("replacing_id"), replacing_id.into());
@@ -117,7 +100,7 @@ impl LifecycleRecord {
             }
             LifecycleRecord::ProviderEvaluated { provider_id, event, fired, error } => {
                 put(shared!("provider_id"), provider_id.into());
-                put(shared!("event"), event.into());
+                put(shared!("event"), event.pascal().into());
                 put(shared!("fired"), (*fired).into());
                 if error.is_some() {
                     put(shared!("error"), error.as_ref().into());
@@ -135,56 +118,101 @@ impl LifecycleRecord {
     }
 }
 
-/// What happened, whose it is, and in which turn.
-#[derive(Debug)]
-struct Told {
-    records: Vec<LifecycleRecord>,
-    session_id: Arc<str>,
-    task_id: Option<Arc<str>>,
+/// Whose records they are: the same for all of a session, or of an agent in it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Whose {
+    /// The session; of a bare transcript its id.
+    pub(crate) session_id: Arc<str>,
     /// Nothing means the session.
-    agent_id: Option<Arc<str>>,
-    turn: u32,
-    /// Nothing for a bare transcript.
-    origin: Option<Origin>,
+    pub(crate) agent_id: Option<Arc<str>>,
+    /// What happens in it does not touch the session that it is a copy of.
+    pub(crate) is_copy: bool,
+    /// The session it was forked from or works for. Nothing for a bare transcript, whose records do not say.
+    pub(crate) parent_id: Option<Option<Arc<str>>>,
 }
 
-impl Told {
-    fn new(records: Vec<LifecycleRecord>, at: &Moment<'_>) -> Told {
-        Told {
-            records,
-            session_id: at.session_id.clone(),
-            task_id: at.task_id.cloned(),
-            agent_id: at.agent_id.cloned(),
-            turn: at.turn,
-            origin: None,
-        }
+impl Whose {
+    /// A session of which no more is known, or a bare transcript.
+    fn outside(session_id: &Arc<str>) -> Whose {
+        Whose { session_id: session_id.clone(), agent_id: None, is_copy: false, parent_id: None }
     }
-}
 
-impl Origin {
+    /// The agent, or the session.
+    pub(crate) fn agent(&self) -> &Arc<str> {
+        self.agent_id.as_ref().unwrap_or(&self.session_id)
+    }
+
     fn put_fields(&self, payload: &mut Entries, record: &LifecycleRecord) {
         if self.is_copy {
             payload.insert(shared!("detached"), true.into());
         }
         // What came from a parent names it.
-        if matches!(record, LifecycleRecord::Forked(_) | LifecycleRecord::Inherited(_)) {
-            payload.insert(shared!("parent_id"), self.parent_id.as_ref().into());
+        if let (LifecycleRecord::Forked(_) | LifecycleRecord::Inherited(_), Some(parent_id)) = (record, &self.parent_id)
+        {
+            payload.insert(shared!("parent_id"), parent_id.as_ref().into());
         }
+    }
+}
+
+/// What happened in one moment, whose it is, and in which turn. A loop makes several of these in each turn, and they are kept
+/// as long as the log keeps them.
+#[derive(Debug)]
+pub(crate) struct Told {
+    records: Records,
+    whose: Arc<Whose>,
+    task_id: Option<Arc<str>>,
+    turn: u32,
+}
+
+#[derive(Debug)]
+enum Records {
+    One(LifecycleRecord),
+    Many(Box<[LifecycleRecord]>),
+}
+
+impl Records {
+    fn all(&self) -> &[LifecycleRecord] {
+        match self {
+            Records::One(record) => std::slice::from_ref(record),
+            Records::Many(records) => records,
+        }
+    }
+}
+
+impl Told {
+    pub(crate) fn new(
+        mut records: Vec<LifecycleRecord>,
+        whose: Arc<Whose>,
+        task_id: Option<Arc<str>>,
+        turn: u32,
+    ) -> Told {
+        let last = if records.len() == 1 { records.pop() } else { None };
+        let records = last.map_or_else(|| Records::Many(records.into()), Records::One);
+        Told { records, whose, task_id, turn }
+    }
+}
+
+impl Batch for Told {
+    fn count(&self) -> usize {
+        self.records.all().len()
+    }
+
+    fn names(&self, place: usize) -> (&'static Arc<str>, &'static Arc<str>) {
+        // There is no other place.
+        self.records.all().get(place).map_or((lent!(TOPIC), lent!(TOPIC)), |record| (record.topic(), record.kind()))
     }
 }
 
 impl Facts for Told {
     fn to_data(&self, place: usize) -> Data {
-        let mut entries = Entries::new();
-        entries.insert(shared!("session_id"), (&self.session_id).into());
+        let mut entries = Entries::with_capacity(16);
+        entries.insert(shared!("session_id"), (&self.whose.session_id).into());
         entries.insert(shared!("task_id"), self.task_id.as_ref().into());
-        entries.insert(shared!("agent_id"), self.agent_id.as_ref().unwrap_or(&self.session_id).into());
+        entries.insert(shared!("agent_id"), self.whose.agent().into());
         entries.insert(shared!("turn"), self.turn.into());
-        if let Some(record) = self.records.get(place) {
+        if let Some(record) = self.records.all().get(place) {
             record.put_fields(&mut entries, self);
-            if let Some(origin) = &self.origin {
-                origin.put_fields(&mut entries, record);
-            }
+            self.whose.put_fields(&mut entries, record);
         }
         Data::from(entries)
     }
@@ -192,14 +220,14 @@ impl Facts for Told {
     fn weight(&self, place: usize) -> usize {
         /// What a record takes besides the texts that may be long.
         const FRAME: usize = 384;
-        let text = match self.records.get(place) {
+        let text = match self.records.all().get(place) {
             Some(
                 LifecycleRecord::Injected(reminder)
                 | LifecycleRecord::Inherited(reminder)
                 | LifecycleRecord::Forked(reminder)
                 | LifecycleRecord::Audited(reminder),
             ) => reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>(),
-            Some(LifecycleRecord::Deduped { replaced_ids, .. }) => replaced_ids.iter().map(|id| id.len()).sum(),
+            Some(LifecycleRecord::Deduped(deduped)) => deduped.replaced_ids.iter().map(|id| id.len()).sum(),
             Some(
                 LifecycleRecord::Dropped { detail: said, .. } | LifecycleRecord::ProviderEvaluated { error: said, .. },
             ) => said.as_ref().map_or(0, |said| said.len()),
@@ -235,15 +263,37 @@ mod tests {
         let ids = SharedIds::new(IdStream::new(1, "s"));
         let session = Arc::from("s");
         let at = Moment { session_id: &session, task_id: None, agent_id: None, turn: 3, now_ms: 5, ids: &ids };
-        let both = vec![LifecycleRecord::Passed(Pass::ByHand(2)), LifecycleRecord::Void];
-        let origin = Origin { is_copy: false, parent_id: None };
-        let logged: Vec<NewRecord> = to_log(both, &at, origin).collect();
-        let [passed, void] = logged.as_slice() else { panic!("two of two") };
+        let [passed, void] =
+            [LifecycleRecord::Passed(Pass::ByHand(2)), LifecycleRecord::Void].map(|record| record.to_log(&at));
         assert_eq!((passed.topic.as_ref(), passed.kind.as_ref()), ("transcript.turn", "transcript.turn.passed"));
         assert_eq!(
             passed.payload.to_json(),
             r#"{"agent_id":"s","charges":"all","pass":"by_hand","session_id":"s","task_id":null,"turn":3,"upto_turn":2}"#
         );
         assert_eq!((void.topic.as_ref(), void.kind.as_ref()), ("transcript.turn", "transcript.turn.void"));
+    }
+
+    #[test]
+    fn what_is_told_at_once_reads_as_if_told_one_by_one() {
+        use crate::event_log::{EventLog, Filter, MemoryLog};
+
+        let log = MemoryLog::new();
+        let expired =
+            LifecycleRecord::Expired { reminder_id: "r".into(), reason: ExpireReason::Ttl, ttl_turns_before: Some(1) };
+        let records = vec![expired, LifecycleRecord::Passed(Pass::PostTurn), LifecycleRecord::Void];
+        let told: Arc<dyn Batch> = Arc::new(Told::new(records, Arc::new(Whose::outside(&"s".into())), None, 2));
+        log.append(NewRecord::of(&told, 1, 7));
+        log.tell(told.clone(), 8);
+        let all = log.read(&Filter::default(), 9).unwrap();
+        let alone: Vec<_> = (0..3).map(|place| NewRecord::of(&told, place, 8)).collect();
+        let told: Vec<_> =
+            all.iter().skip(1).map(|r| (r.kind.clone(), r.payload.to_data(), r.occurred_at_ms)).collect();
+        assert_eq!(told, alone.iter().map(|r| (r.kind.clone(), r.payload.to_data(), 8)).collect::<Vec<_>>());
+        assert_eq!(all.iter().map(|r| (r.cursor, r.id)).collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 2), (4, 3)]);
+        let after: Vec<u64> =
+            log.read(&Filter { after: 3, ..Filter::default() }, 9).unwrap().iter().map(|r| r.cursor).collect();
+        assert_eq!(after, [4]);
+        let of_turns: Vec<u64> = log.read(&Filter::topic(TURN_TOPIC), 9).unwrap().iter().map(|r| r.cursor).collect();
+        assert_eq!(of_turns, [1, 3, 4]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::hooks::EventKind;
 use crate::reminder::Reminder;
 use crate::render::RenderedRole;
 use crate::words::words;
@@ -107,14 +108,7 @@ pub enum LifecycleRecord {
         charges: bool,
     },
     /// One replaced others.
-    Deduped {
-        /// Those replaced.
-        replaced_ids: Vec<Arc<str>>,
-        /// The one that stays.
-        replacing_id: Arc<str>,
-        /// The key they share; nothing where the same reminder came again.
-        dedupe_key: Option<Arc<str>>,
-    },
+    Deduped(Box<Deduped>),
     /// One is gone.
     Expired {
         /// Its id.
@@ -144,8 +138,8 @@ pub enum LifecycleRecord {
     ProviderEvaluated {
         /// The provider.
         provider_id: Arc<str>,
-        /// The event, in PascalCase.
-        event: Arc<str>,
+        /// The event.
+        event: EventKind,
         /// Whether it added a reminder.
         fired: bool,
         /// What it threw.
@@ -155,6 +149,17 @@ pub enum LifecycleRecord {
     Passed(Pass),
     /// Nobody saw the last prompt that charges, so it charges nothing.
     Void,
+}
+
+/// One reminder took the place of others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deduped {
+    /// Those replaced.
+    pub replaced_ids: Vec<Arc<str>>,
+    /// The one that stays.
+    pub replacing_id: Arc<str>,
+    /// The key they share; nothing where the same reminder came again.
+    pub dedupe_key: Option<Arc<str>>,
 }
 
 impl LifecycleRecord {
@@ -167,7 +172,7 @@ impl LifecycleRecord {
             LifecycleRecord::Forked(_) => "forked",
             LifecycleRecord::Audited(_) => "audited",
             LifecycleRecord::Fired { .. } => "fired",
-            LifecycleRecord::Deduped { .. } => "deduped",
+            LifecycleRecord::Deduped(_) => "deduped",
             LifecycleRecord::Expired { .. } => "expired",
             LifecycleRecord::Dropped { .. } => "dropped",
             LifecycleRecord::Discarded { .. } => "discarded",

@@ -29,7 +29,7 @@ pub fn post_turn_by_hand(transcript: &mut Transcript, turn: u32) -> Passed {
 /// Charges each finite reminder that prompts have carried since its last charge.
 pub(super) fn charge_carried(transcript: &mut Transcript, pass: Pass) -> Passed {
     let over = transcript.charge_carried();
-    let mut passed = Passed::default();
+    let mut passed = Passed { records: Vec::with_capacity(over.len() + 1), ..Passed::default() };
     for (slot, before) in over {
         expire(transcript, slot, before, &mut passed);
     }

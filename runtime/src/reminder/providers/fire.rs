@@ -140,7 +140,7 @@ impl Firing<'_> {
         let (turn, event) = (self.turn, self.event);
         self.looked.push(LifecycleRecord::ProviderEvaluated {
             provider_id: id.clone(),
-            event: event.kind().pascal().clone(),
+            event: event.kind(),
             fired: !specs.is_empty(),
             error,
         });

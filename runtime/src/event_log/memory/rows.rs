@@ -1,0 +1,198 @@
+//! [`Rows`]: the records of a log in memory. Most are never read, so they are kept as they came: what was told of at once is
+//! one row, whose records are made when somebody asks. The rows lie in blocks, so a log that grows moves none of them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::super::{Batch, Filter, NewRecord, Place, Record};
+use super::topics::Topics;
+
+/// Rows of a block.
+const BLOCK: usize = 64;
+
+/// The records that are kept.
+#[derive(Default)]
+pub(super) struct Rows {
+    /// None of them is empty.
+    blocks: VecDeque<VecDeque<Row>>,
+    /// How many records were thrown away: the cursor in front of the first that is kept.
+    pub(super) gone: u64,
+    /// The cursor of the last record.
+    pub(super) last: u64,
+    /// Roughly the bytes of those that are kept.
+    pub(super) weight: usize,
+}
+
+/// Records of one topic, one after the other.
+pub(super) struct Row {
+    /// The cursor in front of the first.
+    before: u64,
+    /// The number of the first within its topic.
+    id: u64,
+    what: What,
+}
+
+enum What {
+    Alone(Box<NewRecord>),
+    Told(Told),
+}
+
+/// Some of the records of a batch.
+struct Told {
+    batch: Arc<dyn Batch>,
+    /// The place of the first.
+    place: u32,
+    count: u32,
+    occurred_at_ms: u64,
+}
+
+impl Rows {
+    /// Appends a record.
+    pub(super) fn put(&mut self, record: NewRecord, weight: usize, topics: &mut Topics) -> Place {
+        let (before, id) = (self.last, topics.next_ids(&record.topic, 1));
+        self.push(Row { before, id, what: What::Alone(Box::new(record)) });
+        self.last += 1;
+        self.weight += weight;
+        Place { id, cursor: self.last }
+    }
+
+    /// Appends all records of a batch: a row for each run of one topic.
+    pub(super) fn tell(&mut self, batch: Arc<dyn Batch>, occurred_at_ms: u64, topics: &mut Topics) {
+        let most = u32::try_from(batch.count()).unwrap_or(u32::MAX);
+        let mut place = 0;
+        while place < most {
+            let topic = batch.names(place as usize).0;
+            let same = |next: &u32| Arc::ptr_eq(batch.names(*next as usize).0, topic);
+            let end = (place + 1..most).find(|next| !same(next)).unwrap_or(most);
+            let (before, id) = (self.last, topics.next_ids(topic, u64::from(end - place)));
+            self.weight += (place..end).map(|place| weight_of(batch.as_ref(), place)).sum::<usize>();
+            let told = Told { batch: batch.clone(), place, count: end - place, occurred_at_ms };
+            self.push(Row { before, id, what: What::Told(told) });
+            self.last += u64::from(end - place);
+            place = end;
+        }
+    }
+
+    fn push(&mut self, row: Row) {
+        match self.blocks.back_mut().filter(|block| block.len() < block.capacity()) {
+            Some(block) => block.push_back(row),
+            None => {
+                let mut block = VecDeque::with_capacity(BLOCK);
+                block.push_back(row);
+                self.blocks.push_back(block);
+            }
+        }
+    }
+
+    /// How many records are kept.
+    pub(super) fn len(&self) -> usize {
+        usize::try_from(self.last - self.gone).unwrap_or(usize::MAX)
+    }
+
+    /// Takes out so many of the oldest records. The caller drops `old` when nothing is borrowed.
+    pub(super) fn take_oldest(&mut self, count: usize, old: &mut Vec<Row>) {
+        let mut left = count as u64;
+        while left > 0
+            && let Some(row) = self.blocks.front_mut().and_then(VecDeque::front_mut)
+        {
+            let here = row.count().min(left);
+            self.weight -= row.weight_of_first(here);
+            self.gone += here;
+            left -= here;
+            if here == row.count() {
+                old.extend(self.pop_front());
+            } else {
+                row.skip(here);
+            }
+        }
+    }
+
+    fn pop_front(&mut self) -> Option<Row> {
+        let block = self.blocks.front_mut()?;
+        let row = block.pop_front();
+        if block.is_empty() {
+            self.blocks.pop_front();
+        }
+        row
+    }
+
+    /// The wanted records behind a cursor that is not gone.
+    pub(super) fn behind<'a>(&'a self, cursor: u64, filter: &'a Filter) -> impl Iterator<Item = Arc<Record>> + 'a {
+        let is_over = |row: &Row| row.before + row.count() <= cursor;
+        let block = self.blocks.partition_point(|block| block.back().is_some_and(is_over));
+        let first = self.blocks.get(block).map_or(0, |block| block.partition_point(is_over));
+        let rows = self.blocks.range(block..).flatten().skip(first);
+        let wanted = rows.filter(|row| row.is_of(filter));
+        wanted.flat_map(move |row| {
+            let skipped = cursor.saturating_sub(row.before);
+            (skipped..row.count()).filter_map(move |place| row.wanted_record(place, filter))
+        })
+    }
+}
+
+impl Row {
+    fn count(&self) -> u64 {
+        match &self.what {
+            What::Alone(_) => 1,
+            What::Told(told) => told.count.into(),
+        }
+    }
+
+    /// Roughly the bytes of its first records.
+    fn weight_of_first(&self, count: u64) -> usize {
+        match &self.what {
+            What::Alone(record) => record.weight(),
+            What::Told(told) => {
+                let end = told.place + u32::try_from(count).unwrap_or(u32::MAX).min(told.count);
+                (told.place..end).map(|place| weight_of(told.batch.as_ref(), place)).sum()
+            }
+        }
+    }
+
+    /// Leaves its first records out; fewer than there are.
+    fn skip(&mut self, count: u64) {
+        if let What::Told(told) = &mut self.what {
+            let skipped = u32::try_from(count).unwrap_or(u32::MAX).min(told.count);
+            told.place += skipped;
+            told.count -= skipped;
+            self.before += count;
+            self.id += count;
+        }
+    }
+
+    /// Whether any of its records can be wanted.
+    fn is_of(&self, filter: &Filter) -> bool {
+        let topic = match &self.what {
+            What::Alone(record) => &record.topic,
+            What::Told(told) => told.batch.names(told.place as usize).0,
+        };
+        filter.topic.as_deref().is_none_or(|wanted| wanted == topic.as_ref())
+    }
+
+    /// The record at a place behind the first, where it is wanted.
+    fn wanted_record(&self, place: u64, filter: &Filter) -> Option<Arc<Record>> {
+        let (id, cursor) = (self.id + place, self.before + place + 1);
+        match &self.what {
+            What::Alone(record) if filter.takes(&record.topic, &record.kind) => {
+                let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record.as_ref().clone();
+                Some(Arc::new(Record { topic, kind, payload, headers, occurred_at_ms, id, cursor }))
+            }
+            What::Alone(_) => None,
+            What::Told(told) => {
+                let place = told.place as usize + usize::try_from(place).ok()?;
+                let (topic, kind) = told.batch.names(place);
+                if !filter.takes(topic, kind) {
+                    return None;
+                }
+                let NewRecord { topic, kind, payload, headers, occurred_at_ms } =
+                    NewRecord::of(&told.batch, place, told.occurred_at_ms);
+                Some(Arc::new(Record { topic, kind, payload, headers, occurred_at_ms, id, cursor }))
+            }
+        }
+    }
+}
+
+fn weight_of(batch: &dyn Batch, place: u32) -> usize {
+    let (topic, kind) = batch.names(place as usize);
+    NewRecord::FRAME + topic.len() + kind.len() + batch.weight(place as usize) + NewRecord::NO_HEADERS
+}
