@@ -58,7 +58,12 @@ impl Data {
 
     /// A dict from pairs. A later pair with the same key wins.
     pub fn dict<K: Into<Arc<str>>>(pairs: impl IntoIterator<Item = (K, Data)>) -> Data {
-        Data::Dict(Arc::new(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect()))
+        let mut entries = Entries::new();
+        // Most are small: collecting would sort them in a list first.
+        for (key, value) in pairs {
+            entries.insert(key.into(), value);
+        }
+        Data::Dict(Arc::new(entries))
     }
 
     /// A dict from pairs, without those whose value is nil.

@@ -16,4 +16,4 @@ mod sse;
 
 pub(super) use guard::{Guard, name_of};
 pub(super) use listener::Listener;
-pub(super) use router::{Front, router};
+pub(super) use router::{Answerer, Front};

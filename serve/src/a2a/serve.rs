@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use super::address::is_local;
 use super::card::{Card, Url, about};
 use super::desk::{self, Desk};
-use super::http::{Front, Guard, Listener, name_of, router};
+use super::http::{Answerer, Front, Guard, Listener, name_of};
 use super::places::Places;
 use super::rpc::{Streams, Written};
 use super::token::Token;
@@ -118,26 +118,26 @@ async fn talk(
     let public = about.url.as_deref().and_then(host_of);
     let front = Front {
         desk: desk.clone(),
-        card: Arc::new(Card {
+        card: Card {
             about,
             url,
             has_token: settings.token.is_some(),
             reminders: super::extension::capability(),
             always_rfc: settings.rfc_card,
             since: SystemTime::now(),
-        }),
-        guard: Arc::new(Guard { is_local, public, origins: settings.origins }),
+        },
+        guard: Guard { is_local, public, origins: settings.origins },
         token: settings.token,
         body: bounds.body,
         streams: Streams { places: Places::new(bounds.streams), written: Written::default() },
     };
     let listener = Listener::new(listener, bounds.connections);
-    let router = router(front);
+    let answerer = Answerer::new(front);
     told(&Listening { card: format!("{own}.well-known/agent-card.json"), url: own });
     let code = tokio::select! {
         biased;
         code = stop => code,
-        never = listener.take_all(&router) => match never {},
+        never = listener.take_all(&answerer) => match never {},
     };
     let ending = listener.close();
     desk.stop().await;

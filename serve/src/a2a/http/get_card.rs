@@ -1,5 +1,7 @@
 //! The agent card.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
@@ -16,7 +18,7 @@ const KEPT: &str = "public, max-age=60";
 const VARY: &str = "A2A-Version, A2A-Extensions, X-A2A-Extensions";
 
 /// Answers with the card, or says that it is the one that the client has.
-pub(super) async fn get_card(State(front): State<Front>, request: Request<Body>) -> Response<Body> {
+pub(super) async fn get_card(State(front): State<Arc<Front>>, request: Request<Body>) -> Response<Body> {
     let headers = request.headers();
     let version = match said(headers, request.uri().query()) {
         Said::Known(version) => Some(version),

@@ -28,18 +28,18 @@ impl Guard {
     /// It may not.
     pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<Named, Fault> {
         // A target with a host counts more than the header (RFC 9112, 3.2.2).
-        let hosts: Vec<&str> = match uri.authority() {
-            Some(authority) => vec![authority.as_str()],
-            None => headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default()).collect(),
-        };
+        let named = uri.authority().map(Authority::as_str);
+        let in_headers = headers.get_all(header::HOST).iter().filter(|_| named.is_none());
+        let mut hosts = named.into_iter().chain(in_headers.map(|host| host.to_str().unwrap_or_default()));
+        let first = hosts.next();
         if self.is_local {
-            let is_other = |host: &&&str| {
+            let is_other = |host: &&str| {
                 let name = name_of(host).unwrap_or_default();
                 !is_loopback(&name) && !self.is_public(&name)
             };
-            hosts.iter().find(is_other).map_or(Ok(()), |host| Err(wrong_host(host)))?;
+            first.into_iter().chain(hosts).find(is_other).map_or(Ok(()), |host| Err(wrong_host(host)))?;
         }
-        self.origin(headers, hosts.first().copied())
+        self.origin(headers, first)
     }
 
     fn origin(&self, headers: &HeaderMap, host: Option<&str>) -> Result<Named, Fault> {
@@ -69,10 +69,13 @@ pub(in crate::a2a) fn name_of(host: &str) -> Option<String> {
 }
 
 fn is_loopback(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    name == "localhost"
-        || name.ends_with(".localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+    let is_below = |name: &[u8]| {
+        let end = name.len().checked_sub(b".localhost".len()).and_then(|at| name.get(at..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(b".localhost"))
+    };
+    name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+        || name.eq_ignore_ascii_case("localhost")
+        || is_below(name.as_bytes())
 }
 
 fn wrong_host(host: &str) -> Fault {

@@ -4,15 +4,15 @@ use std::io::Write as _;
 use std::pin::pin;
 use std::time::Duration;
 
-use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use stdlib::a2a::Version;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::patient::Patient;
+use super::router::Answerer;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::places::{Place, Places};
 use crate::a2a::rpc::{Id, refused};
@@ -47,23 +47,23 @@ impl Listener {
     }
 
     /// Takes connections, for ever.
-    pub(in crate::a2a) async fn take_all(&self, router: &Router) -> std::convert::Infallible {
+    pub(in crate::a2a) async fn take_all(&self, answerer: &Answerer) -> std::convert::Infallible {
         loop {
             match self.listener.accept().await {
-                Ok((stream, _)) => self.take(stream, router),
+                Ok((stream, _)) => self.take(stream, answerer),
                 Err(_) => tokio::time::sleep(EXHAUSTED).await,
             }
         }
     }
 
-    fn take(&self, stream: TcpStream, router: &Router) {
+    fn take(&self, stream: TcpStream, answerer: &Answerer) {
         let Some(place) = self.places.take() else {
             // It fits into the buffer of a new connection, so nobody waits for it.
             let _ = stream.into_std().and_then(|mut stream| stream.write(&self.full));
             return;
         };
         let _ = stream.set_nodelay(true);
-        tokio::spawn(carry(stream, router.clone(), place, self.ending.subscribe()));
+        tokio::spawn(carry(stream, answerer.clone(), place, self.ending.subscribe()));
     }
 
     /// Takes no connection any more, and no further request on those that there are.
@@ -84,11 +84,11 @@ impl Ending {
 }
 
 /// Carries requests and answers, until the other side ends it, or both do once the end has begun.
-async fn carry(stream: TcpStream, router: Router, place: Place, mut ending: watch::Receiver<bool>) {
+async fn carry(stream: TcpStream, answerer: Answerer, place: Place, mut ending: watch::Receiver<bool>) {
     let io = TokioIo::new(Patient::new(stream, PATIENCE));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(BUFFER);
-    let mut connection = pin!(http.serve_connection(io, TowerToHyperService::new(router)));
+    let mut connection = pin!(http.serve_connection(io, service_fn(|request| answerer.clone().answer(request))));
     let is_over = tokio::select! {
         biased;
         _ = connection.as_mut() => true,

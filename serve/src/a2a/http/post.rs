@@ -1,5 +1,6 @@
 //! A request of JSON-RPC.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -22,7 +23,7 @@ const BODY: Duration = Duration::from_secs(10);
 type Refused = (StatusCode, Fault);
 
 /// Answers a request of JSON-RPC.
-pub(super) async fn post(State(front): State<Front>, request: Request<Body>) -> Response<Body> {
+pub(super) async fn post(State(front): State<Arc<Front>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let said = said(&head.headers, head.uri.query());
     let version = said.nearest();

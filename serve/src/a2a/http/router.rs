@@ -1,13 +1,16 @@
 //! Which path is whose.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
-use axum::middleware::{self, Next};
 use axum::routing::{get, post};
+use hyper::body::Incoming;
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
 use runtime::words::nearest;
 
 use super::get_card::get_card;
@@ -32,47 +35,58 @@ const CARDS: [&str; 4] = [
 ];
 
 /// What all requests need.
-#[derive(Clone)]
 pub(in crate::a2a) struct Front {
     pub(in crate::a2a) desk: Desk,
-    pub(in crate::a2a) card: Arc<Card>,
-    pub(in crate::a2a) guard: Arc<Guard>,
+    pub(in crate::a2a) card: Card,
+    pub(in crate::a2a) guard: Guard,
     pub(in crate::a2a) token: Option<Token>,
     /// The largest body, in bytes.
     pub(in crate::a2a) body: usize,
     pub(in crate::a2a) streams: Streams,
 }
 
-/// Which path is whose.
-pub(in crate::a2a) fn router(front: Front) -> Router {
-    let mut router = Router::new();
-    for path in RPC {
-        router = router.route(path, post(take).fallback(only_post));
-    }
-    for path in CARDS {
-        router = router.route(path, get(get_card).fallback(only_get));
-    }
-    let guarded = middleware::from_fn_with_state(front.guard.clone(), guarded);
-    router.fallback(nowhere).layer(guarded).with_state(front)
+/// What answers requests. Clones are the same.
+#[derive(Clone)]
+pub(in crate::a2a) struct Answerer {
+    front: Arc<Front>,
+    router: TowerToHyperService<Router>,
 }
 
-/// Lets in whom the guard lets in, and tells browsers which pages these are.
-async fn guarded(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response<Body> {
-    let named = match guard.admit(request.uri(), request.headers()) {
-        Ok(named) => named,
-        Err(fault) => {
-            let version = said(request.headers(), request.uri().query()).nearest();
-            return refusal(StatusCode::FORBIDDEN, &fault, version);
+impl Answerer {
+    /// What answers requests.
+    pub(in crate::a2a) fn new(front: Front) -> Answerer {
+        let front = Arc::new(front);
+        let mut router = Router::new();
+        for path in RPC {
+            router = router.route(path, post(take).fallback(only_post));
         }
-    };
-    let Some(origin) = named else { return next.run(request).await };
-    let mut response = if request.method() == Method::OPTIONS { preflight() } else { next.run(request).await };
-    let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    let shown = HeaderValue::from_static("A2A-Extensions, ETag, WWW-Authenticate");
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, shown);
-    response
+        for path in CARDS {
+            router = router.route(path, get(get_card).fallback(only_get));
+        }
+        let router = router.fallback(nowhere).with_state(front.clone());
+        Answerer { front, router: TowerToHyperService::new(router) }
+    }
+
+    /// Lets in whom the guard lets in, and tells browsers which pages these are. It stands before the router rather than in it, as
+    /// a layer: a layer costs each request two futures on the heap.
+    pub(super) async fn answer(self, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
+        let named = match self.front.guard.admit(request.uri(), request.headers()) {
+            Ok(named) => named,
+            Err(fault) => {
+                let version = said(request.headers(), request.uri().query()).nearest();
+                return Ok(refusal(StatusCode::FORBIDDEN, &fault, version));
+            }
+        };
+        let Some(origin) = named else { return self.router.call(request).await };
+        let asks_for_leave = request.method() == Method::OPTIONS;
+        let mut response = if asks_for_leave { preflight() } else { self.router.call(request).await? };
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        let shown = HeaderValue::from_static("A2A-Extensions, ETag, WWW-Authenticate");
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, shown);
+        Ok(response)
+    }
 }
 
 /// What a browser asks before it sends a request for a page.

@@ -29,7 +29,7 @@ async fn at_work(desk: &Desk, text: &str) -> (Arc<str>, Subscription) {
 
 async fn at_work_on(desk: &Desk, request: SendMessage) -> (Arc<str>, Subscription) {
     let (id, follows) = desk.send(request, ASKER).await.unwrap();
-    while desk.task(&id).await.unwrap().status.state != TaskState::Working {
+    while desk.task(&id).await.unwrap().status.state == TaskState::Submitted {
         tokio::task::yield_now().await;
     }
     // It is in its `try`.
@@ -67,8 +67,11 @@ fn what_has_another_end_while_the_server_stops_keeps_it() {
     front(async {
         let desk = kept(&folder, &text);
         let (cancelled, _) = at_work(&desk, "go").await;
-        let metadata = Data::dict([("deadline", Data::from(crate::a2a::clock::now_ms() + 50))]);
+        let deadline = crate::a2a::clock::now_ms() + 500;
+        let metadata = Data::dict([("deadline", Data::from(deadline))]);
         let (failed, _) = at_work_on(&desk, SendMessage { metadata, ..request(message("go")) }).await;
+        let left = deadline.saturating_sub(crate::a2a::clock::now_ms());
+        tokio::time::sleep(std::time::Duration::from_millis(left)).await;
         let (cancels, id) = (desk.clone(), cancelled.clone());
         let cancels = tokio::spawn(async move { cancels.cancel(&id).await });
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
