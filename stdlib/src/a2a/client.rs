@@ -3,7 +3,8 @@
 //! - [`Access`]: where a peer is and how it is asked.
 //! - [`Cards`]: the cards of the peers of a run. `card`: one of them, and what harn reads from it.
 //! - [`Peer`]: a peer whose card has been read: calls, and [`Stream`]s of what becomes of a task.
-//! - [`reminder`]: reminders as peers write them; [`Outbox`]: those that wait for the next message to a task.
+//! - [`reminder`]: reminders as peers write them; [`Outbox`]: those that wait for the next message to a task, [`Lease`]: those
+//!   that are on their way with it.
 //! - [`shown`]: tasks and events as data for scripts.
 //! - [`PeerError`]: every way in which that fails; [`codes`] has their rows.
 
@@ -18,11 +19,11 @@ pub(crate) mod reminder;
 pub(crate) mod shown;
 mod stream;
 
-pub(crate) use access::Access;
+pub(crate) use access::{Access, address};
 pub(crate) use card::REMINDERS;
 pub(crate) use cards::Cards;
 pub(crate) use error::{ErrorKind, PeerError};
-pub(crate) use outbox::Outbox;
+pub(crate) use outbox::{Lease, Outbox};
 pub(crate) use peer::{Method, Peer};
 pub(crate) use stream::{Event, Stream};
 

@@ -1,9 +1,10 @@
 //! `a2a.…`: asking other agents by the Agent2Agent protocol.
 
 mod asked;
+pub(crate) mod deadline;
 mod said;
 
-use crate::a2a::client::{Method, Peer, PeerError, reminder, shown};
+use crate::a2a::client::{Access, Method, Peer, PeerError, reminder, shown};
 use crate::a2a::{Frame, Task};
 use crate::convert::to_value;
 use crate::fault::{of_peer, of_reminder};
@@ -13,12 +14,14 @@ use crate::options::{Reader, label_of};
 use crate::values::PeerStream;
 use crate::world::World;
 use asked::{Asked, peer_of};
+use deadline::by;
 use lang::builtins::{Capability, args};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use providers::web::Web;
 use runtime::data::Data;
 use said::{Sending, sending};
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,19 +66,39 @@ fn send(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
-        let peer = peer_of(&world, asked.access).await?;
-        let wait = sending.wait;
-        let timeout = Duration::from_millis(peer.access.timeout_ms);
-        let sent = async {
-            let frame = sending.send(&world, &peer).await?;
-            match frame {
-                Frame::Task(task) if wait => settled(&world.web, &peer, task).await.map(Frame::Task),
-                frame => Ok(frame),
-            }
-        };
-        let frame = tokio::time::timeout(timeout, sent).await.unwrap_or_else(|_| Err(too_slow(&peer)));
-        frame.map(|frame| to_value(&shown::outcome(&frame))).map_err(|error| failed(&world, &peer, &error))
+        let (deadline, task_id) = (sending.deadline, OnceCell::new());
+        let who = asked.access.shown();
+        let sent = sent(&world, asked.access, sending, &task_id);
+        let frame = by(deadline, &world.clock, sent)
+            .await
+            .unwrap_or_else(|deadline| Err(of_peer(&deadline.error(&who).fact("task_id", task_id.get().into()))))?;
+        Ok(to_value(&shown::outcome(&frame)))
     }))
+}
+
+/// What became of a message; the id of its task stands in `task_id` as soon as it is known.
+async fn sent(
+    world: &Rc<World>,
+    access: Access,
+    sending: Sending,
+    task_id: &OnceCell<Arc<str>>,
+) -> Result<Frame, Box<Raise>> {
+    let peer = peer_of(world, access).await?;
+    let wait = sending.wait;
+    let timeout = Duration::from_millis(peer.access.timeout_ms);
+    let sent = async {
+        let frame = sending.send(world, &peer).await?;
+        match frame {
+            Frame::Task(task) if wait => {
+                let _ = task_id.set(task.id.clone());
+                settled(&world.web, &peer, task).await.map(Frame::Task)
+            }
+            frame => Ok(frame),
+        }
+    };
+    let frame = tokio::time::timeout(timeout, sent).await;
+    let frame = frame.unwrap_or_else(|_| Err(too_slow(&peer).fact("task_id", task_id.get().into())));
+    frame.map_err(|error| failed(world, &peer, &error))
 }
 
 /// How long is waited before a task that an agent did not wait for is asked about, at first and at most.
@@ -110,9 +133,14 @@ fn stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
-        let peer = peer_of(&world, asked.access).await?;
-        let stream = sending.stream(&world, &peer).await.map_err(|error| failed(&world, &peer, &error))?;
-        Ok(PeerStream::value(stream, world.clock.clone()))
+        let (deadline, who) = (sending.deadline, asked.access.shown());
+        let opened = async {
+            let peer = peer_of(&world, asked.access).await?;
+            sending.stream(&world, &peer).await.map_err(|error| failed(&world, &peer, &error))
+        };
+        let stream = by(deadline, &world.clock, opened).await;
+        let stream = stream.unwrap_or_else(|deadline| Err(of_peer(&deadline.error(&who))))?;
+        Ok(PeerStream::value(stream, world.clock.clone(), deadline))
     }))
 }
 
@@ -130,7 +158,7 @@ fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let params = Peer::task_params(&task_id, None);
         let stream = peer.stream(&world.web, Method::Subscribe, params).await;
         let stream = stream.map_err(|error| failed(&world, &peer, &error))?;
-        Ok(PeerStream::value(stream, world.clock.clone()))
+        Ok(PeerStream::value(stream, world.clock.clone(), None))
     }))
 }
 
@@ -231,11 +259,16 @@ impl Injecting {
         self.fall_back(world, peer).await
     }
 
-    async fn fall_back(self, world: &Rc<World>, peer: &Peer) -> Result<Data, PeerError> {
+    async fn fall_back(mut self, world: &Rc<World>, peer: &Peer) -> Result<Data, PeerError> {
         let said = |via: &str, why: &str| Data::dict([("via", Data::from(via)), ("reason", why.into())]);
         if !self.is_metadata {
             return Ok(said("suppressed", "the agent takes no reminders"));
         }
+        // It may have to go twice, and is one.
+        if self.wire.get("id").is_nil() {
+            self.wire.set("id", said::fresh("rem").into());
+        }
+        let id = self.wire.get("id").clone();
         let params = Peer::task_params(&self.task_id, Some(0));
         let task = peer.call_for_task(&world.web, Method::Get, params).await?;
         let state = task.status.state;
@@ -246,13 +279,14 @@ impl Injecting {
             Some((parts, metadata)) if state.is_interrupted() => {
                 let sending = Sending::answer(task.id, parts, reminder::attach(metadata, vec![self.wire]));
                 sending.send(world, peer).await?;
-                Ok(Data::dict([("via", Data::from("metadata")), ("sent", true.into())]))
+                Ok(Data::dict([("via", Data::from("metadata")), ("sent", true.into()), ("reminder_id", id)]))
             }
             // It goes with what is said to the task next.
             _ => match world.peers.outbox.put(peer.card.endpoint.as_str(), &self.task_id, self.wire) {
                 Some(replaced) => Ok(Data::dict([
                     ("via", Data::from("metadata")),
                     ("sent", false.into()),
+                    ("reminder_id", id),
                     ("deduped_count", replaced.into()),
                 ])),
                 None => Ok(said("suppressed", "as many reminders wait for a message as may")),

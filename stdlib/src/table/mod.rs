@@ -1,6 +1,6 @@
 //! The builtins: one file per namespace, a row each.
 
-mod a2a;
+pub(crate) mod a2a;
 mod agent_loop;
 mod audit;
 mod bridge;

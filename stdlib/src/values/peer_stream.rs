@@ -5,6 +5,7 @@ use crate::a2a::client::{Event, PeerError, Stream, shown};
 use crate::clock::RunClock;
 use crate::convert::to_value;
 use crate::fault::of_peer;
+use crate::table::a2a::deadline::{Deadline, by};
 use lang::value::{HostBox, HostObject, Next, Value};
 use lang::vm::{Cx, Raise, Wait};
 use std::any::Any;
@@ -20,22 +21,25 @@ type Shared = Rc<RefCell<Option<Stream>>>;
 pub(crate) struct PeerStream {
     source: Shared,
     clock: Rc<RunClock>,
+    /// By when its task must be over.
+    deadline: Option<Deadline>,
 }
 
 impl PeerStream {
     /// As a value.
-    pub(crate) fn value(stream: Stream, clock: Rc<RunClock>) -> Value {
-        HostBox::value(Self { source: Rc::new(RefCell::new(Some(stream))), clock })
+    pub(crate) fn value(stream: Stream, clock: Rc<RunClock>, deadline: Option<Deadline>) -> Value {
+        HostBox::value(Self { source: Rc::new(RefCell::new(Some(stream))), clock, deadline })
     }
 
     fn wait(&self) -> Wait {
-        let (shared, clock) = (self.source.clone(), self.clock.clone());
+        let (shared, clock, deadline) = (self.source.clone(), self.clock.clone(), self.deadline);
         Wait::new(async move {
             let _outside = clock.outside();
             let source = shared.borrow_mut().take();
             let mut taken = Taken { shared, source };
             let Some(stream) = &mut taken.source else { return Err(taken_already()) };
-            let event = read(stream.next().await)?;
+            let event = by(deadline, &clock, stream.next()).await;
+            let event = read(event.unwrap_or_else(|deadline| Err(stream.late(|who| deadline.error(who)))))?;
             Ok(event.map_or(Value::Nil, |event| Value::pair(event, Value::Bool(true))))
         })
     }

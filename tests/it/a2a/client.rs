@@ -4,6 +4,8 @@ use crate::harn::{Outcome, harn_with_input, scratch};
 use std::fs;
 
 mod broken;
+mod deadline;
+mod outbox;
 mod peer;
 mod reminders;
 mod served;

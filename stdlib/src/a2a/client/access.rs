@@ -40,6 +40,11 @@ impl Access {
         address(&self.url)
     }
 
+    /// The URL, as it may be shown.
+    pub(crate) fn shown(&self) -> String {
+        format!("the agent at {}", shown(&self.url))
+    }
+
     /// The headers of each request, the token among them.
     pub(super) fn secret_headers(&self) -> Vec<(String, String)> {
         let mut headers = self.headers.clone();
@@ -51,20 +56,23 @@ impl Access {
         headers
     }
 
-    /// What was asked for under the URL may say that it is answered elsewhere; token and headers do not go there by
-    /// themselves.
+    /// What was asked for under the URL may say that it is answered elsewhere. Token and headers do not go there by themselves,
+    /// and nothing at all goes where only the writer of the script should send it.
     pub(super) fn allow(&self, endpoint: &Url) -> Result<(), PeerError> {
         let own = self.address()?;
-        if (self.token.is_none() && self.headers.is_empty()) || same_origin(&own, endpoint) {
+        let mut trusted = self.trusted.iter().filter_map(|origin| Url::parse(origin).ok());
+        if same_origin(&own, endpoint) || trusted.any(|origin| same_origin(&origin, endpoint)) {
             return Ok(());
         }
-        let trusted = self.trusted.iter().filter_map(|origin| Url::parse(origin).ok());
-        if trusted.into_iter().any(|origin| same_origin(&origin, endpoint)) {
-            return Ok(());
-        }
+        let has_secret = self.token.is_some() || !self.headers.is_empty();
+        let why = match (own.scheme(), endpoint.scheme()) {
+            ("https", "http") => "which is not encrypted",
+            _ if reach(endpoint) > reach(&own) => "which is an address of this machine or of a private network",
+            _ if has_secret => "where the token or headers were not meant to go",
+            _ => return Ok(()),
+        };
         let (here, there) = (origin(&own), origin(endpoint));
-        let message =
-            format!("the card of {here} says that the agent answers at {there}, where the token was not meant to go");
+        let message = format!("the card of {here} says that the agent answers at {there}, {why}");
         let error = PeerError::new(ErrorKind::Moved, message).fact("location", endpoint.as_str().into());
         Err(error.help(format!("if that is right, say so with the option `trust: [\"{there}\"]`")))
     }
@@ -84,7 +92,7 @@ pub(super) fn has(headers: &[(String, String)], name: &str) -> bool {
 }
 
 /// A URL that a peer can have.
-pub(super) fn address(written: &str) -> Result<Url, PeerError> {
+pub(crate) fn address(written: &str) -> Result<Url, PeerError> {
     let wrong = |why: String| {
         PeerError::new(ErrorKind::Address, format!("`{}` is no address of an agent: {why}", shown(written)))
             .help("write the whole URL: `https://agent.example.com`")
@@ -117,8 +125,37 @@ fn same_origin(one: &Url, other: &Url) -> bool {
 }
 
 fn is_loopback(url: &Url) -> bool {
+    reach(url) == Reach::Machine
+}
+
+/// Who can reach a server, the fewest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// Anybody, or a name that says nothing of it: names are not looked up.
+    World,
+    /// A private network.
+    Network,
+    /// This machine.
+    Machine,
+}
+
+fn reach(url: &Url) -> Reach {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    let host = host.trim_end_matches('.');
+    if host == "localhost" || host.ends_with(".localhost") {
+        return Reach::Machine;
+    }
+    match host.parse::<IpAddr>().map(|address| address.to_canonical()) {
+        Ok(address) if address.is_loopback() || address.is_unspecified() => Reach::Machine,
+        Ok(IpAddr::V4(address)) => {
+            // What a provider of connections shares among its customers, RFC 6598.
+            let [first, second, ..] = address.octets();
+            let is_shared = first == 100 && second & 0xc0 == 64;
+            if address.is_private() || address.is_link_local() || is_shared { Reach::Network } else { Reach::World }
+        }
+        Ok(IpAddr::V6(address)) if address.is_unique_local() || address.is_unicast_link_local() => Reach::Network,
+        _ => Reach::World,
+    }
 }
 
 #[cfg(test)]
@@ -150,6 +187,46 @@ mod tests {
         assert!(!may("https://agent.example.com.evil.org/") && !may("https://127.0.0.1/"));
         let open = Access { token: None, ..access.clone() };
         assert!(open.allow(&Url::parse("https://other.org/").unwrap()).is_ok());
+    }
+
+    #[test]
+    fn a_card_leads_neither_out_of_encryption_nor_into_a_private_network() {
+        let of = |url: &str| Access { token: None, ..access(url) };
+        let why = |from: &str, to: &str| match of(from).allow(&Url::parse(to).unwrap()) {
+            Ok(()) => String::new(),
+            Err(error) => format!("{} {}", error.message, error.help.unwrap_or_default()),
+        };
+        let clear = why("https://agent.example.com", "http://agent.example.com/rpc");
+        assert!(clear.contains("not encrypted") && clear.contains("trust: [\"http://agent.example.com\"]"), "{clear}");
+        for inside in [
+            "127.0.0.1",
+            "localhost",
+            "a.localhost.",
+            "[::1]",
+            "0.0.0.0",
+            "10.1.2.3",
+            "192.168.0.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "[fd00::1]",
+            "[fe80::1]",
+            "[::ffff:127.0.0.1]",
+        ] {
+            let said = why("http://agent.example.com", &format!("http://{inside}:8080/rpc"));
+            assert!(said.contains("private network"), "{inside}: {said}");
+        }
+        assert!(why("http://10.1.2.3", "http://127.0.0.1/").contains("private network"), "deeper inside");
+        for (from, to) in [
+            ("http://10.1.2.3", "http://10.1.2.4:1/"),
+            ("http://127.0.0.1:1", "http://localhost:2/"),
+            ("http://localhost", "https://agent.example.com/"),
+            ("http://agent.example.com", "http://100.128.0.1/"),
+        ] {
+            assert_eq!(why(from, to), "", "{from} {to}");
+        }
+        let trusting = Access { trusted: vec!["http://10.1.2.3:8080".into()], ..of("https://agent.example.com") };
+        assert!(trusting.allow(&Url::parse("http://10.1.2.3:8080/rpc").unwrap()).is_ok());
+        assert!(trusting.allow(&Url::parse("http://10.1.2.3:8081/rpc").unwrap()).is_err());
     }
 
     #[test]

@@ -23,8 +23,10 @@ pub(crate) const MOVED: &str = "HARN-A2A-108";
 pub(crate) const STATUS: &str = "HARN-A2A-109";
 /// A message or option that cannot be sent.
 pub(crate) const UNSENDABLE: &str = "HARN-A2A-110";
+/// A deadline that passed.
+pub(crate) const DEADLINE: &str = "HARN-A2A-111";
 
-/// The rows. All but the last need a peer that is at fault, and a page asks no servers, so none has a script.
+/// The rows. Most need a peer that is at fault, and a page asks no servers, so none has a script.
 pub(crate) static CODES: &[Code] = &[
     Code {
         code: NO_CARD,
@@ -94,9 +96,10 @@ pub(crate) static CODES: &[Code] = &[
         code: MOVED,
         severity: Error,
         title: "an agent that leads to another server",
-        meaning: "A redirect is followed within the same origin (scheme, host and port) alone, and a token or header that was given \
-                  for a URL goes to no other origin that the agent's card names. If the other one is right, give its URL, or name \
-                  its origin with the option `trust`.",
+        meaning: "A redirect is followed within the same origin (scheme, host and port) alone. A token or header that was given \
+                  for a URL goes to no other origin that the agent's card names. A card that was read by https leads to no http, \
+                  and one from elsewhere to no address of this machine or of a private network, with or without a token. If the \
+                  other origin is right, give its URL, or name it with the option `trust`.",
         fails: "",
         mended: "",
     },
@@ -113,8 +116,20 @@ pub(crate) static CODES: &[Code] = &[
         severity: Error,
         title: "a message to an agent that cannot be sent",
         meaning: "A message is a text, a list of parts (`\"text\"`, `{text}`, `{data}`, `{file: {name?, mime_type?, bytes | uri}}`), \
-                  or `{parts, metadata?}`, and says something. A token that `token_env` names must be set, and all that goes into a \
-                  header must fit in one.",
+                  or `{parts, metadata?}`, and says something. A token that `token_env` names must be set, all that goes into a \
+                  header must fit in one, a `deadline` is milliseconds since 1970 or RFC 3339, and `trust` lists origins with \
+                  their scheme.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: DEADLINE,
+        severity: Error,
+        title: "a deadline that passed before the agent's task was over",
+        meaning: "The option `deadline` says by when the task must be done. The agent was told of it and had 5 seconds more to say \
+                  how far it came; nothing came, so it is waited for no longer. The error holds `deadline_ms`, and `task_id` where \
+                  that was told. The task may go on at an agent that does not heed deadlines: `a2a.get` says how it stands, \
+                  `a2a.cancel` ends it. `timeout_ms` bounds the wait alone, and the agent is not told of it.",
         fails: "",
         mended: "",
     },

@@ -15,6 +15,8 @@ pub(crate) enum ErrorKind {
     Connection,
     /// It takes too long.
     Timeout,
+    /// What was asked for was not done by its deadline.
+    Deadline,
     /// It says too much.
     TooLarge,
     /// There is no card.
@@ -51,6 +53,7 @@ impl ErrorKind {
             ErrorKind::Answer => codes::ANSWER,
             ErrorKind::BrokeOff => codes::BROKE_OFF,
             ErrorKind::Timeout => codes::TIMEOUT,
+            ErrorKind::Deadline => codes::DEADLINE,
         }
     }
 
@@ -60,6 +63,7 @@ impl ErrorKind {
             ErrorKind::Address => "address",
             ErrorKind::Connection => "connection",
             ErrorKind::Timeout => "timeout",
+            ErrorKind::Deadline => "deadline",
             ErrorKind::TooLarge => "too_large",
             ErrorKind::NoCard => "no_card",
             ErrorKind::NotAgent => "not_an_agent",

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use runtime::data::Data;
@@ -15,45 +16,108 @@ const MOST: usize = 64;
 /// The peer's endpoint and the task.
 type Key = (Arc<str>, Arc<str>);
 
-/// Reminders that wait.
+/// Reminders that wait, those among them that are on their way included: nobody knows yet whether they arrive.
+#[derive(Default, Clone)]
+pub(crate) struct Outbox(Rc<RefCell<Waiting>>);
+
 #[derive(Default)]
-pub(crate) struct Outbox {
-    waiting: RefCell<BTreeMap<Key, Vec<Data>>>,
+struct Waiting {
+    of: BTreeMap<Key, Vec<Kept>>,
+    /// The number of the last lease.
+    leases: u64,
+}
+
+struct Kept {
+    /// As the wire has it, with an id, so that one which arrived unnoticed and is sent again is one for its receiver.
+    reminder: Data,
+    /// The message that it is on its way with.
+    lease: Option<u64>,
+    /// A newer one has its key: it does not go a second time.
+    is_replaced: bool,
 }
 
 impl Outbox {
-    /// Keeps a reminder for the next message to a task. One with the same key gives way; how many did. Nothing where there is no
-    /// room.
+    /// Keeps a reminder, which has an id, for the next message to a task. One with the same key gives way; how many did. One
+    /// with the same id is the same one. Nothing where there is no room.
     pub(crate) fn put(&self, endpoint: &str, task_id: &str, reminder: Data) -> Option<usize> {
-        let mut waiting = self.waiting.borrow_mut();
+        let of = &mut self.0.borrow_mut().of;
         let key = (Arc::from(endpoint), Arc::from(task_id));
-        if waiting.len() >= MOST_TASKS && !waiting.contains_key(&key) {
+        if of.len() >= MOST_TASKS && !of.contains_key(&key) {
             return None;
         }
-        let list = waiting.entry(key).or_default();
-        let before = list.len();
+        let list = of.entry(key).or_default();
+        if list.iter().any(|kept| kept.reminder.get("id") == reminder.get("id")) {
+            return Some(0);
+        }
         let dedupe = reminder.get("dedupeKey").clone();
-        list.retain(|other| dedupe.is_nil() || *other.get("dedupeKey") != dedupe);
+        let is_same = |kept: &Kept| !dedupe.is_nil() && *kept.reminder.get("dedupeKey") == dedupe;
+        let before = list.len();
+        list.retain(|kept| kept.lease.is_some() || !is_same(kept));
         if list.len() >= MOST {
             return None;
         }
-        list.push(reminder);
+        list.iter_mut().filter(|kept| is_same(kept)).for_each(|kept| kept.is_replaced = true);
+        list.push(Kept { reminder, lease: None, is_replaced: false });
         Some(before + 1 - list.len())
     }
 
-    /// Takes those out that wait for a task.
-    pub(crate) fn take(&self, endpoint: &str, task_id: &str) -> Vec<Data> {
-        self.waiting.borrow_mut().remove(&(Arc::from(endpoint), Arc::from(task_id))).unwrap_or_default()
+    /// Whether some are on their way to a task.
+    pub(crate) fn has_lent(&self, endpoint: &str, task_id: &str) -> bool {
+        let key = (Arc::from(endpoint), Arc::from(task_id));
+        self.0.borrow().of.get(&key).is_some_and(|list| list.iter().any(|kept| kept.lease.is_some()))
     }
 
-    /// Puts them back: the message did not go.
-    pub(crate) fn give_back(&self, endpoint: &str, task_id: &str, reminders: Vec<Data>) {
-        if !reminders.is_empty() {
-            let key = (Arc::from(endpoint), Arc::from(task_id));
-            let mut waiting = self.waiting.borrow_mut();
-            let later = waiting.remove(&key).unwrap_or_default();
-            waiting.insert(key, reminders.into_iter().chain(later).collect());
+    /// Lends those that wait for a task to a message. They are gone once it has arrived, else they wait on.
+    pub(crate) fn lend(&self, endpoint: &str, task_id: &str) -> Lease {
+        let key = (Arc::from(endpoint), Arc::from(task_id));
+        let waiting = &mut *self.0.borrow_mut();
+        waiting.leases += 1;
+        let mut reminders = Vec::new();
+        for kept in waiting.of.get_mut(&key).into_iter().flatten().filter(|kept| kept.lease.is_none()) {
+            kept.lease = Some(waiting.leases);
+            reminders.push(kept.reminder.clone());
         }
+        Lease { outbox: self.clone(), key, number: waiting.leases, reminders }
+    }
+}
+
+/// Reminders that are on their way with a message. Whoever lets go of it without knowing that they arrived has them wait on: the
+/// message failed, was cancelled, or took too long.
+pub(crate) struct Lease {
+    outbox: Outbox,
+    key: Key,
+    number: u64,
+    reminders: Vec<Data>,
+}
+
+impl Lease {
+    /// What is on its way.
+    pub(crate) fn reminders(&self) -> &[Data] {
+        &self.reminders
+    }
+
+    /// They have arrived.
+    pub(crate) fn delivered(self) {
+        self.end(|_| false);
+    }
+
+    /// Keeps of its reminders those that `stays` says.
+    fn end(&self, stays: impl Fn(&Kept) -> bool) {
+        let of = &mut self.outbox.0.borrow_mut().of;
+        let Some(list) = of.get_mut(&self.key) else { return };
+        list.retain(|kept| kept.lease != Some(self.number) || stays(kept));
+        for kept in list.iter_mut().filter(|kept| kept.lease == Some(self.number)) {
+            kept.lease = None;
+        }
+        if list.is_empty() {
+            of.remove(&self.key);
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.end(|kept| !kept.is_replaced);
     }
 }
 
@@ -61,29 +125,56 @@ impl Outbox {
 mod tests {
     use super::*;
 
+    fn reminder(id: &str, key: &str) -> Data {
+        Data::dict([("id", Data::from(id)), ("dedupeKey", if key.is_empty() { Data::Nil } else { key.into() })])
+    }
+
+    fn ids(lease: &Lease) -> Vec<&str> {
+        lease.reminders().iter().filter_map(|reminder| reminder.get("id").as_str()).collect()
+    }
+
     #[test]
     fn reminders_wait_in_order_and_a_newer_one_takes_the_place_of_its_key() {
         let outbox = Outbox::default();
-        let reminder = |body: &str, key: &str| Data::dict([("body", Data::from(body)), ("dedupeKey", key.into())]);
         assert_eq!(outbox.put("e", "t", reminder("a", "k")), Some(0));
         assert_eq!(outbox.put("e", "t", reminder("b", "l")), Some(0));
         assert_eq!(outbox.put("e", "t", reminder("c", "k")), Some(1));
-        assert!(outbox.take("e", "other").is_empty());
-        let taken = outbox.take("e", "t");
-        assert_eq!(taken.iter().map(|r| r.get("body").as_str().unwrap()).collect::<Vec<_>>(), ["b", "c"]);
-        outbox.give_back("e", "t", taken);
-        assert_eq!(outbox.take("e", "t").len(), 2);
-        assert!(outbox.take("e", "t").is_empty());
+        assert!(outbox.lend("e", "other").reminders().is_empty());
+        let lease = outbox.lend("e", "t");
+        assert_eq!(ids(&lease), ["b", "c"]);
+        assert!(outbox.lend("e", "t").reminders().is_empty(), "they are on their way already");
+        assert!(outbox.has_lent("e", "t") && !outbox.has_lent("e", "other"));
+        drop(lease);
+        assert!(!outbox.has_lent("e", "t"));
+        assert_eq!(ids(&outbox.lend("e", "t")), ["b", "c"]);
+        outbox.lend("e", "t").delivered();
+        assert!(outbox.lend("e", "t").reminders().is_empty() && outbox.0.borrow().of.is_empty());
+    }
+
+    #[test]
+    fn what_comes_meanwhile_waits_for_the_next_message() {
+        let outbox = Outbox::default();
+        outbox.put("e", "t", reminder("a", "k"));
+        outbox.put("e", "t", reminder("b", ""));
+        let lease = outbox.lend("e", "t");
+        assert_eq!(outbox.put("e", "t", reminder("c", "k")), Some(0), "the older one may have arrived");
+        assert_eq!(outbox.put("e", "t", reminder("b", "")), Some(0), "the same one");
+        drop(lease);
+        let lease = outbox.lend("e", "t");
+        assert_eq!(ids(&lease), ["b", "c"], "what was replaced meanwhile does not come back");
+        outbox.put("e", "t", reminder("d", ""));
+        lease.delivered();
+        assert_eq!(ids(&outbox.lend("e", "t")), ["d"]);
     }
 
     #[test]
     fn it_does_not_grow_without_bound() {
         let outbox = Outbox::default();
-        let plain = || Data::dict([("body", Data::from("b"))]);
-        assert_eq!((0..2 * MOST).filter(|_| outbox.put("e", "t", plain()).is_some()).count(), MOST);
-        assert_eq!(
-            (0..2 * MOST_TASKS).filter(|n| outbox.put("e", &n.to_string(), plain()).is_some()).count(),
-            MOST_TASKS - 1
-        );
+        let put = |task: &str, n: usize| outbox.put("e", task, reminder(&n.to_string(), ""));
+        assert_eq!((0..2 * MOST).filter(|n| put("t", *n).is_some()).count(), MOST);
+        let lease = outbox.lend("e", "t");
+        assert_eq!(put("t", 2 * MOST), None, "what is on its way may come back");
+        lease.delivered();
+        assert_eq!((0..2 * MOST_TASKS).filter(|n| put(&n.to_string(), 0).is_some()).count(), MOST_TASKS);
     }
 }

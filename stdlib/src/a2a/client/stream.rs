@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::peer::{Peer, excerpt};
 use super::reminder::{self, Told};
-use super::{ErrorKind, PeerError};
+use super::{ErrorKind, Lease, PeerError};
 use crate::a2a::{Frame, TaskState, Version};
 
 /// How long a peer may take to close a stream whose task waits for its caller.
@@ -38,6 +38,8 @@ pub(crate) struct Stream {
     count: u64,
     /// An answer without a task has come.
     answered: bool,
+    /// Reminders that went with the message which is answered here.
+    carried: Option<Lease>,
 }
 
 enum Source {
@@ -55,7 +57,12 @@ impl Stream {
 
     pub(super) fn of_document(peer: Peer, result: Data) -> Stream {
         let source = Source::Document(result);
-        Stream { peer, source, until_over: true, task_id: None, state: None, count: 0, answered: false }
+        Stream { peer, source, until_over: true, task_id: None, state: None, count: 0, answered: false, carried: None }
+    }
+
+    /// With the reminders that went with the message: the first event says that they have arrived.
+    pub(crate) fn carrying(self, carried: Option<Lease>) -> Stream {
+        Stream { carried, ..self }
     }
 
     /// The next event; nothing after the last.
@@ -64,9 +71,15 @@ impl Stream {
     /// What ended it before the task was over, or waited for its caller. Nothing comes after that.
     pub(crate) async fn next(&mut self) -> Result<Option<Event>, PeerError> {
         let next = self.step().await;
-        if !matches!(next, Ok(Some(_))) {
-            self.source = Source::Over;
-        }
+        let carried = match next {
+            Ok(Some(_)) => self.carried.take(),
+            _ => {
+                self.source = Source::Over;
+                self.carried = None;
+                None
+            }
+        };
+        carried.into_iter().for_each(Lease::delivered);
         next.map_err(|error| self.how_far(error))
     }
 
@@ -148,6 +161,12 @@ impl Stream {
             return Ok(Event::Reminder(told));
         }
         Ok(Event::Frame(frame))
+    }
+
+    /// Nobody waits for it any longer: what that is raised as.
+    pub(crate) fn late(&mut self, why: impl FnOnce(&str) -> PeerError) -> PeerError {
+        self.source = Source::Over;
+        self.how_far(why(&self.peer.shown()))
     }
 
     /// What ended the stream, with how far it came.

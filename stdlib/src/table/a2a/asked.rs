@@ -1,7 +1,7 @@
 //! Where a peer is and how it is asked, from the arguments of a call.
 
 use crate::a2a::Version;
-use crate::a2a::client::{Access, Peer, REMINDERS, codes};
+use crate::a2a::client::{Access, Peer, REMINDERS, address, codes};
 use crate::fault::of_peer;
 use crate::options::Reader;
 use crate::world::World;
@@ -37,7 +37,7 @@ impl Asked {
             url: Arc::from(args::str(args, 0)?.as_str()),
             token: token(cx, reader)?,
             headers: headers(reader)?,
-            trusted: reader.texts("trust")?,
+            trusted: trusted(reader)?,
             timeout_ms: reader.count("timeout_ms")?.unwrap_or(timeout_ms),
             version,
             extensions: reader.texts("extensions")?,
@@ -51,6 +51,17 @@ impl Asked {
         if !asked.iter().any(|uri| &**uri == REMINDERS) {
             asked.push(REMINDERS.into());
         }
+    }
+}
+
+/// The origins that are trusted: one that is none would trust nobody, and not say so.
+fn trusted(reader: &Reader<'_>) -> Result<Vec<Arc<str>>, Box<Raise>> {
+    let trusted = reader.texts("trust")?;
+    match trusted.iter().find(|origin| address(origin).is_err()) {
+        None => Ok(trusted),
+        Some(origin) => Err(Raise::error(codes::UNSENDABLE, format!("`trust` lists `{origin}`, which is no origin"))
+            .about(reader.arg(), "`trust` is at fault")
+            .help("write it with its scheme, and its port where it has one: `https://agent.example.com:8443`")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is said to a peer, from the arguments of a call.
 
-use crate::a2a::client::{Method, Peer, PeerError, Stream, codes, reminder};
+use super::deadline::Deadline;
+use crate::a2a::client::{Lease, Method, Peer, PeerError, Stream, codes, reminder};
 use crate::a2a::{Configuration, Content, Frame, Message, Part, Role, SendMessage, Version};
 use crate::convert::to_data;
 use crate::fault::of_reminder;
@@ -21,6 +22,8 @@ pub(super) struct Sending {
     request: SendMessage,
     /// Whether the task is waited for.
     pub(super) wait: bool,
+    /// By when it must be over.
+    pub(super) deadline: Option<Deadline>,
 }
 
 /// Reads the message, which is the second argument, and the options that go with it.
@@ -33,9 +36,9 @@ pub(super) fn sending(cx: &Cx<'_>, args: &[Value], reader: &Reader<'_>) -> Resul
     message.extensions = reader.texts("extensions")?;
     let world = here::world(cx)?;
     let mut more = merged(metadata, &reader.data("metadata")?);
-    let deadline = reader.data("deadline")?;
-    if !deadline.is_nil() {
-        more = merged(more, &Data::dict([("deadline", deadline)]));
+    let deadline = Deadline::read(reader)?;
+    if deadline.is_some() {
+        more = merged(more, &Data::dict([("deadline", reader.data("deadline")?)]));
     }
     let mut reminders = specs(reader)?;
     let is_new = message.task_id.is_none();
@@ -49,7 +52,7 @@ pub(super) fn sending(cx: &Cx<'_>, args: &[Value], reader: &Reader<'_>) -> Resul
     let wait = if reader.has("wait") { reader.flag("wait")?.unwrap_or(true) } else { true };
     let history_length = reader.count("history_length")?;
     let configuration = Configuration { history_length, return_immediately: !wait, ..Configuration::default() };
-    Ok(Sending { request: SendMessage { message, configuration, metadata: Data::Nil }, wait })
+    Ok(Sending { request: SendMessage { message, configuration, metadata: Data::Nil }, wait, deadline })
 }
 
 /// The task at hand, where this run is served to another agent.
@@ -70,74 +73,63 @@ impl Sending {
         message.task_id = Some(task_id);
         message.metadata = metadata;
         let configuration = Configuration { return_immediately: true, ..Configuration::default() };
-        Sending { request: SendMessage { message, configuration, metadata: Data::Nil }, wait: false }
+        Sending { request: SendMessage { message, configuration, metadata: Data::Nil }, wait: false, deadline: None }
     }
 
     /// Sends it.
     pub(super) async fn send(self, world: &Rc<World>, peer: &Peer) -> Result<Frame, PeerError> {
-        let going = self.go(world, peer);
-        let sent = peer.call_for_frame(&world.web, Method::Send, going.params.clone()).await;
-        going.arrived(&sent);
-        sent
+        let Going { params, waiting } = self.go(world, peer).await;
+        let sent = peer.call_for_frame(&world.web, Method::Send, params).await?;
+        waiting.into_iter().for_each(Lease::delivered);
+        Ok(sent)
     }
 
     /// Sends it, to be told what becomes of it. An agent that does not stream tells it at once.
     pub(super) async fn stream(self, world: &Rc<World>, peer: &Peer) -> Result<Stream, PeerError> {
         let method = if peer.card.streaming { Method::Stream } else { Method::Send };
-        let going = self.go(world, peer);
-        let sent = peer.stream(&world.web, method, going.params.clone()).await;
-        going.arrived(&sent);
-        sent
+        let Going { params, waiting } = self.go(world, peer).await;
+        let stream = peer.stream(&world.web, method, params).await?;
+        // Its head says nothing of the message: the first event may be a refusal.
+        Ok(stream.carrying(waiting))
     }
 
     /// The parameters, with the reminders that wait for a message to the task.
-    fn go(mut self, world: &Rc<World>, peer: &Peer) -> Going {
+    async fn go(mut self, world: &Rc<World>, peer: &Peer) -> Going {
         let message = &mut self.request.message;
-        let endpoint = peer.card.endpoint.to_string();
-        let waiting = message.task_id.as_ref().map(|task_id| world.peers.outbox.take(&endpoint, task_id));
-        let waiting = waiting.unwrap_or_default();
-        if !waiting.is_empty() {
+        let (outbox, endpoint) = (&world.peers.outbox, peer.card.endpoint.as_str());
+        if message.task_id.as_deref().is_some_and(|task_id| outbox.has_lent(endpoint, task_id)) {
+            // A task that was cancelled just now holds what it has until it is its turn.
+            tokio::task::yield_now().await;
+        }
+        let waiting = message.task_id.as_deref().map(|task_id| outbox.lend(endpoint, task_id));
+        let waiting = waiting.filter(|lease| !lease.reminders().is_empty());
+        if let Some(waiting) = &waiting {
             let own = match message.metadata.get(reminder::KEY) {
                 Data::Nil => Vec::new(),
                 Data::List(own) => own.to_vec(),
                 own => vec![own.clone()],
             };
-            let all = waiting.iter().cloned().chain(own).collect();
+            let all = waiting.reminders().iter().cloned().chain(own).collect();
             message.metadata = reminder::attach(message.metadata.clone(), all);
         }
-        let task_id = message.task_id.clone();
-        if task_id.is_none() && peer.card.version == Version::V0_1 {
+        if message.task_id.is_none() && peer.card.version == Version::V0_1 {
             // There the caller names the task.
             message.task_id = Some(fresh("task").into());
         }
         let params = peer.card.version.send(&self.request);
-        Going { world: world.clone(), endpoint, task_id, waiting, params }
+        Going { params, waiting }
     }
 }
 
 /// A message that has been written.
 struct Going {
-    world: Rc<World>,
-    endpoint: String,
-    task_id: Option<Arc<str>>,
-    /// The reminders that go with it.
-    waiting: Vec<Data>,
     params: Data,
+    /// The reminders that go with it. Dropped before the message is known to have arrived, they wait on.
+    waiting: Option<Lease>,
 }
 
-impl Going {
-    /// It arrived, or did not: then what waited for it waits on.
-    fn arrived<T>(self, sent: &Result<T, PeerError>) {
-        if sent.is_err()
-            && let Some(task_id) = &self.task_id
-        {
-            self.world.peers.outbox.give_back(&self.endpoint, task_id, self.waiting);
-        }
-    }
-}
-
-/// An id that no other message has, in this run or another.
-fn fresh(kind: &str) -> String {
+/// An id that nothing else has, in this run or another.
+pub(super) fn fresh(kind: &str) -> String {
     format!("{kind}_{}", uuid::Uuid::now_v7().simple())
 }
 

@@ -73,18 +73,20 @@ fn a_reminder_goes_with_the_next_message_to_the_task() {
     let script = r#"
 let url = args()[0]
 for body in ["Old.", "New."] {
-  println(a2a.inject_reminder(url, "t-1", {body: body, dedupe_key: "k"}, {fallback: "metadata"}))
+  println(a2a.inject_reminder(url, "t-1", {body: body, dedupe_key: "k"}, {fallback: "metadata", id: body}))
 }
 println(a2a.inject_reminder(url, "t-2", {body: "Another's."}, {fallback: "metadata"}).via)
 a2a.send(url, "Go on.", {task_id: "t-1", reminders: [{body: "Beside."}]})
 a2a.send(url, "Go on.", {task_id: "t-1"})
 "#;
-    let wanted =
-        "{deduped_count: 0, sent: false, via: metadata}\n{deduped_count: 1, sent: false, via: metadata}\nmetadata\n";
+    let wanted = "{deduped_count: 0, reminder_id: Old., sent: false, via: metadata}\n{deduped_count: 1, reminder_id: New., sent: false, via: metadata}\nmetadata\n";
     assert_eq!(printed("queued", script, &peer), wanted);
     let sent: Vec<_> = peer.calls().into_iter().filter(|call| call.method() == "SendMessage").collect();
     let metadata = |call: &Asked| call.body["params"]["message"]["metadata"].clone();
-    assert_eq!(metadata(&sent[0]), json!({"harn.reminder": [{"body": "New.", "dedupeKey": "k"}, {"body": "Beside."}]}));
+    assert_eq!(
+        metadata(&sent[0]),
+        json!({"harn.reminder": [{"body": "New.", "dedupeKey": "k", "id": "New."}, {"body": "Beside."}]})
+    );
     assert_eq!(metadata(&sent[1]), json!(null), "each goes once");
 }
 
@@ -92,12 +94,12 @@ a2a.send(url, "Go on.", {task_id: "t-1"})
 fn a_reminder_goes_with_an_answer_to_a_task_that_waits() {
     let peer = plain("INPUT_REQUIRED");
     let script = r#"
-println(a2a.inject_reminder(args()[0], "t-1", {body: "Rebase."}, {fallback: "metadata", message: "Yes."}))
+println(a2a.inject_reminder(args()[0], "t-1", {body: "Rebase."}, {fallback: "metadata", message: "Yes.", id: "r-1"}))
 "#;
-    assert_eq!(printed("answered", script, &peer), "{sent: true, via: metadata}\n");
+    assert_eq!(printed("answered", script, &peer), "{reminder_id: r-1, sent: true, via: metadata}\n");
     let message = &peer.calls()[1].body["params"]["message"];
     assert_eq!((&message["taskId"], &message["parts"]), (&json!("t-1"), &json!([{"text": "Yes."}])));
-    assert_eq!(message["metadata"], json!({"harn.reminder": {"body": "Rebase."}}));
+    assert_eq!(message["metadata"], json!({"harn.reminder": {"body": "Rebase.", "id": "r-1"}}));
 }
 
 #[test]

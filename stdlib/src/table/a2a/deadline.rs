@@ -1,0 +1,78 @@
+//! The option `deadline`: the agent is told of it, and the wait for the agent ends by it.
+
+use crate::a2a::client::{ErrorKind, PeerError, codes};
+use crate::clock::RunClock;
+use crate::options::Reader;
+use crate::{from_rfc3339, rfc3339};
+use lang::value::{Value, article};
+use lang::vm::Raise;
+use runtime::clock::Clock;
+use runtime::data::Data;
+use std::future::pending;
+
+/// How long after its deadline an agent may take to say how far it came, in milliseconds. One of harn gives what runs 2 seconds to
+/// end.
+const GRACE_MS: u64 = 5_000;
+
+/// By when something must be done.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline {
+    /// In milliseconds since 1970.
+    at_ms: u64,
+}
+
+impl Deadline {
+    /// Reads the option.
+    pub(super) fn read(reader: &Reader<'_>) -> Result<Option<Deadline>, Box<Raise>> {
+        let given = reader.value("deadline");
+        let at_ms = match &given {
+            Value::Nil => return Ok(None),
+            Value::Int(ms) => u64::try_from(*ms).ok(),
+            Value::Str(text) => from_rfc3339(text),
+            _ => None,
+        };
+        let Some(at_ms) = at_ms else {
+            let found = match &given {
+                Value::Str(text) => format!("{:?}", text.as_str()),
+                Value::Int(ms) => ms.to_string(),
+                other => article(other.type_name()),
+            };
+            let message = format!("`deadline` is no moment: {found}");
+            return Err(Raise::error(codes::UNSENDABLE, message).about(reader.arg(), "`deadline` is at fault").help(
+                "give milliseconds since 1970, such as `now_ms() + 60000`, or RFC 3339: \"2030-01-01T12:00:00Z\"",
+            ));
+        };
+        Ok(Some(Deadline { at_ms }))
+    }
+
+    /// What is raised when nobody is waited for any longer.
+    pub(crate) fn error(self, who: &str) -> PeerError {
+        let message = format!("{who} did not end the task by its deadline, {}", rfc3339(self.at_ms));
+        PeerError::new(ErrorKind::Deadline, message)
+            .fact("deadline_ms", i64::try_from(self.at_ms).map_or(Data::Nil, Data::from))
+            .help("`a2a.get` says how the task stands, `a2a.cancel` ends it; or give it a later deadline")
+    }
+}
+
+/// Does some work, unless a deadline passes before it is done. One that has passed already leaves the agent its grace to say so.
+pub(crate) async fn by<T>(
+    deadline: Option<Deadline>,
+    clock: &RunClock,
+    work: impl Future<Output = T>,
+) -> Result<T, Deadline> {
+    let over = async {
+        match deadline {
+            Some(deadline) => {
+                let from = deadline.at_ms.max(clock.now_ms());
+                clock.alarm(from.saturating_add(GRACE_MS)).await;
+                deadline
+            }
+            None => pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        done = work => Ok(done),
+        deadline = over => Err(deadline),
+    }
+}
