@@ -148,6 +148,11 @@ async fn talk(
 /// How much the system holds of what a client has not read, in bytes; it takes twice of that for itself.
 const UNREAD: u32 = 128 * 1024;
 
+/// How much the system holds that it has not even begun to send, in bytes: what it takes of a client that does not read, beside
+/// what that client's own system takes. It bounds nothing for those who read, however far away they are.
+#[cfg(target_os = "linux")]
+const UNSENT: u32 = 16 * 1024;
+
 /// How many connections may wait to be taken.
 const WAITING: u32 = 1024;
 
@@ -157,6 +162,8 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     // Else nobody could listen there for a minute after an end.
     socket.set_reuseaddr(true)?;
     socket.set_send_buffer_size(UNREAD)?;
+    #[cfg(target_os = "linux")]
+    socket2::SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT)?;
     socket.bind(address)?;
     socket.listen(WAITING)
 }
@@ -181,4 +188,25 @@ fn not_free(address: &SocketAddr, error: &io::Error) -> Vec<Diagnostic> {
         _ => "take another address",
     };
     vec![Diagnostic::error("HARN-A2A-015", format!("it is not possible to listen on `{address}`: {error}")).help(help)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn little_is_taken_of_what_a_client_does_not_read() {
+        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+        let silent = TcpSocket::new_v4().unwrap();
+        silent.set_recv_buffer_size(4096).unwrap();
+        let silent = silent.connect(listener.local_addr().unwrap()).await.unwrap();
+        let (ours, _) = listener.accept().await.unwrap();
+        ours.writable().await.unwrap();
+        let piece = [0; 4096];
+        let taken: usize = std::iter::from_fn(|| ours.try_write(&piece).ok()).sum();
+        // Without a bound of its own it is all of the buffer, which is twice of what is set.
+        assert!((1..UNREAD as usize).contains(&taken), "{taken} bytes");
+        drop(silent);
+    }
 }

@@ -21,6 +21,12 @@ impl Id {
         Id("null".into())
     }
 
+    /// An id as it was written.
+    #[cfg(test)]
+    pub(super) fn written(json: &str) -> Id {
+        Id(json.into())
+    }
+
     /// As JSON.
     pub(in crate::a2a) fn as_json(&self) -> &str {
         &self.0

@@ -37,6 +37,8 @@ pub(in crate::a2a) struct Frames {
     /// What of a frame is not written yet.
     rest: Option<Pieces>,
     ended: bool,
+    /// As much was written at once as may be, so there may be more.
+    is_full: bool,
     _place: Place,
 }
 
@@ -50,11 +52,15 @@ impl Frames {
         written: Written,
         place: Place,
     ) -> Frames {
-        Frames { id, version, spelling, history, followed, written, rest: None, ended: false, _place: place }
+        Frames { id, version, spelling, history, followed, written, rest: None, ended: false, is_full: false, _place: place }
     }
 
     /// The next events, or the next part of one; nothing after the last.
     pub(in crate::a2a) async fn next(&mut self) -> Option<Bytes> {
+        if std::mem::take(&mut self.is_full) {
+            // Others have their turn first: who has much to read, or takes much without reading, holds up nobody.
+            tokio::task::yield_now().await;
+        }
         let mut text = String::new();
         self.write_on(&mut text);
         while text.is_empty() {
@@ -71,6 +77,7 @@ impl Frames {
             let Some(next) = self.followed.next().now_or_never() else { break };
             self.tell(next, &mut text);
         }
+        self.is_full = text.len() >= AT_ONCE;
         Some(Bytes::from(text))
     }
 
@@ -202,3 +209,6 @@ fn of_part(part: &Part) -> usize {
     };
     EACH + content + part.metadata.weight()
 }
+
+#[cfg(test)]
+mod tests;

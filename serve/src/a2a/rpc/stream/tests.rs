@@ -1,0 +1,122 @@
+use serde_json::{Value, json};
+use stdlib::a2a::{Role, Status, StatusUpdate, Task, TaskState};
+use tokio::time::Instant;
+
+use super::*;
+use crate::a2a::feed::{Feed, MAX_THINGS};
+use crate::a2a::places::Places;
+
+fn status(text: &str) -> Status {
+    let message = Message::new(Role::Agent, "m", vec![Part::text(text)]);
+    Status { state: TaskState::Working, message: Some(message.into()), at_ms: None }
+}
+
+fn said(text: &str) -> Told {
+    let (task_id, context_id) = ("t".into(), "c".into());
+    Told::Frame(Frame::Status(StatusUpdate { task_id, context_id, status: status(text), metadata: runtime::data::Data::Nil }))
+}
+
+/// A stream of a task.
+fn frames(feed: &Feed, version: Version) -> Frames {
+    let task = Task {
+        id: "t".into(),
+        context_id: "c".into(),
+        status: status("begun"),
+        artifacts: Vec::new(),
+        history: Vec::new(),
+        metadata: runtime::data::Data::Nil,
+    };
+    let followed = feed.follow(Frame::Task(task.into()), false);
+    let place = Places::new(1).take().unwrap();
+    let (id, spelling) = (Id::written("7"), Spelling::new(false));
+    Frames::new(id, version, spelling, None, followed, Written::default(), place)
+}
+
+async fn text(frames: &mut Frames) -> String {
+    String::from_utf8(frames.next().await.unwrap().to_vec()).unwrap()
+}
+
+/// The events of a text, as every parser of server-sent events reads them: fields by lines, comments passed over.
+fn events(text: &str) -> Vec<Value> {
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quiet_stream_has_a_comment_every_fifteen_seconds() {
+    let feed = Feed::default();
+    let mut frames = frames(&feed, Version::V1_0);
+    text(&mut frames).await;
+    let began = Instant::now();
+    for n in 1..=3 {
+        assert_eq!(text(&mut frames).await, ": still at work\n\n");
+        assert_eq!(began.elapsed().as_secs(), n * QUIET.as_secs());
+    }
+    // What is told meanwhile puts it off.
+    tokio::time::sleep(QUIET / 2).await;
+    feed.tell(&said("on"), false);
+    assert_eq!(events(&text(&mut frames).await).len(), 1);
+    let before = Instant::now();
+    assert_eq!(text(&mut frames).await, ": still at work\n\n");
+    assert_eq!(before.elapsed(), QUIET);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_comment_is_no_event_between_two() {
+    let feed = Feed::default();
+    let mut frames = frames(&feed, Version::V0_3);
+    let mut whole = text(&mut frames).await;
+    whole += &text(&mut frames).await;
+    feed.tell(&said("end"), true);
+    whole += &text(&mut frames).await;
+    assert!(frames.next().await.is_none());
+    assert_eq!(whole.matches(": still at work\n\n").count(), 1);
+    let kinds: Vec<_> = events(&whole).iter().map(|event| event["result"]["kind"].clone()).collect();
+    assert_eq!(kinds, ["task", "status-update"]);
+}
+
+#[tokio::test]
+async fn who_reads_too_slowly_is_told_so_in_each_version_and_nothing_more() {
+    for version in [Version::V1_0, Version::V0_3, Version::V0_1] {
+        let feed = Feed::default();
+        let mut frames = frames(&feed, version);
+        for n in 0..=MAX_THINGS {
+            feed.tell(&said(&n.to_string()), false);
+        }
+        let told = events(&text(&mut frames).await);
+        assert!(frames.next().await.is_none());
+        let [task, refused] = told.as_slice() else { panic!("{told:?}") };
+        assert!(task.get("result").is_some());
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32000)));
+        let data = &refused["error"]["data"];
+        let (code, reason) = match version {
+            Version::V1_0 => (&data[0]["metadata"]["code"], &data[0]["reason"]),
+            Version::V0_3 | Version::V0_1 => (&data["code"], &data["reason"]),
+        };
+        let expected = if version == Version::V1_0 { "STREAM_TOO_SLOW" } else { "stream_too_slow" };
+        assert_eq!((code, reason), (&json!("HARN-A2A-012"), &json!(expected)), "{version:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_has_much_to_read_gives_way_to_others_now_and_then() {
+    let feed = Feed::default();
+    let mut frames = frames(&feed, Version::V1_0);
+    let piece = "x".repeat(AT_ONCE / 2);
+    (0..16).for_each(|n| feed.tell(&said(&piece), n == 15));
+    let mut told = events(&text(&mut frames).await).len();
+    let mut turns = 0;
+    loop {
+        // Another piece is ready, and comes only once others had their turn.
+        assert!(frames.next().now_or_never().is_none(), "after {told}");
+        frames.is_full = true;
+        let Some(more) = frames.next().await else { break };
+        assert!(more.len() <= 2 * AT_ONCE);
+        told += events(std::str::from_utf8(&more).unwrap()).len();
+        turns += 1;
+        if frames.ended {
+            break;
+        }
+    }
+    assert!(turns > 4 && told == 17, "{turns} turns, {told} events");
+}
