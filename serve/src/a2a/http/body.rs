@@ -106,6 +106,17 @@ mod tests {
         assert_eq!(read(never, 4, Duration::from_millis(1)).await, Err(Missing::TooSlow));
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_drips_has_no_more_time_than_any() {
+        let drips = stream::unfold((), async |()| {
+            tokio::time::sleep(SOON * 3 / 10).await;
+            Some((Ok::<_, Infallible>(Bytes::from_static(b"1")), ()))
+        });
+        let began = tokio::time::Instant::now();
+        assert_eq!(read(Body::from_stream(drips), 1000, SOON).await, Err(Missing::TooSlow));
+        assert_eq!(began.elapsed(), SOON);
+    }
+
     #[tokio::test]
     async fn what_is_not_wanted_is_not_waited_for() {
         let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());

@@ -111,3 +111,56 @@ fn full(most: usize) -> Vec<u8> {
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: application/json";
     format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+
+    /// How long somebody has who says these pieces, each after such a pause, until the connection is over.
+    async fn lasts(pieces: &[&str], pause: Duration) -> Duration {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (listener, router) = (Listener::new(listener, 8), Router::new());
+        let caller = async {
+            let (mut reads, mut writes) = TcpStream::connect(address).await.unwrap().into_split();
+            let began = Instant::now();
+            let says = async {
+                for piece in pieces {
+                    if writes.write_all(piece.as_bytes()).await.is_err() {
+                        break;
+                    }
+                    sleep(pause).await;
+                }
+                // It does not hang up by itself.
+                std::future::pending::<()>().await;
+            };
+            let mut read = Vec::new();
+            tokio::select! {
+                biased;
+                _ = reads.read_to_end(&mut read) => began.elapsed(),
+                () = says => Duration::MAX,
+            }
+        };
+        tokio::select! {
+            biased;
+            lasted = caller => lasted,
+            never = listener.take_all(&router) => match never {},
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_has_ten_seconds_however_it_comes() {
+        let head = "GET / HTTP/1.1\r\nHost: localhost\r\nX: yyyyyyyyyyyyyy";
+        let drips: Vec<&str> = (0..head.len()).map(|at| &head[at..=at]).collect();
+        for (pieces, pause) in
+            [(&[][..], HEAD), (&["GET / HTTP/1.1\r\nHo"], HEAD), (&drips, Duration::from_secs(1)), (&drips, HEAD / 4)]
+        {
+            let lasted = lasts(pieces, pause).await;
+            // The clock stands still while anything is done, so a pause is all that may come on top.
+            assert!((HEAD..HEAD + pause).contains(&lasted), "{lasted:?} with pauses of {pause:?}");
+        }
+    }
+}

@@ -52,7 +52,18 @@ impl Frames {
         written: Written,
         place: Place,
     ) -> Frames {
-        Frames { id, version, spelling, history, followed, written, rest: None, ended: false, is_full: false, _place: place }
+        Frames {
+            id,
+            version,
+            spelling,
+            history,
+            followed,
+            written,
+            rest: None,
+            ended: false,
+            is_full: false,
+            _place: place,
+        }
     }
 
     /// The next events, or the next part of one; nothing after the last.

@@ -294,6 +294,15 @@ fn what_an_answer_weighed_is_given_back_where_it_begins_anew() {
 }
 
 #[test]
+fn what_the_model_thinks_is_told_to_nobody() {
+    let mut life = working();
+    let before = life.task();
+    assert!(life.show(Event::Thought { message_id: "m".into(), text: "They know nothing.".into() }, 2).is_empty());
+    assert_eq!(life.task(), before);
+    assert!(!life.show(text("m", "Hello."), 3).is_empty());
+}
+
+#[test]
 fn pieces_of_an_artifact_come_behind_each_other() {
     let mut life = working();
     let made = |text: &str, append, last_chunk| {

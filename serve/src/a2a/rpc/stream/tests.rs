@@ -13,7 +13,12 @@ fn status(text: &str) -> Status {
 
 fn said(text: &str) -> Told {
     let (task_id, context_id) = ("t".into(), "c".into());
-    Told::Frame(Frame::Status(StatusUpdate { task_id, context_id, status: status(text), metadata: runtime::data::Data::Nil }))
+    Told::Frame(Frame::Status(StatusUpdate {
+        task_id,
+        context_id,
+        status: status(text),
+        metadata: runtime::data::Data::Nil,
+    }))
 }
 
 /// A stream of a task.
