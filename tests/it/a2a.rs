@@ -5,6 +5,8 @@
 //! - [`shapes`]: values of the model through the types of the SDKs and back.
 //! - [`sdk`]: the clients of the protocol's own SDKs, in Python and Node.
 //! - [`first_names`]: the methods and shapes of version 0.1, for which there is no SDK.
+//! - [`cards`]: the card by version and extension. [`places`]: how many there may be of something.
+//! - [`page`]: the requests that the reference shows.
 //! - [`bad_input`]: what no client should send. [`flood`]: too much of what it may.
 //! - [`lifetime`]: how a process ends.
 //! - [`kept`]: tasks over two processes.
@@ -18,6 +20,7 @@
 
 mod bad_input;
 mod broken;
+mod cards;
 mod client;
 mod example;
 mod first_names;
@@ -26,6 +29,8 @@ mod http;
 mod kept;
 mod lifetime;
 mod ours;
+mod page;
+mod places;
 mod sdk;
 mod server;
 mod shapes;

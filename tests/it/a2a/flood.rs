@@ -18,6 +18,9 @@ const REQUESTS: usize = 10_000;
 /// Over how many connections at once.
 const AT_ONCE: usize = 64;
 
+/// How many reminders wait for one task.
+const QUEUE: usize = 256;
+
 /// How many streams that nobody reads.
 const STREAMS: usize = 1_000;
 
@@ -102,6 +105,49 @@ fn fits(request: &Request, answer: &Answer, number: usize) {
     if number % 500 < 4 {
         wire::assert_fits(&wire::exchange(request, answer));
     }
+}
+
+#[test]
+fn what_the_queue_of_a_task_cannot_take_is_refused_each_with_an_answer() {
+    let start = Start::agent("desk.harn", "injections");
+    let server = start.spawn();
+    server.still_answers();
+    let before = server.memory();
+    let mut said = message("wait");
+    said["metadata"] = json!({"folder": start.folder()});
+    let sent = json!({"message": said, "configuration": {"returnImmediately": true}});
+    let task = server.result("SendMessage", sent)["task"]["id"].clone();
+    let (accepted, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for worker in 0..AT_ONCE {
+            let (server, task, accepted, refused) = (&server, &task, &accepted, &refused);
+            scope.spawn(move || {
+                let mut connection = server.connect();
+                for number in (worker..REQUESTS).step_by(AT_ONCE) {
+                    let reminder = json!({"body": format!("reminder {number}")});
+                    let params = json!({"taskId": task, "reminder": reminder});
+                    let request = server.request(Some("1.0"), "tasks/inject_reminder", params);
+                    connection.send(&request);
+                    let answer = connection.answer().json();
+                    if answer["result"]["reminderId"].is_string() {
+                        accepted.fetch_add(1, Ordering::Relaxed);
+                    } else {
+                        let error = &answer["error"];
+                        let told = (&error["code"], &error["data"][0]["reason"]);
+                        assert_eq!(told, (&json!(-32000), &json!("QUEUE_FULL")), "{answer}");
+                        refused.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!((accepted.into_inner(), refused.into_inner()), (QUEUE, REQUESTS - QUEUE));
+    let pending = server.result("tasks/pending_injections", json!({"taskId": task}));
+    assert_eq!(pending["pendingCount"], QUEUE);
+    assert!(server.memory() < before + ROOM / 4, "{} after {before}", server.memory());
+    server.still_answers();
+    std::fs::write(start.folder().join("waiting.go"), "").unwrap();
+    server.end();
 }
 
 #[test]

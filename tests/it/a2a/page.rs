@@ -1,0 +1,93 @@
+//! The requests that `docs/reference/a2a.md` shows, sent as they stand there; what it shows of their answers is in them.
+
+use super::http::Request;
+use super::server::Start;
+use crate::examples::blocks;
+use crate::harn::root;
+use serde_json::Value;
+
+const AGENT: &str = "pipeline default(task) { return \"You said: ${task}\" }\n";
+
+/// The words of a command, of which some stand in single quotes.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut quoted) = (Vec::new(), false);
+    for part in command.trim().split('\'') {
+        if quoted {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+        quoted = !quoted;
+    }
+    words
+}
+
+/// What `curl` would send to that host.
+fn request(command: &str, host: &str) -> Request {
+    let words = words(command);
+    let mut words = words.iter().map(String::as_str);
+    assert_eq!(words.next(), Some("curl"));
+    let (mut path, mut headers, mut body) = (String::new(), Vec::new(), None);
+    while let Some(word) = words.next() {
+        match word {
+            "-s" | "-sN" => {}
+            "-H" => headers.push(words.next().unwrap().split_once(": ").unwrap()),
+            "-d" => body = Some(words.next().unwrap()),
+            url => path = url.strip_prefix("http://127.0.0.1:41241").expect("the address of the page").to_owned(),
+        }
+    }
+    let request = match body {
+        Some(body) => Request::post(host, body).without("Content-Type").to("POST", &path),
+        None => Request::get(host, &path),
+    };
+    headers.into_iter().fold(request, |request, (name, value)| request.header(name, value))
+}
+
+/// What of a value that is shown is not in what there is; nothing where all of it is.
+fn missing(shown: &Value, there: &Value) -> Option<String> {
+    match (shown, there) {
+        (Value::Object(shown), Value::Object(_)) => shown.iter().find_map(|(key, value)| {
+            missing(value, there.get(key).unwrap_or(&Value::Null)).map(|missing| format!("{key}: {missing}"))
+        }),
+        (Value::Array(shown), Value::Array(list)) if shown.len() == list.len() => {
+            shown.iter().zip(list).find_map(|(shown, there)| missing(shown, there))
+        }
+        _ => (shown != there).then(|| format!("{shown} is shown, {there} is there")),
+    }
+}
+
+#[test]
+fn requests_of_the_page_are_answered_as_it_shows() {
+    let start = Start::agent("desk.harn", "page");
+    let script = start.folder().join("page.harn");
+    std::fs::write(&script, AGENT).unwrap();
+    let server = Start::file(script, "page-served").spawn();
+    let page = std::fs::read_to_string(root().join("docs/reference/a2a.md")).unwrap();
+    let blocks = blocks(&page);
+    let mut tried = 0;
+    for (at, (_, command)) in blocks.iter().enumerate().filter(|(_, (_, text))| text.starts_with("curl")) {
+        let (language, shown) = blocks[at + 1];
+        assert_eq!(language, "json", "{command}");
+        let answer = server.ask(&request(command, &server.address));
+        let text = String::from_utf8(answer.body).unwrap();
+        let last = text.lines().rev().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&text);
+        let there: Value = serde_json::from_str(last).unwrap();
+        assert_eq!(missing(&serde_json::from_str(shown).unwrap(), &there), None, "{command}\n{there}");
+        tried += 1;
+    }
+    assert!(tried >= 4, "{tried} commands");
+    server.end();
+}
+
+#[test]
+fn what_is_shown_and_not_there_is_found() {
+    let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let there = value(r#"{"a": {"b": 1, "c": [1, {"d": 2}]}}"#);
+    for shown in [r#"{"a": {"c": [1, {}]}}"#, "{}", r#"{"a": {"b": 1}}"#] {
+        assert_eq!(missing(&value(shown), &there), None, "{shown}");
+    }
+    for shown in [r#"{"x": 1}"#, r#"{"a": {"b": 2}}"#, r#"{"a": {"c": [1]}}"#, r#"{"a": {"c": [1, {"d": 3}]}}"#] {
+        assert!(missing(&value(shown), &there).is_some(), "{shown}");
+    }
+    assert_eq!(words("curl -H 'a: b c' -d '{}' x"), ["curl", "-H", "a: b c", "-d", "{}", "x"]);
+}
