@@ -35,7 +35,7 @@
 //! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
 //! - [`peers`]: the programs of the bench still give their answers.
 //!
-//! [`harn`] starts the command, [`packages`] installs what comes from PyPI and npm, [`diff`] shows how two texts differ.
+//! [`harn`] starts the command, [`packages`] installs what comes from PyPI and npm, [`sdk_cases`] runs what is written for it, [`diff`] shows how two texts differ.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -72,6 +72,7 @@ mod rhai_builtins;
 mod rhai_packs;
 mod rhai_twins;
 mod scripts;
+mod sdk_cases;
 mod snapshots;
 mod system;
 mod trace;

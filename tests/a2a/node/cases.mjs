@@ -68,6 +68,16 @@ test("A stream begins with the task, tells the answer in pieces, and ends with t
   assert.deepEqual([last.append, last.lastChunk, last.artifact.parts[0].content.value], [false, true, "I say: loop Hello."]);
 });
 
+test("The comments of a quiet stream are passed over: the client is told the same as without them.", async (place) => {
+  place.quiet = true;
+  const one = await caller(place);
+  const events = await all(one.stream("loop Hello."));
+  assert.equal(events[0].payload.$case, "task");
+  assert.equal(events.at(-1).payload.value.status.state, S.TASK_STATE_COMPLETED);
+  const last = of(events, "artifactUpdate").at(-1);
+  assert.deepEqual([last.lastChunk, last.artifact.parts[0].content.value], [true, "I say: loop Hello."]);
+});
+
 test("Data that the pipeline returns is a data part, and nothing returned is no artifact.", async (place) => {
   const one = await caller(place);
   assert.deepEqual(data(await one.send("data")), { answer: 42, list: [1, "two", null, true] });

@@ -63,6 +63,8 @@ class Place {
     mkdirSync(this.path, { recursive: true });
     this.exchanges = [];
     this.pending = [];
+    // Whether streams have a comment behind each event, as if it had been quiet there.
+    this.quiet = false;
   }
 
   async arrived(gate) {
@@ -86,7 +88,8 @@ class Place {
     }
     const [theirs, ours] = response.body.tee();
     this.pending.push(read(ours).then(keep));
-    return new Response(theirs, { status: response.status, statusText: response.statusText, headers: response.headers });
+    const quiet = this.quiet && response.headers.get("content-type") === "text/event-stream";
+    return new Response(quiet ? commented(theirs) : theirs, { status: response.status, statusText: response.statusText, headers: response.headers });
   };
 
   async settle() {
@@ -94,6 +97,15 @@ class Place {
     await Promise.race([Promise.all(this.pending), sleep(1000)]);
     appendFileSync(this.log, this.exchanges.map((exchange) => JSON.stringify(exchange) + "\n").join(""));
   }
+}
+
+/** A stream with the comment of a quiet one behind each event. */
+function commented(stream) {
+  const put = (text, to) => to.enqueue(text.replaceAll("\n\n", "\n\n: still at work\n\n"));
+  return stream
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new TransformStream({ transform: put }))
+    .pipeThrough(new TextEncoderStream());
 }
 
 async function read(stream) {

@@ -21,6 +21,8 @@ HARN = os.environ["HARN"]
 AGENTS = Path(__file__).parent.parent / "agents"
 FOLDER = Path(os.environ["A2A_FOLDER"])
 EXTENSION = "urn:harn:ext:reminders:1"
+# What the server writes into a stream that is quiet.
+COMMENT = b": still at work\n\n"
 LIMIT = 60
 AT_ONCE = 6
 CASES = []
@@ -84,15 +86,15 @@ async def served(script, *args):
 
 
 class Tee(httpx.AsyncByteStream):
-    """A body that is kept while it is read."""
+    """A body that is kept while it is read; where it is a stream that seems quiet, with comments between its events."""
 
-    def __init__(self, stream, keep):
-        self.stream, self.keep, self.bytes = stream, keep, b""
+    def __init__(self, stream, keep, quiet):
+        self.stream, self.keep, self.quiet, self.bytes = stream, keep, quiet, b""
 
     async def __aiter__(self):
         async for chunk in self.stream:
             self.bytes += chunk
-            yield chunk
+            yield chunk.replace(b"\n\n", b"\n\n" + COMMENT) if self.quiet else chunk
 
     async def aclose(self):
         await self.stream.aclose()
@@ -124,7 +126,8 @@ class Recorder(httpx.AsyncBaseTransport):
                 },
             })
 
-        return httpx.Response(response.status_code, headers=response.headers, stream=Tee(response.stream, keep))
+        quiet = self.place.quiet and response.headers.get("content-type") == "text/event-stream"
+        return httpx.Response(response.status_code, headers=response.headers, stream=Tee(response.stream, keep, quiet))
 
     async def aclose(self):
         await self.inner.aclose()
@@ -137,6 +140,8 @@ class Place:
         self.path = FOLDER / name
         self.path.mkdir(parents=True)
         self.exchanges = []
+        # Whether streams have a comment behind each event, as if it had been quiet there.
+        self.quiet = False
         self.stack = contextlib.AsyncExitStack()
 
     def sub(self, name):
@@ -178,6 +183,30 @@ async def inject(http, url, task, body, version=None, **more):
     answer = await rpc(http, url, "tasks/inject_reminder", {"taskId": task, "reminder": {"body": body, **more}}, version)
     assert "result" in answer, answer
     return answer["result"]
+
+
+class Asks:
+    """An SDK's client, with a `get` of its own, beside bare requests at one address in the SDK's version."""
+
+    VERSION = None
+
+    def __init__(self, place, url, http, client):
+        self.place, self.url, self.http, self.client = place, url, http, client
+
+    async def rpc(self, method, **params):
+        return await rpc(self.http, self.url, method, params, self.VERSION)
+
+    async def inject(self, task, body, **more):
+        return await inject(self.http, self.url, task, body, self.VERSION, **more)
+
+    async def until_state(self, task, state):
+        while (found := await self.get(task)).status.state != state:
+            await asyncio.sleep(0.005)
+        return found
+
+
+async def all_of(stream):
+    return [event async for event in stream]
 
 
 async def frames(http, url, method, params, version=None, extension=False, seen=None):

@@ -5,22 +5,23 @@ use super::strict::Types;
 use super::wire;
 use crate::harn::{root, scratch};
 use crate::packages::node;
+use crate::sdk_cases::logs;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// The package of the Node client.
 const NODE: [&str; 1] = ["@a2a-js/sdk@1.3.0"];
 
 #[test]
 fn the_python_client_of_1_0() {
-    python_cases(Types::V1, 52);
+    python_cases(Types::V1, 53);
 }
 
 #[test]
 fn the_python_client_of_0_3() {
-    python_cases(Types::V03, 34);
+    python_cases(Types::V03, 35);
 }
 
 #[test]
@@ -29,7 +30,7 @@ fn the_node_client() {
     let modules = node("a2a-node", &NODE);
     let mut command = Command::new("node");
     command.arg(root().join("tests/a2a/node/cases.mjs")).env("A2A_SDK", modules.join("@a2a-js/sdk"));
-    cases(&mut command, &folder, 36);
+    cases(&mut command, &folder, 37);
 }
 
 fn python_cases(types: Types, count: usize) {
@@ -40,24 +41,9 @@ fn python_cases(types: Types, count: usize) {
     cases(&mut command, &folder, count);
 }
 
-/// Runs the cases; each must be told of as gone well.
+/// Runs the cases, and holds what they were answered against the types.
 fn cases(command: &mut Command, folder: &Path, count: usize) {
-    let output = command
-        .env("HARN", env!("CARGO_BIN_EXE_harn"))
-        .env("A2A_FOLDER", folder)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{out}\n{err}");
-    assert!(!out.contains("FAILED"), "{out}");
-    assert_eq!(out.lines().filter(|line| line.starts_with("ok ")).count(), count, "{out}\n{err}");
-    let logs: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
-        .collect();
-    assert_eq!(logs.len(), count, "the exchanges of each case");
+    let logs = logs(command, "A2A_FOLDER", folder, count);
     let values: usize = logs.iter().map(|log| fitting(log)).sum();
     assert!(values > count * 3, "{values} values are too few for {count} cases");
 }

@@ -4,11 +4,12 @@
 use super::schema::{SDK, protocol};
 use crate::harn::{root, scratch};
 use crate::packages::{node, python};
+use crate::sdk_cases::logs;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 #[test]
 fn the_python_client_of_models() {
@@ -38,24 +39,9 @@ fn python_cases(script: &str, count: usize) {
     cases(&mut command, &folder, count);
 }
 
-/// Runs the cases; each must be told of as gone well.
+/// Runs the cases, and holds what they were answered against the schemas.
 fn cases(command: &mut Command, folder: &Path, count: usize) {
-    let output = command
-        .env("HARN", env!("CARGO_BIN_EXE_harn"))
-        .env("ACP_FOLDER", folder)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{out}\n{err}");
-    assert_eq!(out.lines().filter(|line| line.starts_with("ok ")).count(), count, "{out}\n{err}");
-    assert!(!out.contains("FAILED"), "{out}");
-    let logs: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
-        .collect();
-    assert_eq!(logs.len(), count, "the frames of each case");
+    let logs = logs(command, "ACP_FOLDER", folder, count);
     let frames: usize = logs.iter().map(|log| valid(log)).sum();
     assert!(frames > count * 3, "{frames} frames are too few for {count} cases");
 }

@@ -8,16 +8,13 @@ from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
 from a2a import types
 from pydantic import ValidationError
 
-from harness import EXTENSION, case, frames, inject, main, new_id, rpc, served, shown, until
+from harness import Asks, EXTENSION, all_of, case, frames, main, new_id, served, shown, until
 
 STATE = types.TaskState
 
 
-class Caller:
+class Caller(Asks):
     """The SDK's client beside bare requests, at one address."""
-
-    def __init__(self, place, url, http, client):
-        self.place, self.url, self.http, self.client = place, url, http, client
 
     def message(self, text, parts=None, metadata=None, **more):
         metadata = {"folder": str(self.place.path), **(metadata or {})}
@@ -43,17 +40,6 @@ class Caller:
     async def cancel(self, task):
         return await self.client.cancel_task(types.TaskIdParams(id=task))
 
-    async def rpc(self, method, **params):
-        return await rpc(self.http, self.url, method, params)
-
-    async def inject(self, task, body, **more):
-        return await inject(self.http, self.url, task, body, **more)
-
-    async def until_state(self, task, state):
-        while (found := await self.get(task)).status.state != state:
-            await asyncio.sleep(0.005)
-        return found
-
 
 async def caller(place, script="desk.harn", *args, token=None, **config):
     url = await served(script, *args)
@@ -72,10 +58,6 @@ async def refused(awaitable, kind, code=None):
         assert code is None or error.error.data["code"].startswith(code), error.error
         return error.error
     raise AssertionError(f"it was not refused: {result}")
-
-
-async def all_of(stream):
-    return [event async for event in stream]
 
 
 def text(task, name="answer"):
@@ -141,6 +123,17 @@ async def stream(place):
     assert not any(update.final for _, update in events[1:-1] if update.kind == "status-update"), events
     assert task.status.state == STATE.completed and text(task) == "I say: loop Hello.", task
     assert len(task.artifacts) == 1, task
+
+
+@case
+async def stream_with_comments(place):
+    """The comments of a quiet stream are passed over: the client is told the same as without them."""
+    place.quiet = True
+    one = await caller(place)
+    events = await all_of(one.stream("loop Hello."))
+    task, _ = events[-1]
+    assert events[-1][1].final is True and task.status.state == STATE.completed, events
+    assert text(task) == "I say: loop Hello.", task
 
 
 @case

@@ -15,18 +15,17 @@ from a2a.utils import errors
 from a2a.client.errors import A2AClientError
 from google.protobuf.json_format import MessageToDict, ParseDict
 
-from harness import EXTENSION, case, frames, inject, main, new_id, rpc, served, shown, until
+from harness import Asks, EXTENSION, all_of, case, frames, main, new_id, served, shown, until
 
 VERSION = "1.0"
 STATE = types.TaskState
 WITH_REMINDERS = ClientCallContext(service_parameters=ServiceParametersFactory.create([with_a2a_extensions([EXTENSION])]))
 
 
-class Caller:
+class Caller(Asks):
     """The SDK's client beside bare requests, at one address."""
 
-    def __init__(self, place, url, http, client):
-        self.place, self.url, self.http, self.client = place, url, http, client
+    VERSION = VERSION
 
     def message(self, text, parts=None, **more):
         metadata = {"folder": str(self.place.path), **more.pop("metadata", {})}
@@ -63,17 +62,6 @@ class Caller:
     async def cancel(self, task):
         return await self.client.cancel_task(types.CancelTaskRequest(id=task))
 
-    async def rpc(self, method, **params):
-        return await rpc(self.http, self.url, method, params, VERSION)
-
-    async def inject(self, task, body, **more):
-        return await inject(self.http, self.url, task, body, VERSION, **more)
-
-    async def until_state(self, task, state):
-        while (found := await self.get(task)).status.state != state:
-            await asyncio.sleep(0.005)
-        return found
-
 
 async def caller(place, script="desk.harn", *args, token=None, **config):
     url = await served(script, *args)
@@ -91,10 +79,6 @@ async def refused(kind, awaitable, code=None):
         assert code is None or (error.data or {}).get("code", "").startswith(code), error.data
         return error
     raise AssertionError(f"it was not refused: {result}")
-
-
-async def all_of(stream):
-    return [event async for event in stream]
 
 
 def text(task, name="answer"):
@@ -198,6 +182,17 @@ async def stream(place):
         built = built + piece if chunk.append else piece
     assert built == "I say: loop Hello.", chunks
     assert {event.task.id or event.status_update.task_id or event.artifact_update.task_id for event in events} == {events[0].task.id}
+
+
+@case
+async def stream_with_comments(place):
+    """The comments of a quiet stream are passed over: the client is told the same as without them."""
+    place.quiet = True
+    one = await caller(place)
+    events = await all_of(one.stream("loop Hello."))
+    assert events[0].HasField("task") and events[-1].status_update.status.state == STATE.TASK_STATE_COMPLETED, events
+    last = [event.artifact_update for event in events if event.HasField("artifact_update")][-1]
+    assert last.last_chunk and last.artifact.parts[0].text == "I say: loop Hello.", last
 
 
 @case
