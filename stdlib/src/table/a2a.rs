@@ -213,7 +213,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
         Value::Nil => None,
         message => Some(said::message(&message, 3, "message")?),
     };
-    let metadata = reader.data("metadata")?;
+    let metadata = said::own_metadata(&reader)?;
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();

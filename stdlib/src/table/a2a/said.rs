@@ -35,7 +35,7 @@ pub(super) fn sending(cx: &Cx<'_>, args: &[Value], reader: &Reader<'_>) -> Resul
     message.reference_task_ids = reader.texts("reference_task_ids")?;
     message.extensions = reader.texts("extensions")?;
     let world = here::world(cx)?;
-    let mut more = merged(metadata, &reader.data("metadata")?);
+    let mut more = merged(metadata, &own_metadata(reader)?);
     let deadline = Deadline::read(reader)?;
     if deadline.is_some() {
         more = merged(more, &Data::dict([("deadline", reader.data("deadline")?)]));
@@ -192,6 +192,16 @@ fn of_said(part: hosting::Part) -> Part {
             Part { filename: name, media_type: mime_type, ..Part::new(content) }
         }
     }
+}
+
+/// The option `metadata`.
+pub(super) fn own_metadata(reader: &Reader<'_>) -> Result<Data, Box<Raise>> {
+    let given = reader.value("metadata");
+    if !given.is_nil() && given.as_dict().is_none() {
+        let message = format!("`metadata` must be a dict, found {}", article(given.type_name()));
+        return Err(Raise::error(lang::check::codes::TYPE, message).about(reader.arg(), "`metadata` is at fault"));
+    }
+    reader.data("metadata")
 }
 
 /// The reminders that go with the message.

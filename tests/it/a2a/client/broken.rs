@@ -179,15 +179,17 @@ fn a_message_that_says_nothing_is_not_sent() {
 for message in ["", "  ", [], {parts: []}, 3, {text: "a"}, {parts: [{txt: "a"}]}, {parts: ["a"], metadata: 3}] {
   try { a2a.send(args()[0], message) } catch (e) { println("${e.code} ${e.message}") }
 }
-let options = json_parse("[{\"reminders\": [{\"body\": \"b\", \"ttl_turn\": 1}]}, {\"task\": \"t\"}, {\"headers\": {\"a\": 3}}]")
+let options = json_parse("[{\"reminders\": [{\"body\": \"b\", \"ttl_turn\": 1}]}, {\"task\": \"t\"}, {\"headers\": {\"a\": 3}}, {\"metadata\": 3}]")
 try { a2a.send(args()[0], "a", options[0]) } catch (e) { println("${e.code} ${e.field} ${e.suggestion}") }
 try { a2a.send(args()[0], "a", options[1]) } catch (e) { println("${e.code} ${e.message}") }
 try { a2a.send(args()[0], "a", options[2]) } catch (e) { println("${e.code} ${e.message}") }
+try { a2a.send(args()[0], "a", options[3]) } catch (e) { println("${e.code} ${e.message}") }
+try { a2a.inject_reminder(args()[0], "t", {body: "b"}, options[3]) } catch (e) { println("${e.code} ${e.message}") }
 "#;
     let outcome = run("unsendable", script, &[&peer.url], &[]);
     assert!(peer.asked().is_empty(), "nothing was sent: {:?}", peer.asked());
     let lines: Vec<&str> = outcome.out.lines().collect();
-    assert_eq!(lines.len(), 11, "{}{}", outcome.out, outcome.err);
+    assert_eq!(lines.len(), 13, "{}{}", outcome.out, outcome.err);
     for line in &lines[..4] {
         assert_eq!(*line, "HARN-A2A-110 a message says nothing");
     }
@@ -198,4 +200,7 @@ try { a2a.send(args()[0], "a", options[2]) } catch (e) { println("${e.code} ${e.
     assert_eq!(lines[8], "HARN-RMD-001 reminders.0.ttl_turn ttl_turns");
     assert!(lines[9].contains("there is no option `task`"), "{}", lines[9]);
     assert!(lines[10].contains("the header `a` must be a string"), "{}", lines[10]);
+    for line in &lines[11..] {
+        assert_eq!(*line, "HARN-TYP-001 `metadata` must be a dict, found an int");
+    }
 }
