@@ -9,6 +9,9 @@ use std::rc::Rc;
 /// What readers of [`items`] say they expected.
 const EXPECTED: &str = "a list, set or range";
 
+/// What it takes to look at an element, in instructions: less where they are added up, more where they are put into a set.
+const EACH: usize = 4;
+
 /// How many elements; nothing for what has none.
 pub(super) fn len(value: &Value) -> Option<usize> {
     match value {
@@ -37,14 +40,21 @@ pub(super) fn count(args: &[Value], i: usize) -> Result<usize, Box<Raise>> {
     args.get(i).and_then(len).ok_or_else(|| args::mismatch(args, i, EXPECTED))
 }
 
-/// The elements of an argument: borrowed where they lie in memory, made where they do not.
+/// The elements of an argument, which are gone through: borrowed where they lie in memory, made where they do not.
 pub(super) fn items<'a>(cx: &Cx<'_>, args: &'a [Value], i: usize) -> Result<Cow<'a, [Value]>, Box<Raise>> {
     match args.get(i) {
-        Some(Value::List(l)) => Ok(Cow::Borrowed(&l.items)),
-        Some(Value::Set(s)) => Ok(Cow::Borrowed(s.items())),
+        Some(Value::List(l)) => {
+            cx.charge(l.items.len().saturating_mul(EACH));
+            Ok(Cow::Borrowed(&l.items))
+        }
+        Some(Value::Set(s)) => {
+            cx.charge(s.len().saturating_mul(EACH));
+            Ok(Cow::Borrowed(s.items()))
+        }
         Some(value) => {
             let n = count(args, i)?;
             room(cx, n)?;
+            cx.charge(n.saturating_mul(EACH));
             Ok(Cow::Owned((0..n).map_while(|index| at(value, index)).collect()))
         }
         None => Err(args::mismatch(args, i, EXPECTED)),

@@ -229,15 +229,20 @@ pub fn json_text(value: &Value) -> Result<String, Box<Raise>> {
 
 fn json_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     // Values are larger than their texts.
-    cx.check_room(args::str(args, 0)?.len().saturating_mul(4))?;
+    let bytes = args::str(args, 0)?.len();
+    cx.check_room(bytes.saturating_mul(4))?;
+    cx.charge(bytes.saturating_mul(4));
     parse_json(args::str(args, 0)?).map_err(|raise| raise.about(0, "not JSON"))
 }
 
-fn json_stringify(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    json_text(&args[0]).map(Value::from).map_err(|raise| raise.about(0, ""))
+fn json_stringify(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = json_text(&args[0]).map_err(|raise| raise.about(0, ""))?;
+    cx.charge(text.len().saturating_mul(2));
+    Ok(Value::from(text))
 }
 
-fn json_stringify_pretty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let text = written(&args[0], |value| serde_json::to_string_pretty(value));
-    text.map(Value::from).map_err(|raise| raise.about(0, ""))
+fn json_stringify_pretty(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = written(&args[0], |value| serde_json::to_string_pretty(value)).map_err(|raise| raise.about(0, ""))?;
+    cx.charge(text.len().saturating_mul(2));
+    Ok(Value::from(text))
 }

@@ -71,12 +71,16 @@ fn drawing(text: &str) -> Option<String> {
         .then(|| format!("in the pattern\n{}", middle.join("\n")))
 }
 
-fn regex_match(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn regex_match(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    // A pattern looks at each byte, and often more than once.
+    cx.charge(args::str(args, 1)?.len());
     let text = args::str(args, 1)?;
     Ok(Value::Bool(pattern(args)?.is_match(text)))
 }
 
 fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    // A pattern looks at each byte, and often more than once.
+    cx.charge(args::str(args, 2)?.len());
     let (new, text) = (args::str(args, 1)?, args::str(args, 2)?);
     let regex = pattern(args)?;
     let mut out = String::with_capacity(text.len());
@@ -93,6 +97,8 @@ fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
 }
 
 fn regex_captures(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    // A pattern looks at each byte, and often more than once.
+    cx.charge(args::str(args, 1)?.len());
     let text = args::str(args, 1)?;
     let regex = pattern(args)?;
     let names: Vec<Option<Str>> = regex.capture_names().map(|name| name.map(|n| cx.isolate.intern(n))).collect();

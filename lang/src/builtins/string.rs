@@ -66,6 +66,12 @@ crate::builtins! { "<string>" =>
     plain "to_bytes(self: string) -> bytes" [pure] to_bytes;
 }
 
+/// Pays for going through the whole of the text, so many bytes of it with each instruction.
+fn charge(cx: &Cx<'_>, args: &[Value], bytes: usize) -> Result<(), Box<Raise>> {
+    cx.charge(args::str(args, 0)?.len() / bytes);
+    Ok(())
+}
+
 fn count(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::from(args::str(args, 0)?.char_count()))
 }
@@ -74,11 +80,13 @@ fn empty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::Bool(args::str(args, 0)?.is_empty()))
 }
 
-fn contains(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 8)?;
     Ok(Value::Bool(args::str(args, 0)?.contains(args::str(args, 1)?.as_str())))
 }
 
 fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 8)?;
     let (text, old, new) = (args::str(args, 0)?, args::str(args, 1)?, args::str(args, 2)?);
     let mut out = Str::with_capacity(text.len());
     let mut done = 0;
@@ -93,6 +101,7 @@ fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 4)?;
     let text = args::str(args, 0)?;
     match args::opt_str(args, 1)? {
         None => collect(cx, text.split_whitespace().map(Value::str)),
@@ -101,15 +110,18 @@ pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Ra
     }
 }
 
-pub(super) fn trim(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn trim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 16)?;
     Ok(part(args::str(args, 0)?, str::trim))
 }
 
-fn trim_start(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn trim_start(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 16)?;
     Ok(part(args::str(args, 0)?, str::trim_start))
 }
 
-fn trim_end(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn trim_end(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 16)?;
     Ok(part(args::str(args, 0)?, str::trim_end))
 }
 
@@ -127,12 +139,14 @@ fn ends_with(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::Bool(args::str(args, 0)?.ends_with(args::str(args, 1)?.as_str())))
 }
 
-fn lowercase(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn lowercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 8)?;
     let text = args::str(args, 0)?;
     Ok(Value::from(if text.is_ascii_text() { text.to_ascii_lowercase() } else { text.to_lowercase() }))
 }
 
-fn uppercase(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn uppercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 8)?;
     let text = args::str(args, 0)?;
     Ok(Value::from(if text.is_ascii_text() { text.to_ascii_uppercase() } else { text.to_uppercase() }))
 }
@@ -162,10 +176,12 @@ fn substring(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn lines(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 4)?;
     collect(cx, args::str(args, 0)?.lines().map(Value::str))
 }
 
 fn chars(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 1)?;
     each_char(cx, args::str(args, 0)?)
 }
 
@@ -180,12 +196,14 @@ fn char_at(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(text[from..].chars().next().map(|c| Value::str(c.encode_utf8(&mut [0; 4]))).unwrap_or_default())
 }
 
-fn index_of(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 8)?;
     let text = args::str(args, 0)?;
     Ok(text.find(args::str(args, 1)?.as_str()).map_or(Value::Int(-1), |at| char_of(text, at)))
 }
 
-fn last_index_of(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn last_index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 8)?;
     let text = args::str(args, 0)?;
     Ok(text.rfind(args::str(args, 1)?.as_str()).map_or(Value::Int(-1), |at| char_of(text, at)))
 }
@@ -194,10 +212,12 @@ fn repeat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     let times = args::count(args, 1)?;
     cx.check_size(text.len().checked_mul(times)).map_err(|raise| raise.about(1, "so often"))?;
+    cx.charge(text.len().saturating_mul(times) / 16);
     Ok(Value::from(text.repeat(times)))
 }
 
-fn reverse(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 2)?;
     Ok(Value::from(args::str(args, 0)?.chars().rev().collect::<String>()))
 }
 
@@ -212,6 +232,7 @@ fn filling(cx: &Cx<'_>, args: &[Value]) -> Result<String, Box<Raise>> {
     }
     let size = missing.checked_mul(fill.len()).and_then(|n| n.checked_add(text.len()));
     cx.check_size(size).map_err(|raise| raise.about(1, "so wide"))?;
+    cx.charge(missing);
     Ok(fill.chars().cycle().take(missing).collect())
 }
 
@@ -243,6 +264,7 @@ fn to_string(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(args::str(args, 0)?.clone().into())
 }
 
-fn to_bytes(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn to_bytes(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    charge(cx, args, 16)?;
     Ok(Value::Bytes(Rc::new(args::str(args, 0)?.as_bytes().to_vec())))
 }

@@ -242,6 +242,7 @@ impl Fiber {
                 let Self { isolate, context, stack, .. } = self;
                 let step = (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window]);
                 self.frames.push(Frame::native(builtin, base, window, dst));
+                self.weigh();
                 match step {
                     Ok(step) => Ok(Begun::Step(step)),
                     Err(raise) => {

@@ -135,6 +135,13 @@ impl Cx<'_> {
         self.isolate.host().as_any().downcast_ref()
     }
 
+    /// Counts what a builtin does beyond a call, as about so many instructions: fuel pays for it, and what is to stop the run is
+    /// looked at soon after. A few are free.
+    #[inline]
+    pub fn charge(&self, instructions: usize) {
+        self.isolate.charge(instructions);
+    }
+
     /// Refuses what the run's memory has no room for.
     ///
     /// # Errors

@@ -170,6 +170,10 @@ impl Fiber {
                 // What is changed in place must be held once: the register gives it up if it is the target.
                 let left =
                     if $dst == $a && $a != $b { unsafe { std::mem::take(&mut *reg!($a)) } } else { get!($a).clone() };
+                if let Value::List(list) = get!($b) {
+                    // It is gone through, or copied.
+                    self.isolate.charge(list.items.len());
+                }
                 match operate::binary($op, left, get!($b), self.isolate.limits().value_bytes) {
                     Ok(value) => {
                         set!($dst, value);
@@ -643,6 +647,7 @@ impl Fiber {
                         }
                         set!(r, Value::Nil);
                     }
+                    self.isolate.charge(text.len() / 16);
                     set!(dst, Value::Str(text));
                     self.weigh();
                 }

@@ -35,6 +35,8 @@ pub struct Isolate {
     limits: Limits,
     denied: Vec<Capability>,
     fuel_used: Cell<u64>,
+    /// What builtins have done since the last look, in instructions.
+    heavy: Cell<u64>,
     account: Account,
     watch: Watch,
     names: RefCell<std::collections::HashSet<Str>>,
@@ -85,6 +87,7 @@ impl Isolate {
             limits,
             denied,
             fuel_used: Cell::new(0),
+            heavy: Cell::new(0),
             account: Account::default(),
             watch: Watch::default(),
             names: RefCell::default(),
@@ -357,6 +360,28 @@ impl Isolate {
         self.fuel_used.set(0);
     }
 
+    /// Counts work of a builtin that is large for one call.
+    #[inline]
+    pub(super) fn charge(&self, instructions: usize) {
+        if instructions >= FREE {
+            self.charge_much(instructions);
+        }
+    }
+
+    #[cold]
+    fn charge_much(&self, instructions: usize) {
+        let heavy = self.heavy.get().saturating_add(instructions as u64);
+        self.heavy.set(heavy);
+        if heavy >= super::fiber::SLICE.unsigned_abs() {
+            self.account().look_soon();
+        }
+    }
+
+    /// What builtins have done since this was asked last, in instructions.
+    pub(super) fn take_heavy(&self) -> u64 {
+        self.heavy.take()
+    }
+
     /// Adds used fuel; false when there is no more.
     pub(super) fn burn(&self, amount: u64) -> bool {
         let used = self.fuel_used.get().saturating_add(amount);
@@ -364,6 +389,9 @@ impl Isolate {
         self.limits.fuel.is_none_or(|limit| used <= limit)
     }
 }
+
+/// What one call of a builtin may do without being charged, in instructions.
+const FREE: usize = 256;
 
 /// Adds to a list of what may be part of a cycle; what is gone leaves it before it grows.
 fn note<T>(list: &RefCell<Vec<Weak<T>>>, new: &Rc<T>) {

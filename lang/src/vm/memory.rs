@@ -86,6 +86,11 @@ pub(super) struct Account {
 }
 
 impl Account {
+    /// The slice is cut short where the count is looked at next.
+    pub(super) fn look_soon(&self) {
+        self.mark.set(i64::MIN);
+    }
+
     fn used(&self) -> i64 {
         self.held.get() + self.since.get().map_or(0, |since| live() - since)
     }
@@ -154,7 +159,8 @@ impl Fiber {
         isolate.on_account(|| slice(self))
     }
 
-    /// Cuts the slice short when much was allocated: called after whatever may make or copy a large value.
+    /// Cuts the slice short when much was allocated, or much was done by builtins: called after whatever may make or copy a large
+    /// value.
     #[inline]
     pub(super) fn weigh(&mut self) {
         if live() > self.isolate.account().mark.get() {
