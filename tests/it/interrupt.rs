@@ -98,6 +98,22 @@ fn whatever_a_script_is_at_it_cleans_up_and_no_catch_sees_it() {
 }
 
 #[test]
+fn what_a_finally_throws_is_told_beside_the_exit_code_of_the_signal() {
+    let works = [
+        ("throws", "try { println(\"go\")\n  sleep(1000000) } finally { throw \"no space left\" }"),
+        (
+            "group-throws",
+            "parallel each [1, 2] { n -> try { if n == 2 { println(\"go\") }\n  sleep(1000000) } finally { if n == 1 { throw \"no space left\" } } }",
+        ),
+    ];
+    for (name, script) in works {
+        let ended = interrupted(name, "INT", script);
+        assert_eq!((ended.code, ended.out.as_str()), (Some(130), "go\n"), "{name}: {}", ended.err);
+        assert!(ended.err.contains("interrupted") && ended.err.contains("no space left"), "{name}: {}", ended.err);
+    }
+}
+
+#[test]
 fn a_script_in_rhai_is_ended_whatever_it_is_at_and_catches_nothing_of_that() {
     let hook = "register_session_hook(\"session_start\", |e| { print(\"go\"); while true {} }); agent_loop(\"x\", (), \
                 #{llm_caller: |a| \"y\", reminders: false});";

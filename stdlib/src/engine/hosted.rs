@@ -131,7 +131,10 @@ impl Hosted {
         let mut diagnostics: Vec<_> = self.engine.unseen().collect();
         diagnostics.extend(self.settle().await);
         let end = match (self.told.get(), refusal) {
-            (true, _) => End::Cancelled,
+            (true, _) => {
+                diagnostics.splice(..0, came::of_cleaning_up(&outcome));
+                End::Cancelled
+            }
             (false, Some(reason)) => End::Refused(reason),
             (false, None) => came::of_pipeline(outcome, &self.hosting),
         };

@@ -55,6 +55,8 @@ pub(crate) struct Group {
     isolate: Rc<Isolate>,
     context: Rc<Context>,
     work: Work,
+    /// Whoever waits for it is cleaning up.
+    cleans_up: bool,
     state: RefCell<State>,
 }
 
@@ -67,6 +69,8 @@ struct State {
     failed: Option<Box<Raise>>,
     /// No more items are started.
     over: bool,
+    /// Whoever waits for it is told to stop.
+    given_up: bool,
     waker: Option<Waker>,
 }
 
@@ -77,6 +81,7 @@ pub(crate) fn parallel(cx: &Cx<'_>, work: Work) -> Wait {
         context: Rc::new(Context { path: cx.context.path.child("each"), ..(**cx.context).clone() }),
         state: RefCell::new(State { outcomes: vec![None; work.items.len()], ..State::default() }),
         work,
+        cleans_up: cx.context.task.signals.is_stopped(),
     });
     let stopped = Rc::downgrade(&group);
     let guard = Guard(group);
@@ -84,7 +89,7 @@ pub(crate) fn parallel(cx: &Cx<'_>, work: Work) -> Wait {
         .on(On::Task("for the items of a `parallel`", None))
         .stopped_by(move |reason| {
             if let Some(group) = stopped.upgrade() {
-                group.stop(&Raise::cancelled(reason));
+                group.give_up(reason);
             }
         })
 }
@@ -94,7 +99,7 @@ struct Guard(Rc<Group>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.stop(&Raise::cancelled("the `parallel` was given up"));
+        self.0.give_up("the `parallel` was given up");
     }
 }
 
@@ -136,7 +141,9 @@ impl Group {
     /// An item's task is over.
     pub(super) fn item_done(&self, index: usize, task: &Rc<Task>) {
         self.state.borrow_mut().running.remove(&index);
-        match task.outcome() {
+        // What nobody asks for stays unseen.
+        let outcome = if self.is_given_up() { None } else { task.outcome() };
+        match outcome {
             Some(Err(raise)) if !self.work.settle || matches!(raise.why, Why::Exit(_) | Why::Exhausted) => {
                 self.fail(raise);
             }
@@ -150,6 +157,17 @@ impl Group {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Whether nobody will ask what its items came to.
+    pub(super) fn is_given_up(&self) -> bool {
+        // Its items may hear sooner than whoever waits for them that all of it is to stop.
+        self.state.borrow().given_up || !self.cleans_up && self.context.task.signals.is_stopped()
+    }
+
+    fn give_up(&self, reason: &str) {
+        self.state.borrow_mut().given_up = true;
+        self.stop(&Raise::cancelled(reason));
     }
 
     /// The first failure counts; the others are cancelled.

@@ -109,12 +109,11 @@ fn end(isolate: &Rc<Isolate>, task: &Rc<Task>, outcome: Outcome) {
     let ends_run = outcome.as_ref().err().filter(|raise| matches!(raise.why, Why::Exit(_) | Why::Exhausted)).cloned();
     let failed = matches!(&outcome, Err(raise) if matches!(raise.why, Why::Thrown | Why::Error));
     task.end(outcome);
-    let group = task.group.borrow_mut().take();
-    let alone = group.is_none();
+    let group = task.group.borrow_mut().take().and_then(|(group, index)| Some((group.upgrade()?, index)));
+    // Whoever gave up a `parallel` does not ask what its items came to: what one throws while it cleans up would be lost.
+    let alone = group.as_ref().is_none_or(|(group, _)| group.is_given_up());
     isolate.tasks().ended((failed && alone).then(|| task.clone()));
-    if let Some((group, index)) = group
-        && let Some(group) = group.upgrade()
-    {
+    if let Some((group, index)) = group {
         group.item_done(index, task);
     }
     if let Some(raise) = ends_run

@@ -59,6 +59,36 @@ fn what_does_not_heed_it_is_given_up_after_the_grace() {
 }
 
 #[test]
+fn what_a_clean_up_throws_is_told_beside_the_end() {
+    let harn = "pipeline default(task) {\n\
+                agent_loop(\"x\", nil, {llm_caller: { a -> \"!\" }})\n\
+                if task == \"group\" {\n\
+                  parallel each [1, 2] { n -> try { sleep(600000) } finally { if n == 1 { throw \"one of them\" } } }\n}\n\
+                try { sleep(600000) } finally { throw {code: \"X\", message: \"no space left\"} }\n}";
+    let (host, watcher) = host(harn, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        for (i, (task, severity, message)) in
+            [("sleep", "error", "uncaught error: no space left"), ("group", "warning", "uncaught error: one of them")]
+                .into_iter()
+                .enumerate()
+        {
+            let (ended, ()) = tokio::join!(session.prompt(says(task)), async {
+                while watcher.text("s").len() <= i {
+                    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                assert!(session.cancel("enough"));
+            });
+            let ended = ended.unwrap();
+            assert_eq!(ended.stop, Stop::Cancelled, "{task}");
+            let [told] = &ended.diagnostics[..] else { panic!("{task}: {:?}", ended.diagnostics) };
+            assert_eq!((told.severity.word(), told.message.contains(message)), (severity, true), "{}", told.message);
+        }
+    });
+}
+
+#[test]
 fn closing_cancels_the_prompt_at_hand() {
     let (host, _) = host("pipeline default(task) { while true {} }", 1);
     front(async {

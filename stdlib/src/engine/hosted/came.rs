@@ -63,6 +63,12 @@ pub(super) fn of_top_level(value: &Value) -> Diagnostic {
     Diagnostic::error(UNSERVABLE, why)
 }
 
+/// What the pipeline threw while it cleaned up after it was told to stop: a `finally` or a `defer` has failed.
+pub(super) fn of_cleaning_up(outcome: &Outcome) -> Option<Diagnostic> {
+    let raise = outcome.as_ref().err().filter(|raise| matches!(raise.why, Why::Thrown | Why::Error))?;
+    Some(raise.to_diagnostic())
+}
+
 /// How the pipeline ended that nobody stopped.
 pub(super) fn of_pipeline(outcome: Outcome, hosting: &Hosting) -> End {
     match outcome {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::model::Usage;
 use stdlib::a2a::{Message, TaskState};
+use stdlib::{Diagnostic, Severity};
 
 use super::super::say;
 use super::{Halt, Life, Out};
@@ -50,6 +51,7 @@ impl Life {
         let mut metadata = Data::Nil;
         let (state, message) = match how {
             How::Ended(ended) => {
+                let failed = ended.diagnostics.iter().find(|told| told.severity == Severity::Error).cloned();
                 let told = ended.diagnostics.iter().map(|told| {
                     Data::dict([
                         ("code", Data::from(told.code)),
@@ -61,7 +63,10 @@ impl Life {
                 if !told.is_empty() {
                     metadata.set("harn.diagnostics", told.into());
                 }
-                self.of_stop(ended.stop, &mut metadata, agent_id, now)
+                match (self.of_stop(ended.stop, &mut metadata, agent_id, now), failed) {
+                    ((state @ TaskState::Canceled, None), Some(failed)) => (state, Some(uncleaned(&failed))),
+                    (ended, _) => ended,
+                }
             }
             How::Gone(error) => self.of_error(&error, agent_id, now),
             How::Halted => self.of_halt(),
@@ -138,6 +143,11 @@ impl Life {
             error => (TaskState::Failed, Some(say::sentence(&error.to_string()))),
         }
     }
+}
+
+/// What went wrong while a task cleaned up after its caller had cancelled it.
+fn uncleaned(failed: &Diagnostic) -> Message {
+    say::failed(failed.code, &format!("The task was cancelled; while it cleaned up: {}", failed.message), None)
 }
 
 /// Why a task is over that the server was at when it stopped.

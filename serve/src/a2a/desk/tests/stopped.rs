@@ -22,6 +22,19 @@ fn folder() -> std::path::PathBuf {
     std::env::temp_dir().join(format!("harn-stopped-{}", uuid::Uuid::new_v4()))
 }
 
+#[test]
+fn what_a_cancelled_task_throws_while_it_cleans_up_is_told() {
+    let desk = desk("pipeline default(task) { try { sleep(60000) } finally { throw \"no space left\" } }");
+    front(async {
+        let (id, _) = at_work(&desk, "go").await;
+        let task = desk.cancel(&id).await.unwrap();
+        is(&task, TaskState::Canceled);
+        assert_eq!(said(&task), "The task was cancelled; while it cleaned up: uncaught error: no space left");
+        assert_eq!(task.metadata.get("harn.diagnostics").as_list().map(<[Data]>::len), Some(1), "{:?}", task.metadata);
+        assert!(is_clean(&desk).await);
+    });
+}
+
 /// A task that runs.
 async fn at_work(desk: &Desk, text: &str) -> (Arc<str>, Subscription) {
     at_work_on(desk, request(message(text))).await
