@@ -20,7 +20,7 @@ crate::builtins! { "" =>
 }
 
 fn sha256(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    cx.charge(read(args, 0)?.len().saturating_mul(2));
+    cx.charge(read(args, 0)?.len(), 2);
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(read(args, 0)?) {
         let _ = write!(text, "{byte:02x}");
@@ -29,14 +29,14 @@ fn sha256(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn base64_encode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    cx.charge(read(args, 0)?.len());
+    cx.charge(read(args, 0)?.len(), 1);
     let data = read(args, 0)?;
     cx.check_size(data.len().checked_mul(2))?;
     Ok(Value::from(STANDARD.encode(data)))
 }
 
 fn base64_decode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    cx.charge(args::str(args, 0)?.len());
+    cx.charge(args::str(args, 0)?.len(), 1);
     // Mail and PEM files break the text into lines.
     let text: Vec<u8> = args::str(args, 0)?.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
     let bytes = STANDARD.decode(&text).map_err(|e| {

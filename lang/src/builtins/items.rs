@@ -44,17 +44,17 @@ pub(super) fn count(args: &[Value], i: usize) -> Result<usize, Box<Raise>> {
 pub(super) fn items<'a>(cx: &Cx<'_>, args: &'a [Value], i: usize) -> Result<Cow<'a, [Value]>, Box<Raise>> {
     match args.get(i) {
         Some(Value::List(l)) => {
-            cx.charge(l.items.len().saturating_mul(EACH));
+            cx.charge(l.items.len(), EACH);
             Ok(Cow::Borrowed(&l.items))
         }
         Some(Value::Set(s)) => {
-            cx.charge(s.len().saturating_mul(EACH));
+            cx.charge(s.len(), EACH);
             Ok(Cow::Borrowed(s.items()))
         }
         Some(value) => {
             let n = count(args, i)?;
             room(cx, n)?;
-            cx.charge(n.saturating_mul(EACH));
+            cx.charge(n, EACH);
             Ok(Cow::Owned((0..n).map_while(|index| at(value, index)).collect()))
         }
         None => Err(args::mismatch(args, i, EXPECTED)),

@@ -231,18 +231,18 @@ fn json_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     // Values are larger than their texts.
     let bytes = args::str(args, 0)?.len();
     cx.check_room(bytes.saturating_mul(4))?;
-    cx.charge(bytes.saturating_mul(4));
+    cx.charge(bytes, 4);
     parse_json(args::str(args, 0)?).map_err(|raise| raise.about(0, "not JSON"))
 }
 
 fn json_stringify(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = json_text(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    cx.charge(text.len().saturating_mul(2));
+    cx.charge(text.len(), 2);
     Ok(Value::from(text))
 }
 
 fn json_stringify_pretty(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = written(&args[0], |value| serde_json::to_string_pretty(value)).map_err(|raise| raise.about(0, ""))?;
-    cx.charge(text.len().saturating_mul(2));
+    cx.charge(text.len(), 2);
     Ok(Value::from(text))
 }

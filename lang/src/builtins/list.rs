@@ -101,7 +101,7 @@ fn index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn part(cx: &Cx<'_>, args: &mut [Value], from: usize, to: usize) -> Result<Value, Box<Raise>> {
     let from = from.min(to);
     room(cx, to - from)?;
-    cx.charge(to - from);
+    cx.charge(to - from, 1);
     if let Value::List(l) = &mut args[0]
         && let Some(list) = Rc::get_mut(l)
     {
@@ -137,7 +137,7 @@ fn skip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn zip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let n = items::count(args, 0)?.min(items::count(args, 1)?);
     room(cx, n)?;
-    cx.charge(n.saturating_mul(8));
+    cx.charge(n, 8);
     let pair = |i| Some(Value::pair(items::at(&args[0], i)?, items::at(&args[1], i)?));
     Ok(Value::list((0..n).map_while(pair).collect()))
 }
@@ -145,7 +145,7 @@ fn zip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn enumerate(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let n = items::count(args, 0)?;
     room(cx, n)?;
-    cx.charge(n.saturating_mul(8));
+    cx.charge(n, 8);
     let pair = |i| Some(Value::pair(Value::from(i), items::at(&args[0], i)?));
     Ok(Value::list((0..n).map_while(pair).collect()))
 }
@@ -162,7 +162,7 @@ fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         match items::len(&item) {
             Some(n) => {
                 room(cx, flat.len().saturating_add(n))?;
-                cx.charge(n);
+                cx.charge(n, 1);
                 flat.extend((0..n).map_while(|i| items::at(&item, i)));
             }
             None => flat.push(item),
@@ -183,12 +183,12 @@ fn window(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let items = items(cx, args, 0)?;
     let starts = (0..(items.len() + 1).saturating_sub(size)).step_by(step);
     room(cx, starts.len().saturating_mul(size))?;
-    cx.charge(starts.len().saturating_mul(size));
+    cx.charge(starts.len().saturating_mul(size), 1);
     Ok(Value::list(starts.map(|at| Value::list(items[at..at + size].to_vec())).collect()))
 }
 
 fn compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    cx.charge(items::count(args, 0)?);
+    cx.charge(items::count(args, 0)?, 1);
     items::change(cx, args, 0, |items| items.retain(|item| !item.is_nil()))
 }
 
@@ -252,12 +252,12 @@ pub(super) fn join(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
         }
         cx.check_size(Some(out.len()))?;
     }
-    cx.charge(out.len() / 16);
+    cx.charge_part(out.len(), 16);
     Ok(Value::Str(out))
 }
 
 fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    cx.charge(items::count(args, 0)?);
+    cx.charge(items::count(args, 0)?, 1);
     items::change(cx, args, 0, |items| items.reverse())
 }
 

@@ -73,14 +73,14 @@ fn drawing(text: &str) -> Option<String> {
 
 fn regex_match(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     // A pattern looks at each byte, and often more than once.
-    cx.charge(args::str(args, 1)?.len());
+    cx.charge(args::str(args, 1)?.len(), 1);
     let text = args::str(args, 1)?;
     Ok(Value::Bool(pattern(args)?.is_match(text)))
 }
 
 fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     // A pattern looks at each byte, and often more than once.
-    cx.charge(args::str(args, 2)?.len());
+    cx.charge(args::str(args, 2)?.len(), 1);
     let (new, text) = (args::str(args, 1)?, args::str(args, 2)?);
     let regex = pattern(args)?;
     let mut out = String::with_capacity(text.len());
@@ -98,7 +98,7 @@ fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
 
 fn regex_captures(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     // A pattern looks at each byte, and often more than once.
-    cx.charge(args::str(args, 1)?.len());
+    cx.charge(args::str(args, 1)?.len(), 1);
     let text = args::str(args, 1)?;
     let regex = pattern(args)?;
     let names: Vec<Option<Str>> = regex.capture_names().map(|name| name.map(|n| cx.isolate.intern(n))).collect();

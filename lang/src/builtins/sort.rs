@@ -30,11 +30,6 @@ fn sort_values(items: &mut Vec<Value>) -> Result<(), Box<Raise>> {
     Ok(())
 }
 
-/// How often two of `n` elements are compared to sort them.
-fn questions(n: usize) -> usize {
-    n.saturating_mul(n.max(1).ilog2() as usize)
-}
-
 /// Where the elements go, given their keys: `order[0]` is the one that comes first.
 fn order_of(keys: &[Value]) -> Result<Vec<usize>, Box<Raise>> {
     if let Some(mut order) = all(keys, Value::as_int) {
@@ -94,7 +89,8 @@ static SORT: &Native = &Native { enter: sort_enter, resume: sort_resume, item: s
 
 fn sort_enter(cx: &mut Cx<'_>, regs: &mut [Value]) -> Result<Step, Box<Raise>> {
     let n = items::count(regs, FROM)?;
-    cx.charge(questions(n).saturating_mul(4));
+    // About as often as the number has bits each is compared with another one.
+    cx.charge(n, 4 * n.max(1).ilog2() as usize);
     if !regs[COMPARE].is_nil() {
         args::function(regs, COMPARE)?;
     }

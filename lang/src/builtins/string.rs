@@ -66,12 +66,6 @@ crate::builtins! { "<string>" =>
     plain "to_bytes(self: string) -> bytes" [pure] to_bytes;
 }
 
-/// Pays for going through the whole of the text, so many bytes of it with each instruction.
-fn charge(cx: &Cx<'_>, args: &[Value], bytes: usize) -> Result<(), Box<Raise>> {
-    cx.charge(args::str(args, 0)?.len() / bytes);
-    Ok(())
-}
-
 fn count(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::from(args::str(args, 0)?.char_count()))
 }
@@ -81,13 +75,14 @@ fn empty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 8)?;
-    Ok(Value::Bool(args::str(args, 0)?.contains(args::str(args, 1)?.as_str())))
+    let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 8);
+    Ok(Value::Bool(text.contains(args::str(args, 1)?.as_str())))
 }
 
 fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 8)?;
     let (text, old, new) = (args::str(args, 0)?, args::str(args, 1)?, args::str(args, 2)?);
+    cx.charge_part(text.len(), 8);
     let mut out = Str::with_capacity(text.len());
     let mut done = 0;
     for (at, found) in text.match_indices(old.as_str()) {
@@ -101,8 +96,8 @@ fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 4)?;
     let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 4);
     match args::opt_str(args, 1)? {
         None => collect(cx, text.split_whitespace().map(Value::str)),
         Some(separator) if separator.is_empty() => each_char(cx, text),
@@ -111,18 +106,21 @@ pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Ra
 }
 
 pub(super) fn trim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 16)?;
-    Ok(part(args::str(args, 0)?, str::trim))
+    let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 16);
+    Ok(part(text, str::trim))
 }
 
 fn trim_start(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 16)?;
-    Ok(part(args::str(args, 0)?, str::trim_start))
+    let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 16);
+    Ok(part(text, str::trim_start))
 }
 
 fn trim_end(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 16)?;
-    Ok(part(args::str(args, 0)?, str::trim_end))
+    let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 16);
+    Ok(part(text, str::trim_end))
 }
 
 /// A part of a string; the string itself when that is all of it.
@@ -140,14 +138,14 @@ fn ends_with(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn lowercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 8)?;
     let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 8);
     Ok(Value::from(if text.is_ascii_text() { text.to_ascii_lowercase() } else { text.to_lowercase() }))
 }
 
 fn uppercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 8)?;
     let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 8);
     Ok(Value::from(if text.is_ascii_text() { text.to_ascii_uppercase() } else { text.to_uppercase() }))
 }
 
@@ -176,13 +174,15 @@ fn substring(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn lines(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 4)?;
-    collect(cx, args::str(args, 0)?.lines().map(Value::str))
+    let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 4);
+    collect(cx, text.lines().map(Value::str))
 }
 
 fn chars(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 1)?;
-    each_char(cx, args::str(args, 0)?)
+    let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 1);
+    each_char(cx, text)
 }
 
 fn each_char(cx: &Cx<'_>, text: &str) -> Result<Value, Box<Raise>> {
@@ -197,14 +197,14 @@ fn char_at(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 8)?;
     let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 8);
     Ok(text.find(args::str(args, 1)?.as_str()).map_or(Value::Int(-1), |at| char_of(text, at)))
 }
 
 fn last_index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 8)?;
     let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 8);
     Ok(text.rfind(args::str(args, 1)?.as_str()).map_or(Value::Int(-1), |at| char_of(text, at)))
 }
 
@@ -212,13 +212,14 @@ fn repeat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     let times = args::count(args, 1)?;
     cx.check_size(text.len().checked_mul(times)).map_err(|raise| raise.about(1, "so often"))?;
-    cx.charge(text.len().saturating_mul(times) / 16);
+    cx.charge_part(text.len().saturating_mul(times), 16);
     Ok(Value::from(text.repeat(times)))
 }
 
 fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 2)?;
-    Ok(Value::from(args::str(args, 0)?.chars().rev().collect::<String>()))
+    let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 2);
+    Ok(Value::from(text.chars().rev().collect::<String>()))
 }
 
 /// What fills the string up.
@@ -232,7 +233,7 @@ fn filling(cx: &Cx<'_>, args: &[Value]) -> Result<String, Box<Raise>> {
     }
     let size = missing.checked_mul(fill.len()).and_then(|n| n.checked_add(text.len()));
     cx.check_size(size).map_err(|raise| raise.about(1, "so wide"))?;
-    cx.charge(missing);
+    cx.charge(missing, 1);
     Ok(fill.chars().cycle().take(missing).collect())
 }
 
@@ -265,6 +266,7 @@ fn to_string(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn to_bytes(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    charge(cx, args, 16)?;
-    Ok(Value::Bytes(Rc::new(args::str(args, 0)?.as_bytes().to_vec())))
+    let text = args::str(args, 0)?;
+    cx.charge_part(text.len(), 16);
+    Ok(Value::Bytes(Rc::new(text.as_bytes().to_vec())))
 }

@@ -128,6 +128,9 @@ pub struct Cx<'a> {
     pub context: &'a Rc<Context>,
 }
 
+/// What a builtin may go through for nothing: a look at it would cost more.
+pub(super) const LARGE: usize = 256;
+
 impl Cx<'_> {
     /// The host as the type it was made from.
     #[must_use]
@@ -135,11 +138,21 @@ impl Cx<'_> {
         self.isolate.host().as_any().downcast_ref()
     }
 
-    /// Counts what a builtin does beyond a call, as about so many instructions: fuel pays for it, and what is to stop the run is
-    /// looked at soon after. A few are free.
-    #[inline]
-    pub fn charge(&self, instructions: usize) {
-        self.isolate.charge(instructions);
+    /// Counts what a builtin goes through beyond a call, as an instruction for `per` of it, such as bytes: fuel pays for it, and
+    /// what is to stop the run is looked at soon after. What is small is free.
+    #[inline(always)]
+    pub fn charge_part(&self, size: usize, per: usize) {
+        if size >= LARGE {
+            self.isolate.charge(size / per.max(1));
+        }
+    }
+
+    /// As [`Cx::charge_part`], with so many instructions for each of it, such as elements.
+    #[inline(always)]
+    pub fn charge(&self, size: usize, each: usize) {
+        if size >= LARGE {
+            self.isolate.charge(size.saturating_mul(each));
+        }
     }
 
     /// Refuses what the run's memory has no room for.

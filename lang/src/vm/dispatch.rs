@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::call::{Entered, NO_CLOSURE};
+use super::context::LARGE;
 use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::op::{FAR, IN_LIST, Op, Reg};
 use super::{Cx, Failure, Proto, Raise, Test, access, codes, operate, pattern, record, type_test, unwind};
@@ -172,7 +173,10 @@ impl Fiber {
                     if $dst == $a && $a != $b { unsafe { std::mem::take(&mut *reg!($a)) } } else { get!($a).clone() };
                 if let Value::List(list) = get!($b) {
                     // It is gone through, or copied.
-                    self.isolate.charge(list.items.len());
+                    let n = list.items.len();
+                    if n >= LARGE {
+                        self.isolate.charge(n);
+                    }
                 }
                 match operate::binary($op, left, get!($b), self.isolate.limits().value_bytes) {
                     Ok(value) => {
@@ -647,7 +651,9 @@ impl Fiber {
                         }
                         set!(r, Value::Nil);
                     }
-                    self.isolate.charge(text.len() / 16);
+                    if text.len() >= LARGE {
+                        self.isolate.charge(text.len() / 16);
+                    }
                     set!(dst, Value::Str(text));
                     self.weigh();
                 }

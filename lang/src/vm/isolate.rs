@@ -361,15 +361,9 @@ impl Isolate {
     }
 
     /// Counts work of a builtin that is large for one call.
-    #[inline]
-    pub(super) fn charge(&self, instructions: usize) {
-        if instructions >= FREE {
-            self.charge_much(instructions);
-        }
-    }
-
     #[cold]
-    fn charge_much(&self, instructions: usize) {
+    #[inline(never)]
+    pub(super) fn charge(&self, instructions: usize) {
         let heavy = self.heavy.get().saturating_add(instructions as u64);
         self.heavy.set(heavy);
         if heavy >= super::fiber::SLICE.unsigned_abs() {
@@ -389,9 +383,6 @@ impl Isolate {
         self.limits.fuel.is_none_or(|limit| used <= limit)
     }
 }
-
-/// What one call of a builtin may do without being charged, in instructions.
-const FREE: usize = 256;
 
 /// Adds to a list of what may be part of a cycle; what is gone leaves it before it grows.
 fn note<T>(list: &RefCell<Vec<Weak<T>>>, new: &Rc<T>) {
