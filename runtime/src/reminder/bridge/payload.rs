@@ -239,8 +239,8 @@ fn name_of(key: &str, known: &'static [&'static str]) -> Option<&'static str> {
 
 /// Whether `key` is `name`, or what `name` is in camelCase.
 fn is_spelling(key: &str, name: &str) -> bool {
-    let (mut written, mut wanted) = (key.bytes(), name.bytes());
-    while let Some(byte) = written.next() {
+    let mut wanted = name.bytes();
+    for byte in key.bytes() {
         let is_same = if byte.is_ascii_uppercase() {
             wanted.next() == Some(b'_') && wanted.next() == Some(byte.to_ascii_lowercase())
         } else {
