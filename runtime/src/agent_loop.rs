@@ -21,9 +21,10 @@ use std::sync::Arc;
 use open_calls::OpenCalls;
 use park::AwaitResumption;
 use toolbox::Toolbox;
+use watchers::Watchers;
 
 use crate::data::Data;
-use crate::hooks::{Decision, EventSet, Hook, HookEvent, Hooks, Listeners};
+use crate::hooks::{Decision, Hook, HookEvent, Hooks, Listeners};
 use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
@@ -54,6 +55,7 @@ mod toolbox;
 mod tools;
 mod validate;
 mod watch;
+mod watchers;
 
 #[cfg(test)]
 mod tests;
@@ -137,8 +139,8 @@ pub async fn agent_loop(
     let tools = Toolbox::new(AwaitResumption::beside(&parts.tools, &parking));
     let specs = Arc::new(tools.specs());
     let (left, now_ms) = (options.from.clone(), scope.clock.now_ms());
-    let heard = providers.iter().map(|provider| provider.subscribes_to()).collect();
-    let run = Run { session, scope, parts, options, providers, heard, tools, specs, parking };
+    let watchers = Watchers::new(&providers);
+    let run = Run { session, scope, parts, options, providers, watchers, tools, specs, parking };
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
     run.let_see(state.iteration, Seen::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
@@ -163,8 +165,7 @@ struct Run<'a> {
     parts: &'a Parts,
     options: LoopOptions,
     providers: Vec<Rc<dyn ReminderProvider>>,
-    /// What any of the providers wants to see.
-    heard: EventSet,
+    watchers: Watchers,
     tools: Toolbox,
     specs: Arc<Vec<ToolSpec>>,
     parking: Rc<Parking>,
@@ -211,8 +212,12 @@ impl Run<'_> {
         }
     }
 
-    /// Tells handlers, then providers.
+    /// Tells handlers, then providers. Most events of a loop nobody wants to see.
     async fn emit(&self, event: &HookEvent<'_>) -> Outcome<Decision> {
+        let kind = event.kind();
+        if !self.parts.hooks.hears(kind) && self.watchers.of(kind).is_empty() {
+            return Ok(Decision::Allow);
+        }
         self.listening_to(event).emit(self.turn(), event).get().await
     }
 
@@ -230,10 +235,9 @@ impl Run<'_> {
         self.listening_to(event).evaluate(turn, event).get().await
     }
 
-    /// Everybody, without the providers where none of them wants to see this event: so it is with most.
+    /// Everybody who may want to see this event.
     fn listening_to(&self, event: &HookEvent<'_>) -> Listeners<'_> {
-        let all = self.listeners();
-        if self.heard.contains(event.kind()) { all } else { Listeners { providers: &[], ..all } }
+        Listeners { providers: self.watchers.of(event.kind()), ..self.listeners() }
     }
 
     fn listeners(&self) -> Listeners<'_> {

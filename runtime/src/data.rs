@@ -12,6 +12,7 @@ mod keys;
 
 pub use entries::Entries;
 pub use json::DataError;
+pub(crate) use json::text_json_len;
 
 /// A text that is written often, made once. Records have the same keys again and again.
 macro_rules! shared {

@@ -264,14 +264,14 @@ impl Message {
     /// A rough count of tokens: one for four bytes, and a few for the frame.
     #[must_use]
     pub fn estimated_tokens(&self) -> usize {
-        let calls: usize = self.tool_calls.iter().map(|call| call.name.len() + call.arguments.to_json().len()).sum();
+        let calls: usize = self.tool_calls.iter().map(|call| call.name.len() + call.arguments.json_len()).sum();
         let said = match &self.content {
             Content::Text(text) => text.len(),
             Content::Blocks(blocks) => blocks
                 .iter()
                 .map(|block| match block {
                     Block::Text { text, .. } => text.len(),
-                    Block::Other(data) => data.to_json().len(),
+                    Block::Other(data) => data.json_len(),
                 })
                 .sum(),
         };

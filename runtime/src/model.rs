@@ -23,8 +23,9 @@ pub use system::System;
 /// What a model is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The system text, without reminders: [`Request::system_text`] joins both.
-    pub system: System,
+    /// The system text, without reminders: [`Request::system_text`] joins both. It stays the same from turn to turn, so requests
+    /// share it.
+    pub system: Arc<System>,
     /// The history, shared with the session. [`Request::conversation`] adds the reminders that stand among the messages.
     pub messages: Messages,
     /// The reminders, sorted into slots.

@@ -320,7 +320,8 @@ impl<'a> Reader<'a> {
                 appendix: self.text("system_appendix")?,
                 suffix: self.text("system_suffix")?,
                 ..System::default()
-            },
+            }
+            .into(),
             tool_choice: self.data("tool_choice")?,
             provider: self.text("provider")?,
             model: self.text("model")?,

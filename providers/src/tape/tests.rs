@@ -30,7 +30,7 @@ fn manifest() -> Manifest {
 
 fn request(system: &str, messages: &[&str]) -> Request {
     Request {
-        system: System::primary(system),
+        system: System::primary(system).into(),
         messages: messages.iter().map(|text| Arc::new(Message::user(*text))).collect(),
         ..Request::default()
     }

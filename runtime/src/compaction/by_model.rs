@@ -45,7 +45,8 @@ impl<'a> ByModel<'a> {
     async fn ask(&self, turn: Turn<'_>, messages: &[Arc<Message>]) -> Outcome<Summary> {
         let said = messages.iter().map(|message| line(message)).collect::<Vec<_>>().join("\n\n");
         let request = Request {
-            system: System { primary: Some(self.prompt.clone().unwrap_or_else(|| PROMPT.into())), ..System::default() },
+            system: System { primary: Some(self.prompt.clone().unwrap_or_else(|| PROMPT.into())), ..System::default() }
+                .into(),
             messages: [Arc::new(Message::user(said))].into_iter().collect(),
             ..self.route.clone()
         };

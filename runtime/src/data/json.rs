@@ -28,6 +28,30 @@ impl Data {
         serde_json::to_string(self).unwrap_or_else(|_| "null".to_owned())
     }
 
+    /// The bytes of [`Data::to_json`], which need not be written to be counted.
+    #[must_use]
+    pub fn json_len(&self) -> usize {
+        match self {
+            Data::Nil => "null".len(),
+            Data::Bool(value) => if *value { "true" } else { "false" }.len(),
+            Data::Int(value) => {
+                let digits = value.unsigned_abs().checked_ilog10().map_or(1, |log| log as usize + 1);
+                digits + usize::from(*value < 0)
+            }
+            Data::Float(_) => self.to_json().len(),
+            Data::Str(text) => text_json_len(text),
+            Data::List(items) => {
+                let between = items.len().saturating_sub(1);
+                2 + between + items.iter().map(Data::json_len).sum::<usize>()
+            }
+            Data::Dict(entries) => {
+                let between = entries.len().saturating_sub(1);
+                let entry = |(key, value): (&Arc<str>, &Data)| text_json_len(key) + 1 + value.json_len();
+                2 + between + entries.iter().map(entry).sum::<usize>()
+            }
+        }
+    }
+
     /// JSON with two spaces of indentation.
     #[must_use]
     pub fn to_json_pretty(&self) -> String {
@@ -51,6 +75,29 @@ impl Data {
         serde_json::from_str(text).map_err(|error| why(&error))
     }
 }
+
+/// The bytes of a text as JSON, its quotes included.
+pub(crate) fn text_json_len(text: &str) -> usize {
+    let escapes: usize = text.bytes().map(|byte| usize::from(MORE[usize::from(byte)])).sum();
+    2 + text.len() + escapes
+}
+
+/// How many bytes more than one JSON takes for a byte of a text.
+const MORE: [u8; 256] = {
+    let mut more = [0; 256];
+    let mut control = 0;
+    while control < 0x20 {
+        more[control] = b"\\u0000".len() as u8 - 1;
+        control += 1;
+    }
+    let short = *b"\x08\t\n\x0c\r\"\\";
+    let mut index = 0;
+    while index < short.len() {
+        more[short[index] as usize] = 1;
+        index += 1;
+    }
+    more
+};
 
 fn why(error: &serde_json::Error) -> DataError {
     let message = error.to_string().split(" at line ").next().unwrap_or_default().to_owned();
@@ -234,6 +281,17 @@ mod tests {
         let data = Data::from_json(r#"{"b": 1, "a": [true, null, 2.5, "x"], "Z": {}}"#).unwrap();
         assert_eq!(data.to_json(), r#"{"Z":{},"a":[true,null,2.5,"x"],"b":1}"#);
         assert_eq!(Data::from(serde_json::Value::from(&data)), data);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_counted_is_what_is_written(text in ".{0,12}", control in "[\u{0}-\u{22}\\\\\u{7f}]{0,6}", int: i64, float: f64, flag: bool) {
+            let list = Data::list([text.as_str().into(), int.into(), (int % 10).into(), float.into(), flag.into(), Data::Nil]);
+            let dict = Data::dict([(text.as_str(), list.clone()), (control.as_str(), control.as_str().into()), ("k", 0.into())]);
+            for data in [list, dict, Data::empty_dict(), Data::list([]), i64::MIN.into(), Data::from(-9)] {
+                proptest::prop_assert_eq!(data.json_len(), data.to_json().len(), "{}", data);
+            }
+        }
     }
 
     #[test]

@@ -21,8 +21,11 @@ pub fn fire<'a>(
     event: &'a HookEvent<'a>,
     strict: bool,
 ) -> Answer<'a, Outcome<Decision>> {
-    let wanting = hooks.wanting(event);
     // Most events have no handler, and a loop has many events.
+    if !hooks.hears(event.kind()) {
+        return Answer::Now(Ok(Decision::Allow));
+    }
+    let wanting = hooks.wanting(event);
     if wanting.is_empty() {
         Answer::Now(Ok(Decision::Allow))
     } else {

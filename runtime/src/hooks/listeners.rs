@@ -44,6 +44,9 @@ impl<'a> Listeners<'a> {
 
     /// Tells providers only.
     pub fn evaluate(self, turn: Turn<'a>, event: &'a HookEvent<'a>) -> Answer<'a, Outcome<()>> {
+        if self.providers.is_empty() {
+            return Answer::Now(Ok(()));
+        }
         match providers::fire(self.providers, turn, event, self.config, self.strict) {
             Answer::Now(report) => Answer::Now(report.map(drop)),
             Answer::Later(report) => Answer::later(async move { report.await.map(drop) }),

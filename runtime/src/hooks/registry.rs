@@ -1,13 +1,13 @@
 //! Who is registered. An event at hand holds the list as it was, so a handler that registers another while it runs changes
 //! nothing for it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::reminder::bridge::Seam;
 
-use super::{EventKind, Hook, HookEvent};
+use super::{EventKind, EventSet, Hook, HookEvent};
 
 mod pattern;
 
@@ -91,6 +91,8 @@ pub struct Hooks {
     tool: Shared<ToolHook>,
     session: Shared<SessionHook>,
     persona: Shared<PersonaHook>,
+    /// The events that somebody is registered for, but for tool hooks.
+    heard: Cell<EventSet>,
 }
 
 impl Hooks {
@@ -116,11 +118,13 @@ impl Hooks {
 
     /// Registers a handler of a session event, a seam or a worker event.
     pub fn add_session(&self, hook: SessionHook) {
+        self.heard.set(self.heard.get().with(hook.event));
         append(&self.session, hook);
     }
 
     /// Registers a handler of a persona's or a step's event.
     pub fn add_persona(&self, hook: PersonaHook) {
+        self.heard.set(self.heard.get().with(hook.event));
         append(&self.persona, hook);
     }
 
@@ -134,6 +138,12 @@ impl Hooks {
     #[must_use]
     pub fn session(&self) -> Rc<Vec<SessionHook>> {
         self.session.borrow().clone()
+    }
+
+    /// Whether a handler is registered for events of this kind, other than around tool calls.
+    #[must_use]
+    pub fn hears(&self, kind: EventKind) -> bool {
+        self.heard.get().contains(kind)
     }
 
     /// Who wants an event of a session, a worker or a persona, in the order of registration.
@@ -161,11 +171,13 @@ impl Hooks {
     /// Forgets all handlers of session events, seams and worker events.
     pub fn clear_session(&self) {
         *self.session.borrow_mut() = Rc::default();
+        self.heard.set(self.persona.borrow().iter().map(|hook| hook.event).collect());
     }
 
     /// Forgets all handlers of personas and steps.
     pub fn clear_persona(&self) {
         *self.persona.borrow_mut() = Rc::default();
+        self.heard.set(self.session.borrow().iter().map(|hook| hook.event).collect());
     }
 }
 

@@ -108,7 +108,7 @@ fn a_user_block_elsewhere_is_told_of() {
 
 fn request(rendered: Rendered, messages: &[Message]) -> Request {
     Request {
-        system: System { appendix: Some("appendix".into()), ..System::primary("primary") },
+        system: System { appendix: Some("appendix".into()), ..System::primary("primary") }.into(),
         messages: messages.iter().cloned().map(Arc::new).collect(),
         reminders: Arc::new(rendered),
         ..Request::default()

@@ -187,7 +187,7 @@ fn data(json: Value) -> Data {
 
 fn request(messages: Vec<Value>) -> Request {
     let messages = messages.into_iter().map(|message| Arc::new(Message::from_data(&data(message)).unwrap())).collect();
-    let system = System { appendix: Some("Appendix.".into()), ..System::primary("You read files.") };
+    let system = Arc::new(System { appendix: Some("Appendix.".into()), ..System::primary("You read files.") });
     Request { system, messages, tools: Arc::new(vec![tool()]), ..Request::default() }
 }
 
@@ -338,7 +338,7 @@ fn options() -> Vec<(String, Request)> {
     out.push(("a tool without parameters".to_owned(), Request { tools: Arc::new(vec![bare]), ..base.clone() }));
     out.push((
         "nothing but a question".to_owned(),
-        Request { system: System::default(), tools: Arc::default(), ..base },
+        Request { system: Arc::default(), tools: Arc::default(), ..base },
     ));
     out
 }

@@ -221,7 +221,7 @@ fn with_ids(mut calls: Vec<ToolCall>, given: &mut u64) -> Vec<ToolCall> {
 }
 
 fn output_estimate(text: &str, calls: &[ToolCall]) -> u64 {
-    let calls: usize = calls.iter().map(|call| call.name.len() + call.arguments.to_json().len()).sum();
+    let calls: usize = calls.iter().map(|call| call.name.len() + call.arguments.json_len()).sum();
     (text.len() + calls).div_ceil(4) as u64
 }
 

@@ -83,7 +83,7 @@ fn a_script_answers_only_those_that_name_it() {
 #[test]
 fn calls_are_recorded_and_share_the_history() {
     let (mock, place) = (Mock::new(), Place::new());
-    let sent = Request { system: runtime::model::System::primary("be brief"), ..request("hi") };
+    let sent = Request { system: runtime::model::System::primary("be brief").into(), ..request("hi") };
     block_on(mock.call(place.turn(), &sent, &"claude-x".into(), &|_| {}).get()).unwrap();
     let calls = mock.calls();
     assert!(Arc::ptr_eq(&calls[0].request.messages[0], &sent.messages[0]));

@@ -23,7 +23,7 @@ fn data(json: Value) -> Data {
 }
 
 fn request(messages: Vec<Message>) -> Request {
-    let system = System { appendix: Some("appendix".into()), ..System::primary("primary") };
+    let system = Arc::new(System { appendix: Some("appendix".into()), ..System::primary("primary") });
     Request { system, messages: messages.into_iter().map(Arc::new).collect(), ..Request::default() }
 }
 

@@ -20,7 +20,7 @@ fn data(json: Value) -> Data {
 
 fn request(messages: &[Value]) -> Request {
     let read = |message: &Value| Arc::new(Message::from_data(&data(message.clone())).unwrap());
-    let system = System { appendix: Some("appendix".into()), ..System::primary("primary") };
+    let system = Arc::new(System { appendix: Some("appendix".into()), ..System::primary("primary") });
     Request { system, messages: messages.iter().map(read).collect(), ..Request::default() }
 }
 

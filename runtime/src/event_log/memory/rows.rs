@@ -59,17 +59,19 @@ impl Rows {
     /// Appends all records of a batch: a row for each run of one topic.
     pub(super) fn tell(&mut self, batch: Arc<dyn Batch>, occurred_at_ms: u64, topics: &mut Topics) {
         let most = u32::try_from(batch.count()).unwrap_or(u32::MAX);
-        let mut place = 0;
-        while place < most {
-            let topic = batch.names(place as usize).0;
-            let same = |next: &u32| Arc::ptr_eq(batch.names(*next as usize).0, topic);
-            let end = (place + 1..most).find(|next| !same(next)).unwrap_or(most);
-            let (before, id) = (self.last, topics.next_ids(topic, u64::from(end - place)));
-            self.weight += (place..end).map(|place| weight_of(batch.as_ref(), place)).sum::<usize>();
-            let told = Told { batch: batch.clone(), place, count: end - place, occurred_at_ms };
-            self.push(Row { before, id, what: What::Told(told) });
-            self.last += u64::from(end - place);
-            place = end;
+        let mut first = 0;
+        for place in 0..most {
+            let (topic, kind) = batch.names(place as usize);
+            self.weight += weight_of(batch.as_ref(), place, topic, kind);
+            let goes_on = place + 1 < most && Arc::ptr_eq(batch.names(place as usize + 1).0, topic);
+            if !goes_on {
+                let count = place + 1 - first;
+                let (before, id) = (self.last, topics.next_ids(topic, count.into()));
+                let told = Told { batch: batch.clone(), place: first, count, occurred_at_ms };
+                self.push(Row { before, id, what: What::Told(told) });
+                self.last += u64::from(count);
+                first = place + 1;
+            }
         }
     }
 
@@ -144,7 +146,11 @@ impl Row {
             What::Alone(record) => record.weight(),
             What::Told(told) => {
                 let end = told.place + u32::try_from(count).unwrap_or(u32::MAX).min(told.count);
-                (told.place..end).map(|place| weight_of(told.batch.as_ref(), place)).sum()
+                let weight = |place: u32| {
+                    let (topic, kind) = told.batch.names(place as usize);
+                    weight_of(told.batch.as_ref(), place, topic, kind)
+                };
+                (told.place..end).map(weight).sum()
             }
         }
     }
@@ -192,7 +198,6 @@ impl Row {
     }
 }
 
-fn weight_of(batch: &dyn Batch, place: u32) -> usize {
-    let (topic, kind) = batch.names(place as usize);
+fn weight_of(batch: &dyn Batch, place: u32, topic: &str, kind: &str) -> usize {
     NewRecord::FRAME + topic.len() + kind.len() + batch.weight(place as usize) + NewRecord::NO_HEADERS
 }

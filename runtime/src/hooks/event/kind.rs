@@ -169,6 +169,12 @@ impl EventSet {
         self.0 & (1 << kind as u32) != 0
     }
 
+    /// The same with one more kind.
+    #[must_use]
+    pub const fn with(self, kind: EventKind) -> EventSet {
+        EventSet(self.0 | 1 << kind as u32)
+    }
+
     /// Whether nothing is in it.
     #[must_use]
     pub const fn is_empty(self) -> bool {

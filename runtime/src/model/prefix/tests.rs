@@ -71,7 +71,7 @@ proptest! {
                         _ => rendered.user_blocks = texts.into_iter().map(|text| UserBlock { text, cache_control: tail }).collect(),
                     }
                     let request = Request {
-                        system: System { suffix: Some("end".into()), ..System::primary(TEXTS[system as usize]) },
+                        system: System { suffix: Some("end".into()), ..System::primary(TEXTS[system as usize]) }.into(),
                         messages: messages.clone(),
                         reminders: Arc::new(rendered),
                         tools: if with_tools { tools.clone() } else { Arc::default() },

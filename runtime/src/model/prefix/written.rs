@@ -1,12 +1,12 @@
 //! A message as the measured document has it: its content always as blocks, so that it is the same whether a reminder stands
 //! behind it or not. It is written without a dict on the way, for a loop measures each of its messages.
 
-use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use crate::data::Data;
+use crate::data::{Data, text_json_len};
 use crate::message::{Block, Content, Message, ToolCall};
 
 /// The message as JSON, its keys in bytewise order.
@@ -20,25 +20,46 @@ pub(super) fn json(message: &Message) -> String {
 
 /// The bytes of the message as JSON, which need not be written to be counted.
 pub(super) fn length(message: &Message) -> u64 {
-    let mut count = Count(0);
-    if !message.extra.is_empty() || serde_json::to_writer(&mut count, &Written(message)).is_err() {
+    if !message.extra.is_empty() {
         return by_dict(message).len() as u64;
     }
-    count.0
+    let field = |name: &str, value: usize| name.len() + r#""":,"#.len() + value;
+    let text = |name: &str, value: &Option<Arc<str>>| value.as_ref().map_or(0, |text| field(name, text_json_len(text)));
+    let mut fields = field("content", blocks_length(&message.content));
+    if message.is_error {
+        fields += field("is_error", "true".len());
+    }
+    fields += text("name", &message.name) + text("reasoning", &message.reasoning);
+    fields += field("role", message.role.as_str().len() + 2) + text("tool_call_id", &message.tool_call_id);
+    if !message.tool_calls.is_empty() {
+        fields += field("tool_calls", list_length(message.tool_calls.iter().map(call_length)));
+    }
+    // The last one has no comma behind it.
+    (r"{}".len() + fields - 1) as u64
 }
 
-/// Counts the bytes that are written to it.
-struct Count(u64);
+fn list_length(items: impl ExactSizeIterator<Item = usize>) -> usize {
+    r"[]".len() + items.len().saturating_sub(1) + items.sum::<usize>()
+}
 
-impl Write for Count {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len() as u64;
-        Ok(bytes.len())
+fn blocks_length(content: &Content) -> usize {
+    let text = |text: &str| r#"{"text":,"type":"text"}"#.len() + text_json_len(text);
+    match content {
+        Content::Text(said) if said.is_empty() => r"[]".len(),
+        Content::Text(said) => r"[]".len() + text(said),
+        Content::Blocks(blocks) => list_length(blocks.iter().map(|block| match block {
+            Block::Text { text: said, cache_control: Data::Nil } => text(said),
+            Block::Text { text: said, cache_control } => {
+                text(said) + r#""cache_control":,"#.len() + cache_control.json_len()
+            }
+            Block::Other(data) => data.json_len(),
+        })),
     }
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+fn call_length(call: &ToolCall) -> usize {
+    let texts = text_json_len(&call.id) + text_json_len(&call.name);
+    r#"{"arguments":,"id":,"name":}"#.len() + call.arguments.json_len() + texts
 }
 
 fn by_dict(message: &Message) -> String {
@@ -139,8 +160,6 @@ impl Serialize for Call<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::message::Role;
 

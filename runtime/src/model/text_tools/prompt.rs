@@ -16,7 +16,7 @@ pub(super) fn in_text(request: &Request) -> Request {
     let offered = !request.tools.is_empty() && request.tool_choice.as_str() != Some("none");
     if offered {
         let before = request.system.tool_guidance.as_deref().map_or(String::new(), |text| format!("{text}\n\n"));
-        out.system.tool_guidance = Some(format!("{before}{}", guidance(request)).into());
+        Arc::make_mut(&mut out.system).tool_guidance = Some(format!("{before}{}", guidance(request)).into());
     }
     out.tools = Arc::default();
     out.tool_choice = Data::Nil;

@@ -1,0 +1,25 @@
+//! [`Watchers`]: which of a loop's providers want to see an event. A turn has more than a dozen events, and of most providers each
+//! wants to see one or none.
+
+use std::rc::Rc;
+
+use crate::hooks::EventKind;
+use crate::reminder::providers::ReminderProvider;
+
+/// The providers of a loop, by event.
+pub(super) struct Watchers(Vec<(EventKind, Vec<Rc<dyn ReminderProvider>>)>);
+
+impl Watchers {
+    pub(super) fn new(providers: &[Rc<dyn ReminderProvider>]) -> Watchers {
+        let of = |kind: EventKind| {
+            let wanting = providers.iter().filter(|provider| provider.subscribes_to().contains(kind));
+            (kind, wanting.cloned().collect::<Vec<_>>())
+        };
+        Watchers(EventKind::ALL.iter().map(|kind| of(*kind)).filter(|(_, wanting)| !wanting.is_empty()).collect())
+    }
+
+    /// Those that want to see events of a kind, in their order.
+    pub(super) fn of(&self, kind: EventKind) -> &[Rc<dyn ReminderProvider>] {
+        self.0.iter().find(|(known, _)| *known == kind).map_or(&[], |(_, wanting)| wanting)
+    }
+}
