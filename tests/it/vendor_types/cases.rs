@@ -336,9 +336,6 @@ fn options() -> Vec<(String, Request)> {
     out.push(("numbers".to_owned(), Request { temperature: Some(0.0), max_tokens: Some(1), ..base.clone() }));
     let bare = ToolSpec::new("now", "", Data::Nil);
     out.push(("a tool without parameters".to_owned(), Request { tools: Arc::new(vec![bare]), ..base.clone() }));
-    out.push((
-        "nothing but a question".to_owned(),
-        Request { system: Arc::default(), tools: Arc::default(), ..base },
-    ));
+    out.push(("nothing but a question".to_owned(), Request { system: Arc::default(), tools: Arc::default(), ..base }));
     out
 }
