@@ -24,6 +24,7 @@ enum Form {
     /// In order.
     Few(Vec<Entry>),
     /// Boxed, so that the usual dict need not have room for it.
+    #[allow(clippy::box_collection)]
     Many(Box<BTreeMap<Arc<str>, Data>>),
 }
 

@@ -195,7 +195,7 @@ impl Verdict {
             Some(decision) => self.decide(decision),
             None => {}
         }
-        let holds_effects = ["reminder", "effects", "then"].iter().any(|key| entries.contains_key(*key));
+        let holds_effects = ["reminder", "effects", "then"].iter().any(|key| entries.contains_key(key));
         let bare = !decides && !holds_effects && looks_like_spec(entries);
         if bare {
             self.read_spec(returned, path);
@@ -354,7 +354,7 @@ fn read_decision(kind: EventKind, entries: &Entries) -> Option<Decision> {
 /// A dict without any word of a decision and with a key that only reminders have is meant as a reminder. Nothing else is
 /// guessed: it may as well be a decision, misspelt.
 fn looks_like_spec(entries: &Entries) -> bool {
-    let decides = ["block", "deny", "decision", "modify", "reason"].iter().any(|key| entries.contains_key(*key));
+    let decides = ["block", "deny", "decision", "modify", "reason"].iter().any(|key| entries.contains_key(key));
     let names_one = entries.keys().any(|key| ReminderSpec::KEYS.contains(&key.as_ref()));
     !decides && names_one
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use crate::data::{Data, Entries};
 
 use super::misnomer::unknown_key;
 use super::{Reminder, ReminderCode, ReminderError, ReminderSpec};
@@ -61,7 +61,7 @@ impl Reminder {
 }
 
 fn unknown(data: &Data, known: &[&str]) -> Vec<ReminderError> {
-    let keys = data.as_dict().into_iter().flat_map(|entries| entries.keys());
+    let keys = data.as_dict().into_iter().flat_map(Entries::keys);
     keys.filter(|key| !known.contains(&key.as_ref()))
         .map(|key| match ReminderSpec::KEYS.contains(&key.as_ref()) {
             true => {

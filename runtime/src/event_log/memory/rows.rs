@@ -57,7 +57,7 @@ impl Rows {
     }
 
     /// Appends all records of a batch: a row for each run of one topic.
-    pub(super) fn tell(&mut self, batch: Arc<dyn Batch>, occurred_at_ms: u64, topics: &mut Topics) {
+    pub(super) fn tell(&mut self, batch: &Arc<dyn Batch>, occurred_at_ms: u64, topics: &mut Topics) {
         let most = u32::try_from(batch.count()).unwrap_or(u32::MAX);
         let mut first = 0;
         for place in 0..most {
