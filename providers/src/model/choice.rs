@@ -225,7 +225,7 @@ fn is_strict_part(schema: &Data) -> bool {
                 && properties.keys().all(|key| required.iter().any(|name| name.as_str() == Some(key)))
         }
     };
-    let below = |key: &str| schema.get(key).as_dict().into_iter().flat_map(|entries| entries.values());
+    let below = |key: &str| schema.get(key).as_dict().into_iter().flat_map(Entries::values);
     let listed = |key: &str| schema.get(key).as_list().unwrap_or_default().iter();
     let named = below("properties").chain(below("$defs")).chain(below("definitions"));
     closed

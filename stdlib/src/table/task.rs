@@ -251,7 +251,7 @@ fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
 }
 
 fn known_keys(data: &Data, known: &[&'static str], at: &str) -> Result<(), Box<Raise>> {
-    let mut keys = data.as_dict().into_iter().flat_map(|entries| entries.keys());
+    let mut keys = data.as_dict().into_iter().flat_map(runtime::data::Entries::keys);
     let Some(key) = keys.find(|key| !known.contains(&key.as_ref())) else { return Ok(()) };
     let raise = at_fault(KEY, format!("there is no field `{}`", within(at, key)));
     Err(match nearest(key, known.iter().copied()) {
