@@ -59,11 +59,7 @@ impl Data {
 
     /// A dict from pairs. A later pair with the same key wins.
     pub fn dict<K: Into<Arc<str>>>(pairs: impl IntoIterator<Item = (K, Data)>) -> Data {
-        let mut entries = Entries::new();
-        // Most are small: collecting would sort them in a list first.
-        for (key, value) in pairs {
-            entries.insert(key.into(), value);
-        }
+        let entries: Entries = pairs.into_iter().map(|(key, value)| (key.into(), value)).collect();
         Data::Dict(Arc::new(entries))
     }
 

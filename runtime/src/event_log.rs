@@ -178,7 +178,8 @@ pub trait EventLog {
     /// Takes all records of a batch, one after the other, as [`EventLog::append`] does.
     fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {
         let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
-        records.fold(Ticket::NONE, |_, record| self.append(record))
+        // The ticket of one that was refused is behind those of all others.
+        records.fold(Ticket::NONE, |last, record| last.max(self.append(record)))
     }
 
     /// Takes a record and gives its place once it is written and would survive the end of the process.

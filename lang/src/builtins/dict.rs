@@ -50,24 +50,32 @@ fn read(args: &[Value], i: usize) -> Result<Cow<'_, Dict>, Box<Raise>> {
 }
 
 /// The receiver, changed: in place where it is held once. It is taken, unless there is an error.
-fn change(args: &mut [Value], how: impl FnOnce(&mut Dict)) -> Result<Value, Box<Raise>> {
+fn change(cx: &Cx<'_>, args: &mut [Value], how: impl FnOnce(&mut Dict)) -> Result<Value, Box<Raise>> {
     let mut dict = if let Value::Dict(_) = args[0] {
         std::mem::take(&mut args[0])
     } else {
         Value::dict(read(args, 0)?.into_owned())
     };
     if let Value::Dict(d) = &mut dict {
+        if Rc::strong_count(d) > 1 {
+            // It is copied.
+            cx.charge(d.dict.len(), 1);
+        }
         how(&mut Rc::<DictBox>::make_mut(d).dict);
     }
     Ok(dict)
 }
 
-pub(super) fn keys(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::list(read(args, 0)?.iter().map(|(k, _)| Value::Str(k.clone())).collect()))
+pub(super) fn keys(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let dict = read(args, 0)?;
+    cx.charge(dict.len(), 1);
+    Ok(Value::list(dict.iter().map(|(k, _)| Value::Str(k.clone())).collect()))
 }
 
-pub(super) fn values(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::list(read(args, 0)?.iter().map(|(_, v)| v.clone()).collect()))
+pub(super) fn values(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let dict = read(args, 0)?;
+    cx.charge(dict.len(), 1);
+    Ok(Value::list(dict.iter().map(|(_, v)| v.clone()).collect()))
 }
 
 pub(super) fn entries(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -79,7 +87,9 @@ pub(super) fn entries(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
         entry.insert(value.clone(), v.clone());
         Value::dict(entry)
     };
-    Ok(Value::list(read(args, 0)?.iter().map(entry).collect()))
+    let dict = read(args, 0)?;
+    cx.charge(dict.len(), 8);
+    Ok(Value::list(dict.iter().map(entry).collect()))
 }
 
 fn count(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -107,26 +117,27 @@ fn get(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(found.unwrap_or_else(|| std::mem::take(&mut args[2])))
 }
 
-fn set(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let key = args::str(args, 1)?.clone();
     let value = args[2].clone();
-    change(args, |dict| {
+    change(cx, args, |dict| {
         dict.insert(key, value);
     })
 }
 
-fn merge(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn merge(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let other = read(args, 1)?.into_owned();
-    change(args, |dict| {
+    cx.charge(other.len(), 2);
+    change(cx, args, |dict| {
         for (k, v) in other.iter() {
             dict.insert(k.clone(), v.clone());
         }
     })
 }
 
-fn remove(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn remove(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let keys = (1..args.len()).map(|i| args::str(args, i).cloned()).collect::<Result<Vec<_>, _>>()?;
-    change(args, |dict| {
+    change(cx, args, |dict| {
         for key in &keys {
             dict.remove(key);
         }

@@ -83,7 +83,12 @@ fn find(cx: &Cx<'_>, args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
     if let Value::Range(r) = &args[0] {
         return Ok(r.find(&args[1]));
     }
-    Ok(items(cx, args, 0)?.iter().position(|item| equal(item, &args[1])))
+    let Some(Value::List(list)) = args.first() else {
+        return Ok(items(cx, args, 0)?.iter().position(|item| equal(item, &args[1])));
+    };
+    let found = list.items.iter().position(|item| equal(item, &args[1]));
+    cx.charge(found.unwrap_or(list.items.len()), 1);
+    Ok(found)
 }
 
 fn contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -162,12 +167,12 @@ fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         match items::len(&item) {
             Some(n) => {
                 room(cx, flat.len().saturating_add(n))?;
-                cx.charge(n, 1);
                 flat.extend((0..n).map_while(|i| items::at(&item, i)));
             }
             None => flat.push(item),
         }
     }
+    cx.charge(flat.len(), 1);
     Ok(Value::list(flat))
 }
 

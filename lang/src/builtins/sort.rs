@@ -89,9 +89,10 @@ static SORT: &Native = &Native { enter: sort_enter, resume: sort_resume, item: s
 
 fn sort_enter(cx: &mut Cx<'_>, regs: &mut [Value]) -> Result<Step, Box<Raise>> {
     let n = items::count(regs, FROM)?;
-    // About as often as the number has bits each is compared with another one.
-    cx.charge(n, 4 * n.max(1).ilog2() as usize);
-    if !regs[COMPARE].is_nil() {
+    if regs[COMPARE].is_nil() {
+        // About as often as the number has bits each is compared with another one.
+        cx.charge(n, 4 * n.max(1).ilog2() as usize);
+    } else {
         args::function(regs, COMPARE)?;
     }
     let mut list = items::take(cx, regs, FROM)?;

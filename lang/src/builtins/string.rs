@@ -92,6 +92,7 @@ fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         cx.check_size(Some(out.len()))?;
     }
     out.push_str(&text[done..]);
+    cx.charge_part(out.len(), 16);
     Ok(Value::Str(out))
 }
 

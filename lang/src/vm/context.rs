@@ -143,7 +143,7 @@ impl Cx<'_> {
     #[inline(always)]
     pub fn charge_part(&self, size: usize, per: usize) {
         if size >= LARGE {
-            self.isolate.charge(size / per.max(1));
+            self.isolate.charge_large(size / per.max(1));
         }
     }
 
@@ -151,7 +151,7 @@ impl Cx<'_> {
     #[inline(always)]
     pub fn charge(&self, size: usize, each: usize) {
         if size >= LARGE {
-            self.isolate.charge(size.saturating_mul(each));
+            self.isolate.charge_large(size.saturating_mul(each));
         }
     }
 

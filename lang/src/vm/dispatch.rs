@@ -171,13 +171,7 @@ impl Fiber {
                 // What is changed in place must be held once: the register gives it up if it is the target.
                 let left =
                     if $dst == $a && $a != $b { unsafe { std::mem::take(&mut *reg!($a)) } } else { get!($a).clone() };
-                if let Value::List(list) = get!($b) {
-                    // It is gone through, or copied.
-                    let n = list.items.len();
-                    if n >= LARGE {
-                        self.isolate.charge(n);
-                    }
-                }
+                self.isolate.charge(operate::work($op, &left, get!($b)));
                 match operate::binary($op, left, get!($b), self.isolate.limits().value_bytes) {
                     Ok(value) => {
                         set!($dst, value);
@@ -212,10 +206,18 @@ impl Fiber {
                 let holds = match (get!($a), get!($b)) {
                     (Value::Int(x), Value::Int(y)) => x $test y,
                     (Value::Float(x), Value::Float(y)) => x $test y,
-                    (x, y) => match operate::binary(BinaryOp::$op, x.clone(), y, 0) {
-                        Ok(value) => value.truthy(),
-                        Err((_, raise)) => raise!(raise),
-                    },
+                    (x, y) => {
+                        let work = operate::work(BinaryOp::$op, x, y);
+                        let result = operate::binary(BinaryOp::$op, x.clone(), y, 0);
+                        if work >= LARGE {
+                            self.isolate.charge(work);
+                            self.weigh();
+                        }
+                        match result {
+                            Ok(value) => value.truthy(),
+                            Err((_, raise)) => raise!(raise),
+                        }
+                    }
                 };
                 if !holds {
                     short_jump!($by);
@@ -369,7 +371,9 @@ impl Fiber {
                     Value::Int(x) if let Some(z) = x.checked_mul(i64::from(imm)) => set!(dst, Value::Int(z)),
                     x => {
                         let limit = self.isolate.limits().value_bytes;
-                        match operate::binary(BinaryOp::Mul, x.clone(), &Value::Int(i64::from(imm)), limit) {
+                        let times = Value::Int(i64::from(imm));
+                        self.isolate.charge(operate::work(BinaryOp::Mul, x, &times));
+                        match operate::binary(BinaryOp::Mul, x.clone(), &times, limit) {
                             Ok(value) => {
                                 set!(dst, value);
                                 self.weigh();
@@ -402,10 +406,18 @@ impl Fiber {
                 }
                 Op::Eq { dst, a, b } => {
                     let same = equal(get!(a), get!(b));
+                    if matches!(get!(a), Value::List(_) | Value::Dict(_)) {
+                        self.isolate.charge(operate::work(BinaryOp::Eq, get!(a), get!(b)));
+                        self.weigh();
+                    }
                     set!(dst, Value::Bool(same));
                 }
                 Op::Ne { dst, a, b } => {
                     let same = equal(get!(a), get!(b));
+                    if matches!(get!(a), Value::List(_) | Value::Dict(_)) {
+                        self.isolate.charge(operate::work(BinaryOp::Ne, get!(a), get!(b)));
+                        self.weigh();
+                    }
                     set!(dst, Value::Bool(!same));
                 }
                 Op::Lt { dst, a, b } => compare!(dst, a, b, Lt, <),
@@ -651,9 +663,7 @@ impl Fiber {
                         }
                         set!(r, Value::Nil);
                     }
-                    if text.len() >= LARGE {
-                        self.isolate.charge(text.len() / 16);
-                    }
+                    self.isolate.charge(text.len() / 16);
                     set!(dst, Value::Str(text));
                     self.weigh();
                 }

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::fiber::Spare;
+use super::fuel::Fuel;
 use super::memory::Account;
 use super::nesting::Nesting;
 use super::tasks::{Globals, Tasks};
@@ -34,9 +35,7 @@ pub struct Isolate {
     host: Rc<dyn Host>,
     limits: Limits,
     denied: Vec<Capability>,
-    fuel_used: Cell<u64>,
-    /// What builtins have done since the last look, in instructions.
-    heavy: Cell<u64>,
+    pub(super) fuel: Fuel,
     account: Account,
     watch: Watch,
     names: RefCell<std::collections::HashSet<Str>>,
@@ -86,8 +85,7 @@ impl Isolate {
             host,
             limits,
             denied,
-            fuel_used: Cell::new(0),
-            heavy: Cell::new(0),
+            fuel: Fuel::default(),
             account: Account::default(),
             watch: Watch::default(),
             names: RefCell::default(),
@@ -348,39 +346,6 @@ impl Isolate {
         let made = make()?;
         self.named.borrow_mut().insert(name.to_owned(), made.clone());
         Ok(made)
-    }
-
-    /// Fuel that is left; nothing where there is no limit.
-    pub(super) fn fuel_left(&self) -> Option<u64> {
-        self.limits.fuel.map(|limit| limit.saturating_sub(self.fuel_used.get()))
-    }
-
-    /// What was burnt is forgotten: another part of the run begins.
-    pub fn refuel(&self) {
-        self.fuel_used.set(0);
-    }
-
-    /// Counts work of a builtin that is large for one call.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn charge(&self, instructions: usize) {
-        let heavy = self.heavy.get().saturating_add(instructions as u64);
-        self.heavy.set(heavy);
-        if heavy >= super::fiber::SLICE.unsigned_abs() {
-            self.account().look_soon();
-        }
-    }
-
-    /// What builtins have done since this was asked last, in instructions.
-    pub(super) fn take_heavy(&self) -> u64 {
-        self.heavy.take()
-    }
-
-    /// Adds used fuel; false when there is no more.
-    pub(super) fn burn(&self, amount: u64) -> bool {
-        let used = self.fuel_used.get().saturating_add(amount);
-        self.fuel_used.set(used);
-        self.limits.fuel.is_none_or(|limit| used <= limit)
     }
 }
 

@@ -22,6 +22,7 @@ mod dispatch;
 mod drive;
 mod fast;
 mod fiber;
+mod fuel;
 mod halt;
 mod isolate;
 mod iterate;

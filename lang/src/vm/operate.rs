@@ -22,6 +22,37 @@ pub(crate) fn binary(op: BinaryOp, a: Value, b: &Value, limit: usize) -> Result<
     result.map_err(|raise| (a, raise))
 }
 
+/// What `a op b` goes through beyond one instruction, in instructions: a left side that others hold as well is copied, a right side
+/// is gone through, and what is compared is gone through as far as both go.
+pub(crate) fn work(op: BinaryOp, a: &Value, b: &Value) -> usize {
+    let left = match a {
+        Value::List(list) if Rc::strong_count(list) > 1 => list.items.len(),
+        Value::Dict(dict) if Rc::strong_count(dict) > 1 => dict.dict.len(),
+        Value::Str(text) if !text.is_unique() => text.len() / BYTES,
+        _ => 0,
+    };
+    let right = match b {
+        Value::List(list) => list.items.len(),
+        Value::Dict(dict) => dict.dict.len(),
+        Value::Str(text) => text.len() / BYTES,
+        _ => 0,
+    };
+    match (op, a, b) {
+        (BinaryOp::Add, ..) => left + right,
+        (BinaryOp::Mul, Value::Str(text), Value::Int(times)) => {
+            text.len().saturating_mul(usize::try_from(*times).unwrap_or(0)) / BYTES
+        }
+        (BinaryOp::In | BinaryOp::NotIn, ..) => right,
+        // Lists that are not as long as each other differ at once.
+        (BinaryOp::Eq | BinaryOp::Ne, Value::List(x), Value::List(y)) if x.items.len() == y.items.len() => right,
+        (BinaryOp::Eq | BinaryOp::Ne, Value::Dict(x), Value::Dict(y)) if x.dict.len() == y.dict.len() => right,
+        _ => 0,
+    }
+}
+
+/// Bytes of a text that are copied or compared in an instruction.
+const BYTES: usize = 16;
+
 fn add(mut a: Value, b: &Value, limit: usize) -> Result<Value, (Value, Box<Raise>)> {
     match (&mut a, b) {
         (Value::Str(x), Value::Str(y)) => {

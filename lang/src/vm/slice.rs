@@ -124,7 +124,7 @@ impl Fiber {
     /// Looks at fuel, cancellation and the slice.
     pub(super) fn slow_tick(&mut self) -> Result<(), Box<Raise>> {
         let used = self.slice.saturating_sub(self.ticks).max(0);
-        let enough = self.isolate.burn(used.unsigned_abs().saturating_add(self.isolate.take_heavy()));
+        let enough = self.isolate.burn(used.unsigned_abs());
         self.ticks = self.slice();
         if !enough {
             let limit = self.isolate.limits().fuel.unwrap_or_default();

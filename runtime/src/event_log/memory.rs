@@ -151,7 +151,7 @@ impl EventLog for MemoryLog {
         if (0..batch.count()).any(|place| batch.weight(place) > NewRecord::MOST / 2) {
             // As large as a record may be: each is looked at.
             let records = (0..batch.count()).map(|place| NewRecord::of(&batch, place, occurred_at_ms));
-            return records.fold(Ticket::NONE, |_, record| self.append(record));
+            return records.fold(Ticket::NONE, |last, record| last.max(self.append(record)));
         }
         Ticket(self.change(|store| {
             store.rows.tell(&batch, occurred_at_ms, &mut store.topics);

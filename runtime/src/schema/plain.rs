@@ -14,6 +14,7 @@ const REMARKS: [&str; 4] = ["title", "description", "default", "examples"];
 pub(super) struct Plain {
     /// A bit for each type; none means any.
     types: u8,
+    /// In order of their names, as a dict gives them.
     properties: Vec<(Arc<str>, Plain)>,
     required: Vec<Arc<str>>,
     /// No properties but those.
@@ -77,7 +78,8 @@ impl Plain {
         }
         match value {
             Data::Dict(entries) => {
-                let known = |name: &str| self.properties.iter().find(|(known, _)| known.as_ref() == name);
+                let place = |name: &str| self.properties.binary_search_by(|(known, _)| known.as_ref().cmp(name));
+                let known = |name: &str| place(name).ok().and_then(|place| self.properties.get(place));
                 self.required.iter().all(|name| entries.contains_key(name))
                     && entries.iter().all(|(name, value)| match known(name) {
                         Some((_, schema)) => schema.accepts(value),

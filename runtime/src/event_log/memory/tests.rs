@@ -1,5 +1,6 @@
 use super::*;
 use crate::data::Data;
+use crate::event_log::Facts;
 use crate::testing::block_on;
 
 fn record(topic: &str, kind: &str) -> NewRecord {
@@ -115,4 +116,73 @@ fn order_is_that_of_the_cursors_also_where_the_clock_jumps_back() {
     }
     let times: Vec<u64> = log.records().iter().map(|record| record.occurred_at_ms).collect();
     assert_eq!(times, [30, 10, 20]);
+}
+
+/// Records of two topics, in runs; each tells its number.
+#[derive(Debug)]
+struct Numbers {
+    from: i64,
+    topics: Vec<bool>,
+}
+
+impl Facts for Numbers {
+    fn to_data(&self, place: usize) -> Data {
+        Data::Int(self.from + i64::try_from(place).unwrap())
+    }
+
+    fn weight(&self, place: usize) -> usize {
+        // They differ, so that what is taken off must be what was put on.
+        16 + usize::from(self.topics[place])
+    }
+}
+
+impl Batch for Numbers {
+    fn count(&self) -> usize {
+        self.topics.len()
+    }
+
+    fn names(&self, place: usize) -> (&'static Arc<str>, &'static Arc<str>) {
+        static NAMES: [std::sync::LazyLock<Arc<str>>; 2] =
+            [std::sync::LazyLock::new(|| "a".into()), std::sync::LazyLock::new(|| "b".into())];
+        let name: &'static Arc<str> = &NAMES[usize::from(self.topics[place])];
+        (name, name)
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn what_is_told_at_once_is_kept_counted_and_thrown_away_like_single_records(
+        steps in proptest::collection::vec(proptest::collection::vec(proptest::bool::ANY, 0..6), 1..60),
+        records in 1_usize..40,
+        bytes in 100_usize..4_000,
+    ) {
+        let kept = Kept { records, bytes };
+        let (log, single) = (MemoryLog::keeping(kept), MemoryLog::keeping(kept));
+        let mut from = 0;
+        for topics in steps {
+            let count = i64::try_from(topics.len()).unwrap();
+            let batch: Arc<dyn Batch> = Arc::new(Numbers { from, topics });
+            from += count;
+            log.tell(batch.clone(), 7);
+            for place in 0..batch.count() {
+                single.append(NewRecord::of(&batch, place, 7));
+            }
+        }
+        // Rows go a sixteenth at a time, so the two may have thrown away a different number: what both have is the same.
+        let (ours, theirs) = (log.records(), single.records());
+        let both = ours.len().min(theirs.len());
+        proptest::prop_assert!(both > 0 || from == 0);
+        proptest::prop_assert!(ours.len() <= records && log.0.lock().rows.weight <= bytes.max(200));
+        proptest::prop_assert_eq!(&ours[ours.len() - both..], &theirs[theirs.len() - both..]);
+        let weight: usize = ours.iter().map(|record| 64 + 2 + 16 + record.payload.weight()).sum();
+        proptest::prop_assert_eq!(log.0.lock().rows.weight, weight);
+        for (at, record) in ours.iter().enumerate() {
+            // Whoever reads on behind any of them gets the next.
+            let filter = Filter { topic: Some("a".into()), ..Filter::default() };
+            let store = log.0.lock();
+            let expected: Vec<_> = ours[at + 1..].iter().filter(|record| &*record.topic == "a").cloned().collect();
+            let found: Vec<_> = store.rows.behind(record.cursor, &filter).collect();
+            proptest::prop_assert_eq!(found, expected);
+        }
+    }
 }

@@ -289,6 +289,17 @@ mod tests {
     }
 
     #[test]
+    fn all_that_a_reminder_says_is_a_parameter() {
+        assert!(RemindPayload::KEYS.starts_with(ReminderSpec::KEYS));
+        assert!(["dedupeKey", "dedupe_key", "ttlTurns", "_meta"].into_iter().all(RemindPayload::is_key));
+        assert!(
+            !["DedupeKey", "dedupe_Key", "dedupekey", "dedupeKe", "dedupeKeys", ""]
+                .into_iter()
+                .any(RemindPayload::is_key)
+        );
+    }
+
+    #[test]
     fn each_fault_has_its_code() {
         for (json, code) in [
             (r#"{"body":"b","dedupKey":"k"}"#, ReminderCode::Shape),

@@ -1,0 +1,53 @@
+//! [`Fuel`]: what a run has used, in instructions.
+
+use super::Isolate;
+use super::context::LARGE;
+use super::fiber::SLICE;
+use std::cell::Cell;
+
+/// What a run has used, in instructions.
+#[derive(Default)]
+pub(super) struct Fuel {
+    used: Cell<u64>,
+    /// What single calls and operators have done since the last look, beyond an instruction each.
+    heavy: Cell<u64>,
+}
+
+impl Isolate {
+    /// Fuel that is left; nothing where there is no limit.
+    pub(super) fn fuel_left(&self) -> Option<u64> {
+        self.limits().fuel.map(|limit| limit.saturating_sub(self.fuel.used.get()))
+    }
+
+    /// What was burnt is forgotten: another part of the run begins.
+    pub fn refuel(&self) {
+        self.fuel.used.set(0);
+        self.fuel.heavy.set(0);
+    }
+
+    /// Counts what one call or operator does beyond an instruction. What is small is free: a look at it would cost more.
+    #[inline(always)]
+    pub(super) fn charge(&self, instructions: usize) {
+        if instructions >= LARGE {
+            self.charge_large(instructions);
+        }
+    }
+
+    /// As [`Isolate::charge`], whatever it is.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn charge_large(&self, instructions: usize) {
+        let heavy = self.fuel.heavy.get().saturating_add(instructions as u64);
+        self.fuel.heavy.set(heavy);
+        if heavy >= SLICE.unsigned_abs() {
+            self.account().look_soon();
+        }
+    }
+
+    /// Adds used fuel, and what single calls have done since the last look; false when there is no more.
+    pub(super) fn burn(&self, amount: u64) -> bool {
+        let used = self.fuel.used.get().saturating_add(amount).saturating_add(self.fuel.heavy.take());
+        self.fuel.used.set(used);
+        self.limits().fuel.is_none_or(|limit| used <= limit)
+    }
+}
