@@ -59,6 +59,7 @@ impl Script {
         let settings = Settings {
             workers: self.workers.map_or(usual.workers, usize::from),
             sessions: self.max_sessions.map_or(usual.sessions, |most| most as usize),
+            ..usual
         };
         let agent = setup.project.agent.clone();
         let run = Arc::new(move || setup.options());

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::kept::Kept;
 use super::mailbox::Mailbox;
-use super::offer::{LATE, Offer};
+use super::offer::Offer;
 use super::worker::{Open, Worker};
 use super::{Handle, HostError, NewSession, Peer, Served};
 use crate::store::Store;
@@ -52,7 +52,7 @@ impl Host {
     ///
     /// # Errors
     /// What is wrong with the script, as `check` finds it, and where it has no pipeline; or a thread that the system does not
-    /// give.
+    /// give, or what one waits with.
     pub fn start(served: Served, peer: Arc<dyn Peer>) -> Result<Host, Vec<Diagnostic>> {
         let Servable { resumable } = stdlib::check_served(&served.source, (served.run)())?;
         let store = served.log.clone().map(Store::new).transpose().map_err(|error| vec![stored::diagnostic(&error)])?;
@@ -81,6 +81,7 @@ impl Host {
         let id = new.id.clone().unwrap_or_else(fresh_id);
         let mailbox = Mailbox::new(id.clone());
         let (answer, opened) = oneshot::channel();
+        let late = self.0.served.settings.late;
         let offer = {
             let mut state = self.lock();
             if state.sessions.contains_key(&id) {
@@ -89,7 +90,7 @@ impl Host {
             if state.sessions.len() >= self.0.served.settings.sessions {
                 return Err(HostError::Full(state.sessions.len()));
             }
-            let best = state.workers.iter().min_by_key(|worker| (worker.is_held_up(), worker.load()));
+            let best = state.workers.iter().min_by_key(|worker| (worker.is_held_up(late), worker.load()));
             let offer = best.ok_or(HostError::Stopping)?.open(Open { new, kept, mailbox: mailbox.clone(), answer });
             state.sessions.insert(id.clone(), Entry { mailbox: mailbox.clone(), handle: None });
             offer
@@ -100,7 +101,7 @@ impl Host {
         let opened = tokio::select! {
             biased;
             opened = &mut opened => opened,
-            () = tokio::time::sleep(LATE) => {
+            () = tokio::time::sleep(late) => {
                 self.offer_to_all(&offer);
                 opened.await
             }

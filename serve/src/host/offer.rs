@@ -8,9 +8,6 @@ use std::time::{Duration, Instant};
 use super::HostError;
 use super::worker::Open;
 
-/// After so long a worker that has not come for a session seems to be held up: plain code of a script runs there without a pause.
-pub(super) const LATE: Duration = Duration::from_millis(50);
-
 /// A session that is to be opened, once.
 pub(super) struct Offer(Mutex<Option<(Open, Arc<AtomicUsize>)>>);
 
@@ -70,8 +67,8 @@ impl Offers {
         self.lock().pop_front();
     }
 
-    /// Whether it should have come by now.
-    pub(super) fn is_late(&self) -> bool {
-        self.lock().front().is_some_and(|since| since.elapsed() >= LATE)
+    /// Whether it has not come for one in this time.
+    pub(super) fn is_late(&self, late: Duration) -> bool {
+        self.lock().front().is_some_and(|since| since.elapsed() >= late)
     }
 }

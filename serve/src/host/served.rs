@@ -1,6 +1,7 @@
 //! [`Served`]: what is served, and how.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use runtime::event_log::SqliteLog;
 use stdlib::{RunOptions, SourceRef};
@@ -28,6 +29,8 @@ pub struct Settings {
     pub workers: usize,
     /// Sessions open at one time.
     pub sessions: usize,
+    /// After so long a worker that has not come for a session seems to be held up: plain code of a script runs there without a pause.
+    pub late: Duration,
 }
 
 impl Settings {
@@ -35,11 +38,13 @@ impl Settings {
     const WORKERS: usize = 8;
     /// The most sessions where nobody says otherwise.
     const SESSIONS: usize = 10_000;
+    /// When a worker is late where nobody says otherwise.
+    const LATE: Duration = Duration::from_millis(50);
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Settings { workers: cores.min(Settings::WORKERS), sessions: Settings::SESSIONS }
+        Settings { workers: cores.min(Settings::WORKERS), sessions: Settings::SESSIONS, late: Settings::LATE }
     }
 }

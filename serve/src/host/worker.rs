@@ -1,10 +1,13 @@
 //! [`Worker`]: a thread and its sessions.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use stdlib::Diagnostic;
+use tokio::runtime::LocalRuntime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
@@ -36,37 +39,43 @@ pub(super) struct Worker {
 const STACK: usize = 8 << 20;
 
 impl Worker {
-    /// Starts a thread.
+    /// Starts a thread, and waits until it can serve.
+    ///
+    /// # Errors
+    /// What the system does not give.
     pub(super) fn start(index: usize, served: Served, peer: Arc<dyn Peer>) -> Result<Worker, Box<Diagnostic>> {
-        let (opens, mut found) = mpsc::unbounded_channel();
+        Worker::start_on(runtime, index, served, peer)
+    }
+
+    fn start_on(
+        runtime: fn() -> io::Result<LocalRuntime>,
+        index: usize,
+        served: Served,
+        peer: Arc<dyn Peer>,
+    ) -> Result<Worker, Box<Diagnostic>> {
+        let (opens, found) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
+        let (built, is_built) = std::sync::mpsc::channel();
         let load = Arc::<AtomicUsize>::default();
         let offers = Arc::<Offers>::default();
         let (count, taken) = (load.clone(), offers.clone());
-        let runtime = tokio::runtime::Builder::new_current_thread;
         let work = move || {
-            let built = runtime().enable_all().event_interval(8).build_local(Default::default());
-            match built {
-                Ok(runtime) => runtime.block_on(work(found, &served, &peer, &count, &taken)),
-                // No timers, no sockets: nobody can be served here.
-                Err(_) => {
-                    while let Some(offer) = found.blocking_recv() {
-                        if let Some(open) = offer.take(&count) {
-                            open.mailbox.over(HostError::Stopping);
-                        }
-                    }
-                }
-            }
+            let runtime = match runtime() {
+                Ok(runtime) => runtime,
+                Err(why) => return drop(built.send(Err(why))),
+            };
+            // Whoever starts it waits for this.
+            let _ = built.send(Ok(()));
+            runtime.block_on(work(found, &served, &peer, &count, &taken));
             let _ = ended.send(());
         };
         let thread = std::thread::Builder::new().name(format!("worker-{index}")).stack_size(STACK).spawn(work);
-        match thread {
-            Ok(_) => Ok(Worker { opens, load, offers, end }),
-            Err(why) => {
-                let message = format!("the system gave no thread to serve sessions on: {why}");
-                Err(Box::new(stdlib::outside(message)))
-            }
-        }
+        let lacks = |what: &str, why: io::Error| Box::new(stdlib::outside(format!("the system gave {what}: {why}")));
+        thread.map_err(|why| lacks("no thread to serve sessions on", why))?;
+        let is_built = is_built.recv().unwrap_or_else(|gone| Err(io::Error::other(gone)));
+        // No timers, no sockets: nobody could be served there.
+        is_built.map_err(|why| lacks("a thread that serves sessions nothing to wait with", why))?;
+        Ok(Worker { opens, load, offers, end })
     }
 
     /// How many sessions it has.
@@ -75,8 +84,8 @@ impl Worker {
     }
 
     /// Whether it has not come for a session for so long that it seems to be held up by one that it has.
-    pub(super) fn is_held_up(&self) -> bool {
-        self.offers.is_late()
+    pub(super) fn is_held_up(&self, late: Duration) -> bool {
+        self.offers.is_late(late)
     }
 
     /// Opens a session on it, and counts it as one of its own. Until it comes for that, another worker may be offered the same.
@@ -101,6 +110,11 @@ impl Worker {
         drop(self.opens);
         let _ = self.end.await;
     }
+}
+
+/// What waits on a thread.
+fn runtime() -> io::Result<LocalRuntime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().event_interval(8).build_local(Default::default())
 }
 
 /// Runs sessions until nobody can open another and all are over.
@@ -156,4 +170,21 @@ fn panicked(error: tokio::task::JoinError) -> Arc<str> {
     let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
     format!("a fault of the runtime: {said}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::testing::{Watcher, served};
+
+    #[test]
+    fn a_worker_that_could_not_wait_for_anything_does_not_start() {
+        let served = served("a.harn", "pipeline default(task) {}", 1, None);
+        let started = Worker::start_on(|| Err(io::Error::other("no more files")), 0, served, Arc::<Watcher>::default());
+        let told = started.err().map(|diagnostic| diagnostic.message);
+        assert_eq!(
+            told.as_deref(),
+            Some("the system gave a thread that serves sessions nothing to wait with: no more files")
+        );
+    }
 }

@@ -60,24 +60,27 @@ fn what_does_not_heed_it_is_given_up_after_the_grace() {
 
 #[test]
 fn what_a_clean_up_throws_is_told_beside_the_end() {
-    let harn = "pipeline default(task) {\n\
-                agent_loop(\"x\", nil, {llm_caller: { a -> \"!\" }})\n\
-                if task == \"group\" {\n\
-                  parallel each [1, 2] { n -> try { sleep(600000) } finally { if n == 1 { throw \"one of them\" } } }\n}\n\
-                try { sleep(600000) } finally { throw {code: \"X\", message: \"no space left\"} }\n}";
+    let harn = r#"
+        fn begin(name) { agent_loop("x", nil, {session_id: name, llm_caller: { a -> "!" }}) }
+        pipeline default(task) {
+            if task == "group" {
+                parallel each [1, 2] { n ->
+                    try { begin("${n}"); sleep(600000) } finally { if n == 1 { throw "one of them" } }
+                }
+            }
+            try { begin("alone"); sleep(600000) } finally { throw {code: "X", message: "no space left"} }
+        }"#;
     let (host, watcher) = host(harn, 1);
     front(async {
         let session = host.open(named("s")).await.unwrap();
-        for (i, (task, severity, message)) in
-            [("sleep", "error", "uncaught error: no space left"), ("group", "warning", "uncaught error: one of them")]
-                .into_iter()
-                .enumerate()
-        {
+        for (task, severity, message, begun) in [
+            ("sleep", "error", "uncaught error: no space left", "!"),
+            ("group", "warning", "uncaught error: one of them", "!!!"),
+        ] {
             let (ended, ()) = tokio::join!(session.prompt(says(task)), async {
-                while watcher.text("s").len() <= i {
+                while watcher.text("s") != begun {
                     tokio::time::sleep(std::time::Duration::from_millis(1)).await;
                 }
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
                 assert!(session.cancel("enough"));
             });
             let ended = ended.unwrap();

@@ -9,7 +9,7 @@ use crate::host::testing::front;
 /// Its end takes a while.
 const SLOW: &str = "pipeline default(task, context) {\n\
                     if context.resumed { return \"again\" }\n\
-                    try { sleep(60000) } finally { sleep(300) }\n}";
+                    try { task.status(\"at it\"); sleep(60000) } finally { sleep(300) }\n}";
 
 /// Serves a script with a log in a folder of its own, which the test takes away.
 fn kept(folder: &std::path::Path, text: &str) -> Desk {
@@ -24,7 +24,9 @@ fn folder() -> std::path::PathBuf {
 
 #[test]
 fn what_a_cancelled_task_throws_while_it_cleans_up_is_told() {
-    let desk = desk("pipeline default(task) { try { sleep(60000) } finally { throw \"no space left\" } }");
+    let desk = desk(
+        "pipeline default(task) { try { task.status(\"at it\"); sleep(60000) } finally { throw \"no space left\" } }",
+    );
     front(async {
         let (id, _) = at_work(&desk, "go").await;
         let task = desk.cancel(&id).await.unwrap();
@@ -35,18 +37,16 @@ fn what_a_cancelled_task_throws_while_it_cleans_up_is_told() {
     });
 }
 
-/// A task that runs.
+/// A task that is in its `try`.
 async fn at_work(desk: &Desk, text: &str) -> (Arc<str>, Subscription) {
     at_work_on(desk, request(message(text))).await
 }
 
 async fn at_work_on(desk: &Desk, request: SendMessage) -> (Arc<str>, Subscription) {
     let (id, follows) = desk.send(request, ASKER).await.unwrap();
-    while desk.task(&id).await.unwrap().status.state == TaskState::Submitted {
-        tokio::task::yield_now().await;
+    while said(&desk.task(&id).await.unwrap()) != "at it" {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
-    // It is in its `try`.
-    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     (id, follows)
 }
 
@@ -61,7 +61,7 @@ fn what_the_next_process_runs_again_has_no_end_here() {
         tokio::task::yield_now().await;
         desk.stop().await;
         let stopping = Some(Refusal::Host(HostError::Stopping));
-        assert_eq!(told(follows).await, ["task submitted", "working", "left"]);
+        assert_eq!(told(follows).await, ["task submitted", "working", "working at it", "left"]);
         assert_eq!(waits.await.unwrap().err(), stopping);
         is(&desk.task(&id).await.unwrap(), TaskState::Working);
         let task = desk.task(&id).await.unwrap();
@@ -110,7 +110,7 @@ fn what_nobody_runs_again_has_failed_by_a_stop() {
             let (id, follows) = at_work(&desk, "go").await;
             desk.stop().await;
             let end = "failed the server has stopped; what it had made by then is kept{\"code\":\"SERVER_STOPPED\"} .";
-            assert_eq!(told(follows).await, ["task submitted", "working", end]);
+            assert_eq!(told(follows).await, ["task submitted", "working", "working at it", end]);
             is(&desk.settled(&id).await.unwrap(), TaskState::Failed);
         }
     });
