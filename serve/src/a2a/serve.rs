@@ -163,7 +163,8 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.set_send_buffer_size(UNREAD)?;
     #[cfg(target_os = "linux")]
-    socket2::SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT)?;
+    // Where the system knows no such option, clients that do not read cost more, and all are served.
+    let _ = socket2::SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT);
     socket.bind(address)?;
     socket.listen(WAITING)
 }

@@ -48,6 +48,8 @@ pub struct Ended {
     pub stop: Stop,
     /// What the pipeline returned, where that is a dict or list of the script's own; else nil. The same was shown as JSON.
     pub value: Data,
+    /// What the pipeline threw while it cleaned up after it was cancelled. It is the first of the diagnostics too.
+    pub uncleaned: Option<Diagnostic>,
     /// What should be known of it, for the log of whoever runs the host: tasks that failed unseen, a log that cannot be
     /// written.
     pub diagnostics: Vec<Diagnostic>,

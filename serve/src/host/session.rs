@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use runtime::data::Data;
 use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog};
 use runtime::workers::propagation;
-use stdlib::{End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
+use stdlib::{Came, End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
 use tokio::sync::oneshot;
 
 use super::mailbox::{Asked, Mailbox, Put};
@@ -169,7 +169,7 @@ impl Session {
             }
         };
         self.shown.settle();
-        let ended = self.kept(self.ended(came.end, came.diagnostics)).await;
+        let ended = self.kept(self.ended(came)).await;
         let late = self.mailbox.ended().map(|late| late.answer);
         match answer.or(late) {
             Some(answer) => tell(Some(answer), ended),
@@ -186,7 +186,7 @@ impl Session {
         self.hosted.pause_time();
         self.shown.show(Event::Question(question.text.clone()));
         let stop = Stop::Asked(question.text.clone());
-        let ended = self.kept(Ended { stop, value: Data::Nil, diagnostics: Vec::new() }).await;
+        let ended = self.kept(Ended { stop, value: Data::Nil, uncleaned: None, diagnostics: Vec::new() }).await;
         // It may have been cancelled meanwhile.
         let fate = self.mailbox.asked();
         match fate {
@@ -208,7 +208,9 @@ impl Session {
     }
 
     /// What is told of a prompt. What it returned is shown first.
-    fn ended(&self, end: End, diagnostics: Vec<stdlib::Diagnostic>) -> Ended {
+    fn ended(&self, came: Came) -> Ended {
+        let Came { end, uncleaned, mut diagnostics } = came;
+        diagnostics.splice(..0, uncleaned.clone());
         let (stop, value) = match end {
             End::Cancelled => (Stop::Cancelled, Data::Nil),
             End::Refused(reason) => (Stop::Refused(reason), Data::Nil),
@@ -229,7 +231,7 @@ impl Session {
                 (of_loop(status, &stop_reason), Data::Nil)
             }
         };
-        Ended { stop, value, diagnostics }
+        Ended { stop, value, uncleaned, diagnostics }
     }
 
     async fn end(self) {

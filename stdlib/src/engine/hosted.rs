@@ -122,7 +122,7 @@ impl Hosted {
     pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> Came {
         let Some(main) = self.main.get() else {
             let missing = Diagnostic::error(UNSERVABLE, "the script has not begun");
-            return Came { end: End::Failed(Box::new(missing)), diagnostics: Vec::new() };
+            return Came { end: End::Failed(Box::new(missing)), uncleaned: None, diagnostics: Vec::new() };
         };
         self.hosting.begin();
         let (task, context) = (Value::str(&request.text), self.context(&request));
@@ -130,15 +130,13 @@ impl Hosted {
         let refusal = self.hosting.end();
         let mut diagnostics: Vec<_> = self.engine.unseen().collect();
         diagnostics.extend(self.settle().await);
+        let uncleaned = if self.told.get() { came::of_cleaning_up(&outcome) } else { None };
         let end = match (self.told.get(), refusal) {
-            (true, _) => {
-                diagnostics.splice(..0, came::of_cleaning_up(&outcome));
-                End::Cancelled
-            }
+            (true, _) => End::Cancelled,
             (false, Some(reason)) => End::Refused(reason),
             (false, None) => came::of_pipeline(outcome, &self.hosting),
         };
-        Came { end, diagnostics }
+        Came { end, uncleaned, diagnostics }
     }
 
     /// Does a part of the run, by limits of its own.

@@ -247,7 +247,7 @@ impl Cell {
             match change {
                 Change::Status(update) => frames.push(Frame::Status(update)),
                 Change::Artifact(update) => frames.push(Frame::Artifact(update)),
-                Change::Created { .. } | Change::Said(_) | Change::Injected(_) => {}
+                Change::Created { .. } | Change::Said(_) | Change::Answered(_) | Change::Injected(_) => {}
             }
         }
         frames

@@ -30,6 +30,8 @@ pub enum Change {
     },
     /// Its history has one more message.
     Said(Arc<Message>),
+    /// The same, and what it says was the answer so far, which begins anew with the next piece.
+    Answered(Arc<Message>),
     /// It stands otherwise; `metadata` is what of the task's metadata has changed.
     Status(StatusUpdate),
     /// It has made something.
@@ -65,12 +67,15 @@ pub struct Restored {
 }
 
 impl Restored {
-    /// The task runs again: the answer begins anew, and what had come of it by then is said by the agent. What of that is new in
-    /// the history.
-    pub(in crate::a2a) fn begin_anew(&mut self) -> Option<Arc<Message>> {
+    /// The task runs again: the answer begins anew, and what had come of it by then is said by the agent, unless it was already.
+    /// What of that is new in the history.
+    pub(in crate::a2a) fn begin_anew(&mut self, is_said: bool) -> Option<Arc<Message>> {
         let task = Arc::make_mut(&mut self.task);
         let place = task.artifacts.iter().position(|artifact| &*artifact.artifact_id == ANSWER)?;
         let parts = task.artifacts.remove(place).parts.clone();
+        if is_said {
+            return None;
+        }
         let (task_id, context_id) = (Some(task.id.clone()), Some(task.context_id.clone()));
         let id = format!("msg_{}", uuid::Uuid::new_v4().simple());
         let said = Arc::new(Message { task_id, context_id, ..Message::new(Role::Agent, id, parts) });

@@ -176,8 +176,12 @@ impl Life {
 
     /// One more message of the history.
     fn push(&mut self, message: Arc<Message>) -> Vec<Out> {
-        push_bounded(&mut Arc::make_mut(&mut self.task).history, &mut self.said, message.clone());
+        self.remember(message.clone());
         vec![Out::Change(Change::Said(message))]
+    }
+
+    fn remember(&mut self, message: Arc<Message>) {
+        push_bounded(&mut Arc::make_mut(&mut self.task).history, &mut self.said, message);
     }
 
     /// How it stands, with this beside it.

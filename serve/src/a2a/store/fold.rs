@@ -106,6 +106,12 @@ impl Fold {
         }
     }
 
+    /// Whether all that has come of the answer is in the history too, and nothing of the next one has come. A process may end
+    /// between the two.
+    pub(super) fn answer_is_said(&self) -> bool {
+        self.made.is_said
+    }
+
     /// The whole; nothing where it was never created.
     pub(super) fn done(self) -> Option<Restored> {
         let brief = self.brief?;
@@ -177,6 +183,9 @@ impl Fold {
             "message" => {
                 let Frame::Message(message) = frame(payload)? else { return Err("`frame` is no message".to_owned()) };
                 push_bounded(&mut self.task.history, &mut self.said, message);
+                if payload.get("is_answer").as_bool() == Some(true) {
+                    self.made.answer_is_said();
+                }
             }
             "artifact" => {
                 let Frame::Artifact(update) = frame(payload)? else { return Err("`frame` is no artifact".to_owned()) };

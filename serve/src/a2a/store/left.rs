@@ -34,6 +34,7 @@ impl TaskStore {
         for id in self.orphans()? {
             let fold = self.fold(&id)?;
             let Some(mut brief) = fold.brief.clone() else { continue };
+            let is_said = fold.answer_is_said();
             let Some(mut restored) = fold.done() else { continue };
             let resumable = self.0.resumable.load(Ordering::Relaxed) && !restored.task.history.is_empty();
             let now = now_ms();
@@ -42,7 +43,7 @@ impl TaskStore {
                 self.fail(&mut brief, &restored, &Why::Late);
             } else if resumable {
                 let mut open = Open { brief, pieces: Pieces::default() };
-                let said = restored.begin_anew().map(Change::Said);
+                let said = restored.begin_anew(is_said).map(Change::Answered);
                 let said = said.map(|said| open.written(now, &said)).unwrap_or_default();
                 self.write(&id, now, said.into_iter().chain([open.brief.life("resumed")]));
                 self.open().insert(id, open);

@@ -102,6 +102,11 @@ impl Open {
                 written.push(created);
             }
             Change::Said(message) => written.push(self.content("message", &Frame::Message(message.clone()))),
+            Change::Answered(message) => {
+                let mut said = self.content("message", &Frame::Message(message.clone()));
+                said.payload.set("is_answer", true.into());
+                written.push(said);
+            }
             Change::Status(update) => written.push(self.brief.status(update)),
             Change::Artifact(update) => {
                 let due = self.pieces.take(at_ms, update);

@@ -17,7 +17,9 @@ use std::sync::Arc;
 pub struct Came {
     /// How it ended.
     pub end: End,
-    /// What should be known of it: tasks that failed unseen, a log that cannot be written.
+    /// What the pipeline threw while it cleaned up after it was told to stop.
+    pub uncleaned: Option<Diagnostic>,
+    /// What should be known of it beside that: tasks that failed unseen, a log that cannot be written.
     pub diagnostics: Vec<Diagnostic>,
 }
 

@@ -94,8 +94,9 @@ impl Life {
             return Vec::new();
         }
         self.made = self.made.saturating_sub(said.weight);
-        let message = self.of_task(Message::new(Role::Agent, before, said.parts()));
-        self.push(Arc::new(message))
+        let message = Arc::new(self.of_task(Message::new(Role::Agent, before, said.parts())));
+        self.remember(message.clone());
+        vec![Out::Change(Change::Answered(message))]
     }
 
     fn answered(&mut self, parts: Vec<Part>, append: bool, last_chunk: bool) -> Out {

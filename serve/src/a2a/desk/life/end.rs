@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::model::Usage;
+use stdlib::Diagnostic;
 use stdlib::a2a::{Message, TaskState};
-use stdlib::{Diagnostic, Severity};
 
 use super::super::say;
 use super::{Halt, Life, Out};
@@ -51,7 +51,6 @@ impl Life {
         let mut metadata = Data::Nil;
         let (state, message) = match how {
             How::Ended(ended) => {
-                let failed = ended.diagnostics.iter().find(|told| told.severity == Severity::Error).cloned();
                 let told = ended.diagnostics.iter().map(|told| {
                     Data::dict([
                         ("code", Data::from(told.code)),
@@ -63,7 +62,7 @@ impl Life {
                 if !told.is_empty() {
                     metadata.set("harn.diagnostics", told.into());
                 }
-                match (self.of_stop(ended.stop, &mut metadata, agent_id, now), failed) {
+                match (self.of_stop(ended.stop, &mut metadata, agent_id, now), ended.uncleaned) {
                     ((state @ TaskState::Canceled, None), Some(failed)) => (state, Some(uncleaned(&failed))),
                     (ended, _) => ended,
                 }

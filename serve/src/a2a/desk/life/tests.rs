@@ -31,7 +31,7 @@ fn says(id: &str, text: &str) -> Message {
 }
 
 fn ended(stop: Stop) -> How {
-    How::Ended(Box::new(Ended { stop, value: Data::Nil, diagnostics: Vec::new() }))
+    How::Ended(Box::new(Ended { stop, value: Data::Nil, uncleaned: None, diagnostics: Vec::new() }))
 }
 
 fn question() -> Asking {
@@ -98,6 +98,25 @@ fn all() -> Vec<Happening> {
         ("halted", |life| life.end(How::Halted, "a", 2)),
         ("lost", |life| life.end(How::Lost, "a", 2)),
     ]
+}
+
+#[test]
+fn a_cancelled_task_blames_its_clean_up_for_nothing_else() {
+    let told = |text: &str| stdlib::Diagnostic::error("HARN-LOG-006", text);
+    for (uncleaned, says) in
+        [(None, None), (Some("no"), Some("The task was cancelled; while it cleaned up: no".to_owned()))]
+    {
+        let mut life = working();
+        life.halt(Halt::Cancelled);
+        let uncleaned = uncleaned.map(told);
+        let mut diagnostics: Vec<_> = uncleaned.clone().into_iter().collect();
+        diagnostics.push(told("the disk is full"));
+        let stop = Stop::Cancelled;
+        life.end(How::Ended(Box::new(Ended { stop, value: Data::Nil, uncleaned, diagnostics })), "a", 1);
+        let status = &life.task().status;
+        assert_eq!(status.state, TaskState::Canceled);
+        assert_eq!(status.message.as_ref().map(|message| message.text()), says);
+    }
 }
 
 #[test]
@@ -229,7 +248,7 @@ fn an_answer_streams_and_is_whole_at_the_end() {
             let Content::Text(text) = &update.artifact.parts[0].content else { panic!() };
             Some(format!("{text} {} {}", update.append, update.last_chunk))
         }
-        Out::Change(Change::Said(message)) => Some(format!("said {}", message.text())),
+        Out::Change(Change::Said(message) | Change::Answered(message)) => Some(format!("said {}", message.text())),
         _ => None,
     };
     let lines: Vec<_> = told.iter().filter_map(line).collect();

@@ -14,12 +14,17 @@ pub(super) struct Made {
     artifacts: Vec<Arc<Artifact>>,
     /// What stands behind the last text of the answer. An answer comes in very many pieces, and each would copy all before it.
     tail: String,
+    /// The answer is in the history too, as a whole.
+    pub(super) is_said: bool,
 }
 
 impl Made {
     /// Takes the next of an artifact.
     pub(super) fn take(&mut self, update: ArtifactUpdate) {
         let ArtifactUpdate { artifact, append, .. } = update;
+        if *artifact.artifact_id == *ANSWER {
+            self.is_said = false;
+        }
         let at = self.artifacts.iter().position(|known| known.artifact_id == artifact.artifact_id);
         match at {
             Some(at) if append => self.append(at, &artifact),
@@ -33,10 +38,16 @@ impl Made {
         }
     }
 
+    /// What has come of the answer is in the history, and it is about to begin anew.
+    pub(super) fn answer_is_said(&mut self) {
+        self.is_said = true;
+    }
+
     /// The answer begins anew.
     pub(super) fn forget_answer(&mut self) {
         self.artifacts.retain(|known| *known.artifact_id != *ANSWER);
         self.tail.clear();
+        self.is_said = false;
     }
 
     /// All of it.

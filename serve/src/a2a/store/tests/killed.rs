@@ -102,6 +102,41 @@ fn what_runs_again_answers_anew_and_what_it_had_said_is_in_its_history() {
 }
 
 #[test]
+fn killed_behind_whichever_record_what_was_answered_is_said_once() {
+    let folder = Folder::new();
+    let mut worker = Worker::new(folder.store());
+    let task = worker.begin(TASK, "c", Begun::default());
+    worker.artifact(&task, ANSWER, vec![Part::text("one")], false, false);
+    // Another message of the agent is the answer from now on.
+    let one = Message::new(Role::Agent, "a1", vec![Part::text("one")]);
+    worker.note(&task, &Change::Answered(one.into()));
+    worker.artifact(&task, ANSWER, vec![Part::text("two")], false, false);
+    worker.status(&mut task.clone(), TaskState::Working, None, Data::Nil);
+    drop(worker);
+    folder.store().left(true).unwrap();
+    let records = records(&folder.store());
+    let words: Vec<_> = records.iter().filter_map(|record| record.kind.rsplit('.').next()).collect();
+    assert_eq!(words, ["begun", "created", "artifact", "message", "artifact", "status", "message", "resumed"]);
+    let mut seen = Vec::new();
+    for n in 2..=records.len() {
+        let folder = Folder::new();
+        cut(&folder, &records[..n]);
+        for again in 0..2 {
+            let [restored] = folder.store().left(true).unwrap().try_into().unwrap();
+            let said: Vec<_> = restored.task.history.iter().skip(1).map(|message| message.text()).collect();
+            assert!(restored.task.artifacts.is_empty(), "killed behind {n} records");
+            if again == 0 {
+                seen.push(said);
+            } else {
+                assert_eq!(seen.last(), Some(&said), "killed behind {n} records");
+            }
+        }
+    }
+    let (one, both) = (vec!["one".to_owned()], vec!["one".to_owned(), "two".to_owned()]);
+    assert_eq!(seen, [vec![], one.clone(), one, both.clone(), both.clone(), both.clone(), both]);
+}
+
+#[test]
 fn what_must_have_been_over_by_now_has_failed_by_that() {
     let folder = Folder::new();
     let begun = Begun { deadline_ms: Some(5), ..Begun::default() };
