@@ -72,6 +72,7 @@ test("The comments of a quiet stream are passed over: the client is told the sam
   place.quiet = true;
   const one = await caller(place);
   const events = await all(one.stream("loop Hello."));
+  assert(place.comments > 0, "no comment was put in");
   assert.equal(events[0].payload.$case, "task");
   assert.equal(events.at(-1).payload.value.status.state, S.TASK_STATE_COMPLETED);
   const last = of(events, "artifactUpdate").at(-1);

@@ -65,6 +65,8 @@ class Place {
     this.pending = [];
     // Whether streams have a comment behind each event, as if it had been quiet there.
     this.quiet = false;
+    // How many have come by that.
+    this.comments = 0;
   }
 
   async arrived(gate) {
@@ -88,24 +90,28 @@ class Place {
     }
     const [theirs, ours] = response.body.tee();
     this.pending.push(read(ours).then(keep));
-    const quiet = this.quiet && response.headers.get("content-type") === "text/event-stream";
-    return new Response(quiet ? commented(theirs) : theirs, { status: response.status, statusText: response.statusText, headers: response.headers });
+    const mediaType = response.headers.get("content-type")?.split(";")[0].trim().toLowerCase();
+    const quiet = this.quiet && mediaType === "text/event-stream";
+    return new Response(quiet ? this.commented(theirs) : theirs, { status: response.status, statusText: response.statusText, headers: response.headers });
   };
+
+  /** A stream with the comment of a quiet one behind each event. */
+  commented(stream) {
+    const put = (text, to) => {
+      this.comments += text.split("\n\n").length - 1;
+      to.enqueue(text.replaceAll("\n\n", "\n\n: still at work\n\n"));
+    };
+    return stream
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new TransformStream({ transform: put }))
+      .pipeThrough(new TextEncoderStream());
+  }
 
   async settle() {
     // A stream that was left open has no end.
     await Promise.race([Promise.all(this.pending), sleep(1000)]);
     appendFileSync(this.log, this.exchanges.map((exchange) => JSON.stringify(exchange) + "\n").join(""));
   }
-}
-
-/** A stream with the comment of a quiet one behind each event. */
-function commented(stream) {
-  const put = (text, to) => to.enqueue(text.replaceAll("\n\n", "\n\n: still at work\n\n"));
-  return stream
-    .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new TransformStream({ transform: put }))
-    .pipeThrough(new TextEncoderStream());
 }
 
 async function read(stream) {

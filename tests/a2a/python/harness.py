@@ -86,15 +86,15 @@ async def served(script, *args):
 
 
 class Tee(httpx.AsyncByteStream):
-    """A body that is kept while it is read; where it is a stream that seems quiet, with comments between its events."""
+    """A body that is kept while it is read, and that something may be put into."""
 
-    def __init__(self, stream, keep, quiet):
-        self.stream, self.keep, self.quiet, self.bytes = stream, keep, quiet, b""
+    def __init__(self, stream, keep, put):
+        self.stream, self.keep, self.put, self.bytes = stream, keep, put, b""
 
     async def __aiter__(self):
         async for chunk in self.stream:
             self.bytes += chunk
-            yield chunk.replace(b"\n\n", b"\n\n" + COMMENT) if self.quiet else chunk
+            yield self.put(chunk)
 
     async def aclose(self):
         await self.stream.aclose()
@@ -126,8 +126,9 @@ class Recorder(httpx.AsyncBaseTransport):
                 },
             })
 
-        quiet = self.place.quiet and response.headers.get("content-type") == "text/event-stream"
-        return httpx.Response(response.status_code, headers=response.headers, stream=Tee(response.stream, keep, quiet))
+        media_type = response.headers.get("content-type", "").split(";")[0].strip().lower()
+        put = self.place.comment if self.place.quiet and media_type == "text/event-stream" else lambda chunk: chunk
+        return httpx.Response(response.status_code, headers=response.headers, stream=Tee(response.stream, keep, put))
 
     async def aclose(self):
         await self.inner.aclose()
@@ -142,12 +143,19 @@ class Place:
         self.exchanges = []
         # Whether streams have a comment behind each event, as if it had been quiet there.
         self.quiet = False
+        # How many have come by that.
+        self.comments = 0
         self.stack = contextlib.AsyncExitStack()
 
     def sub(self, name):
         place = Place(f"{self.path.name}/{name}")
         place.exchanges = self.exchanges
         return place
+
+    def comment(self, chunk):
+        """A piece of a stream, with a comment behind each event."""
+        self.comments += chunk.count(b"\n\n")
+        return chunk.replace(b"\n\n", b"\n\n" + COMMENT)
 
     async def http(self, **more):
         """A client whose exchanges are kept."""

@@ -131,6 +131,7 @@ async def stream_with_comments(place):
     place.quiet = True
     one = await caller(place)
     events = await all_of(one.stream("loop Hello."))
+    assert place.comments > 0, "no comment was put in"
     task, _ = events[-1]
     assert events[-1][1].final is True and task.status.state == STATE.completed, events
     assert text(task) == "I say: loop Hello.", task

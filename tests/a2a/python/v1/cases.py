@@ -190,6 +190,7 @@ async def stream_with_comments(place):
     place.quiet = True
     one = await caller(place)
     events = await all_of(one.stream("loop Hello."))
+    assert place.comments > 0, "no comment was put in"
     assert events[0].HasField("task") and events[-1].status_update.status.state == STATE.TASK_STATE_COMPLETED, events
     last = [event.artifact_update for event in events if event.HasField("artifact_update")][-1]
     assert last.last_chunk and last.artifact.parts[0].text == "I say: loop Hello.", last
