@@ -275,23 +275,28 @@ impl Injecting {
         if state.is_terminal() {
             return Ok(said("suppressed", &format!("the task is {state}")));
         }
-        match self.message {
-            Some((parts, metadata)) if state.is_interrupted() => {
-                let sending = Sending::answer(task.id, parts, reminder::attach(metadata, vec![self.wire]));
-                sending.send(world, peer).await?;
-                Ok(Data::dict([("via", Data::from("metadata")), ("sent", true.into()), ("reminder_id", id)]))
-            }
-            // It goes with what is said to the task next.
-            _ => match world.peers.outbox.put(peer.card.endpoint.as_str(), &self.task_id, self.wire) {
-                Some(replaced) => Ok(Data::dict([
-                    ("via", Data::from("metadata")),
-                    ("sent", false.into()),
-                    ("reminder_id", id),
-                    ("deduped_count", replaced.into()),
-                ])),
-                None => Ok(said("suppressed", "as many reminders wait for a message as may")),
-            },
+        let answer = self.message.filter(|_| state.is_interrupted());
+        let is_sent = answer.is_some();
+        // It goes with what is said to the task next, and waits on where that does not arrive.
+        let kept = world.peers.outbox.put(peer.card.endpoint.as_str(), &self.task_id, self.wire.clone());
+        if kept.is_none() && !is_sent {
+            return Ok(said("suppressed", "as many reminders wait for a message as may"));
         }
+        if let Some((parts, metadata)) = answer {
+            // Where there is no room to wait it goes with this message or not at all.
+            let own = if kept.is_none() { vec![self.wire] } else { Vec::new() };
+            let metadata = reminder::attach(metadata, own);
+            let sent = Sending::answer(task.id, parts, metadata).send(world, peer).await;
+            // Whoever tries again says by it that it is the same one, if it waits.
+            let waits = kept.map_or(Data::Nil, |_| id.clone());
+            sent.map_err(|error| error.fact("reminder_id", waits))?;
+        }
+        Ok(Data::dict([
+            ("via", Data::from("metadata")),
+            ("sent", is_sent.into()),
+            ("reminder_id", id),
+            ("deduped_count", kept.unwrap_or_default().into()),
+        ]))
     }
 }
 

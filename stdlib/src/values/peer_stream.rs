@@ -39,7 +39,7 @@ impl PeerStream {
             let mut taken = Taken { shared, source };
             let Some(stream) = &mut taken.source else { return Err(taken_already()) };
             let event = by(deadline, &clock, stream.next()).await;
-            let event = read(event.unwrap_or_else(|deadline| Err(stream.late(|who| deadline.error(who)))))?;
+            let event = read(event.unwrap_or_else(|deadline| stream.late(|who| deadline.error(who))))?;
             Ok(event.map_or(Value::Nil, |event| Value::pair(event, Value::Bool(true))))
         })
     }
@@ -76,6 +76,10 @@ impl HostObject for PeerStream {
     fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
         let mut shared = self.source.borrow_mut();
         let Some(stream) = &mut *shared else { return Some(Next::Ready(Err(taken_already()))) };
+        // Also where more has come: an agent that never falls silent is not listened to for ever.
+        if let Some(deadline) = self.deadline.filter(|deadline| deadline.is_over(&self.clock)) {
+            return Some(Next::Ready(read(stream.late(|who| deadline.error(who)))));
+        }
         // A look at what has come, so that `try_next` gets it. Sockets can be looked at only where a runtime is.
         if tokio::runtime::Handle::try_current().is_ok() {
             let looked = pin!(stream.next()).poll(&mut Context::from_waker(Waker::noop()));

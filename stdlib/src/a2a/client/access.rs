@@ -118,14 +118,21 @@ pub(super) fn origin(url: &Url) -> String {
     format!("{}://{}{port}", url.scheme(), url.host_str().unwrap_or_default())
 }
 
-/// Whether two URLs lead to the same server. The names of this machine are one name.
+/// Whether two URLs lead to the same server. `localhost` and the addresses behind it are one name; what else is on this machine, by
+/// [`reach`], may be another's server.
 fn same_origin(one: &Url, other: &Url) -> bool {
     let alike = one.scheme() == other.scheme() && one.port_or_known_default() == other.port_or_known_default();
     alike && (one.host_str() == other.host_str() || (is_loopback(one) && is_loopback(other)))
 }
 
 fn is_loopback(url: &Url) -> bool {
-    reach(url) == Reach::Machine
+    let host = host(url);
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// The host without the brackets of an address of version 6.
+fn host(url: &Url) -> &str {
+    url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
 }
 
 /// Who can reach a server, the fewest last.
@@ -140,8 +147,7 @@ enum Reach {
 }
 
 fn reach(url: &Url) -> Reach {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    let host = host.trim_end_matches('.');
+    let host = host(url).trim_end_matches('.');
     if host == "localhost" || host.ends_with(".localhost") {
         return Reach::Machine;
     }
@@ -235,6 +241,14 @@ mod tests {
         assert!(access.allow(&Url::parse("http://localhost:8080/rpc").unwrap()).is_ok());
         assert!(access.allow(&Url::parse("http://[::1]:8080/rpc").unwrap()).is_ok());
         assert!(access.allow(&Url::parse("http://localhost:8081/rpc").unwrap()).is_err());
+        let open = Access { token: None, ..access.clone() };
+        for other in
+            ["http://a.localhost:8080/", "http://localhost.:8080/", "http://0.0.0.0:8080/", "http://[::]:8080/"]
+        {
+            let other = Url::parse(other).unwrap();
+            assert!(access.allow(&other).is_err(), "whoever answers at {other} may be another, and gets no token");
+            assert!(open.allow(&other).is_ok(), "{other} is no further inside");
+        }
     }
 
     #[test]

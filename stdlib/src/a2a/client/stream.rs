@@ -84,7 +84,10 @@ impl Stream {
     }
 
     async fn step(&mut self) -> Result<Option<Event>, PeerError> {
-        let waits = self.until_over && self.state.is_some_and(TaskState::is_interrupted);
+        if self.has_ended() {
+            return Ok(None);
+        }
+        let waits = self.waits_for_caller();
         let events = match &mut self.source {
             Source::Over => return Ok(None),
             Source::Document(result) => {
@@ -95,9 +98,6 @@ impl Stream {
             }
             Source::Events(events) => events,
         };
-        if self.answered || self.state.is_some_and(TaskState::is_terminal) {
-            return Ok(None);
-        }
         let said = match waits {
             // Whoever reads is the one that is waited for.
             true => match timeout(LINGER, events.next()).await {
@@ -163,10 +163,27 @@ impl Stream {
         Ok(Event::Frame(frame))
     }
 
-    /// Nobody waits for it any longer: what that is raised as.
-    pub(crate) fn late(&mut self, why: impl FnOnce(&str) -> PeerError) -> PeerError {
+    /// Whether nothing more is to come, whatever the connection does.
+    fn has_ended(&self) -> bool {
+        let is_over = matches!(self.source, Source::Over);
+        is_over || self.answered || self.state.is_some_and(TaskState::is_terminal)
+    }
+
+    /// Whether its end is where the task waits for its caller.
+    fn waits_for_caller(&self) -> bool {
+        self.until_over && self.state.is_some_and(TaskState::is_interrupted)
+    }
+
+    /// Nobody waits for it any longer. Nothing comes after that.
+    ///
+    /// # Errors
+    /// What that is raised as, where there was something to wait for.
+    pub(crate) fn late(&mut self, why: impl FnOnce(&str) -> PeerError) -> Result<Option<Event>, PeerError> {
+        let was_over = self.has_ended() || self.waits_for_caller();
         self.source = Source::Over;
-        self.how_far(why(&self.peer.shown()))
+        // Whoever holds on to the stream holds no reminders with it.
+        self.carried = None;
+        if was_over { Ok(None) } else { Err(self.how_far(why(&self.peer.shown()))) }
     }
 
     /// What ended the stream, with how far it came.

@@ -14,16 +14,18 @@ use std::future::pending;
 /// end.
 const GRACE_MS: u64 = 5_000;
 
-/// By when something must be done.
+/// By when something must be done. Both moments are in milliseconds since 1970.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
-    /// In milliseconds since 1970.
+    /// What the agent is told.
     at_ms: u64,
+    /// How long it is waited for, fixed when the call begins: nothing that it says meanwhile buys it more.
+    until_ms: u64,
 }
 
 impl Deadline {
-    /// Reads the option.
-    pub(super) fn read(reader: &Reader<'_>) -> Result<Option<Deadline>, Box<Raise>> {
+    /// Reads the option of a call that begins now. A deadline that has passed already leaves the agent its grace to say so.
+    pub(super) fn read(reader: &Reader<'_>, clock: &RunClock) -> Result<Option<Deadline>, Box<Raise>> {
         let given = reader.value("deadline");
         let at_ms = match &given {
             Value::Nil => return Ok(None),
@@ -42,7 +44,13 @@ impl Deadline {
                 "give milliseconds since 1970, such as `now_ms() + 60000`, or RFC 3339: \"2030-01-01T12:00:00Z\"",
             ));
         };
-        Ok(Some(Deadline { at_ms }))
+        let until_ms = at_ms.max(clock.now_ms()).saturating_add(GRACE_MS);
+        Ok(Some(Deadline { at_ms, until_ms }))
+    }
+
+    /// Whether nobody is waited for any longer.
+    pub(crate) fn is_over(self, clock: &RunClock) -> bool {
+        clock.now_ms() >= self.until_ms
     }
 
     /// What is raised when nobody is waited for any longer.
@@ -54,7 +62,7 @@ impl Deadline {
     }
 }
 
-/// Does some work, unless a deadline passes before it is done. One that has passed already leaves the agent its grace to say so.
+/// Does some work, unless a deadline and its grace pass before it is done.
 pub(crate) async fn by<T>(
     deadline: Option<Deadline>,
     clock: &RunClock,
@@ -63,8 +71,7 @@ pub(crate) async fn by<T>(
     let over = async {
         match deadline {
             Some(deadline) => {
-                let from = deadline.at_ms.max(clock.now_ms());
-                clock.alarm(from.saturating_add(GRACE_MS)).await;
+                clock.alarm(deadline.until_ms).await;
                 deadline
             }
             None => pending().await,

@@ -36,7 +36,7 @@ pub(super) fn sending(cx: &Cx<'_>, args: &[Value], reader: &Reader<'_>) -> Resul
     message.extensions = reader.texts("extensions")?;
     let world = here::world(cx)?;
     let mut more = merged(metadata, &own_metadata(reader)?);
-    let deadline = Deadline::read(reader)?;
+    let deadline = Deadline::read(reader, &world.clock)?;
     if deadline.is_some() {
         more = merged(more, &Data::dict([("deadline", reader.data("deadline")?)]));
     }

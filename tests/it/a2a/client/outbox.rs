@@ -4,7 +4,6 @@ use super::{Reply, agent, error, printed, result, task};
 use crate::a2a::client::peer::Peer;
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::Duration;
 
 /// A peer without reminders that answers its first message in this way, and the others as one does. Its task waits for an answer
 /// once a message has come.
@@ -57,14 +56,11 @@ for text in ["Again.", "More."] {{ println(a2a.send(url, text, {{task_id: "t-1"}
 }
 
 #[test]
-fn a_message_that_was_answered_too_late_gives_its_reminders_back_as_they_were() {
-    let peer = first("{}", || {
-        std::thread::sleep(Duration::from_millis(400));
-        result(&format!(r#"{{"task": {}}}"#, task("COMPLETED", "")))
-    });
+fn a_message_that_is_not_answered_in_time_gives_its_reminders_back_as_they_were() {
+    let peer = first("{}", Reply::silence);
     let script = format!(
         r#"{PUT}
-try {{ a2a.send(url, "One.", {{task_id: "t-1", timeout_ms: 200}}) }} catch (e) {{ println(e.category) }}
+try {{ a2a.send(url, "One.", {{task_id: "t-1", timeout_ms: 2000}}) }} catch (e) {{ println(e.category) }}
 for text in ["Again.", "More."] {{ println(a2a.send(url, text, {{task_id: "t-1"}}).state) }}
 "#
     );
@@ -84,6 +80,60 @@ for text in ["Again.", "More."] {{ for e in a2a.stream(url, text, {{task_id: "t-
     );
     assert_eq!(printed("outbox-stream", &script, &peer), "answer\ncompleted\ncompleted\n");
     assert_same_and_once(&carried(&peer));
+}
+
+#[test]
+fn a_stream_that_says_nothing_by_its_deadline_gives_its_reminders_back() {
+    let peer = first(r#"{"streaming": true}"#, || Reply::events(&[]).held());
+    let script = format!(
+        r#"mock_time(1735689600000)
+{PUT}
+let late = a2a.stream(url, "One.", {{task_id: "t-1", deadline: now_ms() + 1000}})
+sleep(6000)
+try {{ late.next() }} catch (e) {{ println(e.category) }}
+for text in ["Again.", "More."] {{ println(a2a.send(url, text, {{task_id: "t-1"}}).state) }}
+for e in late {{ println("more") }}
+"#
+    );
+    assert_eq!(printed("outbox-deadline", &script, &peer), "deadline\ncompleted\ncompleted\n");
+    assert_same_and_once(&carried(&peer));
+}
+
+#[test]
+fn an_answer_that_is_refused_gives_the_reminder_that_it_was_sent_for_back() {
+    for (name, again) in [
+        ("send", r#"println(a2a.send(url, "Again.", {task_id: "t-1"}).state)"#),
+        (
+            "inject",
+            r#"println(a2a.inject_reminder(url, "t-1", {body: "Rebase."}, {...options, id: id}).reminder_id == id)"#,
+        ),
+    ] {
+        let messages = AtomicUsize::new(0);
+        let peer = agent("{}", move |asked| match asked.method() {
+            "GetTask" => result(&task("INPUT_REQUIRED", "")),
+            _ if messages.fetch_add(1, SeqCst) == 0 => error(r#"{"code": -32004, "message": "busy"}"#),
+            _ => result(&format!(r#"{{"task": {}}}"#, task("COMPLETED", ""))),
+        });
+        let script = format!(
+            r#"
+let url = args()[0]
+let options = {{fallback: "metadata", message: "One."}}
+var id = nil
+try {{ a2a.inject_reminder(url, "t-1", {{body: "Rebase."}}, options) }} catch (e) {{
+  println(e.rpc_code)
+  id = e.reminder_id
+}}
+{again}
+println(a2a.send(url, "More.", {{task_id: "t-1"}}).state)
+"#
+        );
+        let outcome = printed(&format!("outbox-answer-{name}"), &script, &peer);
+        assert!(outcome.starts_with("-32004\n") && outcome.ends_with("completed\n"), "{name}: {outcome}");
+        assert!(!outcome.contains("false"), "{name}: it says which one waits: {outcome}");
+        let [lost, again, after] = &carried(&peer)[..] else { panic!("{name}") };
+        assert_eq!(lost["body"], "Rebase.", "{name}");
+        assert_eq!((lost, after), (again, &Value::Null), "{name}: the same reminder, and once");
+    }
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn a_reminder_goes_with_an_answer_to_a_task_that_waits() {
     let script = r#"
 println(a2a.inject_reminder(args()[0], "t-1", {body: "Rebase."}, {fallback: "metadata", message: "Yes.", id: "r-1"}))
 "#;
-    assert_eq!(printed("answered", script, &peer), "{reminder_id: r-1, sent: true, via: metadata}\n");
+    assert_eq!(printed("answered", script, &peer), "{deduped_count: 0, reminder_id: r-1, sent: true, via: metadata}\n");
     let message = &peer.calls()[1].body["params"]["message"];
     assert_eq!((&message["taskId"], &message["parts"]), (&json!("t-1"), &json!([{"text": "Yes."}])));
     assert_eq!(message["metadata"], json!({"harn.reminder": {"body": "Rebase.", "id": "r-1"}}));
