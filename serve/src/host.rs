@@ -13,7 +13,8 @@
 //!   it refuses.
 //! - [`Peer`]: whom sessions are served to; a wire implements it. [`Event`]: what a session shows while it works.
 //! - [`Mode`]: how freely a session's tools run. `policy`: which calls need a permission; `permission`: asking the peer for one.
-//! - `worker`: a thread and its sessions. `offer`: a session that waits for one. `session`: one of them, from its opening to its end. `show`: what it shows.
+//! - `worker`: a thread and its sessions. `offer`: a session that waits for one. `session`: one of them, from its opening to its
+//!   end. `show`: what it shows.
 //! - `kept`: sessions that survive the process.
 
 mod directory;
