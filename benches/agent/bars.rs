@@ -14,8 +14,7 @@ pub(crate) fn judge(lines: &[Line]) -> bool {
     for line in lines.iter().filter(|line| line.way.is_harn()) {
         let title = line.way.title();
         all &= say(line.us <= TURN_US, &format!("{title}: {:.1} µs a turn, at most {TURN_US}", line.us));
-        if let [Some(early), Some(late), ..] = line.at_us[..] {
-            let times = late / early;
+        if let Some(times) = line.times {
             let said = format!("{title}: turn {} is {times:.2} x turn {}, at most {TIMES}", POINTS[1], POINTS[0]);
             all &= say(times <= TIMES, &said);
         }

@@ -13,6 +13,8 @@ pub(crate) const LONG: usize = 10_000;
 pub(crate) const POINTS: [usize; 3] = [10, TURNS, LONG];
 /// More runs of a peer would take long and say little.
 const PEER_RUNS: usize = 3;
+/// Runs of harn for each that is asked for: they are short, and a turn's share of a run is shorter still.
+const RUNS: usize = 3;
 
 /// What one way came to.
 pub(crate) struct Line {
@@ -22,6 +24,9 @@ pub(crate) struct Line {
     pub(crate) us: f64,
     /// Microseconds of the turns around each of [`POINTS`].
     pub(crate) at_us: Vec<Option<f64>>,
+    /// What turn 1,000 costs, as a multiple of turn 10: of both in one run, in the middle of the runs. The machine's speed moves
+    /// more from run to run than a turn does within one.
+    pub(crate) times: Option<f64>,
     /// Instructions of a turn around each of [`POINTS`].
     pub(crate) instructions: Vec<Option<u64>>,
     /// The most resident memory, in KiB, and how much of it came with the loop.
@@ -34,6 +39,7 @@ pub(crate) struct Line {
 struct Samples {
     us: Vec<f64>,
     at_us: [Vec<f64>; POINTS.len()],
+    times: Vec<f64>,
     peak_kib: Vec<f64>,
     grown_kib: Vec<f64>,
 }
@@ -47,9 +53,10 @@ pub(crate) fn run(options: &Options) -> bool {
     }
     ways.retain(|way| options.wants_row(way.title()));
     let mut samples: Vec<Samples> = ways.iter().map(|_| Samples::default()).collect();
-    for run in 0..options.runs {
+    let runs = options.runs * RUNS;
+    for run in 0..runs {
         for (way, samples) in ways.iter().zip(&mut samples) {
-            if (way.is_harn() || run < PEER_RUNS)
+            if (way.is_harn() || run < PEER_RUNS.min(options.runs))
                 && let Err(why) = samples.take(way)
             {
                 eprintln!("{why}");
@@ -58,7 +65,7 @@ pub(crate) fn run(options: &Options) -> bool {
         }
     }
     let lines: Vec<Line> = ways.into_iter().zip(samples).map(|(way, samples)| samples.line(way, options)).collect();
-    table::print(&lines, options.runs, PEER_RUNS.min(options.runs));
+    table::print(&lines, runs, PEER_RUNS.min(options.runs));
     bars::judge(&lines)
 }
 
@@ -68,9 +75,15 @@ impl Samples {
         self.us.push(marks.mean_us());
         self.peak_kib.push(marks.peak_kib as f64);
         self.grown_kib.push(marks.peak_kib.saturating_sub(marks.before_kib) as f64);
-        // Both from one run, so that they are compared in the same moment of the machine.
-        for (point, at) in POINTS.iter().zip(&mut self.at_us).filter(|(point, _)| **point <= TURNS) {
-            at.extend(marks.around_us(*point));
+        let points: Vec<Vec<f64>> = POINTS.map(|point| marks.around_us(point).collect()).into();
+        if let [early, late, ..] = points.as_slice()
+            && !early.is_empty()
+            && !late.is_empty()
+        {
+            self.times.push(median(late.clone()) / median(early.clone()));
+        }
+        for (point, at) in points.into_iter().zip(&mut self.at_us) {
+            at.extend(point);
         }
         if way.is_harn() {
             self.at_us[POINTS.len() - 1].extend(way.run(LONG)?.around_us(LONG));
@@ -85,6 +98,7 @@ impl Samples {
             way,
             us: median(self.us),
             at_us,
+            times: (!self.times.is_empty()).then(|| median(self.times)),
             instructions,
             peak_kib: median(self.peak_kib),
             grown_kib: median(self.grown_kib),
