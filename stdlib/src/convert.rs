@@ -102,14 +102,13 @@ fn entries<'v>(
     depth: usize,
     lossy: bool,
 ) -> Result<Data, Box<Flaw>> {
-    /// So few are put in one by one; more are laid out at once.
-    const FEW: usize = 16;
     let count = items.len();
     let mut items = items.map(|(k, v)| -> Result<_, Box<Flaw>> {
         let v = convert(v, depth + 1, lossy).map_err(|flaw| flaw.within(|| format!(".{k}")))?;
         Ok((keys::of_data(k), v))
     });
-    if count > FEW {
+    // Few are put in one by one; more are laid out at once.
+    if count > Entries::FEW {
         let all = items.collect::<Result<Vec<_>, _>>()?;
         return Ok(Data::from(all.into_iter().collect::<Entries>()));
     }

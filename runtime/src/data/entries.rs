@@ -1,5 +1,5 @@
-//! [`Entries`]: the entries of a dict. Most dicts have a handful, so up to [`FEW`] lie side by side in one block of just their
-//! size; more are a tree, so that a large one costs no more than it must.
+//! [`Entries`]: the entries of a dict. Most dicts have a handful, so up to [`Entries::FEW`] lie side by side in one block; more are a
+//! tree, so that a large one costs no more than it must.
 
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
@@ -8,9 +8,6 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::Data;
-
-/// So many entries are looked through one after the other.
-const FEW: usize = 16;
 
 /// An entry.
 type Entry = (Arc<str>, Data);
@@ -29,6 +26,9 @@ enum Form {
 }
 
 impl Entries {
+    /// So many entries are looked through one after the other.
+    pub const FEW: usize = 16;
+
     /// No entries.
     #[must_use]
     pub const fn new() -> Entries {
@@ -38,7 +38,7 @@ impl Entries {
     /// No entries, but room for so many.
     #[must_use]
     pub fn with_capacity(count: usize) -> Entries {
-        Entries(Form::Few(Vec::with_capacity(count.min(FEW))))
+        Entries(Form::Few(Vec::with_capacity(count.min(Self::FEW))))
     }
 
     /// How many there are.
@@ -99,7 +99,7 @@ impl Entries {
         let place = if is_last { Err(all.len()) } else { all.binary_search_by(|(known, _)| known.cmp(&key)) };
         match place {
             Ok(known) => return all.get_mut(known).map(|(_, known)| std::mem::replace(known, value)),
-            Err(place) if all.len() < FEW => all.insert(place, (key, value)),
+            Err(place) if all.len() < Self::FEW => all.insert(place, (key, value)),
             Err(_) => {
                 let mut many: BTreeMap<_, _> = std::mem::take(all).into_iter().collect();
                 many.insert(key, value);
@@ -186,7 +186,7 @@ impl FromIterator<Entry> for Entries {
     fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Entries {
         let entries = entries.into_iter();
         let count = entries.size_hint().0;
-        if count > FEW {
+        if count > Self::FEW {
             // At once: one by one they would be looked up one by one.
             return Entries(Form::Many(Box::new(entries.collect())));
         }

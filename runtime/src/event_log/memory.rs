@@ -38,7 +38,8 @@ pub struct MemoryLog(Shared);
 struct Shared(Arc<Mutex<Store>>);
 
 impl Shared {
-    /// A poisoned lock is taken all the same: no operation leaves the store half changed.
+    /// A poisoned lock is taken all the same: no operation leaves the records half changed. A batch that panics while it is
+    /// weighed leaves at most a weight that is too high.
     fn lock(&self) -> MutexGuard<'_, Store> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

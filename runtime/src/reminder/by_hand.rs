@@ -9,20 +9,7 @@ use super::misnomer::unknown_key;
 use super::{Reminder, ReminderCode, ReminderError, ReminderSpec};
 
 /// What a bare one may say.
-const BARE: &[&str] = &[
-    "body",
-    "tags",
-    "dedupe_key",
-    "ttl_turns",
-    "preserve_on_compact",
-    "propagate",
-    "role_hint",
-    "id",
-    "source",
-    "fired_at_turn",
-    "originating_agent_id",
-    "kind",
-];
+const BARE: &[&str] = &ReminderSpec::keys_and::<12>(&["id", "source", "fired_at_turn", "originating_agent_id", "kind"]);
 
 /// What stands beside a slot `reminder`; `content` where it was meant as a message.
 const BESIDE: &[&str] =

@@ -35,6 +35,17 @@ impl ReminderSpec {
     pub const KEYS: &'static [&'static str] =
         &["body", "tags", "dedupe_key", "ttl_turns", "preserve_on_compact", "propagate", "role_hint"];
 
+    /// Those keys, and `more` that another producer may write: `N` together.
+    pub(super) const fn keys_and<const N: usize>(more: &[&'static str]) -> [&'static str; N] {
+        assert!(Self::KEYS.len() + more.len() == N, "so many keys there are");
+        let (mut all, mut at) = ([""; N], 0);
+        while at < N {
+            all[at] = if at < Self::KEYS.len() { Self::KEYS[at] } else { more[at - Self::KEYS.len()] };
+            at += 1;
+        }
+        all
+    }
+
     /// A spec with nothing but a body.
     pub fn new(body: impl Into<Arc<str>>) -> ReminderSpec {
         ReminderSpec {
