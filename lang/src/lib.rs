@@ -9,6 +9,7 @@ pub mod builtins;
 pub mod check;
 pub mod compile;
 pub mod diagnostic;
+mod foreign;
 pub mod lex;
 pub mod module;
 pub mod parse;

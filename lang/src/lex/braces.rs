@@ -62,6 +62,9 @@ fn for_head(layout: &mut Layout<'_, '_>, head: Head, at: usize) -> Option<(Token
         }
         Head::Control(kw) => {
             let options = kw == Kw::Parallel && prev == Token::Ident("with");
+            if prev == Token::Kw(Kw::For) && layout.peek(skip(layout, at)) == Some(Token::Kw(Kw::In)) {
+                return Some(dict(layout, true));
+            }
             let missing = matches!(prev, Token::Kw(_)) && !prev.ends_operand() && kind(layout, at) == Kind::Block;
             if options || !(prev.ends_operand() || missing || kw == Kw::Catch) {
                 return None;

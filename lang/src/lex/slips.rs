@@ -11,7 +11,7 @@ impl<'a> Scanner<'a> {
         let text = &self.text[at.range()];
         if text.chars().all(char::is_alphanumeric) {
             self.foreign_name(at);
-        } else if let Some(end) = self.curly_quoted(at) {
+        } else if let Some(end) = self.curly_quoted(at).or_else(|| self.back_quoted(at)) {
             return end;
         } else {
             self.without_meaning(at);
@@ -32,6 +32,26 @@ impl<'a> Scanner<'a> {
         let quote = line[len..].chars().next().map_or(0, char::len_utf8);
         let end = at.end as usize + len + quote;
         self.wrong_quotes(span(at.start as usize, end), &line[..len], "a string in curly quotes");
+        Some(end)
+    }
+
+    /// A template in backticks, read as the string that was meant.
+    fn back_quoted(&mut self, at: Span) -> Option<usize> {
+        let start = at.start as usize;
+        let inside = self.text[start..].strip_prefix('`')?;
+        let len = inside.find('`')?;
+        let (inside, end) = (&inside[..len], start + len + 2);
+        if !inside.contains('\n') {
+            self.wrong_quotes(span(start, end), inside, "a template in backticks");
+            return Some(end);
+        }
+        let finding = Diagnostic::error("HARN-LEX-012", "strings stand in double quotes")
+            .label(self.source, span(start, end), "a template in backticks")
+            .help("a string of several lines is written `\"\"\"…\"\"\"`, and interpolates with `${…}`");
+        self.report.push(finding);
+        self.before_string(at);
+        self.push(Token::Raw(inside), span(start, end));
+        self.line_start = start + 1 + inside.rfind('\n').map_or(0, |i| i + 1);
         Some(end)
     }
 

@@ -118,6 +118,9 @@ codes! {
     "HARN-PAR-019" "assignment in a condition"
     "`=` assigns and is a statement; a condition compares with `==`."
     "let a = 2\nif a = 1 { log(a) }\n" => "let a = 2\nif a == 1 { log(a) }\n";
+    "HARN-PAR-024" "syntax of another language"
+    "The text is written as in another language, such as Python or JavaScript. The help shows how Harn writes it: bodies are enclosed in braces, closures are `{ x -> … }`, arguments are passed by position."
+    "let add = lambda x: x + 1\n" => "let add = { x -> x + 1 }\n";
 }
 
 #[cfg(test)]

@@ -51,6 +51,26 @@ impl<'t, 'a> Scene<'t, 'a> {
         None
     }
 
+    /// The opening partner of the closing bracket `back` places before it, with its index.
+    pub(super) fn partner_before(&self, back: usize) -> Option<(usize, Span)> {
+        let closer = self.at.checked_sub(back)?;
+        if !self.tokens.get(closer)?.0.closes() {
+            return None;
+        }
+        let mut depth = 0usize;
+        for (index, (token, span)) in self.tokens[..=closer].iter().enumerate().rev() {
+            if token.closes() {
+                depth += 1;
+            } else if token.opens() {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((index, *span));
+                }
+            }
+        }
+        None
+    }
+
     /// At the beginning of a statement.
     pub(super) fn at_statement_start(&self) -> bool {
         matches!(self.before(1), None | Some((Token::Newline | Token::Semi | Token::LBody, _)))
@@ -97,7 +117,7 @@ pub(super) fn explain(failure: &Failure, source: &SourceRef, tokens: &[(Token<'_
     {
         diagnostic = diagnostic.label(source, span, format!("{} opened here", opener_name(&scene, index, token)));
     }
-    for help in slips::help(&scene) {
+    if let Some(help) = slips::help(&scene) {
         diagnostic = diagnostic.help(help);
     }
     diagnostic

@@ -74,7 +74,13 @@ pub fn parse(source: &SourceRef) -> Parsed {
         diagnostics.push(error::too_deep(source, span));
     }
     diagnostics.sort_by_key(Diagnostic::position);
-    diagnostics.dedup_by(|b, a| a.code == b.code && a.position() == b.position());
+    diagnostics.dedup_by(|b, a| a.code == b.code && (a.position() == b.position() || same_call(a, b)));
     let incomplete = (incomplete && diagnostics.len() == 1) || (lexed_well && failed && at_end);
     Parsed { module: Module { body: body.unwrap_or_default() }, diagnostics, incomplete }
+}
+
+/// Whether two mistakes about the arguments of a call are about the same call, so that one says it all.
+fn same_call(a: &Diagnostic, b: &Diagnostic) -> bool {
+    let (Some(first), Some(second)) = (a.labels.get(1), b.labels.get(1)) else { return false };
+    a.code == "HARN-PAR-024" && a.message == b.message && first.span == second.span
 }

@@ -3,6 +3,7 @@
 use super::error::Scene;
 use super::failure::Want;
 use crate::diagnostic::Diagnostic;
+use crate::foreign;
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 
@@ -30,13 +31,132 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                     .help("there are no trailing closures: put it between the parentheses, `f(xs, { x -> … })`"),
             )
         }
+        Token::Colon if head && !wants.has(Want::Separator) => Some(colon_for_body(scene, at)),
+        Token::Assign | Token::Colon if names_argument(scene, before) => {
+            let span = scene.before(1).map_or(at, |(_, name)| name.to(at));
+            let d = foreign_syntax(scene, "arguments are passed by position, not by name", span, "named argument")
+                .help("write `f(1, 2)`; options are passed as one dict, `f({a: 1})`");
+            Some(match scene.opener() {
+                Some((_, _, opener)) => d.label(scene.source, opener, "the call opened here"),
+                None => d,
+            })
+        }
+        Token::StrStart(_) | Token::Raw(_) => prefixed_string(scene, at).or_else(|| foreign_word(scene, at)),
+        Token::Kw(Kw::If)
+            if (wants.has(Want::Separator) || wants.has(Want::Comma))
+                && !scene.at_statement_start()
+                && before.is_some_and(Token::ends_operand) =>
+        {
+            let d = foreign_syntax(scene, "a condition comes before its values", at, "condition after the value");
+            Some(d.help("write `condition ? a : b`, or `if condition { a } else { b }`"))
+        }
+        Token::Kw(Kw::For) if scene.opener().is_some_and(|(_, token, _)| token == Token::LBracket) => {
+            let d = foreign_syntax(scene, "unknown syntax: list comprehension", at, "not part of the language");
+            Some(d.help("write `xs.map({ x -> … })`, or `xs.filter({ x -> … }).map({ x -> … })` with a condition"))
+        }
+        Token::Ident(_) if before == Some(Token::Kw(Kw::Import)) => {
+            let d = foreign_syntax(scene, "expected a path in quotes after `import`", at, "not a path");
+            Some(d.help("write `import \"file\"` for a file of yours; builtins such as `json_parse` need no import"))
+        }
+        Token::Kw(Kw::From) if scene.at_statement_start() => {
+            let d = foreign_syntax(scene, "an import begins with `import`", at, "not expected here");
+            Some(d.help("write `import {a, b} from \"file\"`"))
+        }
+        Token::FatArrow if wants.has(Want::Separator) || wants.has(Want::Comma) => {
+            let d = foreign_syntax(scene, "unknown syntax: arrow function", at, "not part of the language");
+            Some(d.help("a closure is written `{ x -> … }`; an arrow is written `->`"))
+        }
+        Token::LBody | Token::LClosure if wants.has(Want::In) && before == Some(Token::RParen) => {
+            let open = scene.partner_before(1)?;
+            let d = foreign_syntax(scene, "unknown form of `for`", open.1, "not expected here");
+            Some(d.help("write `for x in xs { … }`, or `for i in range(3) { … }` to count"))
+        }
+        Token::Ident(_) if wants.has(Want::RParen) && catches(scene) => {
+            let d = foreign_syntax(scene, "expected a name, then `:` and a type", at, "not expected here");
+            Some(d.help("write `catch (e)`, or `catch (e: Type)` for errors of one type"))
+        }
         Token::Kw(kw) if wants_name(scene) => Some(
             Diagnostic::error("HARN-PAR-018", format!("`{}` is a reserved word", kw.text()))
                 .label(scene.source, at, "cannot be a name")
                 .help(format!("choose another name, for instance `{}_`", kw.text())),
         ),
-        _ => None,
+        _ => foreign_word(scene, at),
     }
+}
+
+/// A mistake of somebody who writes another language as well.
+fn foreign_syntax(scene: &Scene<'_, '_>, message: impl Into<String>, at: Span, label: &str) -> Diagnostic {
+    Diagnostic::error("HARN-PAR-024", message).label(scene.source, at, label)
+}
+
+/// `for …:`, `if …:`, `fn f(): int`: a colon where a body begins.
+fn colon_for_body(scene: &Scene<'_, '_>, at: Span) -> Diagnostic {
+    let declares = scene.partner_before(1).is_some_and(|(open, _)| {
+        let word = |back: usize| open.checked_sub(back).and_then(|i| scene.tokens.get(i)).map(|(token, _)| *token);
+        matches!(word(2), Some(Token::Kw(Kw::Fn | Kw::Tool | Kw::Pipeline)))
+    });
+    let on_this_line = scene.tokens.get(scene.at + 1).is_some_and(|(token, _)| *token != Token::Newline);
+    if declares && on_this_line {
+        return foreign_syntax(scene, "a result type follows `->`", at, "not expected here")
+            .help("write `fn name(…) -> int { … }`")
+            .fix(at, " ->");
+    }
+    foreign_syntax(scene, "expected `{`, found `:`", at, "`{` is missing here")
+        .help("a body is enclosed in braces, indented or not: `if c { … }`, `for x in xs { … }`")
+}
+
+/// `name =` or `name:` right after the `(` or a `,` of a call.
+fn names_argument(scene: &Scene<'_, '_>, before: Option<Token<'_>>) -> bool {
+    let Some((index, Token::LParen, _)) = scene.opener() else { return false };
+    let word = |back: usize| index.checked_sub(back).and_then(|i| scene.tokens.get(i)).map(|(token, _)| *token);
+    let declares = matches!(word(2), Some(Token::Kw(Kw::Fn | Kw::Tool | Kw::Pipeline)));
+    scene.wants.has(Want::Comma)
+        && matches!(before, Some(Token::Ident(_) | Token::Kw(_)))
+        && matches!(scene.before(2), Some((Token::LParen | Token::Comma, _)))
+        && word(1).is_some_and(Token::ends_operand)
+        && !declares
+}
+
+/// Inside the parentheses of a `catch`.
+fn catches(scene: &Scene<'_, '_>) -> bool {
+    let Some((index, Token::LParen, _)) = scene.opener() else { return false };
+    let word = index.checked_sub(1).and_then(|i| scene.tokens.get(i)).map(|(token, _)| *token);
+    word == Some(Token::Kw(Kw::Catch))
+}
+
+/// `f"…"`: a letter that touches a string.
+fn prefixed_string(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
+    let (Token::Ident(prefix), span) = scene.before(1)? else { return None };
+    if span.end != at.start || prefix.len() > 2 {
+        return None;
+    }
+    let d = foreign_syntax(scene, format!("unknown string prefix `{prefix}`"), span, "not part of the language");
+    Some(match prefix {
+        "f" | "F" | "fr" | "rf" => d.help("every string interpolates: write `\"hello ${name}\"`"),
+        _ => d.help("write `\"…\"`, or `r\"…\"` for a string without escapes"),
+    })
+}
+
+/// A word that is a keyword elsewhere: the token that does not fit, or the name before it.
+fn foreign_word(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
+    let before = match scene.before(1) {
+        Some((Token::Ident(word), span)) => foreign::keyword(word).map(|instead| (word, span, instead)),
+        _ => None,
+    };
+    let found = match scene.found() {
+        Some(Token::Ident(word)) => foreign::keyword(word).map(|instead| (word, at, instead)),
+        _ => None,
+    };
+    let (word, span, instead) = found.or(before)?;
+    let mut help = instead.help;
+    if word == "new" && matches!(scene.before(2), Some((Token::Kw(Kw::Throw), _))) {
+        help = "throw any value: `throw \"text\"` or `throw {kind: \"value\"}`";
+    }
+    let d = foreign_syntax(scene, format!("unknown keyword `{word}`"), span, "not part of the language").help(help);
+    Some(match instead.fix {
+        Some(text) => d.fix(span, text),
+        None => d,
+    })
 }
 
 fn wants_name(scene: &Scene<'_, '_>) -> bool {
@@ -57,51 +177,9 @@ fn wants_name(scene: &Scene<'_, '_>) -> bool {
 }
 
 /// What to do about a mistake with an ordinary message.
-pub(super) fn help(scene: &Scene<'_, '_>) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    let found = scene.found();
+pub(super) fn help(scene: &Scene<'_, '_>) -> Option<&'static str> {
     let before = scene.before(1).map(|(t, _)| t);
-    if let Some(Token::Ident(word)) = found
-        && let Some(help) = foreign_word(word)
-    {
-        out.push(help.to_owned());
-    }
-    if let Some(Token::Ident(word)) = before
-        && out.is_empty()
-        && let Some(help) = foreign_word(word)
-    {
-        out.push(help.to_owned());
-    }
-    if out.is_empty() {
-        out.extend(for_tokens(scene, before, found).map(str::to_owned));
-    }
-    out
-}
-
-/// A word that means something in another language.
-fn foreign_word(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "function" | "func" | "def" | "fun" | "sub" => "functions are declared with `fn name(…) { … }`",
-        "elif" | "elsif" | "elseif" => "write `else if`",
-        "and" => "\"and\" is written `&&`",
-        "or" => "\"or\" is written `||`",
-        "not" => "\"not\" is written `!`",
-        "is" => "values are compared with `==`, types with `type_of(x) == \"int\"`",
-        "mut" => "a name that may be assigned again is declared with `var`",
-        "switch" | "case" | "when" => "write `match x { 1 -> … }`",
-        "class" => "write `struct`, with its functions in `impl`",
-        "foreach" | "loop" | "do" | "until" => "the loops are `for x in xs { … }` and `while c { … }`",
-        "unless" => "write `if !(…) { … }`",
-        "async" => "every function may wait; tasks begin with `spawn { … }`",
-        "await" => "`await` is a function: `await(task)`",
-        "export" | "public" => "names are exported with `pub`",
-        "use" | "require" | "include" => "files are read with `import \"path\"`",
-        "new" => "write `Point {x: 1, y: 2}`",
-        "del" | "delete" => "`d.remove(key)` gives the dict without the key",
-        "then" => "bodies stand in braces: `if c { … } else { … }`",
-        "instanceof" | "typeof" => "the type of a value is `type_of(x)`",
-        _ => return None,
-    })
+    for_tokens(scene, before, scene.found())
 }
 
 fn for_tokens(scene: &Scene<'_, '_>, before: Option<Token<'_>>, found: Option<Token<'_>>) -> Option<&'static str> {
@@ -116,9 +194,6 @@ fn for_tokens(scene: &Scene<'_, '_>, before: Option<Token<'_>>, found: Option<To
             "there is no `++`: write `x += 1`"
         }
         Token::Kw(Kw::Fn) if wants.has(Want::Expr) => "a function without a name is a closure: `{ x -> … }`",
-        Token::LBody if wants.has(Want::In) && before == Some(Token::RParen) => {
-            "write `for x in xs { … }`, without parentheses"
-        }
         Token::Kw(Kw::Else) if scene.at_statement_start() => "`else` follows the `}` of an `if` or a `guard`",
         Token::Kw(Kw::In | Kw::To) if scene.at_statement_start() => {
             "to go on with the line above, end that line with `\\`"

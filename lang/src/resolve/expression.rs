@@ -233,6 +233,9 @@ impl Walk<'_> {
             self.found.push(d);
             return;
         }
+        if self.foreign_member(object, name) {
+            return;
+        }
         self.expr(object);
     }
 

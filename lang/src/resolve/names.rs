@@ -3,7 +3,9 @@
 use super::codes;
 use super::scope::{BindingId, BindingKind, Target};
 use super::walk::Walk;
+use crate::ast::{Expr, ExprKind, Name};
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::foreign::{self, Instead};
 use crate::source::Span;
 use smol_str::SmolStr;
 
@@ -66,24 +68,57 @@ impl Walk<'_> {
     }
 
     pub(super) fn undefined(&mut self, name: &SmolStr, span: Span) {
-        // A name that is missing in ten places is one mistake; the first place tells it.
+        let Some(d) = self.unbound(name, span) else { return };
+        let bound = self.scopes.iter().flat_map(|s| s.names.keys().map(SmolStr::as_str));
+        let builtins = self.registry.all().filter(|row| row.module.is_empty()).map(|row| row.name);
+        let d = if let Some(instead) = foreign::global(name) {
+            with_instead(d, span, instead)
+        } else if foreign::is_module(name) {
+            d.help("builtins are called by their bare names, without a module: `harn doc` lists them")
+        } else if let Some(near) = nearest(name, bound.chain(builtins)) {
+            d.help(format!("did you mean `{near}`?")).fix(span, near)
+        } else {
+            d
+        };
+        self.found.push(d);
+    }
+
+    /// `JSON.parse`, `process.env`: a member of a module of another language. Returns whether it was one.
+    pub(super) fn foreign_member(&mut self, object: &Expr, name: &Name) -> bool {
+        let ExprKind::Name(module) = &object.kind else { return false };
+        if self.lookup(module).is_some() || self.registry.find("", module).is_some() {
+            return false;
+        }
+        let Some(instead) = foreign::member(module, &name.text) else { return false };
+        let span = object.span.to(name.span);
+        if let Some(d) = self.unbound(&format!("{module}.{}", name.text).into(), span) {
+            self.found.push(with_instead(d, span, instead));
+        }
+        true
+    }
+
+    /// The error for a name that nothing binds. `None` where it was reported before: a name that is missing in ten places
+    /// is one mistake, and the first place shows it.
+    fn unbound(&mut self, name: &SmolStr, span: Span) -> Option<Diagnostic> {
         if self.undefined.contains(name) {
-            return;
+            return None;
         }
         self.undefined.push(name.clone());
         if self.out.blind {
-            return;
+            return None;
         }
-        let mut d = Diagnostic::error(codes::UNDEFINED, format!("nothing called `{name}` is in scope")).label(
-            self.source,
-            span,
-            "not found",
-        );
+        let message = format!("nothing called `{name}` is in scope");
+        Some(Diagnostic::error(codes::UNDEFINED, message).label(self.source, span, "not found"))
+    }
+
+    /// An assignment to a name that nothing binds: a slip of the pen, or a language in which assigning declares.
+    fn assigned_before_declared(&mut self, name: &SmolStr, span: Span) {
+        let Some(d) = self.unbound(name, span) else { return };
         let bound = self.scopes.iter().flat_map(|s| s.names.keys().map(SmolStr::as_str));
-        let builtins = self.registry.all().filter(|row| row.module.is_empty()).map(|row| row.name);
-        if let Some(near) = slip(name).or_else(|| nearest(name, bound.chain(builtins))) {
-            d = d.help(format!("did you mean `{near}`?")).fix(span, near);
-        }
+        let d = match nearest(name, bound) {
+            Some(near) => d.help(format!("did you mean `{near}`?")).fix(span, near),
+            None => d.help(format!("declare it: `let {name} = …`, or `var {name} = …` if it is assigned again")),
+        };
         self.found.push(d);
     }
 
@@ -96,7 +131,7 @@ impl Walk<'_> {
                         .help(format!("bind a variable of another name: `var {name}_2 = …`")),
                 );
             } else {
-                self.undefined(name, span);
+                self.assigned_before_declared(name, span);
             }
             return;
         };
@@ -145,13 +180,11 @@ pub(super) fn describe(kind: BindingKind) -> &'static str {
     }
 }
 
-/// Words of other languages.
-fn slip(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "null" | "None" | "undefined" => "nil",
-        "True" => "true",
-        "False" => "false",
-        "console" | "puts" | "echo" => "println",
-        _ => return None,
-    })
+/// Adds what Harn writes instead of a foreign word.
+fn with_instead(d: Diagnostic, span: Span, instead: Instead) -> Diagnostic {
+    let d = d.help(instead.help);
+    match instead.fix {
+        Some(text) => d.fix(span, text),
+        None => d,
+    }
 }

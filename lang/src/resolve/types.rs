@@ -7,6 +7,7 @@ use super::walk::Walk;
 use crate::ast::*;
 use crate::check;
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::foreign;
 use crate::source::Span;
 use crate::value::{
     AliasDef, EnumDef, FieldDef, FieldDefault, InterfaceDef, Method, Methods, Named, Signature, Site, Str, StructDef,
@@ -245,7 +246,8 @@ impl Walk<'_> {
             span,
             "not found",
         );
-        let near = slip(name).or_else(|| nearest(name, bound.chain(check::known_types().iter().copied())));
+        let near =
+            foreign::type_name(name).or_else(|| nearest(name, bound.chain(check::known_types().iter().copied())));
         self.found.push(match near {
             Some(near) => d.help(format!("did you mean `{near}`?")).fix(span, near),
             None => d.help("declare it with `struct`, `enum`, `interface` or `type`, or import it"),
@@ -369,19 +371,4 @@ pub(super) fn signature(decl: &FnDecl) -> Signature {
         params: params.iter().map(|p| p.ty.clone()).collect(),
         returns: decl.returns.clone(),
     }
-}
-
-/// Types of other languages.
-fn slip(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "str" | "String" | "text" => "string",
-        "integer" | "Int" | "number" | "i64" | "i32" | "u32" | "usize" => "int",
-        "boolean" | "Bool" => "bool",
-        "double" | "f64" | "f32" | "Float" => "float",
-        "array" | "Array" | "vec" | "Vec" | "List" => "list",
-        "map" | "object" | "Map" | "Dict" | "record" => "dict",
-        "null" | "None" | "void" | "unit" => "nil",
-        "function" | "Function" => "fn(any) -> any",
-        _ => return None,
-    })
 }

@@ -7,6 +7,7 @@ use crate::builtins::Builtin;
 use crate::check::items::Declared;
 use crate::check::types::{NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
 use crate::diagnostic::nearest;
+use crate::foreign;
 use crate::source::Span;
 
 /// What a value of one type has under a name.
@@ -192,8 +193,8 @@ impl<'a> Checker<'a> {
                 names.extend(self.world.registry.module(module).map(|row| row.name.to_owned()));
             }
         }
-        if let Some(word) = other_word(name).find(|word| names.iter().any(|n| n == word)) {
-            return Some(word.to_owned());
+        if let Some(word) = foreign::methods(name).iter().find(|word| names.iter().any(|n| n == *word)) {
+            return Some((*word).to_owned());
         }
         nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
     }
@@ -202,32 +203,4 @@ impl<'a> Checker<'a> {
     pub(super) fn is_method_of(&self, ty: &Type, name: &str) -> bool {
         ty.members().iter().any(|m| Declared::module(m).is_some_and(|m| self.world.registry.find(m, name).is_some()))
     }
-}
-
-/// What other languages call it.
-fn other_word(name: &str) -> impl Iterator<Item = &'static str> {
-    let words: &[&str] = match name {
-        "length" | "len" | "size" | "lenght" => &["count"],
-        "append" | "push_back" | "add" => &["push", "add"],
-        "includes" | "has" | "contains_key" | "has_key" | "hasOwnProperty" => &["contains", "has"],
-        "forEach" | "each" => &["for_each"],
-        "isEmpty" | "is_empty" => &["empty"],
-        "toString" | "to_str" | "str" => &["to_string"],
-        "toUpperCase" | "to_upper" | "to_uppercase" => &["upper"],
-        "toLowerCase" | "to_lower" | "to_lowercase" => &["lower"],
-        "strip" => &["trim"],
-        "indexOf" => &["index_of"],
-        "startsWith" => &["starts_with"],
-        "endsWith" => &["ends_with"],
-        "substr" => &["substring"],
-        "fold" | "inject" => &["reduce"],
-        "select" => &["filter"],
-        "some" => &["any"],
-        "head" => &["first"],
-        "tail" => &["last"],
-        "items" => &["entries"],
-        "update" | "extend" => &["merge", "concat"],
-        _ => &[],
-    };
-    words.iter().copied()
 }

@@ -1,0 +1,250 @@
+//! Words of other languages, and what Harn writes instead: the one table that the parser, the resolver and the checker
+//! ask before they say that something is unknown.
+
+/// What to write instead of a foreign word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Instead {
+    /// The advice, an imperative.
+    pub(crate) help: &'static str,
+    /// The text that takes the word's place, where the rest of the line can stay as it is.
+    pub(crate) fix: Option<&'static str>,
+}
+
+const fn by(name: &'static str, help: &'static str) -> Option<Instead> {
+    Some(Instead { help, fix: Some(name) })
+}
+
+const fn advice(help: &'static str) -> Option<Instead> {
+    Some(Instead { help, fix: None })
+}
+
+/// A global name: a function or a constant of Python, JavaScript and their relatives.
+pub(crate) fn global(name: &str) -> Option<Instead> {
+    match name {
+        "null" | "None" | "undefined" => by("nil", "did you mean `nil`?"),
+        "True" => by("true", "did you mean `true`?"),
+        "False" => by("false", "did you mean `false`?"),
+        "puts" | "echo" | "printf" => by("println", "use `println(…)`"),
+        "int" | "parseInt" | "Integer" => by("to_int", "use `to_int(…)`"),
+        "float" | "parseFloat" | "Number" => by("to_float", "use `to_float(…)`"),
+        "String" | "string" | "repr" => by("to_string", "use `to_string(…)`"),
+        "bool" | "Boolean" => advice("write `!!x`, or use `x` as the condition itself"),
+        "length" | "size" | "count" => by("len", "use `len(…)`, or `x.count`"),
+        "type" | "typeof" | "isinstance" => by("type_of", "use `type_of(x)`, which returns a name such as \"int\""),
+        "list" | "Array" | "tuple" => advice("write `[…]`, or `xs.to_list()`"),
+        "dict" | "Map" | "Object" => advice("write `{key: value}`, or `pairs.to_dict()`"),
+        "Set" | "frozenset" => by("set", "use `set(…)`"),
+        "open" => advice("use `read_file(path)` or `write_file(path, text)`"),
+        "input" | "prompt" | "readline" | "gets" => advice("use `print(…)` for the question, then `read_line()`"),
+        "sorted" => advice("use `xs.sort()` or `xs.sort_by({ x -> … })`"),
+        "reversed" => advice("use `xs.reverse()`"),
+        "enumerate" => advice("use `xs.enumerate()`"),
+        "zip" => advice("use `xs.zip(ys)`"),
+        "map" => advice("use `xs.map({ x -> … })`"),
+        "filter" => advice("use `xs.filter({ x -> … })`"),
+        "reduce" => advice("use `xs.reduce(start, { sum, x -> … })`"),
+        "sum" => advice("use `xs.sum()`"),
+        "any" => advice("use `xs.any({ x -> … })`"),
+        "all" => advice("use `xs.all({ x -> … })`"),
+        "fetch" | "urlopen" | "curl" => by("http_get", "use `http_get(url)` or `http_post(url, body)`"),
+        "setTimeout" | "setInterval" => advice("use `sleep(500ms)`, in a `spawn { … }` to go on meanwhile"),
+        "chr" | "ord" => advice("use `text.chars()` and `text.char_at(i)`"),
+        "getattr" | "hasattr" => advice("use `d[key]` and `d.has(key)`"),
+        "super" => advice("structs do not inherit: call the function of the other struct"),
+        "this" => by("self", "functions in an `impl` take `self` as their first parameter"),
+        "Exception" | "ValueError" | "Error" | "TypeError" | "RuntimeError" => {
+            advice("throw any value: `throw \"text\"` or `throw {kind: \"value\"}`")
+        }
+        "Promise" | "asyncio" => advice("use `spawn { … }` and `await(task)`, or `parallel each xs { x -> … }`"),
+        "pass" => advice("leave the body empty: `{ }`"),
+        _ => None,
+    }
+}
+
+/// A function or field of a foreign module or global object, such as `JSON.parse`.
+pub(crate) fn member(module: &str, name: &str) -> Option<Instead> {
+    match (module, name) {
+        ("JSON", "parse") | ("json", "loads") => by("json_parse", "use `json_parse(text)`"),
+        ("JSON", "stringify") | ("json", "dumps") => by("json_stringify", "use `json_stringify(value)`"),
+        ("json", "load") => advice("use `json_parse(read_file(path))`"),
+        ("json", "dump") => advice("use `write_file(path, json_stringify(value))`"),
+        ("console", "log" | "info" | "debug") | ("fmt", "Println") => by("println", "use `println(…)`"),
+        ("console", "error" | "warn") => by("eprintln", "use `eprintln(…)`"),
+        ("os", "getenv") => by("env", "use `env(\"NAME\")`"),
+        ("os", "environ") | ("process", "env") => advice("use `env(\"NAME\")`"),
+        ("os", "listdir") | ("fs", "readdirSync" | "readdir") => by("list_dir", "use `list_dir(path)`"),
+        ("os", "remove" | "unlink") | ("fs", "unlinkSync" | "unlink") => by("delete_file", "use `delete_file(path)`"),
+        ("os", "makedirs" | "mkdir") | ("fs", "mkdirSync" | "mkdir") => by("mkdir", "use `mkdir(path)`"),
+        ("os", "system") | ("subprocess", "run" | "call" | "check_output") => {
+            advice("use `exec(\"program\", \"argument\")`")
+        }
+        ("path" | "os", "join") => by("path_join", "use `path_join(a, b)`"),
+        ("os", "path") => advice("use `path_join(a, b)` and `file_exists(path)`"),
+        ("fs", "readFileSync" | "readFile") => by("read_file", "use `read_file(path)`"),
+        ("fs", "writeFileSync" | "writeFile") => by("write_file", "use `write_file(path, text)`"),
+        ("fs", "existsSync") => by("file_exists", "use `file_exists(path)`"),
+        ("process" | "sys", "argv") => by("args()", "use `args()`"),
+        ("process" | "sys" | "os", "exit" | "_exit") => by("exit", "use `exit(code)`"),
+        ("sys", "stdin") => advice("use `read_stdin()` or `read_line()`"),
+        ("sys", "stderr") => advice("use `eprintln(…)`"),
+        ("sys", "stdout") => advice("use `print(…)`"),
+        ("Math" | "math", "max") => by("max", "use `max(a, b)`"),
+        ("Math" | "math", "min") => by("min", "use `min(a, b)`"),
+        ("Math" | "math", "abs" | "fabs") => by("abs", "use `abs(x)`"),
+        ("Math" | "math", "floor") => by("floor", "use `floor(x)`"),
+        ("Math" | "math", "ceil") => by("ceil", "use `ceil(x)`"),
+        ("Math", "round") => by("round", "use `round(x)`"),
+        ("Math" | "math", "sqrt") => by("sqrt", "use `sqrt(x)`"),
+        ("Math" | "math", "pow") => by("pow", "use `pow(a, b)` or `a ** b`"),
+        ("Math" | "math", "sin") => by("sin", "use `sin(x)`"),
+        ("Math" | "math", "cos") => by("cos", "use `cos(x)`"),
+        ("Math" | "math", "tan") => by("tan", "use `tan(x)`"),
+        ("Math" | "math", "exp") => by("exp", "use `exp(x)`"),
+        ("Math" | "math", "log") => by("ln", "use `ln(x)`"),
+        ("Math" | "math", "log2") => by("log2", "use `log2(x)`"),
+        ("Math" | "math", "log10") => by("log10", "use `log10(x)`"),
+        ("Math", "trunc") => by("to_int", "use `to_int(x)`"),
+        ("Math", "PI") | ("math", "pi") => by("pi()", "use `pi()`"),
+        ("Date", "now") => by("now_ms", "use `now_ms()`"),
+        ("time", "time") => advice("use `now_ms()`, which counts milliseconds"),
+        ("time", "sleep") => advice("use `sleep(2s)`"),
+        ("time", "monotonic" | "perf_counter") | ("performance", "now") => by("monotonic_ms", "use `monotonic_ms()`"),
+        ("datetime", "now" | "datetime") => advice("use `timestamp()` or `now_ms()`"),
+        ("uuid", "uuid4") | ("crypto", "randomUUID") => by("uuid", "use `uuid()`"),
+        ("Object", "keys") => by("keys", "use `keys(d)`"),
+        ("Object", "values") => by("values", "use `values(d)`"),
+        ("Object", "entries") => by("entries", "use `entries(d)`"),
+        ("Object", "assign") => advice("write `{...a, ...b}`"),
+        ("Array", "from") => advice("use `xs.to_list()`"),
+        ("Array", "isArray") => advice("write `type_of(x) == \"list\"`"),
+        ("Number", "isNaN") => by("is_nan", "use `is_nan(x)`"),
+        ("Number", "parseInt") => by("to_int", "use `to_int(text)`"),
+        ("Number", "parseFloat") => by("to_float", "use `to_float(text)`"),
+        ("Promise", "all") => advice("use `parallel each xs { x -> … }`"),
+        ("asyncio", "gather") => advice("use `parallel each xs { x -> … }`"),
+        ("asyncio", "sleep") => advice("use `sleep(2s)`"),
+        ("re", "search" | "match") => advice("use `regex_match(pattern, text)`"),
+        ("re", "findall" | "finditer") => advice("use `regex_captures(pattern, text)`"),
+        ("re", "sub") => by("regex_replace", "use `regex_replace(pattern, new, text)`"),
+        ("re", "split") => advice("use `text.split(…)`"),
+        ("requests" | "axios" | "httpx", "get") => by("http_get", "use `http_get(url)`"),
+        ("requests" | "axios" | "httpx", "post") => by("http_post", "use `http_post(url, body)`"),
+        _ => None,
+    }
+}
+
+/// Whether `name` is a module or a global object of another language, so that no name of Harn is worth suggesting.
+pub(crate) fn is_module(name: &str) -> bool {
+    matches!(
+        name,
+        "JSON"
+            | "json"
+            | "console"
+            | "Math"
+            | "math"
+            | "os"
+            | "sys"
+            | "process"
+            | "fs"
+            | "path"
+            | "subprocess"
+            | "re"
+            | "time"
+            | "datetime"
+            | "Date"
+            | "Object"
+            | "Array"
+            | "Number"
+            | "Promise"
+            | "asyncio"
+            | "requests"
+            | "axios"
+            | "httpx"
+            | "random"
+            | "itertools"
+            | "functools"
+            | "collections"
+            | "typing"
+            | "numpy"
+            | "np"
+            | "performance"
+            | "crypto"
+            | "window"
+            | "document"
+            | "fmt"
+    )
+}
+
+/// A type.
+pub(crate) fn type_name(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "str" | "String" | "text" => "string",
+        "integer" | "Int" | "number" | "i64" | "i32" | "u32" | "usize" => "int",
+        "boolean" | "Bool" => "bool",
+        "double" | "f64" | "f32" | "Float" => "float",
+        "array" | "Array" | "vec" | "Vec" | "List" => "list",
+        "map" | "object" | "Map" | "Dict" | "record" => "dict",
+        "null" | "None" | "void" | "unit" => "nil",
+        "function" | "Function" => "fn(any) -> any",
+        _ => return None,
+    })
+}
+
+/// The methods that may be meant by a method's foreign name, the likelier first.
+pub(crate) fn methods(name: &str) -> &'static [&'static str] {
+    match name {
+        "length" | "len" | "size" | "lenght" => &["count"],
+        "append" | "push_back" | "add" => &["push", "add"],
+        "includes" | "has" | "contains_key" | "has_key" | "hasOwnProperty" => &["contains", "has"],
+        "forEach" | "each" => &["for_each"],
+        "isEmpty" | "is_empty" => &["empty"],
+        "toString" | "to_str" | "str" => &["to_string"],
+        "toUpperCase" | "to_upper" | "to_uppercase" => &["upper"],
+        "toLowerCase" | "to_lower" | "to_lowercase" => &["lower"],
+        "strip" => &["trim"],
+        "indexOf" => &["index_of"],
+        "startsWith" => &["starts_with"],
+        "endsWith" => &["ends_with"],
+        "substr" => &["substring"],
+        "fold" | "inject" => &["reduce"],
+        "select" => &["filter"],
+        "some" => &["any"],
+        "head" => &["first"],
+        "tail" => &["last"],
+        "items" => &["entries"],
+        "update" | "extend" => &["merge", "concat"],
+        _ => &[],
+    }
+}
+
+/// A keyword or an operator in words.
+pub(crate) fn keyword(word: &str) -> Option<Instead> {
+    match word {
+        "function" | "func" | "def" | "fun" | "sub" => advice("functions are declared with `fn name(…) { … }`"),
+        "lambda" => advice("a closure is written `{ x -> … }`"),
+        "elif" | "elsif" | "elseif" => by("else if", "write `else if`"),
+        "and" => by("&&", "\"and\" is written `&&`"),
+        "or" => by("||", "\"or\" is written `||`"),
+        "not" => by("!", "\"not\" is written `!`"),
+        "is" => advice("values are compared with `==`, types with `type_of(x) == \"int\"`"),
+        "mut" => advice("a name that may be assigned again is declared with `var`"),
+        "switch" | "case" | "when" => advice("write `match x { 1 -> … }`"),
+        "class" => advice("write `struct`, with its functions in `impl`"),
+        "foreach" | "loop" | "do" | "until" => advice("the loops are `for x in xs { … }` and `while c { … }`"),
+        "unless" => advice("write `if !(…) { … }`"),
+        "async" => advice("every function may wait; tasks begin with `spawn { … }`"),
+        "await" => advice("`await` is a function: `await(task)`"),
+        "export" | "public" => by("pub", "names are exported with `pub`"),
+        "use" | "require" | "include" => advice("files are read with `import \"path\"`"),
+        "new" => advice("write `Point {x: 1, y: 2}`"),
+        "del" | "delete" => advice("`d.remove(key)` gives the dict without the key"),
+        "then" => advice("bodies stand in braces: `if c { … } else { … }`"),
+        "instanceof" | "typeof" => advice("the type of a value is `type_of(x)`"),
+        "raise" => by("throw", "write `throw value`"),
+        "except" => advice("write `try { … } catch (e) { … }`"),
+        "pass" => advice("leave the body empty: `{ }`"),
+        "global" | "nonlocal" => advice("functions see the variables around them: remove the line"),
+        "begin" | "end" => advice("a body is enclosed in braces: `{ … }`"),
+        _ => None,
+    }
+}
