@@ -1,50 +1,95 @@
-//! `harn check FILE…`: finds what is wrong with scripts, the files they import and the `harn.toml` of their project, and
+//! `harn check PATH…`: finds what is wrong with scripts, the files they import and the `harn.toml` of their project, and
 //! runs nothing.
 
 use crate::report::{Format, show, show_as_result};
+use crate::script::Script;
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use stdlib::{Diagnostic, Engine, Files, Project, RunOptions, Severity, read_source};
+use stdlib::{Diagnostic, Engine, Files, Project, RunOptions, Severity, unreadable_source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The scripts; files that they import are checked with them
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Pictures go to standard error, JSON goes to standard output
+    /// Scripts, which are checked with the files that they import; folders, for all scripts in them that `.gitignore` does
+    /// not exclude; `-` for standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Read `-` as Rhai
+    #[arg(long)]
+    rhai: bool,
+    /// Text goes to standard error, JSON goes to standard output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
 
-/// All files are looked at, whatever is wrong with the first. Warnings alone are no failure.
+/// All scripts are checked, whatever is wrong with the first. Warnings alone are no failure.
 pub(crate) fn run(args: &Args) -> i32 {
     let mut failed = false;
     let mut told = HashSet::new();
-    for file in &args.files {
-        let mut found = match read_source(file) {
-            // An engine for each file: scripts that are checked together do not see each other's names.
-            Ok(source) => {
-                let (project, mut found) = match Project::of(file) {
-                    Ok(project) => (project, Vec::new()),
-                    Err(found) => (Project::default(), found),
-                };
-                found.extend(project.check_packs());
-                let options = RunOptions { loader: Rc::new(Files), limits: project.limits, ..RunOptions::default() };
-                found.extend(Engine::new(options).check(&source));
-                found
+    for path in &args.paths {
+        let scripts = match expand(path, args.rhai) {
+            Ok(scripts) => scripts,
+            Err(diagnostic) => {
+                failed = true;
+                report(&[diagnostic], args.format);
+                continue;
             }
-            Err(diagnostic) => vec![diagnostic],
         };
-        failed |= found.iter().any(is_error);
-        // What two scripts import is told once.
-        found.retain(|diagnostic| told.insert(key(diagnostic)));
-        match args.format {
-            Format::Text => show(&found, args.format),
-            Format::Json => show_as_result(&found, args.format),
+        for script in scripts {
+            let mut found = check(&script);
+            failed |= found.iter().any(is_error);
+            // What two scripts import is reported once.
+            found.retain(|diagnostic| told.insert(key(diagnostic)));
+            report(&found, args.format);
         }
     }
     i32::from(failed)
+}
+
+fn report(found: &[Diagnostic], format: Format) {
+    match format {
+        Format::Text => show(found, format),
+        Format::Json => show_as_result(found, format),
+    }
+}
+
+/// Checks one script with an engine of its own: scripts that are checked together do not see each other's names.
+fn check(script: &Script) -> Vec<Diagnostic> {
+    let source = match script.read() {
+        Ok(source) => source,
+        Err(diagnostic) => return vec![diagnostic],
+    };
+    let (project, mut found) = match Project::of(script.path()) {
+        Ok(project) => (project, Vec::new()),
+        Err(found) => (Project::default(), found),
+    };
+    found.extend(project.check_packs());
+    let options = RunOptions { loader: Rc::new(Files), limits: project.limits, ..RunOptions::default() };
+    found.extend(Engine::new(options).check(&source));
+    found
+}
+
+/// The scripts that a path means: itself, or all in the folder, in the order of their paths.
+#[allow(clippy::result_large_err, reason = "once a path")]
+fn expand(path: &Path, rhai: bool) -> Result<Vec<Script>, Diagnostic> {
+    if !path.is_dir() {
+        return Ok(vec![Script::named(path.to_owned(), rhai)]);
+    }
+    let mut scripts = Vec::new();
+    // Hidden folders and links are left alone; `.gitignore` is obeyed outside of a checkout too.
+    for entry in ignore::WalkBuilder::new(path).require_git(false).sort_by_file_path(Path::cmp).build() {
+        let entry = entry.map_err(|error| unreadable_source(&path.display().to_string(), &error.to_string()))?;
+        let is_script = entry.path().extension().is_some_and(|end| end == "harn" || end == "rhai");
+        if is_script && entry.file_type().is_some_and(|kind| kind.is_file()) {
+            scripts.push(Script::File(entry.into_path()));
+        }
+    }
+    if scripts.is_empty() {
+        let name = path.display().to_string();
+        return Err(unreadable_source(&name, "it is a folder without scripts")
+            .help("the names of scripts end in `.harn` or `.rhai`"));
+    }
+    Ok(scripts)
 }
 
 /// What makes two diagnostics the same finding.

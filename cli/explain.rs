@@ -7,12 +7,14 @@ use std::io::Write;
 use std::rc::Rc;
 use stdlib::limits::RunLimits;
 use stdlib::output::Captured;
-use stdlib::{Capability, Code, Diagnostic, Engine, Files, RunOptions, Source, draw};
+use stdlib::{Capability, Code, Diagnostic, Engine, Files, RunOptions, Source, draw, shown};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A code such as HARN-RMD-005, in any case, with or without HARN-; left out: the list of all
-    code: Option<String>,
+    /// A code such as HARN-RMD-005 (in any case, with or without HARN-), a family such as RMD, or words to search for.
+    /// Without a topic, all codes are listed
+    #[arg(value_name = "TOPIC")]
+    topic: Vec<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -20,17 +22,22 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> i32 {
     let color = wants_color(&std::io::stdout()) && !args.json;
-    let text = match &args.code {
-        None if args.json => pretty(&Value::Array(catalogue().into_iter().map(summary).collect())),
-        None => list(),
-        Some(written) => match find(written) {
-            Ok(row) if args.json => pretty(&whole(row)),
-            Ok(row) => page(row, color),
-            Err(near) => {
-                eprintln!("error: there is no code `{written}`; the nearest is {near}");
-                eprintln!("  help: `harn explain` lists all codes");
+    let topic = args.topic.join(" ");
+    let text = match find(&topic) {
+        _ if topic.is_empty() => rows(&catalogue(), args.json),
+        Ok(row) if args.json => pretty(&whole(row)),
+        Ok(row) => page(row, color),
+        Err(near) => match search(&topic).as_slice() {
+            [] => {
+                let topic: String = topic.chars().filter_map(shown).collect();
+                eprintln!("error: no diagnostic matches `{topic}`; the nearest code is {near}");
+                eprintln!(
+                    "  help: `harn explain` lists all codes, `harn explain WORDS` searches their titles and texts"
+                );
                 return 2;
             }
+            [row] if !args.json => page(row, color),
+            found => rows(found, args.json),
         },
     };
     // A reader who has gone away (`harn explain | head`) is no error.
@@ -52,9 +59,41 @@ pub(crate) fn find(written: &str) -> Result<&'static Code, &'static str> {
     Err(near.map_or("none", |row| row.code))
 }
 
+/// The rows of a family, or those with all of the words in their code, title or meaning; those with all words in their
+/// title come first.
+fn search(topic: &str) -> Vec<&'static Code> {
+    let words: Vec<String> = topic.split_whitespace().map(str::to_lowercase).collect();
+    let family = |row: &Code| {
+        let family = row.code.split('-').nth(1).unwrap_or_default();
+        topic.trim().trim_start_matches("HARN-").trim_start_matches("harn-").eq_ignore_ascii_case(family)
+    };
+    let in_title = |row: &Code| words.iter().all(|word| row.title.to_lowercase().contains(word.as_str()));
+    let in_text = |row: &Code| {
+        let text = format!("{} {} {}", row.code, row.title, row.meaning).to_lowercase();
+        words.iter().all(|word| text.contains(word.as_str()))
+    };
+    let rows = catalogue();
+    let of_family: Vec<_> = rows.iter().copied().filter(|row| family(row)).collect();
+    if !of_family.is_empty() {
+        return of_family;
+    }
+    let (mut first, rest): (Vec<_>, Vec<_>) =
+        rows.into_iter().filter(|row| in_text(row)).partition(|row| in_title(row));
+    first.extend(rest);
+    first
+}
+
+fn rows(rows: &[&'static Code], json: bool) -> String {
+    if json { pretty(&Value::Array(rows.iter().copied().map(summary).collect())) } else { list_of(rows) }
+}
+
 pub(crate) fn list() -> String {
+    list_of(&catalogue())
+}
+
+fn list_of(rows: &[&'static Code]) -> String {
     let mut text = String::new();
-    for row in catalogue() {
+    for row in rows {
         text.push_str(&format!("{}  {:<7}  {}\n", row.code, row.severity.word(), row.title));
     }
     text.push_str("\n`harn explain CODE` says more.\n");
@@ -154,5 +193,15 @@ mod tests {
         assert_eq!(find("harn-nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
         assert_eq!(find("nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
         assert_eq!(find("HARN-NAN-001").map(|row| row.code), Err("HARN-NAM-001"));
+    }
+
+    #[test]
+    fn words_are_searched_in_titles_first_and_then_in_texts() {
+        let codes = |topic| search(topic).iter().map(|row| row.code).collect::<Vec<_>>();
+        assert!(codes("rmd").iter().all(|code| code.starts_with("HARN-RMD-")), "{:?}", codes("rmd"));
+        assert_eq!(codes("rmd").len(), 8);
+        let found = codes("comment closed");
+        assert_eq!(found.first(), Some(&"HARN-LEX-003"), "{found:?}");
+        assert_eq!(codes("xylophone"), Vec::<&str>::new());
     }
 }

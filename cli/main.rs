@@ -12,6 +12,7 @@ mod live;
 mod repl;
 mod report;
 mod run;
+mod script;
 mod serve;
 mod trace;
 
@@ -24,7 +25,7 @@ static ALLOCATOR: stdlib::Counted = stdlib::Counted;
 
 /// Runs, checks and explains harn scripts.
 #[derive(Parser)]
-#[command(name = "harn", version, about, disable_help_subcommand = true)]
+#[command(name = "harn", version, about)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -50,7 +51,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let code = match Cli::parse().command {
+    let code = match Cli::parse_from(script::expand_shebang(std::env::args_os().collect())).command {
         Command::Run(args) => run::run(args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -1,16 +1,25 @@
-//! `harn run FILE`: runs a script.
+//! `harn run FILE`: runs a script. `harn run -` reads it from standard input, `harn run -e CODE` takes it from the command
+//! line.
 
 use crate::interrupt;
 use crate::limits::Limits;
 use crate::live::{Watcher, When};
 use crate::report::{Format, show};
+use crate::script::Script;
 use std::path::PathBuf;
-use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, Tape, read_source};
+use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, Tape};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The script
-    file: PathBuf,
+    /// The script; `-` reads it from standard input
+    #[arg(required_unless_present = "code")]
+    file: Option<PathBuf>,
+    /// Run this text instead of a file
+    #[arg(short = 'e', long = "eval", value_name = "CODE", allow_hyphen_values = true)]
+    code: Option<String>,
+    /// Read `-` and CODE as Rhai
+    #[arg(long)]
+    rhai: bool,
     /// What the parameter `task` of the pipeline is
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
@@ -31,28 +40,43 @@ pub(crate) struct Args {
     /// When loops are shown at work, on standard error
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     live: When,
-    /// What the script sees as `args`
-    #[arg(last = true)]
+    /// The script's `args`; write `--` before the first one that begins with `-`
     args: Vec<String>,
 }
 
-pub(crate) fn run(args: Args) -> i32 {
+impl Args {
+    /// Where the script comes from, and its arguments.
+    fn script(&mut self) -> (Script, Vec<String>) {
+        let mut args = std::mem::take(&mut self.args);
+        let file = self.file.take();
+        match (self.code.take(), file) {
+            (Some(text), file) => {
+                args.splice(0..0, file.map(|first| first.to_string_lossy().into_owned()));
+                (Script::Code { text, rhai: self.rhai }, args)
+            }
+            (None, file) => (Script::named(file.unwrap_or_default(), self.rhai), args),
+        }
+    }
+}
+
+pub(crate) fn run(mut args: Args) -> i32 {
+    let (script, script_args) = args.script();
     let refuse = |found: &[Diagnostic]| {
         show(found, args.format);
         1
     };
-    let source = match read_source(&args.file) {
+    let source = match script.read() {
         Ok(source) => source,
         Err(diagnostic) => return refuse(&[diagnostic]),
     };
-    let mut options = match args.limits.options(&args.file) {
+    let mut options = match args.limits.options(script.path()) {
         Ok(options) => options,
         Err(found) => return refuse(&found),
     };
     options.packs.extend(args.providers.into_iter().map(PackSpec::plain));
     let watcher = Watcher::new(args.live, args.format);
     let interrupt = Some(interrupt::listen());
-    let mut options = RunOptions { task: args.task, args: args.args, interrupt, ..options };
+    let mut options = RunOptions { task: args.task, args: script_args, interrupt, ..options };
     let tape = match (&args.record, &args.replay) {
         (Some(folder), _) => Tape::record(folder, &source, &mut options).map(Some),
         (None, Some(folder)) => Tape::replay(folder, &source, &mut options).map(Some),

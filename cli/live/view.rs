@@ -1,12 +1,20 @@
 //! What is seen of the loops at work, as lines and a status.
 
-use super::clean::{Lines, one_line};
+use super::clean::{Lines, cut, one_line};
 use super::screen::{Able, Screen};
 use runtime::agent_loop::{Seen, Sight};
+use runtime::hooks::event::ToolResult;
+use runtime::message::ToolCall;
 use runtime::model::Delta;
-use std::collections::BTreeMap;
+use runtime::transcript::Transcript;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Instant;
+
+/// The columns that a reminder's name and a call's arguments may take.
+const NAME: usize = 60;
+const ARGUMENTS: usize = 60;
 
 /// A loop at work.
 #[derive(Default)]
@@ -17,6 +25,42 @@ struct Looping {
     lines: Lines,
     tools: Vec<String>,
     doing: &'static str,
+    /// The reminders that had a line.
+    reminders: HashSet<Arc<str>>,
+    /// A piece of the present answer has come.
+    streaming: bool,
+}
+
+impl Looping {
+    /// Counts what is pending; the lines of the reminders that are new.
+    fn new_reminders(&mut self, transcript: &Transcript) -> Vec<String> {
+        self.pending = transcript.pending_count();
+        let mut lines = Vec::new();
+        for pending in transcript.pending() {
+            let reminder = &pending.reminder;
+            if !self.reminders.insert(reminder.id.clone()) {
+                continue;
+            }
+            let name = reminder.dedupe_key.as_deref().or(reminder.tags.first().map(|tag| &**tag));
+            let name = one_line(name.unwrap_or(&reminder.body));
+            let ttl = transcript.ttl_left(pending).map_or("no ttl".to_owned(), |ttl| format!("ttl {ttl}"));
+            lines.push(format!("+ {} ({ttl})", cut(&name, NAME)));
+        }
+        lines
+    }
+}
+
+/// The line of a tool call that has its result.
+fn tool_line(call: &ToolCall, result: &ToolResult) -> String {
+    let name = one_line(&call.name);
+    let arguments = one_line(&call.arguments.to_json());
+    let arguments = if arguments == "{}" { String::new() } else { format!(" {}", cut(&arguments, ARGUMENTS)) };
+    if result.ok {
+        return format!("> {name}{arguments}");
+    }
+    let why = result.text.lines().next().unwrap_or_default();
+    let why = one_line(why.strip_prefix("error: ").unwrap_or(why));
+    format!("> {name}{arguments} failed: {why}")
 }
 
 /// The loops at work and the screen that shows them.
@@ -55,21 +99,27 @@ impl View {
         let mut done = Vec::new();
         match sight.seen {
             Seen::Asked => {
-                looping.pending = sight.turn.session.with(|s| s.transcript.pending().count());
+                done = sight.turn.session.with(|s| looping.new_reminders(&s.transcript));
                 looping.doing = "asking";
+                looping.streaming = false;
             }
             Seen::Piece(Delta::Text(text)) => {
                 let prefix = if self.several { super::clean::columns(&looping.name) + 3 } else { 0 };
                 looping.doing = "";
+                looping.streaming = true;
                 done = looping.lines.take(text, columns.saturating_sub(prefix + 1).max(1));
             }
             Seen::Piece(Delta::Reasoning(_)) => looping.doing = "thinking",
             Seen::Piece(Delta::Restart) => {
                 done.extend(looping.lines.end());
-                done.push("(the answer broke off, the model is asked again)".to_owned());
+                // A refusal, such as a 429, comes before the first piece.
+                done.push(match std::mem::take(&mut looping.streaming) {
+                    true => "(the answer broke off; asking the model again)".to_owned(),
+                    false => "(the request failed; asking the model again)".to_owned(),
+                });
             }
-            Seen::Began | Seen::Piece(_) | Seen::ToolWanted { .. } | Seen::ToolAnswered { .. } | Seen::Delivered(_) => {
-            }
+            Seen::Began | Seen::Piece(_) | Seen::ToolWanted { .. } | Seen::Delivered(_) => {}
+            Seen::ToolAnswered { call, result } => done.push(tool_line(call, result)),
             Seen::Answered { reply, .. } => {
                 self.tokens.0 += reply.usage.input_tokens;
                 self.tokens.1 += reply.usage.output_tokens;
@@ -92,6 +142,10 @@ impl View {
             if self.loops.is_empty() {
                 self.several = false;
             }
+        }
+        let most = columns.saturating_sub(1).max(1);
+        if !matches!(sight.seen, Seen::Piece(_) | Seen::Answered { .. } | Seen::Unanswered | Seen::Ended(_)) {
+            done.iter_mut().for_each(|line| line.truncate(cut(line, most).len()));
         }
         self.redraw(columns, |screen, out| done.iter().for_each(|line| screen.line(&name, line, out)), !done.is_empty())
     }

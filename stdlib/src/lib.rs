@@ -56,7 +56,7 @@ pub use moment::{from_rfc3339, rfc3339};
 pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::{Agent, Project, Provider, Skill};
-pub use read::{Files, read_source};
+pub use read::{Files, decode_source, read_source, unreadable_source};
 pub use rhai_voice::packs::{Budget, PackSpec};
 pub use rhai_voice::rhai_definitions;
 pub use table::builtins;

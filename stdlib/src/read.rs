@@ -44,7 +44,7 @@ const LARGEST: u64 = 1 << 30;
 #[allow(clippy::result_large_err)] // once a run
 pub fn read_source(path: &Path) -> Result<SourceRef, Diagnostic> {
     let name = path.display().to_string();
-    let unreadable = |why: &str| Diagnostic::error(UNREADABLE, format!("cannot read `{name}`: {why}"));
+    let unreadable = |why: &str| unreadable_source(&name, why);
     let meta = std::fs::metadata(path).map_err(|e| with_help(unreadable(&reason(&e)), &e))?;
     if meta.is_dir() {
         return Err(unreadable("it is a directory").help("name a file in it, such as `main.harn`"));
@@ -53,6 +53,21 @@ pub fn read_source(path: &Path) -> Result<SourceRef, Diagnostic> {
         return Err(unreadable("it is larger than 1 GiB"));
     }
     let bytes = std::fs::read(path).map_err(|e| unreadable(&reason(&e)))?;
+    decode_source(name, bytes)
+}
+
+/// The diagnostic for a script that cannot be read.
+#[must_use]
+pub fn unreadable_source(name: &str, why: &str) -> Diagnostic {
+    Diagnostic::error(UNREADABLE, format!("cannot read `{name}`: {why}"))
+}
+
+/// Makes a script of the bytes that were read.
+///
+/// # Errors
+/// Where they are not UTF-8.
+#[allow(clippy::result_large_err)] // once a run
+pub fn decode_source(name: String, bytes: Vec<u8>) -> Result<SourceRef, Diagnostic> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source::new(name, text)),
         Err(e) => {

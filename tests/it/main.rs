@@ -17,6 +17,7 @@
 //! - [`facts`]: processes that share facts, and files that were tampered with.
 //! - [`examples`]: the guide's programs print what its pages show.
 //! - [`recipes`]: the guide's recipes are programs in both languages and print the same.
+//! - [`command_line`]: where scripts come from, and which arguments are theirs.
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
 //! - [`aimock`]: the quick start against a model server from npm.
@@ -45,6 +46,7 @@ mod agent_bench;
 mod aimock;
 mod bad_input;
 mod borders;
+mod command_line;
 mod diff;
 mod doc;
 mod docs;

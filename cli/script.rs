@@ -1,0 +1,95 @@
+//! Where a script comes from: a file, standard input, or the command line.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use stdlib::{Diagnostic, Source, SourceRef, decode_source, read_source, unreadable_source};
+
+/// The largest script that is read from standard input, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// Where a script comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Script {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin {
+        /// Whether it is written in Rhai.
+        rhai: bool,
+    },
+    /// The command line.
+    Code {
+        /// The text.
+        text: String,
+        /// Whether it is written in Rhai.
+        rhai: bool,
+    },
+}
+
+impl Script {
+    /// The script that a path on the command line names; `-` is standard input.
+    pub(crate) fn named(path: PathBuf, rhai: bool) -> Self {
+        if path.as_os_str() == "-" { Self::Stdin { rhai } } else { Self::File(path) }
+    }
+
+    /// The name under which diagnostics show it. Its project and its imports are looked up from there, so a script without
+    /// a file belongs to the working directory.
+    pub(crate) fn path(&self) -> &Path {
+        Path::new(match self {
+            Self::File(path) => return path,
+            Self::Stdin { rhai: false } => "<stdin>",
+            Self::Stdin { rhai: true } => "<stdin>.rhai",
+            Self::Code { rhai: false, .. } => "<command line>",
+            Self::Code { rhai: true, .. } => "<command line>.rhai",
+        })
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// What is wrong with the file or the text.
+    #[allow(clippy::result_large_err, reason = "once a run")]
+    pub(crate) fn read(&self) -> Result<SourceRef, Diagnostic> {
+        let name = self.path().display().to_string();
+        match self {
+            Self::File(path) => read_source(path),
+            Self::Code { text, .. } => Ok(Source::new(name, text.as_str())),
+            Self::Stdin { .. } => {
+                let mut bytes = Vec::new();
+                let read = std::io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes);
+                match read {
+                    Err(error) => Err(unreadable_source(&name, &error.to_string())),
+                    Ok(_) if bytes.len() as u64 > LARGEST => Err(unreadable_source(&name, "it is larger than 64 MiB")),
+                    Ok(_) => decode_source(name, bytes),
+                }
+            }
+        }
+    }
+}
+
+/// The command line of `harn FILE ARGS…`, as in a `#!/usr/bin/env harn` script, rewritten as `harn run -- FILE ARGS…`:
+/// everything after the file belongs to the script.
+pub(crate) fn expand_shebang(mut line: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
+    let Some(first) = line.get(1).map(Path::new) else { return line };
+    let is_script = first.extension().is_some_and(|end| end == "harn" || end == "rhai");
+    let is_path = first.components().count() > 1;
+    if is_script || is_path && first.is_file() {
+        line.splice(1..1, ["run".into(), "--".into()]);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_the_place_of_a_command_takes_all_arguments() {
+        let line = |words: &[&str]| words.iter().map(Into::into).collect::<Vec<std::ffi::OsString>>();
+        let found = expand_shebang(line(&["harn", "tool.harn", "--deny", "net", "a"]));
+        assert_eq!(found, line(&["harn", "run", "--", "tool.harn", "--deny", "net", "a"]));
+        for words in [&["harn"][..], &["harn", "run", "a.harn"], &["harn", "--help"], &["harn", "rnu"]] {
+            assert_eq!(expand_shebang(line(words)), line(words));
+        }
+    }
+}

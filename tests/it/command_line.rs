@@ -1,0 +1,148 @@
+//! Where scripts come from, which arguments belong to them, and what a loop shows on the way.
+
+use crate::harn::{harn, harn_in, harn_with_input, root, scratch};
+use std::fs;
+
+#[test]
+fn a_script_is_read_from_standard_input() {
+    let ran = harn_with_input(&["run", "-", "a", "b"], b"println(args())\nprintln(1 + 1)\n", &[]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "[a, b]\n2\n", ""));
+    let ran = harn_with_input(&["run", "-"], b"println(1 +)\n", &[]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("<stdin>:1:12"), "{}", ran.err);
+    let ran = harn_with_input(&["run", "--rhai", "-"], b"println(`${1 + 1}`);\n", &[]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "2\n", ""));
+    let ran = harn_with_input(&["run", "-"], b"println(\"\xff\")\n", &[]);
+    assert!(ran.code == Some(1) && ran.err.contains("HARN-SRC-002"), "{}", ran.err);
+}
+
+#[test]
+fn a_script_is_taken_from_the_command_line() {
+    let ran = harn(&["run", "-e", "println(args())", "a", "b"]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "[a, b]\n", ""));
+    let ran = harn(&["run", "--rhai", "-e", "println(`${1 + 1}`);"]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "2\n", ""));
+    let ran = harn(&["run", "-e", "let x ="]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("<command line>:1:"), "{}", ran.err);
+}
+
+#[test]
+fn what_a_script_without_a_file_imports_is_looked_up_in_the_working_directory() {
+    let dir = scratch("command-line-imports");
+    fs::write(dir.join("lib.harn"), "pub fn twice(n) { return n * 2 }\n").unwrap();
+    let ran = harn_in(&dir, &["run", "-e", "import {twice} from \"lib\"\nprintln(twice(4))"], b"", &[]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "8\n", ""));
+}
+
+#[test]
+fn arguments_need_no_dashes_before_them() {
+    let dir = scratch("command-line-args");
+    fs::write(dir.join("show.harn"), "#!/usr/bin/env harn\nprintln(args())\n").unwrap();
+    for (line, shown) in [
+        (&["run", "show.harn", "a", "b"][..], "[a, b]\n"),
+        (&["run", "show.harn", "a", "--", "--b"], "[a, --b]\n"),
+        (&["run", "show.harn", "--seed", "1", "a"], "[a]\n"),
+        // As the system calls a script by its first line: all of it belongs to the script.
+        (&["show.harn", "--seed", "1", "a"], "[--seed, 1, a]\n"),
+        (&["./show.harn"], "[]\n"),
+    ] {
+        let ran = harn_in(&dir, line, b"", &[]);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), shown, ""), "{line:?}");
+    }
+    let ran = harn_in(&dir, &["run", "show.harn", "--sed", "1"], b"", &[]);
+    assert!(ran.code == Some(2) && ran.err.contains("--seed"), "{}", ran.err);
+}
+
+#[test]
+fn help_is_a_command_too() {
+    let help = harn(&["help"]);
+    assert_eq!(help.code, Some(0));
+    assert_eq!(help.out, harn(&["--help"]).out);
+    assert_eq!(harn(&["help", "run"]).out, harn(&["run", "--help"]).out);
+}
+
+#[test]
+fn folders_and_standard_input_are_checked() {
+    let dir = scratch("command-line-check");
+    fs::create_dir_all(dir.join("deep/skipped")).unwrap();
+    fs::create_dir_all(dir.join("empty")).unwrap();
+    fs::write(dir.join(".gitignore"), "skipped\n").unwrap();
+    fs::write(dir.join("good.harn"), "println(1)\n").unwrap();
+    fs::write(dir.join("deep/bad.harn"), "println(totl)\n").unwrap();
+    fs::write(dir.join("deep/bad.rhai"), "let x = ;\n").unwrap();
+    fs::write(dir.join("deep/other.txt"), "not a script").unwrap();
+    fs::write(dir.join("deep/skipped/bad.harn"), "println(skipped)\n").unwrap();
+    let checked = harn_in(&dir, &["check", "."], b"", &[]);
+    assert_eq!((checked.code, checked.drawn("error")), (Some(1), 2), "{}", checked.err);
+    assert!(checked.err.contains("deep/bad.harn:1:9") && checked.err.contains("deep/bad.rhai"), "{}", checked.err);
+    let checked = harn_in(&dir, &["check", "good.harn", "empty"], b"", &[]);
+    assert!(checked.code == Some(1) && checked.err.contains("folder without scripts"), "{}", checked.err);
+    let checked = harn_in(&dir, &["check", "-"], b"println(totl)\n", &[]);
+    assert!(checked.code == Some(1) && checked.err.contains("<stdin>:1:9"), "{}", checked.err);
+    let checked = harn_in(&dir, &["check", "-"], b"println(1)\n", &[]);
+    assert_eq!((checked.code, checked.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_topic_that_is_not_a_code_is_searched() {
+    let found = harn(&["explain", "rmd"]);
+    assert_eq!((found.code, found.out.matches("HARN-RMD-").count()), (Some(0), 8), "{}", found.out);
+    let found = harn(&["explain", "comment", "never", "closed"]);
+    assert!(found.code == Some(0) && found.out.starts_with("HARN-LEX-003 (error)"), "{}", found.out);
+    let found = harn(&["explain", "dedupe"]);
+    assert!(found.code == Some(0) && found.out.contains("HARN-"), "{}", found.out);
+    let found = harn(&["explain", "xylophone"]);
+    assert!(found.code == Some(2) && found.err.contains("no diagnostic matches `xylophone`"), "{}", found.err);
+}
+
+const LOOP: &str = r#"
+let tools = tool_define(tool_registry(), "look", "Looks.", {
+  parameters: {path: "string"},
+  handler: { args -> if args.path == "b" { throw "not there" } else { "text" } },
+})
+register_session_hook("session_start", { event ->
+  return {reminder: {body: "Keep it short.", dedupe_key: "draft:notes.md", ttl_turns: 5}}
+})
+agent_loop("go", nil, {tools: tools, reminders: false, llm_caller: { asked ->
+  match asked.turn {
+    1 -> ({text: "", tool_calls: [{id: "1", name: "look", arguments: {path: "a"}}, {id: "2", name: "look", arguments: {path: "b"}}]})
+    _ -> "done"
+  }
+}})
+"#;
+
+#[test]
+fn the_live_view_has_a_line_for_each_reminder_and_each_tool_call() {
+    let ran = harn(&["run", "--live", "always", "-e", LOOP]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let lines: Vec<&str> = ran.err.lines().collect();
+    let shown =
+        ["+ draft:notes.md (ttl 5)", "> look {\"path\":\"a\"}", "> look {\"path\":\"b\"} failed: not there", "done"];
+    assert_eq!(lines, shown, "{}", ran.err);
+}
+
+#[test]
+fn a_refused_request_is_not_a_broken_answer() {
+    let script = r#"
+llm_mock({error: {category: "rate_limit", message: "slow down", status: 429}})
+llm_mock({text: "fine"})
+mock_time(0)
+println(agent_loop("go", nil, {provider: "mock", reminders: false, llm_retries: 1}).text)
+"#;
+    let ran = harn(&["run", "--live", "always", "-e", script]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "fine\n"), "{}", ran.err);
+    assert!(!ran.err.contains("broke off"), "{}", ran.err);
+}
+
+#[test]
+fn the_coding_agent_run_by_hand_leaves_the_folder_alone() {
+    let dir = scratch("command-line-coding-agent");
+    let script = root().join("examples/acp/coding_agent.harn");
+    let ran = harn_in(&dir, &["run", script.to_str().unwrap(), "--task", "greet"], b"", &[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+    let place = ran.out.lines().find_map(|line| line.strip_prefix("working in ")).unwrap();
+    assert_eq!(fs::read_to_string(std::path::Path::new(place).join("GREETING.md")).unwrap(), "Hello, world.\n");
+    fs::remove_dir_all(place).unwrap();
+}
