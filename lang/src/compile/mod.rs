@@ -34,6 +34,7 @@ use crate::module::{FileId, Modules, Origin, Placed};
 use crate::resolve::{BindingId, BindingKind, Resolution, Role};
 use crate::source::{SourceRef, Span};
 use crate::value::Str;
+use crate::vm::verify::verify_function;
 use crate::vm::{Isolate, Op, Place, Proto};
 use function::FnState;
 use smol_str::SmolStr;
@@ -44,6 +45,8 @@ use std::rc::Rc;
 pub(crate) const TOO_LARGE: &str = "HARN-CMP-002";
 /// A construct that makes no sense where it stands.
 pub(crate) const NONSENSE: &str = "HARN-CMP-003";
+/// Compiled code that the verifier refuses.
+pub(crate) const REFUSED: &str = "HARN-CMP-004";
 
 /// The catalogue of the compiler's errors.
 pub static CODES: &[Code] = &[
@@ -62,6 +65,15 @@ pub static CODES: &[Code] = &[
         meaning: "It parses, and means nothing there. The message says what would.",
         fails: "fn is_large(n) {\n  guard n > 3 else { println(\"small\") }\n  true\n}\nprintln(is_large(1))\n",
         mended: "fn is_large(n) {\n  guard n > 3 else { return false }\n  true\n}\nprintln(is_large(1))\n",
+    },
+    Code {
+        code: REFUSED,
+        severity: Error,
+        title: "compiled code refused",
+        meaning: "Compiled code is checked before it runs, so that no mistake of the compiler can touch memory that is not \
+                  its own. This code did not pass: a bug in harn, and not in the script.",
+        fails: "",
+        mended: "",
     },
 ];
 
@@ -160,6 +172,7 @@ pub(crate) struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     fn module(&mut self, module: &'a Module) -> Result<Unit, Vec<Diagnostic>> {
         self.place_globals();
+        let first_function = self.isolate.function_count();
         let decls: Vec<(&Item, &FnDecl)> = module.body.iter().filter_map(top_function).collect();
         let mut numbers = Vec::with_capacity(decls.len());
         for (_, decl) in &decls {
@@ -203,9 +216,27 @@ impl<'a> Compiler<'a> {
             self.found.sort_by_key(Diagnostic::position);
             return Err(std::mem::take(&mut self.found));
         }
+        self.verify(first_function, &main)?;
         self.isolate.keep(&main);
         let pipelines = std::mem::take(&mut self.pipelines);
         Ok(Unit { before: Vec::new(), main, pipelines, globals: self.exported() })
+    }
+
+    /// Checks all that was compiled, before any of it can run.
+    fn verify(&self, first_function: usize, main: &Proto) -> Result<(), Vec<Diagnostic>> {
+        let functions = (first_function..self.isolate.function_count()).filter_map(|n| self.isolate.function(n));
+        let checked = functions
+            .map(|proto| verify_function(self.isolate, &proto))
+            .chain([verify_function(self.isolate, main)])
+            .collect::<Result<(), _>>();
+        checked.map_err(|refused| {
+            vec![
+                Diagnostic::error(REFUSED, format!("the compiled code was refused: {refused}"))
+                    .label(self.source, Span::default(), "in this file")
+                    .note("nothing was run; this is a bug in harn, not in the script")
+                    .help("report it with the script"),
+            ]
+        })
     }
 
     fn place_globals(&mut self) {
@@ -329,7 +360,16 @@ impl<'a> Compiler<'a> {
             return u16::try_from(i).unwrap_or(u16::MAX);
         }
         let from = match level.checked_sub(1) {
-            None => crate::vm::Capture::Register(0),
+            None => {
+                // The file's own names are globals, so there is nothing around it to capture from.
+                self.report(
+                    Diagnostic::error(REFUSED, format!("`{}` is captured from nowhere", self.names.binding(id).name))
+                        .label(self.source, self.names.binding(id).span, "bound here")
+                        .note("nothing was run; this is a bug in harn, not in the script")
+                        .help("report it with the script"),
+                );
+                return 0;
+            }
             Some(outer) => match self.fns[outer].register_of(id) {
                 Some(reg) => crate::vm::Capture::Register(reg),
                 None => crate::vm::Capture::Outer(self.capture(outer, id)),

@@ -95,7 +95,7 @@ impl<'a> Compiler<'a> {
         proto.rest = rest;
         self.temps(window);
         self.parameters(params.iter().copied());
-        self.level(&levels, &params);
+        self.levels_in_order(&levels, &params);
         self.end_function(span);
         self.overrides = outer;
         self.finish_fn()
@@ -112,30 +112,44 @@ impl<'a> Compiler<'a> {
     }
 
     /// The statements of one pipeline, then those of the ones below it; the last one's value is returned.
-    fn level(&mut self, levels: &[&'a FnDecl], params: &[&'a Param]) {
-        let Some((level, below)) = levels.split_first() else { return };
-        if below.is_empty() {
-            return self.tail_block(&level.body);
+    ///
+    /// All functions are there before the first statement, those of the bases too: an override may be called from any level,
+    /// and what it captures must have its place by then.
+    fn levels_in_order(&mut self, levels: &[&'a FnDecl], params: &[&'a Param]) {
+        for base in &levels[1..] {
+            self.same_params(base, params);
         }
         let next = self.fn_ref().next;
         self.fn_mut().floor = next;
-        self.early_cells(level.body.span);
-        self.hoist(&level.body.stmts);
-        self.level_statements(&level.body.stmts, below, params);
+        for level in levels {
+            self.early_cells(level.body.span);
+        }
+        for level in levels {
+            self.place_functions(&level.body.stmts);
+        }
+        for level in levels {
+            self.make_functions(&level.body.stmts);
+        }
+        self.level(levels);
     }
 
-    fn level_statements(&mut self, stmts: &'a [Stmt], below: &[&'a FnDecl], params: &[&'a Param]) {
+    fn level(&mut self, levels: &[&'a FnDecl]) {
+        let Some((level, below)) = levels.split_first() else { return };
+        if below.is_empty() {
+            return self.tail_statements(&level.body.stmts);
+        }
+        self.level_statements(&level.body.stmts, below);
+    }
+
+    fn level_statements(&mut self, stmts: &'a [Stmt], below: &[&'a FnDecl]) {
         for (i, stmt) in stmts.iter().enumerate() {
             if let StmtKind::Defer(body) = &stmt.kind {
                 let rest = &stmts[i + 1..];
-                return self.with_exit(body, None, |c, _| c.level_statements(rest, below, params));
+                return self.with_exit(body, None, |c, _| c.level_statements(rest, below));
             }
             self.statement(stmt);
         }
-        if let Some(base) = below.first() {
-            self.same_params(base, params);
-        }
-        self.level(below, params);
+        self.level(below);
     }
 
     /// A base's parameters that share their names with others have the values of those.

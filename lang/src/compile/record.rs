@@ -153,6 +153,7 @@ impl<'a> Compiler<'a> {
                 span: variant.span,
                 params: arity,
                 required: arity,
+                exact: arity,
                 regs: arity.saturating_add(1),
                 code: vec![Op::VariantOf { dst: 0, base: 0, site: 0 }, Op::Return { src: 0 }],
                 spans: vec![variant.span; 2],

@@ -174,6 +174,12 @@ impl<'a> Compiler<'a> {
 
     /// Functions inside blocks are there from the block's start.
     pub(super) fn hoist(&mut self, stmts: &'a [Stmt]) {
+        self.place_functions(stmts);
+        self.make_functions(stmts);
+    }
+
+    /// The registers, and cells, of a block's functions.
+    pub(super) fn place_functions(&mut self, stmts: &'a [Stmt]) {
         for stmt in stmts {
             let StmtKind::Item(item) = &stmt.kind else { continue };
             match &item.kind {
@@ -193,6 +199,10 @@ impl<'a> Compiler<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// The functions of a block, once what they capture has its place.
+    pub(super) fn make_functions(&mut self, stmts: &'a [Stmt]) {
         for stmt in stmts {
             let StmtKind::Item(item) = &stmt.kind else { continue };
             if let ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } | ItemKind::Pipeline { decl, .. } = &item.kind {

@@ -112,6 +112,7 @@ impl Fiber {
     ) -> Result<(), Box<Raise>> {
         // SAFETY: kept by the isolate, or by the closure that the caller's register holds.
         let code = unsafe { &*proto };
+        debug_assert!(code.verified.get(), "`{}` runs without having been verified", code.title());
         self.check_depth()?;
         let params = usize::from(code.params);
         self.ensure(base + usize::from(code.regs).max(argc) + 1);

@@ -19,12 +19,12 @@ use std::rc::Rc;
 /// `slot` points to an initialised value of the fiber's stack.
 #[inline(always)]
 unsafe fn put(slot: *mut Value, value: Value) {
-    // SAFETY: by the caller; the old value is dropped only where dropping does anything.
-    unsafe {
-        if (*slot).on_heap() {
-            ptr::drop_in_place(slot);
-        }
-        ptr::write(slot, value);
+    // SAFETY: by the caller. The new value stands there before the old one goes, whose drop may look at the slot.
+    let old = unsafe { ptr::replace(slot, value) };
+    if old.on_heap() {
+        drop(old);
+    } else {
+        std::mem::forget(old);
     }
 }
 
@@ -52,25 +52,29 @@ impl Fiber {
                 }
             };
         }
-        // SAFETY of all uses: the compiler gives no register beyond `regs`, and `ensure` made room for `regs`.
+        // SAFETY of all uses: the verifier lets no register pass beyond `regs`, and `ensure` made room for `regs`. An empty
+        // window may begin right behind the last one.
         macro_rules! reg {
-            ($r:expr) => {
-                base.add(usize::from($r))
-            };
+            ($r:expr) => {{
+                let register = usize::from($r);
+                debug_assert!(register <= usize::from((*code).regs), "register {register}");
+                base.add(register)
+            }};
         }
         macro_rules! get {
             ($r:expr) => {
-                unsafe { &*base.add(usize::from($r)) }
+                unsafe { &*reg!($r) }
             };
         }
         macro_rules! set {
             ($r:expr, $v:expr) => {{
                 let value = $v;
-                unsafe { put(base.add(usize::from($r)), value) }
+                unsafe { put(reg!($r), value) }
             }};
         }
         macro_rules! code {
             () => {{
+                debug_assert!(!code.is_null());
                 #[allow(unused_unsafe)] // some uses stand in an unsafe block already
                 // SAFETY: the running function is kept by the isolate or by its closure.
                 unsafe {
@@ -80,8 +84,10 @@ impl Fiber {
         }
         macro_rules! captures {
             () => {{
-                // SAFETY: the compiler asks for captures only in functions that have some, which run as closures.
-                let closure: &Closure = &*self.closure();
+                let closure = self.closure();
+                debug_assert!(!closure.is_null());
+                // SAFETY: the verifier lets captures pass only in functions that have some, which run as closures.
+                let closure: &Closure = &*closure;
                 &closure.captures
             }};
         }
@@ -102,7 +108,7 @@ impl Fiber {
         }
         macro_rules! jump {
             ($by:expr) => {
-                // SAFETY: the compiler's jumps stay in the code.
+                // SAFETY: the verifier lets no jump leave the code.
                 pc = unsafe { pc.offset($by as isize) }
             };
         }
@@ -241,7 +247,7 @@ impl Fiber {
 
         load!();
         {
-            // SAFETY: code ends with a return, and jumps stay in it.
+            // SAFETY: the verifier lets no function pass that runs past its end, and no jump that leaves it.
             let op = unsafe { *pc };
             pc = unsafe { pc.add(1) };
             match op {
@@ -788,7 +794,12 @@ impl Fiber {
                     set!(at + 1, Value::Int(position));
                 }
                 Op::ForNext { base: at, dst, by } => {
-                    let Value::Int(position) = *get!(at + 1) else { return None };
+                    let Value::Int(position) = *get!(at + 1) else {
+                        // Without a `ForPrep` before it there is nothing to walk.
+                        short_jump!(by);
+                        save!();
+                        return None;
+                    };
                     match get!(at) {
                         Value::Int(end) => {
                             if position < *end {

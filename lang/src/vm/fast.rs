@@ -35,31 +35,35 @@ impl Fiber {
                 base = window;
             }};
         }
-        // SAFETY of all uses: the compiler gives no register beyond `regs`, and every call made room for `regs`.
+        // SAFETY: the running function is kept by the isolate or by its closure.
+        macro_rules! code {
+            () => {{
+                debug_assert!(!(*frame).proto.is_null());
+                (&*(*frame).proto)
+            }};
+        }
+        // SAFETY of all uses: the verifier lets no register pass beyond `regs`, and every call made room for `regs`.
         macro_rules! reg {
-            ($r:expr) => {
-                base.add(usize::from($r))
-            };
+            ($r:expr) => {{
+                let register = usize::from($r);
+                debug_assert!(register < usize::from(code!().regs), "register {register}");
+                base.add(register)
+            }};
         }
         macro_rules! get {
             ($r:expr) => {
-                &*base.add(usize::from($r))
+                &*reg!($r)
             };
         }
-        // SAFETY: the running function is kept by the isolate or by its closure.
-        macro_rules! code {
-            () => {
-                (&*(*frame).proto)
-            };
-        }
-        // SAFETY: the compiler asks for captures only in functions that have some, which run as closures.
+        // SAFETY: the verifier lets captures pass only in functions that have some, which run as closures.
         macro_rules! captures {
             () => {{
+                debug_assert!(!(*frame).closure().is_null());
                 let closure: &Closure = &*(*frame).closure();
                 &closure.captures
             }};
         }
-        // SAFETY: the compiler's jumps stay in the code.
+        // SAFETY: the verifier lets no jump leave the code.
         macro_rules! jump {
             ($by:expr) => {{
                 pc = pc.offset($by as isize);
@@ -185,7 +189,7 @@ impl Fiber {
 
         load!();
         loop {
-            // SAFETY: code ends with a return, and jumps stay in it. For registers, code and captures see the macros.
+            // SAFETY: the verifier lets no function pass that runs past its end, and no jump that leaves it. For registers, code and captures see the macros.
             unsafe {
                 let op = pc;
                 pc = pc.add(1);

@@ -138,6 +138,19 @@ impl Isolate {
         functions.len() - 1
     }
 
+    /// How many functions there are.
+    #[must_use]
+    pub fn function_count(&self) -> usize {
+        // SAFETY: as above.
+        unsafe { (&*self.functions.get()).len() }
+    }
+
+    /// How many globals there are.
+    #[must_use]
+    pub fn global_count(&self) -> usize {
+        self.global_count.get()
+    }
+
     /// Puts a function where [`Self::add_function`] made room.
     pub fn set_function(&self, number: usize, proto: Rc<Proto>) {
         // SAFETY: as above.

@@ -1,6 +1,7 @@
 //! The machine: registers, fibers, and the loop that runs them.
 //!
 //! - [`Op`]: the instructions. [`Proto`]: a compiled function.
+//! - [`verify`]: checks compiled functions before they run, so that the loop need not.
 //! - [`Isolate`]: what the scripts of one run share: globals, functions, the host.
 //! - [`Fiber`]: one line of execution. [`Fiber::run`] goes on until it is done, must wait, or its slice is over.
 //! - `slice`: how a run begins and pauses. `fast`: the loop, with the common case of the common instructions. `dispatch`:
@@ -40,6 +41,7 @@ mod slice;
 pub(crate) mod tasks;
 mod type_test;
 mod unwind;
+pub mod verify;
 mod wait;
 mod watch;
 

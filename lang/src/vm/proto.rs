@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// A compiled function: code, what it refers to, and where each instruction came from.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Proto {
     /// As its author named it; empty for a closure.
     pub name: Str0,
@@ -69,6 +69,8 @@ pub struct Proto {
     pub far: Vec<(u32, i32)>,
     /// The whole function, for messages.
     pub span: Span,
+    /// [`verify`](super::verify::verify) has found nothing wrong with it.
+    pub verified: Cell<bool>,
 }
 
 /// A shared name that may be empty.
@@ -84,6 +86,7 @@ pub enum Capture {
 }
 
 /// A field read.
+#[derive(Clone)]
 pub struct FieldSite {
     /// Its name.
     pub name: Str,
@@ -109,6 +112,7 @@ impl FieldSite {
 }
 
 /// A method call.
+#[derive(Clone)]
 pub struct MethodSite {
     /// Its name.
     pub name: Str,
@@ -132,6 +136,7 @@ impl MethodSite {
 }
 
 /// A struct literal with a spread.
+#[derive(Clone)]
 pub struct Rebuild {
     /// The struct.
     pub def: Rc<StructDef>,
@@ -153,6 +158,7 @@ pub enum Place {
 }
 
 /// An assigned path.
+#[derive(Clone)]
 pub struct PathSite {
     /// The variable at its start.
     pub root: Place,
@@ -165,6 +171,7 @@ pub struct PathSite {
 }
 
 /// What a pattern asks.
+#[derive(Clone)]
 pub enum Test {
     /// A list of `len` elements, or of at least so many.
     List {
@@ -182,6 +189,7 @@ pub enum Test {
 }
 
 /// What `Fail` says about a value.
+#[derive(Clone)]
 pub enum Failure {
     /// `match` without a fitting arm.
     NoArm,
@@ -220,6 +228,7 @@ pub enum HandlerKind {
 }
 
 /// A call, for messages.
+#[derive(Clone)]
 pub struct CallSite {
     /// The instruction.
     pub pc: u32,

@@ -2,6 +2,7 @@
 
 use super::call::with_article;
 use super::op::Op;
+use super::verify::verify;
 use super::{Isolate, Proto, Raise, Rebuild, codes};
 use crate::diagnostic::nearest;
 use crate::value::{Closure, FieldDefault, Method, Methods, Record, Site, Str, StructDef, Value};
@@ -120,6 +121,7 @@ fn fields(def: &StructDef) -> String {
 pub(super) fn bound(isolate: &Isolate, receiver: &Value, function: u16) -> Option<Value> {
     let target = isolate.function(usize::from(function))?;
     let proto = isolate.bound(function, || with_self(&target, function));
+    verify(isolate, &proto).ok()?;
     Some(Value::Closure(Rc::new(Closure { proto, captures: vec![receiver.clone()] })))
 }
 
@@ -153,7 +155,7 @@ fn with_self(target: &Proto, function: u16) -> Proto {
         required: target.required.saturating_sub(1),
         rest: target.rest,
         exact: if target.rest { u16::MAX } else { own },
-        regs: base + target.params.max(1) + 3,
+        regs: base.saturating_add(target.params.max(1)).saturating_add(3),
         spans: vec![target.span; code.len()],
         code,
         captures: vec![super::Capture::Register(0)],

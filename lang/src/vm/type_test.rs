@@ -4,6 +4,7 @@ use crate::value::{EnumDef, InterfaceDef, Str, StructDef, Value};
 use std::rc::Rc;
 
 /// A written type, ready to be asked.
+#[derive(Clone)]
 pub enum TypeTest {
     /// Every value.
     Any,

@@ -1,6 +1,7 @@
 //! Scripts through the whole road: text in, printed output out.
 
 mod basics;
+mod corrupted;
 mod cycles;
 mod driver;
 mod exits;
