@@ -206,6 +206,7 @@ impl Run<'_> {
             return Ok(ended);
         }
         loop {
+            self.scope.driver.before_iteration().get().await?;
             if let Some(ended) = self.iteration(state).await? {
                 return Ok(ended);
             }

@@ -149,6 +149,21 @@ impl Path for OnlyLine {
     }
 }
 
+/// What drives the work of a run. A loop whose model, tools and handlers all answer at once would never give its thread back.
+pub trait Driver {
+    /// Called before each iteration of a loop: fails where a limit of the run is reached, and waits where others must have their turn.
+    fn before_iteration(&self) -> Answer<'static, Outcome<()>>;
+}
+
+/// A driver without limits, for work that has its thread to itself.
+struct FreeRun;
+
+impl Driver for FreeRun {
+    fn before_iteration(&self) -> Answer<'static, Outcome<()>> {
+        Answer::Now(Ok(()))
+    }
+}
+
 /// Where a call happens: the session, its turn, and what surrounds it.
 #[derive(Clone, Copy)]
 pub struct Turn<'a> {
@@ -177,6 +192,8 @@ pub struct Scope {
     pub clock: Rc<dyn Clock>,
     /// Where events are written.
     pub log: Rc<dyn EventLog>,
+    /// What drives the work.
+    pub driver: Rc<dyn Driver>,
     /// Which line of work it is; the same in every run of a script.
     pub path: Rc<dyn Path>,
     /// The tool call at hand, if one is.
@@ -217,6 +234,7 @@ impl Scope {
             deadline_ms: None,
             clock,
             log,
+            driver: Rc::new(FreeRun),
             path: Rc::new(OnlyLine),
             task_id: None,
             agent_id: None,

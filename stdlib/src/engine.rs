@@ -14,6 +14,7 @@ pub use piece::Piece;
 
 use ending::errors;
 
+use crate::bind::RunDriver;
 use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
@@ -138,6 +139,8 @@ impl Engine {
         let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
         let waiting = Rc::downgrade(&isolate);
         world.routes.set_place(move || waiting.upgrade()?.waiting_place());
+        // Nobody else sets it.
+        let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
         world.packs.read_by(options.loader.clone());
         let modules = Modules::new(options.loader.clone());
         let (context, names, voice, session, runtime, watched) = Default::default();

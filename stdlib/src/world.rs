@@ -23,11 +23,11 @@ use runtime::hooks::Hooks;
 use runtime::ids::{IdStream, SharedIds};
 use runtime::note::{Note, Severity};
 use runtime::reminder::providers::ReminderProviders;
-use runtime::seam::Scope;
+use runtime::seam::{Driver, Scope};
 use runtime::session::{Session, Sessions};
 use runtime::workers::Workers;
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
@@ -68,6 +68,8 @@ pub struct World {
     pub(crate) hook_timeout_ms: Cell<u64>,
     /// Who serves the run.
     pub(crate) hosting: Option<Rc<Hosting>>,
+    /// What drives the loops of the run; set once its isolate is there.
+    pub(crate) driver: OnceCell<Rc<dyn Driver>>,
     /// Notes shown once each.
     shown: RefCell<BTreeSet<String>>,
 }
@@ -122,6 +124,7 @@ impl World {
             random: Cell::new(chosen),
             hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
             hosting,
+            driver: OnceCell::new(),
             shown: RefCell::default(),
         })
     }
@@ -158,7 +161,12 @@ impl World {
 
     /// A scope that nothing cancels.
     pub(crate) fn scope(&self) -> Scope {
-        Scope { hook_timeout_ms: self.hook_timeout_ms.get(), ..Scope::new(self.clock.clone(), self.log.clone()) }
+        let mut scope = Scope::new(self.clock.clone(), self.log.clone());
+        scope.hook_timeout_ms = self.hook_timeout_ms.get();
+        if let Some(driver) = self.driver.get() {
+            scope.driver = driver.clone();
+        }
+        scope
     }
 
     /// Shows a note on standard error, each one once.

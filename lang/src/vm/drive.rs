@@ -1,7 +1,7 @@
 //! Fibers as futures, and script functions that the runtime may call.
 
 use super::tasks::wait_for;
-use super::{Called, Context, Exit, Fiber, Isolate, On, Outcome, Wait, nesting};
+use super::{Called, Context, Exit, Fiber, Isolate, On, Outcome, Step, Wait, Why, nesting};
 use crate::value::Value;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -16,13 +16,30 @@ pub async fn drive(mut fiber: Fiber) -> Outcome {
         match fiber.run() {
             Exit::Done(value) => return Ok(value),
             Exit::Raised(raise) => return Err(raise),
-            Exit::Wait(wait) => {
-                let result = wait_for(&mut fiber, wait).await;
-                fiber.wake(result);
-            }
+            Exit::Wait(wait) => wait_in(&mut fiber, wait).await,
             Exit::Yield => yield_once().await,
         }
     }
+}
+
+/// Waits for what a fiber asked for, and gives it what that came to. Waits that are over at once keep no one else waiting, and no
+/// limit.
+async fn wait_in(fiber: &mut Fiber, wait: Wait) {
+    let mut result = wait_for(fiber, wait).await;
+    let stopped = match fiber.isolate.step_of(Step::Wait) {
+        Ok(false) => None,
+        Ok(true) => {
+            yield_once().await;
+            fiber.interrupt()
+        }
+        Err(raise) => Some(raise),
+    };
+    if let Some(raise) = stopped
+        && result.as_ref().err().is_none_or(|own| matches!(own.why, Why::Thrown | Why::Error))
+    {
+        result = Err(raise);
+    }
+    fiber.wake(result);
 }
 
 /// Goes on with a fiber that has just come back to wait or to yield.
@@ -33,10 +50,7 @@ pub async fn resume(mut fiber: Fiber, exit: Exit) -> Outcome {
     match exit {
         Exit::Done(value) => return Ok(value),
         Exit::Raised(raise) => return Err(raise),
-        Exit::Wait(wait) => {
-            let result = wait_for(&mut fiber, wait).await;
-            fiber.wake(result);
-        }
+        Exit::Wait(wait) => wait_in(&mut fiber, wait).await,
         Exit::Yield => yield_once().await,
     }
     drive(fiber).await
@@ -99,6 +113,9 @@ impl Function {
     /// The same in another context.
     #[must_use]
     pub fn call_in(&self, mut context: Context, args: impl IntoIterator<Item = Value>) -> Called {
+        if let Err(raise) = self.isolate.step_of(Step::Call) {
+            return Called::Now(Err(raise));
+        }
         let nesting = self.isolate.nesting();
         if nesting.level() >= nesting::MOST {
             return Called::Now(Err(nesting::too_deep()));

@@ -5,6 +5,7 @@ use super::fiber::Spare;
 use super::fuel::Fuel;
 use super::memory::Account;
 use super::nesting::Nesting;
+use super::pace::Pace;
 use super::tasks::{Globals, Tasks};
 use super::watch::Watch;
 use super::{Host, Limits, Proto, Task};
@@ -37,6 +38,7 @@ pub struct Isolate {
     denied: Vec<Capability>,
     pub(super) fuel: Fuel,
     account: Account,
+    pace: Pace,
     watch: Watch,
     names: RefCell<std::collections::HashSet<Str>>,
     /// Declared types: what inline caches compare with must not go while code is there.
@@ -87,6 +89,7 @@ impl Isolate {
             denied,
             fuel: Fuel::default(),
             account: Account::default(),
+            pace: Pace::default(),
             watch: Watch::default(),
             names: RefCell::default(),
             types: RefCell::default(),
@@ -332,6 +335,10 @@ impl Isolate {
 
     pub(super) fn watch(&self) -> &Watch {
         &self.watch
+    }
+
+    pub(super) fn pace(&self) -> &Pace {
+        &self.pace
     }
 
     pub(super) fn account(&self) -> &Account {

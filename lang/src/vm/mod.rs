@@ -32,6 +32,7 @@ mod method;
 mod nesting;
 pub mod op;
 pub(crate) mod operate;
+mod pace;
 mod path;
 mod pattern;
 mod proto;
@@ -58,6 +59,7 @@ pub use memory::{Counted, allocated};
 pub use op::Op;
 #[cfg(test)]
 pub(crate) use operate::binary;
+pub use pace::Step;
 pub use path::Path;
 pub use proto::{
     CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, MethodSite, PathSite, Place, Proto, Rebuild, Str0,

@@ -1,11 +1,11 @@
 //! A slice of a fiber's run: how it begins, what it is given when it was waiting, and when it is over.
 #![allow(unsafe_code)]
 
+use super::Raise;
 use super::call::Entered;
 use super::fiber::{Exit, Fiber, Frame, Pending, SLICE};
 use super::op::Op;
 use super::tasks::{self, Globals};
-use super::{Raise, codes};
 use crate::builtins::Step;
 use crate::value::Value;
 
@@ -127,18 +127,16 @@ impl Fiber {
         let enough = self.isolate.burn(used.unsigned_abs());
         self.ticks = self.slice();
         if !enough {
-            let limit = self.isolate.limits().fuel.unwrap_or_default();
-            let mut raise = Raise::error(codes::FUEL, format!("the run used up its fuel: {limit} instructions"));
-            raise.why = super::Why::Exhausted;
-            return Err(raise.help(
-                "give it more with `--fuel N`, or `fuel` under `[limits]` in harn.toml, or look for a loop without an end",
-            ));
+            return Err(self.isolate.out_of_fuel());
         }
         if self.isolate.host().is_interrupted() {
             tasks::interrupt(&self.isolate, &self.context.task, "interrupted");
         }
         self.check_memory()?;
-        self.isolate.check_time()?;
+        if self.isolate.check_time(false)? {
+            // The main task looks at it first.
+            return Ok(());
+        }
         self.interrupt().map_or(Ok(()), Err)
     }
 }

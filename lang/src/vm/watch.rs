@@ -25,21 +25,31 @@ impl Isolate {
         self.watch().told.set(false);
     }
 
-    /// Looks at the watch: once the time is up a run is told by an error that it can catch, and then it is ended.
-    pub(super) fn check_time(&self) -> Result<(), Box<Raise>> {
-        let (Some(limit), Some(began)) = (self.limits().time, self.watch().began.get()) else { return Ok(()) };
+    /// Looks at the watch: once the time is up a run is told by an error that it can catch, and then it is ended. A `loop` of
+    /// the runtime, or what it has called, would take that error for a failure of its own: the main task is told in its place, and the
+    /// result is true.
+    pub(super) fn check_time(&self, in_loop: bool) -> Result<bool, Box<Raise>> {
+        let (Some(limit), Some(began)) = (self.limits().time, self.watch().began.get()) else { return Ok(false) };
         let taken = began.elapsed();
         if taken <= limit {
-            return Ok(());
+            return Ok(false);
         }
         let mut raise = Raise::error(codes::TIME, format!("the run took longer than {}", shown(limit)));
         if self.watch().told.replace(true) {
             if taken <= limit + grace(limit) {
-                return Ok(());
+                return Ok(false);
             }
             raise.why = Why::Exhausted;
         }
-        Err(raise.help("give it more with `--timeout`, or `timeout` under `[limits]` in harn.toml"))
+        let raise = raise.help("give it more with `--timeout`, or `timeout` under `[limits]` in harn.toml");
+        if raise.why != Why::Exhausted
+            && (in_loop || self.nesting().level() > 0)
+            && let Some(main) = self.tasks().main()
+        {
+            main.interrupt_with(raise, false);
+            return Ok(true);
+        }
+        Err(raise)
     }
 }
 
@@ -73,7 +83,7 @@ pub fn watch_time(
         for (rest, ends) in [(limit, false), (grace(limit), true)] {
             sleep(rest + Duration::from_millis(1)).await;
             let (Some(isolate), Some(main)) = (run.upgrade(), main.upgrade()) else { return };
-            if let Err(raise) = isolate.check_time() {
+            if let Err(raise) = isolate.check_time(false) {
                 main.interrupt_with(raise, ends);
             }
         }

@@ -59,9 +59,9 @@ impl ScriptFn {
         }
     }
 
-    /// `exit` ends the run, and the loop at hand at once; it is no failure of a tool or a handler.
+    /// `exit` and a limit that is reached end the run, and the loop at hand at once; they are no failure of a tool or a handler.
     fn thrown(&self, turn: Turn<'_>, raise: Box<Raise>) -> Rc<dyn Fault> {
-        if let Why::Exit(_) = raise.why {
+        if let Why::Exit(_) | Why::Exhausted = raise.why {
             turn.scope.cancel.cancel(raise.message.as_str());
             end_run(self.function.isolate(), &raise);
         }

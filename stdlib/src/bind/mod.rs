@@ -2,6 +2,7 @@
 
 mod approver;
 mod compactor;
+mod driver;
 mod function;
 mod halting;
 mod hook;
@@ -14,6 +15,7 @@ mod tool;
 
 pub(crate) use approver::OutsideApprover;
 pub(crate) use compactor::ScriptCompactor;
+pub(crate) use driver::RunDriver;
 pub(crate) use function::ScriptFn;
 pub(crate) use hook::ScriptHook;
 pub(crate) use model::ScriptModel;

@@ -83,6 +83,11 @@ impl Tasks {
         self.current.borrow().clone()
     }
 
+    /// The main task; nothing before the first one waits.
+    pub(in crate::vm) fn main(&self) -> Option<Rc<Task>> {
+        self.root.borrow().clone()
+    }
+
     /// Tasks that are not over.
     pub(in crate::vm) fn live(&self) -> usize {
         self.live.get()

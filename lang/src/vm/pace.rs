@@ -1,0 +1,130 @@
+//! [`Pace`]: how far a run gets between two turns of its driver.
+//!
+//! A slice bounds what one fiber does at a stretch. It does not bound a loop of the runtime whose callbacks answer at once, nor a script
+//! that waits for futures that are always ready: each callback is a new fiber with a new slice, and nothing is ever pending. So every
+//! ready wait, every call that the runtime makes and every iteration of its loops counts as a step: it costs fuel, looks at the limits,
+//! and after enough steps the driver gets its turn.
+
+use super::{Isolate, Raise, codes};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// A step of the runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A call of a script's function.
+    Call,
+    /// A wait of a fiber that is over.
+    Wait,
+    /// An iteration of a loop: some calls, and what the runtime does around them.
+    Iteration,
+}
+
+impl Step {
+    /// What it costs, in instructions.
+    fn fuel(self) -> u64 {
+        match self {
+            Self::Call | Self::Wait => 50,
+            Self::Iteration => 500,
+        }
+    }
+
+    /// How much of a turn it takes.
+    fn weight(self) -> u32 {
+        match self {
+            Self::Call | Self::Wait => 1,
+            Self::Iteration => 4,
+        }
+    }
+}
+
+/// Weight of the steps of one turn: with ordinary steps well below a millisecond.
+const TURN: u32 = 64;
+/// How long a turn of slow steps may take.
+const TURN_TIME: Duration = Duration::from_millis(10);
+
+/// What was done since the driver had its last turn.
+#[derive(Default)]
+pub(super) struct Pace {
+    done: Cell<u32>,
+    since: Cell<Option<Instant>>,
+}
+
+impl Isolate {
+    /// Counts a step, and looks at fuel, memory and time. Whether the driver must have its turn before the next one.
+    ///
+    /// # Errors
+    /// A limit that is reached.
+    pub fn step_of(&self, step: Step) -> Result<bool, Box<Raise>> {
+        if !self.burn(step.fuel()) {
+            return Err(self.out_of_fuel());
+        }
+        self.check_memory(0)?;
+        let mut is_due = self.check_time(step == Step::Iteration)?;
+        let done = self.pace().done.get() + step.weight();
+        is_due |= done >= TURN || (step == Step::Iteration && self.is_slow());
+        // A call cannot let the driver go first; whatever comes next does.
+        let turns = is_due && step != Step::Call;
+        self.pace().done.set(if turns { 0 } else { done.max(u32::from(is_due) * TURN) });
+        if turns {
+            self.pace().since.set(None);
+        }
+        Ok(turns)
+    }
+
+    /// Whether the steps since the last turn took long. Only iterations ask: a look at the clock is not free.
+    fn is_slow(&self) -> bool {
+        let now = Instant::now();
+        match self.pace().since.get() {
+            Some(since) => now.duration_since(since) >= TURN_TIME,
+            None => {
+                self.pace().since.set(Some(now));
+                false
+            }
+        }
+    }
+
+    /// The error of a run without fuel.
+    pub(super) fn out_of_fuel(&self) -> Box<Raise> {
+        let limit = self.limits().fuel.unwrap_or_default();
+        let mut raise = Raise::error(codes::FUEL, format!("the run used up its fuel: {limit} instructions"));
+        raise.why = super::Why::Exhausted;
+        raise.help(
+            "give it more with `--fuel N`, or `fuel` under `[limits]` in harn.toml, or look for a loop without an end",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtins::Registry;
+    use crate::vm::{Limits, NoHost};
+    use std::rc::Rc;
+
+    fn isolate(limits: Limits) -> Rc<Isolate> {
+        Isolate::new(Registry::new(&[]), Rc::new(NoHost), limits, Vec::new())
+    }
+
+    #[test]
+    fn the_driver_gets_its_turn_after_enough_steps() {
+        let isolate = isolate(Limits::default());
+        let turns = (0..TURN * 3).filter(|_| isolate.step_of(Step::Wait).unwrap()).count();
+        assert_eq!(turns, 3);
+    }
+
+    #[test]
+    fn a_call_leaves_the_turn_to_the_next_wait() {
+        let isolate = isolate(Limits::default());
+        assert!((0..TURN * 3).all(|_| !isolate.step_of(Step::Call).unwrap()));
+        assert!(isolate.step_of(Step::Wait).unwrap());
+        assert!(!isolate.step_of(Step::Wait).unwrap());
+    }
+
+    #[test]
+    fn steps_use_fuel() {
+        let isolate = isolate(Limits { fuel: Some(1_000), ..Limits::default() });
+        let steps = (0..1_000).take_while(|_| isolate.step_of(Step::Call).is_ok()).count();
+        assert_eq!(steps, 20);
+    }
+}

@@ -1,0 +1,34 @@
+//! The run as what drives the loops of the core.
+
+use crate::fault::Thrown;
+use lang::vm::{Isolate, Step, end_run, yield_once};
+use runtime::seam::{Answer, Driver, Outcome};
+use std::rc::{Rc, Weak};
+
+/// A run: its limits hold in the loops of the core as in a script.
+pub(crate) struct RunDriver(Weak<Isolate>);
+
+impl RunDriver {
+    /// The driver of a run.
+    pub(crate) fn of(isolate: &Rc<Isolate>) -> Self {
+        Self(Rc::downgrade(isolate))
+    }
+}
+
+impl Driver for RunDriver {
+    fn before_iteration(&self) -> Answer<'static, Outcome<()>> {
+        let Some(isolate) = self.0.upgrade() else { return Answer::Now(Ok(())) };
+        match isolate.step_of(Step::Iteration) {
+            Ok(false) => Answer::Now(Ok(())),
+            Ok(true) => Answer::later(async {
+                yield_once().await;
+                Ok(())
+            }),
+            Err(raise) => {
+                // Whoever started the loop may take its failure for a result.
+                end_run(&isolate, &raise);
+                Answer::Now(Err(Thrown::fault(raise)))
+            }
+        }
+    }
+}
