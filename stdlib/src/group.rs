@@ -1,11 +1,13 @@
 //! A running program with all that it has started.
 
+use crate::descendants::{self, Starting};
 use tokio::process::{Child, Command};
 
 /// A running program with those that it has started: they end when this is dropped.
 pub(crate) struct ProcessGroup {
     pub(crate) child: Child,
     leader: Option<i32>,
+    mark: String,
 }
 
 impl ProcessGroup {
@@ -16,14 +18,18 @@ impl ProcessGroup {
     pub(crate) fn start(command: &mut Command) -> std::io::Result<Self> {
         #[cfg(unix)]
         command.process_group(0);
+        let starting = Starting::of(command);
         let child = command.kill_on_drop(true).spawn()?;
         let leader = child.id().and_then(|id| i32::try_from(id).ok());
-        Ok(Self { child, leader })
+        let mark = starting.started(leader);
+        Ok(Self { child, leader, mark })
     }
 
     /// It is over: what it left running on purpose may go on.
     pub(crate) fn release(&mut self) {
-        self.leader = None;
+        if let Some(leader) = self.leader.take() {
+            descendants::is_over(leader);
+        }
     }
 }
 
@@ -34,6 +40,7 @@ impl Drop for ProcessGroup {
             use nix::sys::signal::{Signal, killpg};
             // Nobody may be left to be ended.
             let _ = killpg(nix::unistd::Pid::from_raw(leader), Signal::SIGKILL);
+            descendants::end(leader, &self.mark);
         }
     }
 }

@@ -20,6 +20,7 @@ mod bind;
 mod catalogue;
 mod clock;
 mod convert;
+mod descendants;
 mod engine;
 mod fact;
 mod fault;

@@ -49,7 +49,7 @@ impl RunLimits {
         Limits {
             depth: self.depth.map_or(defaults.depth, size),
             fuel: self.fuel,
-            value_bytes: self.value.map_or(defaults.value_bytes, size).min(size(memory)),
+            value_bytes: self.value.map_or(defaults.value_bytes, size),
             memory: Some(memory),
             time: self.time,
             ..defaults

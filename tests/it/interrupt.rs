@@ -135,6 +135,24 @@ fn a_script_in_rhai_is_ended_whatever_it_is_at_and_catches_nothing_of_that() {
     }
 }
 
+#[test]
+fn a_loop_that_never_waits_is_ended() {
+    let of_loop = "max_iterations: 100000000, max_nudges: 100000000, loop_until_done: true, reminders: false";
+    let works = [
+        ("loop.harn", format!("println(\"go\")\nagent_loop(\"x\", nil, {{{of_loop}, llm_caller: {{ asked -> \"more\" }}}})\n")),
+        ("hook.harn", "register_session_hook(\"file_edited\", { event -> nil })\nprintln(\"go\")\nwhile true { notify_file_edited(\"a\") }\n".to_owned()),
+        ("loop.rhai", format!("print(\"go\");\nagent_loop(\"x\", (), #{{{of_loop}, llm_caller: |asked| \"more\"}});\n")),
+        ("hook.rhai", "register_session_hook(\"file_edited\", |event| ());\nprint(\"go\");\nwhile true { notify_file_edited(\"a\"); }\n".to_owned()),
+    ];
+    for (file, script) in works {
+        let running = Running::start_file(&format!("restless-{file}"), file, &[], &script);
+        running.send("INT");
+        let ended = running.end();
+        assert_eq!(ended.code, Some(130), "{file}: {}", ended.err);
+        assert!(ended.err.contains("interrupted"), "{file}: {}", ended.err);
+    }
+}
+
 const LOOP: &str = r#"
 let tools = tool_define(tool_registry(), "slow", "Takes long.", {handler: { args ->
   println("go")
@@ -231,13 +249,29 @@ fn the_log_is_whole_after_one_signal_and_sound_after_two() {
 
 #[test]
 fn what_a_script_has_started_ends_with_it() {
-    let file = scratch("interrupt-child").join("pid");
+    child_ends("child", "sleep 1000");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_has_left_its_group_and_session_ends_with_it() {
+    child_ends("child-setsid", "setsid sleep 1000");
+    // The one in between is over: what it has started is an orphan.
+    child_ends("child-orphan", "sh -c 'setsid sleep 1000 & echo $! > {0}.new; mv {0}.new {0}'");
+}
+
+/// Interrupts a script that waits for a shell with a child, and waits until the child is gone.
+fn child_ends(name: &str, command: &str) {
+    let file = scratch(&format!("interrupt-{name}-pid")).join("pid");
+    let command = command.replace("{0}", &file.display().to_string());
+    let tell = if command.contains("$!") { "" } else { "echo $! > {0}.new; mv {0}.new {0}; " };
+    let tell = tell.replace("{0}", &file.display().to_string());
     let script = format!(
-        "spawn {{\n  while !file_exists(\"{0}\") {{ sleep(5) }}\n  println(\"go\")\n}}\nexec(\"sh\", \"-c\", \"sleep 1000 & echo \
-         $! > {0}.new; mv {0}.new {0}; wait\")\n",
+        "spawn {{\n  while !file_exists(\"{0}\") {{ sleep(5) }}\n  println(\"go\")\n}}\nexec(\"sh\", \"-c\", \"{command} & {tell}wait; \
+         sleep 1000\")\n",
         file.display()
     );
-    let ended = interrupted("child", "TERM", &script);
+    let ended = interrupted(name, "TERM", &script);
     assert_eq!(ended.code, Some(143), "{}", ended.err);
     let pid = std::fs::read_to_string(&file).unwrap();
     // It may be there for a moment yet: the signal is on its way, or nobody has waited for it.

@@ -3,6 +3,7 @@
 
 use crate::harn::{harn, scratch};
 use std::fs;
+use std::time::{Duration, Instant};
 
 /// Scripts that want all the memory there is.
 const GREEDY: &[(&str, &str)] = &[
@@ -72,4 +73,88 @@ fn sizes_and_times_are_read_with_their_units() {
         let outcome = harn(&["run", option, value, path]);
         assert_eq!(outcome.code, Some(2), "{option} {value}: {}", outcome.err);
     }
+}
+
+/// Programs that never wait for anything, although each of them calls what may wait: `GROW` is a text, long where memory is to run out.
+const RESTLESS: &[(&str, &str)] = &[
+    (
+        "tools.harn",
+        "let tools = tool_define(tool_registry(), \"look\", \"Looks.\", {handler: { args -> GROW }})\n\
+         agent_loop(\"go\", nil, {max_iterations: 100000000, max_repeats: 0, tools: tools, reminders: false, llm_caller: { asked ->\n  \
+         {tool_calls: [{id: \"c\", name: \"look\", arguments: {}}]}\n}})\n",
+    ),
+    (
+        "until-done.harn",
+        "agent_loop(\"go\", nil, {max_iterations: 100000000, max_nudges: 100000000, loop_until_done: true, reminders: false, \
+         llm_caller: { asked -> GROW }})\n",
+    ),
+    (
+        "hook.harn",
+        "register_session_hook(\"file_edited\", { event -> nil })\nvar texts = []\nwhile true {\n  \
+         notify_file_edited(\"a\")\n  texts = texts.push(GROW + \"${texts.count}\")\n}\n",
+    ),
+    ("mock.harn", "while true {\n  llm_mock({text: GROW})\n  llm_call(\"q\", nil, {provider: \"mock\"})\n}\n"),
+    (
+        "recursion.harn",
+        "fn again() {\n  return agent_loop(GROW, nil, {reminders: false, llm_caller: { asked -> again() }})\n}\nagain()\n",
+    ),
+    (
+        "sub-agents.harn",
+        "fn again() {\n  return sub_agent_run(GROW, {reminders: false, llm_caller: { asked ->\n    again()\n    again()\n    \"\"\n  \
+         }})\n}\nwhile true { again() }\n",
+    ),
+    (
+        "tools.rhai",
+        "let tools = tool_define(tool_registry(), \"look\", \"Looks.\", #{handler: |args| GROW});\n\
+         agent_loop(\"go\", (), #{max_iterations: 100000000, max_repeats: 0, tools: tools, reminders: false, llm_caller: |asked| \
+         #{tool_calls: [#{id: \"c\", name: \"look\", arguments: #{}}]}});\n",
+    ),
+    (
+        "until-done.rhai",
+        "agent_loop(\"go\", (), #{max_iterations: 100000000, max_nudges: 100000000, loop_until_done: true, reminders: false, \
+         llm_caller: |asked| GROW});\n",
+    ),
+    (
+        "hook.rhai",
+        "register_session_hook(\"file_edited\", |event| ());\nlet texts = [];\nwhile true {\n  notify_file_edited(\"a\");\n  \
+         texts.push(GROW + texts.len());\n}\n",
+    ),
+    ("mock.rhai", "while true {\n  llm_mock(#{text: GROW});\n  llm_call(\"q\", (), #{provider: \"mock\"});\n}\n"),
+    (
+        "recursion.rhai",
+        "fn again() { agent_loop(GROW, (), #{reminders: false, llm_caller: |asked| again()}) }\nagain();\n",
+    ),
+];
+
+/// Runs each of them under a limit.
+fn restless(limit: &[&str], grow: [&str; 2], ends_with: &str, codes: &[i32]) {
+    let dir = scratch(&format!("limits-restless{}", limit[0]));
+    for (name, script) in RESTLESS {
+        let path = dir.join(name);
+        let grow = grow[usize::from(name.ends_with(".rhai"))];
+        fs::write(&path, script.replace("GROW", grow)).unwrap();
+        let began = Instant::now();
+        let outcome = harn(&[&["run"], limit, &[path.to_str().unwrap()]].concat());
+        let took = began.elapsed();
+        assert!(outcome.err.contains(ends_with), "{name} {limit:?}: {:?} {}", outcome.code, outcome.err);
+        assert!(outcome.code.is_some_and(|code| codes.contains(&code)), "{name}: {:?} {}", outcome.code, outcome.err);
+        assert!(took < Duration::from_secs(40), "{name} {limit:?}: {took:?}");
+    }
+}
+
+#[test]
+fn loops_that_never_wait_end_in_time() {
+    // The main task may catch the error of its time; here it does not, unless it is in a clean-up that ignores it.
+    restless(&["--timeout", "1s"], ["\"x\"", "\"x\""], "HARN-LIM-002", &[1, 3]);
+}
+
+#[test]
+fn loops_that_never_wait_use_fuel() {
+    restless(&["--fuel", "200000"], ["\"x\"", "\"x\""], "fuel", &[3]);
+}
+
+#[test]
+fn loops_that_never_wait_keep_to_their_memory() {
+    let long = "\"x\".repeat(1000000)";
+    restless(&["--max-memory", "64m"], [long, long], "HARN-LIM-001", &[3]);
 }

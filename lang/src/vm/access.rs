@@ -340,6 +340,10 @@ impl Fiber {
         let value = std::mem::take(&mut self.stack[base + count]);
         let limit = self.isolate.limits().value_bytes;
         let mut root = self.take_place(site.root);
+        if let Err(raise) = self.afford_copy(&root) {
+            self.put_place(site.root, root);
+            return Err(raise);
+        }
         let result = assign(&mut root, &self.stack[base..base + count], value, site.op, limit);
         self.put_place(site.root, root);
         self.clear(base, count);

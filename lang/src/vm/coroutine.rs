@@ -18,8 +18,10 @@ use crate::value::Value;
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind, set_hook, take_hook};
 use std::ptr;
 use std::rc::Rc;
+use std::sync::Once;
 
 /// Address space of one stack. Only what is used of it takes memory.
 const STACK: usize = 256 << 20;
@@ -62,6 +64,8 @@ struct Line {
     lowest: usize,
     /// The lowest address at which it was seen.
     seen: Cell<usize>,
+    /// The coroutine is dropped before its end.
+    dropped: Cell<bool>,
 }
 
 /// Starts `body` on a stack of its own.
@@ -158,6 +162,31 @@ pub fn roomy<T>(work: impl FnOnce() -> T) -> T {
     corosensei::on_stack(&mut stack, work)
 }
 
+/// Runs the code at work. A panic in it is an error of the script: neither its message nor its backtrace is printed.
+fn guarded(line: &Line, body: impl FnOnce() -> Outcome) -> Outcome {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(outcome) => outcome,
+        // That is how a stack is unwound which nobody wants any more.
+        Err(unwinding) if line.dropped.get() => resume_unwind(unwinding),
+        Err(_) => Err(Raise::error(codes::OUTSIDE, "internal error in a library of the other language")),
+    }
+}
+
+/// Installs a panic hook that is silent while code is at work on a stack of its own: its panics are caught, by itself or by
+/// [`guarded`]. Work on the thread's own stack in between is reported as ever.
+fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            let at_work = CURRENT.try_with(|current| current.try_borrow().is_ok_and(|line| line.is_some()));
+            if !at_work.unwrap_or(false) {
+                usual(panic);
+            }
+        }));
+    });
+}
+
 /// Work for the parent's stack.
 struct Crossing<F>(F);
 
@@ -210,6 +239,7 @@ impl Work {
             Some(stack) => stack,
             None => DefaultStack::new(STACK).map_err(|e| no_stack(&e))?,
         };
+        silence_panics();
         let mut meter = Fiber::idle(cx.isolate, cx.context);
         meter.slice_of(SLICE);
         let line = Rc::new(Line {
@@ -220,12 +250,13 @@ impl Work {
             spare: RefCell::new(None),
             lowest: stack.limit().get() + RESERVE,
             seen: Cell::new(stack.base().get()),
+            dropped: Cell::new(false),
         });
         let own = line.clone();
         let body = Body::with_stack(stack, move |yielder, _| {
             own.yielder.set(yielder);
             // The body is dropped before it has returned, while its stack is there.
-            let outcome = body();
+            let outcome = guarded(&own, body);
             own.meter.borrow_mut().settle();
             outcome
         });
@@ -265,6 +296,7 @@ impl Drop for Work {
         if !body.done() {
             // What lies on its stack is dropped as if it were at work.
             let _at_work = Entered::new(Some(self.line.clone()));
+            self.line.dropped.set(true);
             self.line.isolate.on_account(|| body.force_unwind());
         }
         let stack = body.into_stack();

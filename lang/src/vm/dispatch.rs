@@ -177,7 +177,7 @@ impl Fiber {
                 // What is changed in place must be held once: the register gives it up if it is the target.
                 let left =
                     if $dst == $a && $a != $b { unsafe { std::mem::take(&mut *reg!($a)) } } else { get!($a).clone() };
-                self.isolate.charge(operate::work($op, &left, get!($b)));
+                check!(self.afford($op, &left, get!($b)));
                 match operate::binary($op, left, get!($b), self.isolate.limits().value_bytes) {
                     Ok(value) => {
                         set!($dst, value);
@@ -378,7 +378,7 @@ impl Fiber {
                     x => {
                         let limit = self.isolate.limits().value_bytes;
                         let times = Value::Int(i64::from(imm));
-                        self.isolate.charge(operate::work(BinaryOp::Mul, x, &times));
+                        check!(self.afford(BinaryOp::Mul, x, &times));
                         match operate::binary(BinaryOp::Mul, x.clone(), &times, limit) {
                             Ok(value) => {
                                 set!(dst, value);
@@ -591,10 +591,14 @@ impl Fiber {
                     if held.saturating_add(more).saturating_mul(16) > limit {
                         raise!(operate::too_large(limit));
                     }
-                    let items =
-                        check!(crate::builtins::elements(get!(value)).ok_or_else(|| not_spreadable(get!(value))));
-                    if let Value::List(l) = unsafe { &mut *reg!(list) } {
-                        Rc::make_mut(l).items.extend(items);
+                    check!(self.afford_bytes(more.saturating_mul(16)));
+                    match (unsafe { &mut *reg!(list) }, get!(value)) {
+                        (Value::List(l), Value::List(more)) => Rc::make_mut(l).items.extend_from_slice(&more.items),
+                        (Value::List(l), value) => {
+                            let items = check!(crate::builtins::elements(value).ok_or_else(|| not_spreadable(value)));
+                            Rc::make_mut(l).items.extend(items);
+                        }
+                        _ => {}
                     }
                     self.weigh();
                 }
@@ -661,7 +665,10 @@ impl Fiber {
                             raise!(operate::too_large(limit));
                         }
                         match get!(r) {
-                            Value::Str(s) => text.push_str(s),
+                            Value::Str(s) => {
+                                check!(self.afford_bytes(s.len()));
+                                text.push_str(s);
+                            }
                             Value::Int(i) => {
                                 let _ = write!(text, "{i}");
                             }

@@ -5,10 +5,14 @@
 //! slice ends, and a slice is cut short where the count passes a mark on the way to the limit.
 #![allow(unsafe_code)]
 
+use super::context::LARGE;
 use super::fiber::Fiber;
-use super::{Isolate, Raise, Why, codes};
+use super::{Isolate, Raise, Why, codes, operate};
+use crate::ast::BinaryOp;
+use crate::value::Value;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::rc::Rc;
 
 thread_local! {
     /// Bytes that this thread has taken, less those it has given back; another thread may give back its own.
@@ -168,6 +172,44 @@ impl Fiber {
         }
     }
 
+    /// Charges what an operator goes through, and refuses a result that the run's memory has no room for.
+    #[inline(always)]
+    pub(super) fn afford(&self, op: BinaryOp, a: &Value, b: &Value) -> Result<(), Box<Raise>> {
+        let work = operate::work(op, a, b);
+        if work < LARGE { Ok(()) } else { self.afford_work(op, work) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn afford_work(&self, op: BinaryOp, work: usize) -> Result<(), Box<Raise>> {
+        self.isolate.charge_large(work);
+        match op {
+            // An element has as many bytes as a unit of work has of a text.
+            BinaryOp::Add | BinaryOp::Mul => self.afford_bytes(work.saturating_mul(size_of::<Value>())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses so many bytes more where the run has no room for them: before they are taken. A value beyond the limit of single
+    /// values is left to that limit, whose error a script can catch.
+    #[inline(always)]
+    pub(super) fn afford_bytes(&self, bytes: usize) -> Result<(), Box<Raise>> {
+        if bytes < LARGE || bytes > self.isolate.limits().value_bytes {
+            return Ok(());
+        }
+        self.isolate.check_memory(bytes)
+    }
+
+    /// The same for a copy of a list or dict that others hold as well: a change makes one.
+    pub(super) fn afford_copy(&self, value: &Value) -> Result<(), Box<Raise>> {
+        let bytes = match value {
+            Value::List(list) if Rc::strong_count(list) > 1 => list.items.len() * size_of::<Value>(),
+            Value::Dict(dict) if Rc::strong_count(dict) > 1 => dict.dict.len() * 2 * size_of::<Value>(),
+            _ => 0,
+        };
+        self.afford_bytes(bytes)
+    }
+
     #[cold]
     fn cut_short(&mut self) {
         // What was not used up is not charged.
@@ -182,12 +224,9 @@ impl Fiber {
         Ok(())
     }
 
-    /// A value that is refused because it would be larger than all of the run's memory is a matter of memory.
+    /// What a builtin says of its argument explains nothing where memory is used up.
     pub(super) fn as_memory(&self, raise: Box<Raise>) -> Box<Raise> {
-        let limits = self.isolate.limits();
-        match limits.memory {
-            Some(memory) if raise.code == codes::SIZE && memory <= limits.value_bytes as u64 => exhausted(memory),
-            // What the builtin says of its argument explains nothing here.
+        match self.isolate.limits().memory {
             Some(memory) if raise.code == codes::MEMORY && !raise.located => exhausted(memory),
             _ => raise,
         }

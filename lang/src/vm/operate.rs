@@ -67,8 +67,7 @@ fn add(mut a: Value, b: &Value, limit: usize) -> Result<Value, (Value, Box<Raise
                 return Err((a, too_large(limit)));
             }
             // `xs + xs`: the right side is the same block, and making the left one ours copies it first.
-            let items = y.items.clone();
-            Rc::make_mut(x).items.extend(items);
+            Rc::make_mut(x).items.extend_from_slice(&y.items);
             Ok(a)
         }
         (Value::Dict(x), Value::Dict(y)) => {

@@ -41,7 +41,7 @@ impl Step {
 /// Weight of the steps of one turn: with ordinary steps well below a millisecond.
 const TURN: u32 = 64;
 /// How long a turn of slow steps may take.
-const TURN_TIME: Duration = Duration::from_millis(10);
+const TURN_TIME: Duration = Duration::from_millis(5);
 
 /// What was done since the driver had its last turn.
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl Isolate {
             return Err(self.out_of_fuel());
         }
         self.check_memory(0)?;
-        let mut is_due = self.check_time(step == Step::Iteration)?;
+        let mut is_due = self.check_time(step != Step::Wait)?;
         let done = self.pace().done.get() + step.weight();
         is_due |= done >= TURN || (step == Step::Iteration && self.is_slow());
         // A call cannot let the driver go first; whatever comes next does.

@@ -124,3 +124,45 @@ fn the_token_may_come_from_the_environment() {
     assert_eq!(taken.json()["result"]["task"]["artifacts"][0]["parts"][0]["text"], "x");
     server.end();
 }
+
+#[test]
+fn a_task_that_never_waits_leaves_its_worker_to_the_others_and_can_be_cancelled() {
+    let loops = [
+        (
+            "harn",
+            "pipeline default(task) {\n  if task != \"spin\" { return task }\n  agent_loop(\"x\", nil, {max_iterations: 100000000, \
+             max_nudges: 100000000, loop_until_done: true, reminders: false, llm_caller: { asked -> \"more\" }})\n}\n",
+        ),
+        (
+            "harn",
+            "register_session_hook(\"file_edited\", { event -> nil })\npipeline default(task) {\n  if task != \"spin\" { return task }\n  \
+             while true { notify_file_edited(\"a\") }\n}\n",
+        ),
+        (
+            "rhai",
+            "fn main(task) {\n  if task != \"spin\" { return task; }\n  agent_loop(\"x\", (), #{max_iterations: 100000000, max_nudges: \
+             100000000, loop_until_done: true, reminders: false, llm_caller: |asked| \"more\"});\n}\n",
+        ),
+    ];
+    for (number, (language, text)) in loops.into_iter().enumerate() {
+        let script = scratch(&format!("a2a-script-spins-{number}")).join(format!("spins.{language}"));
+        std::fs::write(&script, text).unwrap();
+        let server = Start::file(script, &format!("spins-{number}")).with(&["--workers", "1"]).spawn();
+        let spin = json!({"message": message("spin"), "configuration": {"returnImmediately": true}});
+        let spinning = server.result("SendMessage", spin)["task"].clone();
+        let mut slowest = Duration::ZERO;
+        for _ in 0..5 {
+            let began = Instant::now();
+            let task = server.result("SendMessage", json!({"message": message("hello")}));
+            slowest = slowest.max(began.elapsed());
+            assert_eq!(task["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{number}: {task}");
+        }
+        // Unshared it would be answered never; on an idle machine it is within 100 ms.
+        assert!(slowest < GRACE, "{number}: {slowest:?}");
+        let began = Instant::now();
+        let cancelled = server.result("CancelTask", json!({"id": spinning["id"]}));
+        assert_eq!(cancelled["status"]["state"], "TASK_STATE_CANCELED", "{number}: {cancelled}");
+        assert!(began.elapsed() < GRACE, "{number}: {:?}", began.elapsed());
+        server.end();
+    }
+}

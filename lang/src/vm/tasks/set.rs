@@ -13,9 +13,13 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
 
 /// Futures polled before the driver may look at sockets and timers again.
 const TURN: u32 = 16;
+
+/// How long they may take together.
+const TURN_TIME: Duration = Duration::from_millis(10);
 
 /// The main future's place in the queue.
 const MAIN: usize = usize::MAX;
@@ -201,7 +205,8 @@ impl Tasks {
         lock(&self.ready.driver).replace(cx.waker().clone());
         let mut left = length;
         let mut again = true;
-        while left > 0 {
+        let began = Instant::now();
+        while left > 0 && (left == length || began.elapsed() < TURN_TIME) {
             let next = lock(&self.ready.queue).pop_front();
             match next {
                 Some(MAIN) => {

@@ -57,9 +57,9 @@ impl Task {
         self.signals.is_ending(nesting)
     }
 
-    /// Whether `exit` somewhere ends it.
+    /// Whether `exit` or a limit of the run, somewhere else, ends it.
     pub(super) fn is_exiting(&self) -> bool {
-        self.signals.stopped_by().is_some_and(|raise| matches!(raise.why, Why::Exit(_)))
+        self.signals.stopped_by().is_some_and(|raise| matches!(raise.why, Why::Exit(_) | Why::Exhausted))
     }
 
     /// What it came to; nothing while it runs. It counts as seen then.
