@@ -36,7 +36,9 @@ impl Starting {
         {
             static ONCE: std::sync::Once = std::sync::Once::new();
             // Where it is refused, the tree below a program is still within reach.
-            ONCE.call_once(|| drop(nix::sys::prctl::set_child_subreaper(true)));
+            ONCE.call_once(|| {
+                let _ = nix::sys::prctl::set_child_subreaper(true);
+            });
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         // A run inside of a program has its mark too: what that program has started, the run has started for it.
