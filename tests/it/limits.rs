@@ -3,6 +3,7 @@
 
 use crate::harn::{harn, scratch};
 use std::fs;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Scripts that want all the memory there is.
@@ -157,4 +158,36 @@ fn loops_that_never_wait_use_fuel() {
 fn loops_that_never_wait_keep_to_their_memory() {
     let long = "\"x\".repeat(1000000)";
     restless(&["--max-memory", "64m"], [long, long], "HARN-LIM-001", &[3]);
+}
+
+/// Scripts that would take far more than the limit in one step.
+const GULPS: &[(&str, &str)] = &[
+    ("string", "var text = \"ab\"\nwhile true { text = text + text }"),
+    ("append", "var text = \"x\".repeat(40000000)\nlet copy = text\ntext += \"y\"\nprintln(copy.count + text.count)"),
+    ("interpolation", "var text = \"ab\"\nwhile true { text = \"${text}${text}\" }"),
+    ("list-doubled", "var items = [1]\nwhile true { items += items }"),
+    ("spread", "var items = [1]\nwhile true { items = [...items, ...items] }"),
+    (
+        "copy-on-write",
+        "let items = (1 to 3000000).to_list()\nvar copy = items\ncopy[0] = 5\nprintln(items.count + copy.count)",
+    ),
+    ("repeated", "let text = \"x\".repeat(60000000)\nlet more = text * 2\nprintln(more.count)"),
+];
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_asked_for_before_it_is_taken() {
+    // What the process itself has, its stacks included; and what the limit allows, with a fifth more for what is not counted.
+    let most = 24 * 1024 + 64 * 1024 * 12 / 10;
+    let dir = scratch("limits-gulps");
+    for (name, script) in GULPS {
+        let path = dir.join(format!("{name}.harn"));
+        fs::write(&path, format!("{script}\n")).unwrap();
+        // The system refuses more than that, and the process would be aborted.
+        let line = format!("ulimit -d {most}; exec \"$0\" run --max-memory 64m \"$1\"");
+        let run = Command::new("sh").args(["-c", &line, env!("CARGO_BIN_EXE_harn")]).arg(&path).output().unwrap();
+        let err = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(3), "{name}: {err}");
+        assert!(err.contains("HARN-LIM-001"), "{name}: {err}");
+    }
 }
