@@ -214,7 +214,7 @@ fn repeat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let times = args::count(args, 1)?;
     cx.check_size(text.len().checked_mul(times)).map_err(|raise| raise.about(1, "so often"))?;
     cx.charge_part(text.len().saturating_mul(times), 16);
-    Ok(Value::from(text.repeat(times)))
+    Ok(Value::Str(text.repeated(times)))
 }
 
 fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

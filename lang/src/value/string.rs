@@ -88,6 +88,25 @@ impl Str {
         self.header().refs.get() == 1
     }
 
+    /// The text so many times in a row, made where it will be.
+    #[must_use]
+    pub fn repeated(&self, times: usize) -> Self {
+        /// Bytes that are copied at once, so that a short text is not copied one by one.
+        const UNIT: usize = 4096;
+        let len = self.len();
+        let mut out = Self::with_capacity(len.saturating_mul(times));
+        if len == 0 {
+            return out;
+        }
+        let in_unit = (UNIT / len).clamp(1, times.max(1));
+        let unit = self.as_str().repeat(in_unit);
+        for _ in 0..times / in_unit {
+            out.push_str(&unit);
+        }
+        out.push_str(&unit[..times % in_unit * len]);
+        out
+    }
+
     /// Appends, in place when held once.
     pub fn push_str(&mut self, text: &str) {
         let len = self.header().len;
@@ -306,6 +325,15 @@ mod tests {
         a.push_str("d");
         assert_ne!(first, a.hash32());
         assert_eq!(a.hash32(), Str::new("abcd").hash32());
+    }
+
+    #[test]
+    fn repeats() {
+        for (text, times) in [("", 5), ("ab", 0), ("ab", 1), ("äb", 3), ("abc", 5000), ("x", 4097)] {
+            assert_eq!(Str::new(text).repeated(times).as_str(), text.repeat(times), "{text} {times}");
+        }
+        let long = "y".repeat(5000);
+        assert_eq!(Str::new(&long).repeated(3).as_str(), long.repeat(3));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::call::with_article;
 use super::{Raise, codes};
 use crate::ast::BinaryOp;
-use crate::value::{Str, Value, equal, order};
+use crate::value::{Value, equal, order};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -96,7 +96,7 @@ fn arithmetic(op: BinaryOp, a: &Value, b: &Value, limit: usize) -> Result<Value,
             if s.len().checked_mul(times).is_none_or(|size| size > limit) {
                 return Err(too_large(limit));
             }
-            Ok(Value::Str(Str::new(&s.repeat(times))))
+            Ok(Value::Str(s.repeated(times)))
         }
         _ => Err(mismatch(op, a, b)),
     }
