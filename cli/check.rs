@@ -3,6 +3,7 @@
 
 use crate::report::{Format, show, show_as_result};
 use crate::script::Script;
+use crate::stdout;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -31,7 +32,9 @@ pub(crate) fn run(args: &Args) -> i32 {
             Ok(scripts) => scripts,
             Err(diagnostic) => {
                 failed = true;
-                report(&[diagnostic], args.format);
+                if let Err(error) = report(&[diagnostic], args.format) {
+                    return stdout::exit_code(Err(error), 1);
+                }
                 continue;
             }
         };
@@ -40,15 +43,20 @@ pub(crate) fn run(args: &Args) -> i32 {
             failed |= found.iter().any(is_error);
             // What two scripts import is reported once.
             found.retain(|diagnostic| told.insert(key(diagnostic)));
-            report(&found, args.format);
+            if let Err(error) = report(&found, args.format) {
+                return stdout::exit_code(Err(error), 1);
+            }
         }
     }
     i32::from(failed)
 }
 
-fn report(found: &[Diagnostic], format: Format) {
+fn report(found: &[Diagnostic], format: Format) -> std::io::Result<()> {
     match format {
-        Format::Text => show(found, format),
+        Format::Text => {
+            show(found, format);
+            Ok(())
+        }
         Format::Json => show_as_result(found, format),
     }
 }

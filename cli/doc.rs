@@ -1,7 +1,7 @@
 //! `harn doc`: the builtins, from the table that scripts are checked by.
 
+use crate::stdout;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use stdlib::{Builtin, builtins, rhai_definitions};
 
@@ -20,15 +20,13 @@ pub(crate) fn run(args: &Args) -> i32 {
         (true, out) => (out.as_deref().unwrap_or(Path::new(".rhai/definitions")), rhai_definitions()),
         (false, Some(out)) => (out.as_path(), vec![("builtins.md".to_owned(), page())]),
         (false, None) => {
-            // A reader who has gone away (`harn doc | head`) is no error.
-            let _ = std::io::stdout().write_all(page().as_bytes());
-            return 0;
+            return stdout::exit_code(stdout::print(&page()), 0);
         }
     };
     match write(folder, &files) {
         Ok(()) => {
-            println!("{} files in {}", files.len(), folder.display());
-            0
+            let written = stdout::print(&format!("{} files in {}\n", files.len(), folder.display()));
+            stdout::exit_code(written, 0)
         }
         Err((path, error)) => {
             eprintln!("error: cannot write `{}`: {error}", path.display());

@@ -1,9 +1,9 @@
 //! `harn explain [CODE]`: what a diagnostic code means. The picture is drawn by really checking or running the script.
 
 use crate::report::wants_color;
+use crate::stdout;
 use serde_json::{Value, json};
 use serve::catalogue;
-use std::io::Write;
 use std::rc::Rc;
 use stdlib::limits::RunLimits;
 use stdlib::output::Captured;
@@ -40,9 +40,7 @@ pub(crate) fn run(args: &Args) -> i32 {
             found => rows(found, args.json),
         },
     };
-    // A reader who has gone away (`harn explain | head`) is no error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    0
+    stdout::exit_code(stdout::print(&text), 0)
 }
 
 /// The row of a code as people write it, or the nearest code.

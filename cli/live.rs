@@ -128,20 +128,21 @@ struct Beside {
 
 impl Beside {
     /// `on_screen` says whether it goes where the rows are.
-    fn print(&self, on_screen: bool, text: &str, print: impl FnOnce(&Terminal)) {
+    fn print<T>(&self, on_screen: bool, text: &str, print: impl FnOnce(&Terminal) -> T) -> T {
         let mut view = lock(&self.view);
         if !on_screen {
             return print(&Terminal);
         }
         write(&view.before_print());
-        print(&Terminal);
+        let printed = print(&Terminal);
         write(&view.after_print(text, columns()));
+        printed
     }
 }
 
 impl Output for Beside {
-    fn out(&self, text: &str) {
-        self.print(self.shared, text, |terminal| terminal.out(text));
+    fn out(&self, text: &str) -> std::io::Result<()> {
+        self.print(self.shared, text, |terminal| terminal.out(text))
     }
 
     fn err(&self, text: &str) {

@@ -14,6 +14,7 @@ mod report;
 mod run;
 mod script;
 mod serve;
+mod stdout;
 mod trace;
 
 use clap::{Parser, Subcommand};

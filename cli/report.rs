@@ -1,5 +1,6 @@
 //! The one place that prints diagnostics: as pictures for people, as JSON for tools.
 
+use crate::stdout;
 use clap::ValueEnum;
 use std::io::{IsTerminal, Write};
 use stdlib::{Diagnostic, draw, to_json};
@@ -23,10 +24,13 @@ pub(crate) fn show(diagnostics: &[Diagnostic], format: Format) {
 }
 
 /// Prints them to standard output: for a command whose result they are.
-pub(crate) fn show_as_result(diagnostics: &[Diagnostic], format: Format) {
+///
+/// # Errors
+/// The system refuses it, unless the reader has gone away.
+pub(crate) fn show_as_result(diagnostics: &[Diagnostic], format: Format) -> std::io::Result<()> {
     let output = std::io::stdout();
     let color = wants_color(&output);
-    let _ = write(&mut output.lock(), diagnostics, format, color);
+    stdout::forgive(write(&mut output.lock(), diagnostics, format, color))
 }
 
 fn write(to: &mut dyn Write, diagnostics: &[Diagnostic], format: Format, color: bool) -> std::io::Result<()> {

@@ -1,6 +1,6 @@
 //! `harn trace LOG`: what became of every reminder, from the event log alone.
 //!
-//! - `source`: reading a log, SQLite or JSON lines; `output`: where the trace goes.
+//! - `source`: reading a log, SQLite or JSON lines; `output`: the file that a page is written to.
 //! - `names`: ids and texts as people see them.
 //! - `timeline`, `text`: the life of each session, turn by turn.
 //! - `pending`: what was pending at a point.
@@ -8,6 +8,7 @@
 //! - `page`: the same as an HTML page.
 
 use crate::report::{Format, show, wants_color};
+use crate::stdout;
 use names::Names;
 use runtime::data::Data;
 use runtime::event_log::Record;
@@ -134,12 +135,12 @@ fn trace(args: &Args) -> Result<(), Failure> {
         Some(cursor) => pending::pending(&trace, cursor, paint::Paint::of(&std::io::stdout())),
         None => text::text(&trace, args.verbose, paint::Paint::of(&std::io::stdout())),
     };
-    output::print(&text).map_err(|error| not_printed(&error))
+    stdout::print(&text).map_err(|error| not_printed(&error))
 }
 
 fn not_printed(error: &std::io::Error) -> Failure {
-    let help = "what was asked for is not whole; make room, or write somewhere else";
-    Failure::Said(1, format!("standard output cannot be written: {error}"), help.to_owned())
+    let help = "the output is incomplete; make room, or write somewhere else";
+    Failure::Said(1, format!("cannot write to standard output: {error}"), help.to_owned())
 }
 
 fn check_cursor(args: &Args, last: u64) -> Result<(), Failure> {
@@ -183,7 +184,7 @@ fn records(args: &Args) -> Result<(), Failure> {
     })
     .map_err(Failure::Told)?;
     let written = written.and_then(|()| out.flush());
-    output::forgive(written).map_err(|error| not_printed(&error))?;
+    stdout::forgive(written).map_err(|error| not_printed(&error))?;
     show(&told.warnings, Format::Text);
     check_cursor(args, told.last_cursor)
 }
@@ -207,7 +208,7 @@ fn write_page(trace: &Trace, args: &Args, file: &std::path::Path) -> Result<(), 
     let lives: usize = trace.sessions().map(|session| session.reminders.len()).sum();
     let sessions = names::count(trace.sessions().count(), "session");
     let written = format!("{} of {sessions} in {}\n", names::count(lives, "reminder"), file.display());
-    output::print(&written).map_err(|error| not_printed(&error))
+    stdout::print(&written).map_err(|error| not_printed(&error))
 }
 
 /// How wide text may be.

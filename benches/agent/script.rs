@@ -18,12 +18,13 @@ struct Marking {
 }
 
 impl Output for Marking {
-    fn out(&self, text: &str) {
+    fn out(&self, text: &str) -> std::io::Result<()> {
         match text {
             "step\n" => self.marks.borrow_mut().mark(),
             "begin\n" => self.marks.borrow_mut().begin(),
             other => *self.ended.borrow_mut() = other.trim().to_owned(),
         }
+        Ok(())
     }
 
     fn err(&self, text: &str) {

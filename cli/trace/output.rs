@@ -1,25 +1,8 @@
-//! Where a trace goes: standard output, or a file that is written whole or not at all.
+//! The file that a trace is written to, whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
-
-/// Prints. A reader who has gone away (`harn trace LOG | head`) is no error.
-///
-/// # Errors
-/// The system refuses (a full disk).
-pub(super) fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    forgive(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
-}
-
-/// What a reader who has gone away makes of writing.
-pub(super) fn forgive(written: Result<()>) -> Result<()> {
-    match written {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        other => other,
-    }
-}
 
 /// Writes a file whole or not at all: beside it first, then in its place. Links are followed, rights kept; what is no file
 /// (a device, a pipe) is written to.

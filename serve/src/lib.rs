@@ -26,3 +26,8 @@ pub fn catalogue() -> Vec<&'static stdlib::Code> {
     all.sort_by_key(|row| row.code);
     all
 }
+
+/// The title of a code: what can be said of an error to those who must not see its details.
+pub(crate) fn title_of(code: &str) -> Option<&'static str> {
+    catalogue().into_iter().find(|row| row.code == code).map(|row| row.title)
+}

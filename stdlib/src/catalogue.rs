@@ -31,6 +31,12 @@ pub fn catalogue() -> Vec<&'static Code> {
     all
 }
 
+/// The row of a code.
+#[must_use]
+pub fn find(code: &str) -> Option<&'static Code> {
+    catalogue().into_iter().find(|row| row.code == code)
+}
+
 /// The core knows nothing of the language, so its rows are of a type of their own.
 fn of_core(row: &runtime::codes::Code) -> Code {
     Code {

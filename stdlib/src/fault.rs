@@ -46,7 +46,8 @@ pub(crate) static CODES: &[Code] = &[
         title: "a model that could not be asked",
         meaning: "The route is not known, the server is down, refuses, or answers something that is no answer. The message \
                   says which server and what it said. `agent_loop` does not raise this: its result has `status: \
-                  \"provider_error\"`.",
+                  \"provider_error\"`. A script that does not read `status`, `error` or `stop_reason` of it ends with this \
+                  error; `agent_loop(…)?` raises it.",
         fails: "llm_mock({error: {category: \"server\", message: \"out of order\"}})\nllm_call(\"hello\", nil, {provider: \
                 \"mock\", llm_retries: 0})\n",
         mended: "llm_mock({text: \"hi\"})\nprintln(llm_call(\"hello\", nil, {provider: \"mock\"}).text)\n",

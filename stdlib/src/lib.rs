@@ -48,7 +48,7 @@ mod values;
 mod workers;
 mod world;
 
-pub use catalogue::catalogue;
+pub use catalogue::{catalogue, find};
 pub use engine::{Came, End, Engine, Hosted, Piece, Ran, Request, Returned, RunOptions, Servable, check_served};
 pub use hosting::{Hosting, Made, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
 pub use interrupt::Interrupt;

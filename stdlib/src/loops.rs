@@ -6,8 +6,10 @@ use crate::fault::{of_reminder, of_session};
 use crate::options::{Reader, compaction, daemon, label_of};
 use crate::progress::watch;
 use crate::table::{announce, tools_from};
-use crate::values::TranscriptValue;
+use crate::values::failed_loop::is_failure;
+use crate::values::{FailedLoop, TranscriptValue};
 use crate::world::World;
+use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, codes};
 use runtime::agent_loop::{LoopOptions, LoopResult, Parts};
@@ -145,9 +147,13 @@ pub(crate) fn put_messages(
     Ok(())
 }
 
-/// A loop's result as a script sees it.
-pub(crate) fn result_value(result: &LoopResult) -> Value {
+/// A loop's result as a script sees it. `place` is the call; the run remembers a failure until the script reads it.
+pub(crate) fn result_value(world: &World, result: &LoopResult, place: Option<(SourceRef, Span)>) -> Value {
     let mut dict = to_value(&result.to_data()).as_dict().cloned().unwrap_or_default();
     dict.insert(Str::new("transcript"), TranscriptValue::value(result.transcript.clone()));
-    Value::dict(dict)
+    let value = Value::dict(dict);
+    if is_failure(result.status) {
+        return FailedLoop::value(value, result.status, &result.error, place, &world.unread);
+    }
+    value
 }

@@ -3,12 +3,15 @@
 use lang::diagnostic::Diagnostic;
 use lang::diagnostic::draw::draw;
 use std::cell::RefCell;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// Where a run prints.
 pub trait Output {
     /// Standard output.
-    fn out(&self, text: &str);
+    ///
+    /// # Errors
+    /// The system refuses it: the disk is full, or the reader is gone.
+    fn out(&self, text: &str) -> io::Result<()>;
     /// Standard error.
     fn err(&self, text: &str);
     /// A diagnostic that does not end the run.
@@ -21,11 +24,9 @@ pub trait Output {
 pub struct Terminal;
 
 impl Output for Terminal {
-    fn out(&self, text: &str) {
-        // Nobody is left to be told when standard output is gone.
-        let mut stdout = std::io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes());
-        let _ = stdout.flush();
+    fn out(&self, text: &str) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
     }
 
     fn err(&self, text: &str) {
@@ -60,8 +61,9 @@ impl Captured {
 }
 
 impl Output for Captured {
-    fn out(&self, text: &str) {
+    fn out(&self, text: &str) -> io::Result<()> {
         self.out.borrow_mut().push_str(text);
+        Ok(())
     }
 
     fn err(&self, text: &str) {

@@ -9,9 +9,11 @@ use crate::progress::CutShort;
 use crate::rhai_voice::packs::{PackSpec, Packs};
 use crate::table::input::Input;
 use crate::tape::{Beginning, Models};
+use crate::values::{UnreadFailures, failed_loop};
 use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
-use lang::vm::Host;
+use lang::value::Value;
+use lang::vm::{Host, Raise};
 use providers::fact::Facts;
 use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
@@ -60,6 +62,10 @@ pub struct World {
     /// What is known of other agents.
     pub(crate) peers: Peers,
     pub(crate) input: Input,
+    /// Failures of agent loops that the script has not read.
+    pub(crate) unread: UnreadFailures,
+    /// Why standard output could not be written, the first time.
+    pub(crate) unwritten: RefCell<Option<std::io::Error>>,
     pub(crate) ids: SharedIds,
     pub(crate) args: Vec<String>,
     pub(crate) task: Option<String>,
@@ -117,6 +123,8 @@ impl World {
             web: Web::new(|name| std::env::var(name).ok()),
             peers: Peers::default(),
             input: Input::default(),
+            unread: UnreadFailures::default(),
+            unwritten: RefCell::default(),
             routes: Rc::new(Models::new(routes, clock.clone(), deck)),
             ids: SharedIds::new(IdStream::new(chosen, "run")),
             args,
@@ -215,6 +223,13 @@ fn as_diagnostic(note: &Note) -> Diagnostic {
     d
 }
 
+/// The exit code of a run that could not write to standard output. One whose reader is gone ends as those do that the signal
+/// ends, which is 128 and its number.
+pub(crate) fn exit_code_of(unwritten: &std::io::Error) -> i32 {
+    const SIGPIPE: i32 = 13;
+    if unwritten.kind() == std::io::ErrorKind::BrokenPipe { 128 + SIGPIPE } else { 1 }
+}
+
 /// A seed from the system, without a crate for it: hash maps are seeded from the same source.
 pub(crate) fn entropy() -> u64 {
     use std::hash::{BuildHasher, RandomState};
@@ -222,8 +237,12 @@ pub(crate) fn entropy() -> u64 {
 }
 
 impl Host for World {
-    fn print(&self, text: &str) {
-        self.output.out(text);
+    fn print(&self, text: &str) -> Result<(), Box<Raise>> {
+        self.output.out(text).map_err(|error| {
+            let raise = Raise::exit(exit_code_of(&error));
+            self.unwritten.borrow_mut().get_or_insert(error);
+            raise
+        })
     }
 
     fn eprint(&self, text: &str) {
@@ -254,6 +273,10 @@ impl Host for World {
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
+    }
+
+    fn outcome(&self, value: &Value) -> Option<Result<(), Box<Raise>>> {
+        failed_loop::outcome(value)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -8,7 +8,7 @@
 //! - [`cards`]: the card by version and extension. [`places`]: how many there may be of something.
 //! - [`page`]: the requests that the reference shows.
 //! - [`bad_input`]: what no client should send. [`flood`]: too much of what it may.
-//! - [`lifetime`]: how a process ends.
+//! - [`lifetime`]: how a process ends. [`failures`]: what a caller learns of a failed task.
 //! - [`kept`]: tasks over two processes.
 //! - [`client`]: scripts that ask other agents, of all versions and all kinds of trouble.
 //! - [`example`]: the guide's agents.
@@ -23,6 +23,7 @@ mod broken;
 mod cards;
 mod client;
 mod example;
+mod failures;
 mod first_names;
 mod flood;
 mod http;

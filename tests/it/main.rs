@@ -24,7 +24,7 @@
 //! - [`snapshots`]: workers that one process suspends and another resumes.
 //! - [`persist`]: loops that outlive their process.
 //! - [`recording`]: runs on record, run again without models; loops side by side against a server.
-//! - [`system`]: standard input, servers, processes.
+//! - [`system`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
 //! - [`trace`]: the life of reminders, read from logs of real runs.
@@ -76,6 +76,7 @@ mod rhai_twins;
 mod scripts;
 mod sdk_cases;
 mod snapshots;
+mod stdout;
 mod system;
 mod trace;
 mod vendor_types;

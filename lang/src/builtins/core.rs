@@ -47,14 +47,14 @@ fn joined(args: &[Value]) -> String {
 }
 
 fn print(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    cx.isolate.host().print(&joined(args));
+    cx.isolate.host().print(&joined(args))?;
     Ok(Value::Nil)
 }
 
 fn println(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mut text = joined(args);
     text.push('\n');
-    cx.isolate.host().print(&text);
+    cx.isolate.host().print(&text)?;
     Ok(Value::Nil)
 }
 
@@ -66,7 +66,7 @@ fn eprintln(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn log(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    cx.isolate.host().print(&format!("[harn] {}\n", joined(args)));
+    cx.isolate.host().print(&format!("[harn] {}\n", joined(args)))?;
     Ok(Value::Nil)
 }
 

@@ -40,7 +40,7 @@ fn no_result(args: &[Value]) -> Box<Raise> {
     args::mismatch(args, 0, "a result").help("results are made by `Ok(…)`, `Err(…)` and `try { … }`")
 }
 
-fn unwrap(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn unwrap(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     match args[0].as_result() {
         Some(Ok(value)) => Ok(value.clone()),
         Some(Err(error)) => {
@@ -53,16 +53,23 @@ fn unwrap(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         None if args[0].is_nil() => Err(Raise::error(codes::VALUE, "`unwrap` of nil")
             .about(0, "this is nil")
             .help("give a default: `value ?? …`")),
-        None => Err(no_result(args)),
+        None => match cx.isolate.host().outcome(&args[0]) {
+            Some(outcome) => outcome.map(|()| std::mem::take(&mut args[0])),
+            None => Err(no_result(args)),
+        },
     }
 }
 
-fn unwrap_or(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn unwrap_or(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     match args[0].as_result() {
         Some(Ok(value)) => Ok(value.clone()),
         Some(Err(_)) => Ok(std::mem::take(&mut args[1])),
         None if args[0].is_nil() => Ok(std::mem::take(&mut args[1])),
-        None => Err(no_result(args)),
+        None => match cx.isolate.host().outcome(&args[0]) {
+            Some(Ok(())) => Ok(std::mem::take(&mut args[0])),
+            Some(Err(_)) => Ok(std::mem::take(&mut args[1])),
+            None => Err(no_result(args)),
+        },
     }
 }
 

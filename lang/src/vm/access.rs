@@ -434,6 +434,13 @@ fn assign(
 }
 
 fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Value, Box<Raise>> {
+    // A host value that is a dict to the script becomes one of its own when it is changed.
+    if let Value::Host(h) = slot
+        && h.object().type_name() == "dict"
+        && let Some(own) = h.object().to_value()
+    {
+        *slot = own;
+    }
     let len = if let Value::List(l) = slot { l.items.len() } else { 0 };
     match (slot, key) {
         (Value::Dict(d), Value::Str(k)) => {

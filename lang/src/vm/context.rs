@@ -2,6 +2,7 @@
 
 use super::tasks::{Globals, Open, Task};
 use super::{Halt, Isolate, Local, Path, Raise};
+use crate::value::Value;
 use std::any::Any;
 use std::rc::Rc;
 use std::time::Duration;
@@ -9,7 +10,10 @@ use std::time::Duration;
 /// What the language needs from whoever runs it.
 pub trait Host {
     /// `print`, `println`, `log`.
-    fn print(&self, text: &str);
+    ///
+    /// # Errors
+    /// What ends the run where the text cannot be written.
+    fn print(&self, text: &str) -> Result<(), Box<Raise>>;
     /// `eprintln`.
     fn eprint(&self, text: &str);
     /// Milliseconds since 1970.
@@ -29,6 +33,11 @@ pub trait Host {
     fn is_interrupted(&self) -> bool {
         false
     }
+    /// Says how the work ended whose result `value` is, for values of the host that are no `Result` and can fail: `?`, `try*` and
+    /// `unwrap` return such a value, or raise the error.
+    fn outcome(&self, _value: &Value) -> Option<Result<(), Box<Raise>>> {
+        None
+    }
     /// For the crate that implements it.
     fn as_any(&self) -> &dyn Any;
 }
@@ -37,7 +46,9 @@ pub trait Host {
 pub struct NoHost;
 
 impl Host for NoHost {
-    fn print(&self, _: &str) {}
+    fn print(&self, _: &str) -> Result<(), Box<Raise>> {
+        Ok(())
+    }
 
     fn eprint(&self, _: &str) {}
 

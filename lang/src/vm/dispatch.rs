@@ -880,7 +880,15 @@ impl Fiber {
                         short_jump!(by);
                     }
                     Some(Err(_)) => {}
-                    None => raise!(not_a_result("?", get!(src))),
+                    None => match self.isolate.host().outcome(get!(src)) {
+                        Some(Ok(())) => {
+                            let value = get!(src).clone();
+                            set!(dst, value);
+                            short_jump!(by);
+                        }
+                        Some(Err(raise)) => raise!(raise),
+                        None => raise!(not_a_result("?", get!(src))),
+                    },
                 },
                 Op::TryStar { dst, src } => match get!(src).as_result() {
                     Some(Ok(value)) => {
@@ -889,6 +897,9 @@ impl Fiber {
                     }
                     Some(Err(error)) => raise!(self.thrown(error.clone())),
                     None => {
+                        if let Some(Err(raise)) = self.isolate.host().outcome(get!(src)) {
+                            raise!(raise);
+                        }
                         let value = get!(src).clone();
                         set!(dst, value);
                     }

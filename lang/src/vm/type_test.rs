@@ -61,6 +61,7 @@ fn fits(types: &[TypeTest], test: &TypeTest, value: &Value, depth: u32) -> bool 
         (TypeTest::List(item), Value::List(l)) => all(item, &l.items),
         (TypeTest::Set(item), Value::Set(s)) => all(item, s.items()),
         (TypeTest::Dict(item), Value::Dict(d)) => d.dict.iter().all(|(_, v)| fits(types, item, v, depth)),
+        (TypeTest::Dict(_), Value::Host(h)) => h.object().type_name() == "dict",
         (TypeTest::Result(ok, err), _) => match value.as_result() {
             Some(Ok(v)) => fits(types, ok, v, depth),
             Some(Err(e)) => fits(types, err, e, depth),
@@ -88,7 +89,7 @@ fn entry(value: &Value, key: &Str) -> Option<Value> {
 
 fn named(name: &Str, value: &Value) -> bool {
     match name.as_str() {
-        "dict" => matches!(value, Value::Dict(_)),
+        "dict" => value.type_name() == "dict",
         "float" => matches!(value, Value::Float(_) | Value::Int(_)),
         "fn" => value.is_callable(),
         name => value.type_name() == name,

@@ -36,8 +36,9 @@ impl Drop for Entry {
 }
 
 impl Host for Bench {
-    fn print(&self, text: &str) {
+    fn print(&self, text: &str) -> Result<(), Box<Raise>> {
         self.out.borrow_mut().push_str(text);
+        Ok(())
     }
     fn eprint(&self, text: &str) {
         self.out.borrow_mut().push_str(text);

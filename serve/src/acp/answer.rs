@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_script_that_failed_is_an_error_with_its_own_code() {
-        let failure = Failure { code: "HARN-RUN-001".into(), message: "it broke".into(), drawn: "picture".into() };
+        let failure =
+            Failure { code: "HARN-RUN-001".into(), message: "it broke".into(), drawn: "picture".into(), words: None };
         let error = of_prompt(ended(Stop::Failed(failure)), Usage::default()).unwrap_err().into_json();
         assert_eq!((&error["code"], &error["message"]), (&json!(-32603), &json!("it broke")));
         let data = (&error["data"]["code"], &error["data"]["diagnostic"]);

@@ -16,6 +16,8 @@ pub struct Failure {
     pub message: Arc<str>,
     /// All of it with the lines of the source, as a person reads it; without colours.
     pub drawn: Arc<str>,
+    /// The script's own words to its caller, where it returned `Err(words)`.
+    pub words: Option<Arc<str>>,
 }
 
 impl From<&Diagnostic> for Failure {
@@ -24,6 +26,7 @@ impl From<&Diagnostic> for Failure {
             code: diagnostic.code.into(),
             message: diagnostic.message.as_str().into(),
             drawn: draw(diagnostic, false).into(),
+            words: None,
         }
     }
 }

@@ -215,6 +215,10 @@ impl Session {
             End::Cancelled => (Stop::Cancelled, Data::Nil),
             End::Refused(reason) => (Stop::Refused(reason), Data::Nil),
             End::Failed(diagnostic) => (Stop::Failed(Failure::from(diagnostic.as_ref())), Data::Nil),
+            End::Declined(words, diagnostic) => {
+                let failure = Failure { words: Some(words), ..Failure::from(diagnostic.as_ref()) };
+                (Stop::Failed(failure), Data::Nil)
+            }
             End::Returned(Returned::Nothing) => (Stop::Done, Data::Nil),
             End::Returned(Returned::Text(text)) => {
                 self.shown.say(text);
@@ -291,8 +295,9 @@ fn room(peer: &Arc<dyn Peer>, id: &Arc<str>) -> Rc<dyn Fn() -> runtime::seam::Lo
 struct Aside;
 
 impl Output for Aside {
-    fn out(&self, text: &str) {
+    fn out(&self, text: &str) -> std::io::Result<()> {
         self.err(text);
+        Ok(())
     }
 
     fn err(&self, text: &str) {

@@ -2,6 +2,8 @@
 
 use super::Engine;
 use crate::progress::CutShort;
+use crate::values::failed_loop;
+use crate::world::exit_code_of;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::value::{Value, display};
 use lang::vm::{Raise, Why, codes};
@@ -13,7 +15,7 @@ const USED_UP: i32 = 3;
 
 /// What a run came to.
 pub struct Ran {
-    /// The pipeline's int, 1 after an error, [`USED_UP`] where a limit ended it, else 0.
+    /// The pipeline's int, 1 after an error or a failed loop whose result nobody read, [`USED_UP`] where a limit ended it, else 0.
     pub exit_code: i32,
     /// What kept it from running, or ended the run.
     pub diagnostics: Vec<Diagnostic>,
@@ -41,17 +43,42 @@ impl Engine {
             diagnostics.extend(self.unseen());
         }
         let mut exit_code = match result {
-            Ok(value) => self.exit_code(&value),
+            Ok(value) => {
+                let failed = failed_loop::returned(&value);
+                let code = if failed.is_some() { 1 } else { self.exit_code(&value) };
+                diagnostics.extend(failed);
+                code
+            }
             Err(raise) => match raise.why {
                 Why::Exit(code) => code,
                 // That is no error of the script, and its exit code is known below.
-                Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => 1,
+                Why::Cancelled | Why::Abandoned
+                    if self.world.is_interrupted() || self.world.unwritten.borrow().is_some() =>
+                {
+                    1
+                }
                 why => {
                     diagnostics.push(raise.to_diagnostic());
                     if why == Why::Exhausted { USED_UP } else { 1 }
                 }
             },
         };
+        let unread = self.world.unread.take();
+        if !unread.is_empty() && !self.world.is_interrupted() {
+            exit_code = exit_code.max(1);
+            diagnostics.extend(unread);
+        }
+        if let Some(error) = self.world.unwritten.take() {
+            let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
+            exit_code = exit_code_of(&error);
+            // A reader that has gone away is told nothing; it has ended the run.
+            if is_gone {
+                diagnostics.clear();
+            } else {
+                diagnostics
+                    .push(Diagnostic::error(codes::OUTSIDE, format!("cannot write to standard output: {error}")));
+            }
+        }
         if let Some(unwritten) = self.settle_log() {
             exit_code = exit_code.max(1);
             diagnostics.push(unwritten);

@@ -97,8 +97,9 @@ impl Hosted {
             Ok(value) => Some(came::of_top_level(&value)),
             Err(raise) => Some(raise.to_diagnostic()),
         };
+        let unread = self.engine.world.unread.take();
         let unwritten = self.settle().await;
-        match ended.into_iter().chain(unwritten).collect::<Vec<_>>() {
+        match ended.into_iter().chain(unread).chain(unwritten).collect::<Vec<_>>() {
             found if found.is_empty() => {
                 let _ = self.main.set(main);
                 Ok(())
@@ -130,12 +131,23 @@ impl Hosted {
         let refusal = self.hosting.end();
         let mut diagnostics: Vec<_> = self.engine.unseen().collect();
         diagnostics.extend(self.settle().await);
+        let mut unread = self.engine.world.unread.take().into_iter();
         let uncleaned = if self.told.get() { came::of_cleaning_up(&outcome) } else { None };
         let end = match (self.told.get(), refusal) {
             (true, _) => End::Cancelled,
             (false, Some(reason)) => End::Refused(reason),
-            (false, None) => came::of_pipeline(outcome, &self.hosting),
+            (false, None) => match (came::of_pipeline(outcome, &self.hosting), unread.next()) {
+                // An answer that ignores a failed loop is no success.
+                (End::Returned(_), Some(failed)) => End::Failed(Box::new(failed)),
+                (end, failed) => {
+                    diagnostics.extend(failed);
+                    end
+                }
+            },
         };
+        if !self.told.get() {
+            diagnostics.extend(unread);
+        }
         Came { end, uncleaned, diagnostics }
     }
 

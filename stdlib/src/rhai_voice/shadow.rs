@@ -45,7 +45,11 @@ fn add_kind(module: &mut Module) {
     let doc = " The name of a value's type.";
     add(module, TYPE_OF, &[TypeId::of::<Dynamic>()], "type_of(value)", doc, |context, args| {
         let name = match args[0].read_lock::<Opaque>() {
-            Some(opaque) => opaque.value().type_name().to_owned(),
+            Some(opaque) => match opaque.value().type_name() {
+                // What reads like a dict is a map here.
+                "dict" => "map".to_owned(),
+                name => name.to_owned(),
+            },
             None => context.engine().map_type_name(args[0].type_name()).to_owned(),
         };
         Ok(name.into())

@@ -13,7 +13,7 @@ use super::value::Opaque;
 use crate::table::registry;
 use lang::builtins::Builtin;
 use lang::source::{SourceRef, Span};
-use lang::vm::{inside, tick};
+use lang::vm::{inside, interrupt, tick};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Dynamic, Engine, Module, NativeCallContext, OptimizationLevel, Position, Shared};
 use std::cell::RefCell;
@@ -177,7 +177,12 @@ fn engine(this: &Weak<Voice>, surroundings: Surroundings) -> Engine {
         looked.err().map(terminated)
     });
     engine.on_print(|text| {
-        inside(|cx| cx.isolate.host().print(&format!("{text}\n")));
+        inside(|cx| {
+            // Rhai has no way to fail here: the run is told to stop instead.
+            if cx.isolate.host().print(&format!("{text}\n")).is_err() {
+                interrupt(cx.isolate, &cx.context.task, "standard output cannot be written");
+            }
+        });
     });
     engine.on_debug(|text, _, _| {
         inside(|cx| cx.isolate.host().eprint(&format!("{text}\n")));

@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 lang::builtins! { "" =>
     /// Lets a model work on a task with tools until it is done: `{status, stop_reason, text, llm, tools, transcript,
-    /// session_id, diagnostics, …}`. Canonical reminder providers watch, unless `reminders` says otherwise.
+    /// session_id, diagnostics, …}`. `agent_loop(…)?` raises what it failed with. Canonical reminder providers watch, unless `reminders` says otherwise.
     waits "agent_loop(task: any, system: string? = nil, options: AgentLoopOptions = nil) -> dict" [caps = &[Capability::Llm], lint = lint::agent_loop] agent_loop;
 }
 
@@ -47,7 +47,10 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     }
     plan.apply(&session, &scope, &prepared.parts, &mut prepared.options)?;
     let cancel = scope.cancel.clone();
+    let isolate = Rc::downgrade(cx.isolate);
     Ok(Wait::new(async move {
+        // The first poll comes from the call itself: later other fibers of the task may wait too.
+        let place = isolate.upgrade().and_then(|isolate| isolate.waiting_place());
         let result = runtime::agent_loop::agent_loop(&session, &scope, &prepared.parts, prepared.options).await;
         let result = result.map_err(|fault| {
             let raise = to_raise(&fault);
@@ -56,7 +59,7 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         for note in &result.diagnostics {
             world.show(note);
         }
-        Ok(result_value(&result))
+        Ok(result_value(&world, &result, place))
     })
     .stopped_by(move |reason| cancel.cancel(reason)))
 }

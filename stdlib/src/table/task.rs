@@ -137,7 +137,7 @@ fn ask(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
             Ok(hosting.ask(question).await.map_or(Value::Nil, Value::from))
         }),
         None => {
-            world.print(&format!("{question}\n"));
+            world.print(&format!("{question}\n"))?;
             input::line(&world)
         }
     })
@@ -190,7 +190,7 @@ fn say(cx: &Cx<'_>, said: Said) -> Result<Wait, Box<Raise>> {
             Ok(Value::Nil)
         }),
         None => {
-            world.print(&said.to_text());
+            world.print(&said.to_text())?;
             Wait::ready(Ok(Value::Nil))
         }
     })

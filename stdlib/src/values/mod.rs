@@ -1,10 +1,12 @@
 //! What the core hands out, as values of the language.
 
+pub(crate) mod failed_loop;
 mod peer_stream;
 mod stream;
 mod text_stream;
 mod transcript;
 
+pub(crate) use failed_loop::{FailedLoop, UnreadFailures};
 pub(crate) use peer_stream::PeerStream;
 pub(crate) use stream::EventStream;
 pub(crate) use text_stream::{Pieces, TextStream};

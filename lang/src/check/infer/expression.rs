@@ -293,6 +293,9 @@ impl<'a> Checker<'a> {
     /// `e?`, `try* e`
     fn unwrapped(&mut self, e: &'a Expr, operator: &str) -> Type {
         let ty = self.expr(e, Want::FREE);
+        if may_be_loop_result(&ty) {
+            return ty;
+        }
         if !ty.is_open() && !ty.kinds().meets(Kinds::of(Tag::Variant)) {
             self.no_result(operator, &ty, e.span);
             return Type::Any;
@@ -301,6 +304,15 @@ impl<'a> Checker<'a> {
             Type::Result(both) => both.0.clone(),
             _ => Type::Any,
         }
+    }
+}
+
+/// Whether a value of the type may be what an agent loop returns: `?` raises the error of one that failed.
+fn may_be_loop_result(ty: &Type) -> bool {
+    match ty {
+        Type::Dict(of) => of.is_open(),
+        Type::Shape(shape) => !shape.literal && shape.field("status").is_some() && shape.field("transcript").is_some(),
+        _ => false,
     }
 }
 

@@ -11,6 +11,7 @@ use runtime::data::Data;
 use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
 use stdlib::a2a::{Frame, Message, Task, TaskState, Version};
+use stdlib::output::{Output, Terminal};
 use tokio::sync::Notify;
 
 use super::life::{Asking, Halt, Life, Out, Reply};
@@ -239,6 +240,11 @@ impl Cell {
             let change = match out {
                 Out::Hint(update) => {
                     frames.push(Frame::Status(update));
+                    continue;
+                }
+                Out::Log(details) => {
+                    // A line of its own for each entry, written at once: other tasks log too.
+                    Terminal.err(&format!("harn: task {}: {details}\n", self.id.escape_debug()));
                     continue;
                 }
                 Out::Change(change) => change,

@@ -78,6 +78,8 @@ pub(super) enum Out {
     Change(Change),
     /// Nothing of the task has changed but what is told beside it.
     Hint(StatusUpdate),
+    /// The log of the server gets details that the caller does not.
+    Log(String),
 }
 
 impl Life {

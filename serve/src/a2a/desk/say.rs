@@ -21,15 +21,47 @@ pub(super) fn sentence(text: &str) -> Message {
 }
 
 /// Why a task has failed: a sentence, and what a machine can read.
-pub(super) fn failed(code: &str, message: &str, drawn: Option<&str>) -> Message {
-    let data = Data::dict_of_present([("code", Data::from(code)), ("drawn", drawn.into())]);
+pub(super) fn failed(code: &str, message: &str) -> Message {
+    failed_as(code, message, None)
+}
+
+fn failed_as(code: &str, message: &str, correlation_id: Option<&str>) -> Message {
+    let data = Data::dict_of_present([("code", Data::from(code)), ("correlation_id", correlation_id.into())]);
     says(vec![Part::text(message), Part::data(data)])
 }
 
-/// Why a script has failed.
-pub(super) fn failure(failure: &Failure) -> Message {
-    failed(&failure.code, &failure.message, Some(&failure.drawn))
+/// An error whose details stay on this machine: the caller gets its code, its title and an id, and the log of the server has the
+/// rest under the same id.
+pub(super) struct Reported {
+    /// For the caller.
+    pub(super) message: Message,
+    /// For the log.
+    pub(super) log: String,
 }
+
+/// Reports an error of the code `code`; `words` are the script's own to its caller, `details` the whole of it.
+pub(super) fn reported(about: &str, code: &str, words: Option<&str>, details: &str) -> Reported {
+    let id = fresh_id("err");
+    let text = match (words, crate::title_of(code)) {
+        (Some(words), _) => words.to_owned(),
+        (None, Some(title)) => format!("{about}: {title} (error {id})"),
+        (None, None) => format!("{about} (error {id})"),
+    };
+    Reported { message: failed_as(code, &text, Some(&id)), log: format!("error {id}\n{}", details.trim_end()) }
+}
+
+/// Reports why a script has failed.
+pub(super) fn failure(failure: &Failure) -> Reported {
+    reported(FAILED, &failure.code, failure.words.as_deref(), &failure.drawn)
+}
+
+/// Reports an error of the server.
+pub(super) fn fault(details: &str) -> Reported {
+    reported(FAILED, "HARN-A2A-013", None, details)
+}
+
+/// How the sentence for the caller begins.
+pub(super) const FAILED: &str = "the task failed";
 
 /// Why a task is rejected: `reason` is a word such as `CAPACITY_EXCEEDED` or a sentence, `detail` says more.
 pub(super) fn rejection(reason: &str, detail: Option<&str>, agent_id: &str, at_ms: u64) -> Message {

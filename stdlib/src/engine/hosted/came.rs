@@ -1,9 +1,8 @@
 //! What a prompt came to.
 
 use crate::convert::to_data_lossy;
-use crate::fault::MODEL;
 use crate::hosting::{Hosting, UNSERVABLE};
-use crate::values::TranscriptValue;
+use crate::values::failed_loop;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};
 use lang::vm::codes::UNCAUGHT;
@@ -34,6 +33,8 @@ pub enum End {
     Refused(Arc<str>),
     /// It failed.
     Failed(Box<Diagnostic>),
+    /// The pipeline returned an `Err` of the script's own: its words, and the same as a diagnostic.
+    Declined(Arc<str>, Box<Diagnostic>),
 }
 
 /// What a pipeline returned, for whoever shows it.
@@ -88,7 +89,14 @@ pub(super) fn of_pipeline(outcome: Outcome, hosting: &Hosting) -> End {
 
 fn of_value(value: &Value, hosting: &Hosting) -> End {
     let value = match value.as_result() {
-        Some(Err(error)) => return failed(UNCAUGHT, format!("the pipeline returned an error: {}", display(error))),
+        Some(Err(error)) => {
+            let found =
+                Box::new(Diagnostic::error(UNCAUGHT, format!("the pipeline returned an error: {}", display(error))));
+            return match own_words(error) {
+                Some(words) => End::Declined(words, found),
+                None => End::Failed(found),
+            };
+        }
         Some(Ok(value)) => value,
         None => value,
     };
@@ -115,16 +123,15 @@ fn news(text: &str, hosting: &Hosting) -> Option<Arc<str>> {
 
 /// Of the result of a loop, or of a sub-agent: a dict that holds its transcript.
 fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
-    let dict = value.as_dict()?;
-    dict.get_str("transcript")?.as_host::<TranscriptValue>()?;
-    let status: LoopStatus = dict.get_str("status")?.as_str()?.parse().ok()?;
+    let (status, error) = failed_loop::ended(value)?;
+    let dict = failed_loop::as_dict(value)?;
+    if let Some(failed) = failed_loop::returned(value) {
+        return Some(End::Failed(Box::new(failed)));
+    }
     // That of a sub-agent gives none.
     let stop_reason = dict.get_str("stop_reason").and_then(Value::as_str).unwrap_or(status.as_str());
-    let error = dict.get_str("error").map(to_data_lossy).unwrap_or_default();
-    let message = error.get("message").as_str().unwrap_or(stop_reason);
     Some(match status {
-        LoopStatus::ProviderError | LoopStatus::Error => failed(MODEL, message.to_owned()),
-        LoopStatus::Blocked => End::Refused(message.into()),
+        LoopStatus::Blocked => End::Refused(error.get("message").as_str().unwrap_or(stop_reason).into()),
         _ => {
             let text = ["visible_text", "text"].into_iter().find_map(|key| dict.get_str(key)?.as_str());
             let text = text.and_then(|text| news(text, hosting));
@@ -133,6 +140,14 @@ fn of_loop(value: &Value, hosting: &Hosting) -> Option<End> {
     })
 }
 
-fn failed(code: &'static str, message: String) -> End {
-    End::Failed(Box::new(Diagnostic::error(code, message)))
+/// What a script says by returning `Err(error)`: a text, or the `message` of a dict that it made itself. The errors of builtins
+/// have a code of the catalogue; they may name paths and servers, and are handed on by `?`.
+fn own_words(error: &Value) -> Option<Arc<str>> {
+    if let Some(text) = error.as_str() {
+        return Some(text.into());
+    }
+    let dict = error.as_dict()?;
+    let code = dict.get_str("code").and_then(Value::as_str);
+    let is_own = code.is_none_or(|code| crate::catalogue::find(code).is_none());
+    dict.get_str("message").and_then(Value::as_str).filter(|_| is_own).map(Into::into)
 }

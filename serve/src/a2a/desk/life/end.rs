@@ -7,7 +7,7 @@ use runtime::model::Usage;
 use stdlib::Diagnostic;
 use stdlib::a2a::{Message, TaskState};
 
-use super::super::say;
+use super::super::say::{self, Reported};
 use super::{Halt, Life, Out};
 use crate::host::{Ended, HostError, Stop};
 
@@ -49,25 +49,33 @@ impl Life {
         }
         self.forget_questions();
         let mut metadata = Data::Nil;
+        let mut log = Vec::new();
         let (state, message) = match how {
             How::Ended(ended) => {
                 let told = ended.diagnostics.iter().map(|told| {
-                    Data::dict([
+                    Data::dict_of_present([
                         ("code", Data::from(told.code)),
                         ("severity", told.severity.word().into()),
-                        ("message", told.message.as_str().into()),
+                        ("message", crate::title_of(told.code).into()),
                     ])
                 });
                 let told: Vec<_> = told.collect();
                 if !told.is_empty() {
                     metadata.set("harn.diagnostics", told.into());
                 }
-                match (self.of_stop(ended.stop, &mut metadata, agent_id, now), ended.uncleaned) {
-                    ((state @ TaskState::Canceled, None), Some(failed)) => (state, Some(uncleaned(&failed))),
+                // What the clean-up threw is the first of them, and logged with its id.
+                let beside = ended.diagnostics.iter().skip(usize::from(ended.uncleaned.is_some()));
+                log.extend(beside.map(|told| stdlib::draw(told, false)));
+                match (self.of_stop(ended.stop, &mut metadata, &mut log, agent_id, now), ended.uncleaned) {
+                    ((TaskState::Canceled, None), Some(failed)) => {
+                        let reported = uncleaned(&failed);
+                        log.push(reported.log);
+                        (TaskState::Canceled, Some(reported.message))
+                    }
                     (ended, _) => ended,
                 }
             }
-            How::Gone(error) => self.of_error(&error, agent_id, now),
+            How::Gone(error) => self.of_error(&error, &mut log, agent_id, now),
             How::Halted => self.of_halt(),
             How::Lost => (TaskState::Failed, Some(say::sentence("the server has lost the task"))),
             How::Rejected { reason, detail } => {
@@ -81,10 +89,18 @@ impl Life {
             metadata.set("harn.usage", usage(self.usage));
         }
         out.extend(self.stand(state, message, metadata, now));
+        out.extend(log.into_iter().map(Out::Log));
         out
     }
 
-    fn of_stop(&self, stop: Stop, metadata: &mut Data, agent_id: &str, now: u64) -> (TaskState, Option<Message>) {
+    fn of_stop(
+        &self,
+        stop: Stop,
+        metadata: &mut Data,
+        log: &mut Vec<String>,
+        agent_id: &str,
+        now: u64,
+    ) -> (TaskState, Option<Message>) {
         let mut cut = |word: &str, text: &str| {
             metadata.set("harn.stop", word.into());
             (TaskState::Completed, Some(say::sentence(text)))
@@ -103,7 +119,7 @@ impl Life {
                 };
                 (TaskState::Rejected, Some(say::rejection(reason, detail, agent_id, now)))
             }
-            Stop::Failed(failure) => (TaskState::Failed, Some(say::failure(&failure))),
+            Stop::Failed(failure) => failed(say::failure(&failure), log),
             // Whoever looks after the task takes questions; one that comes here has nobody who could be asked.
             Stop::Asked(_) => (TaskState::Failed, Some(say::sentence("nobody was there to be asked"))),
         }
@@ -114,44 +130,55 @@ impl Life {
             Some(Halt::Cancelled) => (TaskState::Canceled, None),
             Some(Halt::Stopping) => (TaskState::Failed, Some(stopped())),
             None => (TaskState::Failed, Some(say::sentence("its session was closed"))),
-            Some(Halt::Deadline) => {
-                (TaskState::Failed, Some(say::failed("DEADLINE_EXCEEDED", "Deadline exceeded", None)))
-            }
+            Some(Halt::Deadline) => (TaskState::Failed, Some(say::failed("DEADLINE_EXCEEDED", "Deadline exceeded"))),
             Some(Halt::TooMuch) => {
                 let text = format!(
                     "The task has made more than {} MiB, the most that is kept of one.",
                     super::made::MOST >> 20
                 );
-                (TaskState::Failed, Some(say::failed("ARTIFACTS_TOO_LARGE", &text, None)))
+                (TaskState::Failed, Some(say::failed("ARTIFACTS_TOO_LARGE", &text)))
             }
         }
     }
 
-    fn of_error(&self, error: &HostError, agent_id: &str, now: u64) -> (TaskState, Option<Message>) {
+    fn of_error(
+        &self,
+        error: &HostError,
+        log: &mut Vec<String>,
+        agent_id: &str,
+        now: u64,
+    ) -> (TaskState, Option<Message>) {
         match error {
             HostError::Stopping if self.halt.is_none() => (TaskState::Failed, Some(stopped())),
             HostError::Closed(_) | HostError::Stopping => self.of_halt(),
-            HostError::Failed(failure) => (TaskState::Failed, Some(say::failure(failure))),
+            HostError::Failed(failure) => failed(say::failure(failure), log),
             HostError::Full(_) => {
                 let detail = error.to_string();
                 (TaskState::Rejected, Some(say::rejection("CAPACITY_EXCEEDED", Some(&detail), agent_id, now)))
             }
             HostError::Store(stored) => {
-                (TaskState::Failed, Some(say::failed(stored.code(), &stored.to_string(), None)))
+                failed(say::reported(say::FAILED, stored.code(), None, &stored.to_string()), log)
             }
-            error => (TaskState::Failed, Some(say::sentence(&error.to_string()))),
+            error => failed(say::fault(&error.to_string()), log),
         }
     }
 }
 
+/// Fails; the details go to the log.
+fn failed(reported: Reported, log: &mut Vec<String>) -> (TaskState, Option<Message>) {
+    log.push(reported.log);
+    (TaskState::Failed, Some(reported.message))
+}
+
 /// What went wrong while a task cleaned up after its caller had cancelled it.
-fn uncleaned(failed: &Diagnostic) -> Message {
-    say::failed(failed.code, &format!("The task was cancelled; while it cleaned up: {}", failed.message), None)
+fn uncleaned(failed: &Diagnostic) -> Reported {
+    let about = "the task was cancelled, and its clean-up failed";
+    say::reported(about, failed.code, None, &stdlib::draw(failed, false))
 }
 
 /// Why a task is over that the server was at when it stopped.
 fn stopped() -> Message {
-    say::failed("SERVER_STOPPED", "the server has stopped; what it had made by then is kept", None)
+    say::failed("SERVER_STOPPED", "the server has stopped; what it had made by then is kept")
 }
 
 /// A reason for a machine, such as `CAPACITY_EXCEEDED`.

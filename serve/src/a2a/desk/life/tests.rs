@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 
 use super::super::said::{MOST_SAID, MOST_SAID_BYTES};
 use super::*;
-use crate::host::{Ended, Event, Made, PermissionQuestion, Stop, Verdict};
+use crate::host::{Ended, Event, Failure, Made, PermissionQuestion, Stop, Verdict};
 use runtime::message::ToolCall;
 
 fn life() -> Life {
@@ -103,19 +103,56 @@ fn all() -> Vec<Happening> {
 #[test]
 fn a_cancelled_task_blames_its_clean_up_for_nothing_else() {
     let told = |text: &str| stdlib::Diagnostic::error("HARN-LOG-006", text);
-    for (uncleaned, says) in
-        [(None, None), (Some("no"), Some("The task was cancelled; while it cleaned up: no".to_owned()))]
-    {
+    for uncleaned in [None, Some("no")] {
         let mut life = working();
         life.halt(Halt::Cancelled);
+        let says = uncleaned.map(|_| "the task was cancelled, and its clean-up failed: ");
         let uncleaned = uncleaned.map(told);
         let mut diagnostics: Vec<_> = uncleaned.clone().into_iter().collect();
         diagnostics.push(told("the disk is full"));
         let stop = Stop::Cancelled;
-        life.end(How::Ended(Box::new(Ended { stop, value: Data::Nil, uncleaned, diagnostics })), "a", 1);
-        let status = &life.task().status;
-        assert_eq!(status.state, TaskState::Canceled);
-        assert_eq!(status.message.as_ref().map(|message| message.text()), says);
+        let out = life.end(How::Ended(Box::new(Ended { stop, value: Data::Nil, uncleaned, diagnostics })), "a", 1);
+        let task = life.task();
+        assert_eq!(task.status.state, TaskState::Canceled);
+        let text = task.status.message.as_ref().map(|message| message.text());
+        assert_eq!(text.is_some(), says.is_some());
+        assert!(
+            text.iter().all(|text| text.starts_with(says.unwrap_or_default()) && !text.contains("no more")),
+            "{text:?}"
+        );
+        assert!(!task.metadata.to_json().contains("the disk is full"), "{:?}", task.metadata);
+        assert!(log(&out).contains("the disk is full"), "{out:?}");
+    }
+}
+
+/// What goes to the log of the server.
+fn log(out: &[Out]) -> String {
+    let details = out.iter().filter_map(|out| match out {
+        Out::Log(details) => Some(details.as_str()),
+        _ => None,
+    });
+    details.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_failure_keeps_its_details_on_this_machine() {
+    let failure = |words: Option<&str>| Failure {
+        code: "HARN-RUN-001".into(),
+        message: "uncaught error: token s3cret".into(),
+        drawn: "error at /srv/agent.harn: token s3cret".into(),
+        words: words.map(Into::into),
+    };
+    for (words, begins) in [(None, "the task failed: "), (Some("no such ticket"), "no such ticket")] {
+        let mut life = working();
+        let out = life.end(ended(Stop::Failed(failure(words))), "a", 1);
+        let task = life.task();
+        let message = task.status.message.clone().unwrap();
+        let shown = format!("{message:?}");
+        assert!(message.text().starts_with(begins) && !shown.contains("s3cret") && !shown.contains("/srv"), "{shown}");
+        let stdlib::a2a::Content::Data(data) = &message.parts[1].content else { panic!() };
+        let id = data.get("correlation_id").as_str().unwrap().to_owned();
+        assert_eq!(data.get("code").as_str(), Some("HARN-RUN-001"));
+        assert!(log(&out).starts_with(&format!("error {id}\n")) && log(&out).contains("/srv/agent.harn: token s3cret"));
     }
 }
 
@@ -387,7 +424,7 @@ fn a_session_that_cannot_be_had_ends_its_task() {
     let (state, why) =
         end(crate::host::HostError::Broken { id: "s".into(), why: "a fault of the runtime: boom".into() });
     assert_eq!(state, TaskState::Failed);
-    assert!(why.contains("boom"), "{why}");
+    assert!(why.starts_with("the task failed: ") && !why.contains("boom"), "{why}");
     let (state, why) = end(crate::host::HostError::Stopping);
     assert_eq!((state, &*why), (TaskState::Failed, "the server has stopped; what it had made by then is kept"));
 }

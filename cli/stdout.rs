@@ -1,0 +1,32 @@
+//! Standard output of commands whose result is text.
+
+use std::io::{Error, ErrorKind, Result, Write};
+
+/// Prints. A reader that has gone away (`harn trace LOG | head`) is no error.
+///
+/// # Errors
+/// The system refuses (a full disk).
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    forgive(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// The result of writing, where a reader that has gone away is no error.
+pub(crate) fn forgive(written: Result<()>) -> Result<()> {
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Returns `code`, or 1 after a sentence on standard error where the result could not be written.
+pub(crate) fn exit_code(written: Result<()>, code: i32) -> i32 {
+    let Err(error) = written else { return code };
+    refused(&error);
+    code.max(1)
+}
+
+fn refused(error: &Error) {
+    eprintln!("error: cannot write to standard output: {error}");
+    eprintln!("  help: the output is incomplete; make room, or write somewhere else");
+}

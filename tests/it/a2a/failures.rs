@@ -1,0 +1,72 @@
+//! What a caller learns of a task that failed, and what the log of the server has.
+
+use super::server::{Start, message};
+use crate::harn::root;
+use serde_json::{Value, json};
+
+/// The status message of a task that is sent and waited for, with its state.
+fn ended(server: &super::server::Server, text: &str) -> (String, Value) {
+    let task = server.result("SendMessage", json!({"message": message(text)}))["task"].clone();
+    (task["status"]["state"].as_str().unwrap().to_owned(), task)
+}
+
+#[test]
+fn a_caller_gets_a_code_and_an_id_and_the_log_has_the_rest() {
+    let server = Start::agent("failing.harn", "failures").spawn();
+    let folder = root().display().to_string();
+    for (text, code) in [
+        ("throws", "HARN-RUN-001"),
+        ("reads", "HARN-RUN-016"),
+        ("passes on", "HARN-RUN-001"),
+        ("ignores", "HARN-LLM-001"),
+        ("raises", "HARN-LLM-001"),
+        ("returns", "HARN-LLM-001"),
+    ] {
+        let (state, task) = ended(&server, text);
+        assert_eq!(state, "TASK_STATE_FAILED", "{text}: {task}");
+        let whole = task.to_string();
+        for secret in ["s3cret", "failing.harn", &folder, "╭", "at <"] {
+            assert!(!whole.contains(secret), "{text}: {secret} leaves: {whole}");
+        }
+        let parts = &task["status"]["message"]["parts"];
+        let id = parts[1]["data"]["correlation_id"].as_str().unwrap();
+        assert_eq!(parts[1]["data"]["code"], code, "{text}: {parts}");
+        let shown = parts[0]["text"].as_str().unwrap();
+        assert!(shown.starts_with("the task failed: ") && shown.contains(id), "{text}: {shown}");
+        let said = server.said();
+        let (_, logged) = said.split_once(id).unwrap_or_else(|| panic!("{text}: no {id} in the log: {said}"));
+        assert!(logged.contains(&format!("error[{code}]")) && logged.contains("s3cret"), "{text}: {logged}");
+    }
+    server.end();
+}
+
+#[test]
+fn the_words_of_the_script_reach_its_caller() {
+    let server = Start::agent("failing.harn", "own-words").spawn();
+    let (state, task) = ended(&server, "declines");
+    assert_eq!(
+        (&*state, task["status"]["message"]["parts"][0]["text"].as_str()),
+        ("TASK_STATE_FAILED", Some("no such ticket"))
+    );
+    let (state, task) = ended(&server, "rejects");
+    let text = task["status"]["message"]["parts"][0]["text"].as_str();
+    assert_eq!((&*state, text), ("TASK_STATE_REJECTED", Some("Task rejected: no such ticket")));
+    let (state, task) = ended(&server, "checks");
+    let text = task["artifacts"][0]["parts"][0]["text"].as_str();
+    assert_eq!((&*state, text), ("TASK_STATE_COMPLETED", Some("the model said: provider_error")));
+    server.end();
+}
+
+#[test]
+fn the_worker_of_the_guide_fails_where_its_model_cannot_be_reached() {
+    let start = Start::file(root().join("examples/a2a/worker.harn"), "worker-without-model");
+    let server = start
+        .env("HARN_LLM_PROVIDER", "openai")
+        .env("OPENAI_BASE_URL", "http://127.0.0.1:9")
+        .env("OPENAI_API_KEY", "k")
+        .spawn();
+    let (state, task) = ended(&server, "Add the login to the changelog.");
+    assert_eq!(state, "TASK_STATE_FAILED", "{task}");
+    assert_eq!(task["status"]["message"]["parts"][1]["data"]["code"], "HARN-LLM-001", "{task}");
+    server.end();
+}
