@@ -169,11 +169,11 @@ test("A task that the agent rejects is rejected, with the reason.", async (place
   assert(said(task).startsWith("Task rejected: "));
 });
 
-test("A script that fails makes a failed task that says what happened.", async (place) => {
+test("A script that fails makes a failed task with a code, and keeps what it threw.", async (place) => {
   const one = await caller(place);
   const task = await one.send("fail");
   assert.equal(task.status.state, S.TASK_STATE_FAILED);
-  assert(said(task).includes("It broke.") && details(task).code.startsWith("HARN-"));
+  assert(said(task).startsWith("the task failed: ") && !said(task).includes("It broke.") && details(task).code.startsWith("HARN-"));
 });
 
 test("A deadline that is reached is a failure that keeps what was made.", async (place) => {

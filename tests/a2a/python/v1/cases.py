@@ -353,10 +353,11 @@ async def rejection(place):
 
 @case
 async def failure(place):
-    """A script that fails makes a failed task that says what happened, and the server goes on."""
+    """A script that fails makes a failed task with a code, and keeps what it threw, and the server goes on."""
     one = await caller(place)
     task = await one.send("fail")
-    assert task.status.state == STATE.TASK_STATE_FAILED and "It broke." in said(task), task
+    assert task.status.state == STATE.TASK_STATE_FAILED and said(task).startswith("the task failed: "), task
+    assert "It broke." not in said(task), task
     assert details(task)["code"].startswith("HARN-"), task
     assert text(await one.send("echo Still.")) == "Still."
 

@@ -9,7 +9,7 @@ fn a_top_level_that_fails_fails_the_task() {
     front(async {
         let task = say(&desk, message("go")).await;
         is(&task, TaskState::Failed);
-        assert!(said(&task).contains("not now"), "{}", said(&task));
+        assert!(said(&task).starts_with("the task failed: ") && !said(&task).contains("not now"), "{}", said(&task));
         assert!(is_clean(&desk).await);
     });
 }

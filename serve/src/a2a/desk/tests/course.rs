@@ -44,7 +44,7 @@ fn what_a_pipeline_returns_decides_what_the_answer_is() {
         let failure = of["throw"].status.message.as_ref().unwrap();
         assert!(!failure.text().contains("bad"), "what a script throws may hold a secret: {failure:?}");
         let model::Content::Data(data) = &failure.parts[1].content else { panic!() };
-        let keys: Vec<_> = data.as_dict().unwrap().keys().map(AsRef::as_ref).collect();
+        let keys: Vec<String> = data.as_dict().unwrap().keys().map(ToString::to_string).collect();
         assert_eq!(keys, ["code", "correlation_id"], "no source, no path, no stack");
         assert_eq!(data.get("code").as_str(), Some("HARN-RUN-001"));
         assert!(failure.text().contains(data.get("correlation_id").as_str().unwrap()), "{failure:?}");
