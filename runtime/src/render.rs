@@ -1,6 +1,7 @@
 //! Rendering: pending reminders and a route's capabilities in, provider-neutral slots out. A pure function; the routes
-//! turn slots into wire JSON.
+//! turn slots into wire JSON. [`quote`] marks everything else in a request that looks like a reminder.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::capabilities::{Capabilities, Placement, Wire};
@@ -11,6 +12,7 @@ use crate::reminder::{Reminder, ReminderCode, ReminderError, RoleHint};
 use crate::seam::fault;
 use crate::words::words;
 
+pub mod quote;
 #[cfg(test)]
 mod tests;
 
@@ -164,7 +166,9 @@ fn push_block(out: &mut Rendered, text: Arc<str>) {
     push(&mut out.user_blocks, UserBlock { text, cache_control: false });
 }
 
+/// A marker in a body is quoted, so that the body does not read as a second reminder.
 fn plain(body: &str) -> Arc<str> {
+    let body: &str = &quote::quoted(body);
     let mut text = String::with_capacity(body.len() + 20);
     text.push_str("System reminder:\n");
     if may_hide(body) {
@@ -176,23 +180,31 @@ fn plain(body: &str) -> Arc<str> {
 }
 
 fn xml(body: &str) -> Arc<str> {
+    let body = escaped(body);
+    // No tag is left, but the plain header may be.
+    let body: &str = &quote::quoted(&body);
     let mut text = String::with_capacity(body.len() + 40);
     text.push_str("<system-reminder>\n");
-    // Escaped, so that no body can close the tag.
-    if !may_hide(body) && !body.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'>')) {
-        text.push_str(body);
-    } else {
-        for c in body.chars().map(visible) {
-            match c {
-                '&' => text.push_str("&amp;"),
-                '<' => text.push_str("&lt;"),
-                '>' => text.push_str("&gt;"),
-                other => text.push(other),
-            }
-        }
-    }
+    text.push_str(body);
     text.push_str("\n</system-reminder>");
     text.into()
+}
+
+/// The body with `&`, `<` and `>` escaped, so that it cannot close its tag.
+fn escaped(body: &str) -> Cow<'_, str> {
+    if !may_hide(body) && !body.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'>')) {
+        return Cow::Borrowed(body);
+    }
+    let mut text = String::with_capacity(body.len() + 40);
+    for c in body.chars().map(visible) {
+        match c {
+            '&' => text.push_str("&amp;"),
+            '<' => text.push_str("&lt;"),
+            '>' => text.push_str("&gt;"),
+            other => text.push(other),
+        }
+    }
+    Cow::Owned(text)
 }
 
 /// Whether there may be something to hide: most bodies are plain, and that is seen in one go.

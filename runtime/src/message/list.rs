@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use imbl::Vector;
 
 use super::Message;
+use crate::render::quote::{holds_marker, quoted_message};
 
 /// Messages of one chunk.
 const CHUNK: usize = 32;
@@ -41,6 +42,8 @@ pub struct Messages {
     /// The chunk that is being filled, perhaps by another list beyond what is this list's own.
     open: Option<Arc<Chunk>>,
     len: usize,
+    /// Whether a message may look like a reminder. Each is looked at once, when it is appended.
+    has_markers: bool,
 }
 
 impl Messages {
@@ -70,6 +73,26 @@ impl Messages {
 
     /// Appends a message.
     pub fn push_back(&mut self, message: Arc<Message>) {
+        self.has_markers = self.has_markers || holds_marker(&message);
+        self.append(message);
+    }
+
+    /// The messages as a wire may send them: text that looks like a reminder is quoted. Lists without such text are shared.
+    #[must_use]
+    pub fn quoted(&self) -> Messages {
+        if !self.has_markers {
+            return self.clone();
+        }
+        let mut list = Messages::new();
+        for message in self {
+            let own = holds_marker(message).then(|| Arc::new(quoted_message(message)));
+            list.append(own.unwrap_or_else(|| message.clone()));
+        }
+        list
+    }
+
+    /// Appends a message that was looked at.
+    pub(crate) fn append(&mut self, message: Arc<Message>) {
         let mut place = self.len - self.full.len() * CHUNK;
         if place == CHUNK {
             Arc::make_mut(&mut self.full).extend(self.open.take());
@@ -118,13 +141,15 @@ impl Messages {
         let len = count.min(self.len);
         let full = len.saturating_sub(1) / CHUNK;
         let open = if len == 0 { None } else { self.chunk(full).cloned() };
-        Messages { full: Arc::new(self.full.take(full)), open, len }
+        Messages { full: Arc::new(self.full.take(full)), open, len, has_markers: self.has_markers }
     }
 
     /// All but the first so many, in chunks of their own.
     #[must_use]
     pub fn skip(&self, count: usize) -> Messages {
-        self.iter().skip(count).cloned().collect()
+        let mut list = Messages { has_markers: self.has_markers, ..Messages::new() };
+        self.iter().skip(count).for_each(|message| list.append(message.clone()));
+        list
     }
 
     /// How many messages two lists share from the first. Of what they share by chunks no message is looked at.

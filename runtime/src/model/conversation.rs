@@ -14,23 +14,28 @@ impl Request {
         self.system.text(&self.reminders.system_sections)
     }
 
-    /// The messages to send: the history with developer messages and user blocks of reminders in their places. Where there
-    /// are none this is the shared history itself.
+    /// The messages to send: the history with developer messages and user blocks of reminders in their places. Text of the
+    /// history that looks like a reminder is quoted ([`crate::render::quote`]). Without either this is the shared history itself.
     ///
     /// A wire that puts tool results into user messages (Anthropic) merges neighbours of one role, which leaves a trailing
     /// block behind every tool result.
     #[must_use]
     pub fn conversation(&self) -> Messages {
         let rendered = &self.reminders;
+        let history = self.messages.quoted();
         let blocks: Vec<Block> = rendered.user_blocks.iter().map(super::super::render::UserBlock::to_block).collect();
         let developer = rendered.developer_messages.iter();
         let developer = developer.map(|text| Arc::new(Message::new(Role::Developer, text.clone())));
         match rendered.placement {
-            _ if rendered.user_blocks.is_empty() && rendered.developer_messages.is_empty() => self.messages.clone(),
-            Placement::Head => developer.chain(before_first_user(&self.messages, blocks)).collect(),
+            _ if rendered.user_blocks.is_empty() && rendered.developer_messages.is_empty() => history,
+            Placement::Head => {
+                let mut messages = Messages::new();
+                developer.chain(before_first_user(&history, blocks)).for_each(|message| messages.append(message));
+                messages
+            }
             Placement::Tail => {
-                let mut messages = behind_last(&self.messages, blocks);
-                messages.extend(developer);
+                let mut messages = behind_last(&history, blocks);
+                developer.for_each(|message| messages.append(message));
                 messages
             }
         }
@@ -62,12 +67,12 @@ fn behind_last(messages: &Messages, blocks: Vec<Block>) -> Messages {
             all.extend(blocks);
             let content = Content::Blocks(Arc::new(all));
             let mut changed = messages.take(messages.len() - 1);
-            changed.push_back(Arc::new(Message { content, ..last.as_ref().clone() }));
+            changed.append(Arc::new(Message { content, ..last.as_ref().clone() }));
             changed
         }
         None => {
             let mut changed = messages.clone();
-            changed.push_back(Arc::new(Message::new(Role::User, Content::Blocks(Arc::new(blocks)))));
+            changed.append(Arc::new(Message::new(Role::User, Content::Blocks(Arc::new(blocks)))));
             changed
         }
     }

@@ -44,10 +44,11 @@ impl PrefixMeter {
     /// Measures a request that is sent now.
     pub fn measure(&mut self, request: &Request) -> Measured {
         let mut last = self.last.take();
-        let known = last.as_ref().map_or(0, |last| last.history.shared_with(&request.messages));
+        let history = request.messages.quoted();
+        let known = last.as_ref().map_or(0, |last| last.history.shared_with(&history));
         let mut ends = last.as_mut().map(|last| std::mem::take(&mut last.ends)).unwrap_or_default();
         ends.truncate(known);
-        let sent = Sent::new(request, last.as_deref(), ends);
+        let sent = Sent::new(request, history, last.as_deref(), ends);
         let shared = last.as_ref().map(|last| sent.shared_with(last, known));
         let measured = Measured { total: sent.total(), shared };
         self.last = match last {
@@ -101,8 +102,8 @@ enum Entry<'a> {
 }
 
 impl Sent {
-    /// `ends` are those of the messages that it shares with the last request.
-    fn new(request: &Request, last: Option<&Sent>, mut ends: Vec<u64>) -> Sent {
+    /// `history` is that of the request as it is sent; `ends` are those of the messages that it shares with the last request.
+    fn new(request: &Request, history: Messages, last: Option<&Sent>, mut ends: Vec<u64>) -> Sent {
         let sections = &request.reminders.system_sections;
         let system = pieces(request.system.pieces(sections), last.map(|last| &last.system), |text| {
             let json = Data::from(text).to_json();
@@ -114,20 +115,12 @@ impl Sent {
             _ => tools_json(&tools).len() as u64,
         };
         // By index: an iterator would walk over all that is known.
-        for index in ends.len()..request.messages.len() {
+        for index in ends.len()..history.len() {
             let before = ends.last().copied().unwrap_or(0);
-            ends.push(before + length(&request.messages[index]) + 1);
+            ends.push(before + length(&history[index]) + 1);
         }
-        let mut sent = Sent {
-            system,
-            tools,
-            tools_bytes,
-            front: Vec::new(),
-            history: request.messages.clone(),
-            ends,
-            merged: None,
-            back: Vec::new(),
-        };
+        let mut sent =
+            Sent { system, tools, tools_bytes, front: Vec::new(), history, ends, merged: None, back: Vec::new() };
         sent.place_reminders(request, last);
         sent
     }
