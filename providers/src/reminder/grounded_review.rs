@@ -6,6 +6,10 @@
 //! `undefined_names`, in the payload, in its `result` and in the rows of `tool_results`; never the model's own text. Each
 //! finding names its kind as `verified:<kind>` and, where a command found it, `command=<cmd>`.
 //!
+//! There is one reminder for each tool and target (the path or command in its arguments): its dedupe key is
+//! `grounded_review:<tool>:<target>`, so the newest replaces the one before. A call that was refused is no finding; a tool that
+//! returns `{ok: false, error}` is one.
+//!
 //! - [`structured`]: what a payload says outright.
 //! - [`outcome`]: what a tool was asked and what it gave.
 //! - [`command`]: which verification command a shell line runs.
@@ -16,7 +20,6 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::hooks::event::ToolRow;
 use runtime::hooks::{EventKind, HookEvent};
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 use runtime::seam::Turn;
@@ -89,29 +92,49 @@ impl GroundedReview {
 
     fn look(turn: Turn<'_>, event: &HookEvent<'_>, config: &Data) -> Result<Vec<ReminderSpec>, ReminderError> {
         let config = GroundedReviewConfig::read(config)?;
-        let mut findings = Findings::default();
-        structured::collect(event, &config, &mut findings);
-        ToolOutcome::each(event, |outcome| outcome.findings(&config, &mut findings));
-        let fresh = fresh(turn, event.kind(), findings);
-        Ok(if fresh.is_empty() { Vec::new() } else { vec![review(&fresh, config.max_findings)] })
+        if is_of_loop(event) {
+            return Ok(Vec::new());
+        }
+        let mut outcomes = Vec::new();
+        ToolOutcome::each(event, |outcome| outcomes.push(outcome));
+        let mut structured = Findings::default();
+        structured::collect(event, &config, &mut structured);
+        // What a tool's result says outright belongs to what the tool did.
+        let of_tool = outcomes.last().filter(|_| event.kind() == EventKind::PostToolUse);
+        let mut groups = vec![(of_tool.map_or_else(|| Self::ID.to_owned(), ToolOutcome::key), structured)];
+        for outcome in &outcomes {
+            let mut found = Findings::default();
+            outcome.findings(&config, &mut found);
+            if found.is_empty() {
+                continue;
+            }
+            let key = outcome.key();
+            match groups.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, findings)) => outcome.findings(&config, findings),
+                None => groups.push((key, found)),
+            }
+        }
+        groups.retain(|(_, findings)| !findings.is_empty());
+        let fresh = fresh(turn, event.kind(), groups);
+        Ok(fresh.into_iter().map(|(key, findings)| review(key, &findings, config.max_findings)).collect())
     }
 }
 
-/// The rows of `tool_results` in the events of the loop that have these and nothing else to look at. They are seen several times
-/// a turn, so no dict is made of them.
-fn rows_of_loop<'a>(event: &HookEvent<'a>) -> Option<&'a [ToolRow]> {
-    match event {
-        HookEvent::PostStep { .. } | HookEvent::PostAgentTurn { .. } => Some(event.tool_rows().unwrap_or_default()),
-        _ => None,
-    }
+/// Whether it is an event of the loop that only repeats what `post_tool_use` has told of each call.
+fn is_of_loop(event: &HookEvent<'_>) -> bool {
+    matches!(event, HookEvent::PostStep { .. } | HookEvent::PostAgentTurn { .. })
 }
 
-/// Findings that the model has not been told of in this turn: the end of a turn sees the results of its tools again.
-fn fresh(turn: Turn<'_>, kind: EventKind, mut findings: Findings) -> Findings {
+/// Findings by their dedupe key.
+type Groups = Vec<(String, Findings)>;
+
+/// Findings that the model has not been told of in this turn: a payload at the end of a turn may hold the results of its tools
+/// again.
+fn fresh(turn: Turn<'_>, kind: EventKind, mut groups: Groups) -> Groups {
     /// More findings of one turn are not remembered.
     const MOST: usize = 4096;
-    if findings.is_empty() {
-        return findings;
+    if groups.is_empty() {
+        return groups;
     }
     let number = Data::from(turn.number);
     turn.session.with(|state| {
@@ -120,17 +143,18 @@ fn fresh(turn: Turn<'_>, kind: EventKind, mut findings: Findings) -> Findings {
         let mut told: BTreeSet<i64> = told.iter().filter_map(Data::as_int).collect();
         // A tool's own result is always news, and without a turn there is nothing to repeat.
         if kind != EventKind::PostToolUse && turn.number > 0 {
-            findings.forget(&told);
+            groups.iter_mut().for_each(|(_, findings)| findings.forget(&told));
+            groups.retain(|(_, findings)| !findings.is_empty());
         }
-        told.extend(findings.marks());
+        told.extend(groups.iter().flat_map(|(_, findings)| findings.marks()));
         let told = Data::list(told.into_iter().take(MOST).map(Data::from));
         let memory = Data::dict([("turn", number.clone()), ("told", told)]);
         state.provider_memory.insert(GroundedReview::ID.into(), memory);
-        findings
+        groups
     })
 }
 
-fn review(findings: &Findings, most: usize) -> ReminderSpec {
+fn review(key: String, findings: &Findings, most: usize) -> ReminderSpec {
     let mut body = "Verified problems. Fix each, or say why it stands, before calling the work done:".to_owned();
     // Writing to a string cannot fail.
     for finding in findings.first().take(most) {
@@ -144,7 +168,7 @@ fn review(findings: &Findings, most: usize) -> ReminderSpec {
     let tag = |name: &str| Arc::from(name);
     ReminderSpec {
         tags: vec![tag(GroundedReview::ID), tag("code_review")],
-        dedupe_key: None,
+        dedupe_key: Some(key.into()),
         ttl_turns: Some(2),
         preserve_on_compact: false,
         propagate: Propagate::None,

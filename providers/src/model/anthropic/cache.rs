@@ -15,7 +15,7 @@ const MARKABLE: [&str; 5] = ["text", "image", "document", "tool_use", "tool_resu
 pub(super) fn mark(body: &mut Map<String, Value>, request: &Request) {
     let mut left = MOST.saturating_sub(count(body));
     // In the order of what they are worth.
-    for set in [mark_history, mark_system, mark_tools] {
+    for set in [mark_history, mark_last_request, mark_system, mark_tools] {
         if left > 0 && set(body, request) {
             left -= 1;
         }
@@ -33,23 +33,49 @@ fn count(body: &Map<String, Value>) -> usize {
 
 /// The last block of the history. Reminders at the tail stand behind it, and are others in the next request.
 fn mark_history(body: &mut Map<String, Value>, request: &Request) -> bool {
-    let reminders = &request.reminders;
-    let mut passing = match reminders.placement {
-        Placement::Tail => reminders.user_blocks.len() + reminders.developer_messages.len(),
-        Placement::Head => 0,
-    };
+    let mut passing = passing(request);
     let Some(Value::Array(messages)) = body.get_mut("messages") else { return false };
     for content in messages.iter_mut().rev().filter_map(|message| message.get_mut("content")) {
-        if let Value::String(text) = content {
-            *content = json!([{"type": "text", "text": std::mem::take(text)}]);
-        }
-        let Value::Array(blocks) = content else { return false };
+        let Some(blocks) = as_blocks(content) else { return false };
         if let Some(last) = blocks.len().checked_sub(passing + 1) {
             return blocks.get_mut(last).is_some_and(mark_block);
         }
         passing -= blocks.len();
     }
     false
+}
+
+/// How many blocks before a mark the vendor looks for what it has kept.
+const LOOKS_BACK: usize = 20;
+
+/// The last block of the request before, where the turn since then has added more blocks than the vendor looks back.
+fn mark_last_request(body: &mut Map<String, Value>, request: &Request) -> bool {
+    let Some(Value::Array(messages)) = body.get_mut("messages") else { return false };
+    let Some(answer) = messages.iter().rposition(|message| message["role"] == "assistant") else { return false };
+    let blocks = |message: &Value| message["content"].as_array().map_or(1, Vec::len);
+    let added: usize = messages.iter().skip(answer).map(blocks).sum();
+    if added.saturating_sub(passing(request)) <= LOOKS_BACK || answer == 0 {
+        return false;
+    }
+    let Some(content) = messages[answer - 1].get_mut("content") else { return false };
+    as_blocks(content).and_then(|blocks| blocks.last_mut()).is_some_and(mark_block)
+}
+
+/// The blocks of a content; a text becomes one.
+fn as_blocks(content: &mut Value) -> Option<&mut Vec<Value>> {
+    if let Value::String(text) = content {
+        *content = json!([{"type": "text", "text": std::mem::take(text)}]);
+    }
+    content.as_array_mut()
+}
+
+/// Blocks of reminders behind the history, which are others in the next request.
+fn passing(request: &Request) -> usize {
+    let reminders = &request.reminders;
+    match reminders.placement {
+        Placement::Tail => reminders.user_blocks.len() + reminders.developer_messages.len(),
+        Placement::Head => 0,
+    }
 }
 
 /// The system text up to its reminders.

@@ -342,6 +342,28 @@ fn marks(body: &Value) -> Vec<String> {
 }
 
 #[test]
+fn a_turn_of_many_blocks_has_a_mark_at_its_beginning() {
+    let turn = |calls: usize| {
+        let calls: Vec<_> = (0..calls).map(|n| ToolCall::new(format!("c{n}"), "read", Data::empty_dict())).collect();
+        let results: Vec<_> = calls.iter().map(|call| Message::tool_result(call, "text", true)).collect();
+        let mut messages = vec![Message::user("look"), Message::assistant("", calls)];
+        messages.extend(results);
+        Request { prompt_cache: true, ..request(messages) }
+    };
+    assert_eq!(marks(&body(&turn(10))), ["system 0", "message 2 block 9"], "20 blocks are within reach");
+    let long = ["system 0", "message 0 block 0", "message 2 block 10"];
+    assert_eq!(marks(&body(&turn(11))), long);
+    // Blocks that are not in the next request do not count.
+    let tail = [("one", RoleHint::UserBlock), ("two", RoleHint::UserBlock)];
+    let sent = body(&remind(turn(10), &plain_marks(), Placement::Tail, &tail));
+    assert_eq!(marks(&sent), ["system 0", "message 2 block 9"]);
+    // Marks of reminders count among the four.
+    let cached = [("one", RoleHint::EphemeralCache)];
+    let sent = body(&remind(turn(11), &claude(), Placement::Head, &cached));
+    assert_eq!(marks(&sent), ["system 0", "message 0 block 0", "message 0 block 1", "message 2 block 10"]);
+}
+
+#[test]
 fn a_prompt_that_will_be_sent_again_is_marked_for_the_cache() {
     let tool = ToolSpec::new("read", "Reads a file.", Data::Nil);
     let base = Request { tools: Arc::new(vec![tool]), prompt_cache: true, ..tool_history() };

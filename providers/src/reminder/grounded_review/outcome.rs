@@ -5,11 +5,13 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::hooks::event::ToolResult;
 use runtime::hooks::{EventKind, HookEvent};
+use runtime::message::ToolCall;
 
 use super::command::{self, Command};
 use super::finding::{Finding, Findings};
 use super::scan;
-use super::{GroundedReviewConfig, rows_of_loop};
+use super::{GroundedReview, GroundedReviewConfig};
+use crate::reminder::text;
 
 /// What a tool was asked and what it gave.
 #[derive(Debug, Default)]
@@ -17,6 +19,8 @@ pub(super) struct ToolOutcome {
     name: Arc<str>,
     /// The shell line, where the arguments hold one.
     line: Option<String>,
+    /// The file or the like that the arguments name.
+    target: Option<Arc<str>>,
     text: Arc<str>,
     /// What the tool returned besides text.
     value: Data,
@@ -30,11 +34,7 @@ impl ToolOutcome {
     /// Looks at the outcomes that a payload carries.
     pub(super) fn each(event: &HookEvent<'_>, mut look: impl FnMut(ToolOutcome)) {
         if let HookEvent::PostToolUse { call, result, .. } = event {
-            let line = command::line_of(&call.arguments);
-            return look(ToolOutcome { line, value: result.value.clone(), ..ToolOutcome::of_call(&call.name, result) });
-        }
-        if let Some(rows) = rows_of_loop(event) {
-            return rows.iter().for_each(|row| look(ToolOutcome::of_call(&row.name, &row.result)));
+            return look(ToolOutcome::of_call(call, result));
         }
         for row in event.get("tool_results").as_list().unwrap_or_default() {
             look(ToolOutcome::of_row(row));
@@ -44,10 +44,20 @@ impl ToolOutcome {
         }
     }
 
-    /// What a call of the loop gave, as the rows of its turn have it.
-    fn of_call(name: &Arc<str>, result: &ToolResult) -> ToolOutcome {
-        let (name, text) = (name.clone(), result.text.clone());
-        ToolOutcome { name, text, ok: Some(result.ok), ..ToolOutcome::default() }
+    /// What a call of the loop gave.
+    fn of_call(call: &ToolCall, result: &ToolResult) -> ToolOutcome {
+        let value = result.value.clone();
+        let says_no = value.get("ok").as_bool() == Some(false);
+        ToolOutcome {
+            name: call.name.clone(),
+            line: command::line_of(&call.arguments),
+            target: target(&call.arguments),
+            text: result.text.clone(),
+            ok: Some(result.ok && !says_no),
+            error: if says_no { said(value.get("error")) } else { None },
+            value,
+            may_guess: false,
+        }
     }
 
     /// A row of `tool_results`: the fields of a result with the tool's name.
@@ -55,7 +65,8 @@ impl ToolOutcome {
         let names = [row.get("name"), row.get("tool_name"), row.at("tool.name")];
         let name = names.into_iter().find_map(Data::as_shared_str);
         let line = [row, row.get("args"), row.at("tool.args")].into_iter().find_map(command::line_of);
-        ToolOutcome { name: name.unwrap_or_default(), line, ..ToolOutcome::of_result(row) }
+        let target = [row.get("args"), row.at("tool.args")].into_iter().find_map(target);
+        ToolOutcome { name: name.unwrap_or_default(), line, target, ..ToolOutcome::of_result(row) }
     }
 
     fn of_payload(event: &HookEvent<'_>) -> ToolOutcome {
@@ -69,7 +80,8 @@ impl ToolOutcome {
         let error = said(&event.get("error"));
         let outcome = ToolOutcome::of_result(&result);
         let may_guess = line.is_none() && args.iter().all(Data::is_nil) && is_shell(&name);
-        ToolOutcome { name, line, error: outcome.error.clone().or(error), may_guess, ..outcome }
+        let target = args.iter().find_map(target);
+        ToolOutcome { name, line, target, error: outcome.error.clone().or(error), may_guess, ..outcome }
     }
 
     /// A result as a script writes it: text, or `{text, ok, error, …}`.
@@ -87,6 +99,17 @@ impl ToolOutcome {
         }
     }
 
+    /// The dedupe key: one for each tool and target.
+    pub(super) fn key(&self) -> String {
+        let target = self.target.as_deref().or(self.line.as_deref());
+        let mut key = GroundedReview::ID.to_owned();
+        for part in [Some(self.name.as_ref()).filter(|name| !name.is_empty()), target].into_iter().flatten() {
+            key.push(':');
+            key.push_str(&text::line(part, 120));
+        }
+        key
+    }
+
     /// Adds what the outcome proves.
     pub(super) fn findings(&self, config: &GroundedReviewConfig, findings: &mut Findings) {
         let commands = if config.text_scan { self.commands() } else { Vec::new() };
@@ -95,7 +118,7 @@ impl ToolOutcome {
             return;
         }
         // What a file says is no evidence, and a file that is not there is no fault of the work.
-        if is_display(&self.name) || self.text.starts_with("not run: ") {
+        if is_display(&self.name) || is_refusal(&self.text) {
             return;
         }
         let found = if config.text_scan { self.scan(commands, config) } else { Vec::new() };
@@ -204,6 +227,21 @@ fn words(name: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
+}
+
+/// The file or the like that arguments name.
+fn target(args: &Data) -> Option<Arc<str>> {
+    let keys = ["path", "file", "file_path", "filename", "url", "target"];
+    keys.iter().find_map(|key| args.get(key).as_shared_str()).filter(|text| !text.trim().is_empty())
+}
+
+/// Whether a call was refused: by the loop, or by the guard of a standard tool. Nothing was run, so nothing failed.
+fn is_refusal(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    first.starts_with("not run: ")
+        || first.starts_with('`')
+            && (first.contains("` is refused: ") || first.contains("` is not allowed; allowed are "))
 }
 
 /// Whether a tool shows what stands in files.

@@ -3,8 +3,8 @@
 use runtime::data::Data;
 use runtime::hooks::HookEvent;
 
+use super::GroundedReviewConfig;
 use super::finding::{Finding, Findings, kind_of};
-use super::{GroundedReviewConfig, rows_of_loop};
 
 /// Signals by which a verifier lets the work pass.
 const ACCEPTED: &[&str] = &[
@@ -38,9 +38,6 @@ pub(super) fn collect(event: &HookEvent<'_>, config: &GroundedReviewConfig, find
         if result.value.as_dict().is_some() {
             look(&|key| result.value.get(key).clone());
         }
-        return;
-    }
-    if rows_of_loop(event).is_some() {
         return;
     }
     look(&|key| event.get(key));

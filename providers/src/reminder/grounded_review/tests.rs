@@ -368,7 +368,7 @@ fn the_reminder_is_that_of_the_guide() {
     let payload = r#"{"parse_errors":["a.rs: unclosed delimiter"]}"#;
     let spec = fire_raw(&GroundedReview, EventKind::PostStep, payload, &Data::Nil).unwrap().remove(0);
     assert_eq!(spec.tags, ["grounded_review".into(), "code_review".into()]);
-    assert_eq!((spec.dedupe_key, spec.ttl_turns), (None, Some(2)));
+    assert_eq!((spec.dedupe_key.as_deref(), spec.ttl_turns), (Some("grounded_review"), Some(2)));
     assert_eq!((spec.role_hint, spec.propagate), (RoleHint::Developer, Propagate::None));
     assert!(!spec.preserve_on_compact);
     let events = GroundedReview.subscribes_to();
@@ -451,4 +451,38 @@ fn a_huge_output_is_read_in_time_and_its_reminder_is_small() {
         fire(&GroundedReview, &HookEvent::PostToolUse { call: &call, result: &result, iteration: 1 }, &Data::Nil);
     let fired = fired.unwrap();
     assert!(fired[0].body.len() < 4_000, "{}", fired[0].body.len());
+}
+
+#[test]
+fn each_tool_and_target_has_one_key() {
+    let key = |name: &str, args: &str, value: &str| {
+        let call = ToolCall::new("c1", name, Data::from_json(args).unwrap());
+        let value = Data::from_json(value).unwrap();
+        let result = ToolResult { text: value.to_text(), truncated: false, ok: value.as_str().is_none(), value };
+        let event = HookEvent::PostToolUse { call: &call, result: &result, iteration: 1 };
+        let specs = fire(&GroundedReview, &event, &Data::Nil).unwrap();
+        specs.first().map(|spec| (specs.len(), spec.dedupe_key.as_deref().unwrap_or_default().to_owned()))
+    };
+    let one = |key: &str| Some((1, key.to_owned()));
+    for (name, args, value, expected) in [
+        ("shell", r#"{"command":"make x"}"#, r#""error: no rule""#, one("grounded_review:shell:make x")),
+        ("edit_file", r#"{"path":"a.rs"}"#, r#""error: no match""#, one("grounded_review:edit_file:a.rs")),
+        ("deploy", "{}", r#"{"ok":false,"error":"no host"}"#, one("grounded_review:deploy")),
+        ("deploy", "{}", r#"{"ok":true,"error":null}"#, None),
+        ("shell", r#"{"command":"rm x"}"#, r#""`rm x` is not allowed; allowed are `ls`""#, None),
+        ("shell", r#"{"command":"ls /"}"#, r#""`/` is refused: it is outside of the root""#, None),
+        ("shell", r#"{"command":"ls /"}"#, r#""not run: permission refused""#, None),
+    ] {
+        assert_eq!(key(name, args, value), expected, "{name} {args} {value}");
+    }
+}
+
+#[test]
+fn the_end_of_a_turn_does_not_repeat_what_its_tools_gave() {
+    let call = ToolCall::new("c1", "shell", Data::dict([("command", Data::from("make"))]));
+    let result = ToolResult { text: "[exit code 2]".into(), truncated: false, ok: false, value: Data::Nil };
+    let rows = vec![runtime::hooks::event::ToolRow::new(&call, result)].into();
+    let text = "".into();
+    let event = HookEvent::PostAgentTurn { iteration: 1, has_tool_calls: true, tool_results: &rows, text: &text };
+    assert!(fire(&GroundedReview, &event, &Data::Nil).unwrap().is_empty());
 }
