@@ -56,9 +56,9 @@ fn one_loop(turns: usize, marks: &Rc<RefCell<Marks>>) -> Result<(), String> {
             break result.map_err(|thrown| thrown.to_string())?;
         }
     };
-    match (result.status, result.tools.successful as usize == turns) {
+    match (result.status, result.tools.successful.len() == turns) {
         (LoopStatus::Done, true) => Ok(()),
-        (status, _) => Err(format!("it ended with {status} after {} calls", result.tools.successful)),
+        (status, _) => Err(format!("it ended with {status} after {} calls", result.tools.successful.len())),
     }
 }
 

@@ -61,10 +61,11 @@ mod watchers;
 mod tests;
 
 pub use daemon::{DaemonState, WakeCause};
+pub use open_calls::close_open_calls;
 pub use options::LoopOptions;
 pub use park::{ParkRequest, Parking};
 pub use persist::{Persist, Resumed};
-pub use result::{LoopResult, LoopStatus, ToolCounts};
+pub use result::{LoopResult, LoopStatus, ToolNames};
 pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};
 pub use watch::{Seen, Sight};

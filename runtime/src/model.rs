@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::data::{Data, Entries};
-use crate::message::{Block, Messages, ToolCall, ToolSpec};
+use crate::message::{Block, Content, Message, Messages, ToolCall, ToolSpec};
 use crate::render::Rendered;
 use crate::seam::{Fault, Sort};
 use crate::words::words;
@@ -122,6 +122,19 @@ pub struct Reply {
     pub provider: Arc<str>,
     /// Anything else worth keeping.
     pub extra: Entries,
+}
+
+impl Reply {
+    /// Returns the answer as a message of the conversation.
+    #[must_use]
+    pub fn to_message(&self) -> Message {
+        let content = if self.blocks.is_empty() {
+            Content::Text(self.text.clone())
+        } else {
+            Content::Blocks(Arc::new(self.blocks.clone()))
+        };
+        Message { content, reasoning: self.reasoning.clone(), ..Message::assistant("", self.tool_calls.clone()) }
+    }
 }
 
 /// A piece of an answer that is still coming.

@@ -54,6 +54,8 @@ pub struct LoopOptions {
     /// How a daemon compacts its transcript before it sleeps, once for what has come since the last time; nothing means it
     /// does not. Its threshold does not count.
     pub consolidate: Option<Box<AutoCompact>>,
+    /// The context window that the script names; nothing means that of the route.
+    pub context_window: Option<u64>,
     /// How long the loop may take, in milliseconds from its start; nothing means as the scope says.
     pub deadline_ms: Option<u64>,
     /// How long one handler or provider may take, in milliseconds; nothing means as the scope says.
@@ -99,6 +101,7 @@ impl LoopOptions {
             wake_interval_ms: None,
             watch: None,
             consolidate: None,
+            context_window: None,
             deadline_ms: None,
             hook_timeout_ms: None,
             reminders: ReminderOptions::default(),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::hooks::HookEvent;
-use crate::message::{Content, Message};
 use crate::model::{Delta, ModelError, Reply, Request};
 use crate::reminder::lifecycle::{before_prompt, void};
 use crate::render::{RenderOptions, demotion, render};
@@ -86,7 +85,7 @@ impl Run<'_> {
                 return Err(thrown);
             }
         };
-        self.session.with(|s| s.transcript.push_message(Arc::new(as_message(&reply))));
+        self.session.with(|s| s.transcript.push_message(Arc::new(reply.to_message())));
         state.text = reply.text.clone();
         let context_window = self.options.capabilities.context_window;
         let text = sentinel::without(&self.options.done_sentinel, &reply.text);
@@ -118,7 +117,7 @@ impl Run<'_> {
             persona: &self.options.persona,
             iteration: state.iteration,
             tokens_used: state.context_tokens,
-            context_window: self.options.capabilities.context_window,
+            context_window: self.options.context_window.or(self.options.capabilities.context_window),
             task: &task,
         })
         .await?;
@@ -136,13 +135,4 @@ impl Run<'_> {
             ("code", thrown.code().into()),
         ])
     }
-}
-
-fn as_message(reply: &Reply) -> Message {
-    let content = if reply.blocks.is_empty() {
-        Content::Text(reply.text.clone())
-    } else {
-        Content::Blocks(Arc::new(reply.blocks.clone()))
-    };
-    Message { content, reasoning: reply.reasoning.clone(), ..Message::assistant("", reply.tool_calls.clone()) }
 }

@@ -32,15 +32,32 @@ words! {
     }
 }
 
-/// How many tool calls there were.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct ToolCounts {
+/// The names of the tools that were called, a name for each call, in the order of the calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ToolNames {
     /// Asked for by the model.
-    pub calls: u32,
+    #[serde(deserialize_with = "read_names")]
+    pub calls: Vec<Arc<str>>,
     /// Run with a good result.
-    pub successful: u32,
+    #[serde(deserialize_with = "read_names")]
+    pub successful: Vec<Arc<str>>,
     /// Not run: refused, unknown, malformed or interrupted.
-    pub rejected: u32,
+    #[serde(deserialize_with = "read_names")]
+    pub rejected: Vec<Arc<str>>,
+}
+
+/// Reads names. Snapshots up to version 2 hold a count in their place, and the names behind it are lost.
+fn read_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Arc<str>>, D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Names(Vec<Arc<str>>),
+        Count(serde::de::IgnoredAny),
+    }
+    Ok(match serde::Deserialize::deserialize(deserializer)? {
+        Stored::Names(names) => names,
+        Stored::Count(_) => Vec::new(),
+    })
 }
 
 /// What a loop gives back.
@@ -62,8 +79,8 @@ pub struct LoopResult {
     pub duration_ms: u64,
     /// Tokens of all calls.
     pub usage: Usage,
-    /// Tool calls.
-    pub tools: ToolCounts,
+    /// The tools that were called.
+    pub tools: ToolNames,
     /// How they reached the model and came back: `native` or `text`.
     pub tool_mode: &'static str,
     /// The answer as `output_schema` wants it, where one was given and it fits; else nil.
@@ -97,10 +114,11 @@ impl LoopResult {
         if let Some(cost) = self.usage.cost_usd() {
             llm.set("cost_usd", cost.into());
         }
+        let names = |names: &[Arc<str>]| names.iter().map(Data::from).collect::<Data>();
         let tools = Data::dict([
-            ("calls", Data::from(self.tools.calls)),
-            ("successful", self.tools.successful.into()),
-            ("rejected", self.tools.rejected.into()),
+            ("calls", names(&self.tools.calls)),
+            ("successful", names(&self.tools.successful)),
+            ("rejected", names(&self.tools.rejected)),
             ("mode", self.tool_mode.into()),
         ]);
         let suspension = self.suspension.as_ref().map(|reason| Data::dict([("reason", Data::from(reason))]));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::model::Usage;
 
 use super::repeats::Repeats;
-use super::{DaemonState, ToolCounts};
+use super::{DaemonState, ToolNames};
 
 /// What a loop remembers.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -21,8 +21,8 @@ pub struct LoopState {
     pub usage: Usage,
     /// Tokens of the last request and its answer: the live context.
     pub context_tokens: u64,
-    /// Tool calls so far.
-    pub tools: ToolCounts,
+    /// The tools called so far.
+    pub tools: ToolNames,
     /// The text of the last answer.
     pub text: Arc<str>,
     /// Items of hosts, meant for the model, that no prompt has carried yet.
@@ -36,6 +36,9 @@ pub struct LoopState {
     /// Whether the loop's own compaction failed; then it is not tried again.
     #[serde(default)]
     pub compaction_failed: bool,
+    /// Whether the log says already that the context window is unknown.
+    #[serde(default)]
+    pub window_noted: bool,
     /// Whether the log says already that this route has no user blocks.
     pub demotion_noted: bool,
     /// What the calls of the last turn gave, and how often that came in a row.

@@ -49,6 +49,11 @@ impl Model for Fake {
     }
 }
 
+/// The names in a result.
+fn names(names: &[&str]) -> Vec<Arc<str>> {
+    names.iter().map(|name| Arc::from(*name)).collect()
+}
+
 fn says(text: &str) -> Reply {
     let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
     Reply { text: text.into(), usage, ..Reply::default() }

@@ -66,7 +66,7 @@ impl Run<'_> {
     /// without an answer, so every wire format stays valid. Gives the results for the handlers of `post_turn`.
     pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
         let calls = &reply.tool_calls;
-        state.tools.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        state.tools.calls.extend(calls.iter().map(|call| call.name.clone()));
         let (interrupted, broken) = match self.pass(Seam::PreToolDispatch, state).await {
             Ok(delivered) => (delivered > 0, None),
             Err(fault) => (false, Some(fault)),
@@ -266,8 +266,11 @@ impl Run<'_> {
         (started_at_ms, took_ms): (u64, u64),
         batch: &mut Batch,
     ) {
-        state.tools.rejected += u32::from(is_rejected);
-        state.tools.successful += u32::from(!is_rejected && result.ok);
+        match (is_rejected, result.ok) {
+            (true, _) => state.tools.rejected.push(call.name.clone()),
+            (false, true) => state.tools.successful.push(call.name.clone()),
+            (false, false) => {}
+        }
         let result = state.repeats.noticed(batch.rows.len(), call, result, is_rejected);
         self.file_receipt(scope, state, call, &result, is_rejected, started_at_ms, took_ms);
         self.answer(call, &result);

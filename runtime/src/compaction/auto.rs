@@ -23,11 +23,17 @@ impl Threshold {
 
     /// Whether so many tokens are too many for a window.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
     pub fn is_reached(self, tokens: u64, window: Option<u64>) -> bool {
+        tokens >= self.tokens(window)
+    }
+
+    /// The number of tokens that is too many for a window.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn tokens(self, window: Option<u64>) -> u64 {
         match self {
-            Threshold::Share(share) => tokens as f64 >= share * window.unwrap_or(Self::ASSUMED_WINDOW) as f64,
-            Threshold::Tokens(limit) => tokens >= limit,
+            Threshold::Share(share) => (share * window.unwrap_or(Self::ASSUMED_WINDOW) as f64).ceil() as u64,
+            Threshold::Tokens(limit) => limit,
         }
     }
 }

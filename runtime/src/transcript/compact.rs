@@ -149,14 +149,19 @@ pub fn begin(transcript: &Transcript, options: CompactOptions) -> Option<Begun> 
     if !custom && (count <= keep_last || options.target_tokens.is_some_and(|target| tokens_before <= target)) {
         return None;
     }
-    let answered = answered(&transcript.messages);
-    let wanted = count.saturating_sub(keep_last).min(answered);
+    let seen = seen(&transcript.messages);
+    let wanted = count.saturating_sub(keep_last).min(seen);
     let masks = options.strategy == Strategy::ObservationMask;
-    let cut = if masks { wanted } else { cut_point(&transcript.messages, wanted).min(answered) };
-    if cut == 0 && !custom {
+    let cut = if masks { wanted } else { cut_point(&transcript.messages, wanted).min(seen) };
+    // A custom compactor is asked whatever there is, unless all of it must stay.
+    if cut == 0 && (!custom || seen == 0 && count > 0) {
         return None;
     }
     let archived: Vec<_> = transcript.messages.iter().take(cut).cloned().collect();
+    // Where unseen results hold the rest back, a summary of nothing but the last summary saves nothing.
+    if !custom && seen < count && archived.len() == 1 && is_summary(transcript, &archived[0]) {
+        return None;
+    }
     if masks && !archived.iter().any(|message| masked(message).is_some()) {
         return None;
     }
@@ -219,7 +224,7 @@ impl Begun {
             ("estimated_tokens_before", self.tokens_before.into()),
             ("estimated_tokens_after", Data::Nil),
             ("summary", self.options.summary.clone().into()),
-            ("reminders_expired", (self.expired + self.survivors.len() - preserved).into()),
+            ("reminders_expired", self.expired.into()),
             ("reminders_deduped", self.deduped.into()),
             ("reminders_preserved", preserved.into()),
         ])
@@ -259,8 +264,7 @@ impl Begun {
 
 /// How many messages an earlier summary among the archived stands for, less one for itself, which is counted with them.
 fn summed_up(transcript: &Transcript, archived: &[Arc<Message>]) -> usize {
-    let is_summary = |message: &Arc<Message>| transcript.summary.as_ref() == Some(&message.text());
-    if !archived.first().is_some_and(is_summary) {
+    if !archived.first().is_some_and(|first| is_summary(transcript, first)) {
         return 0;
     }
     let compactions = transcript.events().filter_map(|event| match &event.detail {
@@ -270,6 +274,11 @@ fn summed_up(transcript: &Transcript, archived: &[Arc<Message>]) -> usize {
         _ => None,
     });
     compactions.map(|count| count.saturating_sub(1)).sum()
+}
+
+/// Whether a message is the summary that the last compaction left.
+fn is_summary(transcript: &Transcript, message: &Message) -> bool {
+    transcript.summary.as_ref() == Some(&message.text())
 }
 
 /// How a masked result begins.
@@ -286,15 +295,22 @@ fn masked(message: &Message) -> Option<Arc<Message>> {
     shorter.then(|| Arc::new(Message { content: mask.as_str().into(), ..message.clone() }))
 }
 
-/// How many messages may go: a call of tools that is not answered yet (a tool at work compacts its own session) stays, for its
-/// results are still to come.
-fn answered(messages: &Messages) -> usize {
+/// Returns how many messages may go. The last tool calls stay while a result is still to come (a tool at work compacts its own
+/// session), and while the model has not answered to the results: no prompt has carried them yet.
+fn seen(messages: &Messages) -> usize {
     let count = messages.len();
     let Some(back) = messages.iter().rev().position(|message| !message.tool_calls.is_empty()) else { return count };
     let at = count - 1 - back;
     let has_answer =
         |id: &Arc<str>| messages.iter().skip(at + 1).any(|message| message.tool_call_id.as_ref() == Some(id));
-    if messages[at].tool_calls.iter().all(|call| has_answer(&call.id)) { count } else { at }
+    let is_answered = messages.iter().skip(at + 1).any(|message| message.role == Role::Assistant);
+    if is_answered && messages[at].tool_calls.iter().all(|call| has_answer(&call.id)) { count } else { at }
+}
+
+/// Returns the places of the tool results that no prompt has carried yet.
+pub(crate) fn unseen_results(messages: &Messages) -> Vec<usize> {
+    let is_result = |index: &usize| messages[*index].role == Role::Tool;
+    (seen(messages)..messages.len()).filter(is_result).collect()
 }
 
 /// Where to cut so that no tool result loses its call: at a user message at or behind the wanted place, else at an assistant

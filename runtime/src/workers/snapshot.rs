@@ -61,7 +61,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// The newest version that is known.
-    pub const VERSION: u32 = 2;
+    pub const VERSION: u32 = 3;
 
     /// A worker that has just been suspended.
     #[must_use]

@@ -10,7 +10,7 @@ fn a_turn_without_a_tool_call_ends_the_loop() {
         (result.status, result.stop_reason.as_ref(), result.text.as_ref()),
         (LoopStatus::Done, "completed", "fine")
     );
-    assert_eq!(result.tools, ToolCounts { calls: 1, successful: 1, rejected: 0 });
+    assert_eq!(result.tools, ToolNames { calls: names(&["echo"]), successful: names(&["echo"]), rejected: names(&[]) });
     assert_eq!((result.iterations, result.usage.input_tokens), (2, 20));
     assert_eq!(bench.roles(), [Role::User, Role::Assistant, Role::Tool, Role::Assistant]);
     assert_eq!(bench.session.with(|s| s.turns), 2);

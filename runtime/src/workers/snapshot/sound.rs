@@ -18,9 +18,6 @@ impl Snapshot {
             ("state.naps", state.naps),
             ("state.daemon.wakes", state.daemon.wakes),
             ("state.daemon.consolidations", state.daemon.consolidations),
-            ("state.tools.calls", state.tools.calls),
-            ("state.tools.successful", state.tools.successful),
-            ("state.tools.rejected", state.tools.rejected),
             ("suspension.suspended_at_turn", suspension.suspended_at_turn),
             ("session.turns", session.turns()),
         ];
