@@ -3,6 +3,7 @@
 use crate::bind::{OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
+use crate::here;
 use crate::options::{Reader, compaction, daemon, label_of};
 use crate::progress::watch;
 use crate::table::{announce, tools_from};
@@ -14,9 +15,11 @@ use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, codes};
 use runtime::agent_loop::{LoopOptions, LoopResult, Parts};
 use runtime::capabilities::Capabilities;
+use runtime::data::Data;
 use runtime::hooks::Hook;
 use runtime::model::Request;
 use runtime::model::text_tools::TextTools;
+use runtime::reminder::providers::ReminderOptions;
 use runtime::seam::{Approver, Model, Permissions, Scope};
 use runtime::session::Session;
 use std::rc::Rc;
@@ -38,7 +41,7 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, Box<Raise>> {
     let arg = options.arg();
     let request = options.request(system)?;
-    let mut loop_options = loop_options(world, options, task, request)?;
+    let mut loop_options = loop_options(world, options, task, request, &here::scope(cx, world))?;
     loop_options.compaction = compaction::auto(cx, options)?;
     daemon::read(cx, options, &mut loop_options)?;
     loop_options.permissions = ScriptPermissions::read(cx, &options.value("permissions"))
@@ -85,6 +88,7 @@ fn loop_options(
     options: &Reader<'_>,
     task: String,
     request: Request,
+    around: &Scope,
 ) -> Result<LoopOptions, Box<Raise>> {
     let mut out = LoopOptions::new(task);
     // A route that cannot be chosen fails the first call, and the result says so.
@@ -128,8 +132,31 @@ fn loop_options(
     let selected = out.reminders.select(&world.providers).map(drop);
     let at_fault = |e: runtime::reminder::ReminderError| of_reminder(&e).about(options.arg(), label_of(&e));
     selected.map_err(|e| at_fault(e.under("reminders")))?;
+    let told = out.reminders.config.get("token_pressure").get("context_window").as_int();
+    out.context_window = told.and_then(|window| u64::try_from(window).ok()).filter(|window| *window > 0);
     out.written = options.written();
+    inherit_placement(&mut out, around);
     Ok(out)
+}
+
+/// A loop inside of another one places its reminders as that one does, unless it says otherwise. What it inherits is among its
+/// options as written, so that the loops inside of it inherit it, too.
+fn inherit_placement(options: &mut LoopOptions, around: &Scope) {
+    if options.reminders.placement.is_some() || around.depth == 0 {
+        return;
+    }
+    let inherited = ReminderOptions::from_data(around.options.get("reminders")).ok();
+    let Some(placement) = inherited.and_then(|inherited| inherited.placement) else { return };
+    options.reminders.placement = Some(placement);
+    let own = match options.written.get("reminders") {
+        Data::Nil => Data::empty_dict(),
+        own @ Data::Dict(_) => own.clone(),
+        _ => return,
+    };
+    if options.written.is_nil() {
+        options.written = Data::empty_dict();
+    }
+    options.written.set("reminders", own.with("placement", placement.as_str().into()));
 }
 
 /// Puts the messages of the option `messages` into the session.

@@ -10,6 +10,7 @@ pub(crate) mod daemon;
 use crate::bind::ScriptFn;
 use crate::convert::{to_data, to_data_lossy};
 use crate::fault::of_reminder;
+use crate::values::TranscriptValue;
 use crate::world::World;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
@@ -19,6 +20,8 @@ use runtime::data::{Data, Entries};
 use runtime::model::{Request, System};
 use runtime::reminder::ReminderError;
 use runtime::reminder::providers::ReminderOptions;
+use runtime::seam::Scope;
+use runtime::transcript::Transcript;
 use std::sync::Arc;
 
 /// Named types that signatures mention.
@@ -70,7 +73,7 @@ const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, tim
 
 const HTTP: &str = "{headers?: dict, timeout_ms?: int}";
 
-const LLM: &str = "{provider?: string, model?: string, session_id?: string, messages?: list<any>, \
+const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: any, messages?: list<any>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
     top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
     thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, reminders?: any}";
@@ -94,7 +97,7 @@ macro_rules! loop_options {
     };
 }
 
-const LOOP: &str = loop_options!("persist_path?: string, resume_path?: string, ");
+const LOOP: &str = loop_options!("transcript?: any, persist_path?: string, resume_path?: string, ");
 
 const SUB_AGENT: &str = loop_options!(
     "name?: string, system?: string, background?: bool, parent_session_id?: string, reminder_propagation?: list<any>, "
@@ -200,14 +203,29 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let mut raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`"));
-            if key.as_str() == "transcript" {
-                raise = raise.help("put the conversation into a session and name it: `session_id: …`");
-            } else if let Some(near) = nearest(key, keys_of(shape)) {
+            if let Some(near) = nearest(key, keys_of(shape)) {
                 raise = raise.help(format!("did you mean `{near}`?"));
             }
             return Err(raise.about(arg, format!("has `{key}`")));
         }
         Ok(Self { dict, arg })
+    }
+
+    /// The transcript to go on from, if one is given. It holds the conversation, so options that name another one are refused.
+    pub(crate) fn transcript(&self, world: &World, scope: &Scope) -> Result<Option<Transcript>, Box<Raise>> {
+        let given = self.value("transcript");
+        if given.is_nil() {
+            return Ok(None);
+        }
+        let others = ["session_id", "messages", "resume_path"];
+        if let Some(other) = others.into_iter().find(|key| self.has(key)) {
+            let message = format!("`transcript` and `{other}` exclude each other");
+            return Err(Raise::error(lang::vm::codes::VALUE, message)
+                .about(self.arg, format!("has `transcript` and `{other}`"))
+                .help(format!("remove `{other}`, or remove `transcript`")));
+        }
+        let read = TranscriptValue::take(&[given], 0, world, scope);
+        read.map(Some).map_err(|raise| raise.about(self.arg, "`transcript` is not a transcript"))
     }
 
     /// The value of a key, nil where it is absent.

@@ -110,6 +110,9 @@ pub async fn call(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>) -> Out
 
 fn admit(hook: &dyn Hook, turn: Turn<'_>, event: &HookEvent<'_>, verdict: &Verdict, strict: bool) -> Outcome<()> {
     let producer: Arc<str> = hook.name().into();
+    for selector in &verdict.clears {
+        turn.session.clear_reminders(turn.scope, selector);
+    }
     for spec in &verdict.effects {
         let admitted = turn.session.inject_reminder(turn.scope, spec.clone(), Source::Hook, Some(producer.clone()));
         turn.scope.report(event.kind(), &admitted);

@@ -1,13 +1,14 @@
 //! [`Verdict`]: what a handler answers, read from whatever a script returned.
 //!
 //! A handler allows (`nil`, `true`), blocks (`false`, `{block: true, reason}`, `{decision: "deny", reason}`, `{deny: reason}`),
-//! changes (`{modify: payload}`, `{args}`, `{result}`) or returns reminder effects: `{reminder, then?}`, `{effects: […]}`, a list, or a
-//! bare spec; a decision may stand beside the effects. A malformed reminder does not take the decision with it: it is reported
+//! changes (`{modify: payload}`, `{args}`, `{result}`) or returns reminder effects: `{reminder, then?}`, `{clear: selector}`,
+//! `{effects: […]}`, a list, or a bare spec; a decision may be given beside the effects. A malformed reminder does not take the decision with it: it is reported
 //! beside it. Where a tool call or a prompt can be refused, an answer that nobody understands refuses it.
 
 use std::sync::Arc;
 
 use crate::data::{Data, Entries};
+use crate::reminder::lifecycle::Selector;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
 use crate::transcript::compact::CompactOptions;
@@ -36,9 +37,11 @@ pub enum Decision {
 pub struct Verdict {
     /// What is to be done.
     pub decision: Decision,
+    /// Pending reminders to be cleared, before any is added.
+    pub clears: Vec<Selector>,
     /// Reminders to be added.
     pub effects: Vec<ReminderSpec>,
-    /// Reminders that cannot be added, and why.
+    /// Reminders that cannot be added or cleared, and why.
     pub malformed: Vec<ReminderError>,
     /// Changes that cannot be made, in words for whoever wrote the handler.
     pub unusable: Vec<String>,
@@ -75,7 +78,9 @@ impl Verdict {
         let mut verdict = Verdict::default();
         verdict.read(kind, returned, "");
         verdict.tell_refused();
-        if kind.is_worker() && !(verdict.effects.is_empty() && verdict.malformed.is_empty()) {
+        let has_effects = !(verdict.effects.is_empty() && verdict.clears.is_empty() && verdict.malformed.is_empty());
+        if kind.is_worker() && has_effects {
+            verdict.clears.clear();
             verdict.effects.clear();
             verdict.malformed = vec![worker_effect(kind)];
         }
@@ -168,6 +173,13 @@ impl Verdict {
         if let Some(reminder) = entries.get("reminder") {
             self.read_spec(reminder, &join(path, "reminder"));
         }
+        if let Some(selector) = entries.get("clear") {
+            match Selector::from_data(selector) {
+                Ok(_) if self.clears.len() >= Self::MOST => self.refused += 1,
+                Ok(selector) => self.clears.push(selector),
+                Err(error) => self.blame(error.under(&join(path, "clear"))),
+            }
+        }
         if let Some(effects) = entries.get("effects") {
             let inner = join(path, "effects");
             match effects.as_list() {
@@ -195,7 +207,7 @@ impl Verdict {
             Some(decision) => self.decide(decision),
             None => {}
         }
-        let holds_effects = ["reminder", "effects", "then"].iter().any(|key| entries.contains_key(key));
+        let holds_effects = EFFECTS.iter().any(|key| entries.contains_key(key));
         let bare = !decides && !holds_effects && looks_like_spec(entries);
         if bare {
             self.read_spec(returned, path);
@@ -205,7 +217,7 @@ impl Verdict {
 
     /// Keys that mean nothing here. Without a decision beside them one of them may be the decision, misspelt.
     fn refuse_unknown(&mut self, kind: EventKind, entries: &Entries, decides: bool, bare: bool, path: &str) {
-        let known = || answer_keys(kind).chain(["reminder", "effects", "then"]);
+        let known = || answer_keys(kind).chain(EFFECTS);
         let is_spec = |key: &str| bare && ReminderSpec::KEYS.contains(&key);
         let means_nothing = |key: &&str| !known().any(|known| known == *key) && !is_spec(key);
         let unknown: Vec<&str> = entries.keys().map(AsRef::as_ref).filter(means_nothing).collect();
@@ -304,6 +316,9 @@ pub fn read_effects(returned: &Data) -> Effects {
     verdict.tell_refused();
     Effects { specs: verdict.effects, malformed: verdict.malformed }
 }
+
+/// The words of an answer that are about reminders.
+const EFFECTS: [&str; 4] = ["reminder", "clear", "effects", "then"];
 
 /// The words of an answer to an event, effects apart.
 fn answer_keys(kind: EventKind) -> impl Iterator<Item = &'static str> {

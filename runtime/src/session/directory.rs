@@ -70,6 +70,16 @@ impl Sessions {
         self.open.borrow_mut().entry(id.clone()).or_insert_with(make).clone()
     }
 
+    /// A new session that goes on from a transcript: its messages, events and pending reminders are copied.
+    pub fn open_with(&self, transcript: Transcript, scope: &Scope) -> Rc<Session> {
+        let session = self.open(None, scope.clock.now_ms());
+        let mut copy = transcript.renamed(session.id().clone());
+        let records = lifecycle::fork(&mut copy);
+        session.with(|state| state.transcript = copy);
+        session.log_lifecycle(scope, records);
+        session
+    }
+
     /// A session that works for `parent`: with the id that is given (opened where there is none), else with one that follows
     /// from the parent and the child's ordinal alone, so that a run repeats itself whatever runs beside it. With it comes
     /// an id for whoever works there.

@@ -38,6 +38,13 @@ pub(super) fn check<'a>(view: &CallView<'a>, returned: &'a Expr, producer: &Prod
         return;
     }
     let Some(dict) = view.dict(returned) else { return };
+    if let Some(selector) = dict.get("clear").and_then(|selector| view.dict(selector)) {
+        match producer {
+            Producer::Worker => found.push(refused(view, &selector)),
+            Producer::Hook => spec::check_selector(view, &selector, found),
+            Producer::Pipeline | Producer::Provider(_) => {}
+        }
+    }
     if let Some(effects) = dict.get("effects") {
         return check(view, effects, producer, found);
     }

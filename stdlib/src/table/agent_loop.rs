@@ -17,7 +17,8 @@ use std::rc::Rc;
 
 lang::builtins! { "" =>
     /// Lets a model work on a task with tools until it is done: `{status, stop_reason, text, llm, tools, transcript,
-    /// session_id, diagnostics, …}`. `agent_loop(…)?` raises what it failed with. Canonical reminder providers watch, unless `reminders` says otherwise.
+    /// session_id, diagnostics, …}`. `agent_loop(…)?` raises what it failed with. Canonical reminder providers watch, unless `reminders`
+    /// says otherwise. With `transcript` the loop has a new session with the messages and pending reminders of that transcript.
     waits "agent_loop(task: any, system: string? = nil, options: AgentLoopOptions = nil) -> dict" [caps = &[Capability::Llm], lint = lint::agent_loop] agent_loop;
 }
 
@@ -29,9 +30,11 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let mut prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
     let plan = persist::plan(cx, &options, system.as_ref().map(Str::as_str))?;
     let scope = here::own_scope(cx, &world);
-    let session = match plan.session(&world)? {
-        Some(session) => session,
-        None => {
+    let given = options.transcript(&world, &scope)?;
+    let session = match (plan.session(&world)?, given) {
+        (Some(session), _) => session,
+        (None, Some(given)) => world.sessions.open_with(given, &scope),
+        (None, None) => {
             let named = options.text("session_id")?;
             let current = if named.is_none() { free_current(&world, &scope) } else { None };
             current.unwrap_or_else(|| world.sessions.open(named.as_deref(), world.clock.now_ms()))

@@ -6,11 +6,12 @@ use crate::here;
 use crate::lint;
 use crate::options::Reader;
 use crate::table::tool::tools_from;
-use crate::values::{Pieces, TextStream, find_session};
+use crate::values::{Pieces, TextStream, TranscriptValue, find_session};
 use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
+use runtime::agent_loop::close_open_calls;
 use runtime::capabilities::Placement;
 use runtime::data::Data;
 use runtime::message::{Message, Messages, ToolCall};
@@ -21,12 +22,15 @@ use runtime::render::{RenderOptions, demotion, render};
 use runtime::schema::read_answer;
 use runtime::seam::{Model, Scope, Turn, fault};
 use runtime::session::Session;
+use runtime::transcript::Transcript;
 use std::rc::Rc;
 use std::sync::Arc;
 
 lang::builtins! { "" =>
     /// Asks a model once: `{text, tool_calls, model, provider, input_tokens, output_tokens, stop_reason, …}`. Shows it the
-    /// session's pending reminders; evaluates no provider, charges nothing, and writes nothing into the session.
+    /// pending reminders of the session or transcript; evaluates no provider, charges nothing, and writes nothing into the session.
+    /// Without `session_id` the call has a session of its own; `"current"` names the one at hand. With `transcript` the result has
+    /// `transcript`: the given one with the prompt and the answer.
     waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> dict" [caps = &[Capability::Llm], lint = lint::llm_call] llm_call;
     /// The same, its text piece by piece as it comes: `for piece in llm_stream(…)`. It is asked when the first piece is wanted,
     /// and cancelled when the stream is let go of. What fails is raised where the next piece is wanted.
@@ -42,12 +46,20 @@ struct Asking {
     placement: Option<Placement>,
     /// Whether tools are written into the text.
     text_tools: bool,
+    /// Whether the answer is added to the transcript, which is the call's own.
+    keeps: bool,
+}
+
+/// An answer, and the transcript that it was added to.
+struct Answered {
+    reply: Reply,
+    transcript: Option<Transcript>,
 }
 
 fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let asking = asking(cx, args, "llm_call")?;
     let schema = asking.request.output_schema.clone();
-    Ok(Wait::new(async move { asking.ask(&|_| {}).await.map(|reply| reply_value(&reply, &schema)) }))
+    Ok(Wait::new(async move { asking.ask(&|_| {}).await.map(|answered| reply_value(&answered, &schema)) }))
 }
 
 fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -69,29 +81,57 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
     let mut request = options.request(args::opt_str(args, 1)?.map(Str::as_str))?;
     let placement = options.reminders(&world)?.placement;
     let scope = here::scope(cx, &world);
-    let session = match options.text("session_id")? {
-        Some(id) => find_session(&id, &world, caller).map_err(|raise| raise.about(2, "`session_id` is at fault"))?,
-        None => here::session(cx).unwrap_or_else(|| world.sessions.detached(&Arc::from(caller), scope.clock.now_ms())),
+    let given = options.transcript(&world, &scope)?;
+    let detached = |id: &Arc<str>| world.sessions.detached(id, scope.clock.now_ms());
+    let session = match (&given, options.text("session_id")?) {
+        (Some(given), _) => detached(given.id()),
+        (None, Some(id)) => {
+            let found = if id.as_ref() == CURRENT { current(cx, &world) } else { find_session(&id, &world, caller) };
+            found.map_err(|raise| raise.about(2, "`session_id` is at fault"))?
+        }
+        (None, None) => detached(&Arc::from(caller)),
     };
+    let keeps = given.is_some();
+    if let Some(given) = given {
+        session.with(|state| state.transcript = given);
+    }
     let mut tools = Vec::new();
     tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "`tools` is at fault"))?;
     request.tools = Arc::new(tools.iter().map(|t| t.spec().clone()).collect());
     let messages = options.value("messages");
     request.messages =
         if messages.is_nil() { session.transcript().messages().clone() } else { read_messages(&messages)? };
+    // A loop may be at work in the session: vendors refuse a call without its result.
+    close_open_calls(&mut request.messages);
     if !prompt.is_empty() {
-        request.messages.push_back(Arc::new(Message::user(prompt)));
+        let prompt = Arc::new(Message::user(prompt));
+        if keeps {
+            session.with(|state| state.transcript.push_message(prompt.clone()));
+        }
+        request.messages.push_back(prompt);
     }
     let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
     // A route that cannot be chosen fails when it is asked.
     let text_tools = options.wants_text_tools(route.map_or(true, |route| route.capabilities.native_tools))?;
-    Ok(Asking { world, session, scope, request, placement, text_tools })
+    Ok(Asking { world, session, scope, request, placement, text_tools, keeps })
+}
+
+/// The word for the session at hand, in place of an id.
+const CURRENT: &str = "current";
+
+/// The session of the hook, tool or provider at hand; elsewhere the one that the script is served in.
+fn current(cx: &Cx<'_>, world: &World) -> Result<Rc<Session>, Box<Raise>> {
+    here::session(cx).or_else(|| world.current_session()).ok_or_else(|| {
+        Raise::error(crate::fault::SESSION, "no current session").help(
+            "`\"current\"` is for hooks, tools and providers; elsewhere name a session, or leave `session_id` out",
+        )
+    })
 }
 
 impl Asking {
     /// Renders the pending reminders and asks; pieces of the answer go to `live`.
-    async fn ask(self, live: &dyn Fn(Delta<'_>)) -> Result<Reply, Box<Raise>> {
-        let Asking { world, session, scope, mut request, placement, text_tools } = self;
+    async fn ask(self, live: &dyn Fn(Delta<'_>)) -> Result<Answered, Box<Raise>> {
+        let Asking { world, session, scope, mut request, placement, text_tools, keeps } = self;
         announce(&world, &request);
         let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
         let capabilities = route.map_err(|e| to_raise(&fault(e)))?.capabilities;
@@ -111,7 +151,13 @@ impl Asking {
         for note in scope.notes.borrow().iter() {
             world.show(note);
         }
-        Ok(reply)
+        let transcript = keeps.then(|| {
+            session.with(|state| {
+                state.transcript.push_message(Arc::new(reply.to_message()));
+                state.transcript.clone()
+            })
+        });
+        Ok(Answered { reply, transcript })
     }
 }
 
@@ -131,7 +177,8 @@ pub(crate) fn announce(world: &Rc<World>, request: &Request) {
     }
 }
 
-fn reply_value(reply: &Reply, schema: &Data) -> Value {
+fn reply_value(answered: &Answered, schema: &Data) -> Value {
+    let Answered { reply, transcript } = answered;
     let mut data = Data::dict([
         ("text", Data::from(&reply.text)),
         ("visible_text", (&reply.text).into()),
@@ -156,5 +203,12 @@ fn reply_value(reply: &Reply, schema: &Data) -> Value {
             Err(why) => data.set("schema_error", why.into()),
         }
     }
-    to_value(&data)
+    match (to_value(&data), transcript) {
+        (Value::Dict(read), Some(transcript)) => {
+            let mut dict = read.dict.clone();
+            dict.insert(Str::new("transcript"), TranscriptValue::value(transcript.clone()));
+            Value::dict(dict)
+        }
+        (read, _) => read,
+    }
 }

@@ -1,14 +1,17 @@
 //! Sessions.
 
 use crate::convert::{to_data, to_value};
-use crate::fault::of_session;
+use crate::fault::{of_reminder, of_session};
 use crate::here;
 use crate::lint;
+use crate::options::label_of;
 use crate::values::session_arg;
 use lang::builtins::args;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, codes};
 use runtime::clock::Clock;
+use runtime::reminder::lifecycle::Selector;
+use runtime::reminder::{ReminderSpec, Source};
 
 lang::builtins! { "" =>
     /// Opens a session, or the one that has this id already; its id.
@@ -37,6 +40,10 @@ lang::builtins! { "" =>
     plain "agent_session_trim(id: any, keep_last: int) -> nil" trim;
     /// Appends a message to a session.
     plain "agent_session_inject(id: any, message: any) -> nil" [lint = lint::inject_event] inject;
+    /// Adds a pending reminder to a session: `{reminder_id, deduped_count}`. Pending ones with the same key go.
+    plain "agent_session_inject_reminder(id: any, spec: dict) -> dict" [lint = lint::inject_reminder] inject_reminder;
+    /// Removes the pending reminders of a session that fit all given selectors: `{removed_count}`.
+    plain "agent_session_clear_reminders(id: any, selector: dict) -> dict" [lint = lint::clear_reminders] clear_reminders;
     /// Says where a session works.
     plain "agent_session_set_workspace_anchor(id: any, anchor: any) -> nil" set_workspace_anchor;
     /// Charges the finite reminders made in `turn` or before by hand: `{expired_count, decremented_count, remaining_count}`.
@@ -130,6 +137,27 @@ fn inject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let message = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
     world.sessions.inject(session.id(), &message, &here::scope(cx, &world)).map_err(|e| of_session(&e).about(1, ""))?;
     Ok(Value::Nil)
+}
+
+fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world, "agent_session_inject_reminder")?;
+    let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
+    let spec = ReminderSpec::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
+    let admitted = session.inject_reminder(&here::scope(cx, &world), spec, Source::InPipeline, None);
+    Ok(Value::record([
+        ("reminder_id", Value::str(&admitted.reminder.id)),
+        ("deduped_count", Value::from(admitted.replaced.len())),
+    ]))
+}
+
+fn clear_reminders(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let world = here::world(cx)?;
+    let session = session_arg(args, 0, &world, "agent_session_clear_reminders")?;
+    let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
+    let selector = Selector::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
+    let removed = session.clear_reminders(&here::scope(cx, &world), &selector);
+    Ok(Value::record([("removed_count", Value::from(removed))]))
 }
 
 fn set_workspace_anchor(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

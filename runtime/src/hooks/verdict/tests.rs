@@ -129,3 +129,19 @@ fn a_misspelt_reminder_is_not_swallowed() {
     assert_eq!(read(EventKind::PostTurn, "3").malformed.len(), 1);
     assert_eq!(read(EventKind::PreToolUse, r#"{"decision":"dney"}"#).malformed[0].field, "decision");
 }
+
+#[test]
+fn a_handler_clears_by_selector() {
+    let verdict =
+        read(EventKind::PostTurn, r#"[{"clear":{"tag":"a"}},{"clear":{"dedupe_key":"k"},"reminder":{"body":"x"}}]"#);
+    assert_eq!((verdict.clears.len(), verdict.effects.len(), verdict.malformed.len()), (2, 1, 0));
+    assert_eq!(verdict.clears[0].tag.as_deref(), Some("a"));
+    let verdict = read(EventKind::PreToolUse, r#"{"clear":{"tag":"a"},"deny":"no"}"#);
+    assert!(matches!(verdict.decision, Decision::Block { .. }) && verdict.clears.len() == 1);
+    for json in [r#"{"clear":{}}"#, r#"{"clear":{"tagg":"a"}}"#, r#"{"clear":"a"}"#] {
+        let verdict = read(EventKind::PostTurn, json);
+        assert_eq!((verdict.clears.len(), verdict.malformed.len()), (0, 1), "{json}");
+    }
+    let verdict = read(EventKind::WorkerResumed, r#"{"clear":{"tag":"a"}}"#);
+    assert_eq!((verdict.clears.len(), verdict.malformed[0].code), (0, ReminderCode::HookEvent));
+}
