@@ -12,11 +12,13 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use runtime::files;
+
 use super::line::{self, BEGIN, MAX_LINE};
 use super::{FactCode, FactError};
 
 /// The largest file that is read.
-const LARGEST: u64 = 256 << 20;
+const LARGEST: u64 = 64 << 20;
 /// How long to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -36,7 +38,7 @@ pub(super) fn append(path: &Path, line: &str) -> Result<usize, FactError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(io)?;
     let is_new = !is_file(path)?;
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(io)?;
+    let mut file = files::open_with(OpenOptions::new().read(true).append(true).create(true), path).map_err(io)?;
     lock(&file, path, File::try_lock)?;
     let torn = mend(&mut file).map_err(io)?;
     let end = file.metadata().map_err(io)?.len();
@@ -121,7 +123,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, FactError> {
     if !is_file(path)? {
         return Ok(Vec::new());
     }
-    let mut file = File::open(path).map_err(io)?;
+    let file = files::open(path).map_err(io)?;
     lock(&file, path, File::try_lock_shared)?;
     let found = file.metadata().map_err(io)?;
     if found.len() > LARGEST {
@@ -130,7 +132,5 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, FactError> {
             FactError::new(FactCode::Store, "root", message).help("begin a new namespace and move the old file away")
         );
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(io)?;
-    Ok(bytes)
+    files::read_open(&file, LARGEST).map_err(io)
 }

@@ -1,9 +1,11 @@
-//! Files. Errors name a path as the script has written it.
+//! Files. Errors name a path as the script has written it. Only regular files are opened: a pipe or a device could make a
+//! run wait for ever, and these rows answer at once, so that packs can have them.
 
 use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::value::Value;
 use lang::vm::{Cx, Raise, codes};
+use runtime::files;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -12,11 +14,11 @@ const READ: &[Capability] = &[Capability::FsRead];
 const WRITE: &[Capability] = &[Capability::FsWrite];
 
 lang::builtins! { "" =>
-    /// The text of a file.
+    /// The text of a regular file of at most 256 MiB.
     plain "read_file(path: string) -> string" [caps = READ] read_file;
-    /// Writes a file, replacing what was there.
+    /// Writes a regular file, replacing what was there.
     plain "write_file(path: string, text: string) -> nil" [caps = WRITE] write_file;
-    /// Appends to a file.
+    /// Appends to a regular file.
     plain "append_file(path: string, text: string) -> nil" [caps = WRITE] append_file;
     /// Whether a path leads to anything.
     plain "file_exists(path: string) -> bool" [caps = READ] file_exists;
@@ -31,6 +33,9 @@ lang::builtins! { "" =>
     /// The system's folder for temporary files.
     plain "temp_dir() -> string" temp_dir;
 }
+
+/// The largest file that `read_file` reads, in bytes.
+const MOST_READ: u64 = 256 << 20;
 
 fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
     let why = match e.kind() {
@@ -49,9 +54,10 @@ fn place(cx: &Cx<'_>, args: &[Value]) -> Result<PathBuf, Box<Raise>> {
 
 fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (path, place) = (args::str(args, 0)?, place(cx, args)?);
-    let size = fs::metadata(&place).map_err(|e| failed("read", path, &e))?.len();
+    let file = files::open(&place).map_err(|e| failed("read", path, &e))?;
+    let size = file.metadata().map_err(|e| failed("read", path, &e))?.len();
     cx.check_size(usize::try_from(size).ok())?;
-    let bytes = fs::read(&place).map_err(|e| failed("read", path, &e))?;
+    let bytes = files::read_open(&file, MOST_READ).map_err(|e| failed("read", path, &e))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Value::from(text)),
         Err(e) => {
@@ -64,14 +70,16 @@ fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn write_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (path, place) = (args::str(args, 0)?, place(cx, args)?);
-    fs::write(place, args::str(args, 1)?.as_bytes()).map_err(|e| failed("write", path, &e))?;
+    let text = args::str(args, 1)?;
+    let file = files::open_with(fs::OpenOptions::new().write(true).truncate(true).create(true), &place);
+    file.and_then(|mut f| f.write_all(text.as_bytes())).map_err(|e| failed("write", path, &e))?;
     Ok(Value::Nil)
 }
 
 fn append_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (path, place) = (args::str(args, 0)?, place(cx, args)?);
     let text = args::str(args, 1)?;
-    let file = fs::OpenOptions::new().append(true).create(true).open(place);
+    let file = files::open_with(fs::OpenOptions::new().append(true).create(true), &place);
     file.and_then(|mut f| f.write_all(text.as_bytes())).map_err(|e| failed("append to", path, &e))?;
     Ok(Value::Nil)
 }
