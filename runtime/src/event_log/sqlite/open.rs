@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::event_log::LogError;
@@ -71,6 +72,7 @@ fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogErro
     let whole = std::fs::canonicalize(path).map_err(|error| cannot(path, &error.to_string()))?;
     let escaped = whole.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
+        .and_then(|connection| distrust(&connection).map(|()| connection))
         .map_err(|error| failed(path, &error, timeout))?;
     match schema::look(&connection, path, timeout)? {
         Found::Log => Ok(connection),
@@ -85,6 +87,9 @@ fn refuse_early(path: &Arc<Path>) -> Result<(), LogError> {
     if path.is_dir() {
         return Err(cannot(path, "it is a folder"));
     }
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(cannot(path, "it is not a regular file"));
+    }
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
             Err(cannot(path, &format!("there is no folder `{}`", folder.display())))
@@ -96,11 +101,25 @@ fn refuse_early(path: &Arc<Path>) -> Result<(), LogError> {
 fn connect(path: &Arc<Path>, flags: OpenFlags, timeout: Duration) -> Result<Connection, LogError> {
     let connect = || {
         let connection = Connection::open_with_flags(path.as_ref(), flags)?;
+        distrust(&connection)?;
         // SQLite counts in whole milliseconds of an `int`.
         connection.busy_timeout(timeout.min(Duration::from_secs(i32::MAX as u64 / 1000)))?;
         Ok(connection)
     };
     connect().map_err(|error| failed(path, &error, timeout))
+}
+
+/// Keeps what is written in the file from running: a log can come from anybody.
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        connection.set_db_config(setting, on)?;
+    }
+    Ok(())
 }
 
 /// Switches the write-ahead log on. Two processes that do it at once are told `busy` without a wait, so the wait is here.

@@ -1,7 +1,7 @@
 //! The layout of the file, and whether a file is one of ours.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -76,7 +76,12 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration)
         connection.query_row(sql, [], columns).map_err(|error| failed(path, &error, timeout))?;
     let foreign = |what: String| Err(LogError::Foreign { path: path.clone(), what });
     match (application, layout) {
-        (APPLICATION, LAYOUT) if tables > 0 => Ok(Found::Log),
+        (APPLICATION, LAYOUT) if tables > 0 => {
+            match stranger(connection).map_err(|error| failed(path, &error, timeout))? {
+                None => Ok(Found::Log),
+                Some(what) => foreign(what),
+            }
+        }
         (APPLICATION, found) if found > LAYOUT => Err(LogError::Newer { path: path.clone(), found, known: LAYOUT }),
         (0, 0) if tables == 0 => Ok(Found::Empty),
         (0, _) => foreign("it is a SQLite database with other tables".to_owned()),
@@ -85,6 +90,38 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration)
         }
         (other, _) => foreign(format!("it is the SQLite database of another application ({other:#x})")),
     }
+}
+
+/// Finds an object in the file that no log of ours has. A trigger, a view or an index over an expression would run with every
+/// record that is written, so a file is used only if its schema is ours to the letter.
+fn stranger(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    static OURS: OnceLock<Vec<String>> = OnceLock::new();
+    let ours = match OURS.get() {
+        Some(ours) => ours,
+        None => {
+            let model = Connection::open_in_memory()?;
+            model.execute_batch(TABLES)?;
+            model.execute_batch(INDEXES)?;
+            let found = objects(&model)?.into_iter().map(|(_, text)| text).collect();
+            OURS.get_or_init(|| found)
+        }
+    };
+    let strange = objects(connection)?.into_iter().find(|(_, text)| !ours.contains(text));
+    Ok(strange.map(|(name, _)| format!("it has {name}, which no event log of harn has")))
+}
+
+/// The objects of a schema: a name to show, and everything that SQLite knows of each. One more than ours is enough.
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let sql = "SELECT type, name, tbl_name, substr(sql, 1, 4096) FROM sqlite_master LIMIT 64";
+    let mut select = connection.prepare(sql)?;
+    let rows = select.query_map([], |row| {
+        let [kind, name, table]: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+        let text: Option<String> = row.get(3)?;
+        let text: Vec<&str> = text.as_deref().unwrap_or_default().split_whitespace().collect();
+        let shown: String = name.chars().take(40).filter(|c| !c.is_control()).collect();
+        Ok((format!("a {kind} `{shown}`"), format!("{kind} {name} {table} {}", text.join(" "))))
+    })?;
+    rows.collect()
 }
 
 /// Makes the tables in an empty file, unless another process was faster.
