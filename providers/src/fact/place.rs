@@ -70,7 +70,15 @@ impl Place {
     }
 
     /// Refuses links on the way from the root to the file: they may lead anywhere.
+    ///
+    /// The usual root belongs to the project, so it must not lead out of the working directory either; a root that the user
+    /// or a script names is theirs to choose.
     pub(super) fn check_links(&self) -> Result<(), FactError> {
+        if self.root == Path::new(Self::ROOT) && leads_away(&self.root) {
+            let message = format!("`{}` is a link that leads out of the project", Self::ROOT);
+            return Err(FactError::new(FactCode::Namespace, "root", message)
+                .help("set HARN_MEMORY_ROOT to the folder that you mean"));
+        }
         let mut path = self.root.clone();
         for name in self.namespace.split('/').chain(["events.jsonl"]) {
             path.push(name);
@@ -82,6 +90,13 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// Returns whether links lead from a folder below the working directory to one outside, or to nowhere.
+fn leads_away(root: &Path) -> bool {
+    let linked = root.ancestors().any(|part| fs::symlink_metadata(part).is_ok_and(|found| found.is_symlink()));
+    let inside = || Some(root.canonicalize().ok()?.starts_with(Path::new(".").canonicalize().ok()?));
+    linked && inside() != Some(true)
 }
 
 #[cfg(test)]

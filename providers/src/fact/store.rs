@@ -31,8 +31,8 @@ struct Stamp {
 pub struct Contents {
     /// The facts that nobody has invalidated, oldest first.
     pub(super) facts: Vec<Rc<Kept>>,
-    /// Lines that say nothing.
-    pub oddities: Vec<Oddity>,
+    /// The lines that say nothing, as one warning.
+    pub oddity: Option<Oddity>,
 }
 
 /// A fact with what recalling it needs.
@@ -47,17 +47,34 @@ pub(super) struct Kept {
 pub struct Oddity {
     /// The file.
     pub file: PathBuf,
-    /// The line, from 1; 0 for one that is there no more.
+    /// The line, from 1; 0 for one that is there no more. The first of several.
     pub line: usize,
     /// What is wrong with it.
     pub why: String,
+    /// The next lines that are not records, and what is wrong with them.
+    pub others: Vec<(usize, String)>,
+    /// How many more such lines there are.
+    pub more: usize,
 }
+
+/// Lines of a file that are named in its warning: the file can be all garbage.
+const NAMED: usize = 5;
+/// Characters of what is wrong with each.
+const WHY: usize = 160;
 
 impl fmt::Display for Oddity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.file.display(), self.line, &self.why) {
             (file, 0, why) => write!(f, "`{file}`: {why}"),
-            (file, line, why) => write!(f, "line {line} of `{file}` is no record and was passed over: {why}"),
+            (file, line, why) if self.others.is_empty() => {
+                write!(f, "line {line} of `{file}` is no record and was passed over: {why}")
+            }
+            (file, line, why) => {
+                let count = 1 + self.others.len() + self.more;
+                write!(f, "{count} lines of `{file}` are not records and were passed over: line {line}: {why}")?;
+                self.others.iter().try_for_each(|(line, why)| write!(f, "; line {line}: {why}"))?;
+                if self.more > 0 { write!(f, "; and {} more", self.more) } else { Ok(()) }
+            }
         }
     }
 }
@@ -150,7 +167,7 @@ fn append(place: &Place, line: &str) -> Result<Option<Oddity>, FactError> {
     let why = || {
         format!("the last line was incomplete ({torn} bytes) and was cut off; a process probably ended while writing")
     };
-    Ok((torn > 0).then(|| Oddity { file: path.clone(), line: 0, why: why() }))
+    Ok((torn > 0).then(|| Oddity { file: path.clone(), line: 0, why: why(), others: Vec::new(), more: 0 }))
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
@@ -160,7 +177,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 fn parse(path: &Path, bytes: &[u8]) -> Contents {
     let mut facts: Vec<Rc<Kept>> = Vec::new();
-    let mut oddities = Vec::new();
+    let mut oddity: Option<Oddity> = None;
     let mut forgotten: HashSet<Arc<str>> = HashSet::new();
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     for (i, text) in lines.iter().enumerate() {
@@ -176,11 +193,29 @@ fn parse(path: &Path, bytes: &[u8]) -> Contents {
             Ok(Line::Foreign) => {}
             // The last line has no line break: somebody was interrupted.
             Err(_) if i + 1 == lines.len() => {}
-            Err(why) => oddities.push(Oddity { file: path.to_owned(), line: i + 1, why }),
+            Err(why) => note(&mut oddity, path, i + 1, &why),
         }
     }
     facts.retain(|kept| !forgotten.contains(&kept.fact.id));
-    Contents { facts, oddities }
+    Contents { facts, oddity }
+}
+
+/// Adds a line to the one warning of a file.
+fn note(oddity: &mut Option<Oddity>, path: &Path, line: usize, why: &str) {
+    let cut = || {
+        let mut text: String = why.chars().take(WHY).collect();
+        if text.len() < why.len() {
+            text.push('…');
+        }
+        text
+    };
+    match oddity {
+        None => {
+            *oddity = Some(Oddity { file: path.to_owned(), line, why: cut(), others: Vec::new(), more: 0 });
+        }
+        Some(oddity) if oddity.others.len() + 1 < NAMED => oddity.others.push((line, cut())),
+        Some(oddity) => oddity.more += 1,
+    }
 }
 
 #[cfg(test)]

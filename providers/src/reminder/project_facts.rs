@@ -147,7 +147,7 @@ impl ProjectFacts {
                 return Ok(Vec::new());
             }
         };
-        for oddity in &contents.oddities {
+        if let Some(oddity) = &contents.oddity {
             note(turn, FactCode::Line, oddity.to_string());
         }
         let query = Query {

@@ -68,7 +68,7 @@ fn recall_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>
     let in_store = |error: FactError| about(&error, 3);
     let place = world.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
     let contents = world.facts.read(&place).map_err(in_store)?;
-    contents.oddities.iter().for_each(|odd| world.show(&oddity(odd)));
+    contents.oddity.iter().for_each(|odd| world.show(&oddity(odd)));
     let text = args::str(args, 0)?.to_string();
     let query = Query { text, kinds, min_confidence, limit: options.limit, now_ms: now(&options, &world) };
     Ok(Value::list(recall(&contents, &query).iter().map(|found| to_value(&found.to_data())).collect()))

@@ -95,10 +95,10 @@ fn cut_at_any_byte_no_whole_record_is_lost_and_the_next_store_mends_the_file() {
         let kept = ends.filter(|end| *end <= length).count();
         let facts = Facts::new(None);
         let read = facts.read(&place).unwrap();
-        assert_eq!((read.facts.len(), read.oddities.len()), (kept, 0), "cut at {length}");
+        assert_eq!((read.facts.len(), read.oddity.is_none()), (kept, true), "cut at {length}");
         let (_, torn) = facts.store(&place, "new".into(), draft("new"), 1).unwrap();
         let read = facts.read(&place).unwrap();
-        assert_eq!((read.facts.len(), read.oddities.len()), (kept + 1, 0), "mended at {length}");
+        assert_eq!((read.facts.len(), read.oddity.is_none()), (kept + 1, true), "mended at {length}");
         let text = fs::read(place.file()).unwrap();
         assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), kept + 1, "cut at {length}");
         let is_clean = length == 0 || whole[length - 1] == b'\n' || whole[length] == b'\n';
@@ -120,8 +120,9 @@ fn rubbish_is_reported_by_line_and_stays_where_it_is() {
     store(&facts, &place, 1, "second");
     let read = facts.read(&place).unwrap();
     assert_eq!(read.facts.len(), 2);
-    let lines: Vec<usize> = read.oddities.iter().map(|oddity| oddity.line).collect();
-    assert_eq!(lines, [2, 5, 6, 7], "{:?}", read.oddities);
+    let oddity = read.oddity.as_ref().unwrap();
+    let lines: Vec<usize> = [oddity.line].into_iter().chain(oddity.others.iter().map(|(line, _)| *line)).collect();
+    assert_eq!((lines.as_slice(), oddity.more), (&[2, 5, 6, 7][..], 0), "{oddity:?}");
     assert!(fs::read(place.file()).unwrap().starts_with(&bytes), "nothing is deleted");
 }
 
@@ -134,7 +135,8 @@ fn a_last_line_that_cannot_be_a_torn_one_of_ours_is_kept() {
     let (_, torn) = facts.store(&place, "1".into(), draft("second"), 2).unwrap();
     assert_eq!(torn, None);
     let read = facts.read(&place).unwrap();
-    assert_eq!((read.facts.len(), read.oddities.len(), read.oddities[0].line), (2, 1, 2));
+    let oddity = read.oddity.as_ref().unwrap();
+    assert_eq!((read.facts.len(), oddity.line, oddity.others.len()), (2, 2, 0));
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn threads_that_append_at_once_lose_nothing() {
         }
     });
     let read = Facts::new(None).read(&place).unwrap();
-    assert_eq!((read.facts.len(), read.oddities.len()), (100, 0));
+    assert_eq!((read.facts.len(), read.oddity.is_none()), (100, true));
 }
 
 #[test]
@@ -186,7 +188,7 @@ fn who_appends_waits_for_the_one_who_is_writing() {
         file.unlock().unwrap();
     });
     let read = facts.read(&place).unwrap();
-    assert_eq!((read.facts.len(), read.oddities.len()), (3, 0), "the half line was not taken for a torn one");
+    assert_eq!((read.facts.len(), read.oddity.is_none()), (3, true), "the half line was not taken for a torn one");
 }
 
 #[test]
@@ -211,4 +213,15 @@ fn many_invalidated_at_once_fit_into_lines() {
     let all = Selector::from_data(&Data::from_json(r#"{"kind":"claim"}"#).unwrap()).unwrap();
     assert_eq!(facts.invalidate(&place, &all, 0).unwrap().0, 2500);
     assert!(facts.read(&place).unwrap().facts.is_empty());
+}
+
+#[test]
+fn a_file_of_garbage_makes_one_short_warning() {
+    let place = place("fact-garbage");
+    std::fs::create_dir_all(place.file().parent().unwrap()).unwrap();
+    std::fs::write(place.file(), format!("{{\"event\": \"{}\"}}\n", "x".repeat(2_000)).repeat(10_000)).unwrap();
+    let read = Facts::new(None).read(&place).unwrap();
+    let shown = read.oddity.as_ref().unwrap().to_string();
+    assert!(shown.starts_with("10000 lines of `") && shown.ends_with("; and 9995 more"), "{shown}");
+    assert!(shown.len() < 2_000, "{} bytes", shown.len());
 }
