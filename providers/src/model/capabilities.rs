@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::price;
 use super::provider::Provider;
-use super::server::{self, Servers};
+use super::server::{self, AllowedKeys, Servers};
 
 /// The keys of a row.
 const KEYS: &[&str] = &[
@@ -128,6 +128,7 @@ impl Row {
 pub struct CapabilityTable {
     rows: Arc<Vec<Row>>,
     servers: Arc<Servers>,
+    allowed_keys: Arc<AllowedKeys>,
 }
 
 impl CapabilityTable {
@@ -166,7 +167,7 @@ impl CapabilityTable {
             })?;
             all.push(row);
         }
-        Ok(CapabilityTable { rows: Arc::new(all), servers: self.servers.clone() })
+        Ok(CapabilityTable { rows: Arc::new(all), ..self.clone() })
     }
 
     /// The same table with the `[providers.NAME]` tables of a TOML file (`harn.toml`), which say where providers live. Other
@@ -188,7 +189,25 @@ impl CapabilityTable {
             })?;
             servers.insert(provider, server);
         }
-        Ok(CapabilityTable { rows: self.rows.clone(), servers: Arc::new(servers) })
+        Ok(CapabilityTable { servers: Arc::new(servers), ..self.clone() })
+    }
+
+    /// Returns the same table with the keys that the user lets go to other origins than the vendor's own.
+    #[must_use]
+    pub fn allowing_keys(&self, allowed: AllowedKeys) -> CapabilityTable {
+        CapabilityTable { allowed_keys: Arc::new(allowed), ..self.clone() }
+    }
+
+    /// Lists where each `[providers.NAME]` table leads and which variable it names: provider, base URL, variable.
+    pub fn named_servers(&self) -> impl Iterator<Item = (&'static str, Option<&str>, Option<&str>)> {
+        self.servers
+            .iter()
+            .map(|(provider, server)| (provider.as_str(), server.base_url.as_deref(), server.key_env.as_deref()))
+    }
+
+    /// The keys that the user allows.
+    pub(super) fn allowed_keys(&self) -> &AllowedKeys {
+        &self.allowed_keys
     }
 
     /// Whether a variable holds the key of a provider, because a project says so.

@@ -5,6 +5,7 @@
 //! | [`Routes`] | the `Model` that sends every request to where its provider lives |
 //! | [`Route`], [`Provider`], [`RouteError`] | which provider and model a call goes to, and why it can go nowhere |
 //! | [`CapabilityTable`], [`CapabilityError`] | what is known of models; a project may add to it |
+//! | [`AllowedKeys`] | which keys the user lets go to other servers than the vendor's own |
 //! | [`mock`] | the mock model |
 //!
 //! A new route is a folder with `encode` (a request into the vendor's body) and `decode` (the vendor's reply), a [`Provider`],
@@ -33,3 +34,4 @@ pub use capabilities::{CapabilityError, CapabilityTable};
 pub use mock::{Mock, MockCall, MockError, MockReply};
 pub use provider::{Provider, RouteError};
 pub use route::{Route, Routes};
+pub use server::{AllowedKeys, parse_origin};

@@ -4,11 +4,12 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use runtime::capabilities::Wire;
 
+use super::CapabilityTable;
 use super::anthropic;
 use super::http::Endpoint;
-use super::http::endpoint::{is_local, shown};
+use super::http::endpoint::{is_local, is_loopback, shown};
 use super::provider::{Env, Provider, RouteError, set};
-use super::server::Server;
+use super::server::{Server, origin};
 
 /// Where a provider's server is found.
 pub(super) struct Place {
@@ -31,6 +32,23 @@ struct Key {
     variable: &'static str,
     header: &'static str,
     prefix: &'static str,
+}
+
+/// A base URL that was found.
+struct Base {
+    /// What says it, or could say another.
+    said_by: String,
+    url: Url,
+    named_by: NamedBy,
+}
+
+/// The origin of a base URL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NamedBy {
+    /// A variable of the environment, or the vendor's own server for lack of one.
+    User,
+    /// The project's `harn.toml`.
+    Project,
 }
 
 /// What was found of a key.
@@ -125,18 +143,23 @@ impl Place {
     }
 
     /// How `model` is asked on this place's `wire`.
+    ///
+    /// # Errors
+    /// No usable base URL, no key where one is needed, or a key that must not go to this server.
     pub(super) fn endpoint(
         &self,
         provider: Provider,
         wire: Wire,
         model: &str,
         env: &Env,
-        server: Option<&Server>,
+        table: &CapabilityTable,
     ) -> Result<Endpoint, RouteError> {
-        let (base_variable, base) = self.base(provider, env, server)?;
+        let server = table.servers().get(&provider);
+        let Base { said_by: base_variable, url: base, named_by } = self.base(provider, env, server)?;
         let key = self.key(env, server).unwrap_or_default();
         let mut headers = Vec::new();
         if let Some(secret) = &key.secret {
+            self.may_send(&key, &base, named_by, table)?;
             let value = HeaderValue::from_str(&format!("{}{secret}", key.prefix));
             let mut value = value.map_err(|_| RouteError::BadKey { variable: key.variable.clone() })?;
             value.set_sensitive(true);
@@ -156,12 +179,37 @@ impl Place {
             url: asked(&base, wire, model, false),
             stream_url: asked(&base, wire, model, true),
             headers,
+            sent_elsewhere: key.secret.is_some() && !is_loopback(&base) && !self.is_own(&base),
             secret: key.secret,
         })
     }
 
+    /// Refuses to send a key where it must not go.
+    ///
+    /// A vendor's own key goes to the vendor's origin, to a base URL of the provider's own variable, and where the user's
+    /// settings allow it. A `harn.toml` cannot name another origin for it, trusted or not. A key that belongs to no vendor
+    /// goes where the trusted `harn.toml` that names it says. No key crosses a network without TLS.
+    fn may_send(&self, key: &Found, base: &Url, named_by: NamedBy, table: &CapabilityTable) -> Result<(), RouteError> {
+        let origin = origin(base);
+        if base.scheme() == "http" && !is_loopback(base) {
+            return Err(RouteError::PlainHttp { variable: key.variable.clone(), origin });
+        }
+        let of_user = named_by == NamedBy::User && self.keys.iter().any(|own| own.variable == key.variable);
+        let at_home = owner(&key.variable).is_none_or(|vendor| vendor.is_own(base));
+        if of_user || at_home || table.allowed_keys().contains(&(origin.clone(), key.variable.clone())) {
+            return Ok(());
+        }
+        Err(RouteError::KeyNotAllowed { variable: key.variable.clone(), origin })
+    }
+
+    /// Returns whether a URL leads to the vendor's own server.
+    fn is_own(&self, url: &Url) -> bool {
+        let own = self.default_base.and_then(|base| Url::parse(base).ok());
+        own.is_some_and(|own| own.origin() == url.origin())
+    }
+
     /// The base URL, and what says or could say it.
-    fn base(&self, provider: Provider, env: &Env, server: Option<&Server>) -> Result<(String, Url), RouteError> {
+    fn base(&self, provider: Provider, env: &Env, server: Option<&Server>) -> Result<Base, RouteError> {
         let first = self.bases.first().copied().unwrap_or_default();
         let said = self.bases.iter().find_map(|variable| Some((*variable, (self.read)(&set(env, variable)?))));
         if let (None, Some(text)) = (&said, server.and_then(|server| server.base_url.as_ref())) {
@@ -171,7 +219,8 @@ impl Place {
                 reason: error.to_string(),
                 example: self.example,
             })?;
-            return Ok((format!("`base_url` of [providers.{provider}] in harn.toml"), url));
+            let said_by = format!("`base_url` of [providers.{provider}] in harn.toml");
+            return Ok(Base { said_by, url, named_by: NamedBy::Project });
         }
         let Some((variable, text)) = said.or_else(|| Some((first, self.default_base?.to_owned()))) else {
             return Err(RouteError::NoBase { provider, base_variable: first, example: self.example });
@@ -182,8 +231,14 @@ impl Place {
             return Err(bad(format!("its scheme is {:?}, not http or https", url.scheme())));
         }
         url.set_fragment(None);
-        Ok((variable.to_owned(), url))
+        Ok(Base { said_by: variable.to_owned(), url, named_by: NamedBy::User })
     }
+}
+
+/// Returns the vendor that a variable holds a key of, among those that have a server of their own.
+fn owner(variable: &str) -> Option<&'static Place> {
+    let vendors = [&ANTHROPIC, &OPENAI, &GEMINI, &OLLAMA];
+    vendors.into_iter().find(|vendor| vendor.keys.iter().any(|key| key.variable == variable))
 }
 
 /// `OLLAMA_HOST` as Ollama itself reads it: the scheme may be missing, and so may host or port. The address on which a server

@@ -76,6 +76,25 @@ pub enum RouteError {
         /// How it could look.
         example: &'static str,
     },
+    /// A vendor's key would go to an origin that only a project names.
+    #[error(
+        "the key of {variable} is not sent to {origin}: harn.toml names this server, and you have not allowed it; to allow \
+         it, write {origin:?} = [{variable:?}] under [keys] in your own config.toml (`harn trust --list` shows where it is)"
+    )]
+    KeyNotAllowed {
+        /// The variable.
+        variable: String,
+        /// The origin.
+        origin: String,
+    },
+    /// A key would cross a network in the clear.
+    #[error("the key of {variable} is not sent to {origin} over plain http; use https, or a server on this machine")]
+    PlainHttp {
+        /// The variable.
+        variable: String,
+        /// The origin.
+        origin: String,
+    },
     /// A key cannot be sent.
     #[error("{variable} holds characters that no header can carry; was it copied whole and without line breaks?")]
     BadKey {
@@ -87,7 +106,10 @@ pub enum RouteError {
 impl From<RouteError> for ModelError {
     fn from(error: RouteError) -> ModelError {
         let kind = match error {
-            RouteError::NoKey { .. } | RouteError::BadKey { .. } => ModelErrorKind::Auth,
+            RouteError::NoKey { .. }
+            | RouteError::BadKey { .. }
+            | RouteError::KeyNotAllowed { .. }
+            | RouteError::PlainHttp { .. } => ModelErrorKind::Auth,
             _ => ModelErrorKind::BadRequest,
         };
         ModelError::new(kind, error.to_string())

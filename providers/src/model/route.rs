@@ -17,6 +17,7 @@ use super::choice::{call_id, unreadable};
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::place::Place;
 use super::provider::{Env, Provider, RouteError, set};
+use super::server::origin;
 use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream};
 
 /// Where a call goes.
@@ -36,6 +37,14 @@ pub struct Route {
 }
 
 impl Route {
+    /// The variable whose key this route sends to another server than the vendor's own, and the origin of that server.
+    /// Servers on this machine are not reported.
+    #[must_use]
+    pub fn key_sent_elsewhere(&self) -> Option<(&str, String)> {
+        let endpoint = self.endpoint.as_ref().filter(|endpoint| endpoint.sent_elsewhere)?;
+        Some((&endpoint.key_variable, origin(&endpoint.url)))
+    }
+
     /// The JSON document that asks for `request` on this route. The mock has the wire of the model it stands for.
     ///
     /// # Errors
@@ -174,8 +183,7 @@ impl Routes {
         let capabilities = self.known.borrow_mut().get(&self.table, provider.as_str(), &model);
         let wire = spoken(provider, &capabilities);
         let place = Place::of(provider);
-        let server = || self.table.servers().get(&provider);
-        let endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env, server())).transpose()?;
+        let endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env, &self.table)).transpose()?;
         Ok(Route { provider, model, capabilities, wire, fell_back_to_mock, endpoint })
     }
 

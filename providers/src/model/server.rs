@@ -1,6 +1,6 @@
 //! [`Server`]: where a project says that a provider lives, in `[providers.NAME]` of its `harn.toml`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reqwest::Url;
 use runtime::words::nearest;
@@ -21,6 +21,27 @@ pub(super) struct Server {
 
 /// Where providers live, by name.
 pub(super) type Servers = BTreeMap<Provider, Server>;
+
+/// The keys that the user lets go to an origin: pairs of an origin as [`origin`] writes it and a variable.
+pub type AllowedKeys = BTreeSet<(String, String)>;
+
+/// Returns scheme, host and port of a URL, as they are compared and shown.
+pub(super) fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// Reads an origin as a user writes it (`https://gateway.example.com`).
+///
+/// # Errors
+/// Text that is not an http or https URL, or that has more than an origin.
+pub fn parse_origin(text: &str) -> Result<String, String> {
+    let url = Url::parse(text.trim()).map_err(|error| format!("{text:?} is not a URL: {error}"))?;
+    let bare = url.path().trim_matches('/').is_empty() && url.query().is_none() && url.fragment().is_none();
+    if !matches!(url.scheme(), "http" | "https") || !bare || !url.username().is_empty() || url.password().is_some() {
+        return Err(format!("{text:?} is not an origin; write one such as \"https://gateway.example.com\""));
+    }
+    Ok(origin(&url))
+}
 
 /// What is wrong with a table, and with which of its keys.
 #[derive(Debug)]
@@ -81,8 +102,27 @@ pub(super) fn read(name: &str, table: &toml::Value) -> Result<(Provider, Server)
             "key_env",
             "`key_env` is no name of a variable; it names the variable that holds the key, and is not the key itself",
         )),
+        Some(variable) if !names_a_key(variable) => Err(at(
+            "key_env",
+            format!(
+                "`{variable}` is not the name of a model's key: such a name ends in `_KEY` or `_TOKEN`, and is not one \
+                 of AWS, SSH or a private key, secret or password"
+            ),
+        )),
         _ => Ok((provider, server)),
     }
+}
+
+/// Parts of names that belong to secrets other than the key of a model.
+const OTHER_SECRETS: [&str; 6] = ["SECRET", "PRIVATE", "PASSWORD", "PASSWD", "ACCESS_KEY", "SIGNING"];
+
+/// Returns whether a variable looks like the key of a model. A project chooses the name, so without this rule it could
+/// send any variable of the environment.
+fn names_a_key(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let ends = name.ends_with("_KEY") || name.ends_with("_TOKEN");
+    ends && !OTHER_SECRETS.iter().any(|part| name.contains(part))
+        && !["AWS_", "SSH_", "GPG_"].iter().any(|start| name.starts_with(start))
 }
 
 fn is_variable(name: &str) -> bool {

@@ -20,11 +20,15 @@ pub struct Choice {
     pub capabilities: Capabilities,
     /// Nobody named a provider and no key is set, so it is the mock.
     pub fell_back_to_mock: bool,
+    /// The variable whose key goes to another server than the vendor's own, and that server's origin. A replay sends none.
+    pub key_sent_elsewhere: Option<(String, String)>,
 }
 
 impl From<Route> for Choice {
     fn from(route: Route) -> Choice {
+        let key_sent_elsewhere = route.key_sent_elsewhere().map(|(variable, origin)| (variable.to_owned(), origin));
         Choice {
+            key_sent_elsewhere,
             provider: route.provider.as_str().into(),
             model: route.model,
             capabilities: route.capabilities,
@@ -67,6 +71,7 @@ pub(super) fn from_data(data: &Data) -> Option<(Wish, Result<Choice, ModelError>
         model: route.get("model").as_shared_str()?,
         capabilities: serde_json::from_value(route.get("capabilities").into()).ok()?,
         fell_back_to_mock: route.get("fell_back_to_mock").as_bool()?,
+        key_sent_elsewhere: None,
     };
     Some((wish, Ok(choice)))
 }

@@ -167,13 +167,17 @@ fn read_messages(value: &Value) -> Result<Messages, Box<Raise>> {
     list.iter().map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string()))).collect()
 }
 
-/// Says once that nobody named a provider.
+/// Reports, once a run each, that the mock answers for lack of a provider, and that a key goes to another server than the
+/// vendor's own.
 pub(crate) fn announce(world: &Rc<World>, request: &Request) {
-    let route = world.routes.choose(request.provider.as_deref(), request.model.as_deref());
-    if route.is_ok_and(|r| r.fell_back_to_mock) {
+    let Ok(route) = world.routes.choose(request.provider.as_deref(), request.model.as_deref()) else { return };
+    if route.fell_back_to_mock {
         world.say_once(
             "note: no provider is named and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)",
         );
+    }
+    if let Some((variable, origin)) = route.key_sent_elsewhere {
+        world.say_once(&format!("note: sending the key of {variable} to {origin}"));
     }
 }
 

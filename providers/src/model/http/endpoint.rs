@@ -26,6 +26,8 @@ pub(crate) struct Endpoint {
     pub(crate) headers: Vec<(&'static str, HeaderValue)>,
     /// What must not appear in a message.
     pub(crate) secret: Option<String>,
+    /// Whether the key leaves the machine for another server than the vendor's own.
+    pub(crate) sent_elsewhere: bool,
 }
 
 impl Endpoint {
@@ -58,10 +60,15 @@ pub(crate) fn shown(url: &Url) -> String {
 
 /// Whether a URL leads to this machine without TLS: a test server or a local model, which need no key.
 pub(crate) fn is_local(url: &Url) -> bool {
+    url.scheme() == "http" && is_loopback(url)
+}
+
+/// Whether a URL leads to this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    url.scheme() == "http" && (loopback || host == "localhost" || host.ends_with(".localhost"))
+    loopback || host == "localhost" || host.ends_with(".localhost")
 }
 
 #[cfg(test)]
@@ -80,6 +87,7 @@ mod tests {
             stream_url: url,
             headers: Vec::new(),
             secret: Some("sk-123456".to_owned()),
+            sent_elsewhere: false,
         };
         assert_eq!(endpoint.redact("no sk-123456 model"), "no [key] model");
         endpoint.secret = Some("model".to_owned());
