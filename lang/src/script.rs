@@ -68,7 +68,7 @@ fn examine(isolate: &Rc<Isolate>, modules: &Modules, file: &File, options: &Opti
     };
     let around = Surroundings { outer, links: file.links(modules), role };
     let (names, mut found) = resolve(source, &file.ast, registry, &around);
-    crate::check::check(source, &file.ast, &names, registry, &mut found);
+    crate::check::check(source, &file.ast, &names, registry, isolate.denied(), &mut found);
     let mut diagnostics = file.parsed.clone();
     let exports = Exports::of(file.id, source, &names, has_errors(&diagnostics) || names.incomplete);
     // Set once: a file is examined once.

@@ -151,7 +151,7 @@ impl Engine {
     #[must_use]
     pub fn check(&self, source: &SourceRef) -> Vec<Diagnostic> {
         if is_rhai(source) {
-            return rhai_voice::check(self.voice(), source);
+            return rhai_voice::check(self.voice(), source, self.isolate.denied());
         }
         self.load(source, Options::default()).diagnostics
     }

@@ -26,7 +26,7 @@ pub use signature::signature;
 pub use view::{CallView, DictView, returned};
 
 use crate::ast::Module;
-use crate::builtins::Registry;
+use crate::builtins::{Capability, Registry};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::{Resolution, Role, Surroundings, resolve};
 use crate::source::SourceRef;
@@ -48,7 +48,14 @@ pub fn known_types() -> &'static [&'static str] {
 }
 
 /// Checks a resolved module.
-pub fn check(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry, found: &mut Vec<Diagnostic>) {
+pub fn check(
+    source: &SourceRef,
+    module: &Module,
+    names: &Resolution,
+    registry: Registry,
+    denied: &[Capability],
+    found: &mut Vec<Diagnostic>,
+) {
     members::check(source, module, names, found);
     matches::check(source, module, names, found);
     interfaces::check(source, module, names, found);
@@ -56,12 +63,18 @@ pub fn check(source: &SourceRef, module: &Module, names: &Resolution, registry: 
     let before = found.len();
     infer::check(source, module, names, registry, found);
     once(found, before);
-    lint(source, module, names, found);
+    lint(source, module, names, denied, found);
 }
 
 /// Checks the calls of builtins in a module that was made of a text in another language: what their signatures take, and
 /// what their rows look at. Nothing else of it is judged; names have been looked up there.
-pub fn check_calls(source: &SourceRef, module: &Module, registry: Registry, found: &mut Vec<Diagnostic>) {
+pub fn check_calls(
+    source: &SourceRef,
+    module: &Module,
+    registry: Registry,
+    denied: &[Capability],
+    found: &mut Vec<Diagnostic>,
+) {
     let around = Surroundings { outer: &[], links: HashMap::new(), role: Role::Script };
     let (names, _) = resolve(source, module, registry, &around);
     let mut of_types = Vec::new();
@@ -69,15 +82,15 @@ pub fn check_calls(source: &SourceRef, module: &Module, registry: Registry, foun
     once(&mut of_types, 0);
     let of_calls = [codes::TYPE, codes::KEY, codes::MISSING, codes::ARITY];
     found.extend(of_types.into_iter().filter(|d| of_calls.contains(&d.code)));
-    lint(source, module, &names, found);
+    lint(source, module, &names, denied, found);
 }
 
 /// What the rows of the builtins look at.
-fn lint(source: &SourceRef, module: &Module, names: &Resolution, found: &mut Vec<Diagnostic>) {
+fn lint(source: &SourceRef, module: &Module, names: &Resolution, denied: &[Capability], found: &mut Vec<Diagnostic>) {
     let calls = calls::collect(module, names);
     for call in &calls.all {
         if let Some(lint) = call.row.lint {
-            lint(&CallView::new(source, call, &calls), found);
+            lint(&CallView::new(source, call, &calls, denied), found);
         }
     }
 }

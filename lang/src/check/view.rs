@@ -2,6 +2,7 @@
 
 use super::calls::{Call, Calls};
 use crate::ast::*;
+use crate::builtins::Capability;
 use crate::source::{SourceRef, Span};
 
 /// A call of a builtin in its file.
@@ -9,6 +10,7 @@ pub struct CallView<'a> {
     source: &'a SourceRef,
     call: &'a Call<'a>,
     calls: &'a Calls<'a>,
+    denied: &'a [Capability],
 }
 
 /// A dict literal, spreads of literals followed.
@@ -22,8 +24,19 @@ pub struct DictView<'a> {
 }
 
 impl<'a> CallView<'a> {
-    pub(super) fn new(source: &'a SourceRef, call: &'a Call<'a>, calls: &'a Calls<'a>) -> Self {
-        Self { source, call, calls }
+    pub(super) fn new(
+        source: &'a SourceRef,
+        call: &'a Call<'a>,
+        calls: &'a Calls<'a>,
+        denied: &'a [Capability],
+    ) -> Self {
+        Self { source, call, calls, denied }
+    }
+
+    /// Returns whether the script will not have a capability. What it may not read, its check does not read either.
+    #[must_use]
+    pub fn is_denied(&self, capability: Capability) -> bool {
+        self.denied.contains(&capability)
     }
 
     /// The file.
@@ -93,7 +106,7 @@ impl<'a> CallView<'a> {
     /// The other calls of a builtin in this file.
     pub fn calls_of(&self, module: &'a str, name: &'a str) -> impl Iterator<Item = CallView<'a>> {
         let calls = self.calls.all.iter().filter(move |call| call.row.module == module && call.row.name == name);
-        calls.map(|call| CallView { source: self.source, call, calls: self.calls })
+        calls.map(|call| CallView { call, ..*self })
     }
 }
 

@@ -117,6 +117,12 @@ impl Isolate {
         &self.limits
     }
 
+    /// The capabilities that the run was denied.
+    #[must_use]
+    pub fn denied(&self) -> &[Capability] {
+        &self.denied
+    }
+
     /// Whether the run was denied a capability.
     #[must_use]
     pub fn is_denied(&self, capability: Capability) -> bool {

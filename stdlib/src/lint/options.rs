@@ -1,8 +1,10 @@
 //! The option `reminders` of a loop.
 
 use super::literal;
+use crate::read::Files;
 use crate::rhai_voice::packs::{PackSpec, check_pack};
 use lang::ast::{Expr, ExprKind};
+use lang::builtins::Capability;
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
 use runtime::reminder::providers::{ProviderList, ReminderOptions, ReminderProviders};
@@ -34,15 +36,17 @@ pub(super) fn check(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>
 /// Packs that the option names, where the script is a file: theirs are beside it.
 fn packs<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &ReminderOptions, found: &mut Vec<Diagnostic>) {
     let script = Path::new(view.source().name());
-    if options.packs.is_empty() || !script.exists() {
+    if options.packs.is_empty() || view.is_denied(Capability::FsRead) || !script.exists() {
         return;
     }
     let list = view.dict(reminders).and_then(|dict| dict.get("packs")).unwrap_or(reminders);
     for file in &options.packs {
         let path = script.parent().unwrap_or(Path::new("")).join(file.as_ref());
-        found.extend(check_pack(&PackSpec::plain(path)).into_iter().map(|found| match found.labels.is_empty() {
-            true => found.label(view.source(), list.span, "named here"),
-            false => found,
+        found.extend(check_pack(&Files::of(script), &PackSpec::plain(path)).into_iter().map(|found| {
+            match found.labels.is_empty() {
+                true => found.label(view.source(), list.span, "named here"),
+                false => found,
+            }
         }));
     }
 }

@@ -22,13 +22,14 @@ use super::Voice;
 use super::errors::diagnostics_of;
 use super::errors::tokens::Tokens;
 use functions::Functions;
+use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use rhai::{Engine, OptimizationLevel};
 use walk::Walk;
 
 /// Everything that can be found without running.
-pub(crate) fn check(voice: &Voice, source: &SourceRef) -> Vec<Diagnostic> {
+pub(crate) fn check(voice: &Voice, source: &SourceRef, denied: &[Capability]) -> Vec<Diagnostic> {
     let mut plain = Engine::new();
     // The tree as it is written: constants folded into one have no places any more.
     plain.set_optimization_level(OptimizationLevel::None);
@@ -42,7 +43,7 @@ pub(crate) fn check(voice: &Voice, source: &SourceRef) -> Vec<Diagnostic> {
     let mut walk = Walk::new(source, &tokens, &ast, &functions);
     walk.script();
     let (module, mut found) = walk.finish();
-    lang::check::check_calls(source, &module, crate::table::registry(), &mut found);
+    lang::check::check_calls(source, &module, crate::table::registry(), denied, &mut found);
     found.sort_by_key(Diagnostic::position);
     found
 }
