@@ -1,13 +1,14 @@
 //! `harn check PATH…`: finds what is wrong with scripts, the files they import and the `harn.toml` of their project, and
 //! runs nothing.
 
+use crate::limits::capability;
 use crate::report::{Format, show, show_as_result};
 use crate::script::Script;
 use crate::stdout;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use stdlib::{Diagnostic, Engine, Files, Project, RunOptions, Severity, unreadable_source};
+use stdlib::{Capability, Diagnostic, Engine, Files, Project, RunOptions, Severity, unreadable_source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -18,6 +19,9 @@ pub(crate) struct Args {
     /// Read `-` as Rhai
     #[arg(long)]
     rhai: bool,
+    /// Capabilities that the scripts will not have: without fs.read no pack is read that a script names
+    #[arg(long, value_name = "RIGHT", value_delimiter = ',', value_parser = capability)]
+    deny: Vec<Capability>,
     /// Text goes to standard error, JSON goes to standard output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -39,7 +43,7 @@ pub(crate) fn run(args: &Args) -> i32 {
             }
         };
         for script in scripts {
-            let mut found = check(&script);
+            let mut found = check(&script, &args.deny);
             failed |= found.iter().any(is_error);
             // What two scripts import is reported once.
             found.retain(|diagnostic| told.insert(key(diagnostic)));
@@ -62,17 +66,23 @@ fn report(found: &[Diagnostic], format: Format) -> std::io::Result<()> {
 }
 
 /// Checks one script with an engine of its own: scripts that are checked together do not see each other's names.
-fn check(script: &Script) -> Vec<Diagnostic> {
+fn check(script: &Script, denied: &[Capability]) -> Vec<Diagnostic> {
     let source = match script.read() {
         Ok(source) => source,
         Err(diagnostic) => return vec![diagnostic],
     };
-    let (project, mut found) = match Project::of(script.path()) {
+    let (mut project, mut found) = match Project::of(script.path()) {
         Ok(project) => (project, Vec::new()),
         Err(found) => (Project::default(), found),
     };
+    found.extend(project.warning.take());
     found.extend(project.check_packs());
-    let options = RunOptions { loader: Rc::new(Files), limits: project.limits, ..RunOptions::default() };
+    let options = RunOptions {
+        loader: Rc::new(Files::of(script.path())),
+        limits: project.limits,
+        denied: project.denied.iter().chain(denied).copied().collect(),
+        ..RunOptions::default()
+    };
     found.extend(Engine::new(options).check(&source));
     found
 }

@@ -4,6 +4,7 @@ use crate::report::wants_color;
 use crate::stdout;
 use serde_json::{Value, json};
 use serve::catalogue;
+use std::path::Path;
 use std::rc::Rc;
 use stdlib::limits::RunLimits;
 use stdlib::output::Captured;
@@ -144,7 +145,7 @@ fn found(row: &Code) -> Vec<Diagnostic> {
             denied: vec![Capability::FsWrite, Capability::Process, Capability::Net],
             limits: RunLimits { fuel: Some(50_000_000), ..RunLimits::default() },
             output: Rc::new(Captured::default()),
-            loader: Rc::new(Files),
+            loader: Rc::new(Files::of(Path::new("explain.harn"))),
             ..RunOptions::default()
         })
     };

@@ -1,5 +1,6 @@
 //! What a run is given and what it is not: the command line first, then the `harn.toml` of its project.
 
+use crate::report::{Format, show};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -33,12 +34,13 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// As the engine wants them, with what the project of `script` says.
+    /// As the engine wants them, with what the project of `script` says. What an untrusted project may not say is shown as a
+    /// warning.
     ///
     /// # Errors
     /// Everything that is wrong with the project's file, and an event log that cannot be opened.
-    pub(crate) fn options(self, script: &Path) -> Result<RunOptions, Vec<Diagnostic>> {
-        let (setup, log) = self.read(script)?;
+    pub(crate) fn options(self, script: &Path, format: Format) -> Result<RunOptions, Vec<Diagnostic>> {
+        let (setup, log) = self.read(script, format)?;
         let log = log.open(&[])?;
         Ok(RunOptions { log: Some(log), ..setup.options() })
     }
@@ -48,8 +50,9 @@ impl Limits {
     ///
     /// # Errors
     /// Everything that is wrong with the project's file, and a home of event logs that there is not.
-    pub(crate) fn read(self, script: &Path) -> Result<(Setup, LogSettings), Vec<Diagnostic>> {
+    pub(crate) fn read(self, script: &Path, format: Format) -> Result<(Setup, LogSettings), Vec<Diagnostic>> {
         let project = Project::of(script)?;
+        show(project.warning.as_slice(), format);
         let of_environment = std::env::var("HARN_EVENT_LOG").ok();
         let log = project.log.clone().said(&[self.event_log.as_deref(), of_environment.as_deref()])?;
         let said = RunLimits {
@@ -59,7 +62,8 @@ impl Limits {
             time: self.timeout,
             ..RunLimits::default()
         };
-        let setup = Setup { seed: self.seed, denied: self.deny, limits: said.over(project.limits), project };
+        let files = Files::of(script);
+        let setup = Setup { seed: self.seed, denied: self.deny, limits: said.over(project.limits), project, files };
         Ok((setup, log))
     }
 }
@@ -71,6 +75,7 @@ pub(crate) struct Setup {
     denied: Vec<Capability>,
     limits: RunLimits,
     pub(crate) project: Project,
+    files: Files,
 }
 
 impl Setup {
@@ -83,13 +88,13 @@ impl Setup {
             limits: self.limits,
             models: self.project.models.clone(),
             packs: self.project.packs.clone(),
-            loader: Rc::new(Files),
+            loader: Rc::new(self.files.clone()),
             ..RunOptions::default()
         }
     }
 }
 
-fn capability(written: &str) -> Result<Capability, String> {
+pub(crate) fn capability(written: &str) -> Result<Capability, String> {
     let names = Capability::ALL.map(Capability::name);
     Capability::ALL.into_iter().find(|known| known.name() == written).ok_or_else(|| {
         match lang::diagnostic::nearest(written, names) {

@@ -16,6 +16,7 @@ mod script;
 mod serve;
 mod stdout;
 mod trace;
+mod trust;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -44,6 +45,8 @@ enum Command {
     Doc(doc::Args),
     /// Show what became of every reminder, from an event log
     Trace(trace::Args),
+    /// Trust the harn.toml of a folder, list the trusted folders, or revoke trust
+    Trust(trust::Args),
     /// Type statements and see what they give
     Repl(repl::Args),
     /// Serve a script to an editor, or to other agents
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Doc(args) => doc::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Trust(args) => trust::run(&args),
         Command::Repl(args) => repl::run(args),
         Command::Serve(wire) => serve::run(wire),
     };

@@ -69,7 +69,7 @@ pub(crate) fn run(mut args: Args) -> i32 {
         Ok(source) => source,
         Err(diagnostic) => return refuse(&[diagnostic]),
     };
-    let mut options = match args.limits.options(script.path()) {
+    let mut options = match args.limits.options(script.path(), args.format) {
         Ok(options) => options,
         Err(found) => return refuse(&found),
     };

@@ -53,7 +53,7 @@ impl Script {
     /// A script or a project that cannot be read, and an event log that cannot be opened.
     fn served(self, protocol: &'static str) -> Result<(Served, Agent), Vec<Diagnostic>> {
         let source = read_source(&self.file).map_err(|diagnostic| vec![diagnostic])?;
-        let (mut setup, log) = self.limits.read(&self.file)?;
+        let (mut setup, log) = self.limits.read(&self.file, self.format)?;
         setup.project.packs.extend(self.providers.into_iter().map(PackSpec::plain));
         let usual = Settings::default();
         let settings = Settings {

@@ -50,15 +50,20 @@ mod agent;
 mod event_log;
 mod packs;
 mod read;
+mod trust;
+mod user;
 
 pub use agent::{Agent, Provider, Skill};
+pub use trust::{Granted, TrustedFolder, revoke, trust, trusted};
+pub use user::config_folder;
 
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
+use crate::read::Files;
 use crate::rhai_voice::packs::{PackSpec, check_pack};
 use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
-use lang::diagnostic::Severity::Error;
+use lang::diagnostic::Severity::{Error, Warning};
 use lang::diagnostic::code::Code;
 use providers::model::CapabilityTable;
 use std::path::{Path, PathBuf};
@@ -76,6 +81,9 @@ pub(crate) const VALUE: &str = "HARN-CFG-003";
 pub(crate) const UNREADABLE: &str = "HARN-CFG-004";
 /// A row about models has a fault.
 pub(crate) const MODELS: &str = "HARN-CFG-005";
+
+/// Settings of a folder that is not trusted.
+pub(crate) const UNTRUSTED: &str = "HARN-CFG-006";
 
 /// The rows.
 pub(crate) static CODES: &[Code] = &[
@@ -123,7 +131,36 @@ pub(crate) static CODES: &[Code] = &[
         title: "what is said of models or providers has a fault",
         meaning: "Each `[[capabilities]]` row in `harn.toml` names a `provider`, a glob of models, and what they can take. \
                   Each `[providers.NAME]` says where a provider lives: `base_url`, and `key_env`, the variable that holds its \
-                  key, never the key itself.",
+                  key, never the key itself. Such a variable ends in `_KEY` or `_TOKEN`.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: UNTRUSTED,
+        severity: Warning,
+        title: "settings of an untrusted folder",
+        meaning: "A `harn.toml` can come from anybody. Until you run `harn trust` in its folder it may lower limits and deny \
+                  capabilities; it may not name servers, keys, packs, the address of an agent or an event log outside of \
+                  its folder, nor raise a limit. The warning lists the settings that were ignored. Trust holds for the file as it \
+                  is: after each change it is given anew.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: trust::RECORD,
+        severity: Error,
+        title: "a record of trusted folders that cannot be used",
+        meaning: "`harn trust` keeps its record in the folder of your settings: `HARN_CONFIG_HOME`, else `harn` in \
+                  `XDG_CONFIG_HOME`, else `~/.config/harn`. The message says what the system said.",
+        fails: "",
+        mended: "",
+    },
+    Code {
+        code: user::SETTINGS,
+        severity: Error,
+        title: "invalid user settings",
+        meaning: "`config.toml` in the folder of your settings holds `[keys]`: for an origin, the variables whose keys may go \
+                  there. It is read when a trusted `harn.toml` says where providers live.",
         fails: "",
         mended: "",
     },
@@ -144,6 +181,8 @@ pub struct Project {
     pub packs: Vec<PackSpec>,
     /// Where its event log is kept.
     pub log: LogSettings,
+    /// What was ignored because the folder is not trusted, as one warning.
+    pub warning: Option<Diagnostic>,
 }
 
 impl Project {
@@ -152,7 +191,7 @@ impl Project {
     /// # Errors
     /// Everything that is wrong with the file.
     pub fn of(script: &Path) -> Result<Self, Vec<Diagnostic>> {
-        find(script).map_or_else(|| Ok(Self::default()), |path| read::read(&path))
+        find(script).map_or_else(|| Ok(Self::default()), |path| Ok(read::read(&path)?.project))
     }
 }
 
@@ -160,7 +199,7 @@ impl Project {
     /// Everything that is wrong with its packs: their top level runs in their sandbox.
     #[must_use]
     pub fn check_packs(&self) -> Vec<Diagnostic> {
-        self.packs.iter().flat_map(check_pack).collect()
+        self.packs.iter().flat_map(|spec| check_pack(&Files::of(&spec.file), spec)).collect()
     }
 }
 

@@ -6,8 +6,9 @@ use lang::diagnostic::code::Code;
 use lang::diagnostic::nearest;
 use lang::module::{Loader, missing};
 use lang::source::{Source, SourceRef};
+use runtime::files;
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// A script that cannot be read.
 pub(crate) const UNREADABLE: &str = "HARN-SRC-001";
@@ -34,8 +35,11 @@ pub(crate) static CODES: &[Code] = &[
     },
 ];
 
-/// The largest script: positions are 32 bits wide, and nobody writes more.
-const LARGEST: u64 = 1 << 30;
+/// The file that marks the folder of a project.
+const PROJECT: &str = "harn.toml";
+
+/// The largest script or pack. Positions are 32 bits wide, and the syntax tree takes many times the size of the text.
+const LARGEST: u64 = 64 << 20;
 
 /// Reads a script.
 ///
@@ -45,14 +49,14 @@ const LARGEST: u64 = 1 << 30;
 pub fn read_source(path: &Path) -> Result<SourceRef, Diagnostic> {
     let name = path.display().to_string();
     let unreadable = |why: &str| unreadable_source(&name, why);
-    let meta = std::fs::metadata(path).map_err(|e| with_help(unreadable(&reason(&e)), &e))?;
-    if meta.is_dir() {
-        return Err(unreadable("it is a directory").help("name a file in it, such as `main.harn`"));
-    }
-    if meta.len() > LARGEST {
-        return Err(unreadable("it is larger than 1 GiB"));
-    }
-    let bytes = std::fs::read(path).map_err(|e| unreadable(&reason(&e)))?;
+    let bytes = files::read(path, LARGEST).map_err(|e| {
+        let found = unreadable(&reason(&e));
+        match e.kind() {
+            io::ErrorKind::NotFound => found.help("look at the path, which starts at the working directory"),
+            io::ErrorKind::IsADirectory => found.help("name a file in it, such as `main.harn`"),
+            _ => found,
+        }
+    })?;
     decode_source(name, bytes)
 }
 
@@ -81,13 +85,63 @@ pub fn decode_source(name: String, bytes: Vec<u8>) -> Result<SourceRef, Diagnost
     }
 }
 
-/// Imports whatever file the person who runs the script could read.
-pub struct Files;
+/// Imports the files that the person who runs the script could read, but for those that a link inside of the project leads
+/// to elsewhere: diagnostics show their text.
+#[derive(Clone, Debug)]
+pub struct Files {
+    /// The folder of the project, without links.
+    root: PathBuf,
+    /// The working directory, without links.
+    here: PathBuf,
+}
+
+impl Files {
+    /// Returns the loader for a script. Its project is the nearest folder with a `harn.toml` or `.git`, else its own.
+    #[must_use]
+    pub fn of(script: &Path) -> Files {
+        let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+        let folder = script.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folder.canonicalize().unwrap_or_else(|_| here.join(folder));
+        let is_root = |folder: &&Path| folder.join(PROJECT).exists() || folder.join(".git").exists();
+        let root = folder.ancestors().find(is_root).unwrap_or(&folder).to_owned();
+        Files { root, here }
+    }
+
+    /// Returns whether a link on the way to a file leads out of the project, or from one foreign folder to another.
+    fn leads_away(&self, path: &Path, whole: &Path) -> bool {
+        if whole.starts_with(&self.root) {
+            return false;
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let written = normal(&self.here.join(folder));
+        let real = self.here.join(folder).canonicalize();
+        written.starts_with(&self.root) || !real.is_ok_and(|folder| whole.starts_with(folder))
+    }
+}
+
+/// The path without `.` and `..`, by its text alone.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
+}
 
 impl Loader for Files {
     fn load(&self, path: &str) -> Result<SourceRef, Box<Diagnostic>> {
         let at = Path::new(path);
         if at.exists() {
+            if at.canonicalize().is_ok_and(|whole| self.leads_away(at, &whole)) {
+                let message = format!("cannot read `{path}`: it is a link that leads out of the project");
+                return Err(Box::new(Diagnostic::error(UNREADABLE, message).help("name the file that it leads to")));
+            }
             return read_source(at).map_err(Box::new);
         }
         let mut d = missing(path);
@@ -123,14 +177,7 @@ fn reason(e: &io::Error) -> String {
     match e.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
         _ => e.to_string(),
-    }
-}
-
-fn with_help(d: Diagnostic, e: &io::Error) -> Diagnostic {
-    if e.kind() == io::ErrorKind::NotFound {
-        d.help("look at the path, which starts at the working directory")
-    } else {
-        d
     }
 }

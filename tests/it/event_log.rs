@@ -6,7 +6,7 @@ mod homes;
 mod killed;
 mod shared;
 
-use crate::harn::{Outcome, harn_with_input, scratch};
+use crate::harn::{Outcome, harn_with_input, scratch, trust};
 use runtime::event_log::{Filter, LogFile, Record};
 use std::fs;
 use std::path::PathBuf;
@@ -20,10 +20,11 @@ impl Project {
         Project(scratch(&format!("event-log-{name}")))
     }
 
-    /// With a `harn.toml` whose `[event_log]` says this.
+    /// With a trusted `harn.toml` whose `[event_log]` says this.
     fn saying(name: &str, settings: &str) -> Project {
         let project = Project::new(name);
         fs::write(project.0.join("harn.toml"), format!("[event_log]\n{settings}\n")).unwrap();
+        trust(&project.0);
         project
     }
 

@@ -58,6 +58,7 @@ pub(crate) fn harn_in<S: AsRef<str>>(folder: &Path, args: &[S], input: &[u8], en
     command.args(args.iter().map(AsRef::as_ref)).current_dir(folder);
     let memory = memory();
     command.env_clear().env("HARN_LLM_PROVIDER", "mock").env("HARN_MEMORY_ROOT", &memory);
+    command.env("HARN_CONFIG_HOME", config());
     for (name, value) in env {
         if value.is_empty() {
             command.env_remove(name)
@@ -80,6 +81,17 @@ pub(crate) fn harn_in<S: AsRef<str>>(folder: &Path, args: &[S], input: &[u8], en
     // There is none where nothing was stored.
     let _ = std::fs::remove_dir_all(memory);
     Outcome { code, out: out.join().unwrap(), err: err.join().unwrap() }
+}
+
+/// The folder of settings in which [`trust`] records what it trusts, in place of the person's own.
+pub(crate) fn config() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("config")
+}
+
+/// Trusts the `harn.toml` of a folder as a person does.
+pub(crate) fn trust(folder: &Path) {
+    let outcome = harn(&["trust", folder.to_str().unwrap()]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{}", outcome.out);
 }
 
 /// A folder for the facts of one run, so that it begins without any.

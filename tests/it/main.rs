@@ -27,6 +27,8 @@
 //! - [`system`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
 //! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
+//! - [`trust`]: what a `harn.toml` may say before its folder is trusted, and where keys go.
+//! - [`untrusted_files`]: pipes, devices, links and logs that were tampered with.
 //! - [`trace`]: the life of reminders, read from logs of real runs.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
@@ -79,5 +81,7 @@ mod snapshots;
 mod stdout;
 mod system;
 mod trace;
+mod trust;
+mod untrusted_files;
 mod vendor_types;
 mod wire_shapes;

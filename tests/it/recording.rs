@@ -1,7 +1,7 @@
 //! Runs that are recorded and run again: the same output, byte for byte, without a server; and what is said where that cannot
 //! be.
 
-use crate::harn::{Outcome, harn_with_input, root, scratch};
+use crate::harn::{Outcome, harn_with_input, root, scratch, trust};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -204,14 +204,15 @@ fn what_follows_an_answer_that_cannot_be_written_does_not_happen() {
 
 #[test]
 fn the_variable_that_a_project_names_for_a_key_gets_onto_no_tape() {
-    let source = "println(llm_call(\"My key is ${env(\"GPU_PASS\", \"\")}.\", nil, {provider: \"mock\"}).text)\n";
+    let source = "println(llm_call(\"My key is ${env(\"GPU_KEY\", \"\")}.\", nil, {provider: \"mock\"}).text)\n";
     let (script, tape) = case("named-key", source);
-    let project = "[providers.openai_compatible]\nbase_url = \"http://127.0.0.1:1\"\nkey_env = \"GPU_PASS\"\n";
+    let project = "[providers.openai_compatible]\nbase_url = \"http://127.0.0.1:1\"\nkey_env = \"GPU_KEY\"\n";
     fs::write(script.with_file_name("harn.toml"), project).unwrap();
-    let recorded = record(&tape, &script, &[], &[("GPU_PASS", KEY)]);
+    trust(script.parent().unwrap());
+    let recorded = record(&tape, &script, &[], &[("GPU_KEY", KEY)]);
     assert_eq!(recorded.code, Some(0), "{}", recorded.err);
     let call = fs::read_to_string(tape.join("calls/main-0001.json")).unwrap();
-    assert!(!call.contains(KEY) && call.contains("My key is [GPU_PASS]."), "{call}");
+    assert!(!call.contains(KEY) && call.contains("My key is [GPU_KEY]."), "{call}");
 }
 
 #[test]

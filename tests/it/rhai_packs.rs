@@ -7,7 +7,7 @@
 //! | `// run CODE [words]` | the run is what it is without the pack, and the code and the words are reported |
 //! | `// run fine` | the run is what it is without the pack |
 
-use crate::harn::{Outcome, harn, root, scratch};
+use crate::harn::{Outcome, harn, root, scratch, trust};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -83,6 +83,7 @@ fn with_all_the_time_there_is_each_hits_the_limit_that_it_is_after() {
     for pack in packs() {
         let toml = format!("[providers]\npacks = [{{file = {:?}, timeout_ms = 60_000}}]\n", pack.to_str().unwrap());
         fs::write(dir.join("harn.toml"), toml).unwrap();
+        trust(&dir);
         let with = harn(&["run", "--seed", "1", main.to_str().unwrap()]);
         wrong.extend(misbehaviour(&pack, &with, &without, true));
     }
@@ -101,13 +102,14 @@ fn a_pack_that_strict_reminders_do_not_bear_ends_the_loop() {
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(0), "HARN-PCK-002\n"), "{}", outcome.err);
 }
 
-/// A pack that says what it can read, and a script that shows it.
+/// A pack that says what it can read, and a script that shows it, in a folder that is trusted if its `harn.toml` is valid.
 fn project(name: &str, toml: &str, pack: &str, script: &str) -> PathBuf {
     let dir = scratch(name);
     fs::write(dir.join("harn.toml"), toml).unwrap();
     fs::write(dir.join("pack.rhai"), pack).unwrap();
     fs::write(dir.join("main.harn"), script).unwrap();
     fs::write(dir.join("note.txt"), "the note").unwrap();
+    harn(&["trust", dir.to_str().unwrap()]);
     dir
 }
 

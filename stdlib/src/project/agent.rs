@@ -69,7 +69,11 @@ impl Reader<'_> {
                 "name" => agent.name = self.text(value),
                 "description" => agent.description = self.text(value),
                 "version" => agent.version = self.text(value),
-                "url" => agent.url = self.address(value),
+                "url" => {
+                    // Others send what they say, and their tokens, to where the card leads.
+                    let url = self.address(value);
+                    agent.url = url.filter(|url| self.guard("agent.url", key.span(), url));
+                }
                 "documentation_url" => agent.documentation_url = self.address(value),
                 "icon_url" => agent.icon_url = self.address(value),
                 "provider" => agent.provider = self.provider(value),

@@ -3,7 +3,9 @@
 use super::VALUE;
 use super::read::{Reader, not_text};
 use crate::limits::parse_time;
-use runtime::event_log::{Home, Synchronous};
+use runtime::event_log::{Home, Kept, Synchronous};
+use std::path::Path;
+use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -18,18 +20,24 @@ impl Reader<'_> {
                 "synchronous" => self.synchronous(value),
                 "lock_timeout" => {
                     let time = value.get_ref().as_str().ok_or_else(|| not_text(value)).and_then(parse_time);
-                    if let Some(time) = self.good(value, time) {
-                        self.project.log.sqlite.lock_timeout = time;
+                    let time = self.good(value, time).map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+                    let usual = self.project.log.sqlite.lock_timeout.as_millis() as u64;
+                    if let Some(ms) = self.at_most("event_log.lock_timeout", key, time, usual) {
+                        self.project.log.sqlite.lock_timeout = Duration::from_millis(ms);
                     }
                 }
                 "max_file" => self.project.log.sqlite.most_bytes = self.memory(value),
                 "keep_records" => {
-                    if let Some(count) = self.count(value) {
+                    let count = self.count(value);
+                    let usual = Kept::default().records as u64;
+                    if let Some(count) = self.at_most("event_log.keep_records", key, count, usual) {
                         self.project.log.kept.records = usize::try_from(count).unwrap_or(usize::MAX);
                     }
                 }
                 "keep_bytes" => {
-                    if let Some(bytes) = self.memory(value) {
+                    let bytes = self.memory(value);
+                    let usual = Kept::default().bytes as u64;
+                    if let Some(bytes) = self.at_most("event_log.keep_bytes", key, bytes, usual) {
                         self.project.log.kept.bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
                     }
                 }
@@ -45,7 +53,12 @@ impl Reader<'_> {
             return;
         };
         match written.parse() {
-            Ok(Home::Sqlite(path)) => self.project.log.home = Some(Home::Sqlite(self.folder.join(path))),
+            Ok(Home::Sqlite(path)) => {
+                let path = self.folder.join(path);
+                if is_inside(self.canonical, &path) || self.guard("event_log.home", value.span(), written) {
+                    self.project.log.home = Some(Home::Sqlite(path));
+                }
+            }
             Ok(home) => self.project.log.home = Some(home),
             Err(error) => self.wrong(error.code(), value.span(), error.to_string(), &error.help()),
         }
@@ -63,4 +76,15 @@ impl Reader<'_> {
         };
         self.project.log.sqlite.synchronous = level;
     }
+}
+
+/// Returns whether a file is below a folder, or would be: links are followed.
+fn is_inside(folder: &Path, file: &Path) -> bool {
+    if let Ok(whole) = file.canonicalize() {
+        return whole.starts_with(folder);
+    }
+    // A link that leads nowhere would make the file where it leads.
+    let is_link = file.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    !is_link && parent.canonicalize().is_ok_and(|parent| parent.starts_with(folder))
 }

@@ -41,7 +41,7 @@ impl Reader<'_> {
             match pack.get_ref() {
                 DeValue::String(file) => {
                     let spec = PackSpec::plain(self.folder.join(file.as_ref()));
-                    self.project.packs.push(spec);
+                    self.add(pack, file, spec);
                 }
                 DeValue::Table(table) => self.pack(pack, table),
                 _ => {
@@ -70,7 +70,16 @@ impl Reader<'_> {
             let help = "write `{file = \"guard.rhai\", …}`";
             return self.wrong(VALUE, whole.span(), "this pack names no file".to_owned(), help);
         }
-        self.project.packs.push(spec);
+        let name = spec.file.strip_prefix(self.folder).unwrap_or(&spec.file).display().to_string();
+        self.add(whole, &name, spec);
+    }
+
+    fn add(&mut self, place: &Spanned<DeValue<'_>>, name: &str, spec: PackSpec) {
+        let rights: Vec<&str> = spec.allow.iter().map(|right| right.name()).collect();
+        let with = if rights.is_empty() { String::new() } else { format!(" (may: {})", rights.join(", ")) };
+        if self.guard("providers.packs", place.span(), &format!("{name}{with}")) {
+            self.project.packs.push(spec);
+        }
     }
 
     fn grants(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Capability> {

@@ -1,14 +1,21 @@
 //! Reading `harn.toml`, with a place for everything that is wrong.
 
 use super::packs::PACKS;
-use super::{KEY, MODELS, NAME, NOT_TOML, Project, UNREADABLE, VALUE};
-use crate::limits::{parse_size, parse_time};
+use super::trust::{digest, is_trusted};
+use super::user::allowed_keys;
+use super::{KEY, MODELS, NAME, NOT_TOML, Project, UNREADABLE, UNTRUSTED, VALUE};
+use crate::limits::{DEFAULT_MEMORY, parse_size, parse_time};
 use lang::builtins::Capability;
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::source::{Source, SourceRef, Span};
+use lang::vm::Limits;
 use providers::model::{CapabilityError, CapabilityTable};
+use runtime::files;
+use runtime::reminder::Reminder;
+use runtime::seam::Scope;
+use std::fmt::Display;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
@@ -18,25 +25,62 @@ const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "remin
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 
-pub(super) fn read(path: &Path) -> Result<Project, Vec<Diagnostic>> {
+/// The largest `harn.toml` that is read.
+pub(super) const LARGEST: u64 = 1 << 20;
+
+/// A `harn.toml` that was read.
+pub(super) struct Read {
+    /// What it says, without what it may not say.
+    pub(super) project: Project,
+    /// The canonical path of its folder.
+    pub(super) folder: PathBuf,
+    /// The digest of its bytes.
+    pub(super) digest: String,
+    /// What counts only if the folder is trusted, as `key = value`.
+    pub(super) guarded: Vec<String>,
+}
+
+pub(super) fn read(path: &Path) -> Result<Read, Vec<Diagnostic>> {
     let name = shown(path);
-    let text = std::fs::read_to_string(path).map_err(|e| {
-        let message = format!("cannot read `{name}`: {e}");
+    let unreadable = |why: &dyn Display| {
+        let message = format!("cannot read `{name}`: {why}");
         vec![Diagnostic::error(UNREADABLE, message).help("the limits of this project's scripts stand in it")]
-    })?;
+    };
+    let written = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = written.canonicalize().map_err(|error| unreadable(&error))?;
+    // Its text is shown where it is wrong, so it must not be that of a file elsewhere.
+    if path.canonicalize().is_ok_and(|file| !file.starts_with(&folder)) {
+        return Err(unreadable(&"it is a link that leads out of its folder"));
+    }
+    let bytes = files::read(path, LARGEST).map_err(|error| unreadable(&error))?;
+    let digest = digest(&bytes);
+    let text = String::from_utf8(bytes).map_err(|_| unreadable(&"it is not UTF-8 text"))?;
     let source = Source::new(name, text);
     let table = DeTable::parse(source.text()).map_err(|e| {
         let place = e.span().map_or(Span::default(), span);
         vec![Diagnostic::error(NOT_TOML, format!("`{NAME}` is no TOML")).label(&source, place, e.message())]
     })?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut reader = Reader { source: &source, folder, project: Project::default(), found: Vec::new() };
+    let folder_as_written = path.parent().unwrap_or(Path::new(""));
+    let trusted = is_trusted(&folder, &digest);
+    let mut reader = Reader {
+        source: &source,
+        folder: folder_as_written,
+        canonical: &folder,
+        trusted,
+        project: Project::default(),
+        guarded: Vec::new(),
+        found: Vec::new(),
+    };
     reader.file(table.get_ref());
-    if reader.found.is_empty() {
-        return Ok(reader.project);
+    if !reader.found.is_empty() {
+        reader.found.sort_by_key(Diagnostic::position);
+        return Err(reader.found);
     }
-    reader.found.sort_by_key(Diagnostic::position);
-    Err(reader.found)
+    let warning = reader.warning();
+    let (mut project, guarded) = (reader.project, reader.guarded);
+    project.warning = warning;
+    let guarded = guarded.into_iter().map(|(setting, _)| setting).collect();
+    Ok(Read { project, folder, digest, guarded })
 }
 
 /// The path from the working directory where the file is below it, as scripts are named.
@@ -54,8 +98,14 @@ fn span(range: Range<usize>) -> Span {
 /// What has been read so far, and what was wrong with it.
 pub(super) struct Reader<'a> {
     pub(super) source: &'a SourceRef,
+    /// The folder of the file, as it was found.
     pub(super) folder: &'a Path,
+    /// The same without links.
+    pub(super) canonical: &'a Path,
+    trusted: bool,
     pub(super) project: Project,
+    /// What counts only in a trusted folder, and where it is written.
+    guarded: Vec<(String, Span)>,
     found: Vec<Diagnostic>,
 }
 
@@ -99,8 +149,15 @@ impl Reader<'_> {
         for (key, value) in table {
             match key.get_ref().as_ref() {
                 "fuel" => self.project.limits.fuel = self.count(value),
-                "depth" => self.project.limits.depth = self.count(value),
-                "memory" => self.project.limits.memory = self.memory(value),
+                "depth" => {
+                    let depth = self.count(value);
+                    let usual = Limits::default().depth as u64;
+                    self.project.limits.depth = self.at_most("limits.depth", key, depth, usual);
+                }
+                "memory" => {
+                    let memory = self.memory(value);
+                    self.project.limits.memory = self.at_most("limits.memory", key, memory, DEFAULT_MEMORY);
+                }
                 "timeout" => {
                     let time = value.get_ref().as_str().ok_or_else(|| not_text(value)).and_then(parse_time);
                     self.project.limits.time = self.good(value, time);
@@ -114,7 +171,11 @@ impl Reader<'_> {
     fn hooks(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             match key.get_ref().as_ref() {
-                "timeout_ms" => self.project.limits.hook = self.count(value).map(Duration::from_millis),
+                "timeout_ms" => {
+                    let time = self.count(value);
+                    let time = self.at_most("hooks.timeout_ms", key, time, Scope::HOOK_TIMEOUT_MS);
+                    self.project.limits.hook = time.map(Duration::from_millis);
+                }
                 unknown => self.unknown(unknown, key.span(), &["timeout_ms"], "[hooks]"),
             }
         }
@@ -123,7 +184,11 @@ impl Reader<'_> {
     fn reminders(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             match key.get_ref().as_ref() {
-                "max_body" => self.project.limits.max_body = self.memory(value),
+                "max_body" => {
+                    let size = self.memory(value);
+                    let usual = Reminder::MAX_BODY as u64;
+                    self.project.limits.max_body = self.at_most("reminders.max_body", key, size, usual);
+                }
                 unknown => self.unknown(unknown, key.span(), &["max_body"], "[reminders]"),
             }
         }
@@ -157,7 +222,7 @@ impl Reader<'_> {
     /// Where providers live.
     fn servers(&mut self, tables: &DeTable<'_>) {
         let (name, key, message) = match self.known_models().with_servers(NAME, self.source.text()) {
-            Ok(table) => return self.project.models = Some(table),
+            Ok(table) => return self.guarded_servers(tables, table),
             Err(CapabilityError::Server { name, key, message, .. }) => (name, key, message),
             Err(e) => (String::new(), None, e.to_string()),
         };
@@ -168,6 +233,59 @@ impl Reader<'_> {
         let place = entry.or(table).map_or(0..0, |(key, _)| key.span());
         let help = "`[providers.NAME]` says where a provider lives: `base_url`, and `key_env`, the variable that holds its key";
         self.wrong(MODELS, place, message, help);
+    }
+
+    /// Servers count only in a trusted folder, with the keys that the user allows.
+    fn guarded_servers(&mut self, tables: &DeTable<'_>, models: CapabilityTable) {
+        let named: Vec<_> =
+            tables.iter().filter_map(|(name, table)| Some((name, table.get_ref().as_table()?))).collect();
+        let mut trusted = true;
+        for (name, table) in named {
+            for (key, value) in table {
+                let setting = format!("providers.{}.{}", name.get_ref(), key.get_ref());
+                trusted &= self.guard(&setting, key.span(), value.get_ref().as_str().unwrap_or_default());
+            }
+        }
+        if trusted {
+            match allowed_keys() {
+                Ok(allowed) => self.project.models = Some(models.allowing_keys(allowed)),
+                Err(found) => self.found.push(found),
+            }
+        }
+    }
+
+    /// Notes a setting that counts only in a trusted folder. Returns whether it counts.
+    pub(super) fn guard(&mut self, setting: &str, place: Range<usize>, value: &str) -> bool {
+        self.guarded.push((format!("{setting} = {value}"), span(place)));
+        self.trusted
+    }
+
+    /// A limit as it is written, if it is at most the usual one or the folder is trusted.
+    pub(super) fn at_most(
+        &mut self,
+        setting: &str,
+        key: &Spanned<impl Sized>,
+        value: Option<u64>,
+        usual: u64,
+    ) -> Option<u64> {
+        value.filter(|value| *value <= usual || self.guard(setting, key.span(), &value.to_string()))
+    }
+
+    /// One warning that names everything that was ignored.
+    fn warning(&self) -> Option<Diagnostic> {
+        if self.trusted || self.guarded.is_empty() {
+            return None;
+        }
+        let name = |setting: &str| format!("`{}`", setting.split(" = ").next().unwrap_or_default());
+        let names: Vec<String> = self.guarded.iter().map(|(setting, _)| name(setting)).collect();
+        let message = format!("ignored settings of an untrusted folder: {}", names.join(", "));
+        let folder = shown(self.folder);
+        let folder = if folder.is_empty() { "." } else { folder.as_str() };
+        let mut warning = Diagnostic::warning(UNTRUSTED, message);
+        for (_, place) in self.guarded.iter().take(1) {
+            warning = warning.label(self.source, *place, "ignored");
+        }
+        Some(warning.help(format!("read the file; if you trust it, run `harn trust {folder}`")))
     }
 
     pub(super) fn count(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u64> {

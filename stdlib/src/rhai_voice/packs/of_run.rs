@@ -5,7 +5,6 @@ use super::codes::{LOAD, REFUSED};
 use super::load::load;
 use super::provider::{Asked, PackProvider};
 use crate::output::Output;
-use crate::read::Files;
 use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, NoFiles};
@@ -182,9 +181,9 @@ impl Packs {
 
 /// Everything that is wrong with a pack, without a run: its top level runs in its sandbox and prints nothing.
 #[must_use]
-pub(crate) fn check_pack(spec: &PackSpec) -> Vec<Diagnostic> {
+pub(crate) fn check_pack(loader: &dyn Loader, spec: &PackSpec) -> Vec<Diagnostic> {
     let asked = Asked { denied: Vec::new(), output: None };
-    read_and_load(&Files, spec, &asked).err().unwrap_or_default()
+    read_and_load(loader, spec, &asked).err().unwrap_or_default()
 }
 
 fn read_and_load(
