@@ -18,7 +18,7 @@ use super::line::{self, BEGIN, MAX_LINE};
 use super::{FactCode, FactError};
 
 /// The largest file that is read.
-const LARGEST: u64 = 64 << 20;
+const LARGEST: u64 = 256 << 20;
 /// How long to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
