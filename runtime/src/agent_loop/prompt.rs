@@ -1,5 +1,6 @@
 //! Building the prompt and asking the model.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::data::Data;
@@ -98,12 +99,12 @@ impl Run<'_> {
 
     /// Every call has an id of its own: results name it. What a caller of the script's own left out, or gave twice, is drawn.
     fn with_call_ids(&self, mut reply: Reply) -> Reply {
-        for index in 0..reply.tool_calls.len() {
-            let (before, rest) = reply.tool_calls.split_at_mut(index);
-            let Some(call) = rest.first_mut() else { break };
-            if call.id.trim().is_empty() || before.iter().any(|other| other.id == call.id) {
+        let mut known = HashSet::with_capacity(reply.tool_calls.len());
+        for call in &mut reply.tool_calls {
+            if call.id.trim().is_empty() || known.contains(&call.id) {
                 call.id = self.session.ids().next_text(self.scope.clock.now_ms());
             }
+            known.insert(call.id.clone());
         }
         reply
     }

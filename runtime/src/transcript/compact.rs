@@ -1,6 +1,7 @@
 //! Compaction in two pure halves, so that whoever summarises may wait in between: [`begin`] says what goes and what the
 //! reminders came to, [`Begun::finish`] puts the summary in place. A compaction that is not finished has changed nothing.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::data::Data;
@@ -301,10 +302,10 @@ fn seen(messages: &Messages) -> usize {
     let count = messages.len();
     let Some(back) = messages.iter().rev().position(|message| !message.tool_calls.is_empty()) else { return count };
     let at = count - 1 - back;
-    let has_answer =
-        |id: &Arc<str>| messages.iter().skip(at + 1).any(|message| message.tool_call_id.as_ref() == Some(id));
+    let answered: HashSet<&Arc<str>> =
+        messages.iter().skip(at + 1).filter_map(|message| message.tool_call_id.as_ref()).collect();
     let is_answered = messages.iter().skip(at + 1).any(|message| message.role == Role::Assistant);
-    if is_answered && messages[at].tool_calls.iter().all(|call| has_answer(&call.id)) { count } else { at }
+    if is_answered && messages[at].tool_calls.iter().all(|call| answered.contains(&call.id)) { count } else { at }
 }
 
 /// Returns the places of the tool results that no prompt has carried yet.

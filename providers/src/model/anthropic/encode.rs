@@ -1,5 +1,6 @@
 //! The body of a request.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use runtime::capabilities::Capabilities;
@@ -212,13 +213,15 @@ fn assistant(message: &Message) -> Vec<Value> {
         Block::Other(data) => data.get("type").as_str() == Some("text") || !is_foreign(data),
     };
     let mut blocks = content(&Content::Blocks(Arc::new(blocks.filter(own).collect())));
-    let mut told = Vec::new();
+    let calls: HashMap<&str, &ToolCall> =
+        message.tool_calls.iter().rev().map(|call| (call.id.as_ref(), call)).collect();
+    let mut told = HashSet::new();
     for block in &mut blocks {
         if block.get("type").is_some_and(|kind| kind == "tool_use")
             && let Some(id) = block.get("id").and_then(Value::as_str)
-            && let Some(call) = message.tool_calls.iter().find(|call| call.id.as_ref() == id)
+            && let Some(call) = calls.get(id)
         {
-            told.push(call.id.clone());
+            told.insert(call.id.clone());
             *block = tool_use(call);
         }
     }

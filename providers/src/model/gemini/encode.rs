@@ -1,6 +1,6 @@
 //! The body of a request. The model's name stands in the URL.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use runtime::message::{Block, Content, Message, Role, ToolSpec};
@@ -176,7 +176,7 @@ impl Contents {
     /// arguments of `tool_calls` (a hook may have changed them); the others follow.
     fn model(&mut self, message: &Message) -> Vec<Value> {
         let mut parts = Vec::new();
-        let mut told = Vec::new();
+        let mut told = HashSet::new();
         for block in &message.content.to_blocks() {
             match Piece::of(block) {
                 Piece::Text(text, more) => match more.map(|data| data.get(GEMINI_PART)) {
@@ -198,7 +198,7 @@ impl Contents {
                         if part["functionCall"]["name"] != call.name.as_ref() {
                             continue;
                         }
-                        told.push(call.id.clone());
+                        told.insert(call.id.clone());
                         let has_id = part["functionCall"].get("id").is_some_and(|id| !id.is_null());
                         self.calls.insert(call.id.clone(), (call.name.clone(), has_id));
                         if has_id {

@@ -1,5 +1,7 @@
 //! The body of a request.
 
+use std::collections::{HashMap, HashSet};
+
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
@@ -158,7 +160,9 @@ fn media_part(media: &Media<'_>) -> Value {
 /// What the model said, item by item in the order in which it did. Calls that its items tell stand there already, with the
 /// arguments of `tool_calls` (a hook may have changed them); the others follow.
 fn assistant(message: &Message, items: &mut Vec<Value>) {
-    let mut told = Vec::new();
+    let calls: HashMap<&str, &ToolCall> =
+        message.tool_calls.iter().rev().map(|call| (call.id.as_ref(), call)).collect();
+    let mut told = HashSet::new();
     for block in &message.content.to_blocks() {
         match Piece::of(block) {
             Piece::Text(text, more) => match more.map(|data| data.get(OPENAI_ITEM)) {
@@ -170,8 +174,8 @@ fn assistant(message: &Message, items: &mut Vec<Value>) {
                 let mut item = Value::from(data.get("item"));
                 if item["type"] == "function_call" {
                     let id = item["call_id"].as_str().unwrap_or_default();
-                    let Some(call) = message.tool_calls.iter().find(|call| call.id.as_ref() == id) else { continue };
-                    told.push(&call.id);
+                    let Some(call) = calls.get(id) else { continue };
+                    told.insert(call.id.clone());
                     item["arguments"] = arguments_json(&call.arguments).into();
                 }
                 items.push(item);
@@ -180,7 +184,7 @@ fn assistant(message: &Message, items: &mut Vec<Value>) {
             Piece::Media(_) | Piece::Other(..) => {}
         }
     }
-    items.extend(message.tool_calls.iter().filter(|call| !told.contains(&&call.id)).map(function_call));
+    items.extend(message.tool_calls.iter().filter(|call| !told.contains(&call.id)).map(function_call));
 }
 
 /// An item of text as it came; the text itself was taken out where it said all.
