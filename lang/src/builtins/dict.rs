@@ -31,8 +31,11 @@ crate::builtins! { "<dict>" =>
     plain "remove(self: dict, ...keys: string) -> dict" [pure] remove;
     /// The dict with what the function gives for each value.
     native "map_values(self: dict, f: fn(any) -> any) -> dict" MAP_VALUES;
-    /// The entries for which the function, given key and value, gives something true.
-    native "filter(self: dict, f: fn(string, any) -> any) -> dict" FILTER;
+    /// As `map_values`; a function with two parameters gets the key and the value.
+    native "map(self: dict, f: fn(any, any) -> any) -> dict" MAP;
+    /// The entries for which the function returns something true. A function with one parameter gets the value, one with
+    /// two the key and the value.
+    native "filter(self: dict, f: fn(any, any) -> any) -> dict" FILTER;
 }
 
 /// The entries of a dict, a struct, or a host value that reads like a dict.
@@ -159,12 +162,37 @@ static MAP_VALUES: &Native = &Native {
     slots: 5,
 };
 
-static FILTER: &Native = &Native {
-    enter: |_, regs| start(regs, true),
-    resume: |_, regs, answer| Ok(resume(regs, true, |value| answer.truthy().then_some(value))),
+static MAP: &Native = &Native {
+    enter: |_, regs| start(regs, takes_key(regs)),
+    resume: |_, regs, answer| {
+        let with_key = takes_key(regs);
+        Ok(resume(regs, with_key, |_| Some(answer)))
+    },
     item: super::no_item,
     slots: 5,
 };
+
+static FILTER: &Native = &Native {
+    enter: |_, regs| start(regs, takes_key(regs)),
+    resume: |_, regs, answer| {
+        let with_key = takes_key(regs);
+        Ok(resume(regs, with_key, |value| answer.truthy().then_some(value)))
+    },
+    item: super::no_item,
+    slots: 5,
+};
+
+/// Whether the function takes the key before the value: it has more than one parameter.
+fn takes_key(regs: &[Value]) -> bool {
+    match &regs[FUNCTION] {
+        Value::Closure(closure) => closure.proto.params > 1 || closure.proto.rest,
+        Value::Builtin(row) => row.arity.max > 1,
+        Value::Host(host) => {
+            host.object().callable().is_some_and(|function| function.parameters().is_none_or(|count| count > 1))
+        }
+        _ => false,
+    }
+}
 
 fn start(regs: &mut [Value], with_key: bool) -> Result<Step, Box<Raise>> {
     args::function(regs, FUNCTION)?;

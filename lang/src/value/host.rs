@@ -63,6 +63,11 @@ pub trait Callable {
     /// What it raises before it has to wait; what comes later is in the wait.
     fn call(&self, cx: &mut Cx<'_>, args: Vec<Value>) -> Result<Wait, Box<Raise>>;
 
+    /// How many arguments it takes, where that is known.
+    fn parameters(&self) -> Option<usize> {
+        None
+    }
+
     /// Where it was written.
     fn place(&self) -> Option<(SourceRef, Span)> {
         None

@@ -103,6 +103,10 @@ impl HostObject for RhaiFunction {
 }
 
 impl Callable for RhaiFunction {
+    fn parameters(&self) -> Option<usize> {
+        self.0.0.borrow().as_ref().and_then(|held| held.arities.last().copied())
+    }
+
     fn call(&self, cx: &mut Cx<'_>, args: Vec<Value>) -> Result<Wait, Box<Raise>> {
         let held = self.0.0.borrow().clone();
         match held {

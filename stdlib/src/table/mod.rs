@@ -123,7 +123,7 @@ mod tests {
              min_by max_by sum join reverse push pop contains index_of slice take skip zip enumerate unique flatten chunk \
              window partition group_by tally compact iter to_list",
         ),
-        ("<dict>", "keys values entries count has get merge map_values filter remove empty"),
+        ("<dict>", "keys values entries count has get merge map map_values filter remove empty"),
         ("<set>", "add remove contains union intersect difference is_subset count empty to_list map filter iter"),
         ("<range>", "count empty first last map filter reduce contains slice take skip reverse to_list iter"),
         (

@@ -157,7 +157,11 @@ fn of_dict<'a>(
         ("filter", [f]) => {
             let mut kept = BTreeMap::new();
             for (key, value) in entries.iter() {
-                if oracle.call(f, vec![Value::str(key), value.clone()], true)?.truthy() {
+                let args = match f {
+                    Value::Function(function) if function.params.len() < 2 => vec![value.clone()],
+                    _ => vec![Value::str(key), value.clone()],
+                };
+                if oracle.call(f, args, true)?.truthy() {
                     kept.insert(key.clone(), value.clone());
                 }
             }
