@@ -2,8 +2,8 @@
 
 use crate::values::TranscriptValue;
 use lang::value::article;
-use lang::value::{Dict, Str, Value};
-use lang::vm::{Raise, codes};
+use lang::value::{Dict, Range, Str, Value};
+use lang::vm::{Meter, Raise, Stopped, codes};
 use runtime::data::{Data, Entries};
 use std::sync::Arc;
 
@@ -27,35 +27,63 @@ pub(crate) fn to_value(data: &Data) -> Value {
 /// A value as data.
 ///
 /// # Errors
-/// Where it holds something that is no data: a closure, a stream. The message has the path to it.
+/// Where it holds something that is no data: a closure, a stream. The message has the path to it. A range is the list of
+/// its items and must not be too long for one.
 pub(crate) fn to_data(value: &Value) -> Result<Data, Box<Raise>> {
-    convert(value, 0, false).map_err(|flaw| flaw.raise())
+    Converter { meter: Meter::start(), lossy: false }.convert(value, 0).map_err(|flaw| flaw.raise())
 }
 
 /// A value as data with closures and the like left out, for those who only want to look at it.
 pub(crate) fn to_data_lossy(value: &Value) -> Data {
-    convert(value, 0, true).unwrap_or_default()
+    Converter { meter: Meter::start(), lossy: true }.convert(value, 0).unwrap_or_default()
 }
 
 /// Why a value is no data. The path to it is put together on the way out, so that nobody pays for it where all is well.
 struct Flaw {
-    /// The type of what is none; nothing where it is nested too deep.
-    found: Option<String>,
+    kind: FlawKind,
     path: String,
+}
+
+enum FlawKind {
+    /// A value of that type is no data.
+    Type(String),
+    /// It is nested too deep.
+    Depth,
+    /// A range has too many items.
+    Range(Range),
+    /// The conversion was stopped.
+    Stopped(Stopped),
+}
+
+impl From<FlawKind> for Box<Flaw> {
+    fn from(kind: FlawKind) -> Box<Flaw> {
+        Box::new(Flaw { kind, path: String::new() })
+    }
+}
+
+impl From<Stopped> for Box<Flaw> {
+    fn from(stopped: Stopped) -> Box<Flaw> {
+        FlawKind::Stopped(stopped).into()
+    }
 }
 
 impl Flaw {
     fn within(mut self: Box<Self>, step: impl FnOnce() -> String) -> Box<Self> {
-        if self.found.is_some() {
+        if let FlawKind::Type(_) = self.kind {
             self.path.insert_str(0, &step());
         }
         self
     }
 
     fn raise(&self) -> Box<Raise> {
-        let Some(found) = &self.found else {
-            let message = format!("the value is nested more than {} levels deep", Data::MAX_DEPTH);
-            return Raise::error(codes::VALUE, message);
+        let found = match &self.kind {
+            FlawKind::Type(found) => found,
+            FlawKind::Depth => {
+                let message = format!("the value is nested more than {} levels deep", Data::MAX_DEPTH);
+                return Raise::error(codes::VALUE, message);
+            }
+            FlawKind::Range(range) => return lang::builtins::long_range(*range),
+            FlawKind::Stopped(stopped) => return stopped.raise(),
         };
         let at = match self.path.strip_prefix('.').unwrap_or(&self.path) {
             "" => String::new(),
@@ -66,60 +94,78 @@ impl Flaw {
     }
 }
 
-fn convert(value: &Value, depth: usize, lossy: bool) -> Result<Data, Box<Flaw>> {
-    if depth > Data::MAX_DEPTH {
-        return Err(Box::new(Flaw { found: None, path: String::new() }));
-    }
-    let list = |items: &[Value]| {
-        let item = |(i, item)| convert(item, depth + 1, lossy).map_err(|flaw| flaw.within(|| format!("[{i}]")));
-        items.iter().enumerate().map(item).collect::<Result<Vec<_>, _>>().map(Data::from)
-    };
-    match value {
-        Value::Nil | Value::Unbound => Ok(Data::Nil),
-        Value::Bool(b) => Ok(Data::Bool(*b)),
-        Value::Int(i) => Ok(Data::Int(*i)),
-        Value::Float(f) => Ok(Data::Float(*f)),
-        Value::Str(s) => Ok(Data::Str(Arc::from(s.as_str()))),
-        Value::List(l) => list(&l.items),
-        Value::Set(s) => list(s.items()),
-        Value::Pair(p) => list(&[p.first.clone(), p.second.clone()]),
-        Value::Range(_) => list(&lang::builtins::elements(value).unwrap_or_default()),
-        Value::Dict(d) => entries(d.dict.iter(), depth, lossy),
-        Value::Struct(s) => entries(s.entries(), depth, lossy),
-        Value::Host(h) => match h.downcast::<TranscriptValue>() {
-            Some(t) => Ok(t.transcript.to_data()),
-            None => match h.object().to_value() {
-                Some(v) => convert(&v, depth + 1, lossy),
-                None => not_data(value, lossy),
-            },
-        },
-        _ => not_data(value, lossy),
-    }
-}
-
-fn entries<'v>(
-    items: impl ExactSizeIterator<Item = (&'v Str, &'v Value)>,
-    depth: usize,
+/// One conversion.
+struct Converter {
+    meter: Meter,
     lossy: bool,
-) -> Result<Data, Box<Flaw>> {
-    let count = items.len();
-    let mut items = items.map(|(k, v)| -> Result<_, Box<Flaw>> {
-        let v = convert(v, depth + 1, lossy).map_err(|flaw| flaw.within(|| format!(".{k}")))?;
-        Ok((keys::of_data(k), v))
-    });
-    // Few are put in one by one; more are laid out at once.
-    if count > Entries::FEW {
-        let all = items.collect::<Result<Vec<_>, _>>()?;
-        return Ok(Data::from(all.into_iter().collect::<Entries>()));
-    }
-    let mut few = Entries::with_capacity(count);
-    items.try_for_each(|item| item.map(|(k, v)| drop(few.insert(k, v))))?;
-    Ok(Data::from(few))
 }
 
-fn not_data(value: &Value, lossy: bool) -> Result<Data, Box<Flaw>> {
-    if lossy {
-        return Ok(Data::Nil);
+type Converted = Result<Data, Box<Flaw>>;
+
+impl Converter {
+    fn convert(&mut self, value: &Value, depth: usize) -> Converted {
+        self.meter.step()?;
+        if depth > Data::MAX_DEPTH {
+            return Err(FlawKind::Depth.into());
+        }
+        match value {
+            Value::Nil | Value::Unbound => Ok(Data::Nil),
+            Value::Bool(b) => Ok(Data::Bool(*b)),
+            Value::Int(i) => Ok(Data::Int(*i)),
+            Value::Float(f) => Ok(Data::Float(*f)),
+            Value::Str(s) => {
+                self.meter.text(s.len())?;
+                Ok(Data::Str(Arc::from(s.as_str())))
+            }
+            Value::List(l) => self.list(&l.items, depth),
+            Value::Set(s) => self.list(s.items(), depth),
+            Value::Pair(p) => self.list(&[p.first.clone(), p.second.clone()], depth),
+            Value::Range(r) => self.range(**r),
+            Value::Dict(d) => self.entries(d.dict.iter(), depth),
+            Value::Struct(s) => self.entries(s.entries(), depth),
+            Value::Host(h) => match h.downcast::<TranscriptValue>() {
+                Some(t) => Ok(t.transcript.to_data()),
+                None => match h.object().to_value() {
+                    Some(v) => self.convert(&v, depth + 1),
+                    None => self.not_data(value),
+                },
+            },
+            _ => self.not_data(value),
+        }
     }
-    Err(Box::new(Flaw { found: Some(value.type_name().to_owned()), path: String::new() }))
+
+    fn list(&mut self, items: &[Value], depth: usize) -> Converted {
+        self.meter.room(items.len().saturating_mul(size_of::<Data>()))?;
+        let item = |(i, item)| self.convert(item, depth + 1).map_err(|flaw| flaw.within(|| format!("[{i}]")));
+        items.iter().enumerate().map(item).collect::<Result<Vec<_>, _>>().map(Data::from)
+    }
+
+    fn range(&mut self, range: Range) -> Converted {
+        if range.len() > Range::MOST_ITEMS {
+            return Err(FlawKind::Range(range).into());
+        }
+        self.meter.room(range.len().saturating_mul(size_of::<Data>()))?;
+        self.meter.steps(range.len())?;
+        Ok(Data::from((0..range.len()).filter_map(|i| range.at(i)).map(Data::Int).collect::<Vec<_>>()))
+    }
+
+    fn entries<'v>(&mut self, items: impl ExactSizeIterator<Item = (&'v Str, &'v Value)>, depth: usize) -> Converted {
+        let count = items.len();
+        let mut items = items.map(|(k, v)| -> Result<_, Box<Flaw>> {
+            let v = self.convert(v, depth + 1).map_err(|flaw| flaw.within(|| format!(".{k}")))?;
+            Ok((keys::of_data(k), v))
+        });
+        // Few are put in one by one; more are laid out at once.
+        if count > Entries::FEW {
+            let all = items.collect::<Result<Vec<_>, _>>()?;
+            return Ok(Data::from(all.into_iter().collect::<Entries>()));
+        }
+        let mut few = Entries::with_capacity(count);
+        items.try_for_each(|item| item.map(|(k, v)| drop(few.insert(k, v))))?;
+        Ok(Data::from(few))
+    }
+
+    fn not_data(&self, value: &Value) -> Converted {
+        if self.lossy { Ok(Data::Nil) } else { Err(FlawKind::Type(value.type_name().to_owned()).into()) }
+    }
 }

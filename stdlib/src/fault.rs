@@ -161,7 +161,7 @@ impl Thrown {
     /// As a fault.
     pub(crate) fn fault(raise: Box<Raise>) -> Rc<dyn Fault> {
         let text = match raise.why {
-            Why::Thrown => lang::value::display(&message_of(&raise.value)),
+            Why::Thrown => lang::value::brief(&message_of(&raise.value)),
             _ => raise.message.clone(),
         };
         Rc::new(Self { text, code: raise.code, why: raise.why, raise: RefCell::new(Some(raise)) })

@@ -7,6 +7,7 @@
 //! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.
 //! - [`interrupt`]: signals that end a run, and what is left in good order.
 //! - [`limits`]: runs that want more than they may have.
+//! - [`walks`]: every builtin and operator with values that are far larger than the memory they take.
 //! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
 //! - [`reminder_rows`]: the reference of reminders, its scripts and the code say the same.
 //! - [`repl`]: a session through a pipe.
@@ -84,4 +85,5 @@ mod trace;
 mod trust;
 mod untrusted_files;
 mod vendor_types;
+mod walks;
 mod wire_shapes;

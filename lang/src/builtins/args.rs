@@ -144,7 +144,8 @@ pub fn function(args: &[Value], i: usize) -> Result<&Value, Box<Raise>> {
 /// # Errors
 /// When it is something else.
 pub fn elements(args: &[Value], i: usize) -> Result<Vec<Value>, Box<Raise>> {
-    args.get(i).and_then(super::elements).ok_or_else(|| wrong(i, args, "a list, set or range"))
+    let found = args.get(i).map(super::elements).transpose()?.flatten();
+    found.ok_or_else(|| wrong(i, args, "a list, set or range"))
 }
 
 /// The error for an argument that is of another type than expected.

@@ -1,8 +1,8 @@
 //! Printing, types, conversions, assertions.
 
 use super::args;
-use crate::value::{Value, display, equal, inspect};
-use crate::vm::{Cx, Raise, codes};
+use crate::value::{Value, brief, display, equal, inspect};
+use crate::vm::{Cx, Meter, Raise, Stopped, codes};
 
 crate::builtins! { "" =>
     /// Prints the text of a value.
@@ -39,34 +39,47 @@ crate::builtins! { "" =>
     plain "exit(code: int = 0) -> never" exit;
 }
 
-fn joined(args: &[Value]) -> String {
-    match args {
-        [one] => display(one),
-        many => many.iter().map(display).collect::<Vec<_>>().join(" "),
+/// The texts of the arguments, separated by spaces; nothing is shown of what could not be written whole.
+fn joined(args: &[Value]) -> Result<String, Box<Raise>> {
+    let mut text = String::new();
+    for (i, arg) in args.iter().enumerate() {
+        if i > 0 {
+            text.push(' ');
+        }
+        let shown = display(arg);
+        if text.is_empty() {
+            text = shown;
+        } else {
+            text.push_str(&shown);
+        }
+        if Meter::is_stopped() {
+            return Err(Stopped.raise());
+        }
     }
+    Ok(text)
 }
 
 fn print(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    cx.isolate.host().print(&joined(args))?;
+    cx.isolate.host().print(&joined(args)?)?;
     Ok(Value::Nil)
 }
 
 fn println(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let mut text = joined(args);
+    let mut text = joined(args)?;
     text.push('\n');
     cx.isolate.host().print(&text)?;
     Ok(Value::Nil)
 }
 
 fn eprintln(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let mut text = joined(args);
+    let mut text = joined(args)?;
     text.push('\n');
     cx.isolate.host().eprint(&text);
     Ok(Value::Nil)
 }
 
 fn log(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    cx.isolate.host().print(&format!("[harn] {}\n", joined(args)))?;
+    cx.isolate.host().print(&format!("[harn] {}\n", joined(args)?))?;
     Ok(Value::Nil)
 }
 
@@ -88,11 +101,13 @@ fn type_of(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::str(args[0].type_name()))
 }
 
-fn to_string(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    match &args[0] {
-        Value::Str(_) => Ok(std::mem::take(&mut args[0])),
-        other => Ok(Value::from(display(other))),
+fn to_string(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    if let Value::Str(_) = &args[0] {
+        return Ok(std::mem::take(&mut args[0]));
     }
+    let text = display(&args[0]);
+    cx.check_size(Some(text.len()))?;
+    Ok(Value::from(text))
 }
 
 #[allow(clippy::cast_possible_truncation)]
@@ -118,7 +133,7 @@ fn pair(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn failed(message: &Value, default: String) -> Box<Raise> {
-    let text = if message.is_nil() { default } else { format!("{}: {default}", display(message)) };
+    let text = if message.is_nil() { default } else { format!("{}: {default}", brief(message)) };
     Raise::error(codes::REQUIRE, text)
 }
 

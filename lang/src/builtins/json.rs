@@ -1,8 +1,8 @@
 //! JSON: text becomes a value and a value text, with no tree in between.
 
 use super::args;
-use crate::value::{Dict, Str, Value};
-use crate::vm::{Cx, Raise, codes};
+use crate::value::{Dict, Range, Str, Value};
+use crate::vm::{Cx, Meter, Raise, Stopped, codes};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use std::cell::{Cell, RefCell};
@@ -144,14 +144,37 @@ struct Writer<'v> {
     value: &'v Value,
     /// Levels that may still be opened.
     depth: u32,
+    writing: &'v Writing,
+}
+
+/// What the writers of one text share.
+struct Writing {
     /// Why writing ended early.
-    failed: &'v Cell<Option<Box<Raise>>>,
+    failed: Cell<Option<Box<Raise>>>,
+    meter: RefCell<Meter>,
 }
 
 impl Writer<'_> {
     fn fail<E: serde::ser::Error>(&self, raise: Box<Raise>) -> E {
-        self.failed.set(Some(raise));
+        self.writing.failed.set(Some(raise));
         E::custom("")
+    }
+
+    /// Counts one value or text.
+    fn count<E: serde::ser::Error>(&self, how: impl FnOnce(&mut Meter) -> Result<(), Stopped>) -> Result<(), E> {
+        how(&mut self.writing.meter.borrow_mut()).map_err(|stopped| self.fail(stopped.raise()))
+    }
+
+    fn range<S: Serializer>(&self, to: S, range: Range) -> Result<S::Ok, S::Error> {
+        if range.len() > Range::MOST_ITEMS {
+            return Err(self.fail(super::walk::long_range(range)));
+        }
+        let mut list = to.serialize_seq(Some(range.len()))?;
+        for item in (0..range.len()).filter_map(|i| range.at(i)) {
+            self.count(Meter::step)?;
+            list.serialize_element(&item)?;
+        }
+        list.end()
     }
 
     fn items<'i, S: Serializer>(
@@ -161,7 +184,7 @@ impl Writer<'_> {
     ) -> Result<S::Ok, S::Error> {
         let mut list = to.serialize_seq(Some(items.len()))?;
         for value in items {
-            list.serialize_element(&Writer { value, depth: self.depth - 1, failed: self.failed })?;
+            list.serialize_element(&Writer { value, depth: self.depth - 1, writing: self.writing })?;
         }
         list.end()
     }
@@ -173,7 +196,8 @@ impl Writer<'_> {
     ) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         for (key, value) in entries {
-            map.serialize_entry(key.as_str(), &Writer { value, depth: self.depth - 1, failed: self.failed })?;
+            self.count(|meter| meter.text(key.len()))?;
+            map.serialize_entry(key.as_str(), &Writer { value, depth: self.depth - 1, writing: self.writing })?;
         }
         map.end()
     }
@@ -185,21 +209,25 @@ impl serde::Serialize for Writer<'_> {
             let message = format!("the value is nested more than {DEPTH} levels deep");
             return Err(self.fail(Raise::error(codes::VALUE, message)));
         }
+        self.count(Meter::step)?;
         match self.value {
             Value::Nil | Value::Unbound => to.serialize_unit(),
             Value::Bool(b) => to.serialize_bool(*b),
             Value::Int(i) => to.serialize_i64(*i),
             // What is no number becomes null: JSON has no NaN and no infinity.
             Value::Float(f) => to.serialize_f64(*f),
-            Value::Str(s) => to.serialize_str(s),
+            Value::Str(s) => {
+                self.count(|meter| meter.text(s.len()))?;
+                to.serialize_str(s)
+            }
             Value::List(l) => self.items(to, l.items.iter()),
             Value::Set(s) => self.items(to, s.items().iter()),
             Value::Pair(p) => self.items(to, [&p.first, &p.second].into_iter()),
-            Value::Range(_) => self.items(to, super::elements(self.value).unwrap_or_default().iter()),
+            Value::Range(r) => self.range(to, **r),
             Value::Dict(d) => self.entries(to, d.dict.iter()),
             Value::Struct(s) => self.entries(to, s.entries()),
             Value::Host(h) if let Some(value) = h.object().to_value() => {
-                Writer { value: &value, depth: self.depth, failed: self.failed }.serialize(to)
+                Writer { value: &value, depth: self.depth, writing: self.writing }.serialize(to)
             }
             other => {
                 let message = format!("a {} cannot be written as JSON", other.type_name());
@@ -214,9 +242,10 @@ fn written(
     value: &Value,
     write: impl FnOnce(&Writer<'_>) -> Result<String, serde_json::Error>,
 ) -> Result<String, Box<Raise>> {
-    let failed = Cell::new(None);
-    write(&Writer { value, depth: DEPTH, failed: &failed })
-        .map_err(|e| failed.take().unwrap_or_else(|| Raise::error(codes::VALUE, format!("this is no JSON: {e}"))))
+    let writing = Writing { failed: Cell::new(None), meter: RefCell::new(Meter::start()) };
+    write(&Writer { value, depth: DEPTH, writing: &writing }).map_err(|e| {
+        writing.failed.take().unwrap_or_else(|| Raise::error(codes::VALUE, format!("this is no JSON: {e}")))
+    })
 }
 
 /// The JSON text of a value, keys in order.
@@ -238,11 +267,13 @@ fn json_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 fn json_stringify(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = json_text(&args[0]).map_err(|raise| raise.about(0, ""))?;
     cx.charge(text.len(), 2);
+    cx.check_size(Some(text.len()))?;
     Ok(Value::from(text))
 }
 
 fn json_stringify_pretty(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = written(&args[0], |value| serde_json::to_string_pretty(value)).map_err(|raise| raise.about(0, ""))?;
     cx.charge(text.len(), 2);
+    cx.check_size(Some(text.len()))?;
     Ok(Value::from(text))
 }

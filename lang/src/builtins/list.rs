@@ -1,10 +1,11 @@
 //! Methods of lists, ranges and sets that call no function.
 
 use super::items::{bound, items, room};
-use super::ordering::extreme;
+use super::ordering::{extreme, extreme_of_range};
 use super::{args, items};
 use crate::value::{Dict, Set, Str, Value, display, equal};
-use crate::vm::{Cx, Raise, codes};
+use crate::vm::{Cx, Meter, Raise, codes};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -84,9 +85,9 @@ fn find(cx: &Cx<'_>, args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
         return Ok(r.find(&args[1]));
     }
     let Some(Value::List(list)) = args.first() else {
-        return Ok(items(cx, args, 0)?.iter().position(|item| equal(item, &args[1])));
+        return Ok(items(cx, args, 0)?.iter().position(|item| equal(item, &args[1]) || Meter::is_stopped()));
     };
-    let found = list.items.iter().position(|item| equal(item, &args[1]));
+    let found = list.items.iter().position(|item| equal(item, &args[1]) || Meter::is_stopped());
     cx.charge(found.unwrap_or(list.items.len()), 1);
     Ok(found)
 }
@@ -208,6 +209,9 @@ pub(super) fn key_of(value: &Value) -> Str {
 fn tally(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mut counts = Dict::new();
     for item in items(cx, args, 0)?.iter() {
+        if Meter::is_stopped() {
+            break;
+        }
         let slot = counts.slot(&key_of(item));
         *slot = Value::Int(slot.as_int().unwrap_or(0) + 1);
     }
@@ -215,6 +219,9 @@ fn tally(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn sum(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    if let Value::Range(range) = &args[0] {
+        return Ok(range.sum());
+    }
     let mut total = Value::Int(0);
     for (i, item) in (0..).zip(items(cx, args, 0)?.iter()) {
         total = plus(&total, item, i)?;
@@ -236,26 +243,34 @@ pub(super) fn plus(total: &Value, item: &Value, index: i64) -> Result<Value, Box
         .help("take the number out first: `xs.map({ x -> … }).sum()`"))
 }
 
+fn best(cx: &Cx<'_>, args: &[Value], wanted: Ordering) -> Result<Value, Box<Raise>> {
+    match &args[0] {
+        Value::Range(range) => Ok(extreme_of_range(**range, wanted)),
+        _ => extreme(&items(cx, args, 0)?, wanted),
+    }
+}
+
 fn min(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    extreme(&items(cx, args, 0)?, Ordering::Less)
+    best(cx, args, Ordering::Less)
 }
 
 fn max(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    extreme(&items(cx, args, 0)?, Ordering::Greater)
+    best(cx, args, Ordering::Greater)
 }
 
 pub(super) fn join(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let separator = args::opt_str(args, 1)?.map_or("", |s| s.as_str());
     let mut out = Str::new("");
     for (i, item) in items(cx, args, 0)?.iter().enumerate() {
-        if i > 0 {
-            out.push_str(separator);
-        }
-        match item {
-            Value::Str(s) => out.push_str(s),
-            other => out.push_str(&display(other)),
-        }
-        cx.check_size(Some(out.len()))?;
+        let text = match item {
+            Value::Str(s) => Cow::Borrowed(s.as_str()),
+            other => Cow::Owned(display(other)),
+        };
+        let separator = if i > 0 { separator } else { "" };
+        // Looked at before the texts are copied.
+        cx.check_size(out.len().checked_add(separator.len()).and_then(|size| size.checked_add(text.len())))?;
+        out.push_str(separator);
+        out.push_str(&text);
     }
     cx.charge_part(out.len(), 16);
     Ok(Value::Str(out))

@@ -1,6 +1,6 @@
 //! Mathematics.
 
-use super::ordering::extreme;
+use super::ordering::{extreme, extreme_of_range};
 use super::{args, items};
 use crate::value::Value;
 use crate::vm::{Cx, Raise, codes};
@@ -55,6 +55,7 @@ pub(super) fn abs(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
 fn best(cx: &Cx<'_>, args: &[Value], wanted: Ordering) -> Result<Value, Box<Raise>> {
     match args {
         [] => Err(Raise::error(codes::ARITY, "there are no values to choose from").help("give at least one value")),
+        [Value::Range(range)] => Ok(extreme_of_range(**range, wanted)),
         [_] => extreme(&items::items(cx, args, 0)?, wanted),
         many => extreme(many, wanted),
     }

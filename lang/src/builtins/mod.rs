@@ -40,7 +40,7 @@ pub use json::{json_text, parse_json};
 pub use registry::{Index, Registry};
 #[cfg(test)]
 pub(crate) use task::task_value;
-pub use walk::elements;
+pub use walk::{elements, long_range};
 
 use crate::value::Value;
 use crate::vm::{Cx, Raise, Wait};

@@ -2,22 +2,28 @@
 //! by it always ends; what could not be compared is reported afterwards.
 
 use super::items::article;
-use crate::value::{Value, inspect, order_int_and_float};
-use crate::vm::{Raise, codes};
+use crate::value::{Range, Value, inspect, order_int_and_float};
+use crate::vm::{Meter, Raise, codes};
 use std::cmp::Ordering;
 
 /// Levels of lists in lists that are compared.
 const DEPTH: u32 = 32;
 
 /// Compares values and remembers the first two that have no order.
-#[derive(Default)]
 pub(super) struct Comparer {
     clash: Option<(Value, Value)>,
+    meter: Meter,
+}
+
+impl Default for Comparer {
+    fn default() -> Self {
+        Self { clash: None, meter: Meter::start() }
+    }
 }
 
 impl Comparer {
     /// Which comes first. Numbers go by value with NaN last, strings bytewise, false before true, lists and pairs by
-    /// their elements.
+    /// their elements. Where the walk must stop, all are alike.
     pub(super) fn compare(&mut self, a: &Value, b: &Value) -> Ordering {
         self.at_depth(a, b, DEPTH)
     }
@@ -30,6 +36,7 @@ impl Comparer {
             (Value::Float(x), Value::Int(y)) => int_and_float(*y, *x).reverse(),
             (Value::Str(x), Value::Str(y)) => x.cmp(y),
             (Value::Bool(x), Value::Bool(y)) => x.cmp(y),
+            _ if self.meter.step().is_err() => Ordering::Equal,
             _ => match (parts(a), parts(b)) {
                 (Some(xs), Some(ys)) if depth > 0 => xs
                     .zip(ys)
@@ -100,6 +107,12 @@ fn floats(x: f64, y: f64) -> Ordering {
 /// NaN is behind every int.
 fn int_and_float(i: i64, f: f64) -> Ordering {
     order_int_and_float(i, f).unwrap_or(Ordering::Less)
+}
+
+/// The item of a range that comes first, or last with `Ordering::Greater`; nil when there is none.
+pub(super) fn extreme_of_range(range: Range, wanted: Ordering) -> Value {
+    let end = |(first, last)| if wanted == Ordering::Less { first } else { last };
+    range.bounds().map_or(Value::Nil, |bounds| Value::Int(end(bounds)))
 }
 
 /// The element that comes first, or last with `Ordering::Greater`; nil when there is none.

@@ -1,15 +1,15 @@
 //! Regular expressions (the syntax of the crate `regex`: no look-around, no back references, time linear in the text).
 
 use super::args;
-use super::items::collect;
+use super::items::{collect, push};
 use crate::value::{Dict, Str, Value};
-use crate::vm::{Cx, Raise, codes};
+use crate::vm::{Cx, Meter, Raise, Stopped, codes};
 use regex::{Captures, Regex};
 use std::cell::RefCell;
 
 crate::builtins! { "" =>
-    /// Whether the pattern matches anywhere in the text.
-    plain "regex_match(pattern: string, text: string) -> bool" regex_match;
+    /// The texts of all matches, nil when there is none.
+    plain "regex_match(pattern: string, text: string) -> list<string> | nil" regex_match;
     /// The text with every match replaced; `$1` and `${name}` in `new` stand for what the groups matched, `$$` for `$`.
     plain "regex_replace(pattern: string, new: string, text: string) -> string" regex_replace;
     /// All matches, each as `{match, groups}` and an entry for each named group; a group that took no part is nil.
@@ -75,7 +75,14 @@ fn regex_match(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>>
     // A pattern looks at each byte, and often more than once.
     cx.charge(args::str(args, 1)?.len(), 1);
     let text = args::str(args, 1)?;
-    Ok(Value::Bool(pattern(args)?.is_match(text)))
+    let regex = pattern(args)?;
+    let mut meter = Meter::start();
+    let mut found = Vec::new();
+    for one in regex.find_iter(text) {
+        meter.steps(1 + one.len() / 16).map_err(Stopped::raise)?;
+        push(cx, &mut found, Value::str(one.as_str()))?;
+    }
+    Ok(if found.is_empty() { Value::Nil } else { Value::list(found) })
 }
 
 fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -83,17 +90,56 @@ fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
     cx.charge(args::str(args, 2)?.len(), 1);
     let (new, text) = (args::str(args, 1)?, args::str(args, 2)?);
     let regex = pattern(args)?;
+    cx.check_size(Some(text.len()))?;
+    let marks = marks(new);
+    let mut meter = Meter::start();
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for captures in regex.captures_iter(text) {
         let Some(whole) = captures.get(0) else { continue };
         out.push_str(&text[done..whole.start()]);
-        captures.expand(new, &mut out);
+        meter.steps(1 + whole.len() / 16).map_err(Stopped::raise)?;
+        // Each mark may stand for the whole match.
+        if marks.len().saturating_mul(whole.len()) < LARGE_PART {
+            captures.expand(new, &mut out);
+            cx.check_size(Some(out.len()))?;
+        } else {
+            for mark in &marks {
+                captures.expand(mark, &mut out);
+                cx.check_size(Some(out.len()))?;
+                meter.steps(1 + whole.len() / 64).map_err(Stopped::raise)?;
+            }
+        }
         done = whole.end();
-        cx.check_size(Some(out.len()))?;
     }
     out.push_str(&text[done..]);
+    cx.check_size(Some(out.len()))?;
     Ok(Value::from(out))
+}
+
+/// What a match may put into the text before its marks are filled in one by one.
+const LARGE_PART: usize = 64 << 10;
+
+/// A replacement cut into parts with one mark (`$1`, `${name}`, `$$`) each, at the front.
+fn marks(new: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(found) = new[at..].find('$').map(|found| at + found) {
+        if found > from {
+            parts.push(&new[from..found]);
+        }
+        from = found;
+        let behind = &new[found + 1..];
+        at = match behind.as_bytes().first() {
+            Some(b'$') => found + 2,
+            Some(b'{') => behind.find('}').map_or(found + 1, |close| found + 1 + close + 1),
+            _ => found + 1,
+        };
+    }
+    if from < new.len() {
+        parts.push(&new[from..]);
+    }
+    parts
 }
 
 fn regex_captures(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -116,4 +162,25 @@ fn regex_captures(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rais
         Value::dict(row)
     };
     collect(cx, regex.captures_iter(text).map(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_replacement_expand_to_what_the_whole_does() {
+        let regex = Regex::new("(?P<one>a+)(b)?").unwrap();
+        for new in
+            ["", "x", "$1", "$1$1", "a$1b$2", "$$1", "$$$1", "${one}x${2}$", "${none$1}", "${one", "$", "ä$oneä$1x"]
+        {
+            let parts = marks(new);
+            assert_eq!(parts.concat(), new);
+            let captures = regex.captures("aaab").unwrap();
+            let (mut whole, mut cut) = (String::new(), String::new());
+            captures.expand(new, &mut whole);
+            parts.iter().for_each(|part| captures.expand(part, &mut cut));
+            assert_eq!(cut, whole, "{new}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::under::under;
 use super::{Builtin, args};
-use crate::value::{Value, display};
+use crate::value::{Value, brief};
 use crate::vm::{Cx, Raise, codes};
 
 crate::builtins! { "" =>
@@ -44,7 +44,7 @@ fn unwrap(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     match args[0].as_result() {
         Some(Ok(value)) => Ok(value.clone()),
         Some(Err(error)) => {
-            let text = error.as_dict().and_then(|d| d.get_str("message")).map_or_else(|| display(error), display);
+            let text = error.as_dict().and_then(|d| d.get_str("message")).map_or_else(|| brief(error), brief);
             Err(Raise::error(codes::VALUE, format!("`unwrap` of an error: {text}"))
                 .about(0, "this is an `Err`")
                 .field("error", error.clone())
@@ -77,7 +77,7 @@ fn unwrap_err(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     match args[0].as_result() {
         Some(Err(error)) => Ok(error.clone()),
         Some(Ok(value)) => {
-            let message = format!("`unwrap_err` of an `Ok`: {}", display(value));
+            let message = format!("`unwrap_err` of an `Ok`: {}", brief(value));
             Err(Raise::error(codes::VALUE, message).about(0, "this is an `Ok`").help("ask `is_err` first"))
         }
         None => Err(no_result(args)),

@@ -3,7 +3,7 @@
 use super::items::items;
 use super::{args, items};
 use crate::value::{Set, Value};
-use crate::vm::{Cx, Raise};
+use crate::vm::{Cx, Meter, Raise};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -54,7 +54,7 @@ fn change(args: &mut [Value], how: impl FnOnce(&mut Set)) -> Result<Value, Box<R
 }
 
 fn keep(set: &Set, which: impl Fn(&Value) -> bool) -> Value {
-    Value::Set(Rc::new(set.items().iter().filter(|v| which(v)).cloned().collect()))
+    Value::Set(Rc::new(set.items().iter().filter(|v| !Meter::is_stopped() && which(v)).cloned().collect()))
 }
 
 fn add(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -78,6 +78,9 @@ fn union(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let more = items(cx, args, 1)?.into_owned();
     change(args, |set| {
         for value in more {
+            if Meter::is_stopped() {
+                break;
+            }
             set.add(value);
         }
     })
@@ -96,24 +99,24 @@ fn difference(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 fn symmetric_difference(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let other = other(cx, args)?;
     let own = own(args)?;
-    let mine = own.items().iter().filter(|v| !other.contains(v));
-    let theirs = other.items().iter().filter(|v| !own.contains(v));
+    let mine = own.items().iter().filter(|v| !Meter::is_stopped() && !other.contains(v));
+    let theirs = other.items().iter().filter(|v| !Meter::is_stopped() && !own.contains(v));
     Ok(Value::Set(Rc::new(mine.chain(theirs).cloned().collect())))
 }
 
 fn is_subset(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let other = other(cx, args)?;
-    Ok(Value::Bool(own(args)?.items().iter().all(|v| other.contains(v))))
+    Ok(Value::Bool(own(args)?.items().iter().all(|v| other.contains(v) && !Meter::is_stopped())))
 }
 
 fn is_superset(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let own = own(args)?;
-    Ok(Value::Bool(items(cx, args, 1)?.iter().all(|v| own.contains(v))))
+    Ok(Value::Bool(items(cx, args, 1)?.iter().all(|v| own.contains(v) && !Meter::is_stopped())))
 }
 
 fn is_disjoint(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let own = own(args)?;
-    Ok(Value::Bool(!items(cx, args, 1)?.iter().any(|v| own.contains(v))))
+    Ok(Value::Bool(!items(cx, args, 1)?.iter().any(|v| own.contains(v) || Meter::is_stopped())))
 }
 
 /// `set(1, 2)`, or the elements of the one list, set or range that is given.

@@ -1,54 +1,70 @@
 //! When two values are the same, and which comes first.
 
 use super::{Set, Str, Value};
+use crate::vm::{Meter, Stopped};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::rc::Rc;
 
-/// Structural equality; ints and floats compare by value, closures only when identical.
+/// Structural equality; ints and floats compare by value, closures only when identical. Where the walk must stop (see
+/// [`Meter`]), the answer is false and means nothing.
 #[must_use]
+#[inline]
 pub fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Int(x), Value::Int(y)) => return x == y,
-        (Value::Str(x), Value::Str(y)) => return x == y,
-        _ => {}
+        (Value::Int(x), Value::Int(y)) => x == y,
+        (Value::Str(x), Value::Str(y)) => x == y,
+        _ => compare(a, b, &mut Meter::start()).unwrap_or(false),
     }
+}
+
+fn compare(a: &Value, b: &Value, meter: &mut Meter) -> Result<bool, Stopped> {
     // Host values are read as the dicts they look like; what is kept here keeps those alive while they are compared.
     let mut work = Vec::new();
     if let (Value::Set(_), Value::Set(_)) = (a, b) {
         work.push((a.clone(), b.clone()));
-    } else if !same_shape(a, b, &mut work) {
-        return false;
+    } else if !same_shape(a, b, &mut work, meter)? {
+        return Ok(false);
     } else if work.is_empty() {
-        return true;
+        return Ok(true);
     }
-    let mut frames = vec![Frame { work, search: None }];
+    let mut frames = vec![Frame::new(work)];
     loop {
-        let Some(frame) = frames.last_mut() else { return true };
-        match frame.step() {
+        let Some(frame) = frames.last_mut() else { return Ok(true) };
+        match frame.step(meter)? {
             Next::On => {}
             Next::Same => {
                 frames.pop();
-                let Some(outer) = frames.last_mut() else { return true };
+                let Some(outer) = frames.last_mut() else { return Ok(true) };
                 outer.found();
             }
             Next::Differ => loop {
                 frames.pop();
-                let Some(outer) = frames.last_mut() else { return false };
+                let Some(outer) = frames.last_mut() else { return Ok(false) };
                 if let Some(work) = outer.try_next() {
-                    frames.push(Frame { work, search: None });
+                    frames.push(Frame::new(work));
                     break;
                 }
             },
-            Next::Try(work) => frames.push(Frame { work, search: None }),
+            Next::Try(work) => frames.push(Frame::new(work)),
         }
     }
 }
+
+/// Bytes of a text that are compared in a step.
+const BYTES: usize = 64;
+
+/// Pairs that a frame compares before it remembers which ones it has compared.
+const FORGETFUL: usize = 256;
 
 /// Pairs of values that must all be the same. Members of sets have no partner that is known beforehand: a frame above
 /// this one tries whether one of them fits. So nothing recurses on the native stack, however deep sets lie in sets.
 struct Frame {
     work: Vec<(Value, Value)>,
     search: Option<Search>,
+    steps: usize,
+    /// Pairs of shared collections that were taken up: all pairs of the frame must be the same, so each is compared once.
+    seen: HashSet<(*const (), *const ())>,
 }
 
 /// Looks for the members of one set in another.
@@ -73,20 +89,35 @@ enum Next {
 }
 
 impl Frame {
-    fn step(&mut self) -> Next {
+    fn new(work: Vec<(Value, Value)>) -> Self {
+        Self { work, search: None, steps: 0, seen: HashSet::new() }
+    }
+
+    /// Whether the frame has taken up the same two collections before.
+    fn is_known(&mut self, a: &Value, b: &Value) -> bool {
+        self.steps += 1;
+        self.steps > FORGETFUL && a.shared_place().zip(b.shared_place()).is_some_and(|places| !self.seen.insert(places))
+    }
+
+    fn step(&mut self, meter: &mut Meter) -> Result<Next, Stopped> {
+        meter.step()?;
         if let Some(search) = &mut self.search {
             let Some(wanted) = search.members.pop() else {
                 self.search = None;
-                return Next::On;
+                return Ok(Next::On);
             };
             search.candidates = search.among.candidates(&wanted);
             search.wanted = wanted;
-            return self.try_next().map_or(Next::Differ, Next::Try);
+            meter.steps(search.candidates.len())?;
+            return Ok(self.try_next().map_or(Next::Differ, Next::Try));
         }
-        let Some((a, b)) = self.work.pop() else { return Next::Same };
+        let Some((a, b)) = self.work.pop() else { return Ok(Next::Same) };
+        if self.is_known(&a, &b) {
+            return Ok(Next::On);
+        }
         if let (Value::Set(x), Value::Set(y)) = (&a, &b) {
             if x.len() != y.len() {
-                return Next::Differ;
+                return Ok(Next::Differ);
             }
             self.search = Some(Search {
                 members: x.items().to_vec(),
@@ -94,9 +125,9 @@ impl Frame {
                 wanted: Value::Nil,
                 candidates: Vec::new(),
             });
-            return Next::On;
+            return Ok(Next::On);
         }
-        if same_shape(&a, &b, &mut self.work) { Next::On } else { Next::Differ }
+        Ok(if same_shape(&a, &b, &mut self.work, meter)? { Next::On } else { Next::Differ })
     }
 
     /// What would make the next candidate the one; nothing when there is none left.
@@ -114,8 +145,9 @@ impl Frame {
     }
 }
 
-fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
-    match (a, b) {
+/// Whether two values look alike from outside; `work` gets the pairs of parts that must be the same.
+fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>, meter: &mut Meter) -> Result<bool, Stopped> {
+    Ok(match (a, b) {
         (Value::Nil | Value::Unbound, Value::Nil | Value::Unbound) => true,
         (Value::Bool(x), Value::Bool(y)) => x == y,
         (Value::Int(x), Value::Int(y)) => x == y,
@@ -123,11 +155,15 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
         (Value::Int(i), Value::Float(f)) | (Value::Float(f), Value::Int(i)) => {
             order_int_and_float(*i, *f) == Some(Ordering::Equal)
         }
-        (Value::Str(x), Value::Str(y)) => x == y,
-        (Value::Bytes(x), Value::Bytes(y)) => x == y,
-        (Value::List(x), Value::List(y)) => {
-            Rc::ptr_eq(x, y) && all_reflexive(&x.items) || zip(&x.items, &y.items, work)
+        (Value::Str(x), Value::Str(y)) => {
+            meter.steps(x.len() / BYTES)?;
+            x == y
         }
+        (Value::Bytes(x), Value::Bytes(y)) => {
+            meter.steps(x.len() / BYTES)?;
+            x == y
+        }
+        (Value::List(x), Value::List(y)) => zip(&x.items, &y.items, work, meter)?,
         (Value::Range(x), Value::Range(y)) => x.len() == y.len() && (x.is_empty() || x.from == y.from),
         (Value::Pair(x), Value::Pair(y)) => {
             work.push((x.first.clone(), y.first.clone()));
@@ -135,6 +171,8 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
             true
         }
         (Value::Dict(x), Value::Dict(y)) => {
+            meter.room(x.dict.len().saturating_mul(size_of::<(Value, Value)>()))?;
+            meter.steps(x.dict.len())?;
             x.dict.len() == y.dict.len()
                 && x.dict.iter().all(|(k, v)| match y.dict.get(k) {
                     Some(w) => {
@@ -148,9 +186,11 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
         (Value::Builtin(x), Value::Builtin(y)) => std::ptr::eq(*x, *y),
         (Value::Iter(x), Value::Iter(y)) => Rc::ptr_eq(x, y),
         (Value::Variant(x), Value::Variant(y)) => {
-            Rc::ptr_eq(x.def(), y.def()) && x.tag() == y.tag() && zip(x.values(), y.values(), work)
+            Rc::ptr_eq(x.def(), y.def()) && x.tag() == y.tag() && zip(x.values(), y.values(), work, meter)?
         }
-        (Value::Struct(x), Value::Struct(y)) => Rc::ptr_eq(x.def(), y.def()) && zip(x.values(), y.values(), work),
+        (Value::Struct(x), Value::Struct(y)) => {
+            Rc::ptr_eq(x.def(), y.def()) && zip(x.values(), y.values(), work, meter)?
+        }
         (Value::Host(x), Value::Host(y)) if Rc::ptr_eq(x, y) => true,
         (Value::Host(h), other) | (other, Value::Host(h)) => match h.object().to_value() {
             Some(value) => {
@@ -160,20 +200,29 @@ fn same_shape(a: &Value, b: &Value, work: &mut Vec<(Value, Value)>) -> bool {
             None => false,
         },
         _ => false,
-    }
+    })
 }
 
-fn zip(x: &[Value], y: &[Value], work: &mut Vec<(Value, Value)>) -> bool {
+/// Compares what holds no other values; what does is left to do.
+fn zip(x: &[Value], y: &[Value], work: &mut Vec<(Value, Value)>, meter: &mut Meter) -> Result<bool, Stopped> {
     if x.len() != y.len() {
-        return false;
+        return Ok(false);
     }
-    work.extend(x.iter().cloned().zip(y.iter().cloned()));
-    true
-}
-
-/// Sharing proves equality unless a NaN is inside; only flat lists are worth the look.
-fn all_reflexive(items: &[Value]) -> bool {
-    items.iter().all(|v| matches!(v, Value::Int(_) | Value::Str(_) | Value::Bool(_) | Value::Nil))
+    meter.steps(x.len())?;
+    let mut asked = 0;
+    for (a, b) in x.iter().zip(y) {
+        if a.holds_values() || b.holds_values() {
+            if work.len() == work.capacity() && work.len() > asked {
+                // The list of what is left doubles.
+                asked = work.len();
+                meter.room(asked.saturating_mul(2 * size_of::<(Value, Value)>()))?;
+            }
+            work.push((a.clone(), b.clone()));
+        } else if !same_shape(a, b, work, meter)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Exact: turning the int into a float could make two different ints equal one float. Nothing for NaN.

@@ -14,6 +14,7 @@ mod def;
 mod dict;
 mod drop;
 mod equal;
+mod hash;
 mod host;
 mod iter;
 mod print;
@@ -34,7 +35,7 @@ pub use equal::{equal, order};
 pub use host::{Callable, HostBox, HostObject, Next};
 pub(crate) use iter::Body;
 pub use iter::{Flavor, Iter, Status};
-pub use print::{display, inspect};
+pub use print::{brief, display, inspect};
 pub use record::Record;
 pub use set::Set;
 pub use string::Str;
@@ -219,6 +220,27 @@ impl Range {
             return None;
         }
         i64::try_from(i128::from(self.from) + index as i128).ok()
+    }
+
+    /// Items that a range may have where it becomes a list of them.
+    pub const MOST_ITEMS: usize = 1 << 26;
+
+    /// The least and the greatest item; nothing for an empty range.
+    #[must_use]
+    pub fn bounds(self) -> Option<(i64, i64)> {
+        let last = if self.exclusive { self.to.checked_sub(1)? } else { self.to };
+        (self.from <= last).then_some((self.from, last))
+    }
+
+    /// The sum of the items: a float where no int holds it.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn sum(self) -> Value {
+        let Some((first, last)) = self.bounds() else { return Value::Int(0) };
+        let (first, last) = (i128::from(first), i128::from(last));
+        // At most 2^64 items of at most 2^63 each: the product has 128 bits, its sign included.
+        let sum = (first + last) * (last - first + 1) / 2;
+        i64::try_from(sum).map_or(Value::Float(sum as f64), Value::Int)
     }
 
     /// Where the item lies that equals `value`, which may be a float.
@@ -418,6 +440,22 @@ impl Value {
         self.raw_tag() == other.raw_tag() && self.on_heap() && words(self) == words(other)
     }
 
+    /// Where a collection is stored that several places hold.
+    pub(crate) fn shared_place(&self) -> Option<*const ()> {
+        let (holders, place): (usize, *const ()) = match self {
+            Self::Closure(c) => (Rc::strong_count(c), Rc::as_ptr(c).cast()),
+            Self::List(l) => (Rc::strong_count(l), Rc::as_ptr(l).cast()),
+            Self::Dict(d) => (Rc::strong_count(d), Rc::as_ptr(d).cast()),
+            Self::Set(s) => (Rc::strong_count(s), Rc::as_ptr(s).cast()),
+            Self::Pair(p) => (Rc::strong_count(p), Rc::as_ptr(p).cast()),
+            Self::Variant(v) => (v.holders(), v.place()),
+            Self::Struct(s) => (s.holders(), s.place()),
+            Self::Iter(i) => (Rc::strong_count(i), Rc::as_ptr(i).cast()),
+            _ => return None,
+        };
+        (holders > 1).then_some(place)
+    }
+
     /// What `type_of` says.
     #[must_use]
     pub fn type_name(&self) -> &str {
@@ -548,6 +586,12 @@ impl From<Str> for Value {
     }
 }
 
+impl From<Range> for Value {
+    fn from(range: Range) -> Self {
+        Self::Range(Rc::new(range))
+    }
+}
+
 impl From<bool> for Value {
     fn from(b: bool) -> Self {
         Self::Bool(b)
@@ -593,6 +637,30 @@ impl std::fmt::Debug for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_is_summed_by_formula() {
+        let sum = |from, to, exclusive| Range { from, to, exclusive }.sum();
+        assert!(equal(&sum(1, 100, false), &Value::Int(5050)));
+        assert!(equal(&sum(1, 100, true), &Value::Int(4950)));
+        assert!(equal(&sum(-3, 5, false), &Value::Int(9)));
+        assert!(equal(&sum(5, 1, false), &Value::Int(0)));
+        assert!(equal(&sum(i64::MIN, i64::MIN, true), &Value::Int(0)));
+        assert!(equal(&sum(-i64::MAX, i64::MAX, false), &Value::Int(0)));
+        assert!(equal(&sum(i64::MIN, i64::MAX, false), &Value::Float(-9_223_372_036_854_775_808.0)));
+        assert!(matches!(sum(0, i64::MAX, false), Value::Float(f) if f == 4.253_529_586_511_730_7e37));
+    }
+
+    #[test]
+    fn shared_parts_are_compared_once() {
+        let build = || (0..200).fold(Value::Int(1), |inner, _| Value::list(vec![inner.clone(), inner]));
+        let (a, b) = (build(), build());
+        assert!(equal(&a, &a.clone()) && equal(&a, &b));
+        let other = (0..200).fold(Value::Int(2), |inner, _| Value::list(vec![inner.clone(), inner]));
+        assert!(!equal(&a, &other));
+        let nan = Value::list(vec![Value::Float(f64::NAN)]);
+        assert!(!equal(&nan, &nan.clone()));
+    }
 
     #[test]
     fn a_million_levels_drop_print_and_compare_without_a_deep_stack() {

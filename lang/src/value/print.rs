@@ -1,22 +1,32 @@
 //! How values look: bare at top level for `println` and `"${}"`, quoted for error messages and the REPL.
 
 use super::{Status, Str, Value};
+use crate::vm::{Meter, Stopped};
 use std::fmt::Write;
 
-/// As `to_string` gives it: strings bare, at every level.
+/// As `to_string` returns it: strings bare, at every level.
 #[must_use]
 pub fn display(value: &Value) -> String {
     match value {
         Value::Str(s) => s.as_str().to_owned(),
-        _ => walk(value, false, usize::MAX),
+        _ => walk(value, &Form { quote: false, length: usize::MAX, depth: usize::MAX }),
     }
 }
 
-/// As an error message or the REPL shows it: strings quoted, long values cut.
+/// As [`display`], cut after a few pages: for messages.
+#[must_use]
+pub fn brief(value: &Value) -> String {
+    walk(value, &Form { quote: false, length: 16 << 10, depth: DEEPEST })
+}
+
+/// As an error message or the REPL shows it: strings quoted, long and deep values cut.
 #[must_use]
 pub fn inspect(value: &Value) -> String {
-    walk(value, true, 4096)
+    walk(value, &Form { quote: true, length: 4096, depth: DEEPEST })
 }
+
+/// Levels of nesting that a message shows.
+const DEEPEST: usize = 100;
 
 /// One float, with a decimal point, in the shortest form that reads back.
 #[must_use]
@@ -38,119 +48,176 @@ pub(crate) fn float(f: f64) -> String {
     text
 }
 
-enum Work {
-    Value(Value),
-    Text(&'static str),
-    Key(Str),
-    Owned(String),
+/// How values are written.
+struct Form {
+    /// Strings are quoted.
+    quote: bool,
+    /// Bytes after which the text is cut.
+    length: usize,
+    /// Levels of nesting that are written.
+    depth: usize,
 }
 
-/// Depth first with a stack of its own, so that no nesting is too deep.
-fn walk(value: &Value, quote: bool, limit: usize) -> String {
-    let mut out = String::new();
-    let mut work = vec![Work::Value(value.clone())];
-    while let Some(next) = work.pop() {
-        if out.len() > limit {
-            out.truncate(out.floor_char_boundary(limit));
-            out.push('…');
-            break;
+/// A collection that is being written.
+struct Open {
+    parts: Parts,
+    /// Whether something stands before the next part.
+    begun: bool,
+    close: &'static str,
+}
+
+/// What is left of a collection.
+enum Parts {
+    /// Elements of a list, set, pair or variant, from an index on.
+    Items(Value, usize),
+    /// Entries of a dict or struct.
+    Entries(std::vec::IntoIter<(Str, Value)>),
+}
+
+impl Parts {
+    fn next(&mut self) -> Option<(Option<Str>, Value)> {
+        match self {
+            Self::Entries(left) => left.next().map(|(key, value)| (Some(key), value)),
+            Self::Items(of, at) => {
+                let item = match of {
+                    Value::List(l) => l.items.get(*at),
+                    Value::Set(s) => s.items().get(*at),
+                    Value::Pair(p) => [&p.first, &p.second].get(*at).copied(),
+                    Value::Variant(v) => v.values().get(*at),
+                    _ => None,
+                };
+                *at += 1;
+                item.map(|item| (None, item.clone()))
+            }
         }
-        match next {
-            Work::Text(t) => out.push_str(t),
-            Work::Key(k) => out.push_str(&k),
-            Work::Owned(t) => out.push_str(&t),
-            Work::Value(v) => one(&v, quote, &mut out, &mut work),
-        }
+    }
+}
+
+/// Depth first with a stack of its own, so that no nesting is too deep. A walk that must stop leaves the text as it is.
+fn walk(value: &Value, form: &Form) -> String {
+    let mut writer = Writer { form, out: String::new(), open: Vec::new(), meter: Meter::start() };
+    let done = writer.value(value.clone()).and_then(|()| writer.rest());
+    let mut out = writer.out;
+    if done.is_ok() && out.len() > form.length {
+        out.truncate(out.floor_char_boundary(form.length));
+        out.push('…');
     }
     out
 }
 
-fn one(value: &Value, quote: bool, out: &mut String, work: &mut Vec<Work>) {
-    match value {
-        Value::Nil | Value::Unbound | Value::Cell(_) => out.push_str("nil"),
-        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Int(i) => {
-            let _ = write!(out, "{i}");
-        }
-        Value::Float(f) => out.push_str(&float(*f)),
-        Value::Str(s) if quote => {
-            let _ = write!(out, "{s:?}");
-        }
-        Value::Str(s) => out.push_str(s),
-        Value::Bytes(b) => {
-            let _ = write!(out, "<bytes {}>", b.len());
-        }
-        Value::List(l) => sequence("[", l.items.iter().cloned(), "]", work),
-        Value::Set(s) => sequence("set(", s.items().iter().cloned(), ")", work),
-        Value::Pair(p) => sequence("(", [p.first.clone(), p.second.clone()].into_iter(), ")", work),
-        Value::Dict(d) => {
-            let entries = d.dict.iter().map(|(k, v)| (k.clone(), v.clone()));
-            record("{", entries, work);
-        }
-        Value::Struct(s) => {
-            let _ = write!(out, "{} ", s.def().name);
-            record("{", s.entries().map(|(k, v)| (k.clone(), v.clone())), work);
-        }
-        Value::Range(r) => {
-            let _ = write!(out, "{} to {}{}", r.from, r.to, if r.exclusive { " exclusive" } else { "" });
-        }
-        Value::Closure(_) => out.push_str("<closure>"),
-        Value::Iter(i) => {
-            let over = if i.status() == Status::Over { " (exhausted)" } else { "" };
-            let _ = write!(out, "<{}{over}>", i.flavor().name());
-        }
-        Value::Builtin(b) => {
-            let _ = write!(out, "<builtin {}>", b.full_name());
-        }
-        Value::Variant(v) => {
-            let _ = write!(out, "{}.{}", v.def().name, v.name());
-            if !v.values().is_empty() {
-                sequence("(", v.values().iter().cloned(), ")", work);
-            }
-        }
-        Value::Host(h) => match h.object().to_value() {
-            Some(v) => work.push(Work::Value(v)),
-            None => {
-                let _ = write!(out, "<{}>", h.object().type_name());
-            }
-        },
-    }
+struct Writer<'f> {
+    form: &'f Form,
+    out: String,
+    open: Vec<Open>,
+    meter: Meter,
 }
 
-fn sequence(
-    open: &'static str,
-    items: impl DoubleEndedIterator<Item = Value>,
-    close: &'static str,
-    work: &mut Vec<Work>,
-) {
-    work.push(Work::Text(close));
-    let at = work.len();
-    for item in items.rev() {
-        if work.len() > at {
-            work.push(Work::Text(", "));
+impl Writer<'_> {
+    /// Writes what is left of all open collections, or as much as the form allows.
+    fn rest(&mut self) -> Result<(), Stopped> {
+        while let Some(open) = self.open.last_mut()
+            && self.out.len() <= self.form.length
+        {
+            let Some((key, value)) = open.parts.next() else {
+                self.out.push_str(open.close);
+                self.open.pop();
+                continue;
+            };
+            if std::mem::replace(&mut open.begun, true) {
+                self.out.push_str(", ");
+            }
+            if let Some(key) = key {
+                self.text(&key, !is_plain(&key))?;
+                self.out.push_str(": ");
+            }
+            self.value(value)?;
         }
-        work.push(Work::Value(item));
+        Ok(())
     }
-    work.push(Work::Text(open));
-}
 
-fn record(open: &'static str, entries: impl Iterator<Item = (Str, Value)>, work: &mut Vec<Work>) {
-    let entries: Vec<_> = entries.collect();
-    work.push(Work::Text("}"));
-    let at = work.len();
-    for (key, value) in entries.into_iter().rev() {
-        if work.len() > at {
-            work.push(Work::Text(", "));
-        }
-        work.push(Work::Value(value));
-        work.push(Work::Text(": "));
-        if is_plain(&key) {
-            work.push(Work::Key(key));
+    /// Writes a text, or as much of it as the form allows.
+    fn text(&mut self, text: &str, quote: bool) -> Result<(), Stopped> {
+        let text =
+            if text.len() > self.form.length { &text[..text.ceil_char_boundary(self.form.length)] } else { text };
+        self.meter.text(text.len())?;
+        if quote {
+            let _ = write!(self.out, "{text:?}");
         } else {
-            work.push(Work::Owned(format!("{:?}", key.as_str())));
+            self.out.push_str(text);
+        }
+        Ok(())
+    }
+
+    fn items(&mut self, open: &str, of: Value, close: &'static str) {
+        self.collection(open, Parts::Items(of, 0), close);
+    }
+
+    fn entries<'e>(&mut self, entries: impl ExactSizeIterator<Item = (&'e Str, &'e Value)>) -> Result<(), Stopped> {
+        self.meter.room(entries.len().saturating_mul(size_of::<(Str, Value)>()))?;
+        let entries: Vec<_> = entries.map(|(k, v)| (k.clone(), v.clone())).collect();
+        self.collection("{", Parts::Entries(entries.into_iter()), "}");
+        Ok(())
+    }
+
+    fn collection(&mut self, open: &str, parts: Parts, close: &'static str) {
+        self.out.push_str(open);
+        if self.open.len() < self.form.depth {
+            self.open.push(Open { parts, begun: false, close });
+        } else {
+            self.out.push('…');
+            self.out.push_str(close);
         }
     }
-    work.push(Work::Text(open));
+
+    /// Writes a value up to its first part.
+    fn value(&mut self, value: Value) -> Result<(), Stopped> {
+        self.meter.step()?;
+        let out = &mut self.out;
+        match &value {
+            Value::Nil | Value::Unbound | Value::Cell(_) => out.push_str("nil"),
+            Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+            Value::Int(i) => {
+                let _ = write!(out, "{i}");
+            }
+            Value::Float(f) => out.push_str(&float(*f)),
+            Value::Str(s) => self.text(s, self.form.quote)?,
+            Value::Bytes(b) => {
+                let _ = write!(out, "<bytes {}>", b.len());
+            }
+            Value::List(_) => self.items("[", value, "]"),
+            Value::Set(_) => self.items("set(", value, ")"),
+            Value::Pair(_) => self.items("(", value, ")"),
+            Value::Dict(d) => self.entries(d.dict.iter())?,
+            Value::Struct(s) => {
+                let _ = write!(out, "{} ", s.def().name);
+                self.entries(s.entries())?;
+            }
+            Value::Range(r) => {
+                let _ = write!(out, "{} to {}{}", r.from, r.to, if r.exclusive { " exclusive" } else { "" });
+            }
+            Value::Closure(_) => out.push_str("<closure>"),
+            Value::Iter(i) => {
+                let over = if i.status() == Status::Over { " (exhausted)" } else { "" };
+                let _ = write!(out, "<{}{over}>", i.flavor().name());
+            }
+            Value::Builtin(b) => {
+                let _ = write!(out, "<builtin {}>", b.full_name());
+            }
+            Value::Variant(v) => {
+                let _ = write!(out, "{}.{}", v.def().name, v.name());
+                if !v.values().is_empty() {
+                    self.items("(", value, ")");
+                }
+            }
+            Value::Host(h) => match h.object().to_value() {
+                Some(v) => self.value(v)?,
+                None => {
+                    let _ = write!(out, "<{}>", h.object().type_name());
+                }
+            },
+        }
+        Ok(())
+    }
 }
 
 /// A key that could be written without quotes.

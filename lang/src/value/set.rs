@@ -1,9 +1,11 @@
 //! The set value: members in the order of insertion, `1` and `1.0` one member.
 
+use super::hash::hasher;
 use super::{Value, equal};
+use crate::vm::Meter;
 use hashbrown::HashTable;
 use std::cell::OnceCell;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 /// A set's members.
 ///
@@ -139,6 +141,9 @@ impl FromIterator<Value> for Set {
     fn from_iter<T: IntoIterator<Item = Value>>(items: T) -> Self {
         let mut set = Self::default();
         for item in items {
+            if Meter::is_stopped() {
+                break;
+            }
             set.add(item);
         }
         set
@@ -147,11 +152,11 @@ impl FromIterator<Value> for Set {
 
 /// A hash that equal values share. Collections hash by kind and size only: enough to tell most apart, never deep.
 fn hash(value: &Value) -> u64 {
-    let mut h = DefaultHasher::new();
+    let mut h = hasher();
     match value {
         Value::Int(i) => number(*i as f64).hash(&mut h),
         Value::Float(f) => number(*f).hash(&mut h),
-        Value::Str(s) => s.as_str().hash(&mut h),
+        Value::Str(s) => s.hash32().hash(&mut h),
         Value::Bool(b) => b.hash(&mut h),
         Value::List(l) => parts(1, &l.items, &mut h),
         Value::Dict(d) => (2_u8, d.dict.len()).hash(&mut h),
@@ -168,7 +173,7 @@ fn hash(value: &Value) -> u64 {
 }
 
 /// The first few of what a value holds, as far as they are scalars.
-fn parts(kind: impl Hash, items: &[Value], h: &mut DefaultHasher) {
+fn parts(kind: impl Hash, items: &[Value], h: &mut impl Hasher) {
     (kind, items.len()).hash(h);
     for item in items.iter().take(4) {
         if let Value::Int(_) | Value::Float(_) | Value::Str(_) = item {

@@ -151,7 +151,7 @@ impl Str {
         if cached != 0 {
             return cached;
         }
-        let hash = hash_bytes(self.as_bytes());
+        let hash = super::hash::text(self.as_bytes());
         self.header().hash.set(hash);
         hash
     }
@@ -192,21 +192,6 @@ impl Str {
     pub fn same(&self, other: &Self) -> bool {
         self.block == other.block
     }
-}
-
-/// FNV-1a folded to 32 bits and never 0, which means "not yet".
-fn hash_bytes(bytes: &[u8]) -> u32 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    for chunk in chunks {
-        hash = (hash ^ u64::from_le_bytes(*chunk)).wrapping_mul(0x0000_0100_0000_01b3);
-        hash ^= hash >> 29;
-    }
-    for &byte in rest {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    let folded = (hash ^ (hash >> 32)) as u32;
-    folded.max(1)
 }
 
 impl Clone for Str {

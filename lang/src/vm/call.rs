@@ -182,8 +182,9 @@ impl Fiber {
         let args = self.stack[base..base + argc].iter_mut().map(std::mem::take).collect();
         let Self { isolate, context, .. } = self;
         let result = callable.call(&mut Cx { isolate, context }, args);
-        self.weigh();
-        result.and_then(begun)
+        let result = result?;
+        self.weigh()?;
+        begun(result)
     }
 
     /// Calls a builtin up to the first thing that it wants.
@@ -224,14 +225,17 @@ impl Fiber {
                 let Self { isolate, context, stack, .. } = self;
                 let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
                 self.clear(base, size);
-                self.weigh();
-                result.map(Begun::Value)
+                let value = result?;
+                self.weigh()?;
+                Ok(Begun::Value(value))
             }
             Run::Waits(function) => {
                 let Self { isolate, context, stack, .. } = self;
                 let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
                 self.clear(base, size);
-                result.and_then(begun)
+                let wait = result?;
+                self.weigh()?;
+                begun(wait)
             }
             Run::Native(native) => {
                 self.check_depth()?;
@@ -243,8 +247,7 @@ impl Fiber {
                 let Self { isolate, context, stack, .. } = self;
                 let step = (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window]);
                 self.frames.push(Frame::native(builtin, base, window, dst));
-                self.weigh();
-                match step {
+                match step.and_then(|step| self.weigh().map(|()| step)) {
                     Ok(step) => Ok(Begun::Step(step)),
                     Err(raise) => {
                         self.frames.pop();
@@ -282,8 +285,8 @@ impl Fiber {
         let Self { isolate, context, stack, .. } = self;
         let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
         self.clear(base, size);
-        self.weigh();
         self.stack[dst] = result?;
+        self.weigh()?;
         Ok(true)
     }
 

@@ -330,11 +330,12 @@ impl Fiber {
     /// One operation; whether the slice is over.
     fn tick(&mut self) -> Result<bool, Box<Raise>> {
         self.ticks -= 1;
-        self.weigh();
+        self.weigh()?;
         if self.ticks > 0 {
             return Ok(false);
         }
-        let looked = self.slow_tick().map_err(|raise| self.as_memory(raise));
+        let looked = self.slow_tick();
+        let looked = looked.map_err(|raise| self.as_memory(raise));
         self.slice_of(SLICE);
         looked.map(|()| true)
     }

@@ -7,7 +7,7 @@ use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::op::{FAR, IN_LIST, Op, Reg};
 use super::{Cx, Failure, Proto, Raise, Test, access, codes, operate, pattern, record, type_test, unwind};
 use crate::ast::BinaryOp;
-use crate::value::{Closure, Dict, Range, Record, Str, Value, display, equal, inspect};
+use crate::value::{Closure, Dict, Range, Record, Str, Value, brief, display, equal, inspect};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::ptr;
@@ -181,7 +181,7 @@ impl Fiber {
                 match operate::binary($op, left, get!($b), self.isolate.limits().value_bytes) {
                     Ok(value) => {
                         set!($dst, value);
-                        self.weigh();
+                        check!(self.weigh());
                     }
                     Err((left, raise)) => {
                         if $dst == $a && $a != $b {
@@ -217,8 +217,8 @@ impl Fiber {
                         let result = operate::binary(BinaryOp::$op, x.clone(), y, 0);
                         if work >= LARGE {
                             self.isolate.charge(work);
-                            self.weigh();
                         }
+                        check!(self.weigh());
                         match result {
                             Ok(value) => value.truthy(),
                             Err((_, raise)) => raise!(raise),
@@ -382,7 +382,7 @@ impl Fiber {
                         match operate::binary(BinaryOp::Mul, x.clone(), &times, limit) {
                             Ok(value) => {
                                 set!(dst, value);
-                                self.weigh();
+                                check!(self.weigh());
                             }
                             Err((_, raise)) => raise!(raise),
                         }
@@ -412,17 +412,15 @@ impl Fiber {
                 }
                 Op::Eq { dst, a, b } => {
                     let same = equal(get!(a), get!(b));
-                    if matches!(get!(a), Value::List(_) | Value::Dict(_)) {
-                        self.isolate.charge(operate::work(BinaryOp::Eq, get!(a), get!(b)));
-                        self.weigh();
+                    if get!(a).holds_values() {
+                        check!(self.weigh());
                     }
                     set!(dst, Value::Bool(same));
                 }
                 Op::Ne { dst, a, b } => {
                     let same = equal(get!(a), get!(b));
-                    if matches!(get!(a), Value::List(_) | Value::Dict(_)) {
-                        self.isolate.charge(operate::work(BinaryOp::Ne, get!(a), get!(b)));
-                        self.weigh();
+                    if get!(a).holds_values() {
+                        check!(self.weigh());
                     }
                     set!(dst, Value::Bool(!same));
                 }
@@ -595,12 +593,13 @@ impl Fiber {
                     match (unsafe { &mut *reg!(list) }, get!(value)) {
                         (Value::List(l), Value::List(more)) => Rc::make_mut(l).items.extend_from_slice(&more.items),
                         (Value::List(l), value) => {
-                            let items = check!(crate::builtins::elements(value).ok_or_else(|| not_spreadable(value)));
+                            let items = check!(crate::builtins::elements(value));
+                            let items = check!(items.ok_or_else(|| not_spreadable(value)));
                             Rc::make_mut(l).items.extend(items);
                         }
                         _ => {}
                     }
-                    self.weigh();
+                    check!(self.weigh());
                 }
                 Op::DictOf { dst, base: at, shape } => {
                     let keys = unsafe { code!().shapes.get_unchecked(usize::from(shape)) };
@@ -634,7 +633,7 @@ impl Fiber {
                             for (k, v) in from.dict.iter() {
                                 into.dict.insert(k.clone(), v.clone());
                             }
-                            self.weigh();
+                            check!(self.weigh());
                         }
                         (_, Value::Nil) => {}
                         (_, other) => raise!(Raise::error(
@@ -672,13 +671,19 @@ impl Fiber {
                             Value::Int(i) => {
                                 let _ = write!(text, "{i}");
                             }
-                            other => text.push_str(&display(other)),
+                            other => {
+                                let shown = display(other);
+                                if shown.len() + text.len() > limit {
+                                    raise!(operate::too_large(limit));
+                                }
+                                text.push_str(&shown);
+                            }
                         }
                         set!(r, Value::Nil);
                     }
                     self.isolate.charge(text.len() / 16);
                     set!(dst, Value::Str(text));
-                    self.weigh();
+                    check!(self.weigh());
                 }
                 Op::StructOf { dst, base: at, def } => {
                     let def = unsafe { code!().structs.get_unchecked(usize::from(def)) }.clone();
@@ -779,13 +784,13 @@ impl Fiber {
                 Op::Slice { dst, object, bounds } => {
                     let value = check!(access::slice(get!(object), get!(bounds), get!(bounds + 1)));
                     set!(dst, value);
-                    self.weigh();
+                    check!(self.weigh());
                 }
                 Op::AssignPath { base: at, path } => {
                     save!();
                     let at = self.absolute(at);
                     check!(self.assign_path(code!(), path, at));
-                    self.weigh();
+                    check!(self.weigh());
                 }
 
                 Op::ForPrep { base: at } => {
@@ -1032,7 +1037,7 @@ fn failure(kind: &Failure, value: &Value) -> Box<Raise> {
             let message = match value {
                 Value::Nil => "a requirement does not hold".to_owned(),
                 Value::Str(s) => s.as_str().to_owned(),
-                other => display(other),
+                other => brief(other),
             };
             Raise::error(codes::REQUIRE, message).labelled("this is false")
         }

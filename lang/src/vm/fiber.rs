@@ -176,6 +176,12 @@ impl Fiber {
 
     /// What interrupts it now.
     pub(super) fn interrupt(&mut self) -> Option<Box<Raise>> {
+        let found = self.interruption();
+        self.note_line();
+        found
+    }
+
+    fn interruption(&mut self) -> Option<Box<Raise>> {
         if let Some(raise) = self.context.task.interrupt(&mut self.noticed, self.isolate.nesting()) {
             return Some(raise);
         }

@@ -1,8 +1,8 @@
 //! [`Fuel`]: what a run has used, in instructions.
 
-use super::Isolate;
 use super::context::LARGE;
 use super::fiber::SLICE;
+use super::{Isolate, Raise, Why, codes};
 use std::cell::Cell;
 
 /// What a run has used, in instructions.
@@ -42,6 +42,16 @@ impl Isolate {
         if heavy >= SLICE.unsigned_abs() {
             self.account().look_soon();
         }
+    }
+
+    /// The error of a run without fuel.
+    pub(super) fn out_of_fuel(&self) -> Box<Raise> {
+        let limit = self.limits().fuel.unwrap_or_default();
+        let mut raise = Raise::error(codes::FUEL, format!("the run used up its fuel: {limit} instructions"));
+        raise.why = Why::Exhausted;
+        raise.help(
+            "give it more with `--fuel N`, or `fuel` under `[limits]` in harn.toml, or look for a loop without an end",
+        )
     }
 
     /// Adds used fuel, and what single calls have done since the last look; false when there is no more.

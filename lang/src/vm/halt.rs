@@ -45,6 +45,11 @@ impl Halt {
         }
     }
 
+    /// Whether a fiber that was interrupted so often is interrupted again.
+    pub(super) fn interrupts(&self, times: u16) -> bool {
+        self.0.reason.borrow().is_some() && (times == 0 || self.0.over.get())
+    }
+
     /// What a fiber is interrupted by that was interrupted so often.
     pub(super) fn interrupt(&self, times: &mut u16) -> Option<Box<Raise>> {
         let reason = self.0.reason.borrow();

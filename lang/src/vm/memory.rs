@@ -7,7 +7,7 @@
 
 use super::context::LARGE;
 use super::fiber::Fiber;
-use super::{Isolate, Raise, Why, codes, operate};
+use super::{Isolate, Meter, Raise, Why, codes, meter, operate};
 use crate::ast::BinaryOp;
 use crate::value::Value;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -109,7 +109,7 @@ impl Isolate {
         }
         account.since.set(Some(live()));
         self.set_mark();
-        let done = work();
+        let done = meter::within(self, work);
         // What others freed in between may have been ours.
         account.held.set(account.used().max(0));
         account.since.set(None);
@@ -165,11 +165,12 @@ impl Fiber {
 
     /// Cuts the slice short when much was allocated, or much was done by builtins: called after whatever may make or copy a large
     /// value.
+    ///
+    /// # Errors
+    /// What stopped a walk over a value: its result means nothing.
     #[inline]
-    pub(super) fn weigh(&mut self) {
-        if live() > self.isolate.account().mark.get() {
-            self.cut_short();
-        }
+    pub(super) fn weigh(&mut self) -> Result<(), Box<Raise>> {
+        if live() > self.isolate.account().mark.get() { self.cut_short() } else { Ok(()) }
     }
 
     /// Charges what an operator goes through, and refuses a result that the run's memory has no room for.
@@ -211,10 +212,14 @@ impl Fiber {
     }
 
     #[cold]
-    fn cut_short(&mut self) {
+    fn cut_short(&mut self) -> Result<(), Box<Raise>> {
         // What was not used up is not charged.
         self.slice -= self.ticks + 1;
         self.ticks = -1;
+        if !Meter::is_stopped() {
+            return Ok(());
+        }
+        self.stopped_walk().map_or(Ok(()), Err)
     }
 
     /// Looks at the run's memory, and from where on to look again.
@@ -225,7 +230,9 @@ impl Fiber {
     }
 
     /// What a builtin says of its argument explains nothing where memory is used up.
-    pub(super) fn as_memory(&self, raise: Box<Raise>) -> Box<Raise> {
+    pub(super) fn as_memory(&mut self, raise: Box<Raise>) -> Box<Raise> {
+        // A walk that was stopped has led to whatever this is.
+        let raise = if Meter::is_stopped() { self.stopped_walk().unwrap_or(raise) } else { raise };
         match self.isolate.limits().memory {
             Some(memory) if raise.code == codes::MEMORY && !raise.located => exhausted(memory),
             _ => raise,

@@ -108,11 +108,10 @@ impl Fiber {
         }
         let Self { isolate, context, stack, .. } = self;
         let result = function(&mut Cx { isolate, context }, &mut stack[base..base + size]);
-        match result {
+        match result.and_then(|value| self.weigh().map(|()| value)) {
             Ok(value) => {
                 self.clear(base, size);
                 self.put_place(place, value);
-                self.weigh();
                 Ok(i32::from(skip))
             }
             Err(raise) => {

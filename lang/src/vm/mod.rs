@@ -10,6 +10,7 @@
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace, `caught` throws again.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call; [`Wait`]: what a
 //!   builtin that must wait hands back.
+//! - [`Meter`]: what a walk over values costs.
 //! - `coroutine`: code of another language, which waits on a native stack of its own.
 //! - [`tasks`]: fibers beside one another. [`Path`]: their names.
 
@@ -28,6 +29,7 @@ mod halt;
 mod isolate;
 mod iterate;
 mod memory;
+mod meter;
 mod method;
 mod nesting;
 pub mod op;
@@ -56,6 +58,7 @@ pub use halt::Halt;
 pub(crate) use isolate::Holder;
 pub use isolate::Isolate;
 pub use memory::{Counted, allocated};
+pub use meter::{Meter, Stopped};
 pub use op::Op;
 #[cfg(test)]
 pub(crate) use operate::binary;

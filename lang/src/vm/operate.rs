@@ -1,7 +1,7 @@
 //! Operators, the slow roads: mixed types, overflow, strings, lists, errors.
 
 use super::call::with_article;
-use super::{Raise, codes};
+use super::{Meter, Raise, codes};
 use crate::ast::BinaryOp;
 use crate::value::{Value, equal, order};
 use std::cmp::Ordering;
@@ -23,7 +23,7 @@ pub(crate) fn binary(op: BinaryOp, a: Value, b: &Value, limit: usize) -> Result<
 }
 
 /// What `a op b` goes through beyond one instruction, in instructions: a left side that others hold as well is copied, a right side
-/// is gone through, and what is compared is gone through as far as both go.
+/// is gone through. What is compared is charged by the walk that compares it.
 pub(crate) fn work(op: BinaryOp, a: &Value, b: &Value) -> usize {
     let left = match a {
         Value::List(list) if Rc::strong_count(list) > 1 => list.items.len(),
@@ -43,9 +43,6 @@ pub(crate) fn work(op: BinaryOp, a: &Value, b: &Value) -> usize {
             text.len().saturating_mul(usize::try_from(*times).unwrap_or(0)) / BYTES
         }
         (BinaryOp::In | BinaryOp::NotIn, ..) => right,
-        // Lists that are not as long as each other differ at once.
-        (BinaryOp::Eq | BinaryOp::Ne, Value::List(x), Value::List(y)) if x.items.len() == y.items.len() => right,
-        (BinaryOp::Eq | BinaryOp::Ne, Value::Dict(x), Value::Dict(y)) if x.dict.len() == y.dict.len() => right,
         _ => 0,
     }
 }
@@ -96,6 +93,7 @@ fn arithmetic(op: BinaryOp, a: &Value, b: &Value, limit: usize) -> Result<Value,
             if s.len().checked_mul(times).is_none_or(|size| size > limit) {
                 return Err(too_large(limit));
             }
+            let times = if s.is_empty() { 0 } else { times };
             Ok(Value::Str(s.repeated(times)))
         }
         _ => Err(mismatch(op, a, b)),
@@ -158,7 +156,7 @@ fn compare(op: BinaryOp, a: &Value, b: &Value) -> Result<bool, Box<Raise>> {
 
 fn contains(a: &Value, b: &Value) -> Result<bool, Box<Raise>> {
     match (a, b) {
-        (_, Value::List(l)) => Ok(l.items.iter().any(|i| equal(i, a))),
+        (_, Value::List(l)) => Ok(l.items.iter().any(|i| equal(i, a) || Meter::is_stopped())),
         (_, Value::Set(s)) => Ok(s.contains(a)),
         (Value::Str(k), Value::Dict(d)) => Ok(d.dict.contains(k)),
         (Value::Str(part), Value::Str(s)) => Ok(s.contains(part.as_str())),

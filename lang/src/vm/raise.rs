@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Label, TraceFrame};
 use crate::source::{SourceRef, Span};
-use crate::value::{Dict, Str, Value, display, inspect};
+use crate::value::{Dict, Str, Value, brief, inspect};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -96,7 +96,7 @@ impl Raise {
         let mut raise = Self::error(super::codes::UNCAUGHT, "");
         raise.why = Why::Thrown;
         // An error that was caught and is thrown again keeps its words.
-        let text = |key: &str| value.as_dict().and_then(|d| d.get_str(key)).and_then(Value::as_str).map(str::to_owned);
+        let text = |key: &str| value.as_dict().and_then(|d| d.get_str(key)).filter(|v| v.as_str().is_some()).map(brief);
         raise.message = match text("message") {
             Some(message) => format!("uncaught error: {message}"),
             None => format!("uncaught error: {}", shown(&value)),
@@ -220,9 +220,8 @@ impl Raise {
 
 fn shown(value: &Value) -> String {
     match value {
-        Value::Str(s) => s.as_str().to_owned(),
         Value::Dict(_) | Value::List(_) => inspect(value),
-        other => display(other),
+        other => brief(other),
     }
 }
 

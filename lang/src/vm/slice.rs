@@ -6,6 +6,7 @@ use super::call::Entered;
 use super::fiber::{Exit, Fiber, Frame, Pending, SLICE};
 use super::op::Op;
 use super::tasks::{self, Globals};
+use super::{Meter, Raise};
 use crate::builtins::Step;
 use crate::value::Value;
 
@@ -14,7 +15,7 @@ impl Fiber {
     pub fn run(&mut self) -> Exit {
         self.ticks = self.slice();
         let outer = Globals::enter(&self.isolate, self.context.globals.as_ref());
-        let exit = self.metered(Self::go);
+        let exit = self.metered(|fiber| fiber.on_line(Self::go_metered));
         Globals::enter(&self.isolate, Some(&outer));
         // What was not used up is not charged.
         self.isolate.burn(u64::try_from(self.slice - self.ticks.max(0)).unwrap_or(0));
@@ -27,6 +28,18 @@ impl Fiber {
     pub(super) fn slice(&mut self) -> i64 {
         self.slice = self.isolate.fuel_left().map_or(SLICE, |left| SLICE.min(i64::try_from(left).unwrap_or(SLICE)));
         self.slice
+    }
+
+    /// Goes on; a walk that was stopped meanwhile ends in an error, whatever became of it.
+    fn go_metered(&mut self) -> Exit {
+        let exit = self.go();
+        if !Meter::is_stopped() {
+            return exit;
+        }
+        match (exit, self.stopped_walk()) {
+            (Exit::Done(_), Some(raise)) => Exit::Raised(raise),
+            (exit, _) => exit,
+        }
     }
 
     pub(super) fn go(&mut self) -> Exit {
@@ -123,6 +136,9 @@ impl Fiber {
 
     /// Looks at fuel, cancellation and the slice.
     pub(super) fn slow_tick(&mut self) -> Result<(), Box<Raise>> {
+        if let Some(raise) = Meter::is_stopped().then(|| self.stopped_walk()).flatten() {
+            return Err(raise);
+        }
         let used = self.slice.saturating_sub(self.ticks).max(0);
         let enough = self.isolate.burn(used.unsigned_abs());
         self.ticks = self.slice();

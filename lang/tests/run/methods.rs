@@ -308,7 +308,7 @@ fn results() {
 
 #[test]
 fn regular_expressions() {
-    gives(r#"[regex_match(r"\d+", "a1"), regex_match(r"^\d+$", "a1")]"#, "[true, false]");
+    gives(r#"[regex_match(r"\d+", "a1"), regex_match(r"^\d+$", "a1")]"#, "[[1], nil]");
     gives(
         r#"regex_replace(r"(\w+)@(?P<host>\w+)", r"${host} at $1", "me@here, you@there")"#,
         "here at me, there at you",

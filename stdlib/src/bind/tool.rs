@@ -27,7 +27,7 @@ impl Tool for ScriptTool {
             None => vec![to_value(&call.arguments)],
         };
         self.handler.call(turn, args, |value| match value.as_result() {
-            Some(Err(error)) => Ok(Output::error(lang::value::display(error))),
+            Some(Err(error)) => Ok(Output::error(lang::value::brief(error))),
             Some(Ok(inner)) => output(inner),
             None => output(&value),
         })

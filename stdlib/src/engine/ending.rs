@@ -5,7 +5,7 @@ use crate::progress::CutShort;
 use crate::values::failed_loop;
 use crate::world::exit_code_of;
 use lang::diagnostic::{Diagnostic, Severity};
-use lang::value::{Value, display};
+use lang::value::{Value, brief};
 use lang::vm::{Raise, Why, codes};
 use runtime::event_log::Ticket;
 use std::task::{Poll, Waker};
@@ -119,7 +119,7 @@ impl Engine {
             // What does not fit is no success by accident.
             (Value::Int(code), _) => i32::try_from(*code).ok().filter(|c| (0..=255).contains(c)).unwrap_or(255),
             (_, Some(Err(error))) => {
-                self.world.output.err(&format!("{}\n", display(error)));
+                self.world.output.err(&format!("{}\n", brief(error)));
                 1
             }
             _ => 0,

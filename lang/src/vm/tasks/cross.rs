@@ -54,7 +54,7 @@ impl<'a> Crossing<'a> {
                 format!("a closure lies more than {DEPTH} levels deep in what goes to another task"),
             ));
         }
-        let Some(place) = shared_place(value) else { return self.fresh(value, depth + 1) };
+        let Some(place) = value.shared_place() else { return self.fresh(value, depth + 1) };
         if let Some(known) = self.shared.get(&place) {
             return Ok(known.clone());
         }
@@ -174,7 +174,7 @@ pub(super) fn holds_variables(value: &Value) -> bool {
         if let Value::Cell(_) | Value::Iter(_) = next {
             return true;
         }
-        if shared_place(next).is_some_and(|place| !seen.insert(place)) {
+        if next.shared_place().is_some_and(|place| !seen.insert(place)) {
             continue;
         }
         let holder = |v: &&Value| v.holds_values();
@@ -190,20 +190,4 @@ pub(super) fn holds_variables(value: &Value) -> bool {
         }
     }
     false
-}
-
-/// Where a collection lies that is held in several places.
-fn shared_place(value: &Value) -> Option<*const ()> {
-    let (holders, place): (usize, *const ()) = match value {
-        Value::Closure(c) => (Rc::strong_count(c), Rc::as_ptr(c).cast()),
-        Value::List(l) => (Rc::strong_count(l), Rc::as_ptr(l).cast()),
-        Value::Dict(d) => (Rc::strong_count(d), Rc::as_ptr(d).cast()),
-        Value::Set(s) => (Rc::strong_count(s), Rc::as_ptr(s).cast()),
-        Value::Pair(p) => (Rc::strong_count(p), Rc::as_ptr(p).cast()),
-        Value::Variant(v) => (v.holders(), v.place()),
-        Value::Struct(s) => (s.holders(), s.place()),
-        Value::Iter(i) => (Rc::strong_count(i), Rc::as_ptr(i).cast()),
-        _ => return None,
-    };
-    (holders > 1).then_some(place)
 }

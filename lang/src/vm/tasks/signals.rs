@@ -58,6 +58,11 @@ pub(in crate::vm) struct Noticed {
     pressed: u16,
 }
 
+impl Noticed {
+    /// Nothing has been noticed yet.
+    pub(in crate::vm) const NEW: Self = Self { serial: 0, pressed: 0 };
+}
+
 impl Signals {
     fn bump(&self) -> u32 {
         self.serial.set(self.serial.get() + 1);
@@ -94,6 +99,23 @@ impl Signals {
         let mut raise = Raise::error(codes::DEADLINE, passed.message.clone());
         raise.why = Why::Deadline(passed.id);
         Some(if passed.over { press(raise, noticed) } else { raise })
+    }
+
+    /// Whether a fiber that has noticed so much is interrupted.
+    pub(super) fn interrupts(&self, noticed: Noticed, nesting: &Nesting) -> bool {
+        let since = noticed.serial;
+        if self.serial.get() == 0 {
+            return false;
+        }
+        let state = self.state.borrow();
+        if since != self.serial.get() && state.told.is_some() {
+            return true;
+        }
+        if let Some(stop) = &state.stop {
+            return stop.over || stop.at > since;
+        }
+        let mut inside = state.deadlines.iter().filter(|d| nesting.is_within(d.call));
+        inside.any(|d| d.over || d.passed.is_some_and(|at| at > since))
     }
 
     pub(super) fn is_stopped(&self) -> bool {

@@ -94,6 +94,11 @@ impl Task {
         self.signals.interrupt(noticed, nesting)
     }
 
+    /// Whether a fiber that has noticed so much is interrupted.
+    pub(in crate::vm) fn interrupts(&self, noticed: Noticed, nesting: &Nesting) -> bool {
+        self.signals.interrupts(noticed, nesting)
+    }
+
     /// Raises something in it, wherever it waits; `ends` it where nothing may take that.
     pub(in crate::vm) fn interrupt_with(&self, raise: Box<Raise>, ends: bool) {
         if ends {
