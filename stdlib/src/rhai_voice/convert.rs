@@ -5,7 +5,7 @@ use super::Voice;
 use super::function::{RhaiFunction, pointer_of};
 use super::value::Opaque;
 use lang::value::{Dict, HostBox, Range, Str, Value};
-use lang::vm::{Raise, codes};
+use lang::vm::{Meter, Raise, codes};
 use rhai::{Array, Blob, Dynamic, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::any::TypeId;
 use std::rc::Rc;
@@ -123,7 +123,12 @@ pub(crate) fn to_dynamic(value: Value, voice: &Rc<Voice>) -> Dynamic {
     };
     let mut work = vec![ToDynamic::Convert(value, 0)];
     let mut done: Vec<Dynamic> = Vec::new();
+    let mut meter = Meter::start();
     while let Some(next) = work.pop() {
+        // The machine raises why.
+        if meter.step().is_err() {
+            return Dynamic::UNIT;
+        }
         match next {
             ToDynamic::Convert(value, level) => match simple_dynamic(value, voice) {
                 Ok(dynamic) => done.push(dynamic),
