@@ -1,7 +1,6 @@
 //! A slice of a fiber's run: how it begins, what it is given when it was waiting, and when it is over.
 #![allow(unsafe_code)]
 
-use super::Raise;
 use super::call::Entered;
 use super::fiber::{Exit, Fiber, Frame, Pending, SLICE};
 use super::op::Op;
