@@ -7,7 +7,6 @@
 
 use super::{Isolate, Raise, codes};
 use std::cell::Cell;
-use std::time::{Duration, Instant};
 
 /// A step of the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,16 +37,14 @@ impl Step {
     }
 }
 
-/// Weight of the steps of one turn: with ordinary steps well below a millisecond.
-const TURN: u32 = 64;
-/// How long a turn of slow steps may take.
-const TURN_TIME: Duration = Duration::from_millis(5);
+/// Weight of the steps of one turn: with ordinary steps below a millisecond. Steps are counted and not timed, because a turn changes the
+/// order of the tasks of a run, which must be the same each time.
+const TURN: u32 = 256;
 
 /// What was done since the driver had its last turn.
 #[derive(Default)]
 pub(super) struct Pace {
     done: Cell<u32>,
-    since: Cell<Option<Instant>>,
 }
 
 impl Isolate {
@@ -61,27 +58,12 @@ impl Isolate {
         }
         self.check_memory(0)?;
         let mut is_due = self.check_time(step != Step::Wait)?;
-        let done = self.pace().done.get() + step.weight();
-        is_due |= done >= TURN || (step == Step::Iteration && self.is_slow());
+        let done = self.pace().done.get().saturating_add(step.weight());
+        is_due |= done >= TURN;
         // A call cannot let the driver go first; whatever comes next does.
         let turns = is_due && step != Step::Call;
         self.pace().done.set(if turns { 0 } else { done.max(u32::from(is_due) * TURN) });
-        if turns {
-            self.pace().since.set(None);
-        }
         Ok(turns)
-    }
-
-    /// Whether the steps since the last turn took long. Only iterations ask: a look at the clock is not free.
-    fn is_slow(&self) -> bool {
-        let now = Instant::now();
-        match self.pace().since.get() {
-            Some(since) => now.duration_since(since) >= TURN_TIME,
-            None => {
-                self.pace().since.set(Some(now));
-                false
-            }
-        }
     }
 
     /// The error of a run without fuel.
