@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> i32 {
             stdout::exit_code(written, 0)
         }
         Err((path, error)) => {
-            eprintln!("error: cannot write `{}`: {error}", path.display());
+            eprintln!("error: cannot write `{}`: {error}", crate::report::visible(&path.display().to_string()));
             eprintln!("  help: name a folder that can be written to with `--out DIR`");
             1
         }

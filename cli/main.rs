@@ -54,8 +54,25 @@ enum Command {
     Serve(serve::Wire),
 }
 
+/// Prints what is wrong with the arguments, or the help that was asked for, and ends. What an argument would make a
+/// terminal do is shown as text.
+fn refuse(error: &clap::Error) -> ! {
+    let hostile = |arg: std::ffi::OsString| arg.to_string_lossy().chars().any(|c| stdlib::shown(c) != Some(c));
+    if !error.use_stderr() || !std::env::args_os().any(hostile) {
+        error.exit();
+    }
+    for line in error.render().to_string().lines() {
+        eprintln!("{}", report::visible(line));
+    }
+    std::process::exit(error.exit_code())
+}
+
 fn main() -> ExitCode {
-    let code = match Cli::parse_from(script::expand_shebang(std::env::args_os().collect())).command {
+    let command = match Cli::try_parse_from(script::expand_shebang(std::env::args_os().collect())) {
+        Ok(cli) => cli.command,
+        Err(error) => refuse(&error),
+    };
+    let code = match command {
         Command::Run(args) => run::run(args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),

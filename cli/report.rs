@@ -3,7 +3,7 @@
 use crate::stdout;
 use clap::ValueEnum;
 use std::io::{IsTerminal, Write};
-use stdlib::{Diagnostic, draw, to_json};
+use stdlib::{Diagnostic, draw, shown, to_json};
 
 /// How diagnostics are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,6 +41,11 @@ fn write(to: &mut dyn Write, diagnostics: &[Diagnostic], format: Format, color: 
         }
     }
     to.flush()
+}
+
+/// A text of the user as a terminal may show it: control characters become visible signs.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().filter_map(shown).collect()
 }
 
 /// Colour is for terminals whose owner did not switch it off (<https://no-color.org>).

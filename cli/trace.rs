@@ -7,7 +7,7 @@
 //! - `document`: the same as one JSON document.
 //! - `page`: the same as an HTML page.
 
-use crate::report::{Format, show, wants_color};
+use crate::report::{Format, show, visible, wants_color};
 use crate::stdout;
 use names::Names;
 use runtime::data::Data;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> i32 {
     match trace(args) {
         Ok(()) => 0,
         Err(Failure::Said(code, message, help)) => {
-            eprintln!("error: {message}\n  help: {help}");
+            eprintln!("error: {}\n  help: {}", visible(&message), visible(&help));
             code
         }
         Err(Failure::Told(diagnostic)) => {

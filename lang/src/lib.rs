@@ -5,6 +5,7 @@
 //! [`diagnostic`]s as data beside it. [`value`]s are what runs along it, [`builtins`] what a script can call.
 
 pub mod ast;
+pub mod builtin_type;
 pub mod builtins;
 pub mod check;
 pub mod compile;

@@ -4,11 +4,14 @@ use crate::compile::{Imported, Unit, compile};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
 use crate::module::{Exports, File, Modules, reach};
 use crate::resolve::{Outer, Role, Surroundings, resolve};
-use crate::source::SourceRef;
+use crate::source::{SourceRef, Span};
 use crate::vm::Isolate;
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// Findings that are shown of one file.
+const MOST_FINDINGS: usize = 1_000;
 
 /// What loading gave.
 pub struct Loaded {
@@ -37,13 +40,13 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
     let graph = reach(modules, source);
     let mut diagnostics = graph.found;
     for file in &graph.files {
-        diagnostics.extend(examine(isolate, modules, file, &options));
+        diagnostics.extend(shortened(&file.source, examine(isolate, modules, file, &options)));
     }
     let mut unit = None;
     if !has_errors(&diagnostics) {
         match assemble(isolate, modules, &graph.files, options.role) {
             Ok(whole) => unit = Some(whole),
-            Err(found) => diagnostics.extend(found),
+            Err(found) => diagnostics.extend(shortened(source, found)),
         }
     }
     if unit.is_none() {
@@ -55,8 +58,25 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
         };
         d.labels.first().and_then(at)
     };
-    diagnostics.sort_by_key(|d| (number(d), d.position()));
+    diagnostics.sort_by_cached_key(|d| (number(d), d.position()));
     Loaded { unit, diagnostics }
+}
+
+/// At most [`MOST_FINDINGS`] of a file's findings, errors first, and one that says how many there are more.
+fn shortened(source: &SourceRef, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    if found.len() <= MOST_FINDINGS {
+        return found;
+    }
+    found.sort_by_key(|d| (d.severity, d.position()));
+    let more = found.len() - MOST_FINDINGS;
+    found.truncate(MOST_FINDINGS);
+    let end = u32::try_from(source.text().len()).unwrap_or(u32::MAX);
+    found.push(
+        Diagnostic::new(crate::check::codes::MORE, Severity::Info, format!("{more} more findings are not shown"))
+            .label(source, Span::new(end, end), "end of the file")
+            .help("fix the ones above, then check again"),
+    );
+    found
 }
 
 /// Resolves and checks a file whose imports have been.

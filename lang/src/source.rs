@@ -1,7 +1,7 @@
 //! Source texts and positions in them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A half-open range of bytes in one source text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -43,6 +43,8 @@ impl fmt::Debug for Span {
 pub struct Source {
     name: String,
     text: String,
+    /// Where lines begin, but the first; found out when a position is first asked for.
+    lines: OnceLock<Vec<u32>>,
 }
 
 /// Sources are shared by diagnostics, programs and stack traces.
@@ -61,7 +63,7 @@ impl Source {
     /// A source called `name` in diagnostics. Texts end at 4 GiB; what is behind is cut off by the loader before.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceRef {
-        Arc::new(Self { name: name.into(), text: text.into() })
+        Arc::new(Self { name: name.into(), text: text.into(), lines: OnceLock::new() })
     }
 
     /// What diagnostics call it, usually the path as the person gave it.
@@ -82,15 +84,24 @@ impl Source {
         self.text.get(span.range()).unwrap_or("")
     }
 
+    /// Where lines begin, but the first.
+    fn line_starts(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            let breaks = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+            breaks.map(|(i, _)| u32::try_from(i + 1).unwrap_or(u32::MAX)).collect()
+        })
+    }
+
     /// Line and column of a byte offset.
     #[must_use]
     pub fn position(&self, offset: u32) -> Position {
         let end = (offset as usize).min(self.text.len());
-        let before = &self.text.as_bytes()[..end];
-        let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
-        let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
+        let starts = self.line_starts();
+        let above = starts.partition_point(|start| *start as usize <= end);
+        let line_start = above.checked_sub(1).map_or(0, |i| starts[i] as usize);
+        let line = above + 1;
         // Continuation bytes of UTF-8 are not characters of their own.
-        let column = before[line_start..].iter().filter(|&&b| b & 0xC0 != 0x80).count() + 1;
+        let column = self.text.as_bytes()[line_start..end].iter().filter(|&&b| b & 0xC0 != 0x80).count() + 1;
         Position { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column).unwrap_or(u32::MAX) }
     }
 }

@@ -6,6 +6,9 @@
 mod a2a;
 pub(crate) mod compaction;
 pub(crate) mod daemon;
+mod handed_over;
+
+pub(crate) use handed_over::HANDED_OVER;
 
 use crate::bind::ScriptFn;
 use crate::convert::{to_data, to_data_lossy};

@@ -34,8 +34,11 @@ impl Expr {
             | ExprKind::Match { value: a, .. }
             | ExprKind::If { cond: a, .. }
             | ExprKind::Retry { times: a, .. }
-            | ExprKind::Deadline { limit: a, .. }
-            | ExprKind::Parallel { over: a, .. } => visit(a),
+            | ExprKind::Deadline { limit: a, .. } => visit(a),
+            ExprKind::Parallel { over, options, .. } => {
+                visit(over);
+                options.iter().for_each(|e| visit(e));
+            }
             ExprKind::Pair(a, b)
             | ExprKind::Binary(_, _, a, b)
             | ExprKind::Logic(_, a, b)

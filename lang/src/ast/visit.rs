@@ -160,10 +160,7 @@ pub fn walk_expr<'a, V: Visit<'a> + ?Sized>(v: &mut V, e: &'a Expr) {
         }
         ExprKind::Block(b) | ExprKind::Spawn(b) | ExprKind::Mutex(b) => v.block(b),
         ExprKind::Retry { body, .. } | ExprKind::Deadline { body, .. } => v.block(body),
-        ExprKind::Parallel { options, body, .. } => {
-            options.iter().for_each(|o| v.expr(o));
-            walk_closure(v, body);
-        }
+        ExprKind::Parallel { body, .. } => walk_closure(v, body),
         ExprKind::Select(arms) => {
             for arm in arms {
                 match arm {

@@ -20,6 +20,8 @@ impl Index {
 pub struct Registry {
     tables: &'static [&'static [&'static [Builtin]]],
     shapes: &'static [(&'static str, &'static str)],
+    /// The same, of what builtins hand over.
+    handed_over: &'static [(&'static str, &'static str)],
     modules: &'static [&'static str],
     index: Option<&'static Index>,
 }
@@ -28,7 +30,7 @@ impl Registry {
     /// The rows of these groups of tables.
     #[must_use]
     pub const fn new(tables: &'static [&'static [&'static [Builtin]]]) -> Self {
-        Self { tables, shapes: &[], modules: &[], index: None }
+        Self { tables, shapes: &[], handed_over: &[], modules: &[], index: None }
     }
 
     /// With a place for the index of these tables; without one, every look-up is a walk over them.
@@ -41,6 +43,12 @@ impl Registry {
     #[must_use]
     pub const fn with_shapes(self, shapes: &'static [(&'static str, &'static str)]) -> Self {
         Self { shapes, ..self }
+    }
+
+    /// With the named types of results and of the payloads of events, `event NAME`.
+    #[must_use]
+    pub const fn with_handed_over(self, handed_over: &'static [(&'static str, &'static str)]) -> Self {
+        Self { handed_over, ..self }
     }
 
     /// With the paths of the standard modules, `std/` included. What they offer is global.
@@ -58,7 +66,7 @@ impl Registry {
     /// A named type.
     #[must_use]
     pub fn shape(&self, name: &str) -> Option<(&'static str, &'static str)> {
-        self.shapes.iter().find(|(n, _)| *n == name).copied()
+        self.shapes.iter().chain(self.handed_over).find(|(n, _)| *n == name).copied()
     }
 
     /// Every row.

@@ -1,6 +1,6 @@
 //! The catalogue of what the checker finds.
 
-use crate::diagnostic::Severity::{Error, Warning};
+use crate::diagnostic::Severity::{Error, Info, Warning};
 use crate::diagnostic::code::Code;
 
 /// A value of the wrong type in a literal.
@@ -35,9 +35,31 @@ pub const NOT_IMPLEMENTED: &str = "HARN-TYP-018";
 pub const ATTRIBUTE: &str = "HARN-NAM-013";
 /// An `override` that takes other arguments.
 pub const OVERRIDE: &str = "HARN-TYP-019";
+/// An invisible character that turns the text.
+pub const HIDDEN: &str = "HARN-LEX-015";
+/// More findings than are shown.
+pub const MORE: &str = "HARN-TYP-030";
 
 /// The rows.
 pub static CODES: &[Code] = &[
+    Code {
+        code: HIDDEN,
+        severity: Warning,
+        title: "invisible character that reorders text",
+        meaning: "The file contains a bidirectional control character such as U+202E. Editors and terminals show the text \
+                  after it in another order, so that what you read is not what runs. Remove it; where a string needs one, \
+                  write its escape.",
+        fails: "println(\"a\u{202e}b\")\n",
+        mended: "println(\"a\\u{202e}b\")\n",
+    },
+    Code {
+        code: MORE,
+        severity: Info,
+        title: "more findings than are shown",
+        meaning: "At most 1,000 findings are shown for a file, errors first. Fix those, then check again.",
+        fails: "",
+        mended: "",
+    },
     Code {
         code: TYPE,
         severity: Error,

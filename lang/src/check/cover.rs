@@ -39,8 +39,9 @@ pub(super) enum Make {
     List(usize, bool),
 }
 
-/// Steps that are taken before the question is given up.
-const STEPS: usize = 20_000;
+/// Rows that are looked at for one question, and for all questions about a file, before an answer is given up.
+const STEPS: usize = 200_000;
+pub(super) const STEPS_OF_FILE: usize = 5_000_000;
 
 /// Reads a pattern.
 pub(super) fn pat(pattern: &Pattern, names: &Resolution) -> Pat {
@@ -120,6 +121,7 @@ fn literal(e: &Expr) -> Pat {
 fn int(e: &Expr) -> Option<i64> {
     match &e.kind {
         ExprKind::Int(i) => Some(*i),
+        ExprKind::Unary(UnaryOp::Neg, inner) if matches!(inner.kind, ExprKind::Int(i64::MIN)) => Some(i64::MIN),
         ExprKind::Unary(UnaryOp::Neg, inner) => int(inner).and_then(i64::checked_neg),
         _ => None,
     }
@@ -165,18 +167,31 @@ impl Make {
 type Row = Vec<Pat>;
 
 /// Whether some value fits `arm` and none of `rows`. `None` where that takes too long to tell.
-pub(super) fn useful(rows: &[Row], arm: &[Pat]) -> Option<bool> {
-    Search { left: STEPS }.useful(rows, arm)
+pub(super) fn useful(rows: &[Row], arm: &[Pat], left: &mut usize) -> Option<bool> {
+    search(left, |search| search.useful(rows, arm))
+}
+
+/// Asks one question, of which the steps are subtracted from those of the file.
+fn search<R>(left: &mut usize, ask: impl FnOnce(&mut Search) -> Option<R>) -> Option<R> {
+    let steps = STEPS.min(*left);
+    let mut search = Search { left: steps };
+    let answer = ask(&mut search);
+    *left -= steps - search.left;
+    answer
 }
 
 /// Values of the enums in the first column that no row covers, as patterns; at most `most`.
-pub(super) fn missing(rows: &[Row], most: usize) -> Option<Vec<String>> {
-    let mut search = Search { left: STEPS };
+pub(super) fn missing(rows: &[Row], most: usize, left: &mut usize) -> Option<Vec<String>> {
+    // Each variant is one question.
     let mut found = Vec::new();
     for def in enums(rows) {
         for at in 0..def.variants.len() {
             let make = Make::Variant(def.clone(), at);
-            for parts in search.uncovered(&inside(rows, &make), make.parts(), most)? {
+            let parts = search(left, |search| {
+                search.step(rows.len())?;
+                search.uncovered(&inside(rows, &make), make.parts(), most)
+            });
+            for parts in parts? {
                 found.push(shown(&make, &parts));
                 if found.len() > most {
                     return Some(found);
@@ -252,13 +267,14 @@ struct Search {
 }
 
 impl Search {
-    fn step(&mut self) -> Option<()> {
-        self.left = self.left.checked_sub(1)?;
-        Some(())
+    fn step(&mut self, rows: usize) -> Option<()> {
+        let enough = self.left.checked_sub(rows + 1);
+        self.left = enough.unwrap_or(0);
+        enough.map(|_| ())
     }
 
     fn useful(&mut self, rows: &[Row], arm: &[Pat]) -> Option<bool> {
-        self.step()?;
+        self.step(rows.len())?;
         let Some((head, rest)) = arm.split_first() else { return Some(rows.is_empty()) };
         match head {
             Pat::Any | Pat::Some => self.useful(&behind(rows), rest),
@@ -280,7 +296,7 @@ impl Search {
 
     /// Rows of `width` patterns that `rows` do not cover; at most `most`.
     fn uncovered(&mut self, rows: &[Row], width: usize, most: usize) -> Option<Vec<Vec<String>>> {
-        self.step()?;
+        self.step(rows.len())?;
         if width == 0 {
             return Some(if rows.is_empty() { vec![Vec::new()] } else { Vec::new() });
         }

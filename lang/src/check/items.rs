@@ -2,6 +2,7 @@
 
 use super::types::{Field, FnType, Kinds, NamedKind, NamedType, Nominal, Reader, Shape, Signatures, Type};
 use crate::ast::{Attribute, Expr, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
+use crate::builtin_type::{Kind, of_kind};
 use crate::builtins::Registry;
 use crate::resolve::{BindingId, Resolution, Target};
 use std::cell::RefCell;
@@ -13,6 +14,10 @@ use std::rc::Rc;
 pub(super) struct Items<'a> {
     all: HashMap<BindingId, &'a Item>,
     methods: HashMap<BindingId, Vec<&'a FnDecl>>,
+    /// The methods that have a receiver, by their names.
+    by_name: HashMap<BindingId, HashMap<&'a str, &'a FnDecl>>,
+    /// What aliases stand for, each read once.
+    aliases: RefCell<HashMap<BindingId, Type>>,
 }
 
 impl<'a> Items<'a> {
@@ -25,13 +30,29 @@ impl<'a> Items<'a> {
         self.methods.get(&id).map_or(&[], Vec::as_slice)
     }
 
+    /// What an alias stands for, type parameters as such, if it was read before.
+    pub(super) fn alias(&self, id: BindingId) -> Option<Type> {
+        self.aliases.borrow().get(&id).cloned()
+    }
+
+    pub(super) fn set_alias(&self, id: BindingId, ty: Type) {
+        self.aliases.borrow_mut().insert(id, ty);
+    }
+
     pub(super) fn declare(&mut self, stmts: &'a [Stmt], names: &Resolution) {
         for stmt in stmts {
             let StmtKind::Item(item) = &stmt.kind else { continue };
             if let ItemKind::Impl { target, methods, .. } = &item.kind {
                 let Some(Target::Binding(id)) = names.uses.get(&target.span.start) else { continue };
-                let methods = methods.iter().filter_map(|m| if let ItemKind::Fn(d) = &m.kind { Some(d) } else { None });
-                self.methods.entry(*id).or_default().extend(methods);
+                let by_name = self.by_name.entry(*id).or_default();
+                for method in methods {
+                    if let ItemKind::Fn(decl) = &method.kind {
+                        self.methods.entry(*id).or_default().push(decl);
+                        if decl.takes_self() {
+                            by_name.entry(decl.name.text.as_str()).or_insert(decl);
+                        }
+                    }
+                }
             } else if let Some(id) = name_of(item).and_then(|name| names.made_at(name.span)) {
                 self.all.insert(id, item);
             }
@@ -78,7 +99,7 @@ impl<'a> Declared<'a> {
     /// A written type, type parameters as such.
     pub(super) fn read(&self, ty: &TypeExpr, generics: &[Name]) -> Type {
         let (names, items, signatures) = (self.names, &self.items, &self.signatures);
-        Reader { names, items, signatures, generics, open: Vec::new() }.read(ty)
+        Reader { names, items, signatures, generics, open: Vec::new() }.read(ty).bounded()
     }
 
     /// What a parameter takes; nil stands for its default.
@@ -98,32 +119,35 @@ impl<'a> Declared<'a> {
 
     /// A method that an `impl` of the file gives to values of this type.
     pub(super) fn method(&self, named: &NamedType, name: &str) -> Option<&'a FnDecl> {
-        self.items.methods(named.id).iter().find(|m| m.takes_self() && m.name.text == name).copied()
+        self.items.by_name.get(&named.id)?.get(name).copied()
     }
 
     /// The module of builtins in which the methods of values of this type stand.
     pub(super) fn module(ty: &Type) -> Option<&'static str> {
-        Some(match ty {
-            Type::Nil => "<nil>",
-            Type::Bool => "<bool>",
-            Type::Int => "<int>",
-            Type::Float => "<float>",
-            Type::Str | Type::Text(_) => "<string>",
-            Type::Bytes => "<bytes>",
-            Type::Range => "<range>",
-            Type::List(_) => "<list>",
-            Type::Set(_) => "<set>",
-            Type::Dict(_) | Type::Shape(_) => "<dict>",
-            Type::Pair(_) => "<pair>",
-            Type::Result(_) => "<variant>",
-            Type::Fn(_) => "<function>",
-            Type::Named(named) => match named.kind {
-                NamedKind::Struct => "<struct>",
-                NamedKind::Enum => "<variant>",
-                NamedKind::Interface => return None,
-            },
+        let kind = match ty {
+            Type::Nil => Kind::Nil,
+            Type::Bool => Kind::Bool,
+            Type::Int => Kind::Int,
+            Type::Float => Kind::Float,
+            Type::Str | Type::Text(_) => Kind::Str,
+            Type::Bytes => Kind::Bytes,
+            Type::Range => Kind::Range,
+            Type::List(_) => Kind::List,
+            Type::Set(_) => Kind::Set,
+            Type::Dict(_) | Type::Shape(_) => Kind::Dict,
+            Type::Pair(_) => Kind::Pair,
+            Type::Result(_) => Kind::Result,
+            Type::Fn(_) => return Some("<function>"),
+            Type::Named(named) => {
+                return match named.kind {
+                    NamedKind::Struct => Some("<struct>"),
+                    NamedKind::Enum => Some("<variant>"),
+                    NamedKind::Interface => None,
+                };
+            }
             Type::Any | Type::Never | Type::Param(_) | Type::Union(_) => return None,
-        })
+        };
+        of_kind(kind)?.methods
     }
 }
 
@@ -140,7 +164,7 @@ impl Nominal for Declared<'_> {
             optional: false,
             at: None,
         });
-        let shape = Rc::new(Shape { fields: fields.collect(), open: false, literal: false });
+        let shape = Rc::new(Shape { fields: fields.collect(), open: false, literal: false, told: false });
         self.structs.borrow_mut().insert(of.id, shape.clone());
         Some(shape)
     }

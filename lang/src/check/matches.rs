@@ -17,13 +17,15 @@ const NAMED: usize = 4;
 
 /// Checks a resolved module.
 pub(super) fn check(source: &SourceRef, module: &Module, names: &Resolution, found: &mut Vec<Diagnostic>) {
-    walk_module(&mut Matches { source, names, found }, module);
+    walk_module(&mut Matches { source, names, found, left: cover::STEPS_OF_FILE }, module);
 }
 
 struct Matches<'c> {
     source: &'c SourceRef,
     names: &'c Resolution,
     found: &'c mut Vec<Diagnostic>,
+    /// Steps that are left for questions about what arms cover.
+    left: usize,
 }
 
 impl<'a> Visit<'a> for Matches<'_> {
@@ -48,15 +50,16 @@ impl Matches<'_> {
         let mut taken: Vec<&Arm> = Vec::new();
         for arm in arms {
             let row = vec![cover::pat(&arm.pattern, self.names)];
-            if cover::useful(&rows, &row) == Some(false) {
-                let by = (1..=rows.len()).find(|n| cover::useful(&rows[..*n], &row) == Some(false));
+            if cover::useful(&rows, &row, &mut self.left) == Some(false) {
+                let left = &mut self.left;
+                let by = (1..=rows.len()).find(|n| cover::useful(&rows[..*n], &row, left) == Some(false));
                 self.unreachable(arm, by.and_then(|n| taken.get(n - 1)).copied());
             } else if arm.guard.is_none() {
                 rows.push(row);
                 taken.push(arm);
             }
         }
-        if let Some(missing) = cover::missing(&rows, NAMED).filter(|m| !m.is_empty()) {
+        if let Some(missing) = cover::missing(&rows, NAMED, &mut self.left).filter(|m| !m.is_empty()) {
             self.not_covered(e, value, &missing);
         }
     }

@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::resolve::Resolution;
 use crate::source::{SourceRef, Span};
 use crate::value::{EnumDef, FieldDefault, Signature, Site, Str, StructDef, TypeDef, Value, VariantDef};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Checks a resolved module.
@@ -72,7 +73,7 @@ impl Members<'_> {
     }
 
     fn literal(&mut self, def: &StructDef, name: &Name, items: &[DictItem]) {
-        let mut given: Vec<&Name> = Vec::new();
+        let mut given: HashMap<&str, &Name> = HashMap::new();
         let mut complete = true;
         for item in items {
             let DictItem::Entry { key, .. } = item else {
@@ -81,20 +82,20 @@ impl Members<'_> {
             };
             if def.position(&key.text).is_none() {
                 self.no_field(def, key);
-            } else if let Some(first) = given.iter().find(|g| g.text == key.text) {
+            } else if let Some(first) = given.get(key.text.as_str()) {
                 let d = self
                     .error(codes::FIELD_TWICE, format!("`{}` is given twice", key.text), key.span, "given again here")
                     .label(self.source, first.span, "first given here")
                     .help("remove one of them");
                 self.found.push(d);
             } else {
-                given.push(key);
+                given.insert(&key.text, key);
             }
         }
         let missing: Vec<_> = def
             .fields
             .iter()
-            .filter(|f| matches!(f.default, FieldDefault::None) && !given.iter().any(|g| g.text == f.name.as_str()))
+            .filter(|f| matches!(f.default, FieldDefault::None) && !given.contains_key(f.name.as_str()))
             .collect();
         let Some(first) = missing.first().filter(|_| complete) else { return };
         let list = listed(missing.iter().map(|f| f.name.as_str()), "and");

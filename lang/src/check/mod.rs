@@ -5,6 +5,7 @@
 //! - `members`: struct literals, variants, functions of types.
 //! - `attributes`; `interfaces`: `impl Interface for Type`.
 //! - `matches`: `match` and alternatives; `cover`: which values patterns cover.
+//! - `hidden`: characters that change the order of the text on the screen.
 //! - `calls`: collects every call of a builtin, for the lints of their rows.
 //! - [`view`]: a call as the lints of a builtin's row see it.
 //! - [`codes`]: the catalogue.
@@ -13,6 +14,7 @@ mod attributes;
 mod calls;
 pub mod codes;
 mod cover;
+mod hidden;
 mod infer;
 mod interfaces;
 mod items;
@@ -43,8 +45,8 @@ pub fn is_known_type(name: &str) -> bool {
 
 /// The types that need no declaration.
 #[must_use]
-pub fn known_types() -> &'static [&'static str] {
-    types::KNOWN
+pub fn known_types<'n>() -> impl Iterator<Item = &'n str> {
+    crate::builtin_type::BUILTIN_TYPES.iter().map(|row| row.name)
 }
 
 /// Checks a resolved module.
@@ -56,6 +58,7 @@ pub fn check(
     denied: &[Capability],
     found: &mut Vec<Diagnostic>,
 ) {
+    hidden::check(source, found);
     members::check(source, module, names, found);
     matches::check(source, module, names, found);
     interfaces::check(source, module, names, found);
@@ -75,6 +78,7 @@ pub fn check_calls(
     denied: &[Capability],
     found: &mut Vec<Diagnostic>,
 ) {
+    hidden::check(source, found);
     let around = Surroundings { outer: &[], links: HashMap::new(), role: Role::Script };
     let (names, _) = resolve(source, module, registry, &around);
     let mut of_types = Vec::new();

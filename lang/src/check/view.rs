@@ -4,6 +4,11 @@ use super::calls::{Call, Calls};
 use crate::ast::*;
 use crate::builtins::Capability;
 use crate::source::{SourceRef, Span};
+use std::collections::HashSet;
+
+/// A dict literal is read up to this many entries, and through this many spreads in each other.
+const MOST_ENTRIES: usize = 4_000;
+const MOST_SPREADS: usize = 8;
 
 /// A call of a builtin in its file.
 pub struct CallView<'a> {
@@ -72,18 +77,22 @@ impl<'a> CallView<'a> {
         let e = self.follow(e);
         let ExprKind::Dict(items) = &e.kind else { return None };
         let mut view = DictView { entries: Vec::new(), complete: true, span: e.span };
-        self.read(items, &mut view);
+        self.read(items, MOST_SPREADS, &mut view);
         view.entries.reverse();
         Some(view)
     }
 
-    fn read(&self, items: &'a [DictItem], view: &mut DictView<'a>) {
+    fn read(&self, items: &'a [DictItem], spreads: usize, view: &mut DictView<'a>) {
         for item in items {
+            if view.entries.len() > MOST_ENTRIES {
+                view.complete = false;
+                return;
+            }
             match item {
                 DictItem::Entry { key, value } => view.entries.push((key, value)),
                 DictItem::Computed { .. } => view.complete = false,
                 DictItem::Spread(e) => match &self.follow(e).kind {
-                    ExprKind::Dict(inner) => self.read(inner, view),
+                    ExprKind::Dict(inner) if spreads > 0 => self.read(inner, spreads - 1, view),
                     _ => view.complete = false,
                 },
             }
@@ -105,8 +114,7 @@ impl<'a> CallView<'a> {
 
     /// The other calls of a builtin in this file.
     pub fn calls_of(&self, module: &'a str, name: &'a str) -> impl Iterator<Item = CallView<'a>> {
-        let calls = self.calls.all.iter().filter(move |call| call.row.module == module && call.row.name == name);
-        calls.map(|call| CallView { call, ..*self })
+        self.calls.of(module, name).map(|call| CallView { call, ..*self })
     }
 }
 
@@ -119,10 +127,8 @@ impl<'a> DictView<'a> {
 
     /// The entries, later ones first, each key once.
     pub fn entries(&self) -> impl Iterator<Item = (&'a Name, &'a Expr)> + '_ {
-        self.entries.iter().enumerate().filter_map(|(i, (name, value))| {
-            let later = self.entries[..i].iter().any(|(n, _)| n.text == name.text);
-            (!later).then_some((*name, *value))
-        })
+        let mut seen = HashSet::new();
+        self.entries.iter().filter(move |(name, _)| seen.insert(name.text.as_str())).copied()
     }
 
     /// Where a key stands.

@@ -48,6 +48,8 @@ impl<'a> Compiler<'a> {
                 self.emit(Op::Not { dst, a }, span);
             }
             ExprKind::Unary(UnaryOp::Neg, a) => match a.kind {
+                // The smallest int has no positive twin: the lexer makes it of the digits behind a sign.
+                ExprKind::Int(i64::MIN) => self.expr(a, dst),
                 ExprKind::Int(i) if i32::try_from(-i).is_ok() => {
                     let value = i32::try_from(-i).unwrap_or(0);
                     self.emit(Op::Int { dst, value }, span);

@@ -29,6 +29,9 @@ pub(super) struct FnState {
     /// The `deadline` or `mutex` around this, which no item can be given out of.
     pub(super) closed: Option<&'static str>,
     strings: HashMap<String, u32>,
+    /// Numbers of field names and of dict shapes.
+    field_numbers: HashMap<Str, usize>,
+    shape_numbers: HashMap<Box<[Str]>, usize>,
     /// Parameters, for self tail calls.
     pub(super) arity: Option<u16>,
     /// A call makes an iterator of this kind.
@@ -105,6 +108,8 @@ impl FnState {
             exits: Vec::new(),
             closed: None,
             strings: HashMap::new(),
+            field_numbers: HashMap::new(),
+            shape_numbers: HashMap::new(),
             arity,
             flavor: None,
             full: false,
@@ -289,13 +294,12 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn field_site(&mut self, name: &str, span: Span) -> u16 {
-        if let Some(i) = self.fn_ref().proto.fields.iter().position(|f| f.name.as_str() == name) {
-            return self.index(i, span, "field names");
-        }
         let name = self.name_value(name);
-        let fields = &mut self.fn_mut().proto.fields;
-        fields.push(FieldSite::new(name));
-        let i = fields.len() - 1;
+        let state = self.fn_mut();
+        let i = *state.field_numbers.entry(name.clone()).or_insert_with(|| {
+            state.proto.fields.push(FieldSite::new(name));
+            state.proto.fields.len() - 1
+        });
         self.index(i, span, "field names")
     }
 
@@ -317,10 +321,11 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn shape(&mut self, keys: Vec<Str>, span: Span) -> u16 {
-        let shapes = &mut self.fn_mut().proto.shapes;
-        let i = shapes.iter().position(|s| **s == *keys).unwrap_or_else(|| {
-            shapes.push(keys.into());
-            shapes.len() - 1
+        let state = self.fn_mut();
+        let keys: Box<[Str]> = keys.into();
+        let i = *state.shape_numbers.entry(keys.clone()).or_insert_with(|| {
+            state.proto.shapes.push(keys);
+            state.proto.shapes.len() - 1
         });
         self.index(i, span, "dict shapes")
     }

@@ -4,6 +4,7 @@
 //! `$defs`, so a schema grows with the declarations and not with their combinations.
 
 use crate::ast::{Param, TypeExpr, TypeKind};
+use crate::builtin_type::{Kind, builtin_type};
 use crate::resolve::Resolution;
 use crate::source::SourceRef;
 use crate::value::{AliasDef, Dict, EnumDef, FieldDefault, Site, Str, StructDef, TypeDef, Value};
@@ -119,31 +120,25 @@ impl<'a> Writer<'a> {
             Some(TypeDef::Interface(_) | TypeDef::Alias(_)) => return Dict::new(),
             None => {}
         }
-        match name {
-            "int" => plain("integer"),
-            "float" => plain("number"),
-            "string" => plain("string"),
-            "bool" => plain("boolean"),
-            "nil" => plain("null"),
-            "list" | "set" => {
-                let mut out = plain("array");
+        let Some((row, word)) = builtin_type(name).and_then(|row| Some((row, row.schema?))) else { return Dict::new() };
+        let mut out = plain(word);
+        match row.kind {
+            Kind::List | Kind::Set => {
                 if let Some(item) = args.first().map(|item| self.schema(item)).filter(|item| !item.is_empty()) {
                     out.insert(Str::new("items"), Value::dict(item));
                 }
-                if name == "set" {
+                if row.kind == Kind::Set {
                     out.insert(Str::new("uniqueItems"), Value::Bool(true));
                 }
-                out
             }
-            "dict" => {
-                let mut out = plain("object");
+            Kind::Dict => {
                 if let Some(value) = args.get(1).map(|value| self.schema(value)).filter(|value| !value.is_empty()) {
                     out.insert(Str::new("additionalProperties"), Value::dict(value));
                 }
-                out
             }
-            _ => Dict::new(),
+            _ => {}
         }
+        out
     }
 
     /// What a name stands for, where it is a declared type.

@@ -337,7 +337,7 @@ pub(super) fn small_int(e: &Expr) -> Option<i16> {
     match &e.kind {
         ExprKind::Int(i) => i16::try_from(*i).ok(),
         ExprKind::Unary(UnaryOp::Neg, inner) => match inner.kind {
-            ExprKind::Int(i) => i16::try_from(-i).ok(),
+            ExprKind::Int(i) => i.checked_neg().and_then(|i| i16::try_from(i).ok()),
             _ => None,
         },
         _ => None,

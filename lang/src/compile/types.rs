@@ -2,16 +2,17 @@
 
 use super::Compiler;
 use crate::ast::{TypeExpr, TypeKind};
+use crate::builtin_type::{Kind, builtin_type, of_kind};
 use crate::source::Span;
 use crate::value::{AliasDef, Str, TypeDef, Value};
 use crate::vm::TypeTest;
 use std::rc::Rc;
 
-/// Where the names of a type are looked up, and which aliases are being written down around it.
+/// Where the names of a type are looked up, and which aliases have an entry already.
 #[derive(Default)]
 struct Around {
     alias: Option<Rc<AliasDef>>,
-    open: Vec<(*const AliasDef, usize)>,
+    met: Vec<(*const AliasDef, usize)>,
 }
 
 impl Compiler<'_> {
@@ -55,33 +56,37 @@ impl Compiler<'_> {
             Some(TypeDef::Alias(alias)) => return self.alias(&alias, around),
             None => {}
         }
+        // A type parameter stands for any type.
+        if around.alias.as_ref().is_some_and(|a| a.generics.iter().any(|g| g == name)) {
+            return TypeTest::Any;
+        }
+        let Some(row) = builtin_type(name) else { return TypeTest::Named(self.name_value(name)) };
         let mut arg = |c: &mut Self, i: usize| Box::new(args.get(i).map_or(TypeTest::Any, |a| c.written(a, around)));
-        match name {
-            "any" | "unknown" => TypeTest::Any,
-            "never" => TypeTest::Never,
-            "list" => TypeTest::List(arg(self, 0)),
-            "dict" => TypeTest::Dict(arg(self, 1)),
-            "set" => TypeTest::Set(arg(self, 0)),
-            "Result" => TypeTest::Result(arg(self, 0), arg(self, 1)),
-            // A type parameter stands for any type.
-            _ if around.alias.as_ref().is_some_and(|a| a.generics.iter().any(|g| g == name)) => TypeTest::Any,
-            _ => TypeTest::Named(self.name_value(name)),
+        match row.kind {
+            Kind::Any => TypeTest::Any,
+            Kind::Never => TypeTest::Never,
+            Kind::List => TypeTest::List(arg(self, 0)),
+            Kind::Dict => TypeTest::Dict(arg(self, 1)),
+            Kind::Set => TypeTest::Set(arg(self, 0)),
+            Kind::Result => TypeTest::Result(arg(self, 0), arg(self, 1)),
+            Kind::Opaque => TypeTest::Named(self.name_value(row.name)),
+            kind => TypeTest::Named(self.name_value(of_kind(kind).map_or(row.name, |own| own.name))),
         }
     }
 
     /// An alias has an entry of its own, so that it can hold itself.
     fn alias(&mut self, alias: &Rc<AliasDef>, around: &mut Around) -> TypeTest {
-        if let Some((_, at)) = around.open.iter().find(|(open, _)| *open == Rc::as_ptr(alias)) {
+        if let Some((_, at)) = around.met.iter().find(|(met, _)| *met == Rc::as_ptr(alias)) {
             return TypeTest::See(*at);
         }
         let types = &mut self.fn_mut().proto.types;
         let at = types.len();
         types.push(TypeTest::Any);
-        around.open.push((Rc::as_ptr(alias), at));
+        around.met.push((Rc::as_ptr(alias), at));
         let outer = around.alias.replace(alias.clone());
         let test = self.written(&alias.ty, around);
+        // It stays among those that were met: an alias that is named again is not written down again.
         around.alias = outer;
-        around.open.pop();
         if let Some(slot) = self.fn_mut().proto.types.get_mut(at) {
             *slot = test;
         }

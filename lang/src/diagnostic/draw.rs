@@ -147,6 +147,10 @@ fn picture(diagnostic: &Diagnostic, color: bool) -> String {
     // The first line is ariadne's header; ours stands already.
     let body = text.split_once('\n').map_or("", |(_, body)| body);
     let trimmed: String = body.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
+    let trimmed = match excerpts.0.as_slice() {
+        [only] if !color => only.correct_lines(trimmed),
+        _ => trimmed,
+    };
     excerpts.0.iter().fold(trimmed, |body, excerpt| excerpt.correct_column(body))
 }
 
@@ -189,6 +193,22 @@ error[HARN-NAM-001]: `c` is not defined
 ";
         assert_eq!(draw(&diagnostic, false), want);
         assert!(draw(&diagnostic, true).contains("\u{1b}["));
+    }
+
+    #[test]
+    fn lines_far_down_have_their_numbers() {
+        let text = format!("{}let b = c\n", "\n".repeat(123_456));
+        let picture = drawn(&text, Span::new(123_464, 123_465));
+        assert!(picture.contains("╭─[ t.harn:123457:9 ]"), "{picture}");
+        assert!(picture.contains(" 123457 │ let b = c\n"), "{picture}");
+        assert!(picture.contains("\n────────╯\n") || picture.contains("\n───────╯\n"), "{picture}");
+    }
+
+    #[test]
+    fn characters_that_turn_the_text_are_shown_as_escapes() {
+        let picture = drawn("let s = \"a\u{202e}b\" + c", Span::new(17, 18));
+        assert!(picture.contains(r#"let s = "a\u{202e}b" + c"#), "{picture}");
+        assert!(!picture.contains('\u{202e}'));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod json;
 mod shown;
 
 pub use shown::shown;
+pub(crate) use shown::turns_text;
 
 use crate::source::{SourceRef, Span};
 

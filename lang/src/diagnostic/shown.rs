@@ -21,6 +21,12 @@ pub fn shown(c: char) -> Option<char> {
     }
 }
 
+/// Whether a character turns the direction of the text around it, so that a reader sees another order than the machine.
+#[must_use]
+pub(crate) const fn turns_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// A text of several lines as it may be shown.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if text.chars().all(|c| c == '\n' || shown(c) == Some(c)) {

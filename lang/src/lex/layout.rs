@@ -46,6 +46,10 @@ pub(super) struct Frame {
     rights: usize,
     /// The same for `**`, which every other operator ends.
     powers: usize,
+    /// Where its open `<` begin in the stack of these.
+    angles: usize,
+    /// In a frame of arms: behind the `if` of an arm.
+    guard: bool,
 }
 
 /// A word that waits for its body.
@@ -76,6 +80,10 @@ pub(super) struct Layout<'a, 's> {
     prefixes: usize,
     /// Where in `out` the current statement of the file begins.
     statement: usize,
+    /// The `<` that are open, and whether each stands right behind a name.
+    angles: Vec<bool>,
+    /// The last `>` ended `list<int>`.
+    closed_angle: bool,
 }
 
 /// Lays out a scanned text.
@@ -91,6 +99,8 @@ pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<
         docs: (0, false),
         prefixes: 0,
         statement: 0,
+        angles: Vec::new(),
+        closed_angle: false,
     };
     let mut at = 0;
     let mut line_break = false;
@@ -131,6 +141,8 @@ impl Frame {
             heads,
             rights: 0,
             powers: 0,
+            angles: 0,
+            guard: false,
         }
     }
 }
@@ -200,7 +212,7 @@ impl<'a> Layout<'a, '_> {
     /// `list<int>` at the end of a line, and `x++`, which is a mistake of this line and not of the next.
     fn ends_line_after_all(&self, prev: Token<'a>) -> bool {
         match prev {
-            Token::Gt => self.closes_type_arguments(),
+            Token::Gt => self.closed_angle,
             Token::Plus => matches!(self.out.iter().rev().nth(1), Some((Token::Plus, _))),
             _ => false,
         }
@@ -222,32 +234,15 @@ impl<'a> Layout<'a, '_> {
         members && matches!(self.lexemes[at].token, Token::Kw(_)) && self.peek(at + 1) == Some(Token::Colon)
     }
 
-    /// The `>` just given out ends `list<int>`, it does not compare.
-    fn closes_type_arguments(&self) -> bool {
-        let mut depth = 0usize;
-        for (index, (token, span)) in self.out.iter().enumerate().rev().take(100) {
-            match token {
-                Token::Gt => depth += 1,
-                Token::Lt => {
-                    depth -= 1;
-                    if depth == 0 {
-                        let before = index.checked_sub(1).map(|i| self.out[i]);
-                        return before.is_some_and(|(t, s)| matches!(t, Token::Ident(_)) && s.end == span.start);
-                    }
-                }
-                Token::Newline | Token::Semi => return false,
-                _ => {}
-            }
-        }
-        false
-    }
-
     fn separate(&mut self, token: Token<'a>, span: Span) {
         self.out.push((token, span));
         let frame = self.frame();
         frame.rights = 0;
         frame.powers = 0;
         frame.before_arrow = frame.lines == Lines::Arms;
+        frame.guard = false;
+        let angles = frame.angles;
+        self.angles.truncate(angles);
         if self.frames.len() == 1 {
             self.statement = self.out.len();
         }
@@ -282,13 +277,13 @@ impl<'a> Layout<'a, '_> {
             Token::LBody => {
                 let (opener, frame) = braces::open(self, at);
                 self.out.push((opener, span));
-                self.frames.push(frame);
+                self.frames.push(Frame { angles: self.angles.len(), ..frame });
             }
             Token::LParen | Token::LBracket | Token::QBracket | Token::InterpStart => {
                 let mut frame = Frame::new(Token::LParen, Lines::Free, self.heads.len());
                 frame.pattern = token != Token::InterpStart && self.holds_patterns(at);
                 self.out.push((token, span));
-                self.frames.push(frame);
+                self.frames.push(Frame { angles: self.angles.len(), ..frame });
             }
             Token::RParen | Token::RBracket | Token::InterpEnd | Token::RBrace => {
                 self.out.push((token, span));
@@ -306,7 +301,7 @@ impl<'a> Layout<'a, '_> {
     /// What was given out last can carry a postfix `?`: an operand, or `list<int>`.
     fn at_operand_end(&self) -> bool {
         match self.prev() {
-            Some(Token::Gt) => self.closes_type_arguments(),
+            Some(Token::Gt) => self.closed_angle,
             prev => prev.is_some_and(Token::ends_operand),
         }
     }
@@ -328,7 +323,10 @@ impl<'a> Layout<'a, '_> {
     fn word(&mut self, kw: Kw, at: usize) {
         let frame = *self.frame();
         let head = match kw {
-            Kw::If if frame.lines == Lines::Arms && frame.before_arrow => return,
+            Kw::If if frame.lines == Lines::Arms && frame.before_arrow => {
+                self.frame().guard = true;
+                return;
+            }
             Kw::For if self.head() == Some(Head::Methods) => return,
             Kw::If
             | Kw::While
@@ -360,23 +358,11 @@ impl<'a> Layout<'a, '_> {
         let prev = self.prev();
         let behind_binder = matches!(prev, Some(Token::Kw(Kw::Let | Kw::Var | Kw::Const | Kw::For)));
         let inside = frame.pattern && !frame.value;
-        let arm = frame.lines == Lines::Arms && frame.before_arrow && !self.in_guard();
+        let arm = frame.lines == Lines::Arms && frame.before_arrow && !frame.guard;
         let parameters = self.lexemes[at].token == Token::LParen
             && self.head() == Some(Head::Function)
             && matches!(prev, Some(Token::Ident(_) | Token::Gt | Token::Kw(_)));
         behind_binder || inside || arm || parameters
-    }
-
-    /// Behind the `if` of an arm.
-    fn in_guard(&self) -> bool {
-        for (token, _) in self.out.iter().rev().take(200) {
-            match token {
-                Token::Kw(Kw::If) => return true,
-                Token::Newline | Token::Comma | Token::LBody | Token::RBrace => return false,
-                _ => {}
-            }
-        }
-        false
     }
 
     fn close(&mut self) {
@@ -385,9 +371,11 @@ impl<'a> Layout<'a, '_> {
         }
         let Some(closed) = self.frames.pop() else { return };
         self.heads.truncate(closed.heads);
+        self.angles.truncate(closed.angles);
         self.prefixes = 0;
         if closed.arm_body {
             self.frame().before_arrow = true;
+            self.frame().guard = false;
         }
     }
 
@@ -410,12 +398,25 @@ impl<'a> Layout<'a, '_> {
                 frame.rights = 0;
                 frame.powers = 0;
                 frame.before_arrow = frame.lines == Lines::Arms;
+                frame.guard = false;
                 let base = frame.heads;
                 if !matches!(self.head(), Some(Head::Function | Head::Members | Head::Methods | Head::Names)) {
                     self.heads.truncate(base);
                 }
             }
             Token::Assign => frame.value = true,
+            Token::Lt => {
+                let before = self.out.len().checked_sub(2).map(|i| (self.out[i], self.out[i + 1].1));
+                let touches = |((token, name), angle): ((Token<'_>, Span), Span)| {
+                    matches!(token, Token::Ident(_)) && name.end == angle.start
+                };
+                self.angles.push(before.is_some_and(touches));
+            }
+            Token::Gt => {
+                let base = frame.angles;
+                let open = self.angles.len() > base;
+                self.closed_angle = open && self.angles.pop() == Some(true);
+            }
             Token::Arrow if frame.lines == Lines::Arms => frame.before_arrow = false,
             Token::Arrow if frame.opener == Token::LClosure && frame.lines == Lines::Free => {
                 frame.lines = Lines::Statements;

@@ -165,11 +165,9 @@ enum PrefixOp {
 
 impl PrefixOp {
     fn apply(self, inner: Expr) -> ExprKind {
-        match (self, &inner.kind) {
-            // The smallest int has no positive twin; see `lex::numbers`.
-            (Self::Unary(UnaryOp::Neg), ExprKind::Int(i64::MIN)) => ExprKind::Int(i64::MIN),
-            (Self::Unary(op), _) => ExprKind::Unary(op, Box::new(inner)),
-            (Self::TryStar, _) => ExprKind::TryStar(Box::new(inner)),
+        match self {
+            Self::Unary(op) => ExprKind::Unary(op, Box::new(inner)),
+            Self::TryStar => ExprKind::TryStar(Box::new(inner)),
         }
     }
 }

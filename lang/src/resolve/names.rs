@@ -75,7 +75,7 @@ impl Walk<'_> {
             with_instead(d, span, instead)
         } else if foreign::is_module(name) {
             d.help("builtins are called by their bare names, without a module: `harn doc` lists them")
-        } else if let Some(near) = nearest(name, bound.chain(builtins)) {
+        } else if let Some(near) = self.nearest(name, bound.chain(builtins)) {
             d.help(format!("did you mean `{near}`?")).fix(span, near)
         } else {
             d
@@ -100,10 +100,9 @@ impl Walk<'_> {
     /// The error for a name that nothing binds. `None` where it was reported before: a name that is missing in ten places
     /// is one mistake, and the first place shows it.
     fn unbound(&mut self, name: &SmolStr, span: Span) -> Option<Diagnostic> {
-        if self.undefined.contains(name) {
+        if !self.undefined.insert(name.clone()) {
             return None;
         }
-        self.undefined.push(name.clone());
         if self.out.blind {
             return None;
         }
@@ -115,11 +114,17 @@ impl Walk<'_> {
     fn assigned_before_declared(&mut self, name: &SmolStr, span: Span) {
         let Some(d) = self.unbound(name, span) else { return };
         let bound = self.scopes.iter().flat_map(|s| s.names.keys().map(SmolStr::as_str));
-        let d = match nearest(name, bound) {
+        let d = match self.nearest(name, bound) {
             Some(near) => d.help(format!("did you mean `{near}`?")).fix(span, near),
             None => d.help(format!("declare it: `let {name} = …`, or `var {name} = …` if it is assigned again")),
         };
         self.found.push(d);
+    }
+
+    /// The nearest of `names`. Each look goes through all of them, so only the first misspelt names get one.
+    pub(super) fn nearest<'n>(&self, written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+        const MOST: usize = 200;
+        if self.undefined.len() > MOST { None } else { nearest(written, names) }
     }
 
     pub(super) fn assign(&mut self, name: &SmolStr, span: Span) {

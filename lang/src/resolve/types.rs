@@ -6,7 +6,7 @@ use super::scope::{BindingId, BindingKind, Target};
 use super::walk::Walk;
 use crate::ast::*;
 use crate::check;
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::Diagnostic;
 use crate::foreign;
 use crate::source::Span;
 use crate::value::{
@@ -234,10 +234,9 @@ impl Walk<'_> {
 
     fn no_type(&mut self, name: &SmolStr, span: Span) {
         // What is missing in ten places is one mistake.
-        if self.undefined.contains(name) {
+        if !self.undefined.insert(name.clone()) {
             return;
         }
-        self.undefined.push(name.clone());
         let is_type = |id: &u32| matches!(self.out.binding(*id).kind, BindingKind::Type | BindingKind::Import);
         let bound = self.scopes.iter().flat_map(|s| s.names.iter());
         let bound = bound.filter(|(_, id)| is_type(id)).map(|(name, _)| name.as_str());
@@ -246,8 +245,7 @@ impl Walk<'_> {
             span,
             "not found",
         );
-        let near =
-            foreign::type_name(name).or_else(|| nearest(name, bound.chain(check::known_types().iter().copied())));
+        let near = foreign::type_name(name).or_else(|| self.nearest(name, bound.chain(check::known_types())));
         self.found.push(match near {
             Some(near) => d.help(format!("did you mean `{near}`?")).fix(span, near),
             None => d.help("declare it with `struct`, `enum`, `interface` or `type`, or import it"),

@@ -10,7 +10,7 @@ use crate::builtins::Registry;
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub(super) struct Scope {
     pub(super) names: HashMap<SmolStr, BindingId>,
@@ -50,7 +50,7 @@ pub(super) struct Walk<'a> {
     pub(super) in_pipeline: bool,
     /// Type parameters.
     pub(super) generics: Vec<SmolStr>,
-    pub(super) undefined: Vec<SmolStr>,
+    pub(super) undefined: HashSet<SmolStr>,
     /// `pub` stands before the statement at hand.
     pub(super) public: bool,
     /// Those of the types declared so far, for their `impl`s.
@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
             overridden: Vec::new(),
             in_pipeline: false,
             generics: Vec::new(),
-            undefined: Vec::new(),
+            undefined: HashSet::new(),
             public: false,
             type_generics: HashMap::new(),
             ambiguous: HashMap::new(),

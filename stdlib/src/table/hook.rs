@@ -19,11 +19,11 @@ use std::sync::Arc;
 
 lang::builtins! { "" =>
     /// Registers handlers around tool calls. `pre` may refuse or change a call, `post` its result; both may remind.
-    plain "register_tool_hook(hook: {pattern?: string, pre?: fn(any) -> any, post?: fn(any) -> any, deny?: string, max_output?: int}) -> nil" [lint = lint::tool_hook] register_tool_hook;
+    plain "register_tool_hook(hook: {pattern?: string, pre?: fn(PreToolUse) -> any, post?: fn(PostToolUse) -> any, deny?: string, max_output?: int}) -> nil" [lint = lint::tool_hook] register_tool_hook;
     /// Registers a handler of a session event, optionally of those that fit a pattern.
-    plain "register_session_hook(event: string, pattern: any, handler: any = nil) -> nil" [lint = lint::session_hook] register_session_hook;
+    plain "register_session_hook(event: string, pattern: nil | string | fn(E) -> any, handler: fn(E) -> any = nil) -> nil" [lint = lint::session_hook] register_session_hook;
     /// Registers a handler of the loop's seams: a name, a list of names, nil or `"*"` for all.
-    plain "register_checkpoint_hook(kinds: any, handler: fn(any) -> any) -> nil" [lint = lint::checkpoint_hook] register_checkpoint_hook;
+    plain "register_checkpoint_hook(kinds: any, handler: fn(LoopCheckpoint) -> any) -> nil" [lint = lint::checkpoint_hook] register_checkpoint_hook;
     /// Registers an observer of a worker event; it cannot remind.
     plain "register_worker_hook(event: string, handler: fn(any) -> any) -> nil" [lint = lint::worker_hook] register_worker_hook;
     /// Forgets all tool hooks.

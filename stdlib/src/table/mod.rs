@@ -79,7 +79,11 @@ static INDEX: Index = Index::new();
 
 /// All builtins, and the named types of their signatures.
 pub(crate) const fn registry() -> Registry {
-    Registry::new(GROUPS).with_index(&INDEX).with_shapes(crate::options::SHAPES).with_modules(MODULES)
+    Registry::new(GROUPS)
+        .with_index(&INDEX)
+        .with_shapes(crate::options::SHAPES)
+        .with_handed_over(crate::options::HANDED_OVER)
+        .with_modules(MODULES)
 }
 
 /// Every row of the table.

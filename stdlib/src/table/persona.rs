@@ -13,9 +13,9 @@ use std::rc::Rc;
 
 lang::builtins! { "" =>
     /// Registers a handler of a step (`prompt`, `model`, `tools` or a glob) of the personas that fit a glob.
-    plain "register_step_hook(persona: string, step: string, event: string, handler: fn(any) -> any) -> nil" [lint = lint::step_hook] register_step_hook;
+    plain "register_step_hook(persona: string, step: string, event: string, handler: fn(E) -> any) -> nil" [lint = lint::step_hook] register_step_hook;
     /// Registers a handler of an event of the personas that fit a glob, of all their steps.
-    plain "register_persona_hook(persona: string, event: string, handler: fn(any) -> any) -> nil" [lint = lint::persona_hook] register_persona_hook;
+    plain "register_persona_hook(persona: string, event: string, handler: fn(E) -> any) -> nil" [lint = lint::persona_hook] register_persona_hook;
     /// Forgets all handlers of personas and steps.
     plain "clear_persona_hooks() -> nil" clear_persona_hooks;
 }

@@ -109,7 +109,7 @@ fn shell(before: &Type) -> Type {
         Type::Dict(_) => Type::dict(Type::Any),
         Type::Shape(shape) if shape.literal => {
             let fields = shape.fields.iter().map(|f| Field { ty: Type::Any, at: None, ..f.clone() });
-            Type::Shape(Rc::new(Shape { fields: fields.collect(), open: true, literal: true }))
+            Type::Shape(Rc::new(Shape { fields: fields.collect(), open: true, literal: true, told: false }))
         }
         Type::Union(members) => members.iter().map(shell).fold(Type::Never, join),
         other => fill(other, &Vec::new()),

@@ -2,14 +2,19 @@
 
 use super::Checker;
 use super::codes::ARM;
+use super::condition::{of_kind, of_name};
 use super::flow::Flow;
 use super::want::{Want, Why};
 use crate::ast::*;
-use crate::check::types::{Type, join};
+use crate::check::types::{Field, Kinds, Shape, Type, join};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::BindingId;
 use crate::source::Span;
+use crate::value::Tag;
 use std::rc::Rc;
+
+/// The signature that a `parallel` with wrong options is shown with.
+const PARALLEL: &str = "parallel each items with {max_concurrent: int} { item -> … }";
 
 impl<'a> Checker<'a> {
     pub(super) fn if_else(
@@ -19,6 +24,7 @@ impl<'a> Checker<'a> {
         otherwise: Option<&'a Expr>,
         want: Want<'_>,
     ) -> Type {
+        let (before, mark) = (self.flow.clone(), self.loosened.len());
         let (holds, fails) = self.condition(cond);
         self.flow = holds;
         let first = self.block(then, want);
@@ -28,24 +34,41 @@ impl<'a> Checker<'a> {
             None => Type::Nil,
         };
         let second_after = std::mem::take(&mut self.flow);
-        self.flow = self.meet(after, second_after);
+        self.meet_branches(&before, mark, after, second_after);
         join(first, second)
     }
 
     pub(super) fn ternary(&mut self, cond: &'a Expr, a: &'a Expr, b: &'a Expr, want: Want<'_>) -> Type {
+        let (before, mark) = (self.flow.clone(), self.loosened.len());
         let (holds, fails) = self.condition(cond);
         self.flow = holds;
         let first = self.expr(a, want);
         let after = std::mem::replace(&mut self.flow, fails);
         let second = self.expr(b, want);
         let second_after = std::mem::take(&mut self.flow);
-        self.flow = self.meet(after, second_after);
+        self.meet_branches(&before, mark, after, second_after);
         join(first, second)
+    }
+
+    /// Goes on where both branches of a test end.
+    fn meet_branches(&mut self, before: &Flow, mark: usize, a: Flow, b: Flow) {
+        let both = !a.dead && !b.dead;
+        self.flow = self.meet(a, b);
+        if both {
+            self.tighten(before, mark);
+        } else {
+            self.keep_loose(mark);
+        }
     }
 
     pub(super) fn arms(&mut self, subject: &'a Expr, arms: &'a [Arm], want: Want<'_>) -> Type {
         let mut rest = self.expr(subject, Want::FREE);
-        let narrowed = self.plain_binding(subject).filter(|id| self.trackable(*id));
+        let place = self.place_of(subject);
+        let asked = self.type_asked(subject);
+        let mark = self.loosened.len();
+        if place.as_ref().is_none_or(|(_, keys)| !keys.is_empty()) {
+            self.loosen(subject);
+        }
         let mut value = Type::Never;
         let mut after = Flow::nowhere();
         let before = self.flow.clone();
@@ -54,8 +77,11 @@ impl<'a> Checker<'a> {
             let fits = self.bind_pattern(&arm.pattern, &rest, true);
             self.unfit_arm(arm, &rest, &fits);
             let guarded = arm.guard.is_some();
-            if let Some(id) = narrowed {
-                self.learn(id, fits.matched.clone());
+            if let Some(place) = &place {
+                (self.flow, _) = self.tell(place, &|_| fits.matched.clone(), &Type::clone);
+            }
+            if let (Some(place), Some(kind)) = (&asked, kind_pattern(&arm.pattern)) {
+                (self.flow, _) = self.tell(place, &|ty| of_kind(ty, &kind), &Type::clone);
             }
             if let Some(guard) = &arm.guard {
                 let (holds, _) = self.condition(guard);
@@ -69,6 +95,7 @@ impl<'a> Checker<'a> {
             }
         }
         self.flow = after;
+        self.keep_loose(mark);
         value
     }
 
@@ -97,7 +124,7 @@ impl<'a> Checker<'a> {
         self.caught -= catches;
         if alone {
             self.after_attempt(before, t.body.span);
-            return Type::Result(Rc::new((value, Type::Any)));
+            return Type::Result(Rc::new((value, Type::Any))).bounded();
         }
         if let Some(catch) = &t.catch {
             let after = std::mem::replace(&mut self.flow, before.clone());
@@ -143,15 +170,23 @@ impl<'a> Checker<'a> {
     ) -> Type {
         let over_type = self.expr(over, Want::FREE);
         if let Some(options) = options {
-            self.expr(options, Want::FREE);
+            let limit = Field { name: "max_concurrent".into(), ty: Type::Int, optional: true, at: None };
+            let wanted = Type::Shape(Rc::new(Shape { fields: vec![limit], open: false, literal: false, told: false }));
+            self.expr(options, Want::must(&wanted.optional(), Why::Builtin(PARALLEL)));
         }
-        let item = if kind == ParallelKind::Count { Type::Int } else { self.element(&over_type, over) };
+        let item = match kind {
+            ParallelKind::Count => Type::Int,
+            // A number of items, or what `each` takes.
+            ParallelKind::Settle if over_type == Type::Int => Type::Int,
+            ParallelKind::Settle if over_type.kinds().meets(Kinds::of(Tag::Int)) => Type::Any,
+            _ => self.element(&over_type, over),
+        };
         let settles = usize::from(kind == ParallelKind::Settle);
         self.caught += settles;
         let function = self.closure_of(body, &[item], Want::FREE);
         self.caught -= settles;
         match kind {
-            ParallelKind::Count | ParallelKind::Each => Type::list(function.returns),
+            ParallelKind::Count | ParallelKind::Each => Type::list(function.returns).bounded(),
             ParallelKind::Settle => Type::Any,
         }
     }
@@ -190,5 +225,13 @@ impl<'a> Checker<'a> {
         }
         self.flow = after;
         value
+    }
+}
+
+/// The type that an arm of `match type_of(x)` asks for.
+fn kind_pattern(pattern: &Pattern) -> Option<Type> {
+    match &pattern.kind {
+        PatternKind::Literal(e) => of_name(e.plain_text()?),
+        _ => None,
     }
 }

@@ -112,7 +112,15 @@ impl<'a> Checker<'a> {
     fn builtin_call(&mut self, row: &'static Builtin, args: &'a [ListItem], span: Span) -> Type {
         let max = (!row.arity.rest).then_some(usize::from(row.arity.max));
         self.arity(args, span, &row.full_name(), usize::from(row.arity.min), max, None, Some(row));
-        self.builtin_arguments(row, 0, None, args)
+        let result = self.builtin_arguments(row, 0, None, args);
+        // Behind `assert(x)`, x holds.
+        if let ("", "assert", Some(test)) = (row.module, row.name, args.first())
+            && !test.spread
+            && Self::is_short(test.value.span)
+        {
+            (self.flow, _) = self.told_by(&test.value);
+        }
+        result
     }
 
     /// The arguments of a builtin from parameter `skip` on; the receiver of a method binds type parameters.
@@ -129,6 +137,14 @@ impl<'a> Checker<'a> {
         if let (Some(receiver), Some(first)) = (receiver, signature.params.first()) {
             bind(&first.ty, receiver, &mut bound);
         }
+        // `E` is the payload of the event that another argument names.
+        let named = |arg: &ListItem| {
+            let name = arg.value.plain_text().filter(|_| !arg.spread)?;
+            self.world.signatures.shape(&format!("event {name}"))
+        };
+        if signature.params.iter().any(|p| p.mentions_event) {
+            bound.extend(args.iter().find_map(named).map(|payload| ("E".into(), payload)));
+        }
         let taken: Vec<Taken> = signature
             .params
             .iter()
@@ -139,7 +155,7 @@ impl<'a> Checker<'a> {
         let rest = signature.params.iter().find(|p| p.rest).map(|p| (p.ty.clone(), why));
         let bound = self.arguments_with(args, &taken, rest.as_ref(), false, bound);
         let result = fill(&signature.returns, &bound);
-        if result == Type::Never {
+        if signature.returns == Type::Never {
             let end = args.last().map_or(0, |a| a.value.span.end);
             let start = args.first().map_or(end, |a| a.value.span.start);
             return self.leaves(Span::new(start, end));

@@ -4,7 +4,7 @@ use super::Checker;
 use super::want::{Want, Why};
 use crate::ast::*;
 use crate::check::items::deprecated;
-use crate::check::types::{Field, Kinds, Shape, Type, fill, join};
+use crate::check::types::{Field, Kinds, MOST_KEYS, Shape, Type, fill, join};
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use crate::value::Tag;
@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
             ExprKind::Struct { name, items } => self.structure(name, items),
             ExprKind::Pair(a, b) => {
                 let first = self.expr(a, Want::FREE);
-                Type::Pair(Rc::new((first, self.expr(b, Want::FREE))))
+                Type::Pair(Rc::new((first, self.expr(b, Want::FREE)))).bounded()
             }
             ExprKind::Closure(closure) => self.closure(closure, want),
             ExprKind::Unary(op, a) => self.unary(*op, a),
@@ -74,8 +74,14 @@ impl<'a> Checker<'a> {
             ExprKind::Index { object, index, optional } => self.indexed(object, index, *optional),
             ExprKind::Slice { object, from, to } => self.sliced(object, from.as_deref(), to.as_deref()),
             ExprKind::Call { callee, args } => self.call(callee, args, e.span, want),
-            ExprKind::Try(a) => self.unwrapped(a, "?"),
-            ExprKind::TryStar(a) => self.unwrapped(a, "try*"),
+            ExprKind::Try(a) => self.unwrapped(a),
+            ExprKind::TryStar(a) => {
+                // What is no Result is passed on.
+                let ty = self.expr(a, Want::FREE);
+                ty.members().iter().fold(Type::Never, |all, m| {
+                    join(all, if let Type::Result(both) = m { both.0.clone() } else { m.clone() })
+                })
+            }
             ExprKind::Return(value) => self.return_from(value.as_deref(), e.span),
             ExprKind::Throw(value) => {
                 self.expr(value, Want::FREE);
@@ -135,7 +141,7 @@ impl<'a> Checker<'a> {
                 match self.world.items.get(*id).map(|item| &item.kind) {
                     Some(ItemKind::Fn(decl)) => fill(&Type::Fn(self.function_type(decl)), &Vec::new()),
                     Some(_) => Type::Any,
-                    None => self.known(*id),
+                    None => self.known(*id).or_unknown(),
                 }
             }
             Some(Target::Builtin(_)) => Type::function(),
@@ -217,7 +223,7 @@ impl<'a> Checker<'a> {
             };
             joined = join(joined, found.widened());
         }
-        let ty = Type::list(joined);
+        let ty = Type::list(joined).bounded();
         // What did not fit as an element has been told.
         if element.is_some() { self.fit(e.span, ty.loose(), want) } else { self.fit(e.span, ty, want) }
     }
@@ -228,8 +234,12 @@ impl<'a> Checker<'a> {
             ty.members().iter().find_map(|m| if let Type::Dict(of) = m { Some(of.clone()) } else { None })
         });
         let mut fields: Vec<Field> = Vec::with_capacity(items.len());
-        let mut open = false;
+        let (mut open, mut wide) = (false, false);
         for item in items {
+            if fields.len() > MOST_KEYS {
+                fields.clear();
+                wide = true;
+            }
             match item {
                 DictItem::Entry { key, value } => {
                     let wanted = shape.as_ref().and_then(|s| s.field(&key.text));
@@ -265,7 +275,10 @@ impl<'a> Checker<'a> {
                 },
             }
         }
-        let ty = Type::Shape(Rc::new(Shape { fields, open, literal: true }));
+        if wide {
+            return self.fit(e.span, Type::dict(Type::Any), want);
+        }
+        let ty = Type::Shape(Rc::new(Shape { fields, open, literal: true, told: false })).bounded();
         self.fit_dict(e.span, ty, want, shape)
     }
 
@@ -290,14 +303,14 @@ impl<'a> Checker<'a> {
         self.piped_call(a, &value, b, span)
     }
 
-    /// `e?`, `try* e`
-    fn unwrapped(&mut self, e: &'a Expr, operator: &str) -> Type {
+    /// `e?`
+    fn unwrapped(&mut self, e: &'a Expr) -> Type {
         let ty = self.expr(e, Want::FREE);
         if may_be_loop_result(&ty) {
             return ty;
         }
         if !ty.is_open() && !ty.kinds().meets(Kinds::of(Tag::Variant)) {
-            self.no_result(operator, &ty, e.span);
+            self.no_result("?", &ty, e.span);
             return Type::Any;
         }
         match &ty {

@@ -4,12 +4,19 @@ use super::Checker;
 use crate::check::types::{Type, join};
 use crate::resolve::BindingId;
 use crate::source::Span;
+use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
+
+/// Narrower types than the bindings always have. Branches share what they do not change.
+type Facts = OrdMap<BindingId, Type>;
 
 /// The facts at a point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
-    /// Narrower types than the bindings always have.
-    facts: Vec<(BindingId, Type)>,
+    /// About variables that are assigned to somewhere.
+    passing: Facts,
+    /// About all others: these hold in functions and deferred blocks as well.
+    lasting: Facts,
     /// Control does not get here.
     pub(super) dead: bool,
 }
@@ -17,22 +24,21 @@ pub(super) struct Flow {
 impl Flow {
     /// Where no road leads.
     pub(super) fn nowhere() -> Self {
-        Self { facts: Vec::new(), dead: true }
+        Self { dead: true, ..Self::default() }
     }
 
-    fn fact(&self, id: BindingId) -> Option<&Type> {
-        self.facts.iter().find(|(known, _)| *known == id).map(|(_, ty)| ty)
+    /// The facts that still hold when a body runs at another time.
+    pub(super) fn at_another_time(&self) -> Self {
+        Self { lasting: self.lasting.clone(), ..Self::default() }
     }
 
-    pub(super) fn set(&mut self, id: BindingId, ty: Type) {
-        match self.facts.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, old)) => *old = ty,
-            None => self.facts.push((id, ty)),
-        }
+    pub(super) fn fact(&self, id: BindingId) -> Option<&Type> {
+        self.passing.get(&id).or_else(|| self.lasting.get(&id))
     }
 
     fn forget(&mut self, id: BindingId) {
-        self.facts.retain(|(known, _)| *known != id);
+        self.passing.remove(&id);
+        self.lasting.remove(&id);
     }
 }
 
@@ -61,7 +67,23 @@ impl Checker<'_> {
 
     pub(super) fn learn(&mut self, id: BindingId, ty: Type) {
         if self.trackable(id) {
-            self.flow.set(id, ty);
+            let flow = std::mem::take(&mut self.flow);
+            self.flow = self.with_fact(flow, id, ty);
+        }
+    }
+
+    /// The facts of `flow` and one more.
+    pub(super) fn with_fact(&self, mut flow: Flow, id: BindingId, ty: Type) -> Flow {
+        let facts = if self.world.names.binding(id).assigned { &mut flow.passing } else { &mut flow.lasting };
+        facts.insert(id, ty);
+        flow
+    }
+
+    /// Makes the fact about a binding what it was in `before`.
+    pub(super) fn restore(&mut self, before: &Flow, id: BindingId) {
+        match before.fact(id).cloned() {
+            Some(ty) => self.learn(id, ty),
+            None => self.flow.forget(id),
         }
     }
 
@@ -85,21 +107,22 @@ impl Checker<'_> {
         if b.dead {
             return a;
         }
-        let mut met = Flow::default();
-        // What only one road knows is what the other always knew.
-        for (id, ty) in a.facts {
-            let other = b.fact(id).cloned().unwrap_or_else(|| self.base(id));
-            let both = join(ty, other);
-            if both != Type::Any {
-                met.facts.push((id, both));
-            }
-        }
-        for (id, ty) in b.facts {
-            if met.fact(id).is_none() {
-                let both = join(self.base(id), ty);
-                if both != Type::Any && both != self.base(id) {
-                    met.facts.push((id, both));
-                }
+        let passing = self.met(a.passing, &b.passing);
+        Flow { passing, lasting: self.met(a.lasting, &b.lasting), dead: false }
+    }
+
+    fn met(&self, a: Facts, b: &Facts) -> Facts {
+        let mut met = a.clone();
+        for item in a.diff(b) {
+            // What only one road knows is what the other always knew.
+            let (id, both) = match item {
+                DiffItem::Update { old: (id, x), new: (_, y) } => (*id, join(x.clone(), y.clone())),
+                DiffItem::Add(id, ty) | DiffItem::Remove(id, ty) => (*id, join(ty.clone(), self.base(*id))),
+            };
+            if both == Type::Any {
+                met.remove(&id);
+            } else {
+                met.insert(id, both);
             }
         }
         met

@@ -1,7 +1,6 @@
 //! Functions and closures: what they take and what they give.
 
 use super::Checker;
-use super::flow::Flow;
 use super::want::{Want, Why};
 use crate::ast::*;
 use crate::check::types::{FnType, Type, join};
@@ -80,7 +79,7 @@ impl<'a> Checker<'a> {
     fn function(&mut self, decl: &'a FnDecl, owner: Option<&Type>, generics: &[Name]) {
         let frame = Frame { generics: decl.generics.iter().chain(generics).cloned().collect(), ..Frame::default() };
         self.in_frame(frame, |checker| {
-            checker.flow = Flow::default();
+            checker.flow = checker.flow.at_another_time();
             let promised = decl.returns.as_ref().map(|ty| (checker.written(ty), Why::Returns(ty.span)));
             checker.frame.promised = promised.filter(|_| !decl.generator && !yields(&decl.body));
             for (i, param) in decl.params.iter().enumerate() {
@@ -177,7 +176,7 @@ impl<'a> Checker<'a> {
             (Some(ty), None) => Want::hint(ty),
             _ => Want::FREE,
         };
-        Type::Fn(Rc::new(self.closure_of(closure, params, want)))
+        Type::Fn(Rc::new(self.closure_of(closure, params, want))).bounded()
     }
 
     /// A closure whose parameters its caller gives; `want` is about its result.

@@ -36,7 +36,7 @@ impl<'a> Checker<'a> {
             return Type::Any;
         }
         let found = asked.members().iter().fold(Type::Never, |all, m| join(all, self.element_at(m, &by)));
-        if optional { found.optional() } else { found }
+        if optional { found.optional() } else { found.or_unknown() }
     }
 
     /// Reports an index that certainly fails.
@@ -156,5 +156,5 @@ impl<'a> Checker<'a> {
 fn entry(value: Type) -> Type {
     let field = |name: &str, ty| Field { name: name.into(), ty, optional: false, at: None };
     let fields = vec![field("key", Type::Str), field("value", value)];
-    Type::Shape(Rc::new(Shape { fields, open: false, literal: true }))
+    Type::Shape(Rc::new(Shape { fields, open: false, literal: true, told: false }))
 }

@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
             return ty;
         }
         let holder = self.expr(object, Want::FREE);
-        self.member(&holder, object.span, name, optional)
+        self.member(&holder, object.span, name, optional).or_unknown()
     }
 
     /// `E.A`
@@ -112,6 +112,9 @@ impl<'a> Checker<'a> {
         match shape.field(name) {
             Some(field) if field.optional => Member::Value(field.ty.clone().optional()),
             Some(field) => Member::Value(field.ty.clone()),
+            None if shape.told && nearest(name, shape.fields.iter().map(|f| f.name.as_str())).is_some() => {
+                Member::NoKey
+            }
             None if shape.open => Member::Unknown,
             None => Member::NoKey,
         }

@@ -29,13 +29,14 @@ mod want;
 
 use super::items::Declared;
 use super::types::Type;
-use crate::ast::Module;
+use crate::ast::{Expr, Module};
 use crate::builtins::Registry;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::resolve::Resolution;
+use crate::resolve::{BindingId, Resolution};
 use crate::source::SourceRef;
 use flow::Flow;
 use function::Frame;
+use std::collections::HashMap;
 
 /// The walk.
 pub(super) struct Checker<'a> {
@@ -51,6 +52,11 @@ pub(super) struct Checker<'a> {
     piped: Vec<Type>,
     /// Around this, somebody catches what is raised.
     caught: usize,
+    /// What tests that were not understood have made of types, for the `if` around them.
+    loosened: Vec<(BindingId, Type)>,
+    /// Tests that a `let` has given a name.
+    tests: HashMap<BindingId, &'a Expr>,
+    in_named_test: bool,
     found: &'a mut Vec<Diagnostic>,
 }
 
@@ -71,6 +77,9 @@ pub(super) fn check<'a>(
         loops: Vec::new(),
         piped: Vec::new(),
         caught: 0,
+        loosened: Vec::new(),
+        tests: HashMap::new(),
+        in_named_test: false,
         found,
     };
     checker.module(module);

@@ -115,7 +115,7 @@ fn merged(x: &Shape, y: &Shape) -> Type {
         }
         _ => f.clone(),
     }));
-    Type::Shape(Rc::new(Shape { fields, open: false, literal: true }))
+    Type::Shape(Rc::new(Shape { fields, open: false, literal: true, told: false }))
 }
 
 fn number(a: &Type, b: &Type) -> Type {

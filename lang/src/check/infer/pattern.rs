@@ -26,7 +26,7 @@ impl<'a> Checker<'a> {
     pub(super) fn bind_var(&mut self, pattern: &'a Pattern, found: &Type, written: Option<Type>) {
         let PatternKind::Bind(_) = &pattern.kind else {
             self.bind_pattern(pattern, found, false);
-            self.loosen(pattern);
+            self.loosen_variables(pattern);
             return;
         };
         let Some(id) = self.world.names.made_at(pattern.span) else { return };
@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What a pattern has bound may be assigned to: it is known only until then.
-    fn loosen(&mut self, pattern: &Pattern) {
+    fn loosen_variables(&mut self, pattern: &Pattern) {
         let mut bound = Vec::new();
         names_of(pattern, &mut |name| bound.extend(self.world.names.made_at(name)));
         for id in bound {
@@ -139,7 +139,9 @@ impl<'a> Checker<'a> {
             }
             let ty = match &field.default {
                 Some(default) => join(ty.without_nil(), Self::default_type(default)),
-                None if exact => ty.only(|m| *m != Type::Nil || ty == Type::Nil),
+                // An arm is chosen only where the key is there.
+                None if exact && ty == Type::Nil => Type::Any,
+                None if exact => ty.without_nil(),
                 None => ty,
             };
             let fits = self.bind_pattern(&field.pattern, &ty, exact);
@@ -288,7 +290,7 @@ impl<'a> Checker<'a> {
             ItemKind::Interface { name, .. } => (NamedKind::Interface, name),
             _ => return Type::Any,
         };
-        Type::Named(Rc::new(crate::check::types::NamedType { id, kind, name: name.text.clone(), args }))
+        Type::Named(Rc::new(crate::check::types::NamedType { id, kind, name: name.text.clone(), args })).bounded()
     }
 }
 

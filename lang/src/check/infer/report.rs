@@ -7,7 +7,7 @@ use crate::ast::{BinaryOp, ListItem, Name};
 use crate::builtins::Builtin;
 use crate::check::codes;
 use crate::check::types::{Field, NamedKind, Nominal, Shape, Type, apart};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::source::Span;
 
 impl Checker<'_> {
@@ -209,6 +209,9 @@ impl Checker<'_> {
             d = d.help(format!("did you mean `{near}`?")).fix(key_at, near);
         } else {
             d = d.help("end the type with `...` where there may be other keys");
+        }
+        if holder.members().iter().any(|m| matches!(m, Type::Shape(shape) if shape.told)) {
+            d.severity = Severity::Warning;
         }
         self.say(d);
     }

@@ -72,14 +72,18 @@ impl<'a> Checker<'a> {
             StmtKind::While { cond, body } => self.while_loop(cond, body, stmt.span),
             StmtKind::For { pattern, iter, body } => self.for_loop(pattern, iter, body, stmt.span),
             StmtKind::Guard { cond, otherwise } => {
+                let mark = self.loosened.len();
                 let (holds, fails) = self.condition(cond);
+                self.keep_loose(mark);
                 self.flow = fails;
                 self.block(otherwise, Want::FREE);
                 // Whether the block leaves is looked at elsewhere.
                 self.flow = holds;
             }
             StmtKind::Require { cond, message } => {
+                let mark = self.loosened.len();
                 let (holds, fails) = self.condition(cond);
+                self.keep_loose(mark);
                 self.flow = fails;
                 if let Some(message) = message {
                     self.expr(message, Want::FREE);
@@ -89,7 +93,7 @@ impl<'a> Checker<'a> {
             StmtKind::Defer(body) => {
                 // It runs later, when variables may hold something else.
                 let before = self.flow.clone();
-                self.flow = super::Flow::default();
+                self.flow = before.at_another_time();
                 self.block(body, Want::FREE);
                 self.flow = before;
             }
@@ -112,12 +116,19 @@ impl<'a> Checker<'a> {
             self.bind_var(pattern, &found, written);
         } else {
             self.bind_pattern(pattern, &found, false);
+            if let (Some(value), PatternKind::Bind(_)) = (value, &pattern.kind)
+                && let Some(id) = self.world.names.made_at(pattern.span)
+            {
+                self.name_test(id, value);
+            }
         }
     }
 
     fn while_loop(&mut self, cond: &'a Expr, body: &'a Block, span: Span) {
         self.forget_assigned(span);
+        let mark = self.loosened.len();
         let (holds, fails) = self.condition(cond);
+        self.keep_loose(mark);
         self.flow = holds;
         self.loops.push(Vec::new());
         self.block(body, Want::FREE);

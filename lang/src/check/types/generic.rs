@@ -84,31 +84,35 @@ fn holds_param(ty: &Type) -> bool {
 
 /// The type with its parameters replaced; what no argument told is unknown.
 pub(in crate::check) fn fill(ty: &Type, bound: &Bound) -> Type {
+    if holds_param(ty) { filled(ty, bound).bounded() } else { ty.clone() }
+}
+
+fn filled(ty: &Type, bound: &Bound) -> Type {
     if !holds_param(ty) {
         return ty.clone();
     }
-    let both = |both: &(Type, Type)| Rc::new((fill(&both.0, bound), fill(&both.1, bound)));
+    let both = |both: &(Type, Type)| Rc::new((filled(&both.0, bound), filled(&both.1, bound)));
     match ty {
         Type::Param(name) => bound.iter().find(|(n, _)| n == name).map_or(Type::Any, |(_, ty)| ty.clone()),
-        Type::List(a) => Type::list(fill(a, bound)),
-        Type::Set(a) => Type::set(fill(a, bound)),
-        Type::Dict(a) => Type::dict(fill(a, bound)),
+        Type::List(a) => Type::list(filled(a, bound)),
+        Type::Set(a) => Type::set(filled(a, bound)),
+        Type::Dict(a) => Type::dict(filled(a, bound)),
         Type::Pair(p) => Type::Pair(both(p)),
         Type::Result(r) => Type::Result(both(r)),
         Type::Fn(f) => Type::Fn(Rc::new(FnType {
-            params: f.params.iter().map(|p| fill(p, bound)).collect(),
-            returns: fill(&f.returns, bound),
+            params: f.params.iter().map(|p| filled(p, bound)).collect(),
+            returns: filled(&f.returns, bound),
             ..**f
         })),
         Type::Shape(shape) => Type::Shape(Rc::new(Shape {
-            fields: shape.fields.iter().map(|f| Field { ty: fill(&f.ty, bound), ..f.clone() }).collect(),
+            fields: shape.fields.iter().map(|f| Field { ty: filled(&f.ty, bound), ..f.clone() }).collect(),
             ..**shape
         })),
         Type::Named(named) => Type::Named(Rc::new(NamedType {
-            args: named.args.iter().map(|a| fill(a, bound)).collect(),
+            args: named.args.iter().map(|a| filled(a, bound)).collect(),
             ..(**named).clone()
         })),
-        Type::Union(members) => members.iter().map(|m| fill(m, bound)).fold(Type::Never, join),
+        Type::Union(members) => members.iter().map(|m| filled(m, bound)).fold(Type::Never, join),
         other => other.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! The type of what is one or the other.
 
-use super::{Shape, Type};
+use super::{MOST_KEYS, Shape, Type};
 use std::rc::Rc;
 
 /// Past this many members nobody knows anything.
@@ -24,8 +24,8 @@ pub(in crate::check) fn join(a: Type, b: Type) -> Type {
                 return Type::Any;
             }
             match members.len() {
-                1 => members.swap_remove(0),
-                _ => Type::Union(members.into()),
+                1 => members.swap_remove(0).bounded(),
+                _ => Type::Union(members.into()).bounded(),
             }
         }
     }
@@ -57,6 +57,11 @@ fn merge(a: &Type, b: &Type) -> Option<Type> {
         (Type::Result(x), Type::Result(y)) => {
             Some(Type::Result(Rc::new((join(x.0.clone(), y.0.clone()), join(x.1.clone(), y.1.clone())))))
         }
+        (Type::Dict(of), Type::Shape(shape)) | (Type::Shape(shape), Type::Dict(of))
+            if of.is_open() && shape.literal =>
+        {
+            Some(Type::dict(Type::Any))
+        }
         (Type::Shape(x), Type::Shape(y)) if x.literal && y.literal => Some(shapes(x, y)),
         (Type::Fn(_), Type::Fn(_)) => Some(Type::function()),
         _ => None,
@@ -65,6 +70,9 @@ fn merge(a: &Type, b: &Type) -> Option<Type> {
 
 /// Dicts of either literal: a key that one of them lacks may be missing.
 fn shapes(a: &Shape, b: &Shape) -> Type {
+    if a.fields.len() + b.fields.len() > MOST_KEYS {
+        return Type::dict(Type::Any);
+    }
     let mut fields = Vec::new();
     for field in a.fields.iter().chain(b.fields.iter().filter(|f| a.field(&f.name).is_none())) {
         let mut field = field.clone();
@@ -78,5 +86,5 @@ fn shapes(a: &Shape, b: &Shape) -> Type {
         field.at = None;
         fields.push(field);
     }
-    Type::Shape(Rc::new(Shape { fields, open: a.open || b.open, literal: true }))
+    Type::Shape(Rc::new(Shape { fields, open: a.open || b.open, literal: true, told: false }))
 }

@@ -21,7 +21,7 @@ mod signature;
 pub(super) use generic::{Bound, bind, fill};
 pub(super) use join::join;
 pub(super) use kinds::Kinds;
-pub(super) use read::{KNOWN, Reader, is_known};
+pub(super) use read::{Reader, is_known};
 pub(super) use relate::{Nominal, refuses};
 pub(super) use show::apart;
 pub(super) use signature::Signatures;
@@ -30,6 +30,12 @@ use crate::resolve::BindingId;
 use crate::source::Span;
 use smol_str::SmolStr;
 use std::rc::Rc;
+
+/// Types with more parts than this are cut down to an outline.
+pub(super) const MOST_PARTS: usize = 1_000;
+
+/// A dict literal with more keys than this is data: which keys it has is not kept.
+pub(super) const MOST_KEYS: usize = 250;
 
 /// What is known of a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +91,8 @@ pub(super) struct Shape {
     pub(super) open: bool,
     /// It is the type of a dict literal: the keys are those and no others, and none of them was promised.
     pub(super) literal: bool,
+    /// A builtin hands it over. It may have keys that are not listed, but a name near to a listed one is a slip.
+    pub(super) told: bool,
 }
 
 /// A key of a dict.
@@ -205,6 +213,50 @@ impl Type {
             Self::List(_) => Self::list(Self::Any),
             other => other,
         }
+    }
+
+    /// The type, or an outline of it when it has more than [`MOST_PARTS`] parts. Parts are shared, so a few lines of
+    /// text can make a type of exponential size; with this bound each question about a type takes constant time.
+    pub(super) fn bounded(self) -> Self {
+        let mut left = MOST_PARTS;
+        if self.fits_in(&mut left) { self } else { self.outline() }
+    }
+
+    /// Whether it has at most `left` parts, which are subtracted.
+    pub(super) fn fits_in(&self, left: &mut usize) -> bool {
+        let Some(rest) = left.checked_sub(1) else { return false };
+        *left = rest;
+        match self {
+            Self::List(of) | Self::Set(of) | Self::Dict(of) => of.fits_in(left),
+            Self::Pair(both) | Self::Result(both) => both.0.fits_in(left) && both.1.fits_in(left),
+            Self::Fn(f) => f.params.iter().all(|p| p.fits_in(left)) && f.returns.fits_in(left),
+            Self::Shape(shape) => shape.fields.iter().all(|f| f.ty.fits_in(left)),
+            Self::Named(named) => named.args.iter().all(|a| a.fits_in(left)),
+            Self::Union(members) => members.iter().all(|m| m.fits_in(left)),
+            _ => true,
+        }
+    }
+
+    /// The outermost part alone.
+    fn outline(&self) -> Self {
+        match self {
+            Self::List(_) => Self::list(Self::Any),
+            Self::Set(_) => Self::set(Self::Any),
+            Self::Dict(_) | Self::Shape(_) => Self::dict(Self::Any),
+            Self::Pair(_) => Self::Pair(Rc::new((Self::Any, Self::Any))),
+            Self::Result(_) => Self::Result(Rc::new((Self::Any, Self::Any))),
+            Self::Fn(_) => Self::function(),
+            Self::Named(named) => {
+                Self::Named(Rc::new(NamedType { args: vec![Self::Any; named.args.len()], ..(**named).clone() }))
+            }
+            Self::Union(_) => Self::Any,
+            other => other.clone(),
+        }
+    }
+
+    /// The type, or unknown where control does not get: nothing is to be said about such a value.
+    pub(super) fn or_unknown(self) -> Self {
+        if self == Self::Never { Self::Any } else { self }
     }
 
     /// What is left when it is not nil.

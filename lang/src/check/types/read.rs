@@ -3,67 +3,44 @@
 use super::signature::Signatures;
 use super::{Bound, Field, FnType, NamedType, Shape, Type, fill, join};
 use crate::ast::{ItemKind, Name, TypeExpr, TypeKind};
+use crate::builtin_type::{Kind, builtin_type};
 use crate::check::items::Items;
 use crate::resolve::{BindingId, Resolution, Target};
 use smol_str::SmolStr;
 use std::rc::Rc;
 
-/// Types that the language has, host values included.
-pub(in crate::check) const KNOWN: &[&str] = &[
-    "any",
-    "bool",
-    "bytes",
-    "channel",
-    "dict",
-    "duration",
-    "float",
-    "generator",
-    "int",
-    "iter",
-    "list",
-    "never",
-    "nil",
-    "pair",
-    "range",
-    "set",
-    "stream",
-    "string",
-    "task",
-    "transcript",
-    "unknown",
-    "Result",
-];
-
 /// Whether a type of that name needs no declaration.
 pub(in crate::check) fn is_known(name: &str) -> bool {
-    KNOWN.contains(&name)
+    builtin_type(name).is_some()
 }
 
 /// A type by its name and arguments; nothing when that is no type of the language.
 pub(super) fn builtin(name: &str, args: &mut dyn Iterator<Item = Type>) -> Option<Type> {
     let mut next = || args.next().unwrap_or(Type::Any);
-    Some(match name {
-        "int" | "duration" => Type::Int,
-        "float" => Type::Float,
-        "string" => Type::Str,
-        "bool" => Type::Bool,
-        "bytes" => Type::Bytes,
-        "nil" => Type::Nil,
-        "never" => Type::Never,
-        "range" => Type::Range,
-        "list" => Type::list(next()),
-        "set" => Type::set(next()),
-        "pair" => Type::Pair(Rc::new((next(), next()))),
-        "Result" => Type::Result(Rc::new((next(), next()))),
-        "dict" => {
+    Some(match builtin_type(name)?.kind {
+        Kind::Any | Kind::Opaque => Type::Any,
+        Kind::Never => Type::Never,
+        Kind::Nil => Type::Nil,
+        Kind::Bool => Type::Bool,
+        Kind::Int => Type::Int,
+        Kind::Float => Type::Float,
+        Kind::Str => Type::Str,
+        Kind::Bytes => Type::Bytes,
+        Kind::Range => Type::Range,
+        Kind::List => Type::list(next()),
+        Kind::Set => Type::set(next()),
+        Kind::Pair => Type::Pair(Rc::new((next(), next()))),
+        Kind::Result => Type::Result(Rc::new((next(), next()))),
+        Kind::Dict => {
             // `dict<K, V>`; keys are strings.
             next();
             Type::dict(next())
         }
-        name if is_known(name) => Type::Any,
-        _ => return None,
     })
 }
+
+/// Aliases of aliases are followed this far.
+const MOST_ALIASES: usize = 100;
 
 /// Reads the written types of a file.
 pub(in crate::check) struct Reader<'r, 'a> {
@@ -92,7 +69,7 @@ impl Reader<'_, '_> {
                     optional: *optional,
                     at: None,
                 });
-                Type::Shape(Rc::new(Shape { fields: fields.collect(), open: *open, literal: false }))
+                Type::Shape(Rc::new(Shape { fields: fields.collect(), open: *open, literal: false, told: false }))
             }
             TypeKind::Literal(text) => Type::Text(text.clone()),
             TypeKind::Union(parts) => {
@@ -130,15 +107,23 @@ impl Reader<'_, '_> {
     }
 
     fn alias(&mut self, id: BindingId, generics: &[Name], ty: &TypeExpr, args: Vec<Type>) -> Type {
-        if self.open.contains(&id) {
-            return Type::Any;
-        }
-        self.open.push(id);
-        let open = std::mem::take(&mut self.open);
-        let mut inner = Reader { names: self.names, items: self.items, signatures: self.signatures, generics, open };
-        let read = inner.read(ty);
-        self.open = inner.open;
-        self.open.pop();
+        let read = match self.items.alias(id) {
+            Some(read) => read,
+            None => {
+                if self.open.contains(&id) || self.open.len() > MOST_ALIASES {
+                    return Type::Any;
+                }
+                self.open.push(id);
+                let open = std::mem::take(&mut self.open);
+                let mut inner =
+                    Reader { names: self.names, items: self.items, signatures: self.signatures, generics, open };
+                let read = inner.read(ty).bounded();
+                self.open = inner.open;
+                self.open.pop();
+                self.items.set_alias(id, read.clone());
+                read
+            }
+        };
         let bound: Bound = generics.iter().map(|g| g.text.clone()).zip(args).collect();
         fill(&read, &bound)
     }

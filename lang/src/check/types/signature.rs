@@ -27,6 +27,8 @@ pub(in crate::check) struct Param {
     pub(in crate::check) ty: Type,
     pub(in crate::check) optional: bool,
     pub(in crate::check) rest: bool,
+    /// Its type has the parameter `E`, which stands for the payload of an event.
+    pub(in crate::check) mentions_event: bool,
 }
 
 /// The signatures read so far, each once.
@@ -88,12 +90,14 @@ impl Text<'_> {
     fn param(&mut self) -> Param {
         let rest = self.take("...");
         let name = self.word();
+        let before = self.rest;
         let ty = if self.take(":") { self.ty() } else { Type::Any };
+        let mentions_event = before[..before.len() - self.rest.len()].contains("fn(E)");
         let optional = self.take("=");
         if optional {
             self.skip_default();
         }
-        Param { name: name.into(), ty, optional, rest }
+        Param { name: name.into(), ty, optional, rest, mentions_event }
     }
 
     /// Up to the comma or parenthesis that ends the parameter.
@@ -184,7 +188,7 @@ impl Text<'_> {
             }
             self.take(",");
         }
-        Type::Shape(Rc::new(Shape { fields, open, literal: false }))
+        Type::Shape(Rc::new(Shape { fields, open, literal: false, told: open }))
     }
 
     fn space(&mut self) {

@@ -1,5 +1,6 @@
 //! The lines of a source that a picture shows, long ones cut around what they show.
 
+use super::super::shown::turns_text;
 use crate::source::{SourceRef, Span};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -8,6 +9,8 @@ use std::ops::Range;
 const LONGEST: usize = 300;
 /// What stays on both sides of a mark in a line that is cut.
 const MARGIN: usize = 60;
+/// Above the first mark no more empty lines than this are made.
+const MOST_ABOVE: usize = 10_000;
 /// Between two marks no more lines than this are kept.
 const MOST_LINES: usize = 500;
 
@@ -23,6 +26,8 @@ pub(super) struct Excerpt {
     source: ariadne::Source<String>,
     pieces: Vec<Piece>,
     len: usize,
+    /// Lines above that it lacks.
+    hidden: usize,
     /// Where the first span really is, when its line was cut: `line:` and its column.
     cut: Option<(u32, u32)>,
 }
@@ -35,13 +40,17 @@ impl Excerpt {
         let first = marks.iter().min().copied().unwrap_or(0);
         let last = marks.iter().max().copied().unwrap_or(0);
         let mut at = text[..first].rfind('\n').map_or(0, |i| i + 1);
-        // Empty lines in place of those above, so that the margin shows the true numbers.
-        let mut out = "\n".repeat(text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count());
+        // Empty lines in place of those above, so that the margin shows the true numbers; past a limit they only cost
+        // time, and the numbers are put in afterwards.
+        let above = source.position(u32::try_from(at).unwrap_or(u32::MAX)).line as usize - 1;
+        let hidden = if above > MOST_ABOVE { above } else { 0 };
+        let mut out = "\n".repeat(above - hidden);
         let mut built = Self {
             name: super::clean(source.name()).into_owned(),
             source: ariadne::Source::from(String::new()),
             pieces: Vec::new(),
             len: 0,
+            hidden: 0,
             cut: None,
         };
         let mut lines = 0;
@@ -61,7 +70,8 @@ impl Excerpt {
             at = end + 1;
         }
         built.len = out.len();
-        built.source = ariadne::Source::from(out);
+        built.source = ariadne::Source::from(out).with_display_line_offset(hidden);
+        built.hidden = hidden;
         built
     }
 
@@ -69,13 +79,25 @@ impl Excerpt {
         if kept.start > line.start {
             out.push('…');
         }
-        self.pieces.push(Piece { from: kept.clone(), to: out.len() });
-        out.extend(text[kept.clone()].chars().map(plain));
+        let mut from = kept.start;
+        for (i, c) in text[kept.clone()].char_indices().filter(|(_, c)| turns_text(*c)) {
+            let at = kept.start + i;
+            self.push_piece(out, text, from..at);
+            from = at + c.len_utf8();
+            self.pieces.push(Piece { from: at..from, to: out.len() });
+            out.extend(c.escape_unicode());
+        }
+        self.push_piece(out, text, from..kept.end);
         if kept.end < line.end {
             out.push('…');
         }
         // Room for a mark at the end of the line.
         out.push_str(" \n");
+    }
+
+    fn push_piece(&mut self, out: &mut String, text: &str, from: Range<usize>) {
+        self.pieces.push(Piece { from: from.clone(), to: out.len() });
+        out.extend(text[from].chars().map(plain));
     }
 
     pub(super) fn name(&self) -> &str {
@@ -106,6 +128,29 @@ impl Excerpt {
         let offset = piece.to + inside;
         let text = self.source.text();
         text.floor_char_boundary(offset.min(text.len()))
+    }
+
+    /// Puts the true numbers of lines in the margin of a picture that shows this excerpt alone.
+    pub(super) fn correct_lines(&self, body: String) -> String {
+        let number = |line: &str| {
+            let (margin, _) = line.split_once('│')?;
+            margin.trim().parse::<usize>().ok()
+        };
+        let last = body.lines().filter_map(number).max().unwrap_or(0);
+        if self.hidden == 0 || last == 0 {
+            return body;
+        }
+        let width = (last + self.hidden).to_string().len();
+        let wider = width - last.to_string().len();
+        let mut out = String::new();
+        for line in body.lines() {
+            let _ = match (number(line), line.split_once('│')) {
+                (Some(n), Some((_, rest))) => writeln!(out, " {:>width$} │{rest}", n + self.hidden),
+                _ if line.starts_with('─') => writeln!(out, "{}{line}", "─".repeat(wider)),
+                _ => writeln!(out, "{:wider$}{line}", ""),
+            };
+        }
+        out
     }
 
     /// Puts the true column in the picture's `name:line:column`, where the line was cut.
@@ -144,7 +189,7 @@ const fn plain(c: char) -> char {
         '\t' => '\t',
         '\0'..='\x1f' | '\x7f' => ' ',
         '\u{80}'..='\u{9f}' => '\u{a0}',
-        '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{2003}',
+        '\u{2028}' | '\u{2029}' => '\u{2003}',
         c => c,
     }
 }

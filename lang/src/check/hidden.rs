@@ -1,0 +1,24 @@
+//! Characters that turn the direction of the text: what a reader sees is not what runs.
+
+use super::codes;
+use crate::diagnostic::{Diagnostic, turns_text};
+use crate::source::{SourceRef, Span};
+
+/// Reports each run of such characters in a text.
+pub(super) fn check(source: &SourceRef, found: &mut Vec<Diagnostic>) {
+    let text = source.text();
+    let mut at = 0;
+    while let Some(i) = text[at..].find(turns_text) {
+        let start = at + i;
+        let run = &text[start..];
+        let len = run.find(|c| !turns_text(c)).unwrap_or(run.len());
+        at = start + len;
+        let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let escapes: String = text[start..at].chars().flat_map(char::escape_unicode).collect();
+        found.push(
+            Diagnostic::warning(codes::HIDDEN, "invisible character that changes the order of the text on the screen")
+                .label(source, Span::new(offset(start), offset(at)), "text after this is shown in another order")
+                .help(format!("remove it; in a string write `{escapes}`")),
+        );
+    }
+}
