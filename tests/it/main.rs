@@ -33,6 +33,8 @@
 //! - [`trace`]: the life of reminders, read from logs of real runs.
 //! - [`oracle`]: a second, plain evaluator agrees with the VM.
 //! - [`borders`]: who may import whom.
+//! - [`check_bounds`]: `harn check` ends in bounded time and memory.
+//! - [`narrowing`]: `harn check` accepts programs that guard what they use.
 //! - [`properties`]: what is fuzzed holds of every script.
 //! - [`a2a`]: agents that talk to each other.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
@@ -49,6 +51,7 @@ mod agent_bench;
 mod aimock;
 mod bad_input;
 mod borders;
+mod check_bounds;
 mod command_line;
 mod diff;
 mod doc;
@@ -62,6 +65,7 @@ mod harn;
 mod interrupt;
 mod limits;
 mod model_server;
+mod narrowing;
 mod oracle;
 mod packages;
 mod peers;
