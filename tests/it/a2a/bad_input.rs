@@ -48,6 +48,7 @@ fn bodies_that_are_no_request() {
         (br#"{"jsonrpc":"2.0","id":1}"#.to_vec(), -32600),
         (br#"{"jsonrpc":"2.0","id":1,"method":7}"#.to_vec(), -32600),
         (br#"{"jsonrpc":"2.0","id":{},"method":"GetTask"}"#.to_vec(), -32600),
+        (br#"{"jsonrpc":"2.0","id":"\ud800","method":"GetTask","params":{"id":"t"}}"#.to_vec(), -32700),
         (br#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#.to_vec(), -32601),
         (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":7}"#.to_vec(), -32602),
         (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}"#.to_vec(), -32602),
@@ -169,6 +170,7 @@ fn requests_of_another_kind() {
         (good.clone().header("Origin", "https://evil.example"), 403),
         (good.clone().header("Origin", "null"), 403),
         (good.clone().header("Host", "evil.example"), 403),
+        (good.clone().without("Host"), 400),
     ];
     for (request, status) in rows {
         let answer = server.ask(&request);

@@ -2,7 +2,7 @@
 //! that leads there (DNS rebinding), or by a request that the browser sends for it.
 
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, Version, header};
 use std::net::IpAddr;
 
 use crate::a2a::error::{Fault, code, shortened};
@@ -22,11 +22,19 @@ pub(in crate::a2a) struct Guard {
 pub(super) type Named = Option<HeaderValue>;
 
 impl Guard {
-    /// Whether a request may come in, and the origin that was named as one that may ask.
+    /// Checks whether a request may come in, and returns the origin that was named as one that may ask.
     ///
     /// # Errors
-    /// It may not.
-    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<Named, Fault> {
+    /// A request of HTTP/1.1 whose `Host` is missing or repeated is answered 400 (RFC 9112, 3.2); a host or an origin that
+    /// may not ask is answered 403.
+    pub(super) fn admit(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<Named, (StatusCode, Fault)> {
+        if version == Version::HTTP_11 {
+            one_host(headers).map_err(|fault| (StatusCode::BAD_REQUEST, fault))?;
+        }
+        self.allow(uri, headers).map_err(|fault| (StatusCode::FORBIDDEN, fault))
+    }
+
+    fn allow(&self, uri: &Uri, headers: &HeaderMap) -> Result<Named, Fault> {
         // A target with a host counts more than the header (RFC 9112, 3.2.2).
         let named = uri.authority().map(Authority::as_str);
         let in_headers = headers.get_all(header::HOST).iter().filter(|_| named.is_none());
@@ -59,6 +67,15 @@ impl Guard {
     fn is_public(&self, name: &str) -> bool {
         self.public.as_deref().is_some_and(|public| public.eq_ignore_ascii_case(name))
     }
+}
+
+fn one_host(headers: &HeaderMap) -> Result<(), Fault> {
+    let message = match headers.get_all(header::HOST).iter().count() {
+        1 => return Ok(()),
+        0 => "missing header `Host`: a request of HTTP/1.1 must have one",
+        _ => "repeated header `Host`: a request must have exactly one",
+    };
+    Err(Fault::new(code::REQUEST, "HARN-A2A-003", message).field("Host"))
 }
 
 /// The name in `name:port`, without the brackets of an address.
@@ -101,8 +118,9 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
         }
-        let admitted = guard.admit(&Uri::from_static("/"), &headers);
-        admitted.map(|named| named.is_some()).map_err(|fault| {
+        let admitted = guard.admit(Version::HTTP_11, &Uri::from_static("/"), &headers);
+        admitted.map(|named| named.is_some()).map_err(|(status, fault)| {
+            assert_eq!(status, StatusCode::FORBIDDEN);
             let data = fault.to_data(stdlib::a2a::Version::V0_3);
             data.at("data.field").as_str().unwrap().to_owned()
         })
@@ -135,8 +153,24 @@ mod tests {
         assert_eq!(admit(&open, "evil.example", None), Ok(false));
         // A target with a host counts more than the header.
         let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("localhost"))]);
-        assert!(local.admit(&Uri::from_static("http://evil.example/"), &headers).is_err());
-        assert!(local.admit(&Uri::from_static("/"), &HeaderMap::new()).is_ok());
+        assert!(local.admit(Version::HTTP_11, &Uri::from_static("http://evil.example/"), &headers).is_err());
+        assert!(local.admit(Version::HTTP_10, &Uri::from_static("/"), &HeaderMap::new()).is_ok());
+    }
+
+    #[test]
+    fn a_request_of_http_1_1_has_exactly_one_host() {
+        for guard in [Guard::default(), Guard { is_local: true, ..Guard::default() }] {
+            let status = |headers: &HeaderMap, uri: &'static str| {
+                guard.admit(Version::HTTP_11, &Uri::from_static(uri), headers).err().map(|(status, _)| status)
+            };
+            let bad = Some(StatusCode::BAD_REQUEST);
+            assert_eq!(status(&HeaderMap::new(), "/"), bad);
+            assert_eq!(status(&HeaderMap::new(), "http://localhost/"), bad);
+            let mut headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("localhost"))]);
+            assert_eq!(status(&headers, "/"), None);
+            headers.append(header::HOST, HeaderValue::from_static("localhost"));
+            assert_eq!(status(&headers, "/"), bad);
+        }
     }
 
     #[test]

@@ -70,11 +70,11 @@ impl Answerer {
     /// Lets in whom the guard lets in, and tells browsers which pages these are. It stands before the router rather than in it, as
     /// a layer: a layer costs each request two futures on the heap.
     pub(super) async fn answer(self, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
-        let named = match self.front.guard.admit(request.uri(), request.headers()) {
+        let named = match self.front.guard.admit(request.version(), request.uri(), request.headers()) {
             Ok(named) => named,
-            Err(fault) => {
+            Err((status, fault)) => {
                 let version = said(request.headers(), request.uri().query()).nearest();
-                return Ok(refusal(StatusCode::FORBIDDEN, &fault, version));
+                return Ok(refusal(status, &fault, version));
             }
         };
         let Some(origin) = named else { return self.router.call(request).await };

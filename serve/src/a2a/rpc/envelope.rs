@@ -1,5 +1,7 @@
 //! A body as a request of JSON-RPC, or what is wrong with it.
 
+use std::borrow::Cow;
+
 use runtime::data::{Data, DataError};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -110,6 +112,11 @@ fn id_of(written: &RawValue) -> Result<Id, Fault> {
         Some(b'{') => Err(wrong("id", "must be a string, a number or null, not an object")),
         Some(b'[') => Err(wrong("id", "must be a string, a number or null, not a list")),
         Some(b't' | b'f') => Err(wrong("id", "must be a string, a number or null, not a boolean")),
+        // The parser of raw values lets lone surrogates pass, and an answer that repeats one is invalid JSON.
+        Some(b'"') => match serde_json::from_str::<Cow<'_, str>>(text) {
+            Ok(_) => Ok(Id(text.into())),
+            Err(error) => Err(not_json(format!("invalid JSON body: invalid string in `id`: {error}"))),
+        },
         _ => Ok(Id(text.into())),
     }
 }
@@ -186,7 +193,7 @@ impl<'de> serde::de::Visitor<'de> for Visitor {
     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
         let mut members = Members::default();
         // Names with escapes cannot be borrowed.
-        while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
             let value: &RawValue = map.next_value()?;
             match &*name {
                 "jsonrpc" => members.jsonrpc = Some(value),
@@ -231,6 +238,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":{},"method":"a"}"#, -32600, json!(null), json!("id")),
             (r#"{"jsonrpc":"2.0","id":[1],"method":"a"}"#, -32600, json!(null), json!("id")),
             (r#"{"jsonrpc":"2.0","id":true,"method":"a"}"#, -32600, json!(null), json!("id")),
+            (r#"{"jsonrpc":"2.0","id":"\ud800","method":"a"}"#, -32700, json!(null), json!(null)),
+            (r#"{"jsonrpc":"2.0","id":"\udc00\ud800","method":"a","params":{}}"#, -32700, json!(null), json!(null)),
             (r#"{"jsonrpc":"2.0","id":5}"#, -32600, json!(5), json!("method")),
             (r#"{"jsonrpc":"2.0","id":5,"result":1}"#, -32600, json!(5), json!("method")),
             (r#"{"jsonrpc":"2.0","id":5,"method":[]}"#, -32600, json!(5), json!("method")),
