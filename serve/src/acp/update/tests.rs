@@ -303,8 +303,25 @@ fn an_edit_shows_its_change_until_it_fails() {
         session.frames(other_events().remove(4));
         let ended = Event::ToolEnded { id: "c1".into(), text: "no".into(), value: Data::Nil, ok };
         let update = session.frames(ended)[0].params["update"].clone();
-        assert_eq!((&update["content"], &update["rawOutput"]), (&content, &"no".into()));
+        assert_eq!((&update["content"], &update["rawOutput"]), (&content, &json!({"text": "no"})));
         assert_eq!(update["status"], if ok { "completed" } else { "failed" });
+    }
+}
+
+#[test]
+fn the_raw_output_is_an_object_whatever_a_tool_returns() {
+    for (value, expected) in [
+        ("null", json!({"text": "t"})),
+        (r#""t""#, json!({"text": "t"})),
+        (r#""other""#, json!({"value": "other"})),
+        ("7", json!({"value": 7})),
+        ("[1]", json!({"value": [1]})),
+        (r#"{"a":1}"#, json!({"a": 1})),
+    ] {
+        let ended =
+            Event::ToolEnded { id: "c".into(), text: "t".into(), value: Data::from_json(value).unwrap(), ok: true };
+        let update = updates(Wants::default()).frames(ended)[0].params["update"].clone();
+        assert_eq!(update["rawOutput"], expected, "{value}");
     }
 }
 

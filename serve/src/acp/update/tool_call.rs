@@ -15,7 +15,7 @@ use std::sync::Arc;
 use agent_client_protocol::v1::schema as acp;
 use runtime::data::Data;
 use runtime::message::ToolCall;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The longest detail in a title, in characters.
 const MOST_DETAIL: usize = 80;
@@ -46,8 +46,14 @@ pub(super) fn runs(id: Arc<str>) -> acp::ToolCallUpdate {
 /// A call that is over. Content takes the place of content, so where the change that it made is to be seen on, there is none.
 pub(super) fn ended(id: Arc<str>, text: &str, value: &Data, ok: bool, keeps_diff: bool) -> acp::ToolCallUpdate {
     let status = if ok { acp::ToolCallStatus::Completed } else { acp::ToolCallStatus::Failed };
+    // Clients take an object only.
     let is_text = value.as_str() == Some(text);
-    let output = if value.is_nil() || is_text { Some(text.into()) } else { raw(value) };
+    let output = match raw(value) {
+        None if !value.is_nil() => None,
+        Some(object @ Value::Object(_)) if !is_text => Some(object),
+        Some(other) if !is_text => Some(json!({"value": other})),
+        _ => Some(json!({"text": text})),
+    };
     let mut fields = acp::ToolCallUpdateFields::new().status(status).raw_output(output);
     if !keeps_diff && !text.is_empty() {
         fields = fields.content(vec![text.into()]);
