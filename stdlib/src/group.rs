@@ -1,6 +1,8 @@
 //! A running program with all that it has started.
 
 use crate::descendants::{self, Starting};
+use crate::before_exec;
+use crate::confinement::Confinement;
 use tokio::process::{Child, Command};
 
 /// A running program with those that it has started: they end when this is dropped.
@@ -11,11 +13,12 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Starts a program in a group of its own.
+    /// Starts a program in a group of its own. On Linux the program ends with the thread that calls this, however that ends.
     ///
     /// # Errors
     /// The system does not start it.
-    pub(crate) fn start(command: &mut Command) -> std::io::Result<Self> {
+    pub(crate) fn start(command: &mut Command, confinement: Option<Confinement>) -> std::io::Result<Self> {
+        before_exec::prepare(command, confinement);
         #[cfg(unix)]
         command.process_group(0);
         let starting = Starting::of(command);

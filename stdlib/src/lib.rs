@@ -16,9 +16,11 @@
 //! - [`catalogue`]: every diagnostic code.
 
 pub mod a2a;
+mod before_exec;
 mod bind;
 mod catalogue;
 mod clock;
+mod confinement;
 mod convert;
 mod descendants;
 mod engine;

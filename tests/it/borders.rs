@@ -18,8 +18,9 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
 /// Words of the source and the only places that may hold them.
 const WORDS: &[(&str, &[&str])] = &[
     ("ariadne", &["lang/src/diagnostic/draw.rs", "lang/src/diagnostic/draw/"]),
-    // The parser's input implements a trait of chumsky whose functions are declared so; it holds no such block.
-    ("unsafe", &["lang/src/vm/", "lang/src/value/", "lang/src/parse/input.rs"]),
+    // The parser's input implements a trait of chumsky whose functions are declared so; it holds no such block. The steps of a
+    // child process between `fork` and `exec` can be given in no other way.
+    ("unsafe", &["lang/src/vm/", "lang/src/value/", "lang/src/parse/input.rs", "stdlib/src/before_exec.rs"]),
 ];
 
 /// The crates of ours that a manifest imports and may not.

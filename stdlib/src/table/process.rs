@@ -29,7 +29,7 @@ fn exec(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let outside = here::world(cx)?.clock.outside();
     Ok(Wait::new(async move {
         let _outside = outside;
-        let mut group = ProcessGroup::start(&mut command).map_err(|e| not_started(&name, &e))?;
+        let mut group = ProcessGroup::start(&mut command, None).map_err(|e| not_started(&name, &e))?;
         let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
         let (out, err) = tokio::try_join!(output(&name, stdout), output(&name, stderr))?;
         let status = group.child.wait().await.map_err(|e| not_started(&name, &e))?;
