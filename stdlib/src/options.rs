@@ -72,7 +72,7 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
 ];
 
 const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, timeout_ms?: int, max_output?: int, \
-    env?: list<string>}";
+    env?: list<string>, readable?: list<string>, writable?: list<string>}";
 
 const HTTP: &str = "{headers?: dict, timeout_ms?: int}";
 

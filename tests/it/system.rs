@@ -149,3 +149,65 @@ fn a_program_that_writes_too_much_is_ended_with_those_it_started() {
     thread::sleep(Duration::from_millis(2500).saturating_sub(start.elapsed().saturating_sub(Duration::from_secs(1))));
     assert!(!std::path::Path::new(mark).exists(), "a program that was started in the background is still running");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_ends_with_harn_even_if_that_is_killed() {
+    let folder = scratch("system-killed");
+    let (path, mark) = (folder.join("script.harn"), folder.join("pid"));
+    let script = format!("exec(\"sh\", \"-c\", \"echo $$ > '{}'; exec sleep 60\")\n", mark.display());
+    fs::write(&path, script).unwrap();
+    let mut harn = std::process::Command::new(env!("CARGO_BIN_EXE_harn")).arg("run").arg(&path).spawn().unwrap();
+    let wait_for = |what: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !what() {
+            assert!(start.elapsed() < Duration::from_secs(20), "it takes too long");
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let pid = || fs::read_to_string(&mark).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    wait_for(&|| pid().is_some());
+    let running = format!("/proc/{}/stat", pid().unwrap());
+    // The state stands after the name; a process that nobody has waited for is a zombie.
+    let is_over = || fs::read_to_string(&running).map_or(true, |stat| stat.contains(") Z "));
+    assert!(!is_over());
+    harn.kill().unwrap();
+    harn.wait().unwrap();
+    wait_for(&is_over);
+}
+
+/// What a shell in a root can do outside of it is refused by the kernel where that has Landlock. Prints which case it saw.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_reaches_no_file_outside_of_its_root_where_the_kernel_has_landlock() {
+    let folder = scratch("system-landlock");
+    let inside = folder.join("in");
+    fs::create_dir_all(&inside).unwrap();
+    fs::write(folder.join("secret.txt"), "secret\n").unwrap();
+    let script = format!(
+        "let shell = shell_tool({{root: \"{}\", allow: [\"sh\"]}})\n\
+         llm_mock({{tool_calls: [{{id: \"c\", name: \"shell\", arguments: {{command: \"sh run.sh\"}}}}]}})\n\
+         agent_loop(\"go\", nil, {{provider: \"mock\", tools: [shell], reminders: false, max_iterations: 1}})\n",
+        inside.display()
+    );
+    fs::write(
+        inside.join("run.sh"),
+        "cat ../secret.txt > in.txt\necho x > ../out.txt\necho x > $TMPDIR/x && echo y > y.txt\n",
+    )
+    .unwrap();
+    printed("landlock-script", &script, b"");
+    let leaked = fs::read_to_string(inside.join("in.txt")).unwrap();
+    let wrote = folder.join("out.txt").exists();
+    assert_eq!(
+        fs::read_to_string(inside.join("y.txt")).unwrap(),
+        "y\n",
+        "the root and its own temporary folder are open"
+    );
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let kernel = kernel.trim();
+    match (leaked.as_str(), wrote) {
+        ("", false) => println!("Landlock is present (kernel {kernel})"),
+        ("secret\n", true) => println!("Landlock is not present (kernel {kernel})"),
+        other => panic!("neither all nor nothing is held: {other:?}"),
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::file_tools::native_tool;
 use crate::clock::RunClock;
+use crate::confinement::Reach;
 use crate::here;
 use crate::options::Reader;
 use crate::world::World;
@@ -17,12 +18,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+mod git;
 mod line;
 mod run;
 
 lang::builtins! { "" =>
     /// A tool `shell` that runs one command at a time in `root`, without a shell. `allow` lists the programs, each by its name or
-    /// with its first arguments (`"git status"`). It is a guard, no sandbox: what an allowed program does is its own affair.
+    /// with its first arguments (`"git status"`). On Linux the kernel keeps it within `root`, the folders in `readable` and
+    /// `writable`, and those of the system (Landlock); elsewhere its arguments are checked and nothing more.
     plain "shell_tool(options: ShellToolOptions) -> dict" [caps = &[Capability::Process]] shell_tool;
 }
 
@@ -33,7 +36,7 @@ const MOST_OUTPUT: usize = 64 << 10;
 
 fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let options = Reader::shell_tool(args, 0)?;
-    let rules = rules(&options, &*here::world(cx)?)?;
+    let (rules, reach) = rules(&options, &*here::world(cx)?)?;
     let limits = Limits {
         timeout_ms: options.count("timeout_ms")?.unwrap_or(TIMEOUT_MS),
         most: options.count("max_output")?.unwrap_or(MOST_OUTPUT),
@@ -41,18 +44,26 @@ fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     };
     let name = options.text("name")?.unwrap_or_else(|| "shell".into());
     let spec = spec(&name, &rules);
-    Ok(native_tool(Rc::new(ShellTool { spec, rules, limits, clock: here::world(cx)?.clock.clone() })))
+    Ok(native_tool(Rc::new(ShellTool { spec, rules, reach, limits, clock: here::world(cx)?.clock.clone() })))
 }
 
-fn rules(options: &Reader<'_>, world: &World) -> Result<Rules, Box<Raise>> {
+fn rules(options: &Reader<'_>, world: &World) -> Result<(Rules, Reach), Box<Raise>> {
     let wrong =
         |code, why: String, key: &str| Raise::error(code, why).about(options.arg(), format!("`{key}` is at fault"));
-    let root = options.text("root")?.unwrap_or_default();
-    // Nothing is no folder, not the one that all begin in.
-    let place = if root.is_empty() { PathBuf::new() } else { world.path(&root) };
-    let root = fs::canonicalize(place)
-        .and_then(|path| if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) })
-        .map_err(|e| wrong(codes::OUTSIDE, format!("the root `{root}` cannot be used: {e}"), "root"))?;
+    let folder = |path: &str, key: &str| {
+        // The empty path is no folder, not the one that all relative paths begin in.
+        let place = if path.is_empty() { PathBuf::new() } else { world.path(path) };
+        fs::canonicalize(place)
+            .and_then(|path| if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) })
+            .map_err(|e| {
+                let what = if key == "root" { "root" } else { "folder" };
+                wrong(codes::OUTSIDE, format!("the {what} `{path}` cannot be used: {e}"), key)
+            })
+    };
+    let root = folder(&options.text("root")?.unwrap_or_default(), "root")?;
+    let folders =
+        |key: &str| options.texts(key)?.iter().map(|path| folder(path, key)).collect::<Result<Vec<_>, Box<Raise>>>();
+    let reach = Reach { readable: folders("readable")?, writable: folders("writable")? };
     let mut allow = Vec::new();
     for entry in options.texts("allow")? {
         let words = shell_words::split(&entry).ok().filter(|words| !words.is_empty());
@@ -64,7 +75,8 @@ fn rules(options: &Reader<'_>, world: &World) -> Result<Rules, Box<Raise>> {
         let raise = wrong(codes::VALUE, "nothing is allowed, so the tool could run nothing".to_owned(), "allow");
         return Err(raise.help("list the programs: `allow: [\"ls\", \"git status\"]`"));
     }
-    Ok(Rules { root, allow })
+    let also = reach.readable.iter().chain(&reach.writable).cloned().collect();
+    Ok((Rules { root, also, allow }, reach))
 }
 
 fn spec(name: &str, rules: &Rules) -> ToolSpec {
@@ -94,6 +106,7 @@ fn spec(name: &str, rules: &Rules) -> ToolSpec {
 struct ShellTool {
     spec: ToolSpec,
     rules: Rules,
+    reach: Reach,
     limits: Limits,
     clock: Rc<RunClock>,
 }
@@ -110,7 +123,7 @@ impl Tool for ShellTool {
         };
         Answer::later(async move {
             let _outside = self.clock.outside();
-            Ok(run(&self.rules.root, &words, &self.limits, turn.scope).await)
+            Ok(run(&self.rules.root, &self.reach, &words, &self.limits, turn.scope).await)
         })
     }
 }

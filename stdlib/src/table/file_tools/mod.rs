@@ -105,6 +105,9 @@ impl FileTool {
         let whole = |done: Result<String, String>| done.map(|text| (text, false));
         let text = |key: &str| arguments.get(key).as_str().unwrap_or_default();
         let path = if arguments.get("path").is_nil() { "." } else { text("path") };
+        if self.kind.writes() {
+            root::may_change(&self.root, path)?;
+        }
         match self.kind {
             Kind::Read => whole(read::file(&self.root, path, arguments)),
             Kind::List => read::folder(&self.root, path, arguments.get("recursive").truthy()),

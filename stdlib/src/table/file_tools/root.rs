@@ -77,6 +77,31 @@ impl Root {
     }
 }
 
+/// Refuses to change what harn and git obey: below any `.git` and `.harn`, and `harn.toml`. Links lead nowhere below a root.
+pub(super) fn may_change(root: &Root, path: &str) -> Result<(), String> {
+    let refused = |what: &str| Err(format!("`{path}` is refused: tools do not change {what}"));
+    if Path::new(&root.path).iter().any(|name| plainest(&name.to_string_lossy()) == ".git") {
+        return refused("a `.git` folder");
+    }
+    for name in names(path)?.iter().flat_map(|name| name.split('\\')) {
+        match plainest(name).as_str() {
+            // `GIT~1` is the short name of `.git` on Windows file systems.
+            ".git" | "git~1" => return refused("a `.git` folder"),
+            ".harn" => return refused("a `.harn` folder"),
+            "harn.toml" => return refused("a `harn.toml`"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A name as file systems may compare it: without case, characters that have no width, streams, and dots or spaces at the end.
+fn plainest(name: &str) -> String {
+    let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+    let has_width = |c: &char| !matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    name.chars().filter(has_width).flat_map(char::to_lowercase).collect()
+}
+
 impl Place {
     /// What is there, links not followed; nothing where nothing is.
     pub(super) fn look(&self, path: &str) -> Result<Option<FileStat>, String> {
@@ -144,4 +169,40 @@ fn refused(parent: &impl AsFd, name: &str, path: &str, e: Errno) -> String {
 
 pub(super) fn words(e: Errno) -> String {
     crate::system::reason(&std::io::Error::from(e), "file or folder")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_harn_and_git_obey_is_not_changed() {
+        let root = Root::open(&std::env::temp_dir()).unwrap();
+        for path in [
+            ".git",
+            ".git/config",
+            "a/.git/hooks/post-checkout",
+            ".GIT/config",
+            ".Git",
+            "./.git//config",
+            ".git./config",
+            ".git /config",
+            ".git::$INDEX_ALLOCATION/config",
+            ".g\u{200c}it/config",
+            "git~1/config",
+            "a\\.git\\config",
+            "harn.toml",
+            "sub/HARN.toml",
+            "harn.toml.",
+            ".harn/memory/x",
+            ".HARN",
+        ] {
+            assert!(may_change(&root, path).is_err(), "{path}");
+        }
+        for path in
+            [".gitignore", ".github/x.yml", "git/config", "my.git.txt", "harn.toml.txt", "a.harn", ".gitmodules"]
+        {
+            assert_eq!(may_change(&root, path), Ok(()), "{path}");
+        }
+    }
 }

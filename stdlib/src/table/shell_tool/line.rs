@@ -2,10 +2,14 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::git;
+
 /// What may be run, and where.
 pub(super) struct Rules {
     /// The folder, without links.
     pub(super) root: PathBuf,
+    /// Other folders that arguments may name, without links.
+    pub(super) also: Vec<PathBuf>,
     /// Each a program, or a program with its first arguments.
     pub(super) allow: Vec<Vec<String>>,
 }
@@ -23,8 +27,12 @@ impl Rules {
         if words.is_empty() {
             return Err("the command is empty".to_owned());
         }
-        if !self.allow.iter().any(|allowed| words.starts_with(allowed)) {
+        let allowed = self.allow.iter().filter(|allowed| words.starts_with(allowed)).map(Vec::len).max();
+        let Some(allowed) = allowed else {
             return Err(format!("`{}` is not allowed; allowed are {}", shown(&words), self.listed()));
+        };
+        if git::is_git(&words) {
+            git::check_words(&words, allowed)?;
         }
         for word in words.iter().skip(1) {
             self.stays_inside(word)?;
@@ -37,34 +45,81 @@ impl Rules {
         self.allow.iter().map(|words| format!("`{}`", words.join(" "))).collect::<Vec<_>>().join(", ")
     }
 
-    /// Refuses an argument that names a place outside of the root. It is a guard against slips: what an allowed program does
-    /// by itself it cannot see.
+    /// Refuses an argument that names a place outside of the root and of the folders that are open besides. What an option means
+    /// is known to its program only, so each end of an option is taken for a path.
     fn stays_inside(&self, word: &str) -> Result<(), String> {
         let refused = |why: &str| Err(format!("`{}` is refused: {why}", shown(&[word.to_owned()])));
         if word.contains('\0') {
             return refused("it holds a NUL character");
         }
-        let value = word.split_once('=').map_or(word, |(_, value)| value);
-        if value == "~" || value.starts_with("~/") {
-            return refused("it leads out of the root");
+        let is_short = word.starts_with('+') || (word.starts_with('-') && !word.starts_with("--"));
+        if is_short && word.len() > LONGEST_OPTION {
+            return refused("the option is too long");
         }
         if word.split(['/', '\\', '=', ':', ',', ' ']).any(|part| part == "..") {
             return refused("`..` leads out of the root");
         }
         for start in absolute_paths(word) {
-            let path = Path::new(&word[start..]);
-            if !path.starts_with(&self.root) || path.components().any(|part| part == Component::ParentDir) {
+            if !self.is_open(Path::new(&word[start..])) {
                 return refused("it names a place outside of the root; give a path relative to it");
             }
         }
-        for part in [word, value] {
-            // Links are followed, so that one that leads out is refused.
-            if std::fs::canonicalize(self.root.join(part)).is_ok_and(|real| !real.starts_with(&self.root)) {
-                return refused("it is a link that leads out of the root");
+        let after_sign = word.match_indices(['=', ':', ',', '@']).map(|(at, sign)| at + sign.len());
+        for start in std::iter::once(0).chain(after_sign) {
+            self.path_stays_inside(&word[start..]).or_else(refused)?;
+        }
+        // `-oFILE`, and combined as `-rfFILE`.
+        for (start, _) in word.char_indices().skip(2).filter(|_| is_short) {
+            let end = &word[start..];
+            if end.starts_with('/') && !self.is_open(Path::new(end)) && exists_at_top(end) {
+                return refused("it may name a place outside of the root; give the option and the path separately");
+            }
+            self.path_stays_inside(end).or_else(refused)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a text that, taken for a path relative to the root, leads out of it.
+    fn path_stays_inside(&self, text: &str) -> Result<(), &'static str> {
+        if text == "~" || text.starts_with("~/") {
+            return Err("it leads out of the root");
+        }
+        let path = Path::new(text);
+        if path.components().any(|part| part == Component::ParentDir) {
+            return Err("`..` leads out of the root");
+        }
+        // Absolute paths are looked for in the whole argument.
+        if path.is_absolute() || text.len() > LONGEST_OPTION {
+            return Ok(());
+        }
+        // Links are followed as far as there is something: the rest may be made by the program.
+        for part in path.ancestors().filter(|part| !part.as_os_str().is_empty()) {
+            let part = self.root.join(part);
+            match std::fs::canonicalize(&part) {
+                Ok(real) if self.is_open(&real) => return Ok(()),
+                Ok(_) => return Err("it is a link that leads out of the root"),
+                Err(_) if part.is_symlink() => return Err("it is a link that leads nowhere"),
+                Err(_) => {}
             }
         }
         Ok(())
     }
+
+    /// Whether an absolute path is in the root or in one of the other folders.
+    fn is_open(&self, path: &Path) -> bool {
+        let is_inside = |folder: &PathBuf| path.starts_with(folder);
+        (is_inside(&self.root) || self.also.iter().any(is_inside))
+            && !path.components().any(|part| part == Component::ParentDir)
+    }
+}
+
+/// The longest option, in bytes, that may hold a path.
+const LONGEST_OPTION: usize = 4096;
+
+/// Whether the first folder of an absolute path exists: the end of `-Isrc/include` is none then.
+fn exists_at_top(path: &str) -> bool {
+    let top = path.split('/').find(|name| !name.is_empty());
+    top.is_none_or(|top| Path::new("/").join(top).symlink_metadata().is_ok())
 }
 
 /// Where absolute paths begin in an argument. Addresses of servers are none.
@@ -121,7 +176,11 @@ mod tests {
     fn rules() -> Rules {
         let allow = [&["cargo"][..], &["git", "status"], &["ls"]];
         let root = std::env::temp_dir().canonicalize().unwrap();
-        Rules { root, allow: allow.map(|words| words.iter().map(|&word| word.to_owned()).collect()).to_vec() }
+        Rules {
+            root,
+            also: Vec::new(),
+            allow: allow.map(|words| words.iter().map(|&word| word.to_owned()).collect()).to_vec(),
+        }
     }
 
     #[test]
@@ -183,8 +242,41 @@ mod tests {
             "@/etc/passwd",
             "'..\\x'",
             "{/etc,x}",
+            "-o../pwn",
+            "-rf../outside.txt",
+            "-rf..",
+            "-rf/etc/passwd",
+            "-rf~/x",
+            "--output=../x",
+            "--output=a/../../x",
+            "+../x",
         ] {
             assert!(rules.read(&format!("ls {word}")).is_err(), "{word}");
         }
+        for word in ["-la", "-Isrc/none", "-ofile", "--range=a..b", "a..b", "-n1,2", "-", "--", "-9", "-é"] {
+            assert_eq!(rules.read(&format!("ls {word}")).map(drop), Ok(()), "{word}");
+        }
+    }
+
+    #[test]
+    fn links_are_followed_wherever_a_path_may_be() {
+        let folder = std::env::temp_dir().canonicalize().unwrap().join(format!("harn-line-{}", std::process::id()));
+        let root = folder.join("root");
+        std::fs::create_dir_all(root.join("sub")).unwrap();
+        std::os::unix::fs::symlink(&folder, root.join("up")).unwrap();
+        std::os::unix::fs::symlink(folder.join("none"), root.join("dangling")).unwrap();
+        std::os::unix::fs::symlink("sub", root.join("inner")).unwrap();
+        let mut rules = Rules { root: root.clone(), ..rules() };
+        for word in
+            ["up", "up/new.txt", "dangling", "-oup/new.txt", "-rfup", "-odangling", "of=up/x", "--output=up/x", "@up"]
+        {
+            assert!(rules.read(&format!("ls {word}")).is_err(), "{word}");
+        }
+        for word in ["sub", "inner/new.txt", "-oinner/new.txt", "of=sub/x", "new/a/b"] {
+            assert_eq!(rules.read(&format!("ls {word}")).map(drop), Ok(()), "{word}");
+        }
+        rules.also.push(folder.clone());
+        assert!(rules.read(&format!("ls up {}", folder.join("x").display())).is_ok());
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,19 +1,23 @@
 //! Running a command to its end, or until it is stopped.
 
+use super::git;
+use crate::confinement::{Confinement, Reach};
 use crate::group::{ProcessGroup, exit_code};
 use crate::system;
 use runtime::agent_loop::stopped;
 use runtime::data::Data;
 use runtime::seam::{Output, Scope};
 use std::collections::VecDeque;
-use std::path::Path;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
 /// Variables that a command sees; keys of model servers are none of them.
-const VARIABLES: &[&str] = &["PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ"];
+const VARIABLES: &[&str] = &["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ"];
 
 /// What a command is given besides its words.
 pub(super) struct Limits {
@@ -24,14 +28,44 @@ pub(super) struct Limits {
     pub(super) env: Vec<String>,
 }
 
-/// Runs a command in `root`. Whatever it started ends with it where it is stopped.
-pub(super) async fn run(root: &Path, words: &[String], limits: &Limits, scope: &Scope) -> Output {
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).current_dir(root).env_clear().env("TERM", "dumb");
-    let seen = VARIABLES.iter().copied().chain(limits.env.iter().map(String::as_str));
-    command.envs(seen.filter_map(|name| Some((name, std::env::var_os(name)?))));
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut group = match ProcessGroup::start(&mut command) {
+/// Runs a command in `root`. Everything that it started ends with it when it is stopped.
+pub(super) async fn run(root: &Path, also: &Reach, words: &[String], limits: &Limits, scope: &Scope) -> Output {
+    let scratch = match Scratch::new() {
+        Ok(scratch) => scratch,
+        Err(error) => return Output::error(format!("cannot make a folder for temporary files: {error}")),
+    };
+    let mut reach = also.clone();
+    if git::is_git(words) {
+        let more = git::reach(root);
+        reach.readable.extend(more.readable);
+        reach.writable.extend(more.writable);
+    }
+    reach.writable.extend([root.to_owned(), scratch.path.clone()]);
+    let prepare = |words: &[String], folder: &Path| -> std::io::Result<(Command, Option<Confinement>)> {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).current_dir(folder).env_clear().env("TERM", "dumb");
+        git::set_variables(&mut command);
+        let seen = VARIABLES.iter().copied().chain(limits.env.iter().map(String::as_str));
+        let seen = seen.filter(|name| !name.starts_with("GIT_CONFIG"));
+        command.envs(seen.filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.env("TMPDIR", &scratch.path);
+        Ok((command, Some(Confinement::new(&reach)?)))
+    };
+    if git::is_git(words) {
+        let checked = tokio::select! {
+            biased;
+            checked = git::check_repository(root, words, &prepare) => checked,
+            why = stopped(scope) => Err(format!("stopped: {why}")),
+        };
+        if let Err(why) = checked {
+            return Output::error(why);
+        }
+    }
+    let started = prepare(words, root).and_then(|(mut command, confinement)| {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        ProcessGroup::start(&mut command, confinement)
+    });
+    let mut group = match started {
         Ok(group) => group,
         Err(error) => {
             return Output::error(format!("cannot run `{}`: {}", words[0], system::reason(&error, "program")));
@@ -63,6 +97,35 @@ pub(super) async fn run(root: &Path, words: &[String], limits: &Limits, scope: &
         Err(why) => Err(why),
     };
     output(out, err, code)
+}
+
+/// A folder for the temporary files of one command, removed with it: the system's own is not open to it.
+struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    fn new() -> std::io::Result<Scratch> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let folder = std::env::temp_dir();
+        let mut tries = 0;
+        loop {
+            let n = MADE.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!("harn-shell-{}-{n}", std::process::id()));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Scratch { path }),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && tries < 1000 => tries += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
 }
 
 fn output(out: Kept, err: Kept, code: Result<i64, String>) -> Output {
