@@ -239,8 +239,10 @@ async fn settings(prepared: std::io::Result<(Command, Option<Confinement>)>) -> 
         }
         group.child.wait().await
     };
-    match tokio::time::timeout(TIMEOUT, all).await {
+    let ended = tokio::time::timeout(TIMEOUT, all).await;
+    match ended {
         Ok(Ok(status)) if status.success() && (bytes.len() as u64) < MOST_CONFIG => {
+            group.release();
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         }
         _ => Err("`git` is refused: the configuration of the repository cannot be read".to_owned()),
@@ -264,8 +266,12 @@ async fn modules(prepared: std::io::Result<(Command, Option<Confinement>)>) -> R
         // Outside of a repository it fails, and there is nothing to be found.
         group.child.wait().await.map(drop)
     };
-    match tokio::time::timeout(TIMEOUT, all).await {
-        Ok(Ok(())) => Ok(found),
+    let ended = tokio::time::timeout(TIMEOUT, all).await;
+    match ended {
+        Ok(Ok(())) => {
+            group.release();
+            Ok(found)
+        }
         _ => Err("`git` is refused: the index of the repository cannot be read".to_owned()),
     }
 }
