@@ -55,6 +55,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-CFG-007", "needs a folder of settings; in `trust`"),
     ("HARN-CFG-008", "needs a folder of settings; in `trust`"),
     ("HARN-CMP-002", "the script would fill a book"),
+    ("HARN-CMP-004", "needs a fault of our own"),
     ("HARN-FACT-007", "needs a file that was tampered with; in `facts`"),
     ("HARN-FACT-008", "the script would fill a page; in `tests/reminders/facts`"),
     ("HARN-IMP-002", "needs a second file; in `tests/diagnostics`"),

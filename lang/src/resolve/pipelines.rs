@@ -41,7 +41,16 @@ impl Walk<'_> {
         let all: Vec<(&FnDecl, Option<&Name>)> = stmts.iter().filter_map(pipeline).collect();
         for (decl, _) in &all {
             let span = decl.name.span;
-            self.scope().pipelines.entry(decl.name.text.clone()).or_insert(span);
+            let first = *self.scope().pipelines.entry(decl.name.text.clone()).or_insert(span);
+            // The other names are bindings, which are refused where they are bound.
+            if first != span && decl.name.text == "default" {
+                self.found.push(
+                    Diagnostic::error(codes::TWICE, "duplicate pipeline `default`")
+                        .label(self.source, span, "declared again here")
+                        .label(self.source, first, "first declared here")
+                        .help("rename or remove one of them"),
+                );
+            }
         }
         let mut done = vec![false; all.len()];
         for at in 0..all.len() {

@@ -8,7 +8,8 @@
 //! - every jump and every handler leads to an instruction, and the last instruction leads nowhere;
 //! - captures are read only by functions that run as closures, and closures are made from what their maker has;
 //! - jumps lead forward, except for those that look at limits;
-//! - an iterator gives items only after it was made.
+//! - an iterator gives items only after it was made;
+//! - a value is never moved into itself, and inline caches are empty.
 //!
 //! The `match` over the instructions has no wildcard arm: an instruction that is not checked does not compile.
 
@@ -51,6 +52,10 @@ pub enum Rule {
     Spans,
     /// Items are given by iterators.
     Iterator,
+    /// A changed place is none of the registers whose values are moved into it.
+    Itself,
+    /// Inline caches are empty before the first run.
+    Cache,
 }
 
 impl fmt::Display for Refused {
@@ -66,6 +71,8 @@ impl fmt::Display for Refused {
             Rule::Parameters => "parameters that do not fit",
             Rule::Spans => "an instruction without a span",
             Rule::Iterator => "an item given outside of an iterator",
+            Rule::Itself => "a value moved into itself",
+            Rule::Cache => "a filled inline cache",
         };
         match self.at {
             Some(at) => write!(f, "{rule}, in `{}` at instruction {at}", self.function),
@@ -152,6 +159,9 @@ impl Checked<'_> {
         for path in &proto.paths {
             self.place(path.root)?;
         }
+        let filled = proto.fields.iter().any(|site| !site.shape.get().is_null())
+            || proto.methods.iter().any(|site| site.cache.get().is_some() || !site.shape.get().is_null());
+        require(!filled, Rule::Cache)?;
         for closure in &proto.constants {
             if let Value::Closure(closure) = closure {
                 require(closure.captures.len() == closure.proto.captures.len(), Rule::Capture)?;
@@ -279,7 +289,9 @@ impl Checked<'_> {
             Op::MethodInPlace { argc, base, site, place } => {
                 index(site, &proto.methods)?;
                 index(place, &proto.places)?;
-                self.forward(i32::from(proto.places[usize::from(place)].1))?;
+                let (place, skip) = proto.places[usize::from(place)];
+                self.forward(i32::from(skip))?;
+                apart(place, base, usize::from(argc) + 1)?;
                 self.window(base, usize::from(argc) + 1)
             }
             Op::Generator { flavor: _ } | Op::ReturnNil => Ok(()),
@@ -328,9 +340,14 @@ impl Checked<'_> {
                 self.reg(dst)
             }
 
-            Op::GetField { dst: reg, object, field } | Op::SetField { object, src: reg, field } => {
+            Op::GetField { dst, object, field } => {
                 index(field, &proto.fields)?;
-                self.regs([reg, object])
+                self.regs([dst, object])
+            }
+            Op::SetField { object, src, field } => {
+                index(field, &proto.fields)?;
+                require(object != src, Rule::Itself)?;
+                self.regs([src, object])
             }
             Op::GetIndex { dst, object, index } | Op::GetIndexOr { dst, object, index } => {
                 self.regs([dst, object, index])
@@ -341,7 +358,9 @@ impl Checked<'_> {
             }
             Op::AssignPath { base, path } => {
                 index(path, &proto.paths)?;
-                self.window(base, usize::from(proto.paths[usize::from(path)].keys) + 1)
+                let path = &proto.paths[usize::from(path)];
+                apart(path.root, base, usize::from(path.keys) + 1)?;
+                self.window(base, usize::from(path.keys) + 1)
             }
 
             Op::ForPrep { base } => self.window(base, 2),
@@ -527,6 +546,12 @@ fn ends(op: Op) -> bool {
 
 fn index<T>(at: impl Into<u32>, table: &[T]) -> Check {
     require((at.into() as usize) < table.len(), Rule::Index)
+}
+
+/// A place that is none of `count` registers in a row. A list that held itself would be shown and dropped without an end.
+fn apart(place: Place, from: Reg, count: usize) -> Check {
+    let Place::Register(root) = place else { return Ok(()) };
+    require(root < from || usize::from(root - from) >= count, Rule::Itself)
 }
 
 const fn require(holds: bool, rule: Rule) -> Check {

@@ -8,6 +8,7 @@ mod exits;
 mod iterators;
 mod methods;
 mod modules;
+mod pipelines;
 mod tasks;
 
 use driver::Bench;
