@@ -1,8 +1,8 @@
 //! A running program with all that it has started.
 
-use crate::descendants::{self, Starting};
 use crate::before_exec;
 use crate::confinement::Confinement;
+use crate::descendants::{self, Starting};
 use tokio::process::{Child, Command};
 
 /// A running program with those that it has started: they end when this is dropped.

@@ -45,34 +45,34 @@ fn types_that_double_are_cut_off() {
     let folder = scratch("check-types");
     let aliases = |name: &str, of: &str| {
         format!("type {name}0 = {of}\n")
-            + &lines(40, |i| {
+            + &*lines(40, |i| {
                 format!("type {name}{} = {{a: {name}{i}, b: list<{name}{i}>, c: fn({name}{i}) -> {name}{i}}}", i + 1)
             })
     };
     let text = aliases("A", "int")
-        + &aliases("B", "string")
+        + &*aliases("B", "string")
         + "fn id<T>(x: T) -> T { return x }\nfn f(x: A40) -> B40 { return id(x) }\nlet y: A39 = f(nil)\n\
            let e = try { f(y) } catch (e: A40) { e }\nprintln(f({a: 1, b: 2}), e)\n";
     check(&folder, "aliases", &text);
     let generic = "type P<T> = {x: T, y: T}\n".to_owned()
-        + &format!("fn f(x: {}int{}) {{ return x }}\nprintln(f(1))\n", "P<".repeat(60), ">".repeat(60));
+        + &*format!("fn f(x: {}int{}) {{ return x }}\nprintln(f(1))\n", "P<".repeat(60), ">".repeat(60));
     check(&folder, "generics", &generic);
     let chain = "type C0 = int\n".to_owned()
-        + &lines(20_000, |i| format!("type C{} = {{a: C{i}}}", i + 1))
+        + &*lines(20_000, |i| format!("type C{} = {{a: C{i}}}", i + 1))
         + "fn f(x: C20000) { return x }\nprintln(f(1))\n";
     check(&folder, "chain", &chain);
     let nested = |name: &str| {
         format!("let {name}0 = {{k: 1}}\n")
-            + &lines(60, |i| format!("let {name}{} = {{x: {name}{i}, y: ({name}{i}, [{name}{i}])}}", i + 1))
+            + &*lines(60, |i| format!("let {name}{} = {{x: {name}{i}, y: ({name}{i}, [{name}{i}])}}", i + 1))
     };
     let text = nested("a")
-        + &nested("b")
+        + &*nested("b")
         + "var z = a60\nif z == b60 { z = b60 }\nfn f(w: {k: int}) { return w }\nprintln(f(z))\n";
     check(&folder, "nested", &text);
     let data = "let r0 = {body: \"x\", ttl_turns: 1}\n".to_owned()
-        + &lines(40, |i| format!("let r{} = [r{i}, r{i}]", i + 1))
+        + &*lines(40, |i| format!("let r{} = [r{i}, r{i}]", i + 1))
         + "let o0 = {a: 1}\n"
-        + &lines(40, |i| format!("let o{} = {{...o{i}, ...o{i}}}", i + 1))
+        + &*lines(40, |i| format!("let o{} = {{...o{i}, ...o{i}}}", i + 1))
         + "agent_loop(\"t\", \"s\", {reminders: {config: {stale: r40}}})\nllm_call(\"t\", \"s\", o40)\n";
     check(&folder, "data", &data);
 }
@@ -85,7 +85,7 @@ fn large_literals_and_matches_are_linear() {
     check(
         &folder,
         "spreads",
-        &("let a0 = {k: 1}\n".to_owned() + &lines(1_000, |i| format!("let a{} = {{...a{i}, k{i}: {i}}}", i + 1))),
+        &("let a0 = {k: 1}\n".to_owned() + &*lines(1_000, |i| format!("let a{} = {{...a{i}, k{i}: {i}}}", i + 1))),
     );
     check(
         &folder,
@@ -100,7 +100,7 @@ fn large_literals_and_matches_are_linear() {
         &folder,
         "variants",
         &(variants
-            + &format!(
+            + &*format!(
                 "fn f(x) {{ return match x {{\n{}}} }}\nprintln(f(E.V3))\n",
                 lines(5_000, |i| format!("E.V{i} -> {i}"))
             )),
@@ -170,7 +170,7 @@ fn at_most_a_thousand_findings_are_drawn() {
     for (name, line) in
         [("names", "println(b{i})"), ("types", "println(1 + \"a\")"), ("warnings", "fn f{i}() { let a = 1 }")]
     {
-        let text = "\n".repeat(50_000) + &lines(20_000, |i| line.replace("{i}", &i.to_string()));
+        let text = "\n".repeat(50_000) + &*lines(20_000, |i| line.replace("{i}", &i.to_string()));
         let err = check(&folder, name, &text);
         let drawn = err.lines().filter(|l| l.starts_with("error[") || l.starts_with("warning[")).count();
         assert_eq!(drawn, 1_000, "{name}");

@@ -171,10 +171,11 @@ impl Meter {
             if !isolate.burn(u64::from(STEP)) {
                 return Some(Why::Limit(isolate.out_of_fuel()));
             }
-            if let Err(raise) = isolate.check_memory(0).and_then(|()| isolate.check_time()) {
-                return Some(Why::Limit(raise));
+            match isolate.check_memory(0).and_then(|()| isolate.check_time(false)) {
+                Err(raise) => Some(Why::Limit(raise)),
+                // The main task was told, and takes the error from there.
+                Ok(told) => (told || is_interrupted(isolate)).then_some(Why::Interrupted),
             }
-            is_interrupted(isolate).then_some(Why::Interrupted)
         });
         match found.flatten() {
             Some(why) => {

@@ -5,7 +5,7 @@
 //! ready wait, every call that the runtime makes and every iteration of its loops counts as a step: it costs fuel, looks at the limits,
 //! and after enough steps the driver gets its turn.
 
-use super::{Isolate, Raise, codes};
+use super::{Isolate, Raise};
 use std::cell::Cell;
 
 /// A step of the runtime.
@@ -64,16 +64,6 @@ impl Isolate {
         let turns = is_due && step != Step::Call;
         self.pace().done.set(if turns { 0 } else { done.max(u32::from(is_due) * TURN) });
         Ok(turns)
-    }
-
-    /// The error of a run without fuel.
-    pub(super) fn out_of_fuel(&self) -> Box<Raise> {
-        let limit = self.limits().fuel.unwrap_or_default();
-        let mut raise = Raise::error(codes::FUEL, format!("the run used up its fuel: {limit} instructions"));
-        raise.why = super::Why::Exhausted;
-        raise.help(
-            "give it more with `--fuel N`, or `fuel` under `[limits]` in harn.toml, or look for a loop without an end",
-        )
     }
 }
 

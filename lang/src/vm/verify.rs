@@ -436,7 +436,8 @@ impl Checked<'_> {
 
     fn function(&self, number: u16) -> Check {
         let found = self.isolate.function(usize::from(number)).ok_or(Rule::Function)?;
-        require(found.captures.is_empty(), Rule::Function)
+        // A place that was made for a function, and never filled, has no code.
+        require(found.captures.is_empty() && !found.code.is_empty(), Rule::Function)
     }
 
     fn place(&self, place: Place) -> Check {

@@ -217,10 +217,10 @@ fn many_invalidated_at_once_fit_into_lines() {
 
 #[test]
 fn a_file_of_garbage_makes_one_short_warning() {
-    let place = place("fact-garbage");
+    let (facts, place) = setting("fact-garbage");
     std::fs::create_dir_all(place.file().parent().unwrap()).unwrap();
     std::fs::write(place.file(), format!("{{\"event\": \"{}\"}}\n", "x".repeat(2_000)).repeat(10_000)).unwrap();
-    let read = Facts::new(None).read(&place).unwrap();
+    let read = facts.read(&place).unwrap();
     let shown = read.oddity.as_ref().unwrap().to_string();
     assert!(shown.starts_with("10000 lines of `") && shown.ends_with("; and 9995 more"), "{shown}");
     assert!(shown.len() < 2_000, "{} bytes", shown.len());
