@@ -195,7 +195,7 @@ fn wrong_usage_is_exit_code_2() {
         &[],
         &["runn", "a.harn"],
         &["run"],
-        &["run", "a.harn", "stray"],
+        &["run", "a.harn", "--stray"],
         &["run", "--seed", "many", "a.harn"],
         &["run", "--deny", "fs.raed", "a.harn"],
         &["check"],

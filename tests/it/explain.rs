@@ -213,5 +213,5 @@ fn the_list_has_every_reminder_code_and_an_unknown_one_gets_the_nearest() {
     }
     let outcome = harn(&["explain", "HARN-RMD-05"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(2), ""));
-    assert!(outcome.err.contains("the nearest is HARN-RMD-005"), "{}", outcome.err);
+    assert!(outcome.err.contains("the nearest code is HARN-RMD-005"), "{}", outcome.err);
 }

@@ -34,7 +34,7 @@ fn program(random: &mut Seeded, number: usize) -> String {
     };
     let is_text = value.contains("text");
     let test = if is_text {
-        random.one(&["type_of(P) == \"int\"", "\"int\" == type_of(P)", "is_number(P)", "!is_text(P)"])
+        random.one(&["type_of(P) == \"int\"", "\"int\" == type_of(P)"])
     } else {
         random.one(&[
             "P != nil",

@@ -278,7 +278,7 @@ fn a_trace_that_cannot_be_printed_fails() {
         let run = Command::new(env!("CARGO_BIN_EXE_harn")).arg("trace").arg(&log).args(form).stdout(full).output();
         let run = run.unwrap();
         let err = String::from_utf8(run.stderr).unwrap();
-        assert!(run.status.code() == Some(1) && err.contains("standard output cannot be written"), "{form:?}: {err}");
+        assert!(run.status.code() == Some(1) && err.contains("cannot write to standard output"), "{form:?}: {err}");
     }
 }
 

@@ -199,7 +199,7 @@ fn a_name_that_is_not_that_of_a_key_is_refused() {
 
 #[test]
 fn a_key_that_leaves_the_machine_is_reported_and_travels_under_tls() {
-    let case = Case::new("note", "", &asking("openai_compatible").repeat(2));
+    let case = Case::new("note", "", &format!("{{\n{0}}}\n{{\n{0}}}\n", asking("openai_compatible")));
     let env = |base| [("OPENAI_COMPATIBLE_API_KEY", KEY), ("OPENAI_COMPATIBLE_BASE_URL", base)];
     let outcome = case.harn(&["run", "main.harn"], &env("https://gateway.invalid/v1?x=1"));
     let note = "note: sending the key of OPENAI_COMPATIBLE_API_KEY to https://gateway.invalid\n";

@@ -4,7 +4,7 @@ use super::items::{bound, items, room};
 use super::ordering::{extreme, extreme_of_range};
 use super::{args, items};
 use crate::value::{Dict, Set, Str, Value, display, equal};
-use crate::vm::{Cx, Meter, Raise, codes};
+use crate::vm::{Cx, Meter, Raise, Stopped, codes};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -163,6 +163,7 @@ fn unique(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mut flat = Vec::new();
+    let mut meter = Meter::start();
     for i in 0..items::count(args, 0)? {
         let Some(item) = items::at(&args[0], i) else { break };
         match items::len(&item) {
@@ -172,6 +173,8 @@ fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
             }
             None => flat.push(item),
         }
+        // A range may be longer than any memory.
+        meter.step().map_err(Stopped::raise)?;
     }
     cx.charge(flat.len(), 1);
     Ok(Value::list(flat))

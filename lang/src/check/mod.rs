@@ -44,7 +44,6 @@ pub fn is_known_type(name: &str) -> bool {
 }
 
 /// The types that need no declaration.
-#[must_use]
 pub fn known_types<'n>() -> impl Iterator<Item = &'n str> {
     crate::builtin_type::BUILTIN_TYPES.iter().map(|row| row.name)
 }

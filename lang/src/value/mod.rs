@@ -648,7 +648,7 @@ mod tests {
         assert!(equal(&sum(i64::MIN, i64::MIN, true), &Value::Int(0)));
         assert!(equal(&sum(-i64::MAX, i64::MAX, false), &Value::Int(0)));
         assert!(equal(&sum(i64::MIN, i64::MAX, false), &Value::Float(-9_223_372_036_854_775_808.0)));
-        assert!(matches!(sum(0, i64::MAX, false), Value::Float(f) if f == 4.253_529_586_511_730_7e37));
+        assert!(matches!(sum(0, i64::MAX, false), Value::Float(f) if f == 4.253_529_586_511_731e37));
     }
 
     #[test]

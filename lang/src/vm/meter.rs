@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 use super::fiber::Fiber;
+use super::fiber::SLICE;
 use super::tasks::{self, Noticed};
 use super::{Context, Isolate, Raise};
 use std::cell::{Cell, RefCell};
@@ -30,6 +31,7 @@ thread_local! {
             run: Cell::new(ptr::null()),
             line: Cell::new(Line { context: ptr::null(), noticed: Noticed::NEW, halted: 0 }),
             stopped: Cell::new(false),
+            looks: Cell::new(0),
         }
     };
     /// Why a walk was stopped, until that is raised.
@@ -46,6 +48,8 @@ struct Walks {
     line: Cell<Line>,
     /// Whether a walk was stopped.
     stopped: Cell<bool>,
+    /// Looks since the slice was last asked to end.
+    looks: Cell<u32>,
 }
 
 /// Why a walk was stopped.
@@ -168,6 +172,12 @@ impl Meter {
             return Err(Stopped);
         }
         let found = with_run(|isolate| {
+            // A walk is work like any other: after a slice of it, other tasks have their turn.
+            let looks = WALKS.with(|walks| walks.looks.replace(walks.looks.get() + 1)) + 1;
+            if i64::from(looks) * i64::from(STEP) >= SLICE {
+                WALKS.with(|walks| walks.looks.set(0));
+                isolate.account().look_soon();
+            }
             if !isolate.burn(u64::from(STEP)) {
                 return Some(Why::Limit(isolate.out_of_fuel()));
             }

@@ -32,7 +32,7 @@ impl Step {
     fn weight(self) -> u32 {
         match self {
             Self::Call | Self::Wait => 1,
-            Self::Iteration => 4,
+            Self::Iteration => TURN,
         }
     }
 }

@@ -50,7 +50,7 @@ impl Random {
 /// Scripts that hold every instruction between them.
 fn scripts() -> Vec<String> {
     fn collect(folder: &Path, out: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
             if entry.is_dir() {
                 collect(&entry, out);
             } else if entry.extension().is_some_and(|end| end == "harn") {
@@ -61,7 +61,7 @@ fn scripts() -> Vec<String> {
     let mut paths = Vec::new();
     collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/lang"), &mut paths);
     paths.sort();
-    paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+    paths.iter().map(|path| std::fs::read_to_string(path).expect("a script")).collect()
 }
 
 /// Changes an operand, whatever it is.

@@ -32,11 +32,10 @@ pub enum MessageError {
 }
 
 impl Message {
-    /// Whether this dict is a reminder's event rather than a message, which has `role` and `content` whatever its kind.
+    /// Whether this dict is a reminder's event rather than a message.
     #[must_use]
     pub fn is_reminder_event(data: &Data) -> bool {
-        let is_message = data.get("role").as_str().is_some() && !data.get("content").is_nil();
-        data.get("kind").as_str() == Some("system_reminder") && !is_message
+        data.get("kind").as_str() == Some("system_reminder")
     }
 
     /// Reads a message: `{role, content, tool_calls?, tool_call_id?, name?, …}`; fields without a name here are kept.

@@ -226,11 +226,14 @@ fn is_separator(c: char) -> bool {
 
 /// Characters that are not shown: a model reads over them.
 fn is_invisible(c: char) -> bool {
-    match c {
-        '\u{20}'..='\u{7e}' => false,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{feff}' => true,
-        '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => true,
-        '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}' => true,
-        other => other.is_control() && !other.is_whitespace(),
+    if matches!(c, '\u{20}'..='\u{7e}') {
+        return false;
     }
+    let is_listed = matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{feff}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}'
+    );
+    is_listed || c.is_control() && !c.is_whitespace()
 }

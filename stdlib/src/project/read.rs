@@ -236,7 +236,7 @@ impl Reader<'_> {
     }
 
     /// Servers count only in a trusted folder, with the keys that the user allows.
-    fn guarded_servers(&mut self, tables: &DeTable<'_>, models: CapabilityTable) {
+    fn guarded_servers(&mut self, tables: &DeTable<'_>, models: &CapabilityTable) {
         let named: Vec<_> =
             tables.iter().filter_map(|(name, table)| Some((name, table.get_ref().as_table()?))).collect();
         let mut trusted = true;

@@ -28,6 +28,7 @@ pub fn config_folder() -> Option<PathBuf> {
 }
 
 /// Reads which keys the user lets go to which origins.
+#[allow(clippy::result_large_err, reason = "once a run")]
 pub(super) fn allowed_keys() -> Result<AllowedKeys, Diagnostic> {
     let Some(path) = config_folder().map(|folder| folder.join("config.toml")) else { return Ok(AllowedKeys::new()) };
     let bytes = match files::read(&path, LARGEST) {

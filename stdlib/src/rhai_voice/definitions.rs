@@ -206,7 +206,7 @@ mod tests {
         for wanted in [
             "fn agent_loop(task: ?, system: string | ()) -> map;",
             "fn agent_loop(task: ?, system: string | (), options: map) -> map;",
-            "fn register_session_hook(event: string, pattern: ?) -> ();",
+            "fn register_session_hook(event: string, pattern: () | string | Fn, handler: Fn) -> ();",
             "/// Needs the right `fs.read`.",
             "fn println(values1: ?, values2: ?) -> ();",
             "fn exit(code: int) -> !;",

@@ -34,6 +34,8 @@ impl<'a> Oracle<'a> {
                 scope: scope.clone(),
             })),
             ExprKind::Unary(UnaryOp::Not, a) => Value::Bool(!self.expr(a, scope)?.truthy()),
+            // The smallest int has no positive twin, so its literal is the sign and the digits.
+            ExprKind::Unary(UnaryOp::Neg, a) if matches!(a.kind, ExprKind::Int(i64::MIN)) => Value::Int(i64::MIN),
             ExprKind::Unary(UnaryOp::Neg, a) => return operator::negate(&self.expr(a, scope)?),
             ExprKind::Binary(op, _, a, b) => return self.binary(*op, a, b, scope),
             ExprKind::Logic(op, a, b) => return self.logic(*op, a, b, scope),

@@ -107,11 +107,11 @@ impl Checker<'_> {
         if b.dead {
             return a;
         }
-        let passing = self.met(a.passing, &b.passing);
-        Flow { passing, lasting: self.met(a.lasting, &b.lasting), dead: false }
+        let passing = self.met(&a.passing, &b.passing);
+        Flow { passing, lasting: self.met(&a.lasting, &b.lasting), dead: false }
     }
 
-    fn met(&self, a: Facts, b: &Facts) -> Facts {
+    fn met(&self, a: &Facts, b: &Facts) -> Facts {
         let mut met = a.clone();
         for item in a.diff(b) {
             // What only one road knows is what the other always knew.

@@ -162,15 +162,14 @@ fn linked(folder: &Path, dot_git: &Path) -> Option<Vec<PathBuf>> {
     Some(std::iter::once(own).chain(common).collect())
 }
 
+/// Makes a command of words, to be run in a folder.
+type Prepare<'a> = dyn Fn(&[String], &Path) -> std::io::Result<(Command, Option<Confinement>)> + 'a;
+
 /// Refuses a repository whose configuration names programs, and those of its submodules.
 ///
 /// # Errors
 /// It does, or it cannot be read; in words for the model.
-pub(super) async fn check_repository(
-    root: &Path,
-    words: &[String],
-    prepare: &(dyn Fn(&[String], &Path) -> std::io::Result<(Command, Option<Confinement>)> + '_),
-) -> Result<(), String> {
+pub(super) async fn check_repository(root: &Path, words: &[String], prepare: &Prepare<'_>) -> Result<(), String> {
     let at = subcommand(words);
     let alias = words.get(at).map(|name| format!("alias.{}", name.to_lowercase()));
     let own =

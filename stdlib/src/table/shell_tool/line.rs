@@ -64,7 +64,7 @@ impl Rules {
                 return refused("it names a place outside of the root; give a path relative to it");
             }
         }
-        let after_sign = word.match_indices(['=', ':', ',', '@']).map(|(at, sign)| at + sign.len());
+        let after_sign = word.match_indices(['=', ':', ',', '@', '+']).map(|(at, sign)| at + sign.len());
         for start in std::iter::once(0).chain(after_sign) {
             self.path_stays_inside(&word[start..]).or_else(refused)?;
         }
