@@ -222,7 +222,7 @@ impl Reader<'_> {
     /// Where providers live.
     fn servers(&mut self, tables: &DeTable<'_>) {
         let (name, key, message) = match self.known_models().with_servers(NAME, self.source.text()) {
-            Ok(table) => return self.guarded_servers(tables, table),
+            Ok(table) => return self.guarded_servers(tables, &table),
             Err(CapabilityError::Server { name, key, message, .. }) => (name, key, message),
             Err(e) => (String::new(), None, e.to_string()),
         };
