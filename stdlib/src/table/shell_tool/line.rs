@@ -133,7 +133,8 @@ fn absolute_paths(word: &str) -> impl Iterator<Item = usize> + '_ {
             2 if bytes[0] == b'-' => true,
             _ => !joins(bytes[at - 1]),
         };
-        let of_server = word[..at].ends_with("http:") || word[..at].ends_with("https:") || word[..at].ends_with("ssh:");
+        // Bytes: the place may be inside of a character.
+        let of_server = [&b"http:"[..], b"https:", b"ssh:"].iter().any(|scheme| bytes[..at].ends_with(scheme));
         (*byte == b'/' && begins && !of_server).then_some(at)
     })
 }
