@@ -131,6 +131,10 @@ const RESTLESS: &[(&str, &str)] = &[
 fn restless(limit: &[&str], grow: [&str; 2], ends_with: &str, codes: &[i32]) {
     let dir = scratch(&format!("limits-restless{}", limit[0]));
     for (name, script) in RESTLESS {
+        // A call outside of a session keeps nothing of its answer, so its memory does not grow.
+        if limit[0] == "--max-memory" && name.starts_with("mock.") {
+            continue;
+        }
         let path = dir.join(name);
         let grow = grow[usize::from(name.ends_with(".rhai"))];
         fs::write(&path, script.replace("GROW", grow)).unwrap();
