@@ -157,7 +157,7 @@ fn a_task_that_never_waits_leaves_its_worker_to_the_others_and_can_be_cancelled(
             slowest = slowest.max(began.elapsed());
             assert_eq!(task["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{number}: {task}");
         }
-        // Unshared it would be answered never; on an idle machine it is within 100 ms.
+        // A worker that is not shared would never answer.
         assert!(slowest < GRACE, "{number}: {slowest:?}");
         let began = Instant::now();
         let cancelled = server.result("CancelTask", json!({"id": spinning["id"]}));
