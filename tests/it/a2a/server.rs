@@ -151,6 +151,15 @@ impl Server {
         self.said.lock().unwrap().clone()
     }
 
+    /// Waits until all that it has said is as `wanted`: what it logs is read on a thread of its own.
+    pub(super) fn says(&self, wanted: impl Fn(&str) -> bool) {
+        let began = Instant::now();
+        while !wanted(&self.said()) {
+            assert!(began.elapsed() < LIMIT, "it has not said it: {}", self.said());
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// The process.
     pub(super) fn id(&self) -> u32 {
         self.child.id()
