@@ -191,10 +191,25 @@ impl<'a> Compiler<'a> {
             Way::Return | Way::ReturnNil => 0,
             Way::Break(l) | Way::Continue(l) => self.fn_ref().loops.get(l).map_or(0, |l| l.exits),
         };
-        let exits = &mut self.fn_mut().exits;
-        let passed = exits.iter_mut().skip(keep).rev().find_map(|e| match e {
-            Exit::Block(guard) => Some(guard),
-            Exit::Handler => None,
+        let (mut clean_ups, mut block) = (Vec::new(), None);
+        for (at, exit) in self.fn_ref().exits.iter().enumerate().skip(keep).rev() {
+            match exit {
+                Exit::Block(_) => {
+                    block = Some(at);
+                    break;
+                }
+                Exit::CleanUp { chosen, raised } => clean_ups.push((*chosen, *raised)),
+                Exit::Handler => {}
+            }
+        }
+        for (chosen, raised) in clean_ups {
+            let other = self.emit(Op::UnlessEqInt { a: chosen, imm: RAISED as i16, by: 0 }, span);
+            self.emit(Op::RethrowInterruption { src: raised }, span);
+            self.patch_here(&[other]);
+        }
+        let passed = block.and_then(|at| match self.fn_mut().exits.get_mut(at) {
+            Some(Exit::Block(guard)) => Some(guard),
+            _ => None,
         });
         if let Some(guard) = passed {
             let number = guard.ways.iter().position(|w| *w == way).unwrap_or_else(|| {
@@ -250,7 +265,15 @@ impl<'a> Compiler<'a> {
     /// Something with a block that runs on every way out of it. The block stands once: each way notes its number, runs
     /// the block, and goes on from there, so nesting costs no more than its length.
     pub(super) fn with_exit(&mut self, block: &'a Block, dst: Option<Reg>, body: impl FnOnce(&mut Self, Option<Reg>)) {
-        self.with_closing(block.span, dst, |c, _, _| c.block(block, None), body);
+        let clean_up = |c: &mut Self, chosen, raised| {
+            let start = c.here();
+            c.fn_mut().exits.push(Exit::CleanUp { chosen, raised });
+            c.block(block, None);
+            c.fn_mut().exits.pop();
+            let end = c.here();
+            c.add_handler(start, end, end, raised, HandlerKind::CleanUp);
+        };
+        self.with_closing(block.span, dst, clean_up, body);
     }
 
     /// As [`Self::with_exit`], with any code for a block. It gets the register with the way that was taken, -1 for an

@@ -66,6 +66,9 @@ pub(super) enum Exit {
     Handler,
     /// A `finally` or `defer` block, which runs first.
     Block(Guard),
+    /// Such a block itself, which must not leave an interruption behind: the registers with the way that led to it, and
+    /// with what was raised.
+    CleanUp { chosen: Reg, raised: Reg },
 }
 
 /// A block that runs on every way out. It stands once in the code.

@@ -870,6 +870,12 @@ impl Fiber {
                         raise!(raise);
                     }
                 }
+                Op::RethrowInterruption { src } => {
+                    if let Some(mut raise) = unwind::held_interruption(get!(src)) {
+                        raise.told = Some(self.frames.len());
+                        raise!(raise);
+                    }
+                }
                 Op::Ok { dst, src } => {
                     let value = Value::ok(get!(src).clone());
                     set!(dst, value);

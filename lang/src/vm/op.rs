@@ -500,6 +500,11 @@ pub enum Op {
     Rethrow {
         src: Reg,
     },
+    /// Goes on with the cancellation, deadline or `exit` that a `finally` interrupted and would be left behind now; there may
+    /// be none.
+    RethrowInterruption {
+        src: Reg,
+    },
     Ok {
         dst: Reg,
         src: Reg,

@@ -225,6 +225,9 @@ pub enum HandlerKind {
     Finally,
     /// Errors and thrown values, to go on with the last of them.
     Retry,
+    /// Nothing: it stands over the block of a `finally`, and `reg` is where the raise waits that the block runs after. An
+    /// interruption there goes on in place of what the block itself raises.
+    CleanUp,
 }
 
 /// A call, for messages.

@@ -25,6 +25,13 @@ pub enum Why {
     Exit(i32),
 }
 
+impl Why {
+    /// Whether it ends more than the script's own code may decide: a clean-up cannot take it back.
+    pub(super) const fn interrupts(self) -> bool {
+        matches!(self, Self::Cancelled | Self::Deadline(_) | Self::Exit(_))
+    }
+}
+
 /// Which part of a call an error is about; the VM turns it into a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
@@ -63,6 +70,8 @@ pub struct Raise {
     pub(crate) told: Option<usize>,
     /// Who called whom, innermost first.
     pub trace: Vec<TraceFrame>,
+    /// What the first clean-up that failed raised, where this is the interruption that it cleaned up after.
+    pub clean_up: Option<Box<Raise>>,
     /// More entries of the error that `catch` binds.
     pub fields: Vec<(&'static str, Value)>,
     /// For the crate that made it.
@@ -85,6 +94,7 @@ impl Raise {
             located: false,
             told: None,
             trace: Vec::new(),
+            clean_up: None,
             fields: Vec::new(),
             payload: None,
         })

@@ -3,7 +3,7 @@
 
 use super::fiber::Fiber;
 use super::{About, HandlerKind, Raise, Why};
-use crate::diagnostic::TraceFrame;
+use crate::diagnostic::{Label, TraceFrame};
 use crate::value::{HostBox, HostObject, Value};
 use std::any::Any;
 use std::cell::RefCell;
@@ -26,6 +26,12 @@ impl HostObject for Held {
 /// Takes the raise out of the register where [`Fiber::unwind`] put it.
 pub(crate) fn held(value: &Value) -> Option<Box<Raise>> {
     value.as_host::<Held>()?.0.borrow_mut().take()
+}
+
+/// As [`held`], where it is an interruption.
+pub(super) fn held_interruption(value: &Value) -> Option<Box<Raise>> {
+    let held = value.as_host::<Held>()?;
+    held.0.borrow_mut().take_if(|raise| raise.why.interrupts())
 }
 
 /// Why the raise in that register was made.
@@ -71,14 +77,17 @@ impl Fiber {
                     push_trace(&mut raise, TraceFrame::new(code.title(), Some((source.clone(), span))));
                 }
             }
-            let catchable = matches!(raise.why, Why::Thrown | Why::Error);
             let at = u32::try_from(at).unwrap_or(u32::MAX);
-            let handler = code.handlers.iter().find(|h| {
-                h.start <= at
-                    && at < h.end
-                    && (catchable
-                        || (h.kind == HandlerKind::Finally && !matches!(raise.why, Why::Exhausted | Why::Abandoned)))
-            });
+            let base = frame.base;
+            let mut handler = None;
+            for h in code.handlers.iter().filter(|h| h.start <= at && at < h.end) {
+                if h.kind == HandlerKind::CleanUp {
+                    raise = outranked(raise, &self.stack[base + usize::from(h.reg)], depth);
+                } else if takes(h.kind, raise.why) {
+                    handler = Some(h);
+                    break;
+                }
+            }
             if let Some(handler) = handler {
                 // SAFETY: a handler's target lies in the same code.
                 frame.pc = unsafe { code.code.as_ptr().add(handler.target as usize) };
@@ -93,6 +102,7 @@ impl Fiber {
                         }
                     },
                     HandlerKind::Finally | HandlerKind::Retry => self.stack[slot] = hold(raise),
+                    HandlerKind::CleanUp => {}
                 }
                 return Ok(());
             }
@@ -104,6 +114,41 @@ impl Fiber {
             }
         }
     }
+}
+
+/// Whether a handler takes a raise.
+fn takes(kind: HandlerKind, why: Why) -> bool {
+    match why {
+        Why::Thrown | Why::Error => kind != HandlerKind::CleanUp,
+        Why::Cancelled | Why::Deadline(_) | Why::Exit(_) => kind == HandlerKind::Finally,
+        Why::Exhausted | Why::Abandoned => false,
+    }
+}
+
+/// What goes on where a clean-up raises: the interruption that it cleans up after, when there is one, with the raise as a
+/// note. A later cancellation or deadline comes from further out and goes first; only the first `exit` counts.
+fn outranked(raise: Box<Raise>, beside: &Value, depth: usize) -> Box<Raise> {
+    let Some(first) = held_why(beside).filter(|why| why.interrupts()) else { return raise };
+    let goes_first = match raise.why {
+        Why::Thrown | Why::Error | Why::Exit(_) => false,
+        Why::Cancelled | Why::Deadline(_) => !matches!(first, Why::Exit(_)),
+        Why::Exhausted | Why::Abandoned => true,
+    };
+    if goes_first {
+        return raise;
+    }
+    let Some(mut first) = held(beside) else { return raise };
+    first.told = Some(depth);
+    if let Why::Exit(code) = raise.why {
+        first.notes.push(format!("`exit({code})` in a clean-up is too late to count"));
+        return first;
+    }
+    first.notes.push(format!("the clean-up failed: {} ({})", raise.message, raise.code));
+    if let Some(at) = raise.labels.first() {
+        first.labels.push(Label { text: "the clean-up failed here".to_owned(), ..at.clone() });
+    }
+    first.clean_up.get_or_insert(raise);
+    first
 }
 
 fn hold(raise: Box<Raise>) -> Value {

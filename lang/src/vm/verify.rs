@@ -295,9 +295,12 @@ impl Checked<'_> {
                 self.window(base, usize::from(argc) + 1)
             }
             Op::Generator { flavor: _ } | Op::ReturnNil => Ok(()),
-            Op::Yield { src } | Op::Finish { src } | Op::Return { src } | Op::Throw { src } | Op::Rethrow { src } => {
-                self.reg(src)
-            }
+            Op::Yield { src }
+            | Op::Finish { src }
+            | Op::Return { src }
+            | Op::Throw { src }
+            | Op::Rethrow { src }
+            | Op::RethrowInterruption { src } => self.reg(src),
             Op::TailSelf { argc, base } => self.window(base, usize::from(argc)),
 
             Op::List { dst, base, len } | Op::Concat { dst, base, len } => {

@@ -50,11 +50,15 @@ impl Engine {
                 code
             }
             Err(raise) => match raise.why {
-                Why::Exit(code) => code,
+                Why::Exit(code) => {
+                    diagnostics.extend(raise.clean_up.map(|raise| raise.to_diagnostic()));
+                    code
+                }
                 // That is no error of the script, and its exit code is known below.
                 Why::Cancelled | Why::Abandoned
                     if self.world.is_interrupted() || self.world.unwritten.borrow().is_some() =>
                 {
+                    diagnostics.extend(raise.clean_up.map(|raise| raise.to_diagnostic()));
                     1
                 }
                 why => {

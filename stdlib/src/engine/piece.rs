@@ -64,8 +64,13 @@ impl Engine {
             Ok(Value::Nil) => {}
             Ok(v) => value = Some(inspect(&v)),
             Err(raise) => match raise.why {
-                Why::Exit(code) => exit = Some(code),
-                Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => {}
+                Why::Exit(code) => {
+                    exit = Some(code);
+                    diagnostics.extend(raise.clean_up.map(|raise| raise.to_diagnostic()));
+                }
+                Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => {
+                    diagnostics.extend(raise.clean_up.map(|raise| raise.to_diagnostic()));
+                }
                 _ => diagnostics.push(raise.to_diagnostic()),
             },
         }

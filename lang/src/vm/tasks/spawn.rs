@@ -107,7 +107,8 @@ fn end(isolate: &Rc<Isolate>, task: &Rc<Task>, outcome: Outcome) {
         raise
     });
     let ends_run = outcome.as_ref().err().filter(|raise| matches!(raise.why, Why::Exit(_) | Why::Exhausted)).cloned();
-    let failed = matches!(&outcome, Err(raise) if matches!(raise.why, Why::Thrown | Why::Error));
+    let failed =
+        matches!(&outcome, Err(raise) if matches!(raise.why, Why::Thrown | Why::Error) || raise.clean_up.is_some());
     task.end(outcome);
     let group = task.group.borrow_mut().take().and_then(|(group, index)| Some((group.upgrade()?, index)));
     // Whoever gave up a `parallel` does not ask what its items came to: what one throws while it cleans up would be lost.
@@ -155,8 +156,9 @@ pub(super) fn stop_all(isolate: &Rc<Isolate>, tasks: Vec<Rc<Task>>, raise: &Rais
 
 /// The error of those who await a task that was cancelled.
 fn given_up(raise: &Raise) -> Box<Raise> {
-    let error = Raise::error(codes::TASK_CANCELLED, format!("the task was cancelled: {}", raise.message))
+    let mut error = Raise::error(codes::TASK_CANCELLED, format!("the task was cancelled: {}", raise.message))
         .labelled("it has no result");
+    error.notes.clone_from(&raise.notes);
     match raise.labels.first() {
         Some(at) => error.also(&at.source, at.span, "it was here when it was cancelled"),
         None => error,

@@ -75,7 +75,8 @@ impl Task {
         if self.seen.get() {
             return None;
         }
-        self.outcome.borrow().as_ref()?.as_ref().err().cloned()
+        let mut raise = self.outcome.borrow().as_ref()?.as_ref().err().cloned()?;
+        Some(raise.clean_up.take().unwrap_or(raise))
     }
 
     pub(super) fn end(&self, outcome: Outcome) {

@@ -68,8 +68,9 @@ pub(super) fn of_top_level(value: &Value) -> Diagnostic {
 
 /// What the pipeline threw while it cleaned up after it was told to stop: a `finally` or a `defer` has failed.
 pub(super) fn of_cleaning_up(outcome: &Outcome) -> Option<Diagnostic> {
-    let raise = outcome.as_ref().err().filter(|raise| matches!(raise.why, Why::Thrown | Why::Error))?;
-    Some(raise.to_diagnostic())
+    let raise = outcome.as_ref().err()?;
+    let failed = matches!(raise.why, Why::Thrown | Why::Error).then_some(raise).or(raise.clean_up.as_ref());
+    failed.map(|raise| raise.to_diagnostic())
 }
 
 /// How the pipeline ended that nobody stopped.
