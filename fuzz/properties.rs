@@ -2,7 +2,7 @@
 
 use lang::diagnostic::draw::draw;
 use lang::diagnostic::json::to_json;
-use lang::diagnostic::{Diagnostic, Label};
+use lang::diagnostic::{Diagnostic, Label, Severity};
 use lang::source::{Source, SourceRef, Span};
 use std::fmt::Debug;
 use std::rc::Rc;
@@ -44,6 +44,16 @@ pub fn parse(bytes: &[u8]) {
 pub fn check(bytes: &[u8]) {
     let Some(source) = source(bytes) else { return };
     assert_sound(&Engine::new(RunOptions::default()).check(&source));
+}
+
+/// A mutant: it is checked, and runs to an end where nothing was found. Whether it ran.
+pub fn mutant(bytes: &[u8]) -> bool {
+    let Some(source) = source(bytes) else { return false };
+    let found = Engine::new(RunOptions::default()).check(&source);
+    assert_sound(&found);
+    let runs = found.iter().all(|d| d.severity != Severity::Error);
+    run_once(&source);
+    runs
 }
 
 /// A run with little fuel, small values and no rights ends, and says the same when it is repeated.

@@ -65,6 +65,7 @@ mod harn;
 mod interrupt;
 mod limits;
 mod model_server;
+mod mutants;
 mod narrowing;
 mod oracle;
 mod packages;

@@ -2,13 +2,13 @@
 
 #[allow(unreachable_pub, dead_code, reason = "a library of its own when it is fuzzed")]
 #[path = "../../fuzz/properties.rs"]
-mod asked;
+pub(crate) mod asked;
 
 use crate::harn::root;
 use std::path::{Path, PathBuf};
 
 /// All scripts below a folder.
-fn scripts(folder: &Path, into: &mut Vec<PathBuf>) {
+pub(crate) fn scripts(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
