@@ -122,6 +122,21 @@ fn large_literals_and_matches_are_linear() {
 }
 
 #[test]
+fn what_is_too_large_is_said_at_its_place() {
+    let folder = scratch("check-too-large");
+    // Each number is beyond the 65,535 that an operand can hold.
+    let parts = "${a}".repeat(66_000);
+    let names = lines(66_000, |i| format!("  let x{i} = {i}"));
+    for (name, text, place) in [
+        ("parts", format!("let a = 1\nprintln(\"{parts}\")\n"), ":2:9 ]"),
+        ("variables", format!("fn f() {{\n{names}}}\nf()\n"), ":655"),
+    ] {
+        let err = check(&folder, name, &text);
+        assert!(err.contains("error[HARN-CMP-002]: there are too many") && err.contains(place), "{}", &err[..400]);
+    }
+}
+
+#[test]
 fn long_bodies_are_linear() {
     let folder = scratch("check-long");
     check(

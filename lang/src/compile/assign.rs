@@ -2,6 +2,7 @@
 
 use super::Compiler;
 use super::expression::may_assign;
+use super::function::in_a_row;
 use super::statement::small_int;
 use crate::ast::*;
 use crate::resolve::Target;
@@ -124,8 +125,8 @@ impl<'a> Compiler<'a> {
         keys.reverse();
         let Some(Target::Binding(id)) = self.names.uses.get(&root.span.start).copied() else { return };
         let count = self.index(keys.len(), span, "keys in one path");
-        let base = self.temps(count + 1);
-        for (reg, (index, name, key_span)) in (base..).zip(&keys) {
+        let base = self.temps(count.saturating_add(1));
+        for (reg, (index, name, key_span)) in in_a_row(base, count).zip(&keys) {
             match (index, name) {
                 (Some(index), _) => self.expr(index, reg),
                 (None, Some(name)) => {
@@ -135,7 +136,7 @@ impl<'a> Compiler<'a> {
                 (None, None) => {}
             }
         }
-        self.expr(value, base + count);
+        self.expr(value, base.saturating_add(count));
         let mut spans: Vec<Span> = keys.iter().map(|(_, _, span)| *span).collect();
         spans.push(target.span);
         let root = self.place_of(id);

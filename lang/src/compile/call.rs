@@ -2,6 +2,7 @@
 
 use super::Compiler;
 use super::expression::may_assign;
+use super::function::in_a_row;
 use super::record::Static;
 use crate::ast::*;
 use crate::builtins::Builtin;
@@ -224,7 +225,7 @@ impl<'a> Compiler<'a> {
         }
         let count = u8::try_from(args.len()).unwrap_or(0);
         let base = self.temps(u16::from(count));
-        for (reg, arg) in (base..).zip(args) {
+        for (reg, arg) in in_a_row(base, u16::from(count)).zip(args) {
             self.expr(&arg.value, reg);
         }
         (count, spans)

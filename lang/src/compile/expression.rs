@@ -1,6 +1,7 @@
 //! Expressions: each leaves its value in a register.
 
 use super::Compiler;
+use super::function::in_a_row;
 use super::statement::small_int;
 use crate::ast::*;
 use crate::resolve::{BindingId, Target};
@@ -188,7 +189,7 @@ impl<'a> Compiler<'a> {
             _ => {
                 let len = self.index(parts.len(), span, "parts in one string");
                 let base = self.temps(len);
-                for (reg, part) in (base..).zip(parts) {
+                for (reg, part) in in_a_row(base, len).zip(parts) {
                     match part {
                         StrPart::Text(text) => {
                             let k = self.string_constant(text);
@@ -241,7 +242,7 @@ impl<'a> Compiler<'a> {
         if items.iter().all(|i| !i.spread) && items.len() < 250 {
             let len = self.index(items.len(), span, "elements");
             let base = self.temps(len);
-            for (reg, item) in (base..).zip(items) {
+            for (reg, item) in in_a_row(base, len).zip(items) {
                 self.expr(&item.value, reg);
             }
             self.emit(Op::List { dst, base, len }, span);
@@ -266,9 +267,10 @@ impl<'a> Compiler<'a> {
     pub(super) fn dict(&mut self, items: &'a [DictItem], dst: Reg, span: Span) {
         let plain = items.iter().take_while(|i| matches!(i, DictItem::Entry { .. })).count().min(200);
         let (first, rest) = items.split_at(plain);
-        let base = self.temps(u16::try_from(plain).unwrap_or(0));
+        let len = u16::try_from(plain).unwrap_or(0);
+        let base = self.temps(len);
         let mut keys = Vec::with_capacity(plain);
-        for (reg, item) in (base..).zip(first) {
+        for (reg, item) in in_a_row(base, len).zip(first) {
             if let DictItem::Entry { key, value } = item {
                 keys.push(self.name_value(&key.text));
                 self.expr(value, reg);

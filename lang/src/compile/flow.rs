@@ -1,7 +1,7 @@
 //! Branches, and the ways out: `return`, `break`, `throw`, `try`, `finally`, `defer`, `retry`.
 
 use super::Compiler;
-use super::function::{Caught, Exit, Guard, Way};
+use super::function::{Caught, Exit, Guard, Way, in_a_row};
 use crate::ast::*;
 use crate::resolve::Target;
 use crate::source::Span;
@@ -81,7 +81,7 @@ impl<'a> Compiler<'a> {
         let next = self.fn_ref().next;
         let argc = u8::try_from(args.len()).unwrap_or(0);
         let base = self.temps(u16::from(argc));
-        for (reg, arg) in (base..).zip(args) {
+        for (reg, arg) in in_a_row(base, u16::from(argc)).zip(args) {
             self.expr(&arg.value, reg);
         }
         self.emit(Op::TailSelf { argc, base }, span);

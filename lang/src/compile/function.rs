@@ -96,6 +96,15 @@ pub(super) enum Way {
     Continue(usize),
 }
 
+/// Registers that a function may have. The few beyond it keep the numbers behind a last one in range, where what is too large
+/// is compiled on to its end.
+const FULL: Reg = Reg::MAX - 8;
+
+/// `count` registers from `base` on, or as many as there are: what is too large is reported, and compiled on to its end.
+pub(super) fn in_a_row(base: Reg, count: u16) -> std::ops::Range<Reg> {
+    base..base.saturating_add(count)
+}
+
 impl FnState {
     pub(super) fn new(own: Option<BindingId>, arity: Option<u16>) -> Self {
         Self {
@@ -232,14 +241,15 @@ impl<'a> Compiler<'a> {
     pub(super) fn temps(&mut self, count: u16) -> Reg {
         let state = self.fn_mut();
         let first = state.next;
-        match first.checked_add(count).filter(|top| *top < Reg::MAX - 8) {
+        match first.checked_add(count).filter(|top| *top < FULL) {
             Some(top) => {
                 state.next = top;
                 state.proto.regs = state.proto.regs.max(top);
             }
             None if !state.full => {
                 state.full = true;
-                self.too_large(Span::default(), "variables and temporary values");
+                let span = state.proto.spans.last().copied().unwrap_or_default();
+                self.too_large(span, "variables and temporary values");
             }
             None => {}
         }
@@ -248,7 +258,7 @@ impl<'a> Compiler<'a> {
 
     /// Frees the registers from `reg` on.
     pub(super) fn free_to(&mut self, reg: Reg) {
-        self.fn_mut().next = reg;
+        self.fn_mut().next = reg.min(FULL);
     }
 
     pub(super) fn is_temp(&self, reg: Reg) -> bool {

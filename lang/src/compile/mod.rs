@@ -357,7 +357,8 @@ impl<'a> Compiler<'a> {
 
     fn capture(&mut self, level: usize, id: BindingId) -> u16 {
         if let Some(i) = self.fns[level].captured.iter().position(|c| *c == id) {
-            return u16::try_from(i).unwrap_or(u16::MAX);
+            // One too many has been reported.
+            return u16::try_from(i).unwrap_or(0);
         }
         let from = match level.checked_sub(1) {
             None => {
@@ -378,7 +379,9 @@ impl<'a> Compiler<'a> {
         let state = &mut self.fns[level];
         state.captured.push(id);
         state.proto.captures.push(from);
-        u16::try_from(state.captured.len() - 1).unwrap_or(u16::MAX)
+        let at = state.captured.len() - 1;
+        let span = self.names.binding(id).span;
+        self.index(at, span, "variables of other functions")
     }
 }
 

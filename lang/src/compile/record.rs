@@ -1,7 +1,7 @@
 //! Structs and enums: literals, variants, and the functions of their types.
 
 use super::Compiler;
-use super::function::FnState;
+use super::function::{FnState, in_a_row};
 use crate::ast::visit::{Visit, walk_item};
 use crate::ast::*;
 use crate::source::Span;
@@ -180,7 +180,7 @@ impl<'a> Compiler<'a> {
         }
         let count = self.index(arity, span, "values in a variant");
         let base = self.temps(count);
-        for (reg, arg) in (base..).zip(args) {
+        for (reg, arg) in in_a_row(base, count).zip(args) {
             self.expr(&arg.value, reg);
         }
         let variants = &mut self.fn_mut().proto.variants;
@@ -212,10 +212,10 @@ impl<'a> Compiler<'a> {
                 && let Some(at) = def.position(&key.text)
             {
                 given[at] = true;
-                self.expr(value, base + u16::try_from(at).unwrap_or(0));
+                self.expr(value, base.saturating_add(u16::try_from(at).unwrap_or(0)));
             }
         }
-        for (reg, (field, given)) in (base..).zip(def.fields.iter().zip(given)) {
+        for (reg, (field, given)) in in_a_row(base, count).zip(def.fields.iter().zip(given)) {
             if !given {
                 self.default_value(&field.default, reg, span);
             }
@@ -261,7 +261,7 @@ impl<'a> Compiler<'a> {
         }
         self.shares(base);
         let mut given = Vec::with_capacity(named.len());
-        for (reg, item) in (base + 1..).zip(named) {
+        for (reg, item) in in_a_row(base.saturating_add(1), u16::MAX).zip(named) {
             if let DictItem::Entry { key, value } = item {
                 self.expr(value, reg);
                 given.push(u16::try_from(def.position(&key.text).unwrap_or(usize::MAX)).unwrap_or(u16::MAX));

@@ -16,6 +16,7 @@
 use super::op::{FAR, IN_LIST, Op, Reg};
 use super::{Capture, HandlerKind, Isolate, Place, Proto};
 use crate::value::Value;
+use std::cell::RefCell;
 use std::fmt;
 
 /// Why a function may not run.
@@ -90,7 +91,7 @@ pub fn verify(isolate: &Isolate, proto: &Proto) -> Result<(), Refused> {
         return Ok(());
     }
     let refuse = |(at, rule)| Refused { function: proto.title(), at, rule };
-    Checked { isolate, proto, at: 0 }.run().map_err(refuse)?;
+    Checked { isolate, proto, at: 0, jumps: RefCell::default() }.run().map_err(refuse)?;
     // Set first: a function's constants may hold a closure of itself.
     proto.verified.set(true);
     let inside = proto.protos.iter().map(|proto| &**proto);
@@ -124,6 +125,8 @@ struct Checked<'a> {
     proto: &'a Proto,
     /// The instruction.
     at: usize,
+    /// From where to where the instructions so far jump.
+    jumps: RefCell<Vec<(usize, usize)>>,
 }
 
 impl Checked<'_> {
@@ -453,12 +456,10 @@ impl Checked<'_> {
 
     /// An instruction of the function, counted from the one behind this.
     fn target(&self, by: i32) -> Check {
-        let to = self.to(by).ok_or(Rule::Jump)?;
+        let by = isize::try_from(by).map_err(|_| Rule::Jump)?;
+        let to = (self.at + 1).checked_add_signed(by).ok_or(Rule::Jump)?;
+        self.jumps.borrow_mut().push((self.at, to));
         require(to < self.proto.code.len(), Rule::Jump)
-    }
-
-    fn to(&self, by: i32) -> Option<usize> {
-        (self.at + 1).checked_add_signed(isize::try_from(by).ok()?)
     }
 
     fn forward(&self, by: i32) -> Check {
@@ -476,7 +477,7 @@ impl Checked<'_> {
 
     /// A function that gives items becomes an iterator first, and from there on it is one: the frame of an iterator is taken
     /// off the stack in another way than that of a function.
-    fn iterator(&mut self) -> Check {
+    fn iterator(&self) -> Check {
         let is_made = |op: &Op| matches!(op, Op::Generator { .. });
         let code = &self.proto.code;
         let Some(made) = code.iter().position(is_made) else {
@@ -488,47 +489,11 @@ impl Checked<'_> {
             let of_function = matches!(op, Op::Return { .. } | Op::ReturnNil | Op::TailSelf { .. });
             let of_iterator = matches!(op, Op::Yield { .. } | Op::Finish { .. });
             require(!(of_function && at > made || of_iterator && at < made), Rule::Iterator)?;
-            self.at = at;
-            if let Some(to) = self.jump_of(*op).and_then(|by| self.to(by)) {
-                require((at <= made) == (to <= made), Rule::Iterator)?;
-            }
         }
+        require(self.jumps.borrow().iter().all(|(at, to)| (*at <= made) == (*to <= made)), Rule::Iterator)?;
         let apart = |at: u32| at as usize <= made;
         let inside = |h: &super::Handler| apart(h.start) == apart(h.target) && apart(h.start) == apart(h.end);
         require(self.proto.handlers.iter().all(inside), Rule::Iterator)
-    }
-
-    /// How far an instruction may jump.
-    fn jump_of(&self, op: Op) -> Option<i32> {
-        match op {
-            Op::Jump { by }
-            | Op::Loop { by }
-            | Op::JumpIf { by, .. }
-            | Op::JumpUnless { by, .. }
-            | Op::JumpIfNil { by, .. }
-            | Op::JumpIfNotNil { by, .. }
-            | Op::JumpIfNone { by, .. } => Some(by),
-            Op::UnlessLt { by, .. }
-            | Op::UnlessLe { by, .. }
-            | Op::UnlessGt { by, .. }
-            | Op::UnlessGe { by, .. }
-            | Op::UnlessEq { by, .. }
-            | Op::UnlessNe { by, .. }
-            | Op::UnlessLtInt { by, .. }
-            | Op::UnlessLeInt { by, .. }
-            | Op::UnlessGtInt { by, .. }
-            | Op::UnlessGeInt { by, .. }
-            | Op::UnlessEqInt { by, .. }
-            | Op::UnlessNeInt { by, .. }
-            | Op::ForNext { by, .. }
-            | Op::UnlessVariant { by, .. }
-            | Op::JumpIfSlot { by, .. }
-            | Op::Unwrap { by, .. } => Some(self.distance(by)),
-            Op::MethodInPlace { place, .. } => {
-                self.proto.places.get(usize::from(place)).map(|(_, skip)| i32::from(*skip))
-            }
-            _ => None,
-        }
     }
 }
 
