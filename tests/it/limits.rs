@@ -60,6 +60,45 @@ fn the_limit_of_memory_is_that_of_what_is_held() {
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(0), "2000000000\n"), "{}", outcome.err);
 }
 
+/// Each holds a value of nearly all the memory there is, and then asks for a copy of it.
+const COPIES: &[(&str, &str)] = &[
+    ("uppercase", "let text = \"x\".repeat(60000000)\nprintln(text.uppercase().count)"),
+    ("reverse", "let text = \"x\".repeat(60000000)\nprintln(text.reverse().count)"),
+    ("substring", "let text = \"x\".repeat(60000000)\nprintln(text.substring(1).count)"),
+    ("replace", "let text = \"x\".repeat(60000000)\nprintln(text.replace(\"y\", \"z\").count)"),
+    ("trim", "let text = \"x\".repeat(59999999) + \" \"\nprintln(text.trim().count)"),
+    ("to-bytes", "let text = \"x\".repeat(60000000)\nprintln(text.to_bytes().count)"),
+    (
+        "list-reverse",
+        "let items = (1 to 3500000).to_list()\nlet same = items\nprintln(same.reverse().count, items.count)",
+    ),
+    ("list-push", "let items = (1 to 3500000).to_list()\nlet more = items.push(1)\nprintln(more.count, items.count)"),
+    ("sort", "let items = (1 to 3500000).to_list()\nlet sorted = items.sort()\nprintln(sorted.count, items.count)"),
+];
+
+/// Room is asked for before a copy is made, so that no run holds its limit twice for a moment.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_copy_that_does_not_fit_is_not_made() {
+    // What the process itself takes.
+    const OWN_KIB: u32 = 30 << 10;
+    let dir = scratch("limits-copies");
+    for (name, script) in COPIES {
+        let path = dir.join(format!("{name}.harn"));
+        fs::write(&path, script).unwrap();
+        // Beyond this an allocation fails, and the process with it.
+        let limited = format!(
+            "ulimit -c 0; ulimit -d {}; exec '{}' run --max-memory 64m '{}'",
+            (64 << 10) + OWN_KIB,
+            env!("CARGO_BIN_EXE_harn"),
+            path.display()
+        );
+        let output = Command::new("sh").args(["-c", &limited]).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(3) && err.contains("HARN-LIM-001"), "{name}: {:?} {err}", output.status);
+    }
+}
+
 #[test]
 fn sizes_and_times_are_read_with_their_units() {
     let path = scratch("limits-units").join("empty.harn");

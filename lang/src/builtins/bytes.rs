@@ -39,9 +39,12 @@ fn to_list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::list(bytes.iter().map(|b| Value::Int(i64::from(*b))).collect()))
 }
 
-fn to_string(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn to_string(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     match std::str::from_utf8(read(args, 0)?) {
-        Ok(text) => Ok(Value::str(text)),
+        Ok(text) => {
+            cx.check_copy(text.len())?;
+            Ok(Value::str(text))
+        }
         Err(e) => {
             let message = format!("these bytes are no UTF-8 text: byte {} does not fit", e.valid_up_to());
             Err(Raise::error(codes::VALUE, message).about(0, "not UTF-8"))

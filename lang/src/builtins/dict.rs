@@ -54,16 +54,18 @@ fn read(args: &[Value], i: usize) -> Result<Cow<'_, Dict>, Box<Raise>> {
 
 /// The receiver, changed: in place where it is held once. It is taken, unless there is an error.
 fn change(cx: &Cx<'_>, args: &mut [Value], how: impl FnOnce(&mut Dict)) -> Result<Value, Box<Raise>> {
+    if let Value::Dict(dict) = &args[0]
+        && Rc::strong_count(dict) > 1
+    {
+        cx.charge(dict.dict.len(), 1);
+        cx.check_copy(dict.dict.len().saturating_mul(2 * size_of::<Value>()))?;
+    }
     let mut dict = if let Value::Dict(_) = args[0] {
         std::mem::take(&mut args[0])
     } else {
         Value::dict(read(args, 0)?.into_owned())
     };
     if let Value::Dict(d) = &mut dict {
-        if Rc::strong_count(d) > 1 {
-            // It is copied.
-            cx.charge(d.dict.len(), 1);
-        }
         how(&mut Rc::<DictBox>::make_mut(d).dict);
     }
     Ok(dict)

@@ -63,6 +63,12 @@ pub(super) fn items<'a>(cx: &Cx<'_>, args: &'a [Value], i: usize) -> Result<Cow<
 
 /// The elements of an argument as a list that can be changed; the argument is taken, unless there is an error.
 pub(super) fn take(cx: &Cx<'_>, args: &mut [Value], i: usize) -> Result<Rc<List>, Box<Raise>> {
+    // Whoever changes a list that others hold as well copies it.
+    if let Value::List(list) = &args[i]
+        && Rc::strong_count(list) > 1
+    {
+        cx.check_copy(list.items.len().saturating_mul(size_of::<Value>()))?;
+    }
     if matches!(args[i], Value::List(_))
         && let Value::List(list) = std::mem::take(&mut args[i])
     {

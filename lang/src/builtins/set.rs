@@ -44,8 +44,14 @@ fn other<'a>(cx: &Cx<'_>, args: &'a [Value]) -> Result<Cow<'a, Set>, Box<Raise>>
 }
 
 /// The receiver, changed: in place where it is held once. It is taken, unless it is no set.
-fn change(args: &mut [Value], how: impl FnOnce(&mut Set)) -> Result<Value, Box<Raise>> {
+fn change(cx: &Cx<'_>, args: &mut [Value], how: impl FnOnce(&mut Set)) -> Result<Value, Box<Raise>> {
     own(args)?;
+    if let Value::Set(set) = &args[0]
+        && Rc::strong_count(set) > 1
+    {
+        // An element, and its place in the index.
+        cx.check_copy(set.len().saturating_mul(2 * size_of::<Value>()))?;
+    }
     let mut set = std::mem::take(&mut args[0]);
     if let Value::Set(s) = &mut set {
         how(Rc::make_mut(s));
@@ -57,26 +63,26 @@ fn keep(set: &Set, which: impl Fn(&Value) -> bool) -> Value {
     Value::Set(Rc::new(set.items().iter().filter(|v| !Meter::is_stopped() && which(v)).cloned().collect()))
 }
 
-fn add(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn add(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let value = args[1].clone();
-    change(args, |set| {
+    change(cx, args, |set| {
         set.add(value);
     })
 }
 
-fn remove(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn remove(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if !own(args)?.contains(&args[1]) {
         return Ok(std::mem::take(&mut args[0]));
     }
     let value = std::mem::take(&mut args[1]);
-    change(args, |set| {
+    change(cx, args, |set| {
         set.remove(&value);
     })
 }
 
 fn union(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let more = items(cx, args, 1)?.into_owned();
-    change(args, |set| {
+    change(cx, args, |set| {
         for value in more {
             if Meter::is_stopped() {
                 break;

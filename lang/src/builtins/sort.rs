@@ -17,11 +17,12 @@ crate::builtins! { "<list>" =>
 }
 
 /// Sorts by the values' own order; when some have none, the items stay as they were.
-fn sort_values(items: &mut Vec<Value>) -> Result<(), Box<Raise>> {
+fn sort_values(cx: &Cx<'_>, items: &mut Vec<Value>) -> Result<(), Box<Raise>> {
     if items.iter().all(|v| matches!(v, Value::Int(_))) {
         items.sort_unstable_by_key(|v| v.as_int().unwrap_or(0));
         return Ok(());
     }
+    cx.check_copy(items.len().saturating_mul(size_of::<Value>()))?;
     let mut sorted = items.clone();
     let mut comparer = Comparer::default();
     sorted.sort_by(|a, b| comparer.compare(a, b));
@@ -98,7 +99,7 @@ fn sort_enter(cx: &mut Cx<'_>, regs: &mut [Value]) -> Result<Step, Box<Raise>> {
     let mut list = items::take(cx, regs, FROM)?;
     let items = &mut Rc::<List>::make_mut(&mut list).items;
     if regs[COMPARE].is_nil() {
-        sort_values(items)?;
+        sort_values(cx, items)?;
         return Ok(Step::Return(Value::List(list)));
     }
     items::room(cx, n.saturating_mul(2))?;

@@ -83,6 +83,7 @@ fn contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (text, old, new) = (args::str(args, 0)?, args::str(args, 1)?, args::str(args, 2)?);
     cx.charge_part(text.len(), 8);
+    cx.check_copy(text.len())?;
     let mut out = Str::with_capacity(text.len());
     let mut done = 0;
     for (at, found) in text.match_indices(old.as_str()) {
@@ -109,25 +110,29 @@ pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Ra
 pub(super) fn trim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 16);
-    Ok(part(text, str::trim))
+    part(cx, text, str::trim)
 }
 
 fn trim_start(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 16);
-    Ok(part(text, str::trim_start))
+    part(cx, text, str::trim_start)
 }
 
 fn trim_end(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 16);
-    Ok(part(text, str::trim_end))
+    part(cx, text, str::trim_end)
 }
 
 /// A part of a string; the string itself when that is all of it.
-fn part(text: &Str, cut: fn(&str) -> &str) -> Value {
+fn part(cx: &Cx<'_>, text: &Str, cut: fn(&str) -> &str) -> Result<Value, Box<Raise>> {
     let rest = cut(text);
-    if rest.len() == text.len() { Value::Str(text.clone()) } else { Value::str(rest) }
+    if rest.len() == text.len() {
+        return Ok(Value::Str(text.clone()));
+    }
+    cx.check_copy(rest.len())?;
+    Ok(Value::str(rest))
 }
 
 fn starts_with(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -141,12 +146,14 @@ fn ends_with(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn lowercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 8);
+    cx.check_copy(text.len())?;
     Ok(Value::from(if text.is_ascii_text() { text.to_ascii_lowercase() } else { text.to_lowercase() }))
 }
 
 fn uppercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 8);
+    cx.check_copy(text.len())?;
     Ok(Value::from(if text.is_ascii_text() { text.to_ascii_uppercase() } else { text.to_uppercase() }))
 }
 
@@ -163,7 +170,7 @@ fn char_of(text: &Str, at: usize) -> Value {
     Value::from(if text.is_ascii_text() { at } else { text[..at].chars().count() })
 }
 
-fn substring(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn substring(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     let start = args::int(args, 1)?;
     let length = if args[2].is_nil() { usize::MAX } else { args::count(args, 2)? };
@@ -171,6 +178,7 @@ fn substring(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let start = if start < 0 { bound(start, text.char_count()) } else { usize::try_from(start).unwrap_or(usize::MAX) };
     let from = byte_of(text, start);
     let to = byte_of(text, start.saturating_add(length));
+    cx.check_copy(to - from)?;
     Ok(Value::str(&text[from..to]))
 }
 
@@ -220,7 +228,10 @@ fn repeat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 2);
-    Ok(Value::from(text.chars().rev().collect::<String>()))
+    cx.check_copy(text.len())?;
+    let mut reversed = String::with_capacity(text.len());
+    reversed.extend(text.chars().rev());
+    Ok(Value::from(reversed))
 }
 
 /// What fills the string up.
@@ -269,5 +280,6 @@ fn to_string(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn to_bytes(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 16);
+    cx.check_copy(text.len())?;
     Ok(Value::Bytes(Rc::new(text.as_bytes().to_vec())))
 }

@@ -28,6 +28,12 @@ pub struct Str {
     block: NonNull<Header>,
 }
 
+/// The capacity that follows on this one: twice as much, but for large texts a quarter more, since a run's limit of memory may
+/// not have room for the text a second time.
+const fn grown(capacity: usize) -> usize {
+    if capacity < 1 << 20 { capacity * 2 } else { capacity + capacity / 4 }
+}
+
 impl Str {
     /// A copy of `text`.
     #[must_use]
@@ -113,14 +119,14 @@ impl Str {
         let needed = len.saturating_add(text.len());
         if !self.is_unique() {
             // `text` may lie in this very block; it stays alive because another `Str` holds it.
-            let mut copy = Self::with_capacity(needed.max(len * 2));
+            let mut copy = Self::with_capacity(needed.max(grown(len)));
             copy.push_str(self.as_str());
             copy.push_str(text);
             *self = copy;
             return;
         }
         if needed > self.header().capacity {
-            self.grow(needed.max(self.header().capacity * 2).max(16));
+            self.grow(needed.max(grown(self.header().capacity)).max(16));
         }
         // SAFETY: the block is ours alone and has room for `needed` bytes; `text` cannot lie in it, for then the
         // caller would hold a borrow of `self`.

@@ -174,6 +174,15 @@ impl Cx<'_> {
         self.isolate.check_memory(bytes)
     }
 
+    /// Refuses a copy of so many bytes before it is made, where the run's memory has no room for it. What is small is not looked at.
+    ///
+    /// # Errors
+    /// [`super::codes::MEMORY`], which nothing catches.
+    #[inline(always)]
+    pub fn check_copy(&self, bytes: usize) -> Result<(), Box<Raise>> {
+        if bytes < LARGE { Ok(()) } else { self.isolate.check_memory(bytes) }
+    }
+
     /// Refuses values of more than the limit before they are made.
     ///
     /// # Errors
