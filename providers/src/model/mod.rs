@@ -29,6 +29,8 @@ mod responses;
 mod route;
 mod server;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use capabilities::{CapabilityError, CapabilityTable};
 pub use mock::{Mock, MockCall, MockError, MockReply};
