@@ -5,7 +5,7 @@ use super::text::is_forgettable;
 use runtime::data::Data;
 use runtime::reminder::lifecycle::Charge;
 use runtime::reminder::lifecycle::rebuild::{
-    Biography, Carried, End, Evaluation, How, Passage, Prompt, RebuildNote, Refusal, SessionLife, Tally,
+    Biography, Carried, End, Evaluation, How, Passage, Prompt, QueueEnd, RebuildNote, Refusal, SessionLife, Tally,
 };
 
 /// The version of the shape.
@@ -42,6 +42,7 @@ fn session(session: &SessionLife) -> Data {
         ("prompts", session.prompts.iter().map(prompt).collect()),
         ("providers", session.evaluations.iter().map(evaluation).collect()),
         ("refused", session.refusals.iter().map(refusal).collect()),
+        ("queue_ends", session.queue_ends.iter().map(queue_end).collect()),
         ("passes", session.passes.iter().map(passage).collect()),
     ])
 }
@@ -150,6 +151,16 @@ fn refusal(it: &Refusal) -> Data {
         ("turn", it.turn.into()),
         ("reason", it.reason.as_str().into()),
         ("detail", it.detail.as_ref().into()),
+    ])
+}
+
+fn queue_end(it: &QueueEnd) -> Data {
+    Data::dict([
+        ("cursor", Data::from(it.cursor)),
+        ("turn", it.turn.into()),
+        ("id", (&it.id).into()),
+        ("how", it.word.into()),
+        ("replaced_by", it.replaced_by.as_ref().into()),
     ])
 }
 

@@ -19,6 +19,7 @@ impl Names {
         let mut ids: HashSet<&str> = HashSet::new();
         for session in log.sessions() {
             ids.insert(&session.id);
+            ids.extend(session.queue_ends.iter().map(|end| end.id.as_ref()));
             ids.extend(session.reminders.iter().map(|life| life.reminder.id.as_ref()));
         }
         let ends = |length: usize| ids.iter().filter(|id| is_uuid(id)).map(move |id| &id[UUID - length..]);

@@ -130,6 +130,15 @@ impl Writer<'_> {
                     refusal.reason
                 )
             }
+            Item::Unqueued(end) => {
+                let why = match (&end.replaced_by, end.word) {
+                    (Some(by), _) => format!("replaced by {} while queued", self.names.short(by)),
+                    (None, "revoked") => "revoked while queued".to_owned(),
+                    (None, _) => "cleared while queued, no loop took it".to_owned(),
+                };
+                format!("    {} {}  {why}\n", self.paint.magenta("×"), self.names.short(&end.id))
+            }
+            Item::Resumed => format!("    {}\n", self.paint.dim("· the session goes on as it was stored")),
             Item::Passed(passage) => match passage.pass {
                 Pass::PostTurn if !self.verbose => String::new(),
                 pass => format!("    {}\n", self.paint.dim(&format!("· {}", passed(pass)))),

@@ -1,6 +1,8 @@
 //! Everything that happened in a session, in the order of the log.
 
-use runtime::reminder::lifecycle::rebuild::{Biography, End, Evaluation, Passage, Prompt, Refusal, SessionLife};
+use runtime::reminder::lifecycle::rebuild::{
+    Biography, End, Evaluation, Passage, Prompt, QueueEnd, Refusal, SessionLife,
+};
 
 /// One thing that happened.
 pub(super) enum Item<'a> {
@@ -10,6 +12,9 @@ pub(super) enum Item<'a> {
     Evaluated(&'a Evaluation),
     Refused(&'a Refusal),
     Passed(&'a Passage),
+    Unqueued(&'a QueueEnd),
+    /// The session goes on as it was stored.
+    Resumed,
 }
 
 /// What happened in one turn.
@@ -31,6 +36,8 @@ pub(super) fn turns(session: &SessionLife) -> Vec<Turn<'_>> {
     all.extend(session.evaluations.iter().map(|it| (it.cursor, it.turn, Item::Evaluated(it))));
     all.extend(session.refusals.iter().map(|it| (it.cursor, it.turn, Item::Refused(it))));
     all.extend(session.passes.iter().map(|it| (it.cursor, it.turn, Item::Passed(it))));
+    all.extend(session.queue_ends.iter().map(|it| (it.cursor, it.turn, Item::Unqueued(it))));
+    all.extend(session.resumptions.iter().map(|(cursor, turn)| (*cursor, *turn, Item::Resumed)));
     all.sort_by_key(|(cursor, ..)| *cursor);
     let mut turns: Vec<Turn<'_>> = Vec::new();
     for (_, number, item) in all {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::diff::diff;
-use crate::harn::{Outcome, harn, root, scratch};
+use crate::harn::{Outcome, harn, harn_with_input, root, scratch};
 use serde_json::Value;
 
 /// Runs a script of `tests/trace`; its log and what it printed.
@@ -347,4 +347,46 @@ fn input_that_is_no_log_is_told_in_a_sentence() {
         told += &format!("{}{}[exit code {}]\n\n", hide(&outcome.out), hide(&outcome.err), outcome.code.unwrap());
     }
     picture("bad-input.txt", &told);
+}
+
+#[test]
+fn the_quick_start_and_its_trace_agree_on_what_is_pending() {
+    for language in ["harn", "rhai"] {
+        let log = scratch(&format!("quickstart-{language}")).join("log.db");
+        let home = format!("sqlite:{}", log.display());
+        let script = format!("examples/quickstart.{language}");
+        let said = harn(&["run", "--seed", "1", "--event-log", &home, &script]).out;
+        let left = said.lines().find_map(|line| line.split_once("still pending: ")).expect("it says what is left").1;
+        let found = document(&log, &[]);
+        let keys = found["sessions"][0]["pending"].as_array().unwrap().iter();
+        let keys: Vec<&str> = keys.map(|reminder| reminder["dedupe_key"].as_str().unwrap()).collect();
+        assert_eq!(keys.join(", "), left);
+    }
+}
+
+#[test]
+fn a_loop_that_goes_on_in_another_process_has_one_life() {
+    let folder = scratch("trace-resumed");
+    let (log, state) = (folder.join("log.db"), folder.join("state.json"));
+    let home = format!("sqlite:{}", log.display());
+    for more in [&[][..], &["--", "Approved by Kim."]] {
+        let args = [&["run", "--event-log", &home, "examples/suspend/release.harn"], more].concat();
+        let run = harn_with_input(&args, b"", &[("HARN_STATE", state.to_str().unwrap())]);
+        assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    }
+    let found = document(&log, &[]);
+    assert_eq!((found["sessions"].as_array().unwrap().len(), &found["notes"]), (1, &serde_json::json!([])), "{found}");
+    let life = &found["sessions"][0];
+    assert_eq!((&life["conservation"]["holds"], &life["turns"]), (&Value::from(true), &Value::from(4)));
+    let carried =
+        |reminder: &Value| reminder["carried"].as_array().unwrap().iter().map(|c| c["turn"].as_i64()).collect();
+    let turns: Vec<Vec<Option<i64>>> = life["reminders"].as_array().unwrap().iter().map(carried).collect();
+    assert_eq!(turns, [vec![Some(2), Some(3), Some(4)], vec![Some(3)]]);
+    // Its four turns are not over.
+    assert_eq!(
+        (life["reminders"][0]["ttl_left"].as_i64(), &life["reminders"][1]["end"]["reason"]),
+        (Some(1), &"ttl".into())
+    );
+    let text = traced(&log, &[]);
+    assert!(text.contains("the session goes on as it was stored") && !text.contains("begins anew"), "{text}");
 }

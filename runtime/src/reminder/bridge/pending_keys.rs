@@ -62,7 +62,8 @@ impl PendingKeys {
             | R::Fired { .. }
             | R::ProviderEvaluated { .. }
             | R::Passed(_)
-            | R::Void => {}
+            | R::Void
+            | R::Resumed(_) => {}
         }
     }
 }

@@ -49,6 +49,7 @@ impl LifecycleRecord {
             LifecycleRecord::ProviderEvaluated { .. } => lent!("transcript.reminder.provider_evaluated"),
             LifecycleRecord::Passed(_) => lent!("transcript.turn.passed"),
             LifecycleRecord::Void => lent!("transcript.turn.void"),
+            LifecycleRecord::Resumed(_) => lent!("transcript.turn.resumed"),
         }
     }
 
@@ -114,6 +115,12 @@ impl LifecycleRecord {
                 }
             }
             LifecycleRecord::Void => {}
+            LifecycleRecord::Resumed(pending) => {
+                let pending = pending.iter().map(|(id, ttl_turns)| {
+                    Data::dict([("reminder_id", Data::from(id)), ("ttl_turns", (*ttl_turns).into())])
+                });
+                put(shared!("pending"), pending.collect());
+            }
         }
     }
 }
@@ -227,6 +234,7 @@ impl Facts for Told {
                 | LifecycleRecord::Forked(reminder)
                 | LifecycleRecord::Audited(reminder),
             ) => reminder.body.len() + reminder.tags.iter().map(|tag| tag.len()).sum::<usize>(),
+            Some(LifecycleRecord::Resumed(pending)) => pending.iter().map(|(id, _)| id.len() + 64).sum(),
             Some(LifecycleRecord::Deduped(deduped)) => deduped.replaced_ids.iter().map(|id| id.len()).sum(),
             Some(
                 LifecycleRecord::Dropped { detail: said, .. } | LifecycleRecord::ProviderEvaluated { error: said, .. },

@@ -7,7 +7,8 @@
 //! takes off what was counted, a void prompt is counted no more.
 //!
 //! **Runs.** A log in a file is written by many runs, one after the other or at once. Each has sessions of its own, whatever
-//! their names: a session lives in memory, so what was pending when its process ended is pending in no other.
+//! their names: a session lives in memory, so what was pending when its process ended is pending in no other. A session that was
+//! stored and goes on in another run (`transcript.turn.resumed`) has one life in both.
 //!
 //! **Bare transcripts** are logged under their own id. They are values, so a script may go on from an old one, and the log
 //! then holds two lines of life under one id. What is given is the union: pending is what was born in any line and has
@@ -15,7 +16,7 @@
 //! script does to a copy of an open session is marked `detached` on the log and no part of the session's life.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::hash_map::Entry as Place;
 use std::sync::Arc;
 
 use crate::event_log::{RUN_ID, Record};
@@ -31,9 +32,9 @@ mod told;
 pub use biography::{Biography, Birth, BornBy, Carried, End, How};
 pub use session::SessionLife;
 pub use tally::Tally;
-pub use told::{Evaluation, Passage, Prompt, Refusal};
+pub use told::{Evaluation, Passage, Prompt, QueueEnd, Refusal};
 
-use entry::Reading;
+use entry::{Entry, Reading};
 
 /// What the log told.
 #[derive(Debug, Clone, Default)]
@@ -73,6 +74,9 @@ impl Rebuilt {
                 self.notes.push(RebuildNote { cursor: record.cursor, session_id, message });
             }
             Reading::Good(session_id, entry) => {
+                if matches!(entry, Entry::Resumed(_)) {
+                    self.go_on(&session_id, record);
+                }
                 let notes = self.life_mut(&session_id, record).take(record, entry);
                 let note =
                     |message| RebuildNote { cursor: record.cursor, session_id: Some(session_id.clone()), message };
@@ -81,11 +85,19 @@ impl Rebuilt {
         }
     }
 
+    /// A session goes on in this run as another run has left it: the two are one life.
+    fn go_on(&mut self, id: &Arc<str>, record: &Record) {
+        let key = (id.clone(), record.headers.get(RUN_ID).as_shared_str());
+        if let (Some((place, _)), Place::Vacant(new)) = (self.last.get(id), self.index.entry(key)) {
+            new.insert(*place);
+        }
+    }
+
     fn life_mut(&mut self, id: &Arc<str>, record: &Record) -> &mut SessionLife {
         let run_id = record.headers.get(RUN_ID).as_shared_str();
         let place = match self.index.entry((id.clone(), run_id.clone())) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => {
+            Place::Occupied(known) => *known.get(),
+            Place::Vacant(new) => {
                 let place = *new.insert(self.lives.len());
                 let last = self.last.entry(id.clone()).or_default();
                 *last = (place, last.1 + 1);

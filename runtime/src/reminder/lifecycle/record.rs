@@ -149,6 +149,8 @@ pub enum LifecycleRecord {
     Passed(Pass),
     /// Nobody saw the last prompt that charges, so it charges nothing.
     Void,
+    /// A session goes on as it was stored, perhaps in another process. Its pending reminders, each with what is left of its TTL.
+    Resumed(Vec<(Arc<str>, Option<u32>)>),
 }
 
 /// One reminder took the place of others.
@@ -179,12 +181,13 @@ impl LifecycleRecord {
             LifecycleRecord::ProviderEvaluated { .. } => "provider_evaluated",
             LifecycleRecord::Passed(_) => "passed",
             LifecycleRecord::Void => "void",
+            LifecycleRecord::Resumed(_) => "resumed",
         }
     }
 
     /// Whether it tells of turns, not of one reminder.
     #[must_use]
     pub fn is_of_turn(&self) -> bool {
-        matches!(self, LifecycleRecord::Passed(_) | LifecycleRecord::Void)
+        matches!(self, LifecycleRecord::Passed(_) | LifecycleRecord::Void | LifecycleRecord::Resumed(_))
     }
 }

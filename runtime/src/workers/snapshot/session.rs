@@ -207,7 +207,8 @@ pub fn settle_with_log(session: &Session, scope: &Scope) -> Outcome<Vec<Lifecycl
         transcript.pending().map(|pending| transcript.present(pending)).collect()
     });
     let mut known = pending_by_log(session, scope)?;
-    let mut records = Vec::new();
+    let left = |reminder: &Arc<Reminder>| (reminder.id.clone(), reminder.ttl_turns);
+    let mut records = vec![LifecycleRecord::Resumed(pending.iter().map(left).collect())];
     for reminder in pending {
         if !known.remove(&reminder.id) {
             records.push(LifecycleRecord::Forked(reminder));

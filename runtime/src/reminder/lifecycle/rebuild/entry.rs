@@ -8,7 +8,8 @@ use crate::reminder::Reminder;
 use crate::render::RenderedRole;
 
 use super::super::{Charge, DiscardReason, DropReason, ExpireReason, Pass, TOPIC, TURN_TOPIC};
-use super::{BornBy, Evaluation, How, Prompt, Refusal};
+use super::{BornBy, Evaluation, How, Prompt, QueueEnd, Refusal};
+use crate::session::INJECTION_TOPIC;
 
 /// What a record is to the rebuild.
 pub(super) enum Reading {
@@ -29,7 +30,9 @@ pub(super) enum Entry {
     Evaluated(Evaluation),
     Passed(Pass),
     Void,
+    Resumed(Vec<(Arc<str>, Option<u32>)>),
     Prompt(Prompt),
+    Unqueued(QueueEnd),
 }
 
 type Read<T> = Result<T, String>;
@@ -38,6 +41,10 @@ pub(super) fn read(record: &Record) -> Reading {
     let read = match record.topic.as_ref() {
         TOPIC => of_reminder(record),
         TURN_TOPIC => of_turn(record),
+        INJECTION_TOPIC => match queue_end(record) {
+            Some(read) => read,
+            None => return Reading::Foreign,
+        },
         _ => return Reading::Foreign,
     };
     let whole = read.and_then(|entry| Ok((text(&record.payload, "session_id")?, entry)));
@@ -95,11 +102,32 @@ fn of_reminder(record: &Record) -> Read<Entry> {
     }
 }
 
+/// What left the queue without being delivered; `None` for the other records of the queue.
+fn queue_end(record: &Record) -> Option<Read<Entry>> {
+    let word = match record.kind.strip_prefix("session.injection.")? {
+        "replaced" => "replaced",
+        "revoked" => "revoked",
+        "expired" => "expired",
+        _ => return None,
+    };
+    let replaced_by = record.payload.get("replaced_by").as_shared_str();
+    let of_id = |id| Entry::Unqueued(QueueEnd { cursor: record.cursor, turn: 0, id, word, replaced_by });
+    Some(text(&record.payload, "id").map(of_id))
+}
+
 fn of_turn(record: &Record) -> Read<Entry> {
     let payload = &record.payload;
     match record.kind.strip_prefix("transcript.turn.").ok_or("its kind is none of this topic")? {
         "passed" => pass(payload).map(Entry::Passed),
         "void" => Ok(Entry::Void),
+        "resumed" => {
+            let pending = payload.get("pending").as_list().unwrap_or_default().iter().map(|item| {
+                let left = item.get("ttl_turns");
+                let left = if left.is_nil() { None } else { Some(number(item, "ttl_turns")?) };
+                Ok((text(item, "reminder_id")?, left))
+            });
+            Ok(Entry::Resumed(pending.collect::<Read<_>>()?))
+        }
         "prompt" => Prompt::read(record).map(Entry::Prompt),
         _ => Err("its kind is not known here".to_owned()),
     }

@@ -9,7 +9,7 @@ use crate::reminder::Reminder;
 
 use super::super::{Charge, ExpireReason, Pass};
 use super::entry::{self, Entry, turn};
-use super::{Biography, Birth, BornBy, Carried, End, Evaluation, How, Passage, Prompt, Refusal, Tally};
+use super::{Biography, Birth, BornBy, Carried, End, Evaluation, How, Passage, Prompt, QueueEnd, Refusal, Tally};
 
 /// One session, or one bare transcript, as its records tell it.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +36,10 @@ pub struct SessionLife {
     pub refusals: Vec<Refusal>,
     /// Every pass that charged.
     pub passes: Vec<Passage>,
+    /// What left its queue before a loop took it.
+    pub queue_ends: Vec<QueueEnd>,
+    /// Where it went on as it was stored: cursor and turn.
+    pub resumptions: Vec<(u64, u32)>,
     /// The time of its first record, in milliseconds since 1970-01-01 UTC.
     pub first_ms: u64,
     /// The time of its last record.
@@ -115,6 +119,8 @@ impl SessionLife {
             Entry::Evaluated(evaluation) => self.evaluations.push(evaluation),
             Entry::Passed(pass) => self.passed(pass, record),
             Entry::Void => self.void(),
+            Entry::Unqueued(end) => self.queue_ends.push(QueueEnd { turn: self.turns, ..end }),
+            Entry::Resumed(pending) => self.resumed(&pending, record),
             Entry::Prompt(prompt) => {
                 if prompt.charges {
                     self.open_prompts.push(self.prompts.len());
@@ -234,6 +240,23 @@ impl SessionLife {
                         life.charge(1);
                     }
                 }
+            }
+        }
+    }
+
+    /// It goes on as it was stored: what was carried since is not counted, or was counted then.
+    fn resumed(&mut self, pending: &[(Arc<str>, Option<u32>)], record: &Record) {
+        self.resumptions.push((record.cursor, turn(&record.payload)));
+        self.open_prompts.clear();
+        for index in std::mem::take(&mut self.open) {
+            if let Some(life) = self.reminders.get_mut(index) {
+                life.uncharged = 0;
+            }
+        }
+        for (id, left) in pending {
+            let index = self.by_id.get(id).and_then(|indexes| indexes.first());
+            if let Some(life) = index.and_then(|index| self.reminders.get_mut(*index)) {
+                life.ttl_left = *left;
             }
         }
     }

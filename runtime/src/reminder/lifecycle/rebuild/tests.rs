@@ -267,3 +267,58 @@ fn each_run_has_sessions_of_its_own() {
     assert!(lives.iter().all(|(_, branched, pending)| !branched && pending.contains("\"ttl_turns\":1")), "{lives:?}");
     assert_eq!(rebuilt.session("s").unwrap().run_id.as_deref(), Some("second"));
 }
+
+#[test]
+fn a_session_that_goes_on_in_another_run_has_one_life() {
+    let (mut bench, mut t) = (Bench::new(), Transcript::new("s".into()));
+    bench.inject(&mut t, 0, "a", Some("k"), Some(3));
+    bench.fire(&mut t, 1, true);
+    bench.apply(&mut t, 1, Command::PostTurn);
+    // This request was sent after the session was stored.
+    bench.fire(&mut t.clone(), 2, true);
+    let first = bench.records.len();
+    let (session_id, ids) = (t.id().clone(), SharedIds::new(IdStream::new(2, "s")));
+    let at = Moment { session_id: &session_id, task_id: None, agent_id: None, turn: 1, now_ms: 7, ids: &ids };
+    let left = t.pending().map(|pending| (pending.reminder.id.clone(), t.ttl_left(pending))).collect();
+    bench.push(LifecycleRecord::Resumed(left).to_log(&at));
+    for turn in [2, 3] {
+        bench.fire(&mut t, turn, true);
+        bench.apply(&mut t, turn, Command::PostTurn);
+    }
+    for (place, record) in bench.records.iter_mut().enumerate() {
+        record.headers = Data::dict([(RUN_ID, Data::from(if place < first { "one" } else { "two" }))]);
+    }
+    let rebuilt = bench.rebuilt();
+    assert_eq!((rebuilt.runs("s"), &rebuilt.notes[..]), (1, &[][..]));
+    let life = rebuilt.session("s").unwrap();
+    let end = life.reminders[0].end.as_ref().map(|end| (end.how.clone(), end.turn));
+    assert_eq!(end, Some((How::Expired(ExpireReason::Ttl), 3)));
+    assert_eq!((life.resumptions.len(), life.branched, life.tally().holds()), (1, false, true));
+}
+
+#[test]
+fn what_leaves_the_queue_undelivered_is_kept() {
+    let mut bench = Bench::new();
+    for (word, payload) in [
+        ("queued", r#"{"session_id":"s","id":"a","mode":"finish_step"}"#),
+        ("replaced", r#"{"session_id":"s","id":"a","replaced_by":"b"}"#),
+        ("delivered", r#"{"session_id":"s","id":"b"}"#),
+        ("expired", r#"{"session_id":"s","id":"c","reason":"cleared"}"#),
+        ("revoked", r#"{"session_id":"s"}"#),
+    ] {
+        let kind = format!("session.injection.{word}").into();
+        let payload = Data::from_json(payload).unwrap().into();
+        bench.push(NewRecord {
+            topic: "session.injection".into(),
+            kind,
+            payload,
+            headers: Data::Nil,
+            occurred_at_ms: 0,
+        });
+    }
+    let rebuilt = bench.rebuilt();
+    let ends = &rebuilt.session("s").unwrap().queue_ends;
+    let told: Vec<_> = ends.iter().map(|end| (&*end.id, end.word, end.replaced_by.as_deref())).collect();
+    assert_eq!(told, [("a", "replaced", Some("b")), ("c", "expired", None)]);
+    assert_eq!((rebuilt.foreign, rebuilt.notes.len()), (2, 1));
+}

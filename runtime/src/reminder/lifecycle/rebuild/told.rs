@@ -8,6 +8,21 @@ use crate::render::RenderedRole;
 use super::super::{DropReason, Pass};
 use super::entry::{number, text, turn};
 
+/// An item that left the queue of its session before a loop took it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueEnd {
+    /// The record.
+    pub cursor: u64,
+    /// The last turn before.
+    pub turn: u32,
+    /// The item's id; of a reminder its own.
+    pub id: Arc<str>,
+    /// Why: `replaced`, `revoked` or `expired`.
+    pub word: &'static str,
+    /// The one that took its place.
+    pub replaced_by: Option<Arc<str>>,
+}
+
 /// A request that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
