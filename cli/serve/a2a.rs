@@ -26,9 +26,9 @@ pub(crate) struct Args {
     /// An origin whose pages may ask, such as https://example.com, or `*`; may be given several times
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     origins: Vec<String>,
-    /// What the card says of reminders: `extension` is what the protocol knows; `rfc` adds `capabilities.reminders`, which strict
-    /// clients refuse
-    #[arg(long, value_name = "FORM", value_parser = ["extension", "rfc"], default_value = "extension")]
+    /// Form of the agent card for clients that name no version: `extension` can be read by clients of all versions; `1.0` has the
+    /// members of version 1.0 only; `rfc` is `extension` with `capabilities.reminders`, which strict clients refuse
+    #[arg(long, value_name = "FORM", value_parser = ["extension", "1.0", "rfc"], default_value = "extension")]
     card: String,
     /// How many tasks may be open; more are rejected [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -62,7 +62,9 @@ pub(super) fn serve(args: Args) -> Result<i32, Vec<Diagnostic>> {
         ..usual
     };
     let rfc_card = args.card == "rfc";
-    let settings = a2a::Settings { listen, token, bounds, mode: Some(mode), agent, origins: args.origins, rfc_card };
+    let strict_card = args.card == "1.0";
+    let (mode, origins) = (Some(mode), args.origins);
+    let settings = a2a::Settings { listen, token, bounds, mode, agent, origins, rfc_card, strict_card };
     raise_limit_of_files();
     let told = |at: &a2a::Listening| eprintln!("harn: listening on {}; the agent card is at {}", at.url, at.card);
     a2a::serve(served, settings, told, signalled)

@@ -11,7 +11,7 @@ mod method;
 mod pending;
 mod remind;
 
-pub use call::{Answer, Inboxes, call, notify};
+pub use call::{Answer, Cleared, Inboxes, call, notify, selector};
 pub use error::{BridgeError, reason, suggestion};
 pub use method::Method;
 pub use pending::{PendingInjections, PendingRow};

@@ -42,6 +42,7 @@ pub use directory::Host;
 pub use error::{Failure, HostError};
 pub use event::{Event, Made, Part, PlanEntry, Priority, Progress, ReminderEvent};
 pub use handle::Handle;
+pub(crate) use mailbox::CLEARS;
 pub use mode::Mode;
 pub use peer::{Peer, PermissionQuestion, Verdict, Waiting};
 pub use prompt::{Ended, NewSession, Prompt, Stop};

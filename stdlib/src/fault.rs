@@ -27,6 +27,8 @@ pub(crate) const SESSION: &str = "HARN-SES-001";
 pub(crate) const SESSION_BUSY: &str = "HARN-SES-002";
 /// The queue of a session that cannot do what is asked.
 pub(crate) const QUEUE: &str = "HARN-SES-003";
+/// An id that no queued reminder has.
+pub(crate) const UNKNOWN_REMINDER: &str = "HARN-SES-004";
 /// A handler or provider that takes too long.
 pub(crate) const LATE: &str = "HARN-HOK-001";
 /// An answer of a handler that cannot be used.
@@ -99,7 +101,18 @@ pub(crate) static CODES: &[Code] = &[
         severity: Error,
         title: "a queue of injections that cannot do what is asked",
         meaning: "A session's queue holds 256 items and refuses more until a loop has drained some. What a seam has delivered \
-                  cannot be taken back. The error's `status` is `queue_full`, `already_delivered` or `unknown`.",
+                  cannot be taken back. The error's `status` is `queue_full`, `already_delivered` or `closed`.",
+        fails: "let id = agent_session_open(\"mine\")\nfor n in 1 to 257 {\n  agent_session_push_bridge_injection(id, {body: \
+                \"note ${n}\", ttl_turns: 1})\n}\n",
+        mended: "let id = agent_session_open(\"mine\")\nfor n in 1 to 256 {\n  agent_session_push_bridge_injection(id, {body: \
+                 \"note ${n}\", ttl_turns: 1})\n}\n",
+    },
+    Code {
+        code: UNKNOWN_REMINDER,
+        severity: Error,
+        title: "unknown reminder",
+        meaning: "No reminder or message with this id waits in the session's queue or was there lately. The id is misspelt, or it \
+                  belongs to another session. `session/pending_injections` lists what waits. The error's `status` is `unknown`.",
         fails: "let id = agent_session_open(\"mine\")\nagent_session_revoke_reminder(id, \"no-such-item\")\n",
         mended: "let id = agent_session_open(\"mine\")\nlet accepted = agent_session_push_bridge_injection(id, {body: \"Look \
                  again.\", ttl_turns: 1})\nagent_session_revoke_reminder(id, accepted.reminderId)\n",

@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError};
 use crate::data::Data;
 use crate::ids::{IdStream, Ids, SharedIds};
 use crate::message::{Message, MessageError};
+use crate::reminder::bridge::Payload;
 use crate::reminder::lifecycle::{self, DiscardReason, Road};
 use crate::reminder::{Reminder, ReminderError};
 use crate::seam::{Fault, Scope, Sort};
@@ -219,7 +220,10 @@ impl Sessions {
         let queued = session.queue().lock().unwrap_or_else(PoisonError::into_inner).close();
         for item in queued {
             session.audit(scope, item.clone(), session.with(|state| state.turns));
-            session.log_delivered(scope, &item, "session_close");
+            match item.payload {
+                Payload::Reminder(_) => session.log_expired(scope, &item),
+                Payload::Message(_) => session.log_delivered(scope, &item, "session_close"),
+            }
         }
         session.discard(scope, DiscardReason::Close);
         Ok(())

@@ -10,9 +10,10 @@ use crate::reminder::ReminderError;
 use crate::reminder::bridge::{
     Accepted, Injection, MessagePayload, Payload, Queue, QueueError, RemindPayload, Revoked, SharedQueue,
 };
-use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
+use crate::reminder::lifecycle::{DropReason, ExpireReason, LifecycleRecord, Selector};
 
-/// The topic of what becomes of the items that hosts put in: `queued`, `replaced`, `revoked`, `delivered`.
+/// The topic of what becomes of the items that hosts put in: `queued`, `replaced`, `revoked`, `expired`,
+/// `delivered`.
 pub const INJECTION_TOPIC: &str = "session.injection";
 
 /// What was accepted from a host.
@@ -20,8 +21,8 @@ pub const INJECTION_TOPIC: &str = "session.injection";
 pub struct Injected {
     /// The item's id; of a reminder its own.
     pub id: Arc<str>,
-    /// How many queued reminders it took the place of.
-    pub replaced: usize,
+    /// The queued reminders that it took the place of.
+    pub replaced: Vec<Arc<str>>,
     /// How many reminders it replaces, queued ones and pending ones together, as known now.
     pub deduped_count: usize,
     /// When this is durable, so is the item.
@@ -101,6 +102,24 @@ impl Inbox {
         Ok(revoked)
     }
 
+    /// Ends a queued item that is cleared, or whose task is over, before a loop took it. Returns whether it was still queued.
+    #[must_use]
+    pub fn expire(&self, id: &str) -> bool {
+        let Some(ticket) = self.intake().expire(id) else { return false };
+        self.note(ticket);
+        true
+    }
+
+    /// Clears the queued reminders that a selector means, and returns their ids.
+    pub fn clear(&self, selector: &Selector) -> Vec<Arc<str>> {
+        let is_meant = |item: &Injection| match &item.payload {
+            Payload::Reminder(reminder) => selector.matches_queued(reminder),
+            Payload::Message(_) => false,
+        };
+        let meant = self.pending().into_iter().filter(is_meant).map(|item| item.id);
+        meant.filter(|id| self.expire(id)).collect()
+    }
+
     /// A notification that holds no reminder: nobody waits for an answer, so the log says `dropped`. What is given is the
     /// sentence for whoever looks after the host.
     #[must_use]
@@ -169,6 +188,17 @@ impl<A: Fn(NewRecord) -> Ticket> Intake<'_, A> {
         Ok((revoked, ticket))
     }
 
+    /// The ticket of the record, or `None` if the item is no longer queued.
+    fn expire(&self, id: &str) -> Option<Ticket> {
+        let mut queue = locked(self.queue);
+        (queue.revoke(id) == Ok(Revoked::Now)).then(|| self.log_expired(id))
+    }
+
+    /// Logs that an item left the queue because its task or session is over.
+    pub(super) fn log_expired(&self, id: &str) -> Ticket {
+        self.log("expired", [("id", Data::from(id)), ("reason", ExpireReason::Cleared.as_str().into())])
+    }
+
     /// Puts what has just come on record, before anybody else can see it in the queue.
     fn record(&self, queue: &Queue, accepted: Accepted, meta: Data) -> Injected {
         let Accepted { id, replaced, pending } = accepted;
@@ -181,7 +211,7 @@ impl<A: Fn(NewRecord) -> Ticket> Intake<'_, A> {
             let told = Told::Queued { session_id: self.session_id.clone(), item: item.clone(), meta };
             ticket = self.put(shared!("session.injection.queued"), told);
         }
-        Injected { id, replaced: replaced.len(), deduped_count: replaced.len() + pending, ticket }
+        Injected { id, deduped_count: replaced.len() + pending, replaced, ticket }
     }
 
     fn put(&self, kind: Arc<str>, told: Told) -> Ticket {

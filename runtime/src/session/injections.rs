@@ -24,7 +24,7 @@ impl Session {
         let key = payload.spec.dedupe_key.clone();
         let injected = self.intake(scope).accept_reminder(None, payload)?;
         let pending = key.map_or(0, |key| self.with(|state| state.transcript.slots_of_key(&key).len()));
-        Ok(Injected { deduped_count: injected.replaced + pending, ..injected })
+        Ok(Injected { deduped_count: injected.replaced.len() + pending, ..injected })
     }
 
     /// Accepts a message of the user from a host.
@@ -92,6 +92,11 @@ impl Session {
     pub(crate) fn log_delivered(&self, scope: &Scope, item: &Injection, at: &str) {
         let mode = ("mode", Data::from(item.mode.as_str()));
         self.intake(scope).log("delivered", [("id", Data::from(&item.id)), mode, ("at", at.into())]);
+    }
+
+    /// Logs that an item left the queue because its session ended before a loop took it.
+    pub fn log_expired(&self, scope: &Scope, item: &Injection) {
+        self.intake(scope).log_expired(&item.id);
     }
 
     /// Delivers what is due at a seam, first in first. At `loop_exit` it is for the record only.

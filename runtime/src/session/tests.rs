@@ -104,7 +104,7 @@ fn what_a_host_has_queued_is_put_on_record_when_the_session_closes() {
     let queued = queue.push_reminder(ReminderSpec::new("queued"), Mode::FinishStep, 5).unwrap().id;
     drop(queue);
     sessions.close("s", &scope).unwrap();
-    assert_eq!(told(&log), ["s:injected", "s:audited", "s:delivered", "s:discarded"]);
+    assert_eq!(told(&log), ["s:injected", "s:audited", "s:expired", "s:discarded"]);
     assert_eq!(log.records()[1].payload.get("reminder_id").as_str(), Some(queued.as_ref()));
     let refused = session.queue().lock().unwrap().push_reminder(ReminderSpec::new("late"), Mode::FinishStep, 5);
     assert_eq!(refused, Err(QueueError::Closed));

@@ -27,6 +27,8 @@ pub(super) struct Card {
     pub(super) reminders: Data,
     /// Whether it stands where the draft of the extension has it too, whoever asks.
     pub(super) always_rfc: bool,
+    /// The version that a client gets which names none; without one, a card that all can read.
+    pub(super) usual: Option<Version>,
     /// Since when the card is as it is.
     pub(super) since: SystemTime,
 }
@@ -48,7 +50,7 @@ impl Card {
             (Url::Asked(_), Some(host)) => format!("http://{host}/"),
             (Url::Fixed(url) | Url::Asked(url), _) => url.clone(),
         };
-        form::write(self, &url, version, rfc || self.always_rfc).to_json()
+        form::write(self, &url, version.or(self.usual), rfc || self.always_rfc).to_json()
     }
 
     /// Since when the card is as it is.

@@ -55,8 +55,8 @@ pub static CODES: &[Code] = &[
     row(
         "HARN-A2A-008",
         "an operation that is not offered",
-        "The agent calls nobody back (push notifications, -32003) and has one card that everybody may read (-32007), as its card \
-         says. Follow the stream of a task, or ask for the task.",
+        "The agent calls nobody back (push notifications, -32003) and has one card that everybody may read (-32004 in 1.0, else \
+         -32007), as its card says. Follow the stream of a task, or ask for the task.",
     ),
     row(
         "HARN-A2A-009",
@@ -111,5 +111,12 @@ pub static CODES: &[Code] = &[
         "a token that cannot be sent",
         "A token is at least one character, and only letters, digits and punctuation of ASCII without blanks, so that a header \
          can carry it. Nothing was served.",
+    ),
+    row(
+        "HARN-A2A-018",
+        "unsupported media type",
+        "A part of the message has a media type that is not among `defaultInputModes` of the agent card or the `inputModes` of a \
+         skill. It was answered with -32005; `field` names the part. `input_modes` of `[agent]` in `harn.toml` says what the agent \
+         takes, such as `[\"text/plain\", \"image/*\"]`; without it that is text and JSON.",
     ),
 ];

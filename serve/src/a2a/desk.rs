@@ -5,12 +5,15 @@
 //! - `life`: a task as a state machine; `cell`: the same, shared by threads, written down and told of. `directory`: which there are.
 //! - `incoming`: takes messages; `drive`: looks after a task until it is over; `sessions`: what its session shows.
 //! - `heritage`: what a sub-task inherits.
+//! - `media`: which media types messages may have.
 //! - `list`, `deadline`, `say`: pages of tasks, by when one is to be done, what the agent says of one. `said`: how much of that is kept.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use runtime::data::Data;
+use runtime::reminder::bridge::QueueError;
+use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;
 use stdlib::Diagnostic;
 use stdlib::a2a::{ListTasks, Misfit, SendMessage, Task, TaskPage, TaskState, Version};
@@ -24,6 +27,7 @@ mod incoming;
 mod journal;
 mod life;
 mod list;
+mod media;
 mod said;
 mod say;
 mod sessions;
@@ -37,6 +41,7 @@ use sessions::Sessions;
 use shared::Shared;
 
 pub use journal::{ANSWER, Begun, Change, Claim, Journal, Restored, Unkept};
+pub use media::InputModes;
 pub(super) use said::{Page, push_bounded, weight_of};
 
 use super::Refusal;
@@ -44,7 +49,8 @@ use super::context::Contexts;
 use super::feed::Subscription;
 use super::injection::Injections;
 use super::store::TaskStore;
-use crate::host::{Host, HostError, Served};
+use crate::bridge::Cleared;
+use crate::host::{Event, Host, HostError, ReminderEvent, Served};
 use crate::store::StoreError;
 
 /// What tasks that are stopped may take, beyond their grace, before nobody waits for them any more.
@@ -66,12 +72,21 @@ pub struct Settings {
     pub idle_sessions: usize,
     /// Who rejects a task: the agent's name.
     pub agent_id: Arc<str>,
+    /// The media types that messages may have.
+    pub input_modes: InputModes,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         let mode = crate::host::Mode::Ask.as_str().into();
-        Settings { open: 1_000, finished: 10_000, mode, idle_sessions: 1_000, agent_id: "agent".into() }
+        Settings {
+            open: 1_000,
+            finished: 10_000,
+            mode,
+            idle_sessions: 1_000,
+            agent_id: "agent".into(),
+            input_modes: InputModes::default(),
+        }
     }
 }
 
@@ -109,9 +124,20 @@ impl Desk {
         let host = Host::start(served, sessions.clone())?;
         let contexts = Contexts::new(host.clone(), settings.mode, settings.idle_sessions);
         let (agent_id, open, finished) = (settings.agent_id, settings.open, settings.finished);
+        let input_modes = settings.input_modes;
         let directory = Mutex::default();
         let left = journal.left(host.is_resumable()).map_err(|error| vec![diagnostic(&error)])?;
-        let desk = Desk(Arc::new(Shared { host, sessions, contexts, journal, agent_id, open, finished, directory }));
+        let desk = Desk(Arc::new(Shared {
+            host,
+            sessions,
+            contexts,
+            journal,
+            agent_id,
+            open,
+            finished,
+            input_modes,
+            directory,
+        }));
         for restored in left {
             desk.run_again(restored);
         }
@@ -219,6 +245,31 @@ impl Desk {
         let cell = self.cell(task_id).await?;
         cell.injected(what());
         cell.kept().await.map_err(Refusal::Log)
+    }
+
+    /// Clears the reminders of a task's session that a selector means, as [`crate::host::Handle::clear_reminders`] does.
+    ///
+    /// # Errors
+    /// There is no such task, it is over, or its session refuses.
+    pub async fn clear_reminders(
+        &self,
+        task_id: &str,
+        selector: Selector,
+    ) -> Result<(Vec<Arc<str>>, Cleared), Refusal> {
+        let cell = self.cell(task_id).await?;
+        let handle = cell.handle().ok_or_else(|| Refusal::Host(HostError::Closed(cell.id.clone())))?;
+        handle.clear_reminders(selector).map_err(|error| match error {
+            // As many such requests wait as may.
+            HostError::Busy(_) => Refusal::Queue(QueueError::Full(crate::host::CLEARS)),
+            error => Refusal::Host(error),
+        })
+    }
+
+    /// Shows those who follow a task what became of a reminder that has not reached its transcript.
+    pub async fn show_reminder(&self, task_id: &str, event: ReminderEvent) {
+        if let Ok(cell) = self.cell(task_id).await {
+            cell.show(Event::Reminder(event));
+        }
     }
 
     /// Ends all tasks and waits for them, with two seconds of grace. Nothing begins from now on. What the next process runs again

@@ -49,6 +49,15 @@ pub enum Refusal {
         /// The context that was named.
         context_id: Arc<str>,
     },
+    /// A part of the message has a media type that the agent does not take.
+    MediaType {
+        /// Which part.
+        part: usize,
+        /// Its media type.
+        media_type: String,
+    },
+    /// Another message had this id.
+    OtherMessage(Arc<str>),
     /// What is not offered: the name of the operation.
     Unsupported(&'static str),
     /// As many follow tasks as may.

@@ -11,7 +11,7 @@ mod injections;
 mod kept;
 mod params;
 
-pub use call::{INJECT, METHODS, PENDING, REVOKE, call};
+pub use call::{CLEAR, INJECT, METHODS, PENDING, REVOKE, call};
 pub use echo::Echo;
 pub use incoming::{Incoming, of_message, of_metadata};
 pub use injections::{Given, Injections};

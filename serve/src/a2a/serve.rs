@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use stdlib::a2a::Version;
 use stdlib::{Agent, Diagnostic};
 use tokio::net::{TcpListener, TcpSocket};
 
@@ -37,6 +38,8 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// Whether the card tells of reminders also where only their draft has them.
     pub rfc_card: bool,
+    /// Whether clients that name no version get the card of version 1.0 alone.
+    pub strict_card: bool,
 }
 
 /// How much at one time.
@@ -107,7 +110,9 @@ async fn talk(
     let bounds = settings.bounds;
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
     let agent_id = about.name.as_deref().unwrap_or("agent").into();
-    let desk = desk::Settings { open: bounds.tasks, finished: bounds.finished, mode, agent_id, ..Default::default() };
+    let input_modes = desk::InputModes::of(&about);
+    let (open, finished) = (bounds.tasks, bounds.finished);
+    let desk = desk::Settings { open, finished, mode, agent_id, input_modes, ..Default::default() };
     let desk = Desk::open(served, desk)?;
     let own = format!("http://{address}/");
     let url = match &about.url {
@@ -124,6 +129,7 @@ async fn talk(
             has_token: settings.token.is_some(),
             reminders: super::extension::capability(),
             always_rfc: settings.rfc_card,
+            usual: settings.strict_card.then_some(Version::V1_0),
             since: SystemTime::now(),
         },
         guard: Guard { is_local, public, origins: settings.origins },

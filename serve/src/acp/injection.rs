@@ -85,7 +85,7 @@ fn of_queue(error: &QueueError, message: String) -> Refusal {
         QueueError::AlreadyDelivered(_) => ALREADY_DELIVERED.into(),
         QueueError::Unknown(_) | QueueError::Closed => ErrorCode::RESOURCE_NOT_FOUND,
     };
-    let refusal = Refusal::new(rpc, BridgeError::QUEUE, message).reason(bridge::reason(error));
+    let refusal = Refusal::new(rpc, BridgeError::of_queue(error), message).reason(bridge::reason(error));
     match error {
         QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
             refusal.field("reminderId").with("reminderId", &**id)
@@ -132,14 +132,14 @@ mod tests {
 
     #[test]
     fn what_a_queue_refuses_has_its_code_and_reason() {
-        for (error, code, reason) in [
-            (QueueError::Full(256), -32000, "queue_full"),
-            (QueueError::AlreadyDelivered("r".into()), -32010, "already_delivered"),
-            (QueueError::Unknown("r".into()), -32002, "unknown_reminder"),
+        for (error, code, reason, own) in [
+            (QueueError::Full(256), -32000, "queue_full", "HARN-SES-003"),
+            (QueueError::AlreadyDelivered("r".into()), -32010, "already_delivered", "HARN-SES-003"),
+            (QueueError::Unknown("r".into()), -32002, "unknown_reminder", "HARN-SES-004"),
         ] {
             let told = told(error);
             assert_eq!((&told["code"], &told["data"]["reason"]), (&json!(code), &json!(reason)));
-            assert_eq!(told["data"]["code"], "HARN-SES-003");
+            assert_eq!(told["data"]["code"], own);
         }
     }
 }

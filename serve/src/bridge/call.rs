@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::event_log::Settled;
-use runtime::reminder::bridge::{MessagePayload, QueueError, Revoked};
+use runtime::reminder::bridge::{MessagePayload, Payload, QueueError, Revoked};
+use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::{ReminderCode, ReminderError};
 use runtime::session::Inbox;
 use runtime::words::nearest;
 use serde_json::{Value, json};
 
-use crate::host::{Host, HostError};
+use crate::host::{Host, HostError, ReminderEvent};
 
 use super::{BridgeError, Method, PendingInjections, RemindNotification};
+
+/// Where the number of reminders is told that were cleared from a transcript.
+pub type Cleared = tokio::sync::oneshot::Receiver<usize>;
 
 /// The open sessions, as far as something may be put in.
 pub trait Inboxes {
@@ -24,6 +28,15 @@ pub trait Inboxes {
 
     /// The ids of all open sessions.
     fn open_ids(&self) -> Vec<Arc<str>>;
+
+    /// Clears the reminders of a session that a selector means, as [`crate::host::Handle::clear_reminders`] does.
+    ///
+    /// # Errors
+    /// No such session is open, or it is asked to clear too much at a time.
+    fn clear(&self, session_id: &str, selector: Selector) -> Result<(Vec<Arc<str>>, Cleared), HostError>;
+
+    /// Shows the client of a session what became of a reminder in its queue.
+    fn show(&self, session_id: &Arc<str>, event: ReminderEvent);
 }
 
 impl Inboxes for Host {
@@ -34,6 +47,14 @@ impl Inboxes for Host {
     fn open_ids(&self) -> Vec<Arc<str>> {
         self.sessions().iter().map(|handle| handle.id().clone()).collect()
     }
+
+    fn clear(&self, session_id: &str, selector: Selector) -> Result<(Vec<Arc<str>>, Cleared), HostError> {
+        self.session(session_id)?.clear_reminders(selector)
+    }
+
+    fn show(&self, session_id: &Arc<str>, event: ReminderEvent) {
+        self.show_reminder(session_id, event);
+    }
 }
 
 /// What a call comes to, once it would survive the end of the process.
@@ -42,17 +63,19 @@ pub struct Answer {
     /// What was changed, and by which item.
     changed: Option<(Inbox, Option<Arc<str>>)>,
     settled: Option<Settled>,
+    /// How many reminders were cleared while queued, and where the number of the others is told.
+    cleared: Option<(usize, Arc<str>, Cleared)>,
 }
 
 impl Answer {
     fn now(result: Value) -> Answer {
-        Answer { result, changed: None, settled: None }
+        Answer { result, changed: None, settled: None, cleared: None }
     }
 
     /// What was accepted is taken back where it cannot be kept.
     fn changed(result: Value, inbox: &Inbox, accepted: Option<Arc<str>>) -> Answer {
         let settled: Settled = Box::pin(inbox.durable());
-        Answer { result, changed: Some((inbox.clone(), accepted)), settled: Some(settled) }
+        Answer { result, changed: Some((inbox.clone(), accepted)), settled: Some(settled), cleared: None }
     }
 
     /// The result. It must be told only once it is here.
@@ -69,6 +92,11 @@ impl Answer {
             }
             return Err(BridgeError::Log(error));
         }
+        if let Some((queued, session_id, cleared)) = self.cleared {
+            // A session that ends first has nothing pending any more.
+            let delivered = cleared.await.map_err(|_| HostError::Closed(session_id))?;
+            return Ok(json!({"removedCount": queued + delivered}));
+        }
         Ok(self.result)
     }
 }
@@ -82,7 +110,11 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
         Method::InjectReminder | Method::Remind => {
             let read = RemindNotification::from_params(params)?;
             let inbox = find(method, read.session_id.as_deref(), inboxes)?;
+            let key = read.payload.spec.dedupe_key.clone();
             let injected = inbox.accept_reminder(read.payload).map_err(|error| of_queue(error, &inbox))?;
+            if let Some(event) = ReminderEvent::displaced(&injected.id, key.as_deref(), &injected.replaced) {
+                inboxes.show(inbox.session_id(), event);
+            }
             let result = json!({"reminderId": &*injected.id, "dedupedCount": injected.deduped_count});
             Ok(Answer::changed(result, &inbox, Some(injected.id)))
         }
@@ -102,14 +134,44 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
             check_keys(params, &["sessionId", "reminderId", "injectionId", "_meta"])?;
             let id = item_id(params)?;
             let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
+            let is_reminder = inbox.find(&id).is_some_and(|item| matches!(item.payload, Payload::Reminder(_)));
             let result = match inbox.revoke(&id).map_err(|error| of_queue(error, &inbox))? {
-                Revoked::Now => json!({"status": "revoked", "reminderId": &*id}),
+                Revoked::Now => {
+                    if is_reminder {
+                        inboxes.show(inbox.session_id(), ReminderEvent::cleared(id.clone()));
+                    }
+                    json!({"status": "revoked", "reminderId": &*id})
+                }
                 // One that a newer one has replaced will not be delivered either.
                 Revoked::Already | Revoked::Replaced => json!({"status": "already_revoked", "reminderId": &*id}),
             };
             Ok(Answer::changed(result, &inbox, None))
         }
+        Method::ClearReminders => {
+            check_keys(params, &["sessionId", "reminderId", "id", "tag", "dedupeKey", "_meta"])?;
+            let selector = selector(params)?;
+            let inbox = find(method, session_id(params)?.as_deref(), inboxes)?;
+            let (queued, cleared) = inboxes.clear(inbox.session_id(), selector)?;
+            for id in &queued {
+                inboxes.show(inbox.session_id(), ReminderEvent::cleared(id.clone()));
+            }
+            let cleared = Some((queued.len(), inbox.session_id().clone(), cleared));
+            Ok(Answer { cleared, ..Answer::changed(Value::Null, &inbox, None) })
+        }
     }
+}
+
+/// Which reminders a request means, by `reminderId` (or `id`), `tag` and `dedupeKey`.
+///
+/// # Errors
+/// None of them is given, or one is no text.
+pub fn selector(params: &Data) -> Result<Selector, ReminderError> {
+    let given = |keys: &[&str]| keys.iter().map(|key| params.get(key)).find(|value| !value.is_nil()).cloned();
+    Selector::from_data(&Data::dict_of_present([
+        ("id", given(&["reminderId", "reminder_id", "id"]).unwrap_or_default()),
+        ("tag", params.get("tag").clone()),
+        ("dedupe_key", given(&["dedupeKey", "dedupe_key"]).unwrap_or_default()),
+    ]))
 }
 
 /// Does what a notification asks for.
@@ -120,11 +182,16 @@ pub fn call(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<Answ
 pub fn notify(method: Method, params: &Data, inboxes: &dyn Inboxes) -> Result<(), String> {
     match call(method, params, inboxes) {
         Ok(_) => Ok(()),
-        Err(BridgeError::Reminder(error)) if matches!(method, Method::InjectReminder | Method::Remind) => {
+        Err(error @ (BridgeError::Reminder(_) | BridgeError::Queue(_)))
+            if matches!(method, Method::InjectReminder | Method::Remind) =>
+        {
             let id = session_id(params).ok().flatten();
-            Err(match find(method, id.as_deref(), inboxes) {
-                Ok(inbox) => inbox.refuse_notification(&error),
-                Err(_) => error.to_string(),
+            Err(match (find(method, id.as_deref(), inboxes), error) {
+                (Ok(inbox), BridgeError::Reminder(error)) => inbox.refuse_notification(&error),
+                (Ok(inbox), error) => {
+                    inbox.refuse_notification(&ReminderError::new(ReminderCode::Bridge, "", error.to_string()))
+                }
+                (Err(_), error) => error.to_string(),
             })
         }
         Err(error) => Err(error.to_string()),

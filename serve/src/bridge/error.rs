@@ -41,7 +41,13 @@ pub enum BridgeError {
 
 impl BridgeError {
     /// The diagnostic code of what a queue refuses.
-    pub const QUEUE: &'static str = "HARN-SES-003";
+    #[must_use]
+    pub fn of_queue(error: &QueueError) -> &'static str {
+        match error {
+            QueueError::Unknown(_) => "HARN-SES-004",
+            QueueError::Full(_) | QueueError::Closed | QueueError::AlreadyDelivered(_) => "HARN-SES-003",
+        }
+    }
 
     /// The code of JSON-RPC.
     #[must_use]
@@ -76,7 +82,7 @@ impl BridgeError {
             ]),
             BridgeError::Host(_) => Data::dict([("field", Data::from("sessionId"))]),
             BridgeError::Queue(error) => {
-                Data::dict([("code", Data::from(Self::QUEUE)), ("reason", reason(error).into())])
+                Data::dict([("code", Data::from(Self::of_queue(error))), ("reason", reason(error).into())])
             }
             BridgeError::Log(error) => Data::dict([("code", Data::from(error.code()))]),
         };

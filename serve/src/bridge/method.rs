@@ -13,12 +13,20 @@ pub enum Method {
     PendingInjections,
     /// Takes back what waits.
     RevokeReminder,
+    /// Clears reminders, queued and delivered.
+    ClearReminders,
 }
 
 impl Method {
     /// All of them.
-    pub const ALL: [Method; 5] =
-        [Method::InjectReminder, Method::Remind, Method::Inject, Method::PendingInjections, Method::RevokeReminder];
+    pub const ALL: [Method; 6] = [
+        Method::InjectReminder,
+        Method::Remind,
+        Method::Inject,
+        Method::PendingInjections,
+        Method::RevokeReminder,
+        Method::ClearReminders,
+    ];
 
     /// Its name.
     #[must_use]
@@ -29,6 +37,7 @@ impl Method {
             Method::Inject => "session/inject",
             Method::PendingInjections => "session/pending_injections",
             Method::RevokeReminder => "session/revoke_reminder",
+            Method::ClearReminders => "session/clear_reminders",
         }
     }
 

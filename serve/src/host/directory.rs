@@ -13,7 +13,7 @@ use super::kept::Kept;
 use super::mailbox::Mailbox;
 use super::offer::Offer;
 use super::worker::{Open, Worker};
-use super::{Handle, HostError, NewSession, Peer, Served};
+use super::{Event, Handle, HostError, NewSession, Peer, ReminderEvent, Served};
 use crate::store::Store;
 
 mod stored;
@@ -48,6 +48,11 @@ struct Entry {
 }
 
 impl Host {
+    /// Shows the client of a session what became of a reminder that had not reached its transcript.
+    pub(crate) fn show_reminder(&self, session_id: &Arc<str>, event: ReminderEvent) {
+        self.0.peer.show(session_id, Event::Reminder(event));
+    }
+
     /// Starts to serve a script.
     ///
     /// # Errors

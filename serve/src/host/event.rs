@@ -137,3 +137,18 @@ pub enum ReminderEvent {
         turn: Option<u32>,
     },
 }
+
+impl ReminderEvent {
+    /// A reminder was cleared before it reached a transcript.
+    #[must_use]
+    pub fn cleared(reminder_id: Arc<str>) -> ReminderEvent {
+        ReminderEvent::Expired { reminder_id, reason: ExpireReason::Cleared, turn: None }
+    }
+
+    /// A newer reminder took the place of others that were still queued; nothing where there are none.
+    #[must_use]
+    pub fn displaced(newer: &Arc<str>, dedupe_key: Option<&str>, dropped_ids: &[Arc<str>]) -> Option<ReminderEvent> {
+        let dedupe_key = dedupe_key.filter(|_| !dropped_ids.is_empty())?.into();
+        Some(ReminderEvent::Deduped { reminder_id: newer.clone(), dedupe_key, dropped_ids: dropped_ids.to_vec() })
+    }
+}

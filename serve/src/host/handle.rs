@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use runtime::data::Data;
 use runtime::reminder::Reminder;
+use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;
+use tokio::sync::oneshot;
 
 use crate::store::Book;
 
@@ -118,6 +120,18 @@ impl Handle {
     /// The pending reminders that it hands to a child now, as its own sub-agents get them; none where it is over.
     pub async fn hand_over(&self) -> Vec<Arc<Reminder>> {
         self.0.mailbox.hand_over().await
+    }
+
+    /// Clears the reminders that a selector means: the queued ones now, the pending ones of its transcript also while it works.
+    /// Returns the ids of the former, and where the number of the latter is told.
+    ///
+    /// # Errors
+    /// It was closed or broke off, or too many such requests wait.
+    pub fn clear_reminders(&self, selector: Selector) -> Result<(Vec<Arc<str>>, oneshot::Receiver<usize>), HostError> {
+        self.0.mailbox.may_clear()?;
+        // The queue first: what a seam takes from it meanwhile is in the transcript when that is cleared.
+        let queued = self.inbox()?.clear(&selector);
+        Ok((queued, self.0.mailbox.clear(selector)?))
     }
 
     /// Stops the prompt at hand: its loops, tools and plain code, with two seconds of grace for `finally`. It ends as

@@ -4,11 +4,13 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
 
 use runtime::reminder::Reminder;
+use runtime::reminder::lifecycle::Selector;
 use tokio::sync::{oneshot, watch};
 
 use crate::store::Book;
@@ -23,6 +25,17 @@ pub(super) struct Asked {
     pub(super) prompt: Prompt,
     pub(super) answer: oneshot::Sender<Ended>,
 }
+
+/// What a session is asked to do beside its work.
+pub(super) enum Errand {
+    /// Say what it hands to a child.
+    HandOver(oneshot::Sender<Vec<Arc<Reminder>>>),
+    /// Clear pending reminders, and say how many.
+    Clear(Selector, oneshot::Sender<usize>),
+}
+
+/// How many requests to clear reminders wait while a session is busy.
+pub(crate) const CLEARS: usize = 64;
 
 pub(super) struct Mailbox {
     id: Arc<str>,
@@ -40,8 +53,20 @@ struct Inside {
     unheard: Option<Ended>,
     /// Those who ask what it hands to a child.
     heirs: Vec<oneshot::Sender<Vec<Arc<Reminder>>>>,
+    /// Reminders that are to be cleared, and where their number is told.
+    clears: VecDeque<(Selector, oneshot::Sender<usize>)>,
     /// Those who wait for a change.
     waiting: Vec<Waker>,
+}
+
+impl Inside {
+    fn may_clear(&self, id: &Arc<str>) -> Result<(), HostError> {
+        match self.state.gone() {
+            Some(gone) => Err(gone),
+            None if self.clears.len() >= CLEARS => Err(HostError::Busy(id.clone())),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Mailbox {
@@ -138,6 +163,23 @@ impl Mailbox {
         handed.await.unwrap_or_default()
     }
 
+    /// Whether the session can be asked to clear reminders.
+    pub(super) fn may_clear(&self) -> Result<(), HostError> {
+        self.lock().may_clear(&self.id)
+    }
+
+    /// Asks the session to clear pending reminders. It does so also if nobody waits for the number.
+    pub(super) fn clear(&self, selector: Selector) -> Result<oneshot::Receiver<usize>, HostError> {
+        let (number, cleared) = oneshot::channel();
+        {
+            let mut inside = self.lock();
+            inside.may_clear(&self.id)?;
+            inside.clears.push_back((selector, number));
+        }
+        self.change(|_| ());
+        Ok(cleared)
+    }
+
     /// Stops the prompt at hand, or the question that waits for one; false where there is neither.
     pub(super) fn cancel(&self, reason: Arc<str>) -> bool {
         self.change(|state| state.cancel(reason))
@@ -210,18 +252,25 @@ impl Mailbox {
         self.change(|_| ());
     }
 
-    /// Who asks what it hands to a child; nothing once it is over.
-    pub(super) async fn heir(&self) -> Option<oneshot::Sender<Vec<Arc<Reminder>>>> {
-        self.look(|inside| match inside.heirs.pop() {
-            Some(heir) => Some(Some(heir)),
-            None => inside.state.gone().map(|_| None),
+    /// What it is asked to do beside its work; nothing once it is over.
+    pub(super) async fn errand(&self) -> Option<Errand> {
+        self.look(|inside| {
+            let clear = inside.clears.pop_front().map(|(selector, number)| Errand::Clear(selector, number));
+            match clear.or_else(|| inside.heirs.pop().map(Errand::HandOver)) {
+                Some(errand) => Some(Some(errand)),
+                None => inside.state.gone().map(|_| None),
+            }
         })
         .await
     }
 
     /// The session is over. Who waits for a prompt of it is told by that.
     pub(super) fn over(&self, why: HostError) {
-        self.lock().heirs.clear();
+        {
+            let mut inside = self.lock();
+            inside.heirs.clear();
+            inside.clears.clear();
+        }
         drop(self.change(|state| state.over(why)));
         self.over.send_replace(true);
     }

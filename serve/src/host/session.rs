@@ -7,11 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::data::Data;
 use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog};
+use runtime::reminder::bridge::Payload;
 use runtime::workers::propagation;
 use stdlib::{Came, End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
 use tokio::sync::oneshot;
 
-use super::mailbox::{Asked, Mailbox, Put};
+use super::mailbox::{Asked, Errand, Mailbox, Put};
 use super::permission::SessionApprover;
 use super::show::{Shown, watched};
 use super::worker::Open;
@@ -48,17 +49,21 @@ pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
     session.end().await;
 }
 
-/// Tells those who ask what the session hands to a child, also while it works; until this is dropped.
+/// Does what the session is asked beside its work, also while it works; until this is dropped.
 struct Giving(tokio::task::JoinHandle<()>);
 
 impl Giving {
     fn new(session: &Session, mailbox: &Arc<Mailbox>) -> Giving {
+        let scope = session.hosted.scope();
         let (session, mailbox) = (Rc::downgrade(session.hosted.session()), mailbox.clone());
         Giving(tokio::task::spawn_local(async move {
-            while let Some(heir) = mailbox.heir().await {
+            while let Some(errand) = mailbox.errand().await {
                 let Some(session) = session.upgrade() else { return };
                 // Nobody waits for it where its front is gone.
-                let _ = heir.send(propagation::hand_over(&session));
+                match errand {
+                    Errand::HandOver(heir) => drop(heir.send(propagation::hand_over(&session))),
+                    Errand::Clear(selector, number) => drop(number.send(session.clear_reminders(&scope, &selector))),
+                }
             }
         }))
     }
@@ -241,7 +246,20 @@ impl Session {
     async fn end(self) {
         let session = self.hosted.session().clone();
         // Who still has its inbox is told so, or what is accepted now would be lost.
-        session.queue().lock().unwrap_or_else(PoisonError::into_inner).seal();
+        let unread = {
+            let mut queue = session.queue().lock().unwrap_or_else(PoisonError::into_inner);
+            if self.mailbox.book().is_some() {
+                // The next process that opens the session goes on with it.
+                queue.seal();
+                Vec::new()
+            } else {
+                queue.close()
+            }
+        };
+        let scope = self.hosted.scope();
+        for item in unread.iter().filter(|item| matches!(item.payload, Payload::Reminder(_))) {
+            session.log_expired(&scope, item);
+        }
         for diagnostic in self.hosted.close().await {
             Aside.diagnostic(&diagnostic);
         }

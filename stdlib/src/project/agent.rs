@@ -24,6 +24,8 @@ pub struct Agent {
     pub provider: Option<Provider>,
     /// What it can do.
     pub skills: Vec<Skill>,
+    /// The media types that it takes; none for text and JSON.
+    pub input_modes: Vec<String>,
 }
 
 /// Who offers an agent.
@@ -55,7 +57,8 @@ pub struct Skill {
 }
 
 /// The keys of `[agent]`.
-const KEYS: &[&str] = &["name", "description", "version", "url", "documentation_url", "icon_url", "provider", "skills"];
+const KEYS: &[&str] =
+    &["name", "description", "version", "url", "documentation_url", "icon_url", "provider", "skills", "input_modes"];
 /// The keys of its provider.
 const PROVIDER: &[&str] = &["organization", "url"];
 /// The keys of a skill.
@@ -78,6 +81,7 @@ impl Reader<'_> {
                 "icon_url" => agent.icon_url = self.address(value),
                 "provider" => agent.provider = self.provider(value),
                 "skills" => agent.skills = self.skills(value),
+                "input_modes" => agent.input_modes = self.texts(value),
                 unknown => self.unknown(unknown, key.span(), KEYS, "[agent]"),
             }
         }

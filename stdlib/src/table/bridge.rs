@@ -1,7 +1,7 @@
 //! What hosts do over a bridge, as builtins: for tests, and for hosts that embed the runtime.
 
 use crate::convert::{to_data, to_value};
-use crate::fault::{QUEUE, of_reminder, to_raise};
+use crate::fault::{QUEUE, UNKNOWN_REMINDER, of_reminder, to_raise};
 use crate::here;
 use crate::lint;
 use crate::options::label_of;
@@ -116,7 +116,8 @@ pub(super) fn of_queue(error: &QueueError) -> Box<Raise> {
         QueueError::Unknown(_) => "unknown",
         QueueError::Closed => "closed",
     };
-    Raise::error(QUEUE, error.to_string()).field("status", status)
+    let code = if matches!(error, QueueError::Unknown(_)) { UNKNOWN_REMINDER } else { QUEUE };
+    Raise::error(code, error.to_string()).field("status", status)
 }
 
 fn locked(queue: &runtime::reminder::bridge::SharedQueue) -> MutexGuard<'_, Queue> {

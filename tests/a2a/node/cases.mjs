@@ -279,7 +279,7 @@ test("Push notifications are not offered, nor is an extended card.", async (plac
   await refused(transport.getTaskPushNotificationConfig({ tenant: "", taskId: "t", id: "c" }), none);
   await refused(transport.listTaskPushNotificationConfig({ tenant: "", taskId: "t", pageSize: 0, pageToken: "" }), none);
   await refused(transport.deleteTaskPushNotificationConfig({ tenant: "", taskId: "t", id: "c" }), none);
-  await refused(transport.getExtendedAgentCard({ tenant: "" }), errors.ExtendedAgentCardNotConfiguredError);
+  await refused(transport.getExtendedAgentCard({ tenant: "" }), errors.UnsupportedOperationError);
 });
 
 test("A version that is not spoken is VersionNotSupportedError.", async (place) => {

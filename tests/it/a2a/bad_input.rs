@@ -369,3 +369,27 @@ fn a_task_of_another_context_is_left_alone() {
     assert_eq!(state, "TASK_STATE_INPUT_REQUIRED");
     server.end();
 }
+
+#[test]
+fn what_is_not_offered_and_what_comes_twice_have_the_codes_of_the_protocol() {
+    let server = Start::agent("desk.harn", "codes").spawn();
+    let said = message("echo Hello.");
+    let task = server.result("SendMessage", json!({"message": said}))["task"].clone();
+    assert_eq!(server.result("SendMessage", json!({"message": said}))["task"]["id"], task["id"]);
+    let mut other = said.clone();
+    other["parts"] = json!([{"text": "echo Bye."}]);
+    let refused = server.refused("SendMessage", json!({"message": other}));
+    assert_eq!((&refused["code"], &refused["data"][0]["reason"]), (&json!(-32602), &json!("MESSAGE_ID_REUSED")));
+    assert_eq!(server.refused("SubscribeToTask", json!({"id": task["id"]}))["code"], -32004);
+    assert_eq!(server.refused("GetExtendedAgentCard", json!({}))["code"], -32004);
+    let asks = server.result("SendMessage", json!({"message": message("ask")}))["task"]["id"].clone();
+    let reminder = json!({"body": "Mind the gap.", "tags": ["gap"]});
+    server.result("tasks/inject_reminder", json!({"taskId": asks, "reminder": reminder}));
+    for removed in [1, 0] {
+        let cleared = server.result("tasks/clear_reminders", json!({"taskId": asks, "tag": "gap"}));
+        assert_eq!(cleared, json!({"removedCount": removed}));
+    }
+    let unknown = server.refused("tasks/revoke_reminder", json!({"taskId": asks, "reminderId": "none"}));
+    assert_eq!(unknown["data"][0]["metadata"]["code"], "HARN-SES-004");
+    server.end();
+}

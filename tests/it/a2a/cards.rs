@@ -117,3 +117,20 @@ fn each_card_has_a_tag_of_its_own_that_spares_sending_it_again() {
         server.end();
     }
 }
+
+#[test]
+fn a_strict_card_is_that_of_1_0_for_clients_that_name_no_version() {
+    let start = Start::agent("desk.harn", "strict-card").with(&["--card", "1.0"]);
+    let server = start.spawn();
+    // What is shown to clients without a version is not what the usual card's types say.
+    let card = |said| {
+        let mut connection = server.connect();
+        connection.send(&asks(&server, said));
+        connection.answer().json()
+    };
+    let strict = card((None, None));
+    assert_eq!(strict, card((Some("1.0"), None)));
+    assert_eq!((&strict["url"], strict["supportedInterfaces"].is_array()), (&Value::Null, true));
+    assert!(card((Some("0.3"), None))["url"].is_string());
+    server.end();
+}

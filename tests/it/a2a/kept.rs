@@ -136,7 +136,8 @@ fn a_reminder_that_was_accepted_reaches_the_conversation_in_the_next_process() {
         assert_eq!(second.result("tasks/inject_reminder", inject.clone()), accepted);
         let looked = send(&second, "look", &context, false);
         let seen = artifact(&looked, "answer");
-        assert_eq!(seen.matches("Mind the gap.").count(), 1, "{seen}");
+        // A task that runs again to its end without a loop takes its reminder with it; one that is lost leaves it to the next.
+        assert_eq!(seen.matches("Mind the gap.").count(), usize::from(!resumable), "{seen}");
         assert_eq!(seen.matches("I have seen it.").count(), 1, "the conversation goes on: {seen}");
         second.end();
     }

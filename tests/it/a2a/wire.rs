@@ -21,10 +21,11 @@ const METHODS: [(&[&str], [&str; 3]); 7] = [
 ];
 
 /// Methods of ours, and what they give in all versions.
-const OURS: [(&str, &str); 3] = [
+const OURS: [(&str, &str); 4] = [
     ("tasks/inject_reminder", "InjectReminderResponse"),
     ("tasks/pending_injections", "PendingInjectionsResponse"),
     ("tasks/revoke_reminder", "RevokeReminderResponse"),
+    ("tasks/clear_reminders", "ClearRemindersResponse"),
 ];
 
 /// What streams tell of reminders.

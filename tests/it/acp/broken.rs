@@ -40,6 +40,7 @@ fn good() -> Vec<(Option<&'static str>, Value)> {
         ("_session/inject_reminder", json!({"reminderId": "r"})),
         ("session/inject", json!({"injectionId": "i"})),
         ("session/revoke_reminder", json!({"status": "revoked"})),
+        ("session/clear_reminders", json!({"removedCount": 1})),
         (
             "session/pending_injections",
             json!({"pendingCount": 1, "injections": [{"kind": "reminder", "reminderId": "r",

@@ -287,6 +287,12 @@ fn each_field_of_the_other_methods_of_the_queue_wrong_in_turn() {
     }
     assert!(count > 22, "{count}");
     assert_eq!(client.ask("session/pending_injections", json!({"sessionId": session}))["pendingCount"], 0);
+    let about = json!({"sessionId": session, "body": "b", "tags": ["t"]});
+    client.ask("session/inject_reminder", about);
+    let clear = json!({"sessionId": session, "tag": "t"});
+    for removed in [1, 0] {
+        assert_eq!(client.ask("session/clear_reminders", clear.clone()), json!({"removedCount": removed}));
+    }
     let unknown = client.refused("session/revoke_reminder", json!({"sessionId": session, "reminderId": "no-such"}));
     assert_eq!(
         (unknown["code"].as_i64(), unknown["data"]["field"].as_str()),

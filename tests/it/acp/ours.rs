@@ -8,12 +8,13 @@ use std::fs;
 const FILE: &str = "docs/reference/schemas/acp.json";
 
 /// What answers a method of ours.
-pub(super) const RESPONSES: [(&str, &str); 5] = [
+pub(super) const RESPONSES: [(&str, &str); 6] = [
     ("session/inject_reminder", "harn.InjectReminderResponse"),
     ("session/remind", "harn.InjectReminderResponse"),
     ("session/inject", "harn.InjectResponse"),
     ("session/pending_injections", "harn.PendingInjectionsResponse"),
     ("session/revoke_reminder", "harn.RevokeReminderResponse"),
+    ("session/clear_reminders", "harn.ClearRemindersResponse"),
 ];
 
 /// What everyone is told of reminders.

@@ -31,7 +31,7 @@ pub struct Queue {
 pub enum Fate {
     /// A seam delivered it.
     Delivered,
-    /// It was taken back.
+    /// It was taken back, or its task or session ended before a loop took it.
     Revoked,
     /// One with the same key took its place.
     Replaced,

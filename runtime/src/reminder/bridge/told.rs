@@ -19,7 +19,7 @@ pub struct QueueTold {
 }
 
 impl QueueTold {
-    /// Takes the payload of the next record: `queued`, `replaced`, `revoked` or `delivered`. Other words are passed over.
+    /// Takes the payload of the next record: `queued`, `replaced`, `revoked`, `expired` or `delivered`. Other words are passed over.
     ///
     /// # Errors
     /// Why it cannot be read, as the end of a sentence.
@@ -30,7 +30,7 @@ impl QueueTold {
                 return Ok(());
             }
             "replaced" => Fate::Replaced,
-            "revoked" => Fate::Revoked,
+            "revoked" | "expired" => Fate::Revoked,
             "delivered" => Fate::Delivered,
             _ => return Ok(()),
         };

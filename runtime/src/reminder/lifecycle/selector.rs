@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::reminder::{ReminderCode, ReminderError};
+use crate::reminder::{Reminder, ReminderCode, ReminderError};
 use crate::transcript::{Pending, Transcript};
 use crate::words::nearest;
 
@@ -53,6 +53,14 @@ impl Selector {
                 .help("write {tag: \"…\"} to clear a group, {dedupe_key: \"…\"} for one"));
         }
         Ok(selector)
+    }
+
+    /// Whether a reminder that is still queued is meant.
+    #[must_use]
+    pub fn matches_queued(&self, reminder: &Reminder) -> bool {
+        self.id.as_ref().is_none_or(|id| *id == reminder.id)
+            && self.tag.as_ref().is_none_or(|tag| reminder.tags.contains(tag))
+            && self.dedupe_key.as_ref().is_none_or(|key| reminder.dedupe_key.as_ref() == Some(key))
     }
 
     /// Whether a reminder is meant.

@@ -22,6 +22,9 @@ pub(in crate::a2a) fn complete(agent: &Agent, file: &str, text: &str) -> Agent {
         };
         agent.skills.push(skill);
     }
+    if agent.input_modes.is_empty() {
+        agent.input_modes = super::form::MODES.map(str::to_owned).into();
+    }
     agent
 }
 
@@ -97,6 +100,7 @@ mod tests {
     #[test]
     fn what_the_author_said_stays() {
         let said = Agent {
+            input_modes: vec!["image/*".to_owned()],
             name: Some("worker".to_owned()),
             description: Some("Works.".to_owned()),
             skills: vec![Skill { id: "rebase".to_owned(), ..Skill::default() }],

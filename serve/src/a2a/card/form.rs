@@ -7,8 +7,8 @@ use stdlib::{Agent, Skill};
 use super::Card;
 use crate::a2a::extension::REMINDERS;
 
-/// What is taken and given: texts, and data.
-const MODES: [&str; 2] = ["text/plain", "application/json"];
+/// What is given, and taken unless the project says otherwise: texts, and data.
+pub(super) const MODES: [&str; 2] = ["text/plain", "application/json"];
 
 /// How the scheme of the token is called in the card.
 const SCHEME: &str = "bearer";
@@ -37,6 +37,7 @@ pub(super) fn write(card: &Card, url: &str, version: Option<Version>, rfc: bool)
 
 fn common(about: &Agent, capabilities: Data, version: Option<Version>) -> Data {
     let modes = || Data::list(MODES.map(Data::from));
+    let taken = about.input_modes.iter().map(|mode| mode.as_str().into());
     let text = |text: &Option<String>| text.as_deref().map_or(Data::Nil, Data::from);
     let provider = about.provider.as_ref().map_or(Data::Nil, |provider| {
         Data::dict([
@@ -53,7 +54,7 @@ fn common(about: &Agent, capabilities: Data, version: Option<Version>) -> Data {
         ("documentationUrl", text(&about.documentation_url)),
         ("iconUrl", icon),
         ("capabilities", capabilities),
-        ("defaultInputModes", modes()),
+        ("defaultInputModes", Data::list(taken)),
         ("defaultOutputModes", modes()),
         ("skills", Data::list(about.skills.iter().map(skill))),
     ])

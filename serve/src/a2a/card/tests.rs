@@ -14,6 +14,7 @@ fn card(has_token: bool) -> Card {
         has_token,
         reminders: Data::dict([("inject", Data::from(true))]),
         always_rfc: false,
+        usual: None,
         since: SystemTime::UNIX_EPOCH,
     }
 }
@@ -127,4 +128,11 @@ fn a_tag_tells_two_cards_apart() {
     assert_eq!(card.tag(&one), card.tag(&one));
     assert_ne!(card.tag(&one), card.tag(&two));
     assert!(card.tag(&one).starts_with('"') && card.tag(&one).ends_with('"'));
+}
+
+#[test]
+fn a_strict_card_is_that_of_one_version_whoever_asks() {
+    let strict = Card { usual: Some(Version::V1_0), ..card(true) };
+    assert_eq!(shown(&strict, None, false), shown(&card(true), Some(Version::V1_0), false));
+    assert_eq!(shown(&strict, Some(Version::V0_3), false), shown(&card(true), Some(Version::V0_3), false));
 }

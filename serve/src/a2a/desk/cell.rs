@@ -30,6 +30,8 @@ pub(super) struct Cell {
     pub(super) context_id: Arc<str>,
     /// The version that its caller spoke first.
     pub(super) version: Version,
+    /// The message that it began with.
+    pub(super) first: Option<Arc<Message>>,
     is_elsewhere: bool,
     feed: Feed,
     /// What was put into it.
@@ -118,6 +120,7 @@ impl Cell {
             id: task.id.clone(),
             context_id: task.context_id.clone(),
             version,
+            first: task.history.first().cloned(),
             is_elsewhere: false,
             feed: Feed::default(),
             injections: Arc::default(),
@@ -313,8 +316,12 @@ impl Cell {
     pub(super) async fn put_held(&self) {
         let Some(handle) = self.handle() else { return };
         let Ok(inbox) = handle.inbox() else { return };
-        for given in self.injections.put_held(inbox) {
+        let (new, ended) = self.injections.put_held(inbox);
+        for given in new {
             self.injected(given.to_data());
+        }
+        for event in ended {
+            self.show(Event::Reminder(event));
         }
         // Where the log cannot be written the task learns of it with its next status.
         let _ = inbox.durable().await;
@@ -337,6 +344,10 @@ impl Cell {
             }
             Reply::Known => {
                 refusal = None;
+                Vec::new()
+            }
+            Reply::Other => {
+                refusal = Some(Refusal::OtherMessage(message.message_id.clone()));
                 Vec::new()
             }
             Reply::Unasked => {

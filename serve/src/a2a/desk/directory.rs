@@ -17,6 +17,8 @@ const MOST_UNRUN_BYTES: usize = 16 << 20;
 #[derive(Default)]
 pub(super) struct Directory {
     tasks: HashMap<Arc<str>, Arc<Cell>>,
+    /// The task that a message began, by the message's id.
+    by_first: HashMap<Arc<str>, Arc<str>>,
     /// How many are not over.
     open: usize,
     /// Those that have run and are over.
@@ -32,6 +34,28 @@ impl Directory {
         self.tasks.get(id).cloned()
     }
 
+    /// The task in memory that began with the message of this id.
+    pub(super) fn of_first(&self, message_id: &str) -> Option<Arc<Cell>> {
+        self.by_first.get(message_id).and_then(|id| self.find(id))
+    }
+
+    fn put(&mut self, cell: &Arc<Cell>) {
+        if let Some(first) = &cell.first {
+            self.by_first.insert(first.message_id.clone(), cell.id.clone());
+        }
+        self.tasks.insert(cell.id.clone(), cell.clone());
+    }
+
+    fn remove(&mut self, id: &str) -> bool {
+        let Some(cell) = self.tasks.remove(id) else { return false };
+        if let Some(first) = &cell.first
+            && self.by_first.get(&first.message_id).is_some_and(|known| **known == *id)
+        {
+            self.by_first.remove(&first.message_id);
+        }
+        true
+    }
+
     /// How many are not over.
     pub(super) fn open(&self) -> usize {
         self.open
@@ -45,12 +69,12 @@ impl Directory {
     /// One that begins.
     pub(super) fn begin(&mut self, cell: &Arc<Cell>) {
         self.open += 1;
-        self.tasks.insert(cell.id.clone(), cell.clone());
+        self.put(cell);
     }
 
     /// One that begins nowhere after all.
     pub(super) fn forget(&mut self, cell: &Cell) {
-        if self.tasks.remove(&cell.id).is_some() {
+        if self.remove(&cell.id) {
             self.open = self.open.saturating_sub(1);
         }
     }
@@ -63,13 +87,13 @@ impl Directory {
 
     /// One that is over is kept, and the oldest are forgotten where it is too much.
     pub(super) fn finished(&mut self, cell: &Arc<Cell>, most: usize) {
-        self.tasks.insert(cell.id.clone(), cell.clone());
+        self.put(cell);
         let (ended, most, most_bytes) = match cell.has_run() {
             true => (&mut self.finished, most, MOST_FINISHED),
             false => (&mut self.unrun, most.min(MOST_UNRUN), MOST_UNRUN_BYTES),
         };
         for oldest in ended.push(cell, most, most_bytes) {
-            self.tasks.remove(&oldest);
+            self.remove(&oldest);
         }
     }
 }

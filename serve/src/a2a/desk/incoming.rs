@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::cell::Cell;
 use super::deadline::{self, deadline};
 use super::drive::{Start, drive};
-use super::life::How;
+use super::life::{How, is_repeat};
 use super::{Asker, Begun, Desk, Restored, say, unread};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
@@ -29,6 +29,9 @@ impl Desk {
     pub(super) async fn take(&self, request: SendMessage, asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
         let message = &request.message;
         check_ids(message, asker.version)?;
+        if let Some((part, media_type)) = self.0.input_modes.first_other(&message.parts) {
+            return Err(Refusal::MediaType { part, media_type });
+        }
         let reminders = of_message(&request).map_err(Refusal::Reminder)?;
         let Some(task_id) = message.task_id.clone() else { return self.begin(request, reminders, asker).await };
         match self.cell(&task_id).await {
@@ -97,6 +100,7 @@ impl Desk {
     ) -> Result<(Arc<str>, Subscription), Refusal> {
         let now = now_ms();
         let metadata = merged(&request.metadata, &request.message.metadata);
+        let first = request.message.task_id.is_none().then(|| request.message.clone());
         let task = new_task(request.message, &metadata, now);
         let message = task.history.first().map(|message| (**message).clone());
         let (deadline, reason) = match deadline(&metadata, now) {
@@ -104,10 +108,15 @@ impl Desk {
             Err(misfit) => (None, Some(unmet(misfit))),
         };
         let begun = Begun { metadata: metadata.clone(), deadline_ms: deadline, is_alone: false };
-        let (cell, follows, seat) = match (self.enter(task, begun, reason, reminders, asker)?, &message) {
+        let (cell, follows, seat) = match (self.enter(task, first.as_ref(), begun, reason, reminders, asker)?, &message)
+        {
             (Entered::New(cell, follows, seat), _) => (cell, follows, seat),
             (Entered::Known(cell, reminders), Some(message)) => return reply(&cell, message, reminders).await,
             (Entered::Known(cell, _), None) => return Err(Refusal::Busy(cell.id.clone())),
+            (Entered::Repeated(cell), _) => {
+                cell.kept().await.map_err(Refusal::Log)?;
+                return Ok((cell.id.clone(), cell.follow()));
+            }
         };
         let shared = &self.0;
         match seat.zip(message) {
@@ -127,10 +136,11 @@ impl Desk {
     }
 
     /// Puts a new task into the directory, with its place in a session; or it is rejected at once, for `reason` or because too
-    /// many are at work.
+    /// many are at work. `first` is its message if the caller chose no id for the task: then the message may be a repeat.
     fn enter(
         &self,
         task: Task,
+        first: Option<&Message>,
         begun: Begun,
         reason: Option<Reason>,
         reminders: Vec<Incoming>,
@@ -144,6 +154,17 @@ impl Desk {
         // Another one with the same id may have come meanwhile.
         if let Some(cell) = directory.find(&task.id) {
             return Ok(Entered::Known(cell, reminders));
+        }
+        // A caller that has lost the answer sends the first message of its task again.
+        if let Some(first) = first
+            && let Some(cell) = directory.of_first(&first.message_id)
+        {
+            let is_repeat = cell.first.as_ref().is_some_and(|known| is_repeat(known, first));
+            return if is_repeat {
+                Ok(Entered::Repeated(cell))
+            } else {
+                Err(Refusal::OtherMessage(first.message_id.clone()))
+            };
         }
         let reason = reason.or_else(|| full(directory.open(), shared.open));
         let seat = reason.is_none().then(|| shared.contexts.seat(&task.context_id, &task.id));
@@ -167,6 +188,8 @@ impl Desk {
 enum Entered {
     /// It is there; with its place in a session, unless it was rejected.
     New(Arc<Cell>, Subscription, Option<Seat>),
+    /// Its first message has come before.
+    Repeated(Arc<Cell>),
     /// One with its id was there already.
     Known(Arc<Cell>, Vec<Incoming>),
 }

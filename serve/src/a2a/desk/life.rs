@@ -26,7 +26,7 @@ mod shown;
 mod tests;
 
 use answer::Answer;
-pub(super) use asking::{Asking, Reply};
+pub(super) use asking::{Asking, Reply, is_repeat};
 pub(super) use end::How;
 
 /// A task from its beginning to its end.
@@ -149,11 +149,11 @@ impl Life {
         self.halt
     }
 
-    /// Whether a message of its caller with this id has come already.
-    pub(super) fn knows(&self, message_id: &str) -> bool {
+    /// The message of its caller with this id that has come already.
+    pub(super) fn said_as(&self, message_id: &str) -> Option<&Arc<Message>> {
         let by_caller =
-            |message: &Arc<Message>| message.role == stdlib::a2a::Role::User && &*message.message_id == message_id;
-        self.task.history.iter().any(by_caller)
+            |message: &&Arc<Message>| message.role == stdlib::a2a::Role::User && &*message.message_id == message_id;
+        self.task.history.iter().find(by_caller)
     }
 
     /// It stands so from now on. What the agent said of it before goes to the history.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Journal;
 use super::cell::Cell;
 use super::directory::Directory;
+use super::media::InputModes;
 use super::sessions::Sessions;
 use crate::a2a::context::Contexts;
 use crate::host::Host;
@@ -21,6 +22,8 @@ pub(super) struct Shared {
     pub(super) open: usize,
     /// Tasks in memory that are over, at most.
     pub(super) finished: usize,
+    /// The media types that messages may have.
+    pub(super) input_modes: InputModes,
     pub(super) directory: Mutex<Directory>,
 }
 

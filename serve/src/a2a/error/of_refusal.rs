@@ -42,6 +42,15 @@ impl From<Refusal> for Fault {
                 let message = format!("the task `{task}` does not belong to the context `{context}`");
                 Fault::new(code::PARAMS, "HARN-A2A-005", message).field("message.contextId").with("taskId", &task_id)
             }
+            Refusal::MediaType { part, media_type } => {
+                let message = format!("the agent does not take the media type `{}`", shortened(&media_type));
+                let fault = Fault::new(code::CONTENT_TYPE, "HARN-A2A-018", message);
+                fault.field(&format!("message.parts.{part}"))
+            }
+            Refusal::OtherMessage(id) => {
+                let message = format!("another message had the id `{}`; give each message its own", shortened(&id));
+                Fault::new(code::PARAMS, "HARN-A2A-005", message).reason("message_id_reused").field("message.messageId")
+            }
             Refusal::Unsupported(operation) => {
                 Fault::new(code::UNSUPPORTED, "HARN-A2A-008", format!("{operation} is not offered"))
             }
@@ -96,7 +105,7 @@ fn of_queue(error: &QueueError) -> Fault {
         QueueError::Unknown(_) => code::PARAMS,
         QueueError::Closed => code::UNSUPPORTED,
     };
-    let fault = Fault::new(rpc, BridgeError::QUEUE, error.to_string()).reason(bridge::reason(error));
+    let fault = Fault::new(rpc, BridgeError::of_queue(error), error.to_string()).reason(bridge::reason(error));
     match error {
         QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
             fault.field("reminderId").with("reminderId", &**id)

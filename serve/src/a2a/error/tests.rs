@@ -78,3 +78,21 @@ fn what_a_queue_refuses_has_its_code_and_reason() {
         assert_eq!((&told["code"], &told["data"]["reason"]), (&json!(code), &json!(reason)));
     }
 }
+
+#[test]
+fn an_unknown_reminder_is_an_error_of_its_own() {
+    for (error, own, reason) in [
+        (QueueError::Unknown("r".into()), "HARN-SES-004", "unknown_reminder"),
+        (QueueError::Full(256), "HARN-SES-003", "queue_full"),
+    ] {
+        let told = told(Refusal::Queue(error), Version::V0_3);
+        assert_eq!((&told["data"]["code"], &told["data"]["reason"]), (&json!(own), &json!(reason)));
+    }
+}
+
+#[test]
+fn a_media_type_has_the_code_of_the_protocol() {
+    let told = told(Refusal::MediaType { part: 1, media_type: "image/png".to_owned() }, Version::V0_3);
+    assert_eq!((&told["code"], &told["data"]["field"]), (&json!(-32005), &json!("message.parts.1")));
+    assert_eq!(told["data"]["reason"], "content_type_not_supported");
+}

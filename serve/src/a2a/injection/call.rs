@@ -4,11 +4,15 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
-use runtime::reminder::bridge::{Injection, QueueError, Revoked};
+use runtime::reminder::bridge::{Injection, Payload, QueueError, Revoked};
 use serde::Serialize;
 
+use super::injections::revoked;
 use super::{Given, Incoming, Injections, params};
 use crate::a2a::{Desk, Refusal};
+use crate::bridge;
+use crate::host::{HostError, ReminderEvent};
+use crate::wire::{Wire, source_to};
 
 /// Puts a reminder into a task.
 pub const INJECT: &str = "tasks/inject_reminder";
@@ -19,8 +23,11 @@ pub const PENDING: &str = "tasks/pending_injections";
 /// Takes back what waits.
 pub const REVOKE: &str = "tasks/revoke_reminder";
 
+/// Clears reminders, queued and delivered.
+pub const CLEAR: &str = "tasks/clear_reminders";
+
 /// All methods.
-pub const METHODS: [&str; 3] = [INJECT, PENDING, REVOKE];
+pub const METHODS: [&str; 4] = [INJECT, PENDING, REVOKE, CLEAR];
 
 /// What is answered.
 #[derive(Debug, Serialize)]
@@ -53,6 +60,7 @@ pub async fn call(method: &str, params: &Data, desk: &Desk) -> Result<Answer, Re
         INJECT => Ok(Answer::Given(inject(params, desk).await?)),
         PENDING => Ok(Answer::Data(pending(params, desk).await?)),
         REVOKE => Ok(Answer::Data(revoke(params, desk).await?)),
+        CLEAR => Ok(Answer::Data(clear(params, desk).await?)),
         _ => Err(Refusal::Unsupported("this method")),
     }
 }
@@ -80,6 +88,14 @@ async fn inject(given: &Data, desk: &Desk) -> Result<Accepted, Refusal> {
         known.undo(&given, &inbox);
         return Err(refusal);
     }
+    // A task that has ended meanwhile has emptied its queue before this one came, and its session may go on with another.
+    if is_new && let Err(refusal) = desk.inbox(&task_id).await {
+        known.undo(&given, &inbox);
+        return Err(refusal);
+    }
+    if is_new && let Some(event) = given.displacement() {
+        desk.show_reminder(&task_id, event).await;
+    }
     Ok(answer(&given))
 }
 
@@ -104,9 +120,13 @@ async fn pending(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
 /// A row as every host sees it, with the source that the peer named.
 fn row(item: &Injection, known: &Injections) -> Data {
     let mut row = item.to_data();
-    if let Some(source) = known.echo(&item.id).and_then(|echo| echo.source) {
-        row.set("source", Data::from(&source));
-    }
+    let source = match (known.echo(&item.id).and_then(|echo| echo.source), &item.payload) {
+        (Some(source), _) => Data::from(&source),
+        // As those who follow the task are told.
+        (None, Payload::Reminder(reminder)) => source_to(Wire::A2a, reminder.source).into(),
+        (None, Payload::Message(_)) => return row,
+    };
+    row.set("source", source);
     row
 }
 
@@ -115,7 +135,7 @@ async fn revoke(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     let task_id = task_id(given)?;
     let id = params::id(given, "reminderId", "what is to be taken back").map_err(Refusal::Reminder)?;
     let inbox = desk.inbox(&task_id).await?;
-    let status = match inbox.revoke(&id) {
+    let status = match desk.injections(&task_id).await?.revoke(&id, &inbox) {
         Ok(Revoked::Now) => "revoked",
         // One that a newer one has replaced will not be delivered either.
         Ok(Revoked::Already | Revoked::Replaced) => "already_revoked",
@@ -123,7 +143,32 @@ async fn revoke(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
         Err(error) => return Err(Refusal::Queue(error)),
     };
     inbox.durable().await.map_err(Refusal::Log)?;
+    if status == "revoked" {
+        desk.injected(&task_id, || revoked(&id)).await?;
+        desk.show_reminder(&task_id, ReminderEvent::cleared(id.clone())).await;
+    }
     Ok(Data::dict([("status", Data::from(status)), ("reminderId", (&id).into())]))
+}
+
+async fn clear(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
+    let keys = ["taskId", "reminderId", "id", "tag", "dedupeKey", "dedupe_key", "metadata"];
+    params::check(given, &keys).map_err(Refusal::Reminder)?;
+    let task_id = task_id(given)?;
+    let selector = bridge::selector(given).map_err(Refusal::Reminder)?;
+    let inbox = desk.inbox(&task_id).await?;
+    let known = desk.injections(&task_id).await?;
+    let (queued, cleared) = match desk.clear_reminders(&task_id, selector).await {
+        Err(Refusal::Host(HostError::Closed(_))) => return Err(closed(&task_id, desk).await),
+        cleared => cleared?,
+    };
+    inbox.durable().await.map_err(Refusal::Log)?;
+    for id in &queued {
+        known.forget(id);
+        desk.injected(&task_id, || revoked(id)).await?;
+        desk.show_reminder(&task_id, ReminderEvent::cleared(id.clone())).await;
+    }
+    let Ok(delivered) = cleared.await else { return Err(closed(&task_id, desk).await) };
+    Ok(Data::dict([("removedCount", Data::from(queued.len() + delivered))]))
 }
 
 fn task_id(given: &Data) -> Result<Arc<str>, Refusal> {

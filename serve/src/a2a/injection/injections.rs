@@ -5,19 +5,23 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runtime::data::Data;
-use runtime::reminder::bridge::{Injection, Payload};
+use runtime::reminder::bridge::{Injection, Payload, QueueError, Revoked};
 use runtime::session::Inbox;
 
 use super::incoming::bad;
 use super::{Echo, Incoming};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
+use crate::host::ReminderEvent;
 
 /// How many are known at most.
 const MOST: usize = 1024;
 
 /// How many bytes they take at most, roughly.
 const MOST_WEIGHT: usize = 1 << 20;
+
+/// The field that marks an entry of the task's log as the end of an earlier one.
+const REVOKED: &str = "revoked";
 
 /// What was put into one task.
 #[derive(Default)]
@@ -42,6 +46,8 @@ pub struct Given {
     pub incoming: Incoming,
     /// How many older ones it took the place of.
     pub deduped_count: usize,
+    /// Those of them that were still queued; empty for what comes back from a log.
+    pub displaced: Vec<Arc<str>>,
     /// When it was accepted, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
 }
@@ -66,7 +72,13 @@ impl Injections {
     /// Goes on with what was written down.
     pub fn restore(&self, written: &[Data]) {
         let mut known = self.lock();
-        written.iter().filter_map(Given::from_data).for_each(|given| known.add(Arc::new(given)));
+        for entry in written {
+            match Given::from_data(entry) {
+                Some(given) => known.add(Arc::new(given)),
+                None if entry.get(REVOKED).truthy() => known.remove(entry.get("id").as_str().unwrap_or_default()),
+                None => {}
+            }
+        }
     }
 
     /// What was put in and is known by this id.
@@ -92,20 +104,29 @@ impl Injections {
         self.lock().held.extend(incoming);
     }
 
-    /// Puts in what is held: what is new. Nobody waits for an answer, so what is refused is on the session's record as dropped.
-    pub fn put_held(&self, inbox: &Inbox) -> Vec<Arc<Given>> {
+    /// Puts in what is held, and returns what is new. Nobody waits for an answer, so the session's log says `dropped` of what is
+    /// refused, and those that follow the task are told, if the reminder has an id.
+    pub fn put_held(&self, inbox: &Inbox) -> (Vec<Arc<Given>>, Vec<ReminderEvent>) {
         let mut known = self.lock();
         let held = std::mem::take(&mut known.held);
-        let mut new = Vec::with_capacity(held.len());
+        let (mut new, mut ended) = (Vec::with_capacity(held.len()), Vec::new());
         for incoming in held {
+            let id = incoming.id.clone();
             match known.put(incoming, inbox) {
-                Ok(Put::New(given)) => new.push(given),
+                Ok(Put::New(given)) => {
+                    ended.extend(given.displacement());
+                    new.push(given);
+                }
+                // The other reminder with its id is not over.
                 Err(Refusal::Reminder(error)) => drop(inbox.refuse_notification(&error)),
-                Err(Refusal::Queue(error)) => drop(inbox.refuse_notification(&bad("", error.to_string()))),
+                Err(Refusal::Queue(error)) => {
+                    drop(inbox.refuse_notification(&bad("", error.to_string())));
+                    ended.extend(id.map(ReminderEvent::cleared));
+                }
                 Ok(Put::Known(_)) | Err(_) => {}
             }
         }
-        new
+        (new, ended)
     }
 
     /// The same one that was put in before; nothing where it is new.
@@ -132,6 +153,34 @@ impl Injections {
             }
             (Put::Known(_), Err(error)) => Err(Refusal::Log(error)),
         }
+    }
+
+    /// Takes back what a seam has not delivered. The id is free again: whoever gives it to a reminder means a new one.
+    ///
+    /// # Errors
+    /// It was delivered, or never was there.
+    pub(super) fn revoke(&self, id: &str, inbox: &Inbox) -> Result<Revoked, QueueError> {
+        let mut known = self.lock();
+        let revoked = inbox.revoke(id)?;
+        if revoked == Revoked::Now {
+            known.remove(id);
+        }
+        Ok(revoked)
+    }
+
+    /// Frees the id of a reminder that was cleared.
+    pub(super) fn forget(&self, id: &str) {
+        self.lock().remove(id);
+    }
+
+    /// Ends what no loop has taken by the end of the task, and returns the ids. A session works on one task at a time, so every
+    /// reminder in its queue is for this one. `inbox` is `None` if no session was opened for it.
+    pub fn withdraw(&self, inbox: Option<&Inbox>) -> Vec<Arc<str>> {
+        let held = std::mem::take(&mut self.lock().held);
+        let waiting = inbox.map(Inbox::pending).unwrap_or_default();
+        let reminders = waiting.into_iter().filter(|item| matches!(item.payload, Payload::Reminder(_)));
+        let expired = reminders.map(|item| item.id).filter(|id| inbox.is_some_and(|inbox| inbox.expire(id)));
+        expired.chain(held.into_iter().filter_map(|incoming| incoming.id)).collect()
     }
 
     /// Takes back what cannot be kept.
@@ -168,17 +217,17 @@ impl Known {
         }
         let at_ms = now_ms();
         let waiting = incoming.id.as_ref().and_then(|id| inbox.find(id));
-        let (id, deduped_count) = match waiting {
+        let (id, deduped_count, displaced) = match waiting {
             // It came by another task of the session, or before a process ended that could not write down what it told.
-            Some(item) if is_same(&item, &incoming) => (item.id, 0),
+            Some(item) if is_same(&item, &incoming) => (item.id, 0, Vec::new()),
             Some(item) => return Err(taken(&item.id)),
             None => {
                 let accepted = inbox.accept_reminder_as(incoming.id.clone(), incoming.payload.clone());
                 let accepted = accepted.map_err(Refusal::Queue)?;
-                (accepted.id, accepted.deduped_count)
+                (accepted.id, accepted.deduped_count, accepted.replaced)
             }
         };
-        let given = Arc::new(Given { id, incoming, deduped_count, at_ms });
+        let given = Arc::new(Given { id, incoming, deduped_count, displaced, at_ms });
         self.add(given.clone());
         Ok(Put::New(given))
     }
@@ -203,6 +252,12 @@ impl Known {
 }
 
 impl Given {
+    /// What those who follow the task are told, where it took the place of others in the queue.
+    #[must_use]
+    pub fn displacement(&self) -> Option<ReminderEvent> {
+        ReminderEvent::displaced(&self.id, self.incoming.payload.spec.dedupe_key.as_deref(), &self.displaced)
+    }
+
     fn weight(&self) -> usize {
         /// What each takes beside its texts.
         const EACH: usize = 512;
@@ -217,6 +272,11 @@ fn is_same(item: &Injection, incoming: &Incoming) -> bool {
     let spec = incoming.payload.spec.clone();
     item.mode == incoming.payload.mode
         && **reminder == spec.into_reminder(item.id.clone(), reminder.source, reminder.fired_at_turn)
+}
+
+/// What the task's log says of a reminder that was taken back, so that its id is free in the next process too.
+pub(super) fn revoked(id: &Arc<str>) -> Data {
+    Data::dict([("id", Data::from(id)), (REVOKED, true.into())])
 }
 
 /// An id was given to two reminders that differ.

@@ -36,7 +36,7 @@ impl Given {
         let id: Arc<str> = data.get("id").as_shared_str()?;
         let deduped_count = usize::try_from(data.get("deduped_count").as_int()?).ok()?;
         let at_ms = u64::try_from(data.get("at_ms").as_int()?).ok()?;
-        Some(Given { id, incoming, deduped_count, at_ms })
+        Some(Given { id, incoming, deduped_count, displaced: Vec::new(), at_ms })
     }
 
     /// What a peer said of it.

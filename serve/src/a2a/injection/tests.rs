@@ -40,10 +40,21 @@ fn the_drafts_reminder_is_read_and_written_down_whole() {
     assert_eq!((incoming.id.as_deref(), incoming.payload.spec.ttl_turns), (Some("reminder-1"), Some(2)));
     assert_eq!(incoming.echo, Echo { source: Some("coordinator-agent".into()), metadata });
     assert_eq!(incoming.payload.meta.at("harn.source").as_str(), Some("coordinator-agent"));
-    let given = Given { id: "reminder-1".into(), incoming, deduped_count: 1, at_ms: 7 };
+    let given = Given { id: "reminder-1".into(), incoming, deduped_count: 1, displaced: Vec::new(), at_ms: 7 };
     assert_eq!(*Injections::restored(&[given.to_data()]).find("reminder-1").unwrap(), given);
     let snake = RFC.replace("dedupeKey", "dedupe_key").replace("firedAtTurn", "fired_at_turn");
     assert_eq!(Incoming::read(&json(&snake), &given.echo().metadata).unwrap(), given.incoming);
+}
+
+#[test]
+fn an_id_that_was_revoked_is_free_in_the_next_process_too() {
+    let incoming = Incoming::read(&json(RFC), &Data::Nil).unwrap();
+    let id: Arc<str> = "reminder-1".into();
+    let given = Given { id: id.clone(), incoming, deduped_count: 0, displaced: Vec::new(), at_ms: 7 }.to_data();
+    let written = [given.clone(), injections::revoked(&id)];
+    assert!(Injections::restored(&written).find(&id).is_none());
+    let [first, end] = written;
+    assert!(Injections::restored(&[first, end, given]).find(&id).is_some());
 }
 
 #[test]
@@ -91,7 +102,7 @@ fn what_is_known_of_a_task_is_bounded() {
     let given = |n: usize, body: &str| {
         let text = format!(r#"{{"id": "{n}", "body": "{body}"}}"#);
         let incoming = Incoming::read(&json(&text), &Data::Nil).unwrap();
-        Given { id: n.to_string().into(), incoming, deduped_count: 0, at_ms: 1 }.to_data()
+        Given { id: n.to_string().into(), incoming, deduped_count: 0, displaced: Vec::new(), at_ms: 1 }.to_data()
     };
     let many = Injections::restored(&(0..3_000).map(|n| given(n, "b")).collect::<Vec<_>>());
     assert!(many.find("2999").is_some() && many.find("0").is_none());
@@ -117,6 +128,14 @@ pipeline default(task, context) {
     return {tool_calls: [{name: "step", arguments: {}}]}
   }})
   return seen.join("|")
+}
+"#;
+
+/// A task without a loop.
+const NO_LOOP: &str = r#"
+pipeline default(task, context) {
+  write_file(path_join(task, "began"), "")
+  while !file_exists(path_join(task, "gate")) { sleep(2) }
 }
 "#;
 
@@ -229,7 +248,8 @@ fn each_mode_is_delivered_at_its_seam_and_nothing_that_was_accepted_is_lost() {
             assert_eq!(told.at("params.taskId").as_shared_str().as_ref(), Some(&id));
         }
         let decorated = told(&mut other, &mut Spelling::new(false)).await;
-        assert_eq!(told_events(&decorated), ["emitted", "emitted", "expired", "expired"]);
+        // The first is the one that was taken back.
+        assert_eq!(told_events(&decorated), ["expired", "emitted", "emitted", "expired", "expired"]);
         desk.stop().await;
     });
 }
@@ -301,6 +321,84 @@ fn parameters_are_read_strictly() {
                 other => panic!("{params}: {other:?}"),
             }
         }
+        desk.stop().await;
+    });
+}
+
+#[test]
+fn what_is_displaced_revoked_or_left_over_is_told() {
+    let (folder, desk) = (Folder::new("displaced"), desk(LOOP));
+    front(async {
+        let (id, mut follows) = send(&desk, request(&folder.text())).await;
+        folder.has("began").await;
+        inject(&desk, &id, RFC).await.unwrap();
+        inject(&desk, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
+        // An id that was revoked may be given again, and what comes with it is queued.
+        let revoked = json(&format!(r#"{{"taskId": "{id}", "reminderId": "reminder-2"}}"#));
+        assert_eq!(call(REVOKE, &revoked, &desk).await.unwrap().get("status").as_str(), Some("revoked"));
+        inject(&desk, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
+        let pending = call(PENDING, &Data::dict([("taskId", Data::from(&id))]), &desk).await.unwrap();
+        assert_eq!(pending.get("pendingCount"), &Data::Int(1));
+        folder.open();
+        desk.settled(&id).await.unwrap();
+        let all = told(&mut follows, &mut Spelling::new(false)).await;
+        let deduped =
+            all.iter().map(|told| told.get("harn.reminder")).find(|told| told.get("event").as_str() == Some("deduped"));
+        let dropped = deduped.map(|told| told.get("droppedReminderIds").to_json());
+        assert_eq!(dropped.as_deref(), Some(r#"["reminder-1"]"#), "{all:?}");
+        let ended = all
+            .iter()
+            .map(|told| told.get("harn.reminder"))
+            .filter(|told| told.get("event").as_str() == Some("expired"));
+        let ended: Vec<_> = ended.map(|told| told.get("phase").to_json()).collect();
+        assert!(ended.contains(&r#""cleared""#.to_owned()), "the revoked one: {all:?}");
+        desk.stop().await;
+    });
+}
+
+#[test]
+fn reminders_of_a_task_are_cleared_queued_and_delivered() {
+    let (folder, desk) = (Folder::new("cleared"), desk(LOOP));
+    front(async {
+        let mut request = request(&folder.text());
+        request.metadata = json(r#"{"harn.reminder": {"id": "early", "body": "<soon>", "tags": ["t"]}}"#);
+        let (id, mut follows) = send(&desk, request).await;
+        folder.has("began").await;
+        inject(&desk, &id, &RFC.replace(r#""upstream", "#, r#""t", "#)).await.unwrap();
+        let about = Data::dict([("taskId", Data::from(&id))]);
+        let cleared = call(CLEAR, &about.clone().with("tag", "t".into()), &desk).await.unwrap();
+        assert_eq!(cleared.get("removedCount"), &Data::Int(2));
+        let again = call(CLEAR, &about.clone().with("dedupeKey", "upstream:pr-1234".into()), &desk).await.unwrap();
+        assert_eq!(again.get("removedCount"), &Data::Int(0));
+        folder.open();
+        desk.settled(&id).await.unwrap();
+        let all = told(&mut follows, &mut Spelling::new(false)).await;
+        let ended = all
+            .iter()
+            .map(|told| told.get("harn.reminder"))
+            .filter(|told| told.get("event").as_str() == Some("expired"));
+        let mut ended: Vec<_> = ended.map(|told| (told.get("id").to_json(), told.get("phase").to_json())).collect();
+        ended.sort();
+        let end = |id: &str| (format!("\"{id}\""), "\"cleared\"".to_owned());
+        assert_eq!(ended, [end("early"), end("reminder-1")], "{all:?}");
+        let late = call(CLEAR, &about.with("tag", "t".into()), &desk).await.unwrap_err();
+        assert!(matches!(late, Refusal::Over { .. }), "{late:?}");
+        desk.stop().await;
+    });
+}
+
+#[test]
+fn a_reminder_of_a_task_that_ends_without_a_loop_expires() {
+    let (folder, desk) = (Folder::new("left-over"), desk(NO_LOOP));
+    front(async {
+        let (id, mut follows) = send(&desk, request(&folder.text())).await;
+        folder.has("began").await;
+        inject(&desk, &id, RFC).await.unwrap();
+        folder.open();
+        desk.settled(&id).await.unwrap();
+        let all = told(&mut follows, &mut Spelling::new(false)).await;
+        assert_eq!(told_events(&all), ["expired"], "{all:?}");
+        assert_eq!(all.iter().find_map(|told| told.get("harn.reminder").get("id").as_str()), Some("reminder-1"));
         desk.stop().await;
     });
 }

@@ -109,7 +109,10 @@ impl Call<'_> {
             Method::Push => return Err(no_push()),
             Method::ExtendedCard => {
                 let message = "this agent has one card, which everybody may read";
-                return Err(Fault::new(code::NO_EXTENDED_CARD, "HARN-A2A-008", message));
+                // In 1.0 the other code is of agents whose card says that they have an extended one.
+                let is_1_0 = version == Version::V1_0 || name == "GetExtendedAgentCard";
+                let rpc = if is_1_0 { code::UNSUPPORTED } else { code::NO_EXTENDED_CARD };
+                return Err(Fault::new(rpc, "HARN-A2A-008", message));
             }
             Method::Reminders(name) => {
                 let result = injection::call(name, params, self.desk).await;
@@ -163,6 +166,12 @@ impl Call<'_> {
 
     async fn subscribe(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
         let asked = self.version.read_get(params)?;
+        let state = self.desk.task(&asked.id).await?.status.state;
+        if state.is_terminal() {
+            let message = format!("the task is {state}, so nothing more comes of it; ask for the task instead");
+            let fault = Fault::new(code::UNSUPPORTED, "HARN-A2A-007", message);
+            return Err(fault.with("taskId", &*asked.id).with("state", state.as_str()));
+        }
         let place = self.place()?;
         let followed = self.desk.follow(&asked.id).await?;
         Ok(self.frames(followed, caller, asked.history_length, place))

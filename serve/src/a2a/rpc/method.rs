@@ -34,6 +34,7 @@ use Method::{Cancel, ExtendedCard, Get, List, Push, Reminders, Send, Stream, Sub
 const INJECT: &str = "tasks/inject_reminder";
 const PENDING: &str = "tasks/pending_injections";
 const REVOKE: &str = "tasks/revoke_reminder";
+const CLEAR: &str = "tasks/clear_reminders";
 
 /// A name, what it asks for, and the version that a caller speaks who does not say.
 type Row = (&'static str, Method, Version);
@@ -71,6 +72,7 @@ const TABLE: &[Row] = &[
     (INJECT, Reminders(INJECT), Version::V0_3),
     (PENDING, Reminders(PENDING), Version::V0_3),
     (REVOKE, Reminders(REVOKE), Version::V0_3),
+    (CLEAR, Reminders(CLEAR), Version::V0_3),
 ];
 
 impl Method {

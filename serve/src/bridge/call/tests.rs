@@ -1,3 +1,4 @@
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use runtime::event_log::{MemoryLog, SharedLog};
@@ -12,13 +13,14 @@ struct Bench {
     sessions: Vec<Rc<Session>>,
     scope: Scope,
     log: MemoryLog,
+    shown: RefCell<Vec<ReminderEvent>>,
 }
 
 impl Bench {
     fn new(ids: &[&str]) -> Bench {
         let (all, log) = (Sessions::new(1), MemoryLog::new());
         let scope = Scope::new(Rc::new(runtime::clock::ManualClock::new(5)), log.here());
-        Bench { sessions: ids.iter().map(|id| all.open(Some(id), 5)).collect(), scope, log }
+        Bench { sessions: ids.iter().map(|id| all.open(Some(id), 5)).collect(), scope, log, shown: RefCell::default() }
     }
 
     fn ask(&self, method: Method, params: Value) -> Result<Value, BridgeError> {
@@ -49,6 +51,18 @@ impl Inboxes for Bench {
     fn open_ids(&self) -> Vec<Arc<str>> {
         self.sessions.iter().map(|session| session.id().clone()).collect()
     }
+
+    fn clear(&self, session_id: &str, selector: Selector) -> Result<(Vec<Arc<str>>, Cleared), HostError> {
+        let queued = self.inbox(session_id)?.clear(&selector);
+        let session = self.sessions.iter().find(|session| **session.id() == *session_id).unwrap();
+        let (number, cleared) = tokio::sync::oneshot::channel();
+        let _ = number.send(session.clear_reminders(&self.scope, &selector));
+        Ok((queued, cleared))
+    }
+
+    fn show(&self, _: &Arc<str>, event: ReminderEvent) {
+        self.shown.borrow_mut().push(event);
+    }
 }
 
 #[test]
@@ -69,6 +83,10 @@ fn a_reminder_goes_in_is_listed_and_taken_back() {
     };
     let (one, two) = (put(json!("k")), put(json!("k")));
     assert_eq!((&one["dedupedCount"], &two["dedupedCount"]), (&json!(0), &json!(1)));
+    let displaced = |id: &Value| vec![id.as_str().unwrap().into()];
+    assert!(
+        matches!(&bench.shown.borrow()[..], [ReminderEvent::Deduped { dropped_ids, .. }] if *dropped_ids == displaced(&one["reminderId"]))
+    );
     assert_eq!(two.as_object().unwrap().keys().collect::<Vec<_>>(), ["reminderId", "dedupedCount"]);
     let said = bench.ask(Method::Inject, json!({"sessionId": "a", "content": "hi"})).unwrap();
     let listed = bench.ask(Method::PendingInjections, json!({"sessionId": "a"})).unwrap();
@@ -168,4 +186,25 @@ fn a_bad_notification_is_on_the_log_and_told_in_a_sentence() {
     assert_eq!(told, "no session is open with the id 'x'");
     assert_eq!(notify(Method::Remind, &Data::from(json!({"body": "b"})), &bench), Ok(()));
     assert_eq!(bench.log.records().len(), 2, "the queued one");
+}
+
+#[test]
+fn reminders_are_cleared_queued_and_delivered() {
+    let bench = Bench::new(&["a"]);
+    let put = |tag: &str| bench.ask(Method::Remind, json!({"body": "x", "tags": [tag], "dedupeKey": tag})).unwrap();
+    put("delivered");
+    bench.sessions[0].deliver(&bench.scope, Seam::IterationStart);
+    let queued = put("queued");
+    put("other");
+    let clear = |params: Value| bench.ask(Method::ClearReminders, params);
+    assert_eq!(clear(json!({"sessionId": "a", "tag": "queued"})).unwrap(), json!({"removedCount": 1}));
+    let id: Arc<str> = queued["reminderId"].as_str().unwrap().into();
+    assert_eq!(bench.shown.borrow()[..], [ReminderEvent::cleared(id)]);
+    assert_eq!(clear(json!({"dedupeKey": "delivered"})).unwrap(), json!({"removedCount": 1}));
+    assert_eq!(clear(json!({"tag": "queued"})).unwrap(), json!({"removedCount": 0}));
+    assert_eq!(bench.ask(Method::PendingInjections, json!({})).unwrap()["pendingCount"], 1);
+    let refused = |params: Value| bench.refused(Method::ClearReminders, params);
+    assert_eq!(refused(json!({})), (-32602, "HARN-RMD-001".into(), String::new()));
+    assert_eq!(refused(json!({"tag": 7})), (-32602, "HARN-RMD-001".into(), "tag".into()));
+    assert_eq!(refused(json!({"tags": "x"})), (-32602, "HARN-RMD-001".into(), "tags".into()));
 }

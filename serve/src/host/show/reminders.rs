@@ -11,6 +11,9 @@ use crate::host::{Event, ReminderEvent};
 /// The kinds of all such records begin so.
 const KINDS: &str = "transcript.reminder.";
 
+/// The kind of the record that ends a queued reminder with its session.
+const UNREAD: &str = "session.injection.expired";
+
 /// The log of a session whose reminders are shown.
 pub(in crate::host) fn watched(log: Rc<dyn EventLog>, shown: Rc<Shown>) -> Rc<dyn EventLog> {
     Rc::new(Through::new(Watching(shown), log))
@@ -32,6 +35,9 @@ impl Passage for Watching {
 impl Shown {
     /// What a record tells of a reminder that is shown.
     fn read(&self, record: &NewRecord) -> Option<ReminderEvent> {
+        if &*record.kind == UNREAD {
+            return self.unread(record);
+        }
         let word = record.kind.strip_prefix(KINDS).filter(|word| matches!(*word, "fired" | "deduped" | "expired"))?;
         let payload = record.payload.to_data();
         let session_id = payload.get("session_id").as_str().filter(|id| self.follows(id))?;
@@ -57,6 +63,19 @@ impl Shown {
                 reason: payload.get("reason").as_str()?.parse().ok()?,
                 turn: number(payload.get("turn")).filter(|turn| *turn > 0),
             },
+        })
+    }
+}
+
+impl Shown {
+    /// A queued reminder that no loop took before its session ended.
+    fn unread(&self, record: &NewRecord) -> Option<ReminderEvent> {
+        let payload = record.payload.to_data();
+        payload.get("session_id").as_str().filter(|id| self.follows(id))?;
+        Some(ReminderEvent::Expired {
+            reminder_id: payload.get("id").as_shared_str()?,
+            reason: payload.get("reason").as_str()?.parse().ok()?,
+            turn: None,
         })
     }
 }

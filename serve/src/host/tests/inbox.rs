@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::host::testing::{front, host, named, says};
-use crate::host::{HostError, NewSession, Stop};
+use crate::host::{Event, HostError, NewSession, ReminderEvent, Stop};
 use runtime::data::Data;
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::bridge::{Mode, RemindPayload};
+use runtime::reminder::lifecycle::{ExpireReason, Selector};
 
 fn reminder(body: &str, mode: Mode) -> RemindPayload {
     RemindPayload { spec: ReminderSpec::new(body), mode, meta: Data::Nil }
@@ -63,9 +64,60 @@ fn a_session_at_rest_keeps_what_it_gets_and_one_that_is_closed_takes_nothing() {
         assert_eq!(inbox.pending().len(), 1);
         session.prompt(says("Walk.")).await.unwrap();
         assert_eq!(watcher.text("s"), "I know.");
+        inbox.accept_reminder(reminder("unread", Mode::FinishStep)).unwrap();
         host.close("s").await.unwrap();
+        let unread = watcher.all().into_iter().rev().find_map(|(_, event)| match event {
+            Event::Reminder(ReminderEvent::Expired { reason, .. }) => Some(reason),
+            _ => None,
+        });
+        assert_eq!(unread, Some(ExpireReason::Cleared), "what no loop has taken is over with the session");
         assert_eq!(session.inbox().err(), Some(HostError::Closed("s".into())));
         assert!(inbox.accept_reminder(reminder("late", Mode::FinishStep)).is_err());
         host.stop().await;
     });
+}
+
+#[test]
+fn delivered_and_queued_reminders_are_cleared_while_the_session_works() {
+    let folder = std::env::temp_dir().join(format!("harn-clear-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (host, watcher) = host(
+        "pipeline default(task, context) {\n\
+         let told = { asked ->\n\
+           write_file(path_join(context.cwd, \"began\"), \"\")\n\
+           while !file_exists(path_join(context.cwd, \"gate\")) { sleep(2) }\n\
+           return \"I know.\"\n\
+         }\n\
+         return agent_loop(task, nil, {llm_caller: told}).text\n}",
+        1,
+    );
+    front(async {
+        let session = host.open(NewSession { cwd: Some(folder.clone()), ..named("s") }).await.unwrap();
+        let inbox = session.inbox().unwrap().clone();
+        let tagged = |body: &str, mode| {
+            let spec = ReminderSpec { tags: vec!["paint".into()], ..ReminderSpec::new(body) };
+            RemindPayload { spec, mode, meta: Data::Nil }
+        };
+        inbox.accept_reminder(tagged("wet", Mode::FinishStep)).unwrap();
+        let working = session.clone();
+        let prompt = tokio::spawn(async move { working.prompt(says("Walk.")).await });
+        while !folder.join("began").exists() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        let queued = inbox.accept_reminder(tagged("dry", Mode::FinishStep)).unwrap().id;
+        let selector = Selector { tag: Some("paint".into()), ..Selector::default() };
+        let (cleared, delivered) = session.clear_reminders(selector).unwrap();
+        assert_eq!((cleared, delivered.await), (vec![queued], Ok(1)));
+        assert!(inbox.pending().is_empty());
+        let ended = watcher.all().into_iter().filter_map(|(_, event)| match event {
+            Event::Reminder(ReminderEvent::Expired { reason, .. }) => Some(reason),
+            _ => None,
+        });
+        // Of the queued one the caller tells.
+        assert_eq!(ended.collect::<Vec<_>>(), [ExpireReason::Cleared]);
+        std::fs::write(folder.join("gate"), "").unwrap();
+        prompt.await.unwrap().unwrap();
+        host.stop().await;
+    });
+    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -591,7 +591,7 @@ async def extended_card(place):
     """There is no extended card, and the error says so."""
     one = await caller(place)
     answer = await one.rpc("GetExtendedAgentCard")
-    assert answer["error"]["code"] == -32007, answer
+    assert answer["error"]["code"] == -32004, answer
 
 
 @case

@@ -1,11 +1,16 @@
 //! The end of a task: written down first, told then. One that is left to the next process has none here.
 
+use std::sync::Arc;
+
 use runtime::event_log::Ticket;
 use stdlib::a2a::Frame;
 
 use super::super::life::How;
 use super::Cell;
 use crate::a2a::clock::now_ms;
+use crate::a2a::feed::Told;
+use crate::a2a::reminder::Reminded;
+use crate::host::ReminderEvent;
 
 impl Cell {
     /// It is over. Nobody knows before that would survive the end of the process; a log that cannot be written holds nobody up.
@@ -33,10 +38,17 @@ impl Cell {
             self.changed.notify_waiters();
             return None;
         }
+        let handle = state.handle.take();
         if !state.life.is_over() {
             state.before_end = Some(state.life.task());
+            // A reminder for this task is none for the next one of its session: what no loop has taken is over with it.
+            for reminder_id in self.injections.withdraw(handle.as_ref().and_then(|handle| handle.inbox().ok())) {
+                if self.feed.is_followed() {
+                    let reminded = Reminded::of(ReminderEvent::cleared(reminder_id), &self.injections);
+                    self.feed.tell(&Told::Reminder(Arc::new(reminded)), false);
+                }
+            }
         }
-        state.handle = None;
         let now = now_ms();
         let out = state.life.end(how, agent_id, now);
         let frames = self.put(&mut state, out, now);

@@ -32,6 +32,8 @@ pub(in crate::a2a::desk) enum Reply {
     Taken(Vec<Out>),
     /// It has come before.
     Known,
+    /// Another message with its id has come before.
+    Other,
     /// Nothing is asked.
     Unasked,
 }
@@ -56,8 +58,8 @@ impl Life {
 
     /// Its caller says something.
     pub(in crate::a2a::desk) fn reply(&mut self, message: &Message, now: u64) -> Reply {
-        if self.knows(&message.message_id) {
-            return Reply::Known;
+        if let Some(known) = self.said_as(&message.message_id) {
+            return if is_repeat(known, message) { Reply::Known } else { Reply::Other };
         }
         if self.is_over() || self.halt.is_some() || self.asking.is_empty() {
             return Reply::Unasked;
@@ -114,6 +116,17 @@ impl Life {
         };
         self.stand(TaskState::InputRequired, Some(message), Data::Nil, now)
     }
+}
+
+/// Whether a message is one that has come before. The task and context of the earlier one may have been chosen here.
+pub(in crate::a2a::desk) fn is_repeat(known: &Message, message: &Message) -> bool {
+    let is_context = message.context_id.is_none() || message.context_id == known.context_id;
+    let what = |message: &Message| (message.role, message.metadata.clone());
+    is_context
+        && what(known) == what(message)
+        && known.parts == message.parts
+        && known.extensions == message.extensions
+        && known.reference_task_ids == message.reference_task_ids
 }
 
 fn for_permission(question: &PermissionQuestion) -> Message {

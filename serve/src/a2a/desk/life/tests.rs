@@ -82,7 +82,7 @@ fn all() -> Vec<Happening> {
         ("take back", |life| life.take_back(1, 2)),
         ("reply", |life| match life.reply(&says("m9", "allow"), 2) {
             Reply::Taken(out) => out,
-            Reply::Known | Reply::Unasked => Vec::new(),
+            Reply::Known | Reply::Other | Reply::Unasked => Vec::new(),
         }),
         ("cancel", |life| {
             life.halt(Halt::Cancelled);

@@ -183,3 +183,43 @@ fn only_so_many_that_are_over_are_kept() {
         assert!(is_clean(&desk).await);
     });
 }
+
+#[test]
+fn a_repeated_first_message_is_its_first_task_and_other_content_is_refused() {
+    let desk = desk("pipeline default(task) { return task }");
+    front(async {
+        let first = message("echo");
+        let task = say(&desk, first.clone()).await;
+        assert_eq!(say(&desk, first.clone()).await.id, task.id);
+        let (_, follows) = desk.send(request(first.clone()), ASKER).await.unwrap();
+        assert_eq!(told(follows).await, ["task completed ."]);
+        let in_its_context = Message { context_id: Some(task.context_id.clone()), ..first.clone() };
+        assert_eq!(say(&desk, in_its_context).await.id, task.id);
+        for other in [
+            Message { parts: vec![Part::text("other")], ..first.clone() },
+            Message { context_id: Some("other".into()), ..first.clone() },
+            Message { parts: vec![Part::text("other")], task_id: Some(task.id.clone()), ..first.clone() },
+        ] {
+            let refused = desk.send(request(other), ASKER).await.err();
+            assert_eq!(refused, Some(Refusal::OtherMessage(first.message_id.clone())));
+        }
+        assert_ne!(say(&desk, message("echo")).await.id, task.id);
+        desk.stop().await;
+    });
+}
+
+#[test]
+fn a_media_type_that_the_agent_does_not_take_is_refused() {
+    let agent = stdlib::Agent { input_modes: vec!["text/plain".to_owned()], ..stdlib::Agent::default() };
+    let settings = Settings { input_modes: crate::a2a::desk::InputModes::of(&agent), ..Settings::default() };
+    let desk = desk_with("pipeline default(task) { return task }", settings);
+    front(async {
+        let image =
+            Part { media_type: Some("image/png".into()), ..Part::new(model::Content::Url("https://a.b/c".into())) };
+        let said = Message { parts: vec![Part::text("look"), image], ..message("look") };
+        let refused = desk.send(request(said), ASKER).await.err();
+        assert_eq!(refused, Some(Refusal::MediaType { part: 1, media_type: "image/png".to_owned() }));
+        say(&desk, message("look")).await;
+        desk.stop().await;
+    });
+}
