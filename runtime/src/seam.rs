@@ -315,10 +315,31 @@ impl Output {
     }
 }
 
+/// What a call is about to replace, as it was when its permission was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preview {
+    /// The text that is there now; `None` if there is none.
+    pub old_text: Option<Arc<str>>,
+}
+
 /// Something the model can call.
 pub trait Tool {
     /// What the model is told about it.
     fn spec(&self) -> &ToolSpec;
+    /// Reads what the call is about to replace, before its permission is asked for. With an error, the call is refused
+    /// with that reason and no question is asked.
+    fn preview(&self, _call: &ToolCall) -> Result<Option<Preview>, String> {
+        Ok(None)
+    }
+    /// Runs a call that was allowed for what [`Tool::preview`] returned; fails if that has changed since.
+    fn call_previewed<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        call: &'a ToolCall,
+        _preview: &'a Preview,
+    ) -> Answer<'a, Outcome<Output>> {
+        self.call(turn, call)
+    }
     /// Runs it. A fault becomes an error result for the model, unless it is a cancellation or a deadline.
     fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>>;
 }

@@ -12,7 +12,8 @@
 //! - [`NewSession`], [`Prompt`]: what they say to it. [`Ended`], [`Stop`], [`Failure`]: what comes back. [`HostError`]: what
 //!   it refuses.
 //! - [`Peer`]: whom sessions are served to; a wire implements it. [`Event`]: what a session shows while it works.
-//! - [`Mode`]: how freely a session's tools run. `policy`: which calls need a permission; `permission`: asking the peer for one.
+//! - [`Mode`]: how freely a session's tools run. `policy`: which calls need a permission; `permission`: asking the peer for one;
+//!   `permission_scope`: what an answer for always covers.
 //! - `worker`: a thread and its sessions. `offer`: a session that waits for one. `session`: one of them, from its opening to its
 //!   end. `show`: what it shows.
 //! - `kept`: sessions that survive the process.
@@ -27,6 +28,7 @@ mod mode;
 mod offer;
 mod peer;
 mod permission;
+mod permission_scope;
 mod policy;
 mod prompt;
 mod served;
@@ -45,5 +47,6 @@ pub use handle::Handle;
 pub(crate) use mailbox::CLEARS;
 pub use mode::Mode;
 pub use peer::{Peer, PermissionQuestion, Verdict, Waiting};
+pub use permission_scope::PermissionScope;
 pub use prompt::{Ended, NewSession, Prompt, Stop};
 pub use served::{Served, Settings};

@@ -7,7 +7,7 @@ use crate::hooks::HookEvent;
 use crate::message::{ToolCall, ToolSpec};
 use crate::note::Note;
 use crate::patience::{is_late, patiently};
-use crate::seam::{Demand, Outcome, Permissions, Permit, Ruling, Scope, Sort, Turn};
+use crate::seam::{Demand, Outcome, Permissions, Permit, Preview, Ruling, Scope, Sort, Turn};
 
 use super::{GRACE_MS, LoopState, Run, until_stopped};
 
@@ -64,13 +64,17 @@ impl Run<'_> {
         turn: Turn<'_>,
         tool: &ToolSpec,
         call: &ToolCall,
+        preview: Result<Option<&Preview>, String>,
         reason: Arc<str>,
     ) -> Outcome<Option<Arc<str>>> {
-        let permit = match &self.options.approver {
-            Some(approver) => until_stopped(turn.scope, 0, approver.ask(turn, tool, call, &reason).get())
-                .await
-                .unwrap_or_else(|stopped| Permit::deny(stopped.to_string())),
-            None => Permit::deny("nobody is there who could give it"),
+        let permit = match (&self.options.approver, preview) {
+            (_, Err(why)) => Permit::deny(why),
+            (Some(approver), Ok(preview)) => {
+                until_stopped(turn.scope, 0, approver.ask(turn, tool, call, preview, &reason).get())
+                    .await
+                    .unwrap_or_else(|stopped| Permit::deny(stopped.to_string()))
+            }
+            (None, Ok(_)) => Permit::deny("nobody is there who could give it"),
         };
         Ok(match self.replied(turn, call, permit, reason).await? {
             Gate::Refused(why) => Some(why),

@@ -1,5 +1,6 @@
 //! One tool call: handlers before, the call, the cut, handlers after, providers.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::hooks::event::ToolResult;
 use crate::hooks::fire::ask;
 use crate::hooks::{Decision, HookEvent, ToolHook};
 use crate::message::ToolCall;
-use crate::seam::{Fault, Outcome, Output, Scope, Sort, Tool, Turn};
+use crate::seam::{Fault, Outcome, Output, Preview, Scope, Sort, Tool, Turn};
 
 use super::permission::Gate;
 use super::tools::not_run;
@@ -26,6 +27,8 @@ pub(super) struct Ready {
     call: ToolCall,
     /// Where whoever stands behind the run must be asked first: why.
     question: Option<Arc<str>>,
+    /// What the call is about to replace, as whoever was asked has seen it.
+    preview: OnceCell<Preview>,
 }
 
 impl Run<'_> {
@@ -54,15 +57,17 @@ impl Run<'_> {
             Gate::Refused(reason) => return Ok(Err(not_run(&reason))),
             Gate::Question(reason) => Some(reason),
         };
-        Ok(Ok(Ready { hooks, tool, call, question }))
+        Ok(Ok(Ready { hooks, tool, call, question, preview: OnceCell::new() }))
     }
 
     /// Asks whoever stands behind the run, where that is to be done. Gives the answer to a call that must not run.
     pub(super) async fn permitted(&self, scope: &Scope, ready: &Ready) -> Outcome<Option<ToolResult>> {
         let Some(reason) = &ready.question else { return Ok(None) };
         let turn = Turn { scope, ..self.turn() };
+        let preview = ready.tool.preview(&ready.call);
+        let preview = preview.map(|found| found.map(|preview| &*ready.preview.get_or_init(|| preview)));
         // Boxed: most calls are not asked about, and loops nest.
-        let refused = Box::pin(self.approval(turn, ready.tool.spec(), &ready.call, reason.clone())).await?;
+        let refused = Box::pin(self.approval(turn, ready.tool.spec(), &ready.call, preview, reason.clone())).await?;
         Ok(refused.map(|why| not_run(&why)))
     }
 
@@ -70,7 +75,7 @@ impl Run<'_> {
     pub(super) async fn run(&self, scope: &Scope, iteration: u32, ready: &Ready) -> Outcome<Output> {
         let turn = Turn { scope, ..self.turn() };
         self.let_see(iteration, Seen::ToolBegan(&ready.call));
-        let output = self.run_tool(turn, &ready.tool, &ready.call).await;
+        let output = self.run_tool(turn, ready).await;
         self.let_see(iteration, Seen::ToolEnded(&ready.call));
         output
     }
@@ -134,20 +139,20 @@ impl Run<'_> {
         }
     }
 
-    async fn run_tool(&self, turn: Turn<'_>, tool: &Rc<dyn Tool>, call: &ToolCall) -> Outcome<Output> {
+    async fn run_tool(&self, turn: Turn<'_>, ready: &Ready) -> Outcome<Output> {
         // What a tool does must not be there while what led to it is lost.
         self.scope.log.durable(Ticket::ALL).await?;
-        let Some(limit_ms) = timeout_ms(tool.as_ref()) else { return Ok(stoppable(turn, tool.as_ref(), call).await) };
+        let Some(limit_ms) = timeout_ms(ready.tool.as_ref()) else { return Ok(stoppable(turn, ready).await) };
         let own = turn.scope.clock.now_ms().saturating_add(limit_ms);
         let scope = Scope {
             cancel: turn.scope.cancel.child(),
             deadline_ms: Some(turn.scope.deadline_ms.map_or(own, |around| around.min(own))),
             ..turn.scope.clone()
         };
-        let output = Box::pin(stoppable(Turn { scope: &scope, ..turn }, tool.as_ref(), call)).await;
+        let output = Box::pin(stoppable(Turn { scope: &scope, ..turn }, ready)).await;
         let is_late = scope.check().is_err() && turn.scope.check().is_ok();
         if is_late && !output.ok {
-            return Ok(Output::error(format!("stopped: `{}` took longer than {limit_ms} ms", call.name)));
+            return Ok(Output::error(format!("stopped: `{}` took longer than {limit_ms} ms", ready.call.name)));
         }
         Ok(output)
     }
@@ -178,8 +183,12 @@ fn timeout_ms(tool: &dyn Tool) -> Option<u64> {
 }
 
 /// Calls the tool until it answers or is stopped.
-async fn stoppable(turn: Turn<'_>, tool: &dyn Tool, call: &ToolCall) -> Output {
-    match until_stopped(turn.scope, GRACE_MS, tool.call(turn, call).get()).await {
+async fn stoppable(turn: Turn<'_>, ready: &Ready) -> Output {
+    let answer = match ready.preview.get() {
+        Some(preview) => ready.tool.call_previewed(turn, &ready.call, preview),
+        None => ready.tool.call(turn, &ready.call),
+    };
+    match until_stopped(turn.scope, GRACE_MS, answer.get()).await {
         Ok(Ok(output)) => output,
         Ok(Err(thrown)) => failed(turn.scope, thrown.as_ref()),
         Err(stopped) => Output::error(format!("stopped: {stopped}")),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::message::{ToolCall, ToolSpec};
 use crate::patience::TookTooLong;
 
-use super::{Answer, Fault, Outcome, Turn, fault};
+use super::{Answer, Fault, Outcome, Preview, Turn, fault};
 
 /// Who decides before a tool runs.
 pub trait Permissions: fmt::Debug {
@@ -26,12 +26,13 @@ pub trait Permissions: fmt::Debug {
 pub trait Approver: fmt::Debug {
     /// What becomes of a call before the script is asked.
     fn demand(&self, tool: &ToolSpec, call: &ToolCall) -> Demand;
-    /// Asks. This may take hours; the future is dropped where the loop is cancelled or its deadline passes.
+    /// Asks, and shows what the call is about to replace. This may take hours; the future is dropped where the loop is cancelled or its deadline passes.
     fn ask<'a>(
         &'a self,
         turn: Turn<'a>,
         tool: &'a ToolSpec,
         call: &'a ToolCall,
+        preview: Option<&'a Preview>,
         reason: &'a Arc<str>,
     ) -> Answer<'a, Permit>;
 }

@@ -26,14 +26,22 @@ static OPTIONS: [(&str, acp::PermissionOptionKind, &str, Verdict); 4] = [
 /// # Errors
 /// None in practice: all of it can be written as JSON.
 pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpdate) -> serde_json::Result<Value> {
-    let tool = &question.call.name;
+    let scope = &question.scope;
     let options = OPTIONS.iter().map(|(id, kind, name, verdict)| {
         let name = match verdict {
-            Verdict::AllowAlways | Verdict::RejectAlways => format!("{name} `{tool}` in this session"),
+            Verdict::AllowAlways | Verdict::RejectAlways => format!("{name} {scope} in this session"),
             _ => (*name).to_owned(),
         };
         acp::PermissionOption::new(*id, name, *kind)
     });
+    // The call as it was shown does not know what is there now.
+    for content in shown.fields.content.iter_mut().flatten() {
+        if let acp::ToolCallContent::Diff(diff) = content
+            && diff.old_text.is_none()
+        {
+            diff.old_text = question.old_text.as_ref().map(ToString::to_string);
+        }
+    }
     // Why, where that is more than the question itself says.
     if question.annotations.get("permission").as_str().is_some_and(|why| why == &*question.reason) {
         let mut content = vec![acp::ToolCallContent::from(question.reason.as_ref())];
@@ -89,6 +97,7 @@ mod tests {
     use runtime::message::ToolCall;
 
     use super::*;
+    use crate::host::PermissionScope;
 
     fn question(annotations: &str, reason: &str) -> PermissionQuestion {
         PermissionQuestion {
@@ -96,6 +105,8 @@ mod tests {
             call: ToolCall::new("c1", "write_file", Data::empty_dict()),
             annotations: Data::from_json(annotations).unwrap(),
             reason: reason.into(),
+            scope: PermissionScope::Folder { tool: "write_file".into(), folder: "notes".into() },
+            old_text: None,
         }
     }
 
@@ -115,7 +126,7 @@ mod tests {
         assert_eq!(params["toolCall"]["content"].as_array().map(Vec::len), Some(1));
         let kinds: Vec<_> = params["options"].as_array().unwrap().iter().map(|option| option["kind"].clone()).collect();
         assert_eq!(kinds, ["allow_once", "allow_always", "reject_once", "reject_always"]);
-        assert_eq!(params["options"][1]["name"], "Always allow `write_file` in this session");
+        assert_eq!(params["options"][1]["name"], "Always allow `write_file` in the folder `notes` in this session");
         assert_eq!(params["_meta"]["harn"]["reason"], "`write_file` needs a permission");
         // It is what the protocol's own type reads.
         serde_json::from_value::<acp::RequestPermissionRequest>(params).unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 
-use super::Event;
+use super::{Event, PermissionScope};
 
 /// A future that goes to another thread.
 pub type Waiting<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -38,6 +38,10 @@ pub struct PermissionQuestion {
     pub annotations: Data,
     /// Why it needs one.
     pub reason: Arc<str>,
+    /// What an answer for always covers.
+    pub scope: PermissionScope,
+    /// The text that the call is about to replace, if there is one.
+    pub old_text: Option<Arc<str>>,
 }
 
 /// What the peer says to a question.
@@ -45,11 +49,11 @@ pub struct PermissionQuestion {
 pub enum Verdict {
     /// This once.
     AllowOnce,
-    /// From now on in this session, for this tool.
+    /// From now on in this session, for the question's scope.
     AllowAlways,
     /// Not this once.
     RejectOnce,
-    /// Never in this session, for this tool.
+    /// Never in this session, for the question's scope.
     RejectAlways,
     /// The peer has cancelled the prompt, or is gone.
     Cancelled,

@@ -5,19 +5,25 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use runtime::data::Data;
+use runtime::event_log::NewRecord;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, Approver, Demand, Permit, Turn};
+use runtime::seam::{Answer, Approver, Demand, Permit, Preview, Turn};
 
 use super::policy::demand;
-use super::{Mode, Peer, PermissionQuestion, Verdict};
+use super::{Mode, Peer, PermissionQuestion, PermissionScope, Verdict};
+
+/// The topic of answers, and the kind of their records.
+const TOPIC: &str = "session.permission";
+const ANSWERED: &str = "session.permission.answered";
 
 /// Whoever a session is served to, as the one who is asked for permissions.
 pub(super) struct SessionApprover {
     session_id: Arc<str>,
     mode: Arc<Mutex<Arc<str>>>,
     peer: Arc<dyn Peer>,
-    /// What is allowed or refused for the rest of the session, by tool.
-    always: RefCell<HashMap<Arc<str>, bool>>,
+    /// What is allowed or refused for the rest of the session.
+    always: RefCell<HashMap<PermissionScope, bool>>,
 }
 
 impl SessionApprover {
@@ -27,38 +33,68 @@ impl SessionApprover {
     }
 
     /// What needs no question.
-    fn settled(&self, tool: &str) -> Option<Permit> {
+    fn settled(&self, scope: &PermissionScope) -> Option<Permit> {
         if Mode::of(&self.mode) == Mode::Auto {
             return Some(Permit { allow: true, reason: Some("nothing is asked in the mode `auto`".into()) });
         }
-        let allow = *self.always.borrow().get(tool)?;
+        let allow = *self.always.borrow().get(scope)?;
         Some(match allow {
-            true => Permit { allow, reason: Some(format!("the user has allowed every call of `{tool}`").into()) },
-            false => Permit::deny(never(tool)),
+            true => Permit { allow, reason: Some(always("allowed", scope)) },
+            false => Permit::deny(always("refused", scope)),
         })
     }
 
-    fn permit(&self, tool: &Arc<str>, verdict: Verdict) -> Permit {
-        let remember = |allow| self.always.borrow_mut().insert(tool.clone(), allow);
+    fn permit(&self, scope: PermissionScope, verdict: Verdict) -> Permit {
         match verdict {
             Verdict::AllowOnce => Permit { allow: true, reason: Some("the user has allowed it".into()) },
             Verdict::AllowAlways => {
-                remember(true);
-                Permit { allow: true, reason: Some(format!("the user has allowed every call of `{tool}`").into()) }
+                let reason = Some(always("allowed", &scope));
+                self.always.borrow_mut().insert(scope, true);
+                Permit { allow: true, reason }
             }
             Verdict::RejectOnce => Permit::deny("the user has refused it"),
             Verdict::RejectAlways => {
-                remember(false);
-                Permit::deny(never(tool))
+                let reason = always("refused", &scope);
+                self.always.borrow_mut().insert(scope, false);
+                Permit::deny(reason)
             }
             Verdict::Cancelled => Permit::deny("the question was cancelled"),
             Verdict::Unusable(why) => Permit::deny(why),
         }
     }
+
+    /// Writes the answer down, before the tool runs.
+    fn record(&self, turn: Turn<'_>, call: &ToolCall, scope: &PermissionScope, verdict: &Verdict) {
+        let (answer, is_always) = match verdict {
+            Verdict::AllowOnce => ("allow_once", false),
+            Verdict::AllowAlways => ("allow_always", true),
+            Verdict::RejectOnce => ("reject_once", false),
+            Verdict::RejectAlways => ("reject_always", true),
+            Verdict::Cancelled => ("cancelled", false),
+            Verdict::Unusable(_) => ("unusable", false),
+        };
+        let payload = Data::dict([
+            ("session_id", Data::from(&self.session_id)),
+            ("tool_call_id", (&call.id).into()),
+            ("tool", (&call.name).into()),
+            ("answer", answer.into()),
+            ("scope", if is_always { scope.to_data() } else { Data::Nil }),
+        ]);
+        turn.scope.log.append(NewRecord {
+            topic: TOPIC.into(),
+            kind: ANSWERED.into(),
+            payload: payload.into(),
+            headers: Data::Nil,
+            occurred_at_ms: turn.scope.clock.now_ms(),
+        });
+    }
 }
 
-fn never(tool: &str) -> String {
-    format!("the user has refused every call of `{tool}`")
+fn always(decided: &str, scope: &PermissionScope) -> Arc<str> {
+    match scope {
+        PermissionScope::Tool { tool } => format!("the user has {decided} every call of `{tool}`").into(),
+        scope => format!("the user has always {decided} {scope}").into(),
+    }
 }
 
 impl Approver for SessionApprover {
@@ -68,18 +104,29 @@ impl Approver for SessionApprover {
 
     fn ask<'a>(
         &'a self,
-        _: Turn<'a>,
+        turn: Turn<'a>,
         tool: &'a ToolSpec,
         call: &'a ToolCall,
+        preview: Option<&'a Preview>,
         reason: &'a Arc<str>,
     ) -> Answer<'a, Permit> {
-        if let Some(permit) = self.settled(&tool.name) {
+        let scope = PermissionScope::of(tool, call);
+        if let Some(permit) = self.settled(&scope) {
             return Answer::Now(permit);
         }
-        let (session_id, call) = (self.session_id.clone(), call.clone());
-        let (annotations, reason) = (tool.annotations.clone(), reason.clone());
-        let answer = self.peer.permit(PermissionQuestion { session_id, call, annotations, reason });
-        Answer::later(async move { self.permit(&tool.name, answer.await) })
+        let answer = self.peer.permit(PermissionQuestion {
+            session_id: self.session_id.clone(),
+            call: call.clone(),
+            annotations: tool.annotations.clone(),
+            reason: reason.clone(),
+            scope: scope.clone(),
+            old_text: preview.and_then(|preview| preview.old_text.clone()),
+        });
+        Answer::later(async move {
+            let verdict = answer.await;
+            self.record(turn, call, &scope, &verdict);
+            self.permit(scope, verdict)
+        })
     }
 }
 
@@ -96,8 +143,7 @@ mod tests {
 
     use futures_util::FutureExt as _;
     use runtime::clock::ManualClock;
-    use runtime::data::Data;
-    use runtime::event_log::MemoryLog;
+    use runtime::event_log::{EventLog as _, Filter, MemoryLog};
     use runtime::ids::IdStream;
     use runtime::seam::Scope;
     use runtime::session::Session;
@@ -130,6 +176,7 @@ mod tests {
         peer: Arc<Fake>,
         mode: Arc<Mutex<Arc<str>>>,
         approver: SessionApprover,
+        log: MemoryLog,
     }
 
     impl Bench {
@@ -137,16 +184,20 @@ mod tests {
             let peer = Arc::new(Fake { verdicts: Mutex::new(verdicts.into()), asked: Mutex::default() });
             let mode = Arc::new(Mutex::new("ask".into()));
             let approver = SessionApprover::new("s".into(), mode.clone(), peer.clone());
-            Bench { peer, mode, approver }
+            Bench { peer, mode, approver, log: MemoryLog::new() }
         }
 
         fn ask(&self, tool: &str) -> (bool, String) {
-            let scope = Scope::new(Rc::new(ManualClock::new(0)), Rc::new(MemoryLog::new()));
+            self.ask_with(tool, Data::Nil)
+        }
+
+        fn ask_with(&self, tool: &str, arguments: Data) -> (bool, String) {
+            let scope = Scope::new(Rc::new(ManualClock::new(0)), Rc::new(self.log.clone()));
             let session = Session::new("s", IdStream::new(1, "s"), 0);
             let turn = Turn { session: &session, number: 1, scope: &scope };
-            let (spec, call) = (ToolSpec::new(tool, "", Data::Nil), ToolCall::new("c", tool, Data::Nil));
+            let (spec, call) = (ToolSpec::new(tool, "", Data::Nil), ToolCall::new("c", tool, arguments));
             let reason = "why".into();
-            let permit = self.approver.ask(turn, &spec, &call, &reason).get().now_or_never().unwrap();
+            let permit = self.approver.ask(turn, &spec, &call, None, &reason).get().now_or_never().unwrap();
             (permit.allow, permit.reason.unwrap_or_default().to_string())
         }
 
@@ -165,6 +216,20 @@ mod tests {
         assert_eq!((bench.ask("b"), bench.ask("b")), (never.clone(), never));
         assert_eq!((bench.asked(), bench.ask("c").0, bench.asked()), (3, false, 4));
         assert_eq!(bench.peer.asked.lock().unwrap()[0], "s a why");
+    }
+
+    #[test]
+    fn always_covers_the_commands_first_word_and_is_on_the_log() {
+        let bench = Bench::new([Verdict::AllowAlways, Verdict::RejectOnce, Verdict::RejectOnce]);
+        let shell = |command: &str| bench.ask_with("shell", Data::dict([("command", Data::from(command))])).0;
+        assert!(shell("ls") && shell("ls -l"));
+        assert_eq!(bench.asked(), 1);
+        assert!(!shell("rm x") && !shell("ls; rm x"), "an answer for `ls` does not let `rm` run");
+        assert_eq!(bench.asked(), 3);
+        let records = bench.log.read(&Filter::default(), 9).unwrap();
+        let read = |key: &str| records.iter().map(|it| it.payload.to_data().get(key).to_json()).collect::<Vec<_>>();
+        assert_eq!(read("answer"), [r#""allow_always""#, r#""reject_once""#, r#""reject_once""#]);
+        assert_eq!(read("scope"), [r#"{"tool":"shell","command":"ls"}"#, "null", "null"]);
     }
 
     #[test]

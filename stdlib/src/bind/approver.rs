@@ -2,7 +2,7 @@
 
 use crate::clock::RunClock;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, Approver, Demand, Permit, Turn};
+use runtime::seam::{Answer, Approver, Demand, Permit, Preview, Turn};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,9 +23,10 @@ impl Approver for OutsideApprover {
         turn: Turn<'a>,
         tool: &'a ToolSpec,
         call: &'a ToolCall,
+        preview: Option<&'a Preview>,
         reason: &'a Arc<str>,
     ) -> Answer<'a, Permit> {
-        match self.approver.ask(turn, tool, call, reason) {
+        match self.approver.ask(turn, tool, call, preview, reason) {
             Answer::Now(permit) => Answer::Now(permit),
             Answer::Later(later) => Answer::later(async move {
                 let _outside = self.clock.outside();

@@ -3,7 +3,7 @@
 use crate::hosting::Hosting;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::model::{Delta, Reply, Request};
-use runtime::seam::{Answer, Destination, Model, Outcome, Output, Tool, Turn};
+use runtime::seam::{Answer, Destination, Model, Outcome, Output, Preview, Tool, Turn};
 use std::rc::Rc;
 
 /// One that waits, with what it stands around.
@@ -58,6 +58,22 @@ impl Tool for Roomy<dyn Tool> {
         Answer::later(async move {
             (self.hosting.room)().await;
             self.inner.call(turn, call).get().await
+        })
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Option<Preview>, String> {
+        self.inner.preview(call)
+    }
+
+    fn call_previewed<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        call: &'a ToolCall,
+        preview: &'a Preview,
+    ) -> Answer<'a, Outcome<Output>> {
+        Answer::later(async move {
+            (self.hosting.room)().await;
+            self.inner.call_previewed(turn, call, preview).get().await
         })
     }
 }

@@ -171,3 +171,53 @@ fn a_client_that_leaves_while_it_is_asked_ends_the_process() {
     client.question();
     assert_eq!(client.end().code, Some(0));
 }
+
+/// An agent with the file tools below the session's folder; the prompt is the path that it writes to.
+const WRITER: &str = r#"
+pipeline default(task, context) {
+  llm_mock_clear()
+  llm_mock({tool_calls: [{id: "c-write", name: "write_file", arguments: {path: task, content: "new\n"}}]})
+  llm_mock({text: "well"})
+  return agent_loop(task, nil, {provider: "mock", tools: file_tools({root: context.cwd}), reminders: false})
+}
+"#;
+
+#[test]
+fn a_write_over_a_file_shows_what_it_replaces_and_is_refused_once_that_has_changed() {
+    let start = Start::script(WRITER, "permission-old-text");
+    let mut client = start.initialized();
+    let session = client.session_in("project");
+    let file = start.folder().join("project/notes.txt");
+    std::fs::write(&file, "old\n").unwrap();
+    let prompt = client.prompt(&session, "notes.txt");
+    let question = client.question();
+    let diff = &question["params"]["toolCall"]["content"][0];
+    assert_eq!((&diff["oldText"], &diff["newText"]), (&json!("old\n"), &json!("new\n")));
+    std::fs::write(&file, "changed meanwhile\n").unwrap();
+    answer(&mut client, &question, selected("allow_once"));
+    client.result(prompt);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "changed meanwhile\n");
+    let refused = |frame: &Value| {
+        frame["params"]["update"]["status"] == "failed"
+            && frame["params"]["update"]["rawOutput"].to_string().contains("has changed since the permission")
+    };
+    assert!(client.frames.iter().any(refused), "{:?}", client.frames);
+
+    // Unchanged, it is written.
+    let prompt = client.prompt(&session, "notes.txt");
+    let question = client.question();
+    assert_eq!(question["params"]["toolCall"]["content"][0]["oldText"], "changed meanwhile\n");
+    let name = &question["params"]["options"][1]["name"];
+    assert_eq!(name, "Always allow `write_file` in the folder `.` in this session");
+    answer(&mut client, &question, selected("allow_always"));
+    client.result(prompt);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "new\n");
+
+    // The answer covers this folder and no other.
+    assert_eq!(client.prompted(&session, "other.txt")["stopReason"], "end_turn");
+    let prompt = client.prompt(&session, "below/other.txt");
+    let question = client.question();
+    assert!(question["params"]["toolCall"]["content"][0].get("oldText").is_none(), "the file is new");
+    answer(&mut client, &question, selected("reject_once"));
+    client.result(prompt);
+}

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::message::ToolSpec;
-use crate::seam::{Approver, Demand, Local, Permissions};
+use crate::seam::{Approver, Demand, Local, Permissions, Preview};
 use std::task::{Poll, Waker};
 
 /// Wants to be asked about all that it is told to, and answers when it is told to.
@@ -33,7 +33,14 @@ impl Approver for Person {
         found.map_or(Demand::Nothing, |(_, demand)| demand.clone())
     }
 
-    fn ask<'a>(&'a self, _: Turn<'a>, _: &'a ToolSpec, call: &'a ToolCall, reason: &'a Arc<str>) -> Answer<'a, Permit> {
+    fn ask<'a>(
+        &'a self,
+        _: Turn<'a>,
+        _: &'a ToolSpec,
+        call: &'a ToolCall,
+        _: Option<&'a Preview>,
+        reason: &'a Arc<str>,
+    ) -> Answer<'a, Permit> {
         self.asked.borrow_mut().push(format!("{} {reason}", call.id));
         Answer::later(std::future::poll_fn(move |cx| {
             let mut answers = self.answers.borrow_mut();

@@ -21,7 +21,7 @@ use root::Root;
 use runtime::data::Data;
 use runtime::hooks::{HookEvent, Listeners};
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
+use runtime::seam::{Answer, Outcome, Output, Preview, Tool, Turn};
 use specs::Kind;
 use std::any::Any;
 use std::path::PathBuf;
@@ -144,5 +144,29 @@ impl Tool for FileTool {
         }
         let path: Arc<str> = call.arguments.get("path").to_text();
         Answer::later(async move { self.tell(turn, path).await.map(|()| output) })
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Option<Preview>, String> {
+        if !self.kind.writes() {
+            return Ok(None);
+        }
+        let path = call.arguments.get("path").as_str().unwrap_or_default();
+        Ok(Some(Preview { old_text: read::present(&self.root, path)? }))
+    }
+
+    fn call_previewed<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        call: &'a ToolCall,
+        preview: &'a Preview,
+    ) -> Answer<'a, Outcome<Output>> {
+        let path = call.arguments.get("path").as_str().unwrap_or_default();
+        match read::present(&self.root, path) {
+            Ok(now) if now == preview.old_text => self.call(turn, call),
+            Ok(_) => Answer::Now(Ok(Output::error(format!(
+                "`{path}` has changed since the permission was asked for, so it was not written: read it again"
+            )))),
+            Err(why) => Answer::Now(Ok(Output::error(why))),
+        }
     }
 }

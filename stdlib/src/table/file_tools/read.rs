@@ -5,6 +5,7 @@ use nix::dir::Type;
 use runtime::data::Data;
 use std::fmt::Write;
 use std::io::Read;
+use std::sync::Arc;
 
 /// The largest file that a tool reads, in bytes.
 pub(super) const LARGEST: u64 = 16 << 20;
@@ -33,6 +34,20 @@ pub(super) fn file(root: &Root, path: &str, arguments: &Data) -> Result<String, 
 
 /// The text of a file.
 pub(super) fn text(root: &Root, path: &str) -> Result<String, String> {
+    String::from_utf8(bytes(root, path)?).map_err(|_| format!("`{path}` is not UTF-8 text"))
+}
+
+/// What a file to be written holds now, as a person can read it; `None` if there is no such file.
+pub(super) fn present(root: &Root, path: &str) -> Result<Option<Arc<str>>, String> {
+    // A folder above it may be missing. What else is wrong with the path, the write reports.
+    let Ok(place) = root.place(path, false) else { return Ok(None) };
+    if place.look(path)?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes(root, path)?).into()))
+}
+
+fn bytes(root: &Root, path: &str) -> Result<Vec<u8>, String> {
     let (file, stat) = root.place(path, false)?.open(path)?;
     if u64::try_from(stat.st_size).unwrap_or(0) > LARGEST {
         return Err(format!("`{path}` is larger than {} MiB", LARGEST >> 20));
@@ -43,7 +58,7 @@ pub(super) fn text(root: &Root, path: &str) -> Result<String, String> {
     if bytes.len() as u64 > LARGEST {
         return Err(format!("`{path}` is larger than {} MiB", LARGEST >> 20));
     }
-    String::from_utf8(bytes).map_err(|_| format!("`{path}` is not UTF-8 text"))
+    Ok(bytes)
 }
 
 /// The names in a folder, sorted; whether there are more.

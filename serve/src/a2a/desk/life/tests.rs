@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 
 use super::super::said::{MOST_SAID, MOST_SAID_BYTES};
 use super::*;
-use crate::host::{Ended, Event, Failure, Made, PermissionQuestion, Stop, Verdict};
+use crate::host::{Ended, Event, Failure, Made, PermissionQuestion, PermissionScope, Stop, Verdict};
 use runtime::message::ToolCall;
 
 fn life() -> Life {
@@ -45,6 +45,8 @@ fn permission(number: u64) -> (Asking, oneshot::Receiver<Verdict>) {
         call: ToolCall::new("c1", "write_file", Data::empty_dict()),
         annotations: Data::Nil,
         reason: "it writes".into(),
+        scope: PermissionScope::Tool { tool: "write_file".into() },
+        old_text: None,
     };
     (Asking::Permission { number, question, verdict }, answer)
 }
