@@ -251,6 +251,22 @@ pub(super) fn within<T>(isolate: &Isolate, work: impl FnOnce() -> T) -> T {
     done
 }
 
+impl Isolate {
+    /// Goes through what a run came to, after its end: on its account, and with its time anew.
+    ///
+    /// # Errors
+    /// The limit that was reached.
+    pub fn walk_result<T>(&self, work: impl FnOnce() -> T) -> Result<T, Box<Raise>> {
+        self.start_watch();
+        let done = self.on_account(|| {
+            let done = work();
+            if Meter::is_stopped() { Err(Stopped.raise()) } else { Ok(done) }
+        });
+        self.end_watch();
+        done
+    }
+}
+
 impl Fiber {
     /// Runs a slice of this fiber; what interrupts the fiber stops its walks.
     pub(super) fn on_line<T>(&mut self, slice: impl FnOnce(&mut Self) -> T) -> T {

@@ -25,6 +25,11 @@ impl Isolate {
         self.watch().told.set(false);
     }
 
+    /// The run's time is over: nobody looks at it any more.
+    pub(super) fn end_watch(&self) {
+        self.watch().began.set(None);
+    }
+
     /// Looks at the watch: once the time is up a run is told by an error that it can catch, and then it is ended. A `loop` of
     /// the runtime, or what it has called, would take that error for a failure of its own: the main task is told in its place, and the
     /// result is true.
@@ -63,7 +68,7 @@ pub struct Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         if let Some(isolate) = self.isolate.upgrade() {
-            isolate.watch().began.set(None);
+            isolate.end_watch();
             isolate.tasks().remove(self.timer);
         }
     }

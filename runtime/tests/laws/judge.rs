@@ -11,8 +11,9 @@ use runtime::reminder::lifecycle::rebuild::{Biography, rebuild, rebuild_until};
 use crate::model::Fate;
 use crate::world::World;
 
+/// What a record says of a reminder; nothing where it is about one that still waits in a queue.
 fn word(record: &Record) -> &str {
-    record.kind.rsplit('.').next().unwrap()
+    if record.kind.starts_with("session.injection.") { "" } else { record.kind.rsplit('.').next().unwrap() }
 }
 
 fn text(record: &Record, field: &str) -> Arc<str> {

@@ -229,7 +229,7 @@ mod tests {
         let records = bench.log.read(&Filter::default(), 9).unwrap();
         let read = |key: &str| records.iter().map(|it| it.payload.to_data().get(key).to_json()).collect::<Vec<_>>();
         assert_eq!(read("answer"), [r#""allow_always""#, r#""reject_once""#, r#""reject_once""#]);
-        assert_eq!(read("scope"), [r#"{"tool":"shell","command":"ls"}"#, "null", "null"]);
+        assert_eq!(read("scope"), [r#"{"command":"ls","tool":"shell"}"#, "null", "null"]);
     }
 
     #[test]

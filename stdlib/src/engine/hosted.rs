@@ -136,7 +136,7 @@ impl Hosted {
         let end = match (self.told.get(), refusal) {
             (true, _) => End::Cancelled,
             (false, Some(reason)) => End::Refused(reason),
-            (false, None) => match (came::of_pipeline(outcome, &self.hosting), unread.next()) {
+            (false, None) => match (self.end_of(outcome), unread.next()) {
                 // An answer that ignores a failed loop is no success.
                 (End::Returned(_), Some(failed)) => End::Failed(Box::new(failed)),
                 (end, failed) => {
@@ -177,6 +177,12 @@ impl Hosted {
             engine.isolate.abandon_tasks();
         }
         outcome
+    }
+
+    /// How the pipeline ended. Its result may be far larger than the memory it takes, so it is gone through within the limits.
+    fn end_of(&self, outcome: Outcome) -> End {
+        let end = self.engine.isolate.walk_result(|| came::of_pipeline(outcome, &self.hosting));
+        end.unwrap_or_else(|raise| End::Failed(Box::new(raise.to_diagnostic())))
     }
 
     /// Calls a function of the script.

@@ -71,3 +71,29 @@ fn the_worker_of_the_guide_fails_where_its_model_cannot_be_reached() {
     assert_eq!(task["status"]["message"]["parts"][1]["data"]["code"], "HARN-LLM-001", "{task}");
     server.end();
 }
+
+#[test]
+fn a_task_with_a_value_beyond_reason_ends_alone() {
+    let server = Start::agent("large.harn", "large").with(&["--timeout", "2s", "--max-memory", "256m"]).spawn();
+    for (text, expected) in [
+        ("returns", "FAILED"),
+        ("prints", "FAILED"),
+        // Parts that are the same are not gone through.
+        ("compares", "COMPLETED"),
+        ("contains", "COMPLETED"),
+        ("data", "FAILED"),
+        ("range", "FAILED"),
+        ("grows", "FAILED"),
+        ("restless", "FAILED"),
+        ("answers", "COMPLETED"),
+    ] {
+        let (state, task) = ended(&server, text);
+        assert_eq!(state, format!("TASK_STATE_{expected}"), "{text}: {task}");
+        if expected == "FAILED" {
+            let code = task["status"]["message"]["parts"][1]["data"]["code"].as_str();
+            assert!(code.is_some_and(|code| code.starts_with("HARN-")), "{text}: {task}");
+        }
+    }
+    assert!(server.memory() < 500 << 20, "{}", server.memory());
+    server.end();
+}

@@ -174,7 +174,10 @@ impl Cell {
     /// # Errors
     /// It is left to the next process.
     pub(super) async fn settled(&self) -> Result<Arc<Task>, Refusal> {
-        self.look(|state| state.rests(|is| is.is_terminal() || is.is_interrupted())).await
+        let task = self.look(|state| state.rests(|is| is.is_terminal() || is.is_interrupted())).await?;
+        // Who has been told of a question finds it in the next process too; a log that cannot be written holds nobody up.
+        let _ = self.kept().await;
+        Ok(task)
     }
 
     /// Waits until it is over.
