@@ -15,6 +15,7 @@
 //! What must survive a suspension lives in [`LoopState`], which is plain data; a future is dropped and a session's borrow is
 //! never held across a step.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -141,7 +142,8 @@ pub async fn agent_loop(
     let specs = Arc::new(tools.specs());
     let (left, now_ms) = (options.from.clone(), scope.clock.now_ms());
     let watchers = Watchers::new(&providers);
-    let run = Run { session, scope, parts, options, providers, watchers, tools, specs, parking };
+    let run =
+        Run { session, scope, parts, options, providers, watchers, tools, specs, parking, withdrawn: Cell::new(false) };
     let mut state = left.map_or_else(|| LoopState::new(run.options.task.clone(), now_ms), |left| *left);
     run.let_see(state.iteration, Seen::Began);
     // The steps are boxed, so that a loop that waits costs its caller little.
@@ -170,6 +172,8 @@ struct Run<'a> {
     tools: Toolbox,
     specs: Arc<Vec<ToolSpec>>,
     parking: Rc<Parking>,
+    /// Whether a question of the batch at hand was taken back, because a message of the host interrupts it.
+    withdrawn: Cell<bool>,
 }
 
 /// How the loop ended.

@@ -1,7 +1,10 @@
 //! Asking whether a tool may run: the script, in the order of the calls and with the time of a handler; then whoever stands
 //! behind the run, who may take hours and may be asked about several calls at once.
 
-use std::sync::Arc;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, PoisonError};
+use std::task::Poll;
 
 use crate::hooks::HookEvent;
 use crate::message::{ToolCall, ToolSpec};
@@ -10,6 +13,9 @@ use crate::patience::{is_late, patiently};
 use crate::seam::{Demand, Outcome, Permissions, Permit, Preview, Ruling, Scope, Sort, Turn};
 
 use super::{GRACE_MS, LoopState, Run, until_stopped};
+
+/// What a model reads of a call that was skipped for a message of the host.
+pub(super) const INTERRUPTED: &str = "interrupted by a message of the host; read it and decide anew";
 
 /// What is known of a call before anybody waits for a person.
 pub(super) enum Gate {
@@ -70,9 +76,16 @@ impl Run<'_> {
         let permit = match (&self.options.approver, preview) {
             (_, Err(why)) => Permit::deny(why),
             (Some(approver), Ok(preview)) => {
-                until_stopped(turn.scope, 0, approver.ask(turn, tool, call, preview, &reason).get())
-                    .await
-                    .unwrap_or_else(|stopped| Permit::deny(stopped.to_string()))
+                let answer = self.unless_interrupted(approver.ask(turn, tool, call, preview, &reason).get());
+                match until_stopped(turn.scope, 0, answer).await {
+                    Ok(Some(permit)) => permit,
+                    Ok(None) => {
+                        self.withdrawn.set(true);
+                        self.replied(turn, call, Permit::deny(INTERRUPTED), reason).await?;
+                        return Ok(Some(INTERRUPTED.into()));
+                    }
+                    Err(stopped) => Permit::deny(stopped.to_string()),
+                }
             }
             (None, Ok(_)) => Permit::deny("nobody is there who could give it"),
         };
@@ -80,6 +93,21 @@ impl Run<'_> {
             Gate::Refused(why) => Some(why),
             Gate::Open | Gate::Question(_) => None,
         })
+    }
+
+    /// An answer, or nothing once a message of the host interrupts what is under way: the question is dropped then, which
+    /// takes it back from whoever was asked.
+    async fn unless_interrupted<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
+        let mut answer = pin!(answer);
+        poll_fn(|cx| {
+            let mut queue = self.session.queue().lock().unwrap_or_else(PoisonError::into_inner);
+            if queue.has_interrupt(cx.waker()) {
+                return Poll::Ready(None);
+            }
+            drop(queue);
+            answer.as_mut().poll(cx).map(Some)
+        })
+        .await
     }
 
     /// Tells the handlers of the question.

@@ -65,7 +65,7 @@ impl Run<'_> {
         let Some(reason) = &ready.question else { return Ok(None) };
         let turn = Turn { scope, ..self.turn() };
         let preview = ready.tool.preview(&ready.call);
-        let preview = preview.map(|found| found.map(|preview| &*ready.preview.get_or_init(|| preview)));
+        let preview = preview.map(|found| found.map(|preview| ready.preview.get_or_init(|| preview)));
         // Boxed: most calls are not asked about, and loops nest.
         let refused = Box::pin(self.approval(turn, ready.tool.spec(), &ready.call, preview, reason.clone())).await?;
         Ok(refused.map(|why| not_run(&why)))

@@ -20,6 +20,7 @@ use crate::receipt::{CallStatus, ToolCallReceipt};
 use crate::reminder::bridge::Seam;
 use crate::seam::{Fault, Local, Outcome, Output, Scope};
 
+use super::permission::INTERRUPTED;
 use super::tool_call::Ready;
 use super::watch::Seen;
 use super::{LoopState, Run};
@@ -66,6 +67,7 @@ impl Run<'_> {
     /// without an answer, so every wire format stays valid. Gives the results for the handlers of `post_turn`.
     pub(super) async fn dispatch(&self, state: &mut LoopState, reply: &Reply) -> Outcome<ToolResults> {
         let calls = &reply.tool_calls;
+        self.withdrawn.set(false);
         state.tools.calls.extend(calls.iter().map(|call| call.name.clone()));
         let (interrupted, broken) = match self.pass(Seam::PreToolDispatch, state).await {
             Ok(delivered) => (delivered > 0, None),
@@ -245,8 +247,8 @@ impl Run<'_> {
         if let Some(fault) = &batch.broken {
             return Some(not_run(&fault.to_string()));
         }
-        if batch.interrupted {
-            return Some(not_run("interrupted by a message of the host; read it and decide anew"));
+        if batch.interrupted || self.withdrawn.get() {
+            return Some(not_run(INTERRUPTED));
         }
         if index >= MOST_CALLS {
             return Some(not_run(&format!("one answer may ask for {MOST_CALLS} calls; ask for this one again")));

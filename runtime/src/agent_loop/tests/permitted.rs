@@ -107,6 +107,26 @@ fn several_calls_of_a_batch_are_asked_about_at_once_and_each_runs_once_it_may() 
 }
 
 #[test]
+fn a_message_that_interrupts_takes_the_question_back_and_skips_the_batch() {
+    for parallel in [true, false] {
+        let person = Rc::new(Person::wanting(&["echo"]));
+        let mut bench = with(&person, &["echo", "echo"]);
+        bench.options.parallel_tool_calls = parallel;
+        let mut run = begun(&bench);
+        assert!(goes_on(&mut run).is_pending());
+        let queue = bench.session.queue().clone();
+        let push = |body, mode| queue.lock().unwrap().push_reminder(spec(body), mode, 1_000).unwrap();
+        push("later", Mode::FinishStep);
+        assert!(goes_on(&mut run).is_pending(), "what may wait takes no question back");
+        push("stop that", Mode::InterruptImmediate);
+        assert!(goes_on(&mut run).is_ready());
+        assert_eq!(results(&bench), ["not run: interrupted by a message of the host; read it and decide anew"; 2]);
+        assert!(bench.systems()[1].contains("stop that"), "{:?}", bench.systems());
+        assert_eq!(person.asked.borrow().len(), if parallel { 2 } else { 1 });
+    }
+}
+
+#[test]
 fn one_call_at_a_time_is_asked_about_where_calls_run_one_after_the_other() {
     let person = Rc::new(Person::wanting(&["echo"]));
     let mut bench = with(&person, &["echo", "echo"]);

@@ -168,6 +168,15 @@ impl Queue {
         news
     }
 
+    /// Whether something waits that interrupts what is under way. If not, `waker` is woken once something comes.
+    pub(crate) fn has_interrupt(&mut self, waker: &Waker) -> bool {
+        let interrupts = self.items.iter().any(|item| item.mode == Mode::InterruptImmediate);
+        if !interrupts && !self.sleeper.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            self.sleeper = Some(waker.clone());
+        }
+        interrupts
+    }
+
     fn wake(&mut self) {
         if let Some(sleeper) = self.sleeper.take() {
             sleeper.wake();

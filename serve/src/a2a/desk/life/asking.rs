@@ -131,10 +131,14 @@ pub(in crate::a2a::desk) fn is_repeat(known: &Message, message: &Message) -> boo
 
 fn for_permission(question: &PermissionQuestion) -> Message {
     let options = OPTIONS.iter().map(|(word, _)| *word);
-    let text = format!("May `{}` run? {}. Say one of: {}", question.call.name, question.reason, {
-        let words: Vec<_> = options.clone().collect();
-        words.join(", ")
-    });
+    let words: Vec<_> = options.clone().collect();
+    let text = format!(
+        "May `{}` run? {}. Say one of: {}. `allow_always` covers {} in this session",
+        question.call.name,
+        question.reason,
+        words.join(", "),
+        question.scope
+    );
     let permission = Data::dict([
         ("tool", Data::from(&question.call.name)),
         ("arguments", question.call.arguments.clone()),
