@@ -12,7 +12,7 @@ crate::builtins! { "<dict>" =>
     /// The values, in the order of their keys.
     plain "values(self: dict) -> list" [pure] values;
     /// Dicts `{key, value}`, in the order of the keys.
-    plain "entries(self: dict) -> list<dict>" [pure] entries;
+    plain "entries(self: dict) -> list<{key: string, value: any, ...}>" [pure] entries;
     /// How many entries.
     plain "count(self: dict) -> int" [pure, property] count;
     /// Whether there are none.

@@ -30,23 +30,23 @@ const NET: &[Capability] = &[Capability::Net];
 
 lang::builtins! { "a2a" =>
     /// The card of the agent at a URL, with what is read from it under `harn`: `{version, endpoint, streaming, reminders}`.
-    waits "card(url: string, options: A2aOptions = nil) -> dict" [caps = NET] card;
+    waits "card(url: string, options: A2aOptions = nil) -> A2aCard" [caps = NET] card;
     /// Says something to an agent and waits until the task is over or waits for an answer: `{task_id, context_id, state, text,
     /// data, artifacts, status_text, status_data, history, metadata}`. `message` is a text, a list of parts as `task.artifact`
     /// takes them, or `{parts, metadata?}`; the option `task_id` answers a task that waits.
-    waits "send(url: string, message: string | list<any> | dict, options: A2aSendOptions = nil) -> dict" [caps = NET, lint = lint::a2a_message] send;
+    waits "send(url: string, message: string | list<any> | dict, options: A2aSendOptions = nil) -> A2aTask" [caps = NET, lint = lint::a2a_message] send;
     /// The same, told as it happens: `for event in a2a.stream(…)`, each with `event`: "task", "status", "artifact", "reminder" or
     /// "message". Whoever leaves the loop leaves the task alone.
     waits "stream(url: string, message: string | list<any> | dict, options: A2aStreamOptions = nil) -> stream" [caps = NET, lint = lint::a2a_message] stream;
     /// What becomes of a task from now on, the task as it is first; as `a2a.stream`.
     waits "subscribe(url: string, task_id: string, options: A2aSubscribeOptions = nil) -> stream" [caps = NET] subscribe;
     /// A task as it is now; as `a2a.send` gives it.
-    waits "get(url: string, task_id: string, options: A2aGetOptions = nil) -> dict" [caps = NET] get;
+    waits "get(url: string, task_id: string, options: A2aGetOptions = nil) -> A2aTask" [caps = NET] get;
     /// Cancels a task and gives it as it is then.
-    waits "cancel(url: string, task_id: string, options: A2aOptions = nil) -> dict" [caps = NET] cancel;
+    waits "cancel(url: string, task_id: string, options: A2aOptions = nil) -> A2aTask" [caps = NET] cancel;
     /// Gives the session of a task a reminder: `{via: "method" | "metadata" | "suppressed", reminder_id?, deduped_count?}`. Where
     /// the agent takes none, `fallback: "metadata"` sends it along with a message to the task; "suppress" (the default) does not.
-    waits "inject_reminder(url: string, task_id: string, spec: dict, options: A2aInjectOptions = nil) -> dict" [caps = NET, lint = lint::a2a_reminder] inject_reminder;
+    waits "inject_reminder(url: string, task_id: string, spec: dict, options: A2aInjectOptions = nil) -> A2aReminder" [caps = NET, lint = lint::a2a_reminder] inject_reminder;
 }
 
 fn card(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

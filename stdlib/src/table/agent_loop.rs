@@ -19,7 +19,7 @@ lang::builtins! { "" =>
     /// Lets a model work on a task with tools until it is done: `{status, stop_reason, text, llm, tools, transcript,
     /// session_id, diagnostics, …}`. `agent_loop(…)?` raises what it failed with. Canonical reminder providers watch, unless `reminders`
     /// says otherwise. With `transcript` the loop has a new session with the messages and pending reminders of that transcript.
-    waits "agent_loop(task: any, system: string? = nil, options: AgentLoopOptions = nil) -> dict" [caps = &[Capability::Llm], lint = lint::agent_loop] agent_loop;
+    waits "agent_loop(task: any, system: string? = nil, options: AgentLoopOptions = nil) -> AgentLoopResult" [caps = &[Capability::Llm], lint = lint::agent_loop] agent_loop;
 }
 
 fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

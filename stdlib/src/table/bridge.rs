@@ -20,13 +20,13 @@ use std::task::{Context, Poll, Waker};
 lang::builtins! { "" =>
     /// Puts in what a host would: the parameters of `session/remind`, or with `content` those of `session/inject`.
     /// The answer comes once the log holds it. A queued reminder with the same `dedupe_key` gives way, whatever its mode.
-    waits "agent_session_push_bridge_injection(id: any, params: dict) -> dict" [lint = lint::bridge_injection] push;
+    waits "agent_session_push_bridge_injection(id: any, params: dict) -> InjectionAccepted" [lint = lint::bridge_injection] push;
     /// What waits in a session's queue, first in first: `{pendingCount, injections}`.
-    plain "agent_session_pending_injections(id: any) -> dict" pending;
+    plain "agent_session_pending_injections(id: any) -> InjectionsPending" pending;
     /// Takes a queued item back: `{status: "revoked" | "already_revoked" | "replaced"}`.
-    waits "agent_session_revoke_reminder(id: any, reminder_id: string) -> dict" revoke;
+    waits "agent_session_revoke_reminder(id: any, reminder_id: string) -> ReminderRevoked" revoke;
     /// Delivers what is due at a seam, as a loop that passes it would: `{delivered, injections}`.
-    plain "agent_session_drain_bridge_injections(id: any, seam: string) -> dict" drain;
+    plain "agent_session_drain_bridge_injections(id: any, seam: string) -> InjectionsDelivered" drain;
 }
 
 fn push(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

@@ -24,7 +24,7 @@ lang::builtins! { "" =>
     /// Replaces older messages by a summary; reminders expire, collapse and are preserved as they say.
     waits "transcript_compact(transcript: any, options: CompactOptions = nil) -> transcript" transcript_compact;
     /// The same for a session; what `post_compact` tells, nil where nothing happened.
-    waits "agent_session_compact(id: any, options: CompactOptions = nil) -> dict | nil" agent_session_compact;
+    waits "agent_session_compact(id: any, options: CompactOptions = nil) -> Compaction | nil" agent_session_compact;
 }
 
 fn asked(cx: &Cx<'_>, args: &[Value]) -> Result<Asked, Box<Raise>> {

@@ -19,7 +19,7 @@ lang::builtins! { "event_log" =>
     /// The number of the last record of a topic, else nil.
     plain "latest(topic: string) -> int | nil" latest;
     /// The records of a topic that are there now.
-    plain "read(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> list" read;
+    plain "read(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> list<LogRecord>" read;
     /// A stream of records: history first, then what comes.
     plain "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
 }

@@ -19,10 +19,10 @@ const BOTH: &[Capability] = &[Capability::FsRead, Capability::FsWrite];
 
 lang::builtins! { "" =>
     /// Stores a fact and gives its record: `{_type: "memory_record", id, key, tags, value}`. It is on disk when the call returns.
-    plain "store_fact(fact: Fact, options: FactOptions = nil) -> dict" [caps = WRITE, lint = lint::store_fact] store_fact;
+    plain "store_fact(fact: Fact, options: FactOptions = nil) -> FactRecord" [caps = WRITE, lint = lint::store_fact] store_fact;
     /// The records that a query means, each with its `score`: those with its words first, then the others, the newest first.
     /// `kind` is one kind or a list; `options` may also hold `limit`.
-    plain "recall_facts(query: string, kind: any = nil, min_confidence: float? = nil, options: RecallOptions = nil) -> list" [caps = READ, lint = lint::recall_facts] recall_facts;
+    plain "recall_facts(query: string, kind: any = nil, min_confidence: float? = nil, options: RecallOptions = nil) -> list<FactRecord>" [caps = READ, lint = lint::recall_facts] recall_facts;
     /// Invalidates facts, by id, key, record, `{id?, key?, tag?, kind?}` or a list of those: `{forgotten}`, how many there were.
     plain "invalidate_facts(selector: any, options: FactOptions = nil) -> {forgotten: int}" [caps = BOTH, lint = lint::invalidate_facts] invalidate_facts;
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 lang::builtins! { "" =>
     /// Makes the envelope by which a persona hands a task to another, or to a person: what it was given, with `id`,
     /// `session_id` and `reminder_propagation`, the reminders that whoever takes the task inherits.
-    waits "handoff(handoff: Handoff) -> dict" hand_off;
+    waits "handoff(handoff: Handoff) -> HandoffEnvelope" hand_off;
 }
 
 fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

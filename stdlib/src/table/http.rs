@@ -12,9 +12,9 @@ const NET: &[Capability] = &[Capability::Net];
 
 lang::builtins! { "" =>
     /// Asks a server: `{status, ok, headers, body}`. `ok` says whether the status is one of success.
-    waits "http_get(url: string, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any}" [caps = NET] http_get;
+    waits "http_get(url: string, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_get;
     /// Sends a body: a string or bytes as they are, anything else as JSON.
-    waits "http_post(url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any}" [caps = NET] http_post;
+    waits "http_post(url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_post;
 }
 
 /// How long a whole answer may take where the options do not say.

@@ -31,7 +31,7 @@ lang::builtins! { "" =>
     /// pending reminders of the session or transcript; evaluates no provider, charges nothing, and writes nothing into the session.
     /// Without `session_id` the call has a session of its own; `"current"` names the one at hand. With `transcript` the result has
     /// `transcript`: the given one with the prompt and the answer.
-    waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> dict" [caps = &[Capability::Llm], lint = lint::llm_call] llm_call;
+    waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> LlmResult" [caps = &[Capability::Llm], lint = lint::llm_call] llm_call;
     /// The same, its text piece by piece as it comes: `for piece in llm_stream(…)`. It is asked when the first piece is wanted,
     /// and cancelled when the stream is let go of. What fails is raised where the next piece is wanted.
     plain "llm_stream(prompt: string, system: string? = nil, options: LlmOptions = nil) -> stream" [caps = &[Capability::Llm], lint = lint::llm_call] llm_stream;

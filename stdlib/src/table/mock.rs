@@ -14,7 +14,7 @@ lang::builtins! { "" =>
     /// Queues a reply of the mock model; a string is its text.
     plain "llm_mock(reply: string | MockReply) -> nil" llm_mock;
     /// What the mock model was sent: messages, system, tools, model and so on of each call.
-    plain "llm_mock_calls() -> list" llm_mock_calls;
+    plain "llm_mock_calls() -> list<MockCall>" llm_mock_calls;
     /// Forgets queued replies and past calls.
     plain "llm_mock_clear() -> nil" llm_mock_clear;
     /// Runs `body` with these replies, in order; its result. Replies left over are dropped.

@@ -12,7 +12,7 @@ use tokio::process::Command;
 
 lang::builtins! { "" =>
     /// Runs a program to its end, without a shell: `{ok, code, stdout, stderr}`. Its standard input is empty.
-    waits "exec(command: string, ...args) -> {ok: bool, code: int, stdout: string, stderr: string}" [caps = &[Capability::Process]] exec;
+    waits "exec(command: string, ...args) -> {ok: bool, code: int, stdout: string, stderr: string, ...}" [caps = &[Capability::Process]] exec;
 }
 
 /// Bytes of standard output, and of standard error, that are kept.

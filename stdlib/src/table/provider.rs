@@ -24,7 +24,7 @@ lang::builtins! { "" =>
     /// Forgets the custom providers.
     plain "clear_reminder_providers() -> nil" clear_reminder_providers;
     /// Lets the providers look at an event: `{fired_count, reports: [{provider, reminder_id, deduped_count}]}`.
-    waits "agent_reminder_providers_fire(session: any, event: string, payload: any = nil, options: {reminders?: any} = nil) -> dict" agent_reminder_providers_fire;
+    waits "agent_reminder_providers_fire(session: any, event: string, payload: any = nil, options: {reminders?: any} = nil) -> RemindersFired" agent_reminder_providers_fire;
 }
 
 /// An event that providers may subscribe to; `i` is the argument that names it.

@@ -23,11 +23,11 @@ lang::builtins! { "" =>
     /// How many messages a session has.
     plain "agent_session_length(id: any) -> int" length;
     /// A session as a dict: its transcript and `length created_at parent_id child_ids …`; nil where there is none.
-    plain "agent_session_snapshot(id: string) -> any" snapshot;
+    plain "agent_session_snapshot(id: string) -> SessionSnapshot | nil" snapshot;
     /// The messages of a session.
-    plain "agent_session_messages(id: any) -> list" messages;
+    plain "agent_session_messages(id: any) -> list<Message>" messages;
     /// `{parent_id, child_ids, root_id}`
-    plain "agent_session_ancestry(id: string) -> dict" ancestry;
+    plain "agent_session_ancestry(id: string) -> SessionAncestry" ancestry;
     /// Empties a session.
     plain "agent_session_reset(id: any) -> nil" reset;
     /// Ends a session.
@@ -41,13 +41,13 @@ lang::builtins! { "" =>
     /// Appends a message to a session.
     plain "agent_session_inject(id: any, message: any) -> nil" [lint = lint::inject_event] inject;
     /// Adds a pending reminder to a session: `{reminder_id, deduped_count}`. Pending ones with the same key go.
-    plain "agent_session_inject_reminder(id: any, spec: dict) -> dict" [lint = lint::inject_reminder] inject_reminder;
+    plain "agent_session_inject_reminder(id: any, spec: dict) -> ReminderAdded" [lint = lint::inject_reminder] inject_reminder;
     /// Removes the pending reminders of a session that fit all given selectors: `{removed_count}`.
-    plain "agent_session_clear_reminders(id: any, selector: dict) -> dict" [lint = lint::clear_reminders] clear_reminders;
+    plain "agent_session_clear_reminders(id: any, selector: dict) -> RemindersRemoved" [lint = lint::clear_reminders] clear_reminders;
     /// Says where a session works.
     plain "agent_session_set_workspace_anchor(id: any, anchor: any) -> nil" set_workspace_anchor;
     /// Charges the finite reminders made in `turn` or before by hand: `{expired_count, decremented_count, remaining_count}`.
-    plain "agent_session_apply_reminder_post_turn(id: any, turn: int = 0) -> dict" apply_reminder_post_turn;
+    plain "agent_session_apply_reminder_post_turn(id: any, turn: int = 0) -> RemindersCharged" apply_reminder_post_turn;
 }
 
 fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

@@ -13,11 +13,11 @@ use runtime::reminder::{ReminderSpec, Source};
 
 lang::builtins! { "transcript" =>
     /// Adds a pending reminder: `{transcript, reminder_id, deduped_count}`. Pending ones with the same key go.
-    plain "inject_reminder(transcript: any, spec: dict) -> dict" [lint = lint::inject_reminder] inject_reminder;
+    plain "inject_reminder(transcript: any, spec: dict) -> ReminderAddedTo" [lint = lint::inject_reminder] inject_reminder;
     /// Removes the pending reminders that fit all given selectors: `{transcript, removed_count}`.
-    plain "clear_reminders(transcript: any, selector: dict) -> dict" [lint = lint::clear_reminders] clear_reminders;
+    plain "clear_reminders(transcript: any, selector: dict) -> RemindersRemovedFrom" [lint = lint::clear_reminders] clear_reminders;
     /// The pending reminders, oldest first.
-    plain "reminders(transcript: any) -> list" reminders;
+    plain "reminders(transcript: any) -> list<Reminder>" reminders;
 }
 
 fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

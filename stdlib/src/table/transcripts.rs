@@ -18,19 +18,19 @@ lang::builtins! { "" =>
     /// A transcript of messages.
     plain "transcript_from_messages(messages: list) -> transcript" transcript_from_messages;
     /// The messages of a transcript.
-    plain "transcript_messages(transcript: any) -> list" transcript_messages;
+    plain "transcript_messages(transcript: any) -> list<Message>" transcript_messages;
     /// The events of a transcript.
-    plain "transcript_events(transcript: any) -> list" transcript_events;
+    plain "transcript_events(transcript: any) -> list<TranscriptEvent>" transcript_events;
     /// The events of one kind.
-    plain "transcript_events_by_kind(transcript: any, kind: string) -> list" transcript_events_by_kind;
+    plain "transcript_events_by_kind(transcript: any, kind: string) -> list<TranscriptEvent>" transcript_events_by_kind;
     /// The summary of a transcript, else nil.
     plain "transcript_summary(transcript: any) -> string | nil" transcript_summary;
     /// The id of a transcript.
     plain "transcript_id(transcript: any) -> string" transcript_id;
     /// Counts: messages, events, pending reminders, estimated tokens.
-    plain "transcript_stats(transcript: any) -> dict" transcript_stats;
+    plain "transcript_stats(transcript: any) -> TranscriptStats" transcript_stats;
     /// The whole of a transcript as an ordinary dict.
-    plain "transcript_export(transcript: any) -> dict" transcript_export;
+    plain "transcript_export(transcript: any) -> ExportedTranscript" transcript_export;
     /// The transcript that an exported dict describes.
     plain "transcript_import(exported: dict) -> transcript" transcript_import;
     /// The same transcript under an id of its own; pending reminders come along.
@@ -42,7 +42,7 @@ lang::builtins! { "" =>
     /// All of a transcript as text.
     plain "transcript_render_full(transcript: any) -> string" transcript_render_full;
     /// A reminder's event from a dict that is like a reminder; bad enums fall back to defaults.
-    plain "transcript_reminder_event(reminder: dict) -> dict" transcript_reminder_event;
+    plain "transcript_reminder_event(reminder: dict) -> TranscriptEvent" transcript_reminder_event;
 }
 
 fn read(cx: &Cx<'_>, args: &[Value]) -> Result<Transcript, Box<Raise>> {

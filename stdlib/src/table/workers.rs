@@ -25,22 +25,22 @@ lang::builtins! { "" =>
     /// Lets a sub-agent do a task in a session of its own and waits for it: `{ok, summary, text, artifacts, tokens_used,
     /// budget_exceeded, data?, error?, session_id, transcript}`. It inherits reminders from the session at hand. With
     /// `background: true` it works beside the script, and the handle of a worker is given.
-    waits "sub_agent_run(task: any, options: SubAgentOptions = nil) -> dict" [caps = &[Capability::Llm], lint = lint::sub_agent] sub_agent_run;
+    waits "sub_agent_run(task: any, options: SubAgentOptions = nil) -> SubAgentResult" [caps = &[Capability::Llm], lint = lint::sub_agent] sub_agent_run;
     /// Starts a worker beside the script: `{id, name, task, status, mode, has_transcript, …}`.
-    waits "spawn_agent(spec: WorkerSpec) -> dict" [caps = &[Capability::Llm], lint = lint::worker] spawn_agent;
+    waits "spawn_agent(spec: WorkerSpec) -> Worker" [caps = &[Capability::Llm], lint = lint::worker] spawn_agent;
     /// Waits until a worker, or each of a list, has ended or is suspended: its handle, with `result`, `error?`, `transcript`.
     waits "wait_agent(worker: any) -> any" wait_agent;
     /// Gives a worker a message to read. One that has done its task takes it as its next.
-    waits "send_input(worker: any, input: any) -> dict" send_input;
+    waits "send_input(worker: any, input: any) -> Worker" send_input;
     /// Closes a worker; what it is doing is stopped.
-    waits "close_agent(worker: any) -> dict" close_agent;
+    waits "close_agent(worker: any) -> Worker" close_agent;
     /// The handles of the workers that nobody has closed, in the order in which they began.
-    plain "list_agents() -> list" list_agents;
+    plain "list_agents() -> list<Worker>" list_agents;
     /// Suspends a worker at the border of its next iteration and waits for that.
-    waits "suspend_agent(worker: any, reason: string = \"suspended by the operator\", options: {snapshot_path?: string} = nil) -> dict" suspend_agent;
+    waits "suspend_agent(worker: any, reason: string = \"suspended by the operator\", options: {snapshot_path?: string} = nil) -> Worker" suspend_agent;
     /// Lets a suspended worker go on, with something to read; with `continue_transcript: false` it begins anew with its task.
     /// One that another process has left is resumed from its snapshot's path, with its tools and functions as `options`.
-    waits "resume_agent(worker: any, input: any = nil, continue_transcript: bool = true, options: WorkerBehaviour = nil) -> dict" [caps = &[Capability::Llm]] resume_agent;
+    waits "resume_agent(worker: any, input: any = nil, continue_transcript: bool = true, options: WorkerBehaviour = nil) -> Worker" [caps = &[Capability::Llm]] resume_agent;
     /// The registry with the tools `subagent_pause` and `subagent_resume`, by which a model controls its workers: those of
     /// `subagents` (handles or ids), else all that work for its session.
     plain "agent_lifecycle_tools(registry: dict, options: {subagents?: any} = nil) -> dict" agent_lifecycle_tools;

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 crate::builtins! { "<iter>" =>
     /// The next item: `{value, done}`. At the end `done` is true, and `value` is what a generator returned.
-    native "next(self: iter) -> dict" NEXT_ITEM;
+    native "next(self: iter) -> {done: bool, value: any, ...}" NEXT_ITEM;
     /// The items as a list.
     native "to_list(self: iter) -> list" TO_LIST;
     /// The items as a set.
