@@ -25,7 +25,7 @@ crate::builtins! { "" =>
     /// Sets the value.
     plain "shared_set(cell: any, value: any) -> nil" shared_set;
     /// `{value, version}`: the version changes whenever the cell is set.
-    plain "shared_snapshot(cell: any) -> {value: any, version: int, ...}" shared_snapshot;
+    plain "shared_snapshot(cell: any) -> {_type: string, value: any, version: int, ...}" shared_snapshot;
     /// Sets the value if the cell still is as expected, which is a value or a snapshot; whether it was.
     plain "shared_cas(cell: any, expected: any, value: any) -> bool" shared_cas;
 }

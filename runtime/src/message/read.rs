@@ -31,6 +31,22 @@ pub enum MessageError {
     Reminder,
 }
 
+impl Content {
+    /// Reads a string or a list of blocks; nil says nothing.
+    pub(crate) fn from_data(data: &Data) -> Result<Content, MessageError> {
+        match data {
+            Data::Nil => Ok(Content::Text("".into())),
+            Data::Str(text) => Ok(Content::Text(text.clone())),
+            Data::List(items) => Ok(Content::Blocks(Arc::new(items.iter().map(Block::from_data).collect()))),
+            other => Err(MessageError::Type {
+                field: "content",
+                expected: "a string or a list of blocks",
+                got: other.type_name(),
+            }),
+        }
+    }
+}
+
 impl Message {
     /// Whether this dict is a reminder's event rather than a message.
     #[must_use]
@@ -54,7 +70,7 @@ impl Message {
         }
         Ok(Message {
             role,
-            content: read_content(data.get("content"))?,
+            content: Content::from_data(data.get("content"))?,
             tool_calls: read_calls(data.get("tool_calls"))?,
             tool_call_id: text(entries, "tool_call_id")?,
             name: text(entries, "name")?,
@@ -103,19 +119,6 @@ fn read_role(word: &str) -> Result<Role, MessageError> {
     match word {
         "tool_result" | "function" => Ok(Role::Tool),
         other => other.parse().map_err(MessageError::Role),
-    }
-}
-
-fn read_content(data: &Data) -> Result<Content, MessageError> {
-    match data {
-        Data::Nil => Ok(Content::Text("".into())),
-        Data::Str(text) => Ok(Content::Text(text.clone())),
-        Data::List(items) => Ok(Content::Blocks(Arc::new(items.iter().map(Block::from_data).collect()))),
-        other => Err(MessageError::Type {
-            field: "content",
-            expected: "a string or a list of blocks",
-            got: other.type_name(),
-        }),
     }
 }
 

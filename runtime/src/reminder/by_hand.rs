@@ -1,15 +1,27 @@
 //! A reminder's event as a script writes it: a whole event as a transcript gives it is read leniently, one written by hand must
-//! have a body and no key that says nothing.
+//! have a body, or as a message has it a content, and no key that says nothing.
 
 use std::sync::Arc;
 
 use crate::data::{Data, Entries};
+use crate::message::Content;
 
 use super::misnomer::unknown_key;
 use super::{Reminder, ReminderCode, ReminderError, ReminderSpec};
 
 /// What a bare one may say.
 const BARE: &[&str] = &ReminderSpec::keys_and::<12>(&["id", "source", "fired_at_turn", "originating_agent_id", "kind"]);
+
+/// What one in the form of a message may say; its content is the body.
+const AS_MESSAGE: &[&str] = &ReminderSpec::keys_and::<14>(&[
+    "id",
+    "source",
+    "fired_at_turn",
+    "originating_agent_id",
+    "kind",
+    "role",
+    "content",
+]);
 
 /// What stands beside a slot `reminder`; `content` where it was meant as a message.
 const BESIDE: &[&str] =
@@ -22,8 +34,14 @@ impl Reminder {
     pub fn from_event(event: &Data, fresh_id: impl FnOnce() -> Arc<str>) -> Result<Reminder, ReminderError> {
         let slot = event.get("reminder");
         let whole = event.get("id").as_str().is_some() && slot.get("id").as_str().is_some();
-        if let Some(error) = Self::faults_by_hand(event).into_iter().next().filter(|_| !whole) {
+        if whole {
+            return Ok(Self::from_data_lenient(event, fresh_id));
+        }
+        if let Some(error) = Self::faults_by_hand(event).into_iter().next() {
             return Err(error);
+        }
+        if slot.as_dict().is_none() && Self::has_message_form(event) {
+            check_message_form(event)?;
         }
         Ok(Self::from_data_lenient(event, fresh_id))
     }
@@ -33,17 +51,43 @@ impl Reminder {
     pub fn faults_by_hand(event: &Data) -> Vec<ReminderError> {
         let slot = event.get("reminder");
         let has_slot = slot.as_dict().is_some();
-        let mut faults = unknown(event, if has_slot { BESIDE } else { BARE });
+        let as_message = !has_slot && Self::has_message_form(event);
+        let known = if has_slot {
+            BESIDE
+        } else if as_message {
+            AS_MESSAGE
+        } else {
+            BARE
+        };
+        let mut faults = unknown(event, known);
         if has_slot {
             faults.extend(unknown(slot, BARE).into_iter().map(|error| error.under("reminder")));
         }
-        let body = if has_slot { slot.get("body") } else { event.get("body") };
+        let body = match has_slot {
+            true => slot.get("body"),
+            false if as_message => event.get("content"),
+            false => event.get("body"),
+        };
         if faults.is_empty() && body.is_nil() {
             let missing = ReminderError::new(ReminderCode::Shape, "body", "a reminder needs a `body`");
             let missing = missing.help("write {kind: \"system_reminder\", body: \"what the model should know\"}");
             faults.push(if has_slot { missing.under("reminder") } else { missing });
         }
         faults
+    }
+}
+
+/// Of the values of a message, those that would be lost are refused: a reminder has no text of an assistant or a tool.
+fn check_message_form(event: &Data) -> Result<(), ReminderError> {
+    let wrong = |field: &str, message: String| ReminderError::new(ReminderCode::Shape, field, message);
+    if let Err(error) = Content::from_data(event.get("content")) {
+        return Err(wrong("content", error.to_string()).help("write the text of the reminder"));
+    }
+    match event.get("role").as_str() {
+        None if event.get("role").is_nil() => Ok(()),
+        Some("system" | "developer" | "user") => Ok(()),
+        _ => Err(wrong("role", "a reminder has the `role` system, developer or user".to_owned())
+            .help("leave `role` out, or write `role_hint`")),
     }
 }
 
@@ -63,6 +107,7 @@ fn unknown(data: &Data, known: &[&str]) -> Vec<ReminderError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reminder::RoleHint;
 
     fn read(json: &str) -> Result<Reminder, ReminderError> {
         Reminder::from_event(&Data::from_json(json).unwrap(), || "fresh".into())
@@ -91,6 +136,30 @@ mod tests {
             "originating_agent_id":"a","ttl_turns":2,"tags":[],"dedupe_key":"k","propagate":"all","role_hint":"system",
             "preserve_on_compact":true}"#;
         assert_eq!(read(full).unwrap().id.as_ref(), "r1");
+    }
+
+    #[test]
+    fn one_in_the_form_of_a_message_is_read_by_its_content_and_role() {
+        for (json, body, hint) in [
+            (r#"{"kind":"system_reminder","role":"user","content":"x","ttl_turns":2}"#, "x", RoleHint::UserBlock),
+            (r#"{"kind":"system_reminder","role":"developer","content":"x"}"#, "x", RoleHint::Developer),
+            (r#"{"kind":"system_reminder","content":[{"type":"text","text":"x"}]}"#, "x", RoleHint::System),
+            (r#"{"kind":"system_reminder","role":"user","role_hint":"system","content":"x"}"#, "x", RoleHint::System),
+        ] {
+            let read = read(json).unwrap();
+            assert_eq!((read.body.as_ref(), read.role_hint), (body, hint), "{json}");
+        }
+        for (json, field) in [
+            (r#"{"kind":"system_reminder","role":"assistant","content":"x"}"#, "role"),
+            (r#"{"kind":"system_reminder","role":1,"content":"x"}"#, "role"),
+            (r#"{"kind":"system_reminder","role":"user","content":7}"#, "content"),
+            (r#"{"kind":"system_reminder","content":"x","ttl_turn":2}"#, "ttl_turn"),
+            (r#"{"kind":"system_reminder","content":"x","body":"y"}"#, "content"),
+            (r#"{"kind":"system_reminder","role":"user","body":"y"}"#, "role"),
+        ] {
+            let error = read(json).unwrap_err();
+            assert_eq!((error.field.as_str(), error.help.is_some()), (field, true), "{json}");
+        }
     }
 
     #[test]

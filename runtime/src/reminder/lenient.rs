@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use crate::data::Data;
+use crate::message::Content;
 
 use super::limits::{MAX_ID, MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name};
 use super::{Propagate, Reminder, RoleHint, Source};
 
 impl Reminder {
     /// Reads a reminder leniently; `fresh_id` is asked where the dict has no id. An event envelope is read by its `reminder`
-    /// slot.
+    /// slot, and one in the form of a message, without a body, by its `content` and `role`.
     pub fn from_data_lenient(data: &Data, fresh_id: impl FnOnce() -> Arc<str>) -> Reminder {
         let data = if data.get("reminder").as_dict().is_some() { data.get("reminder") } else { data };
         let text = |key: &str, most: usize| {
@@ -25,20 +26,51 @@ impl Reminder {
             }
         }
         let word = |key: &str| data.get(key).as_str().unwrap_or_default();
+        let message = MessageForm::of(data);
         Reminder {
             id: text("id", MAX_ID).unwrap_or_else(fresh_id),
-            body: data.get("body").to_text(),
+            body: message.as_ref().map_or_else(|| data.get("body").to_text(), |message| message.body.clone()),
             tags,
             dedupe_key: text("dedupe_key", MAX_KEY),
             ttl_turns: count(data.get("ttl_turns")).filter(|ttl| *ttl > 0),
             preserve_on_compact: data.get("preserve_on_compact").as_bool().unwrap_or(false),
             propagate: word("propagate").parse().unwrap_or(Propagate::Session),
-            role_hint: word("role_hint").parse().unwrap_or(RoleHint::System),
+            role_hint: word("role_hint").parse().ok().or_else(|| message?.role_hint).unwrap_or(RoleHint::System),
             source: word("source").parse().unwrap_or(Source::InPipeline),
             fired_at_turn: count(data.get("fired_at_turn")).unwrap_or(0),
             originating_agent_id: text("originating_agent_id", MAX_ID),
             producer: None,
         }
+    }
+}
+
+/// A reminder in the form of a message: `{kind: "system_reminder", role?, content}`.
+struct MessageForm {
+    body: Arc<str>,
+    /// What the role says, where it is one that a reminder may have.
+    role_hint: Option<RoleHint>,
+}
+
+impl Reminder {
+    /// Whether a dict says what the model should know as messages do, by `content` and not by `body`.
+    pub(super) fn has_message_form(data: &Data) -> bool {
+        data.get("body").is_nil() && !data.get("content").is_nil()
+    }
+}
+
+impl MessageForm {
+    fn of(data: &Data) -> Option<MessageForm> {
+        if !Reminder::has_message_form(data) {
+            return None;
+        }
+        let body = Content::from_data(data.get("content")).ok()?.to_text();
+        let role_hint = match data.get("role").as_str() {
+            Some("system") => Some(RoleHint::System),
+            Some("developer") => Some(RoleHint::Developer),
+            Some("user") => Some(RoleHint::UserBlock),
+            _ => None,
+        };
+        Some(MessageForm { body, role_hint })
     }
 }
 

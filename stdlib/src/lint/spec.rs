@@ -59,13 +59,8 @@ pub(super) fn check_event<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &
     let is_reminder = dict.get("kind").and_then(|kind| view.text(kind)) == Some("system_reminder");
     let slot = dict.get("reminder");
     let inner = slot.and_then(|slot| view.dict(slot));
-    let is_message = dict.get("role").is_some() && dict.get("content").is_some();
     // What is known only at run time may be a whole event, which is read as it is.
-    if !is_reminder
-        || is_message
-        || !dict.complete
-        || (slot.is_some() && !inner.as_ref().is_some_and(|inner| inner.complete))
-    {
+    if !is_reminder || !dict.complete || (slot.is_some() && !inner.as_ref().is_some_and(|inner| inner.complete)) {
         return;
     }
     if dict.get("id").is_some() && inner.as_ref().is_some_and(|inner| inner.get("id").is_some()) {
