@@ -70,6 +70,90 @@ fn program(random: &mut Seeded, number: usize) -> String {
     format!("fn p{number}(k = \"key\") {{\n  let cfg = {literal}\n{body}}}\n")
 }
 
+/// What is one of two things, and how it is told which: every form names what only the first, and what only the second has.
+const EITHER: &[(&str, &str, &[&str])] = &[
+    (
+        "{ok: true, value: 7}",
+        "{ok: false, error: \"no\"}",
+        &[
+            "  return r.ok ? r.value + 1 : r.error.count\n",
+            "  return !r.ok ? r.error.count : r.value - 1\n",
+            "  return (r.ok == true) ? r.value + 1 : r.error.count\n",
+            "  if r.ok { return -r.value }\n  return r.error.count\n",
+            "  if !r.ok { return r.error.count }\n  return take(r.value)\n",
+            "  guard r.ok else { return r.error.count }\n  return r.value * 2\n",
+            "  return match r.ok {\n    true -> r.value + 1\n    false -> r.error.count\n  }\n",
+            "  return match r {\n    {ok: true, value} -> value + 1\n    {error} -> error.count\n  }\n",
+            "  if r.has(\"value\") { return r.value - 1 }\n  return r.error.count\n",
+            "  if \"error\" in r { return r.error.count }\n  return r.value - 1\n",
+            "  if r.value != nil { return r.value - 1 }\n  return r.error.count\n",
+            "  if r.error { return r.error.count }\n  return r.value - 1\n",
+            "  let fine = r.ok\n  return fine ? r.value + 1 : r.error.count\n",
+            "  let {ok, value, error} = r\n  return ok ? value + 1 : error.count\n",
+            "  let g = { e -> e.ok ? e.value + 1 : e.error.count }\n  return g(r)\n",
+            "  return [r].filter({ e -> e.ok }).map({ e -> e.value + 1 }).count\n",
+        ],
+    ),
+    (
+        "{kind: \"start\", n: 1}",
+        "{kind: \"end\", text: \"t\"}",
+        &[
+            "  if r.kind == \"start\" { return r.n + 1 }\n  return r.text.count\n",
+            "  if r.kind != \"start\" { return r.text.count }\n  return r.n - 1\n",
+            "  return \"end\" == r.kind ? r.text.count : r.n - 1\n",
+            "  return match r.kind {\n    \"start\" -> r.n * 2\n    \"end\" -> r.text.count\n    _ -> 0\n  }\n",
+            "  return match r {\n    {kind: \"start\", n} -> n + 1\n    {kind: \"end\", text} -> text.count\n    _ -> 0\n  }\n",
+            "  if [\"start\"].contains(r.kind) { return r.n + 1 }\n  return r.text.count\n",
+            "  let kind = r.kind\n  if kind == \"start\" { return r.n + 1 }\n  return r.text.count\n",
+            "  for e in [r] {\n    if e.kind == \"end\" { continue }\n    return e.n + 1\n  }\n  return 0\n",
+        ],
+    ),
+    (
+        "7",
+        "\"text\"",
+        &[
+            "  return type_of(r) == \"int\" ? r + 1 : r.count\n",
+            "  if type_of(r) != \"int\" { return r.count }\n  return take(r)\n",
+            "  return match type_of(r) {\n    \"int\" -> r - 1\n    _ -> r.count\n  }\n",
+            "  let kind = type_of(r)\n  if kind == \"string\" { return r.count }\n  return r - 1\n",
+            "  guard type_of(r) == \"int\" else { return r.count }\n  return -r\n",
+            "  if is_number(r) { return r - 1 }\n  return r.count\n",
+            "  return match r {\n    n if type_of(n) == \"int\" -> n - 1\n    text -> text.count\n  }\n",
+        ],
+    ),
+    (
+        "{n: 7}",
+        "nil",
+        &[
+            "  return r != nil ? r.n + 1 : 0\n",
+            "  if r { return r.n - 1 }\n  return 0\n",
+            "  if r == nil { return 0 }\n  return r.n - 1\n",
+            "  return (r?.n ?? 0) + 1\n",
+            "  return match r {\n    nil -> 0\n    other -> other.n + 1\n  }\n",
+            "  return match r {\n    {n} -> n - 1\n    _ -> 0\n  }\n",
+            "  guard r != nil else { return 0 }\n  return { -> r.n - 1 }()\n",
+            "  guard r else { return 0 }\n  return take(r.n)\n",
+            "  let sure = r ?? {n: 1}\n  return sure.n - 1\n",
+            "  while r != nil { return r.n + 1 }\n  return 0\n",
+        ],
+    ),
+];
+
+/// A function with a value of two kinds, which it tells apart before it looks into it.
+fn either(random: &mut Seeded, number: usize) -> String {
+    let (first, second, forms) = EITHER[random.below(EITHER.len())];
+    let (one, other) = if random.below(2) == 0 { (first, second) } else { (second, first) };
+    let start = match random.below(5) {
+        0 => format!("  let r = flag ? {one} : {other}\n"),
+        1 => format!("  var r = {one}\n  if !flag {{ r = {other} }}\n"),
+        2 => format!("  let r = if flag {{ {one} }} else {{ {other} }}\n"),
+        3 => format!("  let made = {{ -> flag ? {one} : {other} }}\n  let r = made()\n"),
+        _ => format!("  let r = [{one}, {other}][flag ? 0 : 1]\n"),
+    };
+    let body = random.one(forms);
+    format!("fn p{number}(flag = {}) {{\n{start}{body}}}\n", random.below(2) == 0)
+}
+
 const HELPERS: &str = "fn take(n: int) -> int { return n }
 fn is_number(v) { return type_of(v) == \"int\" }
 fn is_text(v) { return type_of(v) == \"string\" }
@@ -78,8 +162,18 @@ fn has_key(d) { return d.key != nil }
 
 #[test]
 fn guarded_programs_are_accepted() {
+    accepted("narrowing", program);
+}
+
+#[test]
+fn programs_that_tell_two_kinds_apart_are_accepted() {
+    accepted("either", either);
+}
+
+/// Runs and checks a thousand programs.
+fn accepted(name: &str, program: fn(&mut Seeded, usize) -> String) {
     let mut random = Seeded(19);
-    let folder = scratch("narrowing");
+    let folder = scratch(name);
     for file in 0..40 {
         let mut text = HELPERS.to_owned();
         for number in 0..25 {

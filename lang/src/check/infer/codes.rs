@@ -68,7 +68,8 @@ pub(in crate::check) static CODES: &[Code] = &[
         code: NO_KEY,
         severity: Error,
         title: "a key that the dict's type does not have",
-        meaning: "The written type of a dict lists its keys. A type that ends in `...` allows others.",
+        meaning: "The written type of a dict lists its keys. A type that ends in `...` allows others. What a builtin \
+                  returns may hold other keys, too; there, a name near to a known key is reported as a warning.",
         fails: "fn greet(user: {name: string}) {\n  println(user.nmae)\n}\ngreet({name: \"Ada\"})\n",
         mended: "fn greet(user: {name: string}) {\n  println(user.name)\n}\ngreet({name: \"Ada\"})\n",
     },
