@@ -8,6 +8,7 @@
 //! - [`fields`]: each field of each payload wrong in turn.
 //! - [`sessions`]: sessions that are not there, or busy.
 //! - [`store`]: sessions over two processes.
+//! - [`reminders`]: who is told what of reminders.
 //! - [`pressure`]: floods, and clients that do not read.
 //! - [`lifetime`]: how a process ends, and what is left of it.
 
@@ -23,6 +24,7 @@ mod lines;
 mod ours;
 mod permissions;
 mod pressure;
+mod reminders;
 mod schema;
 mod sdk;
 mod sessions;

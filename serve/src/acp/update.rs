@@ -14,7 +14,7 @@ use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::Usage;
 use runtime::words::words;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::host::{Event, PlanEntry, Priority, Progress};
 
@@ -38,7 +38,7 @@ pub struct Frame {
 }
 
 words! {
-    /// Whom the three updates on reminders go to. The notifications `_session/reminder_…` go to everybody.
+    /// Whom the three updates on reminders go to. Any other client gets each event in `_meta.harn.reminder`.
     #[derive(Default)]
     pub enum ReminderUpdates {
         /// To a client that has asked for them.
@@ -84,8 +84,6 @@ pub struct Updates {
     /// Where relative paths of tool calls start.
     cwd: PathBuf,
     wants: Wants,
-    /// What has become of reminders and no update has carried yet, the oldest first.
-    untold: Vec<Value>,
     /// The calls by their ids.
     calls: HashMap<Arc<str>, Known>,
     /// What all calls of models have cost, in nano-dollars, while the price of each is known.
@@ -103,16 +101,11 @@ struct Known {
     has_diff: bool,
 }
 
-/// So many reminders wait for an update that carries them; beyond that the oldest are left out. Each has had a notification of
-/// its own.
-const MOST_UNTOLD: usize = 64;
-
 impl Updates {
     /// For one session, whose tools start from `cwd`.
     #[must_use]
     pub fn new(session_id: Arc<str>, cwd: PathBuf, wants: Wants) -> Updates {
-        let (untold, calls) = (Vec::new(), HashMap::new());
-        Updates { session_id, cwd, wants, untold, calls, spent: Some(0), made: 0 }
+        Updates { session_id, cwd, wants, calls: HashMap::new(), spent: Some(0), made: 0 }
     }
 
     /// What the client is told of an event.
@@ -156,13 +149,7 @@ impl Updates {
                 self.chunks(vec![marked], &id, acp::SessionUpdate::AgentMessageChunk)
             }
             Event::Reminder(event) => {
-                let told = reminder::told(&event);
-                let own = reminder::frames(&self.session_id, &told, self.wants.reminders);
-                self.untold.push(told.describe());
-                if self.untold.len() > MOST_UNTOLD {
-                    self.untold.remove(0);
-                }
-                own
+                vec![reminder::frame(&self.session_id, reminder::told(&event), self.wants.reminders)]
             }
         }
     }
@@ -182,13 +169,8 @@ impl Updates {
         tool_call::begun(call, annotations, self.call_id(&call.id), &self.cwd).into()
     }
 
-    /// What the user said and nothing else: no reminder is ever told here, not even beside the words.
-    fn user_said(&self, id: &Arc<str>, content: &Data) -> Vec<Frame> {
-        let chunk = |chunk: acp::ContentChunk| {
-            let update = acp::SessionUpdate::UserMessageChunk(chunk.message_id(acp::MessageId::new(id.clone())));
-            Some(session_update(&self.session_id, &serde_json::to_value(update).ok()?))
-        };
-        content::of_message(content).into_iter().filter_map(chunk).collect()
+    fn user_said(&mut self, id: &Arc<str>, content: &Data) -> Vec<Frame> {
+        self.chunks(content::of_message(content), id, acp::SessionUpdate::UserMessageChunk)
     }
 
     fn said(&mut self, id: &Arc<str>, text: &str, as_: fn(acp::ContentChunk) -> acp::SessionUpdate) -> Vec<Frame> {
@@ -234,12 +216,9 @@ impl Updates {
         self.one(acp::SessionUpdate::UsageUpdate(update))
     }
 
-    /// An update of the protocol's own, which carries what no update has carried yet.
-    fn one(&mut self, update: acp::SessionUpdate) -> Vec<Frame> {
+    fn one(&self, update: acp::SessionUpdate) -> Vec<Frame> {
         // All of it is text, numbers, lists and dicts.
-        let Ok(mut update) = serde_json::to_value(update) else { return Vec::new() };
-        decorate(&mut update, std::mem::take(&mut self.untold));
-        vec![session_update(&self.session_id, &update)]
+        serde_json::to_value(update).iter().map(|update| session_update(&self.session_id, update)).collect()
     }
 
     fn made_id(&mut self, what: &str) -> Arc<str> {
@@ -251,18 +230,6 @@ impl Updates {
 /// The notification that carries an update.
 fn session_update(session_id: &str, update: &Value) -> Frame {
     Frame { method: "session/update", params: json!({"sessionId": session_id, "update": update}) }
-}
-
-/// Puts reminders into `_meta.harn` of an update: the newest as `reminder`, and where it is not alone all as `reminders`.
-fn decorate(update: &mut Value, mut told: Vec<Value>) {
-    let several = (told.len() > 1).then(|| Value::from(told.clone()));
-    let (Some(newest), Some(update)) = (told.pop(), update.as_object_mut()) else { return };
-    let Some(meta) = update.entry("_meta").or_insert_with(|| Map::new().into()).as_object_mut() else { return };
-    let Some(harn) = meta.entry("harn").or_insert_with(|| Map::new().into()).as_object_mut() else { return };
-    harn.insert("reminder".to_owned(), newest);
-    if let Some(all) = several {
-        harn.insert("reminders".to_owned(), all);
-    }
 }
 
 fn plan(entries: &[PlanEntry]) -> acp::Plan {

@@ -32,7 +32,7 @@ for (const { mode, at, first, turns, ran } of SEAMS) {
       assert.deepEqual([told.prompts.length, told.ran, told.status], [turns, ran, "done"]);
       const pending = await agent.request("session/pending_injections", { sessionId });
       assert.equal(pending.pendingCount, 0);
-      const emitted = editor.told("_session/reminder_emitted");
+      const emitted = editor.reminders("emitted");
       assert.equal(emitted.length, first ? turns - first + 1 : 0);
     }));
 }
@@ -164,7 +164,7 @@ test("A second process loads the session and shows it as it was, without a remin
       assert.equal(editor.text(sessionId), before.text(sessionId));
       assert.deepEqual(editor.of("tool_call").map((call) => call.title), before.of("tool_call").map((call) => call.title));
       await prompt(agent, sessionId, "Once more.");
-      assert(editor.told("_session/reminder_emitted").some((one) => one.body === "Mind the gap."));
+      assert(editor.reminders("emitted").some((one) => one.body === "Mind the gap."));
       assert(!JSON.stringify(editor.of("user_message_chunk")).includes("Mind"));
     },
     { logged: true },

@@ -63,8 +63,10 @@ export class Editor {
     return this.updates.map((one) => one.update).filter((one) => one.sessionUpdate === kind);
   }
 
-  told(method) {
-    return this.notices.filter((one) => one.method === method).map((one) => one.params);
+  /** What a client that did not ask for reminder updates is told of this event. */
+  reminders(event) {
+    const told = this.updates.map((one) => one.update._meta?.harn?.reminder);
+    return told.filter((one) => one?.event === event);
   }
 }
 

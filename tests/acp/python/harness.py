@@ -94,6 +94,11 @@ class Editor(acp.Client):
     async def ext_notification(self, method, params):
         self.notices.append((method, params))
 
+    def reminders(self, event):
+        """What a client that did not ask for reminder updates is told of this event."""
+        told = [((update.field_meta or {}).get("harn") or {}).get("reminder") for _, update, _ in self.updates]
+        return [one for one in told if one and one["event"] == event]
+
     def kinds(self, session=None):
         return [update.session_update for of, update, _ in self.updates if session in (None, of)]
 
@@ -155,6 +160,15 @@ class Raw:
 
     def of(self, method):
         return [params for name, params in self.seen if name == method]
+
+    def reminders(self, event):
+        """What a client that did not ask for reminder updates is told of this event, with the session."""
+        found = []
+        for params in self.of("session/update"):
+            told = params["update"].get("_meta", {}).get("harn", {}).get("reminder")
+            if told and told["event"] == event:
+                found.append({"sessionId": params["sessionId"], **told})
+        return found
 
 
 @contextlib.asynccontextmanager

@@ -25,7 +25,7 @@ def seam(row):
             assert report["status"] == "done", report
             pending = await agent.ask("session/pending_injections", sessionId=session)
             assert pending == {"pendingCount": 0, "injections": []}, pending
-            emitted = agent.of("_session/reminder_emitted")
+            emitted = agent.reminders("emitted")
             if row["first"] is None:
                 # Nor does a later loop see it.
                 later = (await agent.prompt(session, "Once more."))["_meta"]["harn"]["data"]
@@ -152,7 +152,7 @@ async def deduped(place):
         assert newest["dedupedCount"] == 1, newest
         report = (await agent.prompt(session, "Look again."))["_meta"]["harn"]["data"]
         assert (shown(report, "new news"), shown(report, "last words")) == (None, 1), report
-        told = agent.of("_session/reminder_deduped")
+        told = agent.reminders("deduped")
         dropped = [one["droppedReminderIds"] for one in told if one["reminderId"] == newest["reminderId"]]
         assert dropped == [[new["reminderId"]]], told
 
@@ -165,15 +165,15 @@ async def expired(place):
         told = await agent.ask("session/inject_reminder", sessionId=session, body="Soon over.", ttlTurns=1)
         report = (await agent.prompt(session, "Look."))["_meta"]["harn"]["data"]
         assert ["Soon over." in prompt for prompt in report["prompts"]] == [True, False], report
-        emitted = [one["reminderId"] for one in agent.of("_session/reminder_emitted")]
-        gone = [(one["reminderId"], one["phase"]) for one in agent.of("_session/reminder_expired")]
+        emitted = [one["reminderId"] for one in agent.reminders("emitted")]
+        gone = [(one["reminderId"], one["phase"]) for one in agent.reminders("expired")]
         assert emitted == [told["reminderId"]], emitted
         assert gone == [(told["reminderId"], "ttl_expired")], gone
 
 
 @case
 async def gated_updates(place):
-    """A client that asks for them gets the three updates as `session/update` too."""
+    """A client that asks for them gets the three updates."""
     wants = {"_meta": {"harn": {"reminders": True}}}
     async with raw(place, "seams.harn", capabilities=wants) as agent:
         session = await agent.session()
@@ -190,16 +190,19 @@ async def gated_updates(place):
 
 @case
 async def ungated_updates(place):
-    """A client that does not ask for them gets none, but the notifications and the decoration of the next update."""
+    """A client that does not ask for them gets each event once, in `_meta` of an update that changes nothing."""
     async with raw(place, "tools.harn") as agent:
         session = await agent.session()
         told = await agent.ask("session/inject_reminder", sessionId=session, body="Mind the gap.")
         await agent.prompt(session, "Dear diary.")
         updates = agent.of("session/update")
         assert not [one for one in updates if one["update"]["sessionUpdate"].startswith("reminder_")], updates
-        decorated = [one for one in updates if "reminder" in (one.get("_meta") or one["update"].get("_meta") or {}).get("harn", {})]
-        assert decorated, updates
-        assert told["reminderId"] in str(decorated[0]), decorated[0]
+        carriers = [one["update"] for one in updates if "reminder" in str(one["update"].get("_meta"))]
+        assert {one["sessionUpdate"] for one in carriers} == {"session_info_update"}, carriers
+        assert all(set(one) == {"sessionUpdate", "_meta"} for one in carriers), carriers
+        asked = [one["reminderId"] for one in agent.reminders("emitted")]
+        assert asked and set(asked) == {told["reminderId"]}, carriers
+        assert not [name for name, _ in agent.seen if name.startswith("_")], agent.seen
 
 
 @case
@@ -236,7 +239,7 @@ async def inject_user(place):
         place.open("in-tool")
         report = (await prompt)["_meta"]["harn"]["data"]
         assert shown(report, "Hurry up, please.") == 2, report
-        assert not agent.of("_session/reminder_emitted")
+        assert not agent.reminders("emitted")
 
 
 @case
@@ -282,7 +285,7 @@ async def load(place):
         pending = await agent.ask("session/pending_injections", sessionId=session)
         assert [row["body"] for row in pending["injections"]] == ["Mind the step."], pending
         await agent.prompt(session, "Once more.")
-        emitted = {one["body"] for one in agent.of("_session/reminder_emitted")}
+        emitted = {one["body"] for one in agent.reminders("emitted")}
         assert emitted == {"Mind the gap.", "Mind the step."}, emitted
         user = [one for one in agent.of("session/update") if one["update"]["sessionUpdate"] == "user_message_chunk"]
         assert not [one for one in user if "Mind" in str(one)], user
@@ -338,7 +341,7 @@ async def two_sessions(place):
         here.open("in-tool")
         report = (await first)["_meta"]["harn"]["data"]
         assert [shown(report, body) for body in ("For one.", "For two.")] == [2, None], report
-        assert {told["sessionId"] for told in agent.of("_session/reminder_emitted")} == {one}
+        assert {told["sessionId"] for told in agent.reminders("emitted")} == {one}
 
 
 @case

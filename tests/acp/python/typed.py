@@ -37,7 +37,7 @@ def seam(row):
             assert shown(told, "The build is red.") == row["first"], told
             assert (len(told["prompts"]), told["ran"]) == (row["turns"], row["ran"]), told
             count = 0 if row["first"] is None else row["turns"] - row["first"] + 1
-            assert [name for name, _ in editor.notices].count("session/reminder_emitted") == count, editor.notices
+            assert len(editor.reminders("emitted")) == count, editor.updates
 
     one.__name__ = f"seam_{row['mode']}_{row['at']}"
     where = f"first in prompt {row['first']}" if row["first"] else "never"
@@ -203,7 +203,7 @@ async def load(place):
         titles = lambda of: [update.title for _, update, _ in of.updates if update.session_update == "tool_call"]
         assert titles(editor) == titles(before) != [], editor.updates
         await agent.prompt(session, words("Once more."))
-        emitted = {params["body"] for name, params in editor.notices if name == "session/reminder_emitted"}
+        emitted = {one["body"] for one in editor.reminders("emitted")}
         assert emitted == {"Mind the gap."}, emitted
 
 

@@ -49,12 +49,6 @@ fn good() -> Vec<(Option<&'static str>, Value)> {
         ),
     ];
     frames.extend(answers.map(|(method, result)| (Some(method), json!({"jsonrpc": "2.0", "id": 1, "result": result}))));
-    let emitted = json!({"sessionId": "s", "reminderId": "r", "body": "b", "source": "host", "firedAtTurn": 1});
-    let expired = json!({"sessionId": "s", "reminderId": "r", "phase": "cleared"});
-    let deduped = json!({"sessionId": "s", "reminderId": "r", "dedupeKey": "k", "droppedReminderIds": ["o"]});
-    for (name, params) in [("emitted", emitted), ("expired", expired), ("deduped", deduped)] {
-        frames.push((None, json!({"jsonrpc": "2.0", "method": format!("_session/reminder_{name}"), "params": params})));
-    }
     let question = json!({"sessionId": "s", "toolCall": {"toolCallId": "c", "title": "T", "kind": "edit"},
         "options": [{"optionId": "o", "name": "Allow", "kind": "allow_once"}]});
     frames.push((None, json!({"jsonrpc": "2.0", "id": 3, "method": "session/request_permission", "params": question})));
@@ -77,7 +71,7 @@ fn updates() -> Vec<Value> {
         json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"}),
         json!({"sessionUpdate": "session_info_update", "title": "T"}),
         json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}),
-        json!({"sessionUpdate": "reminder_emitted", "reminderId": "r", "body": "b", "source": "host"}),
+        json!({"sessionUpdate": "reminder_emitted", "reminderId": "r", "body": "b", "source": "host", "firedAtTurn": 1}),
         json!({"sessionUpdate": "reminder_deduped", "reminderId": "r", "dedupeKey": "k", "droppedReminderIds": ["o"]}),
         json!({"sessionUpdate": "reminder_expired", "reminderId": "r", "phase": "ttl_expired"}),
     ]

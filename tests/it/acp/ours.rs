@@ -17,13 +17,6 @@ pub(super) const RESPONSES: [(&str, &str); 6] = [
     ("session/clear_reminders", "harn.ClearRemindersResponse"),
 ];
 
-/// What everyone is told of reminders.
-pub(super) const NOTIFICATIONS: [(&str, &str); 3] = [
-    ("_session/reminder_emitted", "harn.ReminderEmittedNotification"),
-    ("_session/reminder_deduped", "harn.ReminderDedupedNotification"),
-    ("_session/reminder_expired", "harn.ReminderExpiredNotification"),
-];
-
 /// Updates that the protocol does not have yet.
 const UPDATES: [&str; 3] = ["harn.ReminderEmitted", "harn.ReminderDeduped", "harn.ReminderExpired"];
 

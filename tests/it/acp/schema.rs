@@ -100,11 +100,7 @@ impl Protocol {
             Some("$/cancel_request") if has(&["method", "params"]) => {
                 self.valid("CancelRequestNotification", &frame["params"])
             }
-            Some(method) if has(&["method", "params"]) => {
-                let definition = ours::NOTIFICATIONS.iter().find(|(of, _)| *of == method);
-                let (_, definition) = definition.ok_or_else(|| format!("`{method}` is no notification of ours"))?;
-                self.valid(definition, &frame["params"])
-            }
+            Some(method) => Err(format!("`{method}` is no notification of the agent")),
             _ => Err(format!("neither an answer nor a notification nor a question: {keys:?}")),
         }
     }

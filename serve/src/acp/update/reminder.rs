@@ -1,5 +1,5 @@
-//! What the client is told of reminders: the RFC's three updates, and the same as notifications of our own, which no client
-//! that does not know them minds.
+//! Reminder events on the wire, one frame for each: the RFC's update for a client that asked for these updates, and for any other
+//! an update that the protocol knows and that changes nothing, with the event in `_meta.harn.reminder`.
 
 use std::sync::Arc;
 
@@ -10,12 +10,16 @@ use super::{Frame, session_update};
 use crate::host::ReminderEvent;
 use crate::wire::{self, Wire};
 
+/// The update that carries an event to a client that did not ask. All of its fields are optional, and one that is absent changes
+/// nothing. Another update of the session might never come, and several events would have to share it.
+pub(super) const NO_CHANGE: &str = "session_info_update";
+
 /// What has become of a reminder, in the words of the wire.
 pub(super) struct Told {
-    /// The last word of its update, of its notification and of `_meta.harn.reminder.event`.
+    /// `_meta.harn.reminder.event`.
     word: &'static str,
+    /// The kind of the RFC's update.
     update: &'static str,
-    notification: &'static str,
     /// The RFC's fields.
     fields: Map<String, Value>,
     /// What the RFC has no field for.
@@ -30,16 +34,14 @@ pub(super) fn told(event: &ReminderEvent) -> Told {
             emitted(reminder, provider_id.as_ref(), &mut fields);
             lifecycle(reminder, &mut more);
             more.insert("turn".to_owned(), (*turn).into());
-            let (update, notification) = ("reminder_emitted", "_session/reminder_emitted");
-            Told { word: "emitted", update, notification, fields, more }
+            Told { word: "emitted", update: "reminder_emitted", fields, more }
         }
         ReminderEvent::Deduped { reminder_id, dedupe_key, dropped_ids } => {
             put(&mut fields, "id", reminder_id.as_ref().into());
             put(&mut fields, "dedupe_key", dedupe_key.as_ref().into());
             let dropped: Vec<&str> = dropped_ids.iter().map(AsRef::as_ref).collect();
             fields.insert("droppedReminderIds".to_owned(), dropped.into());
-            let (update, notification) = ("reminder_deduped", "_session/reminder_deduped");
-            Told { word: "deduped", update, notification, fields, more }
+            Told { word: "deduped", update: "reminder_deduped", fields, more }
         }
         ReminderEvent::Expired { reminder_id, reason, turn } => {
             put(&mut fields, "id", reminder_id.as_ref().into());
@@ -47,39 +49,21 @@ pub(super) fn told(event: &ReminderEvent) -> Told {
             if let Some(turn) = turn {
                 fields.insert("expiredAtTurn".to_owned(), (*turn).into());
             }
-            let (update, notification) = ("reminder_expired", "_session/reminder_expired");
-            Told { word: "expired", update, notification, fields, more }
+            Told { word: "expired", update: "reminder_expired", fields, more }
         }
     }
 }
 
-impl Told {
-    /// As it stands in `_meta.harn.reminder`: everything.
-    pub(super) fn describe(&self) -> Value {
-        let mut all = Map::new();
-        all.insert("event".to_owned(), self.word.into());
-        all.extend(self.fields.clone());
-        all.extend(self.more.clone());
-        all.into()
-    }
-}
-
-/// The notification for everybody, and the update for who wants it.
-pub(super) fn frames(session_id: &str, told: &Told, wants_update: bool) -> Vec<Frame> {
-    let meta = json!({"harn": {"reminder": told.describe()}});
-    let with_meta = |first: &str, value: Value| {
-        let mut out = Map::new();
-        out.insert(first.to_owned(), value);
-        out.extend(told.fields.clone());
-        out.insert("_meta".to_owned(), meta.clone());
-        Value::from(out)
-    };
-    let mut frames = Vec::with_capacity(2);
-    if wants_update {
-        frames.push(session_update(session_id, &with_meta("sessionUpdate", told.update.into())));
-    }
-    frames.push(Frame { method: told.notification, params: with_meta("sessionId", session_id.into()) });
-    frames
+/// Builds the frame for an event. No field is written twice: what the RFC's update has a field for is left out of its `_meta`.
+pub(super) fn frame(session_id: &str, told: Told, wants_update: bool) -> Frame {
+    let Told { word, update, fields, more } = told;
+    let mut meta = Map::from_iter([("event".to_owned(), word.into())]);
+    let kind = if wants_update { update } else { NO_CHANGE };
+    let mut out = Map::from_iter([("sessionUpdate".to_owned(), kind.into())]);
+    if wants_update { &mut out } else { &mut meta }.extend(fields);
+    meta.extend(more);
+    out.insert("_meta".to_owned(), json!({"harn": {"reminder": meta}}));
+    session_update(session_id, &out.into())
 }
 
 fn emitted(reminder: &Reminder, provider_id: Option<&Arc<str>>, fields: &mut Map<String, Value>) {

@@ -4,6 +4,7 @@ use boon::{Compiler, Schemas};
 use runtime::reminder::lifecycle::ExpireReason;
 use runtime::reminder::{Reminder, ReminderSpec, Source};
 
+use super::reminder::NO_CHANGE;
 use super::*;
 use crate::host::{Made, Part, ReminderEvent};
 
@@ -106,23 +107,28 @@ fn other_events() -> Vec<Event> {
 }
 
 #[test]
-fn reminders_are_told_as_the_schemas_say() {
-    let with_updates = Wants { reminders: true, notices: false };
+fn each_reminder_event_is_one_frame() {
     for event in reminder_events() {
-        let frames = updates(with_updates).frames(Event::Reminder(event.clone()));
-        let [update, notification] = frames.as_slice() else { panic!("{frames:?}") };
-        assert_eq!(update.method, "session/update");
-        holds("SessionNotification", &update.params);
-        let word = update.params["update"]["sessionUpdate"].as_str().unwrap();
-        assert_eq!(notification.method, format!("_session/{word}"));
-        let name = match event {
-            ReminderEvent::Emitted { .. } => "ReminderEmittedNotification",
-            ReminderEvent::Deduped { .. } => "ReminderDedupedNotification",
-            ReminderEvent::Expired { .. } => "ReminderExpiredNotification",
-        };
-        holds(name, &notification.params);
-        // A client that has not asked gets the notification alone.
-        assert_eq!(updates(Wants::default()).frames(Event::Reminder(event)), frames[1..]);
+        let frames = updates(Wants { reminders: true, notices: false }).frames(Event::Reminder(event.clone()));
+        let [asked] = frames.as_slice() else { panic!("{frames:?}") };
+        assert_eq!(asked.method, "session/update");
+        holds("SessionNotification", &asked.params);
+        let update = asked.params["update"].as_object().unwrap();
+        let meta = update["_meta"]["harn"]["reminder"].as_object().unwrap();
+        assert!(meta.keys().all(|key| !update.contains_key(key)), "no field twice: {update:?}");
+
+        let frames = updates(Wants::default()).frames(Event::Reminder(event));
+        let [silent] = frames.as_slice() else { panic!("{frames:?}") };
+        let known: acp::SessionNotification = serde_json::from_value(silent.params.clone()).unwrap();
+        assert_eq!(serde_json::to_value(known).unwrap(), silent.params, "the protocol knows all of it");
+        let told = silent.params["update"].as_object().unwrap();
+        assert_eq!((silent.method, told.len(), &told["sessionUpdate"]), ("session/update", 2, &NO_CHANGE.into()));
+        holds("Meta", &told["_meta"]);
+        // Everything that the other client reads in two places.
+        let mut all = update.clone();
+        all.retain(|key, _| key != "sessionUpdate" && key != "_meta");
+        all.extend(meta.clone());
+        assert_eq!(told["_meta"], json!({"harn": {"reminder": all}}));
     }
 }
 
@@ -156,44 +162,11 @@ fn a_reminder_is_told_field_by_field() {
     let meta = update.as_object_mut().unwrap().remove("_meta").unwrap();
     assert_eq!(update.as_object_mut().unwrap().remove("sessionUpdate"), Some("reminder_emitted".into()));
     assert_eq!(update, told);
-    let mut all = told;
-    for (key, value) in [
-        ("event", json!("emitted")),
-        ("turn", 4.into()),
-        ("ttlTurns", 2.into()),
-        ("preserveOnCompact", false.into()),
-        ("propagate", "session".into()),
-        ("roleHint", "system".into()),
-    ] {
-        all[key] = value;
-    }
-    assert_eq!(meta, json!({"harn": {"reminder": all}}));
-}
-
-#[test]
-fn the_next_update_carries_what_was_told_of_reminders() {
-    let mut session = updates(Wants::default());
-    let text = || Event::Text { message_id: "m".into(), text: "a".into() };
-    let meta = |frames: &[Frame]| frames[0].params["update"]["_meta"].clone();
-    session.frames(Event::Reminder(reminder_events().remove(0)));
-    let one = meta(&session.frames(text()));
-    assert_eq!(one["harn"]["reminder"]["reminderId"], "r2");
-    assert_eq!(one["harn"].get("reminders"), None);
-    assert_eq!(meta(&session.frames(text())), Value::Null, "it is told once");
-
-    for event in reminder_events() {
-        session.frames(Event::Reminder(event));
-    }
-    let all = meta(&session.frames(Event::Question("?".into())));
-    holds("Meta", &all);
-    assert_eq!(all["harn"]["question"], true);
-    assert_eq!(all["harn"]["reminders"].as_array().unwrap().len(), reminder_events().len());
-    assert_eq!(all["harn"]["reminder"], *all["harn"]["reminders"].as_array().unwrap().last().unwrap());
-
-    for _ in 0..10 * MOST_UNTOLD {
-        session.frames(Event::Reminder(reminder_events().remove(1)));
-    }
-    assert_eq!(meta(&session.frames(text()))["harn"]["reminders"].as_array().unwrap().len(), MOST_UNTOLD);
+    let more = json!({
+        "event": "emitted", "turn": 4, "ttlTurns": 2, "preserveOnCompact": false, "propagate": "session",
+        "roleHint": "system",
+    });
+    assert_eq!(meta, json!({"harn": {"reminder": more}}));
 }
 
 /// A chunk of the user's holds what the user said and nothing else, whatever was told of reminders before it.
@@ -211,10 +184,8 @@ fn no_reminder_is_told_as_words_of_the_user() {
         let said = session.frames(Event::UserMessage { message_id: "u".into(), content: "hello".into() });
         assert_eq!(said[0].params["update"]["content"], json!({"type": "text", "text": "hello"}));
         assert_eq!(said[0].params["update"].as_object().unwrap().len(), 3, "{said:?}");
-        // It waits for the next update that is the agent's.
         let next = session.frames(Event::Text { message_id: "m".into(), text: "hi".into() });
-        let told = next[0].params["update"]["_meta"]["harn"]["reminders"].as_array().unwrap().len();
-        assert_eq!(told, reminder_events().len());
+        assert_eq!(next[0].params["update"].get("_meta"), None, "it is told once");
     }
 }
 

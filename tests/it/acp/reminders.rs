@@ -1,0 +1,98 @@
+//! What a client is told of reminders, as frames and bytes: one that asked for the updates, and one that did not.
+
+use super::client::Client;
+use super::start::Start;
+use serde_json::{Value, json};
+
+/// Two rules that one prompt of the model holds, a tool call, and two more answers. One rule replaces another before.
+const SCRIPT: &str = r#"
+pipeline default(task, context) {
+  agent_session_inject_reminder(context.session_id, {body: "The tests are failing.", dedupe_key: "tests", ttl_turns: 2})
+  agent_session_inject_reminder(context.session_id, {body: "The tests are passing again since the last commit.", dedupe_key: "tests", ttl_turns: 2})
+  agent_session_inject_reminder(context.session_id, {body: "Never write outside of the folder `notes`.", tags: ["rule"], ttl_turns: 1})
+  var asked = 0
+  let tools = tool_define(tool_registry(), "look", "Looks around.", {handler: { args -> "a room" }})
+  return agent_loop(task, "You look around.", {
+    tools: tools,
+    llm_caller: { call ->
+      asked = asked + 1
+      if asked == 1 { return {text: "I look.", tool_calls: [{name: "look", arguments: {}}]} }
+      return "It is a room with a table and two chairs in it."
+    },
+  })
+}
+"#;
+
+/// The frames without an id, one prompt long.
+fn notifications(start: &Start, capabilities: Value) -> Vec<Value> {
+    let mut client: Client = start.spawn();
+    client.initialize(capabilities);
+    let session = client.session();
+    assert_eq!(client.prompted(&session, "Look around.")["stopReason"], "end_turn");
+    client.frames.iter().filter(|frame| frame.get("id").is_none()).cloned().collect()
+}
+
+/// What a frame tells of a reminder.
+fn told(frame: &Value) -> Option<&Value> {
+    frame.pointer("/params/update/_meta/harn/reminder")
+}
+
+/// How many of a hundred bytes belong to frames that tell of reminders.
+fn share(frames: &[Value]) -> usize {
+    let bytes = |frame: &Value| frame.to_string().len();
+    let own: usize = frames.iter().filter(|frame| told(frame).is_some()).map(bytes).sum();
+    100 * own / frames.iter().map(bytes).sum::<usize>()
+}
+
+/// The word of each event, in order.
+const EVENTS: [&str; 6] = ["deduped", "emitted", "emitted", "expired", "emitted", "expired"];
+
+#[test]
+fn a_client_that_did_not_ask_is_told_of_each_reminder_event_once() {
+    let start = Start::script(SCRIPT, "reminders-silent");
+    let frames = notifications(&start, json!({}));
+    let told: Vec<&Value> = frames.iter().filter_map(told).collect();
+    assert_eq!(told.iter().map(|told| told["event"].as_str().unwrap()).collect::<Vec<_>>(), EVENTS);
+    for frame in &frames {
+        assert_eq!(frame["method"], "session/update", "{frame}");
+        let update = frame["params"]["update"].as_object().unwrap();
+        let carries = frame.to_string().contains("reminder");
+        assert_eq!(carries, update["sessionUpdate"] == "session_info_update", "{frame}");
+        assert!(!carries || update.len() == 2, "nothing but the kind and `_meta`: {frame}");
+    }
+    let text = Value::from(frames.clone()).to_string();
+    assert_eq!(text.matches("Never write outside").count(), 1, "emitted once, so told once: {text}");
+    assert_eq!(text.matches("passing again").count(), 2, "emitted twice: {text}");
+    // It was 86 when each event was a notification and stood beside the next update too, for 5,923 bytes in all.
+    assert!(share(&frames) < 70 && text.len() < 4_000, "{}, {}", share(&frames), text.len());
+}
+
+#[test]
+fn a_client_that_asked_gets_each_event_as_one_update_with_the_fields_of_the_rfc() {
+    let start = Start::script(SCRIPT, "reminders-asked");
+    let frames = notifications(&start, json!({"_meta": {"harn": {"reminders": true}}}));
+    let updates: Vec<&Value> =
+        frames.iter().filter(|frame| told(frame).is_some()).map(|frame| &frame["params"]["update"]).collect();
+    let words = EVENTS.map(|event| format!("reminder_{event}"));
+    assert_eq!(updates.iter().map(|update| update["sessionUpdate"].as_str().unwrap()).collect::<Vec<_>>(), words);
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+    let meta = |update: &Value| keys(&update["_meta"]["harn"]["reminder"]);
+    let fields = [
+        "sessionUpdate reminderId dedupeKey droppedReminderIds _meta",
+        "sessionUpdate reminderId body dedupeKey source firedAtTurn _meta",
+        "sessionUpdate reminderId body tags source firedAtTurn _meta",
+        "sessionUpdate reminderId phase expiredAtTurn _meta",
+    ];
+    let sorted = |fields: &str| {
+        let mut fields: Vec<&str> = fields.split(' ').collect();
+        fields.sort_unstable();
+        fields.join(" ")
+    };
+    for (update, fields) in updates.iter().zip(fields) {
+        assert_eq!(sorted(&keys(update)), sorted(fields));
+    }
+    assert_eq!(meta(updates[0]), "event");
+    assert_eq!(sorted(&meta(updates[1])), "event preserveOnCompact propagate roleHint ttlTurns turn");
+    let others = frames.iter().filter(|frame| told(frame).is_none());
+    assert!(others.into_iter().all(|frame| !frame.to_string().contains("eminder")), "{frames:#?}");
+}
