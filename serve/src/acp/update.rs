@@ -88,8 +88,6 @@ pub struct Updates {
     calls: HashMap<Arc<str>, Known>,
     /// What all calls of models have cost, in nano-dollars, while the price of each is known.
     spent: Option<u64>,
-    /// How many messages have been made that no model has said.
-    made: u64,
 }
 
 /// What is known of the calls that have one id: some vendors number their calls anew in each answer.
@@ -105,7 +103,7 @@ impl Updates {
     /// For one session, whose tools start from `cwd`.
     #[must_use]
     pub fn new(session_id: Arc<str>, cwd: PathBuf, wants: Wants) -> Updates {
-        Updates { session_id, cwd, wants, calls: HashMap::new(), spent: Some(0), made: 0 }
+        Updates { session_id, cwd, wants, calls: HashMap::new(), spent: Some(0) }
     }
 
     /// What the client is told of an event.
@@ -138,15 +136,13 @@ impl Updates {
                 let title = MaybeUndefined::Value(title.to_string());
                 self.one(acp::SessionUpdate::SessionInfoUpdate(acp::SessionInfoUpdate::new().title(title)))
             }
-            Event::Status { text, partial } => self.status(&text, &partial),
-            Event::Artifact(made) => {
-                let id = self.made_id("artifact");
-                self.chunks(content::of_artifact(&made), &id, acp::SessionUpdate::AgentMessageChunk)
+            Event::Status { message_id, text, partial } => self.status(&message_id, &text, &partial),
+            Event::Artifact { message_id, made } => {
+                self.chunks(content::of_artifact(&made), &message_id, acp::SessionUpdate::AgentMessageChunk)
             }
-            Event::Question(text) => {
-                let id = self.made_id("question");
+            Event::Question { message_id, text } => {
                 let marked = content::marked(acp::ContentChunk::new(text.as_ref().into()), "question", true.into());
-                self.chunks(vec![marked], &id, acp::SessionUpdate::AgentMessageChunk)
+                self.chunks(vec![marked], &message_id, acp::SessionUpdate::AgentMessageChunk)
             }
             Event::Reminder(event) => {
                 vec![reminder::frame(&self.session_id, reminder::told(&event), self.wants.reminders)]
@@ -191,17 +187,16 @@ impl Updates {
     }
 
     /// A client that shows notices gets one; any other sees it as a message of the agent's.
-    fn status(&mut self, text: &str, partial: &Data) -> Vec<Frame> {
+    fn status(&mut self, message_id: &Arc<str>, text: &str, partial: &Data) -> Vec<Frame> {
         if text.is_empty() {
             return Vec::new();
         }
         if self.wants.notices {
             return self.one(acp::SessionUpdate::Notice(acp::Notice::new(acp::NoticeSeverity::Info, text)));
         }
-        let id = self.made_id("status");
         let about = if partial.is_nil() { true.into() } else { Value::from(partial) };
         let marked = content::marked(acp::ContentChunk::new(text.into()), "status", about);
-        self.chunks(vec![marked], &id, acp::SessionUpdate::AgentMessageChunk)
+        self.chunks(vec![marked], message_id, acp::SessionUpdate::AgentMessageChunk)
     }
 
     /// How full the model's context is. Where nobody knows how much the model takes, the protocol has no way to say so.
@@ -219,11 +214,6 @@ impl Updates {
     fn one(&self, update: acp::SessionUpdate) -> Vec<Frame> {
         // All of it is text, numbers, lists and dicts.
         serde_json::to_value(update).iter().map(|update| session_update(&self.session_id, update)).collect()
-    }
-
-    fn made_id(&mut self, what: &str) -> Arc<str> {
-        self.made += 1;
-        format!("{what}-{}", self.made).into()
     }
 }
 

@@ -81,27 +81,45 @@ pub enum Event {
     Title(Arc<str>),
     /// What the script says it is at.
     Status {
+        /// The message that it is where the peer knows no states.
+        message_id: Arc<str>,
         /// In words.
         text: Arc<str>,
         /// How far it has come, as [`Said::Status`] has it.
         partial: Data,
     },
     /// Something made for the user, or more of it.
-    Artifact(Made),
+    Artifact {
+        /// The message that it is where the peer knows no artifacts.
+        message_id: Arc<str>,
+        /// The artifact.
+        made: Made,
+    },
     /// The script waits for an answer, which is the next prompt.
-    Question(Arc<str>),
+    Question {
+        /// The message.
+        message_id: Arc<str>,
+        /// What it asks.
+        text: Arc<str>,
+    },
     /// A reminder has come or gone.
     Reminder(ReminderEvent),
+}
+
+/// Returns an id that no message of any process has: a client keeps the messages of a session over many of them.
+#[must_use]
+pub fn new_message_id() -> Arc<str> {
+    uuid::Uuid::new_v4().to_string().into()
 }
 
 impl From<Said> for Event {
     fn from(said: Said) -> Event {
         match said {
-            Said::Status { text, partial } => Event::Status { text, partial },
+            Said::Status { text, partial } => Event::Status { message_id: new_message_id(), text, partial },
             Said::Title(title) => Event::Title(title),
             Said::Mode(mode) => Event::Mode(mode),
             Said::Plan(entries) => Event::Plan(entries),
-            Said::Artifact(made) => Event::Artifact(made),
+            Said::Artifact(made) => Event::Artifact { message_id: new_message_id(), made },
         }
     }
 }

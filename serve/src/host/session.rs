@@ -16,7 +16,7 @@ use super::mailbox::{Asked, Errand, Mailbox, Put};
 use super::permission::SessionApprover;
 use super::show::{Shown, watched};
 use super::worker::Open;
-use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Prompt, Served, Stop};
+use super::{Ended, Event, Failure, Handle, HostError, Mode, NewSession, Peer, Prompt, Served, Stop, new_message_id};
 
 /// Lives a session.
 pub(super) async fn live(open: Open, served: Served, peer: Arc<dyn Peer>) {
@@ -189,7 +189,7 @@ impl Session {
             return fate;
         }
         self.hosted.pause_time();
-        self.shown.show(Event::Question(question.text.clone()));
+        self.shown.show(Event::Question { message_id: new_message_id(), text: question.text.clone() });
         let stop = Stop::Asked(question.text.clone());
         let ended = self.kept(Ended { stop, value: Data::Nil, uncleaned: None, diagnostics: Vec::new() }).await;
         // It may have been cancelled meanwhile.

@@ -6,14 +6,11 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use runtime::agent_loop::{Seen, Sight};
 use runtime::data::Data;
-use runtime::ids::{IdStream, Ids, SharedIds};
 use runtime::model::{Delta, Reply};
 use runtime::reminder::Reminder;
 use runtime::reminder::bridge::{Injection, Payload};
@@ -22,6 +19,7 @@ use stdlib::{Live, Said};
 
 use crate::store::Book;
 
+use super::event::new_message_id;
 use super::{Event, Peer, Prompt};
 
 mod reminders;
@@ -34,8 +32,6 @@ pub(super) use reminders::watched;
 pub(super) struct Shown {
     id: Arc<str>,
     peer: Arc<dyn Peer>,
-    /// Of messages. They follow from nothing, so that a session that goes on in another process does not give one twice.
-    ids: SharedIds,
     /// The agent's loops at work, by the sessions they work in.
     loops: RefCell<HashMap<Arc<str>, Looping>>,
     /// The sessions whose reminders are shown: the served one, and those of the loops at work.
@@ -70,8 +66,7 @@ struct Came {
 
 impl Shown {
     pub(super) fn new(id: Arc<str>, peer: Arc<dyn Peer>, book: Option<Arc<Book>>) -> Shown {
-        let ids = SharedIds::new(IdStream::new(RandomState::new().hash_one(&id), "shown"));
-        Shown { id, peer, ids, loops: RefCell::default(), sessions: RefCell::default(), book }
+        Shown { id, peer, loops: RefCell::default(), sessions: RefCell::default(), book }
     }
 
     /// A prompt begins. Its client knows what it has said; whoever is shown the session again does not.
@@ -81,7 +76,7 @@ impl Shown {
             [prompt.message.get("prompt"), prompt.message.get("content")].into_iter().find(|said| !said.is_nil());
         let content = said.cloned().unwrap_or_else(|| prompt.text.as_str().into());
         book.prompted(&prompt.text);
-        book.note(&Event::UserMessage { message_id: self.ids.next_text(0), content });
+        book.note(&Event::UserMessage { message_id: new_message_id(), content });
     }
 
     /// Shows something.
@@ -94,12 +89,12 @@ impl Shown {
 
     /// Shows text of the script's own, a message by itself.
     pub(super) fn say(&self, text: Arc<str>) {
-        self.show(Event::Text { message_id: self.ids.next_text(0), text });
+        self.show(Event::Text { message_id: new_message_id(), text });
     }
 
     /// Shows what the pipeline returned that is no text, a message by itself.
     pub(super) fn give(&self, data: Data) {
-        self.show(Event::Data { message_id: self.ids.next_text(0), data });
+        self.show(Event::Data { message_id: new_message_id(), data });
     }
 
     /// What the script tells the person.
@@ -228,13 +223,13 @@ impl Shown {
             match &looping.message {
                 Some((speaking, id)) if *speaking == voice => Some(id.clone()),
                 _ => {
-                    let id = self.ids.next_text(0);
+                    let id = new_message_id();
                     looping.message = Some((voice, id.clone()));
                     Some(id)
                 }
             }
         });
-        let message_id = message_id.unwrap_or_else(|| self.ids.next_text(0));
+        let message_id = message_id.unwrap_or_else(new_message_id);
         self.show(match voice {
             Voice::Thinking => Event::Thought { message_id, text },
             Voice::Saying => Event::Text { message_id, text },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 
-use crate::host::{Event, Made, Part, PlanEntry};
+use crate::host::{Event, Made, Part, PlanEntry, new_message_id};
 
 /// A record: its word, and what it tells.
 pub(super) type Told = (&'static str, Data);
@@ -59,11 +59,13 @@ fn told(event: &Event) -> Option<Told> {
             ("tool_ended", Data::dict_of_present(fields))
         }
         Event::Plan(entries) => ("plan", Data::dict([("entries", entries.iter().map(of_entry).collect())])),
-        Event::Artifact(made) => ("artifact", of_made(made)),
+        Event::Artifact { message_id, made } => ("artifact", of_made(made).with("message_id", message_id.into())),
         Event::Data { message_id, data } => {
             ("data", Data::dict([("message_id", Data::from(message_id)), ("data", data.clone())]))
         }
-        Event::Question(text) => ("question", Data::dict([("text", Data::from(text))])),
+        Event::Question { message_id, text } => {
+            ("question", Data::dict([("message_id", Data::from(message_id)), ("text", text.into())]))
+        }
         // The session's life has its title and mode; the rest is of the moment.
         _ => return None,
     })
@@ -75,6 +77,8 @@ fn told(event: &Event) -> Option<Told> {
 /// Why it cannot be read, as the end of a sentence.
 pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> {
     let text = |field: &str| payload.get(field).as_shared_str().ok_or_else(|| format!("`{field}` is no text"));
+    // A log may be older than the field.
+    let message_id = || payload.get("message_id").as_shared_str().unwrap_or_else(new_message_id);
     Ok(Some(match word {
         "user_message" => {
             Event::UserMessage { message_id: text("message_id")?, content: payload.get("content").clone() }
@@ -93,8 +97,8 @@ pub(super) fn read(word: &str, payload: &Data) -> Result<Option<Event>, String> 
             Event::ToolEnded { id: text("id")?, text: shown, value, ok: payload.get("ok").truthy() }
         }
         "plan" => Event::Plan(list(payload, "entries", entry)?),
-        "artifact" => Event::Artifact(made(payload)?),
-        "question" => Event::Question(text("text")?),
+        "artifact" => Event::Artifact { message_id: message_id(), made: made(payload)? },
+        "question" => Event::Question { message_id: message_id(), text: text("text")? },
         _ => return Ok(None),
     }))
 }
@@ -191,7 +195,7 @@ mod tests {
         let mut assembly = Assembly::default();
         let thought = Event::Thought { message_id: "m".into(), text: "hm".into() };
         let ended = Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true };
-        let status = Event::Status { text: "busy".into(), partial: Data::Nil };
+        let status = Event::Status { message_id: "s".into(), text: "busy".into(), partial: Data::Nil };
         let events = [thought, piece("m", "a"), status, piece("m", "b"), piece("n", "c"), ended, piece("n", "d")];
         let mut words: Vec<_> = events.iter().flat_map(|event| assembly.take(event)).collect();
         words.extend(assembly.flush());
@@ -204,6 +208,7 @@ mod tests {
     fn what_is_kept_comes_back_as_it_was() {
         let call = ToolCall { id: "c".into(), name: "read".into(), arguments: Data::dict([("path", Data::from("x"))]) };
         let file = Part::File { name: Some("f".into()), mime_type: None, bytes: None, uri: Some("file:///f".into()) };
+        let artifact = |made| Event::Artifact { message_id: "a".into(), made };
         let plan = PlanEntry { content: "do".into(), priority: Priority::High, status: Progress::InProgress };
         let events = [
             Event::UserMessage {
@@ -214,13 +219,13 @@ mod tests {
             Event::ToolEnded { id: "c".into(), text: "t".into(), value: Data::from(7), ok: false },
             Event::ToolEnded { id: "c".into(), text: "t".into(), value: "t".into(), ok: true },
             Event::Plan(vec![plan]),
-            Event::Artifact(Made {
+            artifact(Made {
                 name: "a".into(),
                 parts: vec![Part::Text("x".into()), Part::Data(1.into()), file],
                 last_chunk: true,
                 ..Made::default()
             }),
-            Event::Artifact(Made {
+            artifact(Made {
                 name: "a".into(),
                 id: Some("i".into()),
                 description: Some("d".into()),
@@ -228,7 +233,7 @@ mod tests {
                 metadata: Data::dict([("m", Data::from(1))]),
                 ..Made::default()
             }),
-            Event::Question("which?".into()),
+            Event::Question { message_id: "q".into(), text: "which?".into() },
             Event::Data { message_id: "m".into(), data: Data::dict([("n", Data::from(1))]) },
         ];
         for event in events {

@@ -5,6 +5,7 @@ use super::start::Start;
 use crate::harn::harn;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// A handler that cleans up when it is cancelled.
 const TIDY: &str = r#"
@@ -157,4 +158,45 @@ fn what_was_answered_for_survives_a_kill() {
         assert!(first.contains(told), "{told} is not in {first}");
     }
     assert!(!first.contains("Revoked."), "{first}");
+}
+
+/// The program that a shell tool runs has no time to clean up after its agent, so the kernel ends it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_program_of_a_shell_tool_ends_with_an_agent_that_is_killed() {
+    let text = r#"
+pipeline default(task) {
+  let shell = shell_tool({root: ".", allow: ["sh"]})
+  agent_loop(task, "You run commands.", {
+    tools: [shell],
+    permissions: {allow: ["shell"]},
+    llm_caller: { call -> {text: "", tool_calls: [{name: "shell", arguments: {command: "sh run.sh"}}]} },
+  })
+}
+"#;
+    let start = Start::script(text, "shell-killed").with(&["--mode=auto"]);
+    let run = "echo $$ > pid.new; mv pid.new pid; exec sleep 60\n";
+    std::fs::write(start.folder().join("run.sh"), run).unwrap();
+    let mut client = start.initialized();
+    let session = client.session();
+    client.prompt(&session, "Run it.");
+    let began = Instant::now();
+    let within = |what: &str| assert!(began.elapsed() < Duration::from_secs(30), "{what}");
+    let pid = loop {
+        match std::fs::read_to_string(start.folder().join("pid")) {
+            Ok(pid) => break pid.trim().to_owned(),
+            Err(_) => within("the program begins"),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let stat = format!("/proc/{pid}/stat");
+    // A process that nobody has waited for is a zombie.
+    let is_over = || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "));
+    assert!(!is_over());
+    client.signal("KILL");
+    assert_eq!(client.ended().code, None);
+    while !is_over() {
+        within("the program ends");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

@@ -4,6 +4,7 @@ use super::client::Client;
 use super::start::Start;
 use crate::harn::harn;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const REMINDER: &str = "Mind the gap.";
 
@@ -169,4 +170,67 @@ pipeline default(task) {
     let heard = said(&shown(&client, &session), "agent_message_chunk");
     let last: usize = heard.last().unwrap().trim_start_matches("heard ").parse().unwrap();
     assert!(last < 7, "the model sees what compaction has left: {heard:?}");
+}
+
+/// Kind and text of each message since this many frames, by `messageId`.
+fn messages(client: &Client, from: usize) -> BTreeMap<String, (String, String)> {
+    let mut messages = BTreeMap::<String, (String, String)>::new();
+    for update in client.frames[from..].iter().filter_map(|frame| frame["params"].get("update")) {
+        let Some(id) = update["messageId"].as_str() else { continue };
+        let kind = update["sessionUpdate"].as_str().unwrap().to_owned();
+        let (known, text) = messages.entry(id.to_owned()).or_insert_with(|| (kind.clone(), String::new()));
+        assert_eq!(*known, kind, "{id}");
+        text.push_str(&update["content"].to_string());
+    }
+    messages
+}
+
+#[test]
+fn no_message_id_is_given_to_two_messages_over_two_processes() {
+    let text = r#"
+pipeline default(task) {
+  task.status("beginning")
+  task.artifact({name: "notes", parts: ["about ${task}"]})
+  let answer = if task == "first" { task.ask("Which of them?") } else { "none" }
+  agent_loop(task, "You answer.", {llm_caller: { call -> {text: "Said of ${task}.", reasoning: "About ${task}."} }})
+  return "All of ${task}: ${answer}."
+}
+"#;
+    for (method, seed) in [("session/load", "--seed=7"), ("session/resume", "--seed=7"), ("session/load", "--seed=8")] {
+        let test = format!("message-ids-{}{}", &method[8..], &seed[7..]);
+        let start = Start::script(text, &test).logged().with(&[seed]);
+        let mut client = start.initialized();
+        let session = client.session();
+        client.prompted(&session, "first");
+        client.prompted(&session, "the second");
+        let mut all = messages(&client, 0);
+        assert_eq!(all.len(), 6, "status, artifact, question, thought, text, and what is returned: {all:#?}");
+        assert_eq!(client.end().code, Some(0));
+
+        let mut client = start.initialized();
+        let cwd = client.folder().to_owned();
+        client.ask(method, json!({"sessionId": session, "cwd": cwd, "mcpServers": []}));
+        let again = messages(&client, 0);
+        let (user, agent): (Vec<_>, Vec<_>) = again.into_iter().partition(|(_, (kind, _))| kind.starts_with("user"));
+        assert_eq!((user.len(), agent.len()), if method == "session/load" { (2, 5) } else { (0, 0) });
+        for (id, message) in agent {
+            assert_eq!(all.get(&id), Some(&message), "a message that is shown again has the id that it had");
+        }
+        all.extend(user);
+        // Which has a question of its own, after a status and an artifact.
+        let from = client.frames.len();
+        client.prompted(&session, "third");
+        client.prompted(&session, "first");
+        let new = messages(&client, from);
+        assert_eq!(new.len(), 8, "{new:#?}");
+        for (id, message) in new {
+            assert_eq!(all.insert(id.clone(), message.clone()), None, "{id}: {message:?}");
+        }
+        let from = client.frames.len();
+        load(&mut client, &session);
+        for (id, message) in messages(&client, from).into_iter().filter(|(_, (kind, _))| !kind.starts_with("user")) {
+            assert_eq!(all.get(&id), Some(&message), "{id}");
+        }
+        assert_eq!(client.end().code, Some(0));
+    }
 }

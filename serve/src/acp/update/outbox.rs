@@ -12,7 +12,7 @@ use runtime::data::Data;
 use tokio::sync::Notify;
 
 use super::{Frame, Updates, Wants};
-use crate::host::{Event, Part, ReminderEvent, Waiting};
+use crate::host::{Event, Part, ReminderEvent, Waiting, new_message_id};
 
 /// A session with so many events waiting has no room.
 const MOST_EVENTS: usize = 64;
@@ -102,6 +102,7 @@ impl Outbox {
         match std::mem::take(&mut shown.left_out) {
             0 => {}
             n => shown.put(Event::Status {
+                message_id: new_message_id(),
                 text: format!("{n} more things that were shown while it was opened are left out").into(),
                 partial: Data::Nil,
             }),
@@ -253,12 +254,12 @@ fn weight(event: &Event) -> usize {
         Event::ToolEnded { text, value, .. } => text.len() + value.weight(),
         Event::Data { data, .. } => data.weight(),
         Event::Plan(entries) => entries.iter().map(|entry| entry.content.len()).sum(),
-        Event::Artifact(made) => made.parts.iter().map(part_weight).sum::<usize>() + made.metadata.weight(),
-        Event::Status { text, partial } => text.len() + partial.weight(),
+        Event::Artifact { made, .. } => made.parts.iter().map(part_weight).sum::<usize>() + made.metadata.weight(),
+        Event::Status { text, partial, .. } => text.len() + partial.weight(),
         Event::Text { text, .. }
         | Event::Thought { text, .. }
         | Event::Title(text)
-        | Event::Question(text)
+        | Event::Question { text, .. }
         | Event::Mode(text) => text.len(),
         Event::Reminder(ReminderEvent::Emitted { reminder, .. }) => reminder.body.len(),
         Event::Reminder(_) | Event::Usage { .. } | Event::ToolBegan { .. } => 0,

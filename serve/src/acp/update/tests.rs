@@ -100,9 +100,12 @@ fn other_events() -> Vec<Event> {
         Event::Usage { call: usage, context_window: Some(1000) },
         Event::Mode("plan".into()),
         Event::Title("Fixing it".into()),
-        Event::Status { text: "reading".into(), partial: Data::Nil },
-        Event::Artifact(Made { name: "report".into(), parts, last_chunk: true, ..Made::default() }),
-        Event::Question("which?".into()),
+        Event::Status { message_id: "s1".into(), text: "reading".into(), partial: Data::Nil },
+        Event::Artifact {
+            message_id: "a1".into(),
+            made: Made { name: "report".into(), parts, last_chunk: true, ..Made::default() },
+        },
+        Event::Question { message_id: "q1".into(), text: "which?".into() },
     ]
 }
 
@@ -212,7 +215,11 @@ fn every_other_event_is_an_update_that_the_protocol_knows() {
 #[test]
 fn a_status_is_a_notice_to_who_shows_notices() {
     let kind = |wants| {
-        let frames = updates(wants).frames(Event::Status { text: "reading".into(), partial: Data::Nil });
+        let frames = updates(wants).frames(Event::Status {
+            message_id: "s1".into(),
+            text: "reading".into(),
+            partial: Data::Nil,
+        });
         frames[0].params["update"]["sessionUpdate"].as_str().unwrap().to_owned()
     };
     assert_eq!(kind(Wants { reminders: false, notices: true }), "notice");

@@ -288,7 +288,7 @@ fn what_the_script_tells_is_shown_in_its_place() {
             Event::Title(title) => format!("title {title}"),
             Event::Status { text, .. } => format!("status {text}"),
             Event::Plan(entries) => format!("plan {} {}", entries[1].priority, entries[1].status),
-            Event::Artifact(made) => format!("artifact {} {}", made.name, made.parts.len()),
+            Event::Artifact { made, .. } => format!("artifact {} {}", made.name, made.parts.len()),
             other => line(other).unwrap_or_default(),
         })
         .filter(|line| !line.starts_with("usage"))
@@ -314,7 +314,7 @@ fn a_question_is_answered_by_the_next_prompt_and_a_rejection_ends_the_pipeline()
             assert_eq!(asked.stop, Stop::Asked("Which, sir?".into()));
             assert_eq!(session.prompt(says(answer)).await.unwrap().stop, end);
         }
-        let asked = |(_, event): &(_, Event)| matches!(event, Event::Question(_));
+        let asked = |(_, event): &(_, Event)| matches!(event, Event::Question { .. });
         assert_eq!(watcher.all().iter().filter(|shown| asked(shown)).count(), 2);
         assert_eq!(watcher.text("s"), "took a");
     });

@@ -20,7 +20,7 @@ fn the_next_prompt_is_the_answer_and_goes_on_in_the_same_call() {
         assert_eq!(session.prompt(says("me")).await.unwrap().stop, Stop::Asked("Sure, me?".into()));
         assert_eq!(session.prompt(says("yes")).await.unwrap().stop, Stop::Done);
         assert_eq!(watcher.text("s"), "1 me yes");
-        let asked = watcher.all().into_iter().filter(|(_, event)| matches!(event, Event::Question(_)));
+        let asked = watcher.all().into_iter().filter(|(_, event)| matches!(event, Event::Question { .. }));
         assert_eq!(asked.count(), 2);
     });
 }

@@ -19,8 +19,8 @@ impl Life {
         match event {
             Event::Text { message_id, text } => self.answer_text(&message_id, &text),
             Event::Data { message_id, data } => self.answer_data(&message_id, data),
-            Event::Artifact(made) => self.make(made),
-            Event::Status { text, partial } => self.says_of_it(&text, &partial, now),
+            Event::Artifact { made, .. } => self.make(made),
+            Event::Status { text, partial, .. } => self.says_of_it(&text, &partial, now),
             Event::Title(title) => self.beside("harn.title", title.into()),
             Event::Plan(entries) => self.beside("harn.plan", entries.iter().map(entry).collect()),
             Event::Mode(mode) => self.beside("harn.mode", mode.into()),
@@ -35,7 +35,7 @@ impl Life {
             }
             Event::ToolBegan { .. }
             | Event::Thought { .. }
-            | Event::Question(_)
+            | Event::Question { .. }
             | Event::UserMessage { .. }
             | Event::Reminder(_) => Vec::new(),
         }

@@ -72,10 +72,12 @@ fn all() -> Vec<Happening> {
         ("opened", |life| life.opened(2)),
         ("text", |life| life.show(text("a", "x"), 2)),
         ("data", |life| life.show(Event::Data { message_id: "d".into(), data: 1.into() }, 2)),
-        ("status", |life| life.show(Event::Status { text: "s".into(), partial: Data::Nil }, 2)),
+        ("status", |life| life.show(Event::Status { message_id: "m".into(), text: "s".into(), partial: Data::Nil }, 2)),
         ("title", |life| life.show(Event::Title("t".into()), 2)),
         ("plan", |life| life.show(Event::Plan(Vec::new()), 2)),
-        ("made", |life| life.show(Event::Artifact(Made { name: "n".into(), ..Made::default() }), 2)),
+        ("made", |life| {
+            life.show(Event::Artifact { message_id: "m".into(), made: Made { name: "n".into(), ..Made::default() } }, 2)
+        }),
         ("tool", |life| {
             life.show(Event::ToolCall { call: ToolCall::new("c", "t", Data::Nil), annotations: Data::Nil }, 2)
         }),
@@ -365,7 +367,10 @@ fn pieces_of_an_artifact_come_behind_each_other() {
     let mut life = working();
     let made = |text: &str, append, last_chunk| {
         let parts = vec![crate::host::Part::Text(text.into())];
-        Event::Artifact(Made { name: "list".into(), parts, append, last_chunk, ..Made::default() })
+        Event::Artifact {
+            message_id: "m".into(),
+            made: Made { name: "list".into(), parts, append, last_chunk, ..Made::default() },
+        }
     };
     let frames: Vec<_> = [made("a", true, false), made("b", true, true), made("c", false, true)]
         .into_iter()
@@ -399,7 +404,7 @@ fn what_grows_beyond_all_bounds_ends() {
 fn a_long_history_keeps_its_beginning_and_its_end() {
     let mut life = working();
     for number in 0..2_000 {
-        life.show(Event::Status { text: format!("{number}").into(), partial: Data::Nil }, 2);
+        life.show(Event::Status { message_id: "m".into(), text: format!("{number}").into(), partial: Data::Nil }, 2);
     }
     life.end(ended(Stop::Done), "a", 3);
     let task = life.task();
@@ -407,7 +412,7 @@ fn a_long_history_keeps_its_beginning_and_its_end() {
     assert_eq!((said.len(), &*said[0], &*said[1], &*said[999]), (MOST_SAID, "go", "1001", "1999"));
     let mut life = working();
     for _ in 0..40 {
-        life.show(Event::Status { text: "x".repeat(1 << 20).into(), partial: Data::Nil }, 2);
+        life.show(Event::Status { message_id: "m".into(), text: "x".repeat(1 << 20).into(), partial: Data::Nil }, 2);
     }
     assert!(life.said <= MOST_SAID_BYTES, "{}", life.said);
 }
