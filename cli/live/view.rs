@@ -118,7 +118,7 @@ impl View {
                     false => "(the request failed; asking the model again)".to_owned(),
                 });
             }
-            Seen::Began | Seen::Piece(_) | Seen::ToolWanted { .. } | Seen::Delivered(_) => {}
+            Seen::Began | Seen::Piece(_) | Seen::Interrupted { .. } | Seen::ToolWanted { .. } | Seen::Delivered(_) => {}
             Seen::ToolAnswered { call, result } => done.push(tool_line(call, result)),
             Seen::Answered { reply, .. } => {
                 self.tokens.0 += reply.usage.input_tokens;

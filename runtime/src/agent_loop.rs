@@ -66,6 +66,7 @@ pub use open_calls::close_open_calls;
 pub use options::LoopOptions;
 pub use park::{ParkRequest, Parking};
 pub use persist::{Persist, Resumed};
+pub use prompt::interruption_mark;
 pub use result::{LoopResult, LoopStatus, ToolNames};
 pub use state::LoopState;
 pub use stop::{GRACE_MS, stopped, until_stopped};

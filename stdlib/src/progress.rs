@@ -59,6 +59,7 @@ impl Progress {
             Seen::Idle => self.idle = true,
             Seen::Began
             | Seen::Piece(_)
+            | Seen::Interrupted { .. }
             | Seen::ToolWanted { .. }
             | Seen::ToolAnswered { .. }
             | Seen::Delivered(_)

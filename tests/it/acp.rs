@@ -6,6 +6,7 @@
 //! - [`permissions`]: what the client is asked, and what its answers come to. [`agents`]: the agents of `examples/acp`.
 //! - [`lines`]: lines that are no messages.
 //! - [`fields`]: each field of each payload wrong in turn.
+//! - [`interrupted`]: answers that were given up in the middle.
 //! - [`sessions`]: sessions that are not there, or busy.
 //! - [`store`]: sessions over two processes.
 //! - [`reminders`]: who is told what of reminders.
@@ -19,6 +20,7 @@ mod agents;
 mod broken;
 mod client;
 mod fields;
+mod interrupted;
 mod lifetime;
 mod lines;
 mod ours;

@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::hooks::{EventKind, HookEvent};
-use crate::message::Message;
+use crate::message::{Message, Role};
 use crate::note::{Note, Severity};
 use crate::seam::{Outcome, fault};
 use crate::workers::snapshot::{self, Lock, StoredEnd};
 use crate::workers::worker::Recipe;
 use crate::workers::{Snapshot, Suspension};
 
+use super::prompt::interruption_mark;
 use super::{Ended, LoopState, LoopStatus, Run};
 
 /// Where a loop writes its state.
@@ -128,11 +129,25 @@ impl Run<'_> {
             }
             let message = Arc::new(Message::user(new.task));
             self.session.with(|s| s.transcript.push_message(message));
+        } else if self.ends_interrupted() {
+            // Several vendors refuse a conversation that ends with what the model said.
+            let message = Arc::new(Message::user("Your last answer was interrupted. Continue with the task."));
+            self.session.with(|s| s.transcript.push_message(message));
         }
         let told = payload.clone().with("suspension", resumed.suspension.to_data()).with("resume", cause(resumed));
         self.evaluate(&HookEvent::Raw { kind: EventKind::WorkerResumed, payload: &told }).await?;
         self.emit(&HookEvent::Raw { kind: EventKind::PostResume, payload: &payload }).await?;
         Ok(None)
+    }
+
+    /// Whether the last message is an answer that was interrupted.
+    fn ends_interrupted(&self) -> bool {
+        let marks = ["cancelled", "deadline"].map(interruption_mark);
+        let is_interrupted = |message: &Arc<Message>| {
+            let text = message.content.to_text();
+            message.role == Role::Assistant && marks.iter().any(|mark| text.ends_with(mark.as_str()))
+        };
+        self.session.with(|s| s.transcript.messages().iter().last().is_some_and(is_interrupted))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::hooks::HookEvent;
+use crate::message::Message;
 use crate::model::{Delta, ModelError, Reply, Request};
 use crate::reminder::lifecycle::{before_prompt, void};
 use crate::render::{RenderOptions, demotion, render};
@@ -14,6 +15,12 @@ use super::deltas::Deltas;
 use super::sentinel::Sentinel;
 use super::watch::Seen;
 use super::{LoopState, Run, sentinel, until_stopped};
+
+/// Returns the end of the message that holds an interrupted answer.
+#[must_use]
+pub fn interruption_mark(why: &str) -> String {
+    format!("\n\n[interrupted: {why}]")
+}
 
 impl Run<'_> {
     /// Builds the request from the transcript as it is now. The history is shared, not copied.
@@ -78,8 +85,8 @@ impl Run<'_> {
                 if matches!(thrown.sort(), Sort::Cancelled | Sort::Deadline)
                     && let Some(text) = deltas.text()
                 {
-                    // What was said until then is the result; no transcript holds half an answer.
-                    state.text = text.into();
+                    let why = if thrown.sort() == Sort::Deadline { "deadline" } else { "cancelled" };
+                    self.keep_interrupted(state, text.into(), why);
                 }
                 // No model saw this prompt, so it charges nothing.
                 self.session.apply(&self.scope, |t, _| void(t), std::mem::take);
@@ -95,6 +102,18 @@ impl Run<'_> {
             self.let_see(iteration, Seen::ToolWanted { call, annotations: self.tools.annotations(&call.name) });
         }
         Ok(reply)
+    }
+
+    /// Keeps what was said until then: the person has read it, so the next prompt must hold it.
+    fn keep_interrupted(&self, state: &mut LoopState, text: Arc<str>, why: &str) {
+        let said = sentinel::without(&self.options.done_sentinel, &text);
+        state.text = text;
+        if !said.trim().is_empty() {
+            let mark = interruption_mark(why);
+            let message = Message::assistant(format!("{said}{mark}"), Vec::new());
+            self.session.with(|s| s.transcript.push_message(Arc::new(message)));
+            self.let_see(state.iteration, Seen::Interrupted { mark: &mark });
+        }
     }
 
     /// Every call has an id of its own: results name it. What a caller of the script's own left out, or gave twice, is drawn.

@@ -43,6 +43,11 @@ pub enum Seen<'a> {
     },
     /// The model could not be asked, or the call was given up.
     Unanswered,
+    /// The call was given up in the middle of an answer. What had come of it is in the transcript.
+    Interrupted {
+        /// The end of its message, which says so.
+        mark: &'a str,
+    },
     /// The answer asks for a call. All calls of an answer are seen before anything becomes of the first.
     ToolWanted {
         /// The call.

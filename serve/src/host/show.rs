@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use std::time::Duration;
 
 use runtime::agent_loop::{Seen, Sight};
 use runtime::data::Data;
@@ -27,6 +28,9 @@ mod reminders;
 mod tests;
 
 pub(super) use reminders::watched;
+
+/// How long text may be shown and not be on its way to the log.
+const UNWRITTEN: Duration = Duration::from_secs(1);
 
 /// What a session shows.
 pub(super) struct Shown {
@@ -140,6 +144,26 @@ impl Shown {
         if let Some(book) = &self.book {
             book.sight(sight);
         }
+        self.watch(sight);
+        if matches!(sight.seen, Seen::Piece(_)) {
+            self.write_soon();
+        }
+    }
+
+    /// Has text that comes in pieces written down within [`UNWRITTEN`], whether or not more of it comes.
+    fn write_soon(&self) {
+        let (Some(book), Ok(runtime)) = (&self.book, tokio::runtime::Handle::try_current()) else { return };
+        if !book.starts_waiting() {
+            return;
+        }
+        let book = book.clone();
+        runtime.spawn(async move {
+            tokio::time::sleep(UNWRITTEN).await;
+            book.write_pieces();
+        });
+    }
+
+    fn watch(&self, sight: &Sight<'_>) {
         if sight.turn.scope.is_worker {
             return;
         }
@@ -179,6 +203,7 @@ impl Shown {
                     self.sessions.borrow_mut().remove(session.id());
                 }
             }
+            Seen::Interrupted { mark } => self.interrupted(session.id(), mark),
             Seen::Delivered(_) | Seen::Unanswered | Seen::ToolEnded(_) | Seen::Idle => {}
         }
     }
@@ -196,6 +221,13 @@ impl Shown {
                 (looping.message, looping.came) = (None, Came::default());
             }),
             Delta::ToolCallStart { .. } | Delta::ToolCallArguments { .. } => {}
+        }
+    }
+
+    /// The end of an answer that was given up, behind what was shown of it.
+    fn interrupted(&self, session_id: &str, mark: &str) {
+        if self.of_loop(session_id, |looping| looping.came.saying) {
+            self.speak(session_id, Voice::Saying, mark.into());
         }
     }
 

@@ -8,6 +8,7 @@ use runtime::agent_loop::{Seen, Sight};
 use runtime::data::Data;
 use runtime::event_log::{NewRecord, OfRun, Settled, SharedLog, SqliteLog, Ticket};
 use runtime::message::Messages;
+use runtime::model::Delta;
 use runtime::session::Session;
 
 use crate::host::{Event, Stop};
@@ -32,6 +33,10 @@ struct State {
     messages: Messages,
     described: Described,
     remembered: BTreeMap<Arc<str>, Data>,
+    /// What has come of the answer at hand and is not written down.
+    draft: String,
+    /// Whether [`Book::write_pieces`] is to come.
+    waits: bool,
 }
 
 /// What describes a conversation beside its messages.
@@ -73,12 +78,15 @@ impl Book {
             messages: fold.messages.iter().cloned().collect(),
             described: Described { summary, metadata, assets },
             remembered: fold.provider_memory.clone(),
+            ..State::default()
         };
         let book = Book { id: stored.id.clone(), log: store.log_of(&stored.id), state: Mutex::new(state) };
         book.life("loaded", [("process", Data::from(&store.0.process))]);
         for end in stored.ends() {
             book.note(&end);
         }
+        // Before the message that it ends, lest another end of the process leave the message without it.
+        book.flush();
         book
     }
 
@@ -144,8 +152,34 @@ impl Book {
     /// Something of a loop can be seen. What its session has become is written down, unless it is another session, or only a
     /// piece of an answer.
     pub fn sight(&self, sight: &Sight<'_>) {
-        if !matches!(sight.seen, Seen::Piece(_)) && *sight.turn.session.id() == self.id {
-            self.see(sight.turn.session);
+        if *sight.turn.session.id() != self.id {
+            return;
+        }
+        match sight.seen {
+            Seen::Piece(Delta::Text(text)) => return self.lock().draft.push_str(text),
+            Seen::Piece(Delta::Restart) => return self.lock().draft.clear(),
+            Seen::Piece(_) => return,
+            Seen::Asked | Seen::Answered { .. } | Seen::Unanswered => self.lock().draft.clear(),
+            _ => {}
+        }
+        self.see(sight.turn.session);
+    }
+
+    /// Whether a text has begun that is not written down, and nobody else was told to call [`Book::write_pieces`].
+    pub fn starts_waiting(&self) -> bool {
+        let mut state = self.lock();
+        let has_text = !state.draft.is_empty() || state.assembly.is_open();
+        has_text && !std::mem::replace(&mut state.waits, has_text)
+    }
+
+    /// Writes down what has come in pieces so far, so that it survives the end of the process.
+    pub fn write_pieces(&self) {
+        let mut state = self.lock();
+        state.waits = false;
+        let draft = std::mem::take(&mut state.draft);
+        self.write_shown(state.assembly.flush());
+        if !draft.is_empty() {
+            self.write(MESSAGE_TOPIC, "streamed", Data::dict([("text", Data::from(draft))]));
         }
     }
 

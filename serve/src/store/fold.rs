@@ -30,6 +30,8 @@ pub(super) struct Fold {
     /// Messages that hosts put in and a seam delivered, which the log does not have among the messages yet.
     pub(super) delivered: Vec<Arc<Message>>,
     pub(super) reminders: Rebuilt,
+    /// What came of an answer that no message holds, where its process ended.
+    pub(super) draft: String,
     /// The first record that cannot be read.
     broken: Option<StoreError>,
 }
@@ -103,7 +105,10 @@ impl Fold {
                 self.life.at_work = false;
             }
             "prompted" => self.life.at_work = true,
-            "answered" => self.life.at_work = false,
+            "answered" => {
+                self.life.at_work = false;
+                self.draft.clear();
+            }
             "closed" => self.life.owner = None,
             _ => {}
         }
@@ -121,7 +126,12 @@ impl Fold {
     }
 
     fn message(&mut self, word: &str, payload: &Data) -> Result<(), String> {
+        if word == "streamed" {
+            self.draft.push_str(payload.get("text").as_str().ok_or("`text` is no text")?);
+            return Ok(());
+        }
         messages::apply(&mut self.messages, word, payload)?;
+        self.draft.clear();
         match self.messages.last() {
             Some(last) if word == "appended" => self.delivered.retain(|delivered| delivered != last),
             _ => self.delivered.clear(),

@@ -36,6 +36,11 @@ impl Assembly {
         before.into_iter().chain(full).collect()
     }
 
+    /// Whether there is a text at hand.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// The text at hand, as far as it is there. What still comes of it is another part of the same message.
     pub(super) fn flush(&mut self) -> Option<Told> {
         let (word, message_id, text) = self.open.take().filter(|(.., text)| !text.is_empty())?;

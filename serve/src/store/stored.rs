@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use runtime::agent_loop::interruption_mark;
 use runtime::message::{Message, Role};
 use runtime::reminder::Reminder;
 use runtime::reminder::bridge::{Injection, QueueTold};
@@ -21,6 +22,11 @@ pub struct Stored {
     /// Its id.
     pub id: Arc<str>,
     fold: Fold,
+}
+
+/// The end of an answer that the end of its process cut off.
+fn mark() -> String {
+    interruption_mark("the process ended")
 }
 
 impl Store {
@@ -104,10 +110,26 @@ impl Stored {
         &self.fold
     }
 
-    /// The calls that were shown and have no end: their process ended.
+    /// The ends of what was shown and has none, as its process ended: of calls, and of the answer that was coming.
     #[must_use]
     pub fn ends(&self) -> Vec<Event> {
-        open_calls::ends(&self.fold.shown)
+        let text = self.interrupted().and_then(|_| {
+            let last = self.fold.shown.iter().rev().find_map(|event| match event {
+                Event::Text { message_id, text } => Some((message_id, text)),
+                _ => None,
+            });
+            // The process after the one that showed it may have ended before it wrote the message.
+            let (message_id, _) = last.filter(|(_, text)| !text.ends_with(&mark()))?;
+            Some(Event::Text { message_id: message_id.clone(), text: mark().into() })
+        });
+        text.into_iter().chain(open_calls::ends(&self.fold.shown)).collect()
+    }
+
+    /// The answer that was coming when the process ended, as far as it is on the log.
+    fn interrupted(&self) -> Option<Arc<Message>> {
+        let draft = &self.fold.draft;
+        let message = || Message::assistant(format!("{draft}{}", mark()), Vec::new());
+        (!draft.trim().is_empty()).then(|| Arc::new(message()))
     }
 
     /// What a session needs to go on. Calls of tools that nobody answered are answered.
@@ -135,7 +157,11 @@ impl Stored {
         Left {
             created_at_ms: self.created_at_ms(),
             turns: self.turns(),
-            messages: fold.messages.iter().cloned().chain(answers).chain(fold.delivered.iter().cloned()).collect(),
+            messages: {
+                let interrupted = self.interrupted();
+                let delivered = fold.delivered.iter().cloned();
+                fold.messages.iter().cloned().chain(answers).chain(delivered).chain(interrupted).collect()
+            },
             summary: fold.summary.clone(),
             metadata: fold.metadata.clone(),
             assets: fold.assets.clone(),

@@ -169,7 +169,6 @@ pipeline default(task) {
   let shell = shell_tool({root: ".", allow: ["sh"]})
   agent_loop(task, "You run commands.", {
     tools: [shell],
-    permissions: {allow: ["shell"]},
     llm_caller: { call -> {text: "", tool_calls: [{name: "shell", arguments: {command: "sh run.sh"}}]} },
   })
 }

@@ -13,13 +13,20 @@ pub(super) struct Start {
     args: Vec<String>,
     folder: PathBuf,
     reads: bool,
+    env: Vec<(String, String)>,
 }
 
 impl Start {
     /// Serves a script of `tests/acp/agents`; the folder is the test's own.
     pub(super) fn agent(script: &str, test: &str) -> Start {
         let folder = scratch(&format!("acp-{test}"));
-        Start { script: root().join("tests/acp/agents").join(script), args: Vec::new(), folder, reads: true }
+        Start {
+            script: root().join("tests/acp/agents").join(script),
+            args: Vec::new(),
+            folder,
+            reads: true,
+            env: Vec::new(),
+        }
     }
 
     /// Serves this text.
@@ -27,7 +34,7 @@ impl Start {
         let folder = scratch(&format!("acp-{test}"));
         let script = folder.join("agent.harn");
         fs::write(&script, text).unwrap();
-        Start { script, args: Vec::new(), folder, reads: true }
+        Start { script, args: Vec::new(), folder, reads: true, env: Vec::new() }
     }
 
     /// With options of the command.
@@ -48,6 +55,12 @@ impl Start {
         self
     }
 
+    /// With a variable of the environment.
+    pub(super) fn env(mut self, name: &str, value: &str) -> Start {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// The folder of the test, which is that of its sessions too.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
@@ -58,6 +71,7 @@ impl Start {
         let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
         command.args(["serve", "acp"]).arg(&self.script).args(&self.args).current_dir(&self.folder);
         command.env_clear().env("HARN_LLM_PROVIDER", "mock").env("HARN_MEMORY_ROOT", self.folder.join("memory"));
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
