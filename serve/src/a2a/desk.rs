@@ -41,6 +41,7 @@ use sessions::Sessions;
 use shared::Shared;
 
 pub use journal::{ANSWER, Begun, Change, Claim, Journal, Restored, Unkept};
+pub(super) use life::question_of;
 pub use media::InputModes;
 pub(super) use said::{Page, push_bounded, weight_of};
 

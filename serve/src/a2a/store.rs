@@ -182,7 +182,7 @@ impl Journal for TaskStore {
         self.take_over()
     }
 
-    fn leave(&self, task_id: &str) -> bool {
-        self.0.resumable.load(Ordering::Relaxed) && self.open().remove(task_id).is_some()
+    fn leave(&self, task_id: &str, asks: bool) -> bool {
+        (asks || self.0.resumable.load(Ordering::Relaxed)) && self.open().remove(task_id).is_some()
     }
 }

@@ -37,6 +37,9 @@ pub struct Prompt {
     pub context_id: Option<Arc<str>>,
     /// Reminders that another session hands to it, from [`super::Handle::hand_over`].
     pub inherits: Vec<Arc<Reminder>>,
+    /// What the pipeline asked before, each with its answer, where it runs once more: it gets them in this order, and nobody is
+    /// asked, as long as it asks the same.
+    pub answers: Vec<(Arc<str>, String)>,
     /// `context.resumed`: it was asked before, of a process that ended in the middle of it.
     pub resumed: bool,
 }

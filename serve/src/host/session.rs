@@ -1,5 +1,6 @@
 //! One session, from its opening to its end, on its worker.
 
+use std::collections::VecDeque;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -133,7 +134,8 @@ impl Session {
     async fn prompt(&self, asked: Asked) {
         let Asked { prompt, answer } = asked;
         self.shown.prompted(&prompt);
-        let Prompt { text, message, metadata, task_id, context_id, resumed, inherits } = prompt;
+        let Prompt { text, message, metadata, task_id, context_id, resumed, inherits, answers } = prompt;
+        let mut answers = VecDeque::from(answers);
         propagation::seed(self.hosted.session(), &self.hosted.scope(), &inherits);
         let request = Request { text, message, metadata, task_id, context_id, resumed };
         let mut answer = Some(answer);
@@ -146,6 +148,14 @@ impl Session {
                 came = &mut running => break came,
                 question = self.hosting.question() => question,
             };
+            match answers.pop_front() {
+                Some((asked, said)) if asked == question.text => {
+                    let _ = question.answer.send(said);
+                    continue;
+                }
+                // It has taken another way, to which the other answers do not belong.
+                _ => answers.clear(),
+            }
             match self.ask(&question, &mut answer).await {
                 Put::Asked => {}
                 Put::Withdrawn => {

@@ -72,12 +72,12 @@ fn what_is_over_is_read_and_what_was_in_the_middle_has_failed() {
     let first = start.spawn();
     let done = send(&first, "hello", &json!({}), false);
     let held = hold(&first, &json!({}));
-    let asked = send(&first, "ask", &json!({}), false);
-    assert_eq!(state(&asked), "TASK_STATE_INPUT_REQUIRED");
+    let permitted = send(&first, "permit", &json!({}), false);
+    assert_eq!(state(&permitted), "TASK_STATE_INPUT_REQUIRED");
     kill(first);
     let second = start.spawn();
     assert_eq!(task(&second, &done), done);
-    for (before, says) in [(held, "while the task ran"), (asked, "while the task waited for an answer")] {
+    for (before, says) in [(held, "while the task ran"), (permitted, "while the task waited for an answer")] {
         let after = task(&second, &before);
         assert_eq!(state(&after), "TASK_STATE_FAILED");
         let said = &after["status"]["message"]["parts"];
@@ -116,6 +116,63 @@ fn what_may_run_again_does_and_asks_again() {
     let third = start.spawn();
     assert_eq!(artifact(&settled(&third, &held), "answer"), "held, resumed: true");
     third.end();
+}
+
+/// The pipeline asks three times; processes end between the questions, in good order and not.
+#[test]
+fn a_question_waits_for_its_answer_over_processes() {
+    for resumable in [false, true] {
+        let start = kept("questions", resumable).logged();
+        let mut server = start.spawn();
+        let asked = send(&server, "form", &json!({}), false);
+        let question = |task: &Value| task["status"]["message"]["parts"][0]["text"].clone();
+        for (number, (asks, says)) in [("Name?", "Kim"), ("Age?", "7"), ("Sure?", "yes")].into_iter().enumerate() {
+            let before = task(&server, &asked);
+            assert_eq!((state(&before), question(&before)), ("TASK_STATE_INPUT_REQUIRED", json!(asks)));
+            if number == 1 {
+                server.end()
+            } else {
+                kill(server)
+            }
+            server = start.spawn();
+            let now = task(&server, &asked);
+            assert_eq!((state(&now), question(&now)), ("TASK_STATE_INPUT_REQUIRED", json!(asks)));
+            assert_eq!(now["history"], before["history"]);
+            let reminder = json!({"taskId": asked["id"], "reminder": {"body": "Mind the gap."}});
+            server.result("tasks/inject_reminder", reminder);
+            let mut message = message(says);
+            message["taskId"] = asked["id"].clone();
+            let params = json!({"message": message, "configuration": {"returnImmediately": false}});
+            let answered = server.result("SendMessage", params.clone())["task"].clone();
+            if number == 2 {
+                assert_eq!((state(&answered), artifact(&answered, "answer")), ("TASK_STATE_COMPLETED", "Kim, 7, yes"));
+                // The file has a line for each time that the pipeline began.
+                let began = fs::read_to_string(start.folder().join("began.txt")).unwrap();
+                assert_eq!(began.lines().count(), 4);
+            } else {
+                assert_eq!(state(&answered), "TASK_STATE_INPUT_REQUIRED");
+            }
+        }
+        let said: Vec<Value> = task(&server, &asked)["history"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|said| said["parts"][0]["text"].clone())
+            .collect();
+        assert_eq!(said, ["form", "Name?", "Kim", "Age?", "7", "Sure?", "yes"]);
+        server.end();
+    }
+}
+
+#[test]
+fn a_task_that_asks_can_be_cancelled_in_the_next_process() {
+    let start = kept("asks-cancelled", false).logged();
+    let first = start.spawn();
+    let asked = send(&first, "ask", &json!({}), false);
+    kill(first);
+    let second = start.spawn();
+    assert_eq!(state(&second.result("CancelTask", json!({"id": asked["id"]}))), "TASK_STATE_CANCELED");
+    second.end();
 }
 
 #[test]

@@ -77,6 +77,7 @@ impl Cell {
     pub(super) fn again(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
         let Restored { task, version, injected, begun, .. } = restored;
         let mut life = Life::new(Arc::unwrap_or_clone(task));
+        life.still_asks();
         let task = life.task();
         let state = State::new(life, Ticket::NONE);
         let cell = Cell::of(&task, version, journal, state);
@@ -381,6 +382,11 @@ impl Cell {
         drop(state);
         self.changed.notify_waiters();
         Ok(())
+    }
+
+    /// Whether it waits for the answer to a question of the script.
+    pub(super) fn asks(&self) -> bool {
+        self.lock().life.asks()
     }
 
     /// Whether it is to stop.

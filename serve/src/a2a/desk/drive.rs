@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::cell::Cell;
 use super::heritage::inherited;
-use super::life::{Halt, How};
+use super::life::{Halt, How, answered as answered_before};
 use super::shared::Shared;
 use crate::a2a::clock::now_ms;
 use crate::a2a::context::{Seat, prompt};
@@ -111,8 +111,21 @@ async fn work(
         }
         inherits = ready => inherits,
     };
+    if cell.asks() {
+        // A process before has asked. The pipeline begins anew only once there is an answer for it.
+        tokio::select! {
+            biased;
+            _ = cell.halted() => return How::Halted,
+            _ = cell.replied() => {}
+        }
+        cell.put_held().await;
+    }
     let task = cell.task();
-    let first = Prompt { resumed, inherits, ..prompt(message, &task, metadata.clone()) };
+    let answers = match resumed {
+        true => answered_before(&task).map(|(asked, reply)| (asked, prompt(reply, &task, Data::Nil).text)).collect(),
+        false => Vec::new(),
+    };
+    let first = Prompt { resumed, inherits, answers, ..prompt(message, &task, metadata.clone()) };
     let mut came = until_halted(cell, &handle, handle.prompt(first)).await;
     loop {
         match came {

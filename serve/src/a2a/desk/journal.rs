@@ -116,16 +116,16 @@ pub trait Journal: Send + Sync {
     fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>>;
 
     /// Asked once, before anything else, and waits for the disk: the tasks that processes left in the middle which are gone
-    /// now. Where the pipeline is `resumable` these are this process's from now on, and it is to run them again; else they have
-    /// failed by that, and none are given.
+    /// now. Those that ask their caller something, and where the pipeline is `resumable` all, are this process's from now on, and
+    /// it is to run them again; the others have failed by that, and are not given.
     ///
     /// # Errors
     /// The log cannot be read or written.
     fn left(&self, resumable: bool) -> Result<Vec<Restored>, StoreError>;
 
-    /// The process ends while it is at a task that is not over: whether the next one runs it again. Nothing more is written of
-    /// it then.
-    fn leave(&self, task_id: &str) -> bool;
+    /// The process ends while it is at a task that is not over, and that `asks` something or not: whether the next one goes on
+    /// with it. Nothing more is written of it then.
+    fn leave(&self, task_id: &str, asks: bool) -> bool;
 }
 
 /// Keeps nothing.
@@ -156,7 +156,7 @@ impl Journal for Unkept {
         Ok(Vec::new())
     }
 
-    fn leave(&self, _: &str) -> bool {
+    fn leave(&self, _: &str, _: bool) -> bool {
         false
     }
 }

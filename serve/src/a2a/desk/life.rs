@@ -26,7 +26,8 @@ mod shown;
 mod tests;
 
 use answer::Answer;
-pub(super) use asking::{Asking, Reply, is_repeat};
+pub(in crate::a2a) use asking::question_of;
+pub(super) use asking::{Asking, Reply, answered, is_repeat};
 pub(super) use end::How;
 
 /// A task from its beginning to its end.
@@ -130,7 +131,7 @@ impl Life {
     pub(super) fn opened(&mut self, now: u64) -> Vec<Out> {
         match self.state() {
             TaskState::Working => Vec::new(),
-            state if state.is_terminal() => Vec::new(),
+            state if state.is_terminal() || self.asks() => Vec::new(),
             _ => self.stand(TaskState::Working, None, Data::Nil, now),
         }
     }

@@ -9,7 +9,7 @@ use runtime::data::Data;
 use runtime::workers::snapshot::Lock;
 use stdlib::a2a::{Message, Part, Role, Status, StatusUpdate, TaskState};
 
-use super::super::desk::{Change, Restored};
+use super::super::desk::{Change, Restored, question_of};
 use super::pieces::Pieces;
 use super::record::Brief;
 use super::{Open, StoreError, TaskStore, now_ms};
@@ -36,7 +36,8 @@ impl TaskStore {
             let Some(mut brief) = fold.brief.clone() else { continue };
             let is_said = fold.answer_is_said();
             let Some(mut restored) = fold.done() else { continue };
-            let resumable = self.0.resumable.load(Ordering::Relaxed) && !restored.task.history.is_empty();
+            let runs_again = self.0.resumable.load(Ordering::Relaxed) || asks(&restored);
+            let resumable = runs_again && !restored.task.history.is_empty();
             let now = now_ms();
             brief.process = self.0.store.process().clone();
             if restored.begun.deadline_ms.is_some_and(|deadline| deadline <= now) {
@@ -59,8 +60,10 @@ impl TaskStore {
     /// Reads a task. One that a process left in the middle has failed by that, unless it may be run again.
     pub(super) fn load_or_end(&self, task_id: &str) -> Result<Option<Restored>, StoreError> {
         let fold = self.fold(task_id)?;
-        if !self.is_orphan(fold.brief.as_ref())? || self.0.resumable.load(Ordering::Relaxed) {
-            return Ok(fold.done());
+        let is_orphan = self.is_orphan(fold.brief.as_ref())?;
+        let found = fold.done();
+        if !is_orphan || self.0.resumable.load(Ordering::Relaxed) || found.as_ref().is_some_and(asks) {
+            return Ok(found);
         }
         let _one = self.one_at_a_time()?;
         let fold = self.fold(task_id)?;
@@ -135,6 +138,11 @@ impl TaskStore {
     fn one_at_a_time(&self) -> Result<Lock, StoreError> {
         self.wait_for(LOCK)
     }
+}
+
+/// Whether a task waits for the answer to a question of the script. Nothing of it runs meanwhile, so it waits on.
+fn asks(restored: &Restored) -> bool {
+    question_of(&restored.task.status).is_some()
 }
 
 /// What a task failed with whose process ended.

@@ -30,7 +30,7 @@ impl Cell {
     /// Nothing where the next process goes on with it: an end that is told would be taken back there.
     fn begin_end(&self, how: How, agent_id: &str) -> Option<(Vec<Frame>, Ticket)> {
         let mut state = self.lock();
-        if state.is_left || state.life.is_stopped(&how) && self.journal.leave(&self.id) {
+        if state.is_left || state.life.is_stopped(&how) && self.journal.leave(&self.id, state.life.asks()) {
             state.is_left = true;
             state.handle = None;
             self.feed.leave();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
-use stdlib::a2a::{Content, Message, Part, TaskState};
+use stdlib::a2a::{Content, Message, Part, Role, Status, Task, TaskState};
 use tokio::sync::oneshot;
 
 use super::super::say;
@@ -54,6 +54,17 @@ impl Life {
         }
         self.asking.push_back(asking);
         if self.asking.len() > 1 { Vec::new() } else { self.put_question(now) }
+    }
+
+    /// A process before has asked this, and nobody has answered.
+    pub(in crate::a2a::desk) fn still_asks(&mut self) {
+        let question = question_of(&self.task.status).map(Asking::Question);
+        self.asking.extend(question);
+    }
+
+    /// Whether it waits for the answer to a question of the script.
+    pub(in crate::a2a::desk) fn asks(&self) -> bool {
+        self.state() == TaskState::InputRequired && matches!(self.asking.front(), Some(Asking::Question(_)))
     }
 
     /// Its caller says something.
@@ -127,6 +138,25 @@ pub(in crate::a2a::desk) fn is_repeat(known: &Message, message: &Message) -> boo
         && known.parts == message.parts
         && known.extensions == message.extensions
         && known.reference_task_ids == message.reference_task_ids
+}
+
+/// The question of a script that a task waits with; nothing where it waits for something else.
+pub(in crate::a2a) fn question_of(status: &Status) -> Option<Arc<str>> {
+    let message = status.message.as_ref().filter(|_| status.state == TaskState::InputRequired)?;
+    is_question(message).then(|| message.text().into())
+}
+
+/// The questions of the script that were answered, each with the message that answers it, in order.
+pub(in crate::a2a::desk) fn answered(task: &Task) -> impl Iterator<Item = (Arc<str>, &Message)> {
+    let pairs = task.history.iter().zip(task.history.iter().skip(1));
+    let pairs = pairs.filter(|(asks, says)| asks.role == Role::Agent && says.role == Role::User && is_question(asks));
+    pairs.map(|(asks, says)| (asks.text().into(), says.as_ref()))
+}
+
+/// Whether a message that a task waits with is the script's, and no question for a permission.
+fn is_question(message: &Message) -> bool {
+    let is_permission = |part: &Part| matches!(&part.content, Content::Data(data) if !data.get("permission").is_nil());
+    !message.parts.iter().any(is_permission)
 }
 
 fn for_permission(question: &PermissionQuestion) -> Message {

@@ -40,8 +40,8 @@ impl Journal for Faulty {
         Unkept.left(resumable)
     }
 
-    fn leave(&self, task_id: &str) -> bool {
-        Unkept.leave(task_id)
+    fn leave(&self, task_id: &str, asks: bool) -> bool {
+        Unkept.leave(task_id, asks)
     }
 }
 

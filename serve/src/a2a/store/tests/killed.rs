@@ -174,11 +174,11 @@ fn a_process_that_ends_in_good_order_leaves_its_tasks_to_the_next_where_they_may
         let mut cancelled = first.begin(TASK, "c", Begun::default());
         let mut done = first.begin("done", "c", Begun::default());
         let mut failed = first.begin("failed", "c", Begun::default());
-        assert_eq!(first.store.leave(TASK), resumable);
+        assert_eq!(first.store.leave(TASK, false), resumable);
         first.status(&mut done, TaskState::Completed, None, Data::Nil);
         first.status(&mut failed, TaskState::Failed, None, Data::Nil);
         first.status(&mut cancelled, TaskState::Canceled, None, Data::Nil);
-        assert!(!first.store.leave("done"), "it is over");
+        assert!(!first.store.leave("done", true), "it is over");
         drop(first);
         let next = folder.store();
         let again: Vec<_> = next.left(resumable).unwrap().into_iter().map(|again| again.task.id.clone()).collect();
