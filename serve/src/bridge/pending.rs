@@ -17,7 +17,8 @@ pub struct PendingInjections {
     pub injections: Vec<PendingRow>,
 }
 
-/// One that waits. The guide spells these rows in camelCase, and their words as they are inside.
+/// One that waits. The guide spells these rows in camelCase, and their words as they are inside,
+/// but for the source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum PendingRow {
@@ -37,7 +38,8 @@ pub enum PendingRow {
         ttl_turns: Option<u32>,
         /// The slot it would like.
         role_hint: RoleHint,
-        /// Who made it.
+        /// Who made it, in the word that updates use.
+        #[serde(with = "source_word")]
         source: Source,
     },
     /// A message of the user.
@@ -49,6 +51,26 @@ pub enum PendingRow {
         /// Text or blocks.
         content: Data,
     },
+}
+
+/// A source as clients read it everywhere else.
+mod source_word {
+    use runtime::reminder::Source;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::wire::{Wire, source_from, source_to};
+
+    // The signature that serde calls.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub(super) fn serialize<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(source_to(Wire::Acp, *source))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Source, D::Error> {
+        let word = String::deserialize(from)?;
+        source_from(Wire::Acp, &word).ok_or_else(|| D::Error::custom(format!("unknown source `{word}`")))
+    }
 }
 
 impl PendingInjections {
@@ -115,15 +137,18 @@ mod tests {
         let told = serde_json::to_value(&pending).unwrap();
         let expected = json!({"pendingCount": 3, "injections": [
             {"kind": "reminder", "reminderId": full.as_ref(), "mode": "finish_step", "body": "Dependencies changed.",
-             "tags": ["workspace"], "dedupeKey": "deps", "ttlTurns": 2, "roleHint": "developer", "source": "bridge"},
+             "tags": ["workspace"], "dedupeKey": "deps", "ttlTurns": 2, "roleHint": "developer", "source": "host"},
             {"kind": "user_message", "injectionId": message.as_ref(), "mode": "interrupt_immediate", "content": "Stop."},
             {"kind": "reminder", "reminderId": bare.as_ref(), "mode": "audit_only", "body": "b", "tags": [],
-             "dedupeKey": null, "ttlTurns": null, "roleHint": "system", "source": "bridge"},
+             "dedupeKey": null, "ttlTurns": null, "roleHint": "system", "source": "host"},
         ]});
         assert_eq!(told, expected);
         assert_eq!(serde_json::from_value::<PendingInjections>(told).unwrap(), pending);
-        // What a script sees of the same queue.
-        let inside: Vec<Value> = queue.pending().map(|injection| (&injection.to_data()).into()).collect();
+        // What a script sees of the same queue, which has the words of scripts for sources.
+        let mut inside: Vec<Value> = queue.pending().map(|injection| (&injection.to_data()).into()).collect();
+        for row in inside.iter_mut().filter(|row| row["source"] == "bridge") {
+            row["source"] = "host".into();
+        }
         assert_eq!(json!(inside), expected["injections"]);
     }
 }

@@ -45,7 +45,7 @@ fn good() -> Vec<(Option<&'static str>, Value)> {
             "session/pending_injections",
             json!({"pendingCount": 1, "injections": [{"kind": "reminder", "reminderId": "r",
             "mode": "finish_step", "body": "b", "tags": ["t"], "dedupeKey": "k", "ttlTurns": 1, "roleHint": "system",
-            "source": "bridge"}]}),
+            "source": "host"}]}),
         ),
     ];
     frames.extend(answers.map(|(method, result)| (Some(method), json!({"jsonrpc": "2.0", "id": 1, "result": result}))));

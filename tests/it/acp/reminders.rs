@@ -96,3 +96,15 @@ fn a_client_that_asked_gets_each_event_as_one_update_with_the_fields_of_the_rfc(
     let others = frames.iter().filter(|frame| told(frame).is_none());
     assert!(others.into_iter().all(|frame| !frame.to_string().contains("eminder")), "{frames:#?}");
 }
+
+#[test]
+fn a_source_is_spelled_alike_while_a_reminder_waits_and_when_it_is_emitted() {
+    let start = Start::agent("seams.harn", "reminders-source");
+    let mut client = start.initialized();
+    let session = client.session();
+    client.ask("session/inject_reminder", json!({"sessionId": session, "body": "The build is red."}));
+    let pending = client.ask("session/pending_injections", json!({"sessionId": session}));
+    client.prompted(&session, "Look.");
+    let emitted = client.frames.iter().filter_map(told).find(|told| told["event"] == "emitted").unwrap();
+    assert_eq!((&pending["injections"][0]["source"], &emitted["source"]), (&json!("host"), &json!("host")));
+}

@@ -94,7 +94,7 @@ fn a_reminder_goes_in_is_listed_and_taken_back() {
         listed,
         json!({"pendingCount": 2, "injections": [
             {"kind": "reminder", "reminderId": two["reminderId"], "mode": "audit_only", "body": "x", "tags": [],
-             "dedupeKey": "k", "ttlTurns": 2, "roleHint": "system", "source": "bridge"},
+             "dedupeKey": "k", "ttlTurns": 2, "roleHint": "system", "source": "host"},
             {"kind": "user_message", "injectionId": said["injectionId"], "mode": "finish_step", "content": "hi"},
         ]})
     );
