@@ -158,6 +158,15 @@ impl Journal for TaskStore {
         self.beside(move |store| store.load_or_end(&task_id))
     }
 
+    fn of_first(&self, message_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
+        let message_id = message_id.to_owned();
+        self.beside(move |store| {
+            let mut index = store.index();
+            index.refresh(store.0.store.log())?;
+            Ok(index.of_first(&message_id).cloned())
+        })
+    }
+
     fn claim(&self, task_id: &str) -> Waiting<Result<Claim, StoreError>> {
         let task_id = task_id.to_owned();
         self.beside(move |store| store.claimed(&task_id))

@@ -165,6 +165,22 @@ fn a_question_waits_for_its_answer_over_processes() {
 }
 
 #[test]
+fn a_repeated_first_message_is_its_task_in_the_next_process_too() {
+    let start = kept("repeated", false).logged();
+    let first = start.spawn();
+    let mut params = json!({"message": message("hello")});
+    let done = first.result("SendMessage", params.clone())["task"].clone();
+    kill(first);
+    let second = start.spawn();
+    assert_eq!(second.result("SendMessage", params.clone())["task"], done);
+    assert_eq!(second.result("ListTasks", json!({}))["totalSize"], 1);
+    params["message"]["parts"][0]["text"] = "something else".into();
+    let refused = second.refused("SendMessage", params);
+    assert_eq!(refused["code"], -32602, "{refused}");
+    second.end();
+}
+
+#[test]
 fn a_task_that_asks_can_be_cancelled_in_the_next_process() {
     let start = kept("asks-cancelled", false).logged();
     let first = start.spawn();

@@ -101,6 +101,11 @@ impl Desk {
         let now = now_ms();
         let metadata = merged(&request.metadata, &request.message.metadata);
         let first = request.message.task_id.is_none().then(|| request.message.clone());
+        if let Some(first) = &first
+            && let Some(cell) = self.begun_before(first).await?
+        {
+            return Ok((cell.id.clone(), cell.follow()));
+        }
         let task = new_task(request.message, &metadata, now);
         let message = task.history.first().map(|message| (**message).clone());
         let (deadline, reason) = match deadline(&metadata, now) {
@@ -133,6 +138,23 @@ impl Desk {
             None => cell.kept().await.map_err(Refusal::Log)?,
         }
         Ok((cell.id.clone(), follows))
+    }
+
+    /// The task that is not in memory and began with this message.
+    ///
+    /// # Errors
+    /// It began with another message of the same id, or the log cannot be read.
+    async fn begun_before(&self, first: &Message) -> Result<Option<Arc<Cell>>, Refusal> {
+        if self.0.directory().of_first(&first.message_id).is_some() {
+            return Ok(None);
+        }
+        let found = self.0.journal.of_first(&first.message_id).await.map_err(unread)?;
+        let Some(task_id) = found else { return Ok(None) };
+        let cell = self.cell(&task_id).await?;
+        // A long history has lost the message.
+        let other =
+            cell.first.as_ref().filter(|known| known.message_id == first.message_id && !is_repeat(known, first));
+        if other.is_some() { Err(Refusal::OtherMessage(first.message_id.clone())) } else { Ok(Some(cell)) }
     }
 
     /// Puts a new task into the directory, with its place in a session; or it is rejected at once, for `reason` or because too

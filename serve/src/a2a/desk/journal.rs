@@ -107,6 +107,11 @@ pub trait Journal: Send + Sync {
     /// A task that is not in memory any more, or that another process has.
     fn find(&self, task_id: &str) -> Waiting<Result<Option<Restored>, StoreError>>;
 
+    /// The task that began with the message of this id, whichever process has it.
+    fn of_first(&self, _message_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
     /// Waits until no other process, and nobody else here, is about to begin a task with this id.
     fn claim(&self, _task_id: &str) -> Waiting<Result<Claim, StoreError>> {
         Box::pin(std::future::ready(Ok(Claim(None))))

@@ -22,6 +22,8 @@ pub(super) struct Index {
     /// By the cursors of their last records.
     order: BTreeMap<u64, Arc<str>>,
     processes: HashSet<Arc<str>>,
+    /// By the ids of the messages that they began with. Of several with one, the oldest.
+    by_first: HashMap<Arc<str>, Arc<str>>,
 }
 
 /// A task in short.
@@ -67,6 +69,9 @@ impl Index {
             // The task is whose first record says so, as where it is read as a whole.
             return;
         }
+        if let Some(first) = record.payload.get("message_id").as_shared_str() {
+            self.by_first.entry(first).or_insert_with(|| task_id.clone());
+        }
         let process = self.one(process);
         let row = Row { context_id, state, at_ms: record.occurred_at_ms, process, cursor: record.cursor };
         if let Some(before) = self.tasks.insert(task_id.clone(), row) {
@@ -78,6 +83,11 @@ impl Index {
     /// The tasks whose last records are below a cursor, newest first.
     pub(super) fn below(&self, cursor: u64) -> impl Iterator<Item = (u64, &Arc<str>, &Row)> {
         self.order.range(..cursor).rev().filter_map(|(at, id)| self.tasks.get(id).map(|row| (*at, id, row)))
+    }
+
+    /// The task that began with the message of this id.
+    pub(super) fn of_first(&self, message_id: &str) -> Option<&Arc<str>> {
+        self.by_first.get(message_id)
     }
 
     /// The same text, held once.

@@ -99,6 +99,9 @@ impl Open {
                 written.push(self.begun(task, begun));
                 let mut created = self.brief.life("created");
                 created.payload.set("version", version.as_str().into());
+                if let Some(first) = task.history.first() {
+                    created.payload.set("message_id", (&first.message_id).into());
+                }
                 written.push(created);
             }
             Change::Said(message) => written.push(self.content("message", &Frame::Message(message.clone()))),
