@@ -147,7 +147,7 @@ impl Run<'_> {
             let text = message.content.to_text();
             message.role == Role::Assistant && marks.iter().any(|mark| text.ends_with(mark.as_str()))
         };
-        self.session.with(|s| s.transcript.messages().iter().last().is_some_and(is_interrupted))
+        self.session.with(|s| s.transcript.messages().iter().next_back().is_some_and(is_interrupted))
     }
 }
 

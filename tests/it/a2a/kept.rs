@@ -130,9 +130,9 @@ fn a_question_waits_for_its_answer_over_processes() {
             let before = task(&server, &asked);
             assert_eq!((state(&before), question(&before)), ("TASK_STATE_INPUT_REQUIRED", json!(asks)));
             if number == 1 {
-                server.end()
+                server.end();
             } else {
-                kill(server)
+                kill(server);
             }
             server = start.spawn();
             let now = task(&server, &asked);

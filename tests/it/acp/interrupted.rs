@@ -117,7 +117,7 @@ fn what_was_shown_of_a_cancelled_answer_reaches_the_next_prompt() {
     let kept = shown.clone();
     assert!(kept.starts_with("0 1 2 ") && kept.ends_with("\n\n[interrupted: cancelled]"), "{kept}");
     client.prompted(&session, "Go on.");
-    assert_eq!(earlier(&asked), [kept.clone()]);
+    assert_eq!(earlier(&asked), [kept.as_str()]);
     assert_eq!(client.end().code, Some(0));
 
     let mut client = start.initialized();
@@ -157,7 +157,7 @@ fn what_streamed_until_a_second_before_a_kill_is_kept() {
     load(&mut client, &session);
     assert_eq!(text(&client, 0), shown);
     client.prompted(&session, "Go on.");
-    assert_eq!(earlier(&asked), [shown.clone()]);
+    assert_eq!(earlier(&asked), [shown.as_str()]);
     client.prompted(&session, "And on.");
     assert_eq!(earlier(&asked), [shown.as_str(), "Said."]);
     assert_eq!(client.end().code, Some(0));
