@@ -41,7 +41,10 @@ impl Limits {
     /// Everything that is wrong with the project's file, and an event log that cannot be opened.
     pub(crate) fn options(self, script: &Path, format: Format) -> Result<RunOptions, Vec<Diagnostic>> {
         let (setup, log) = self.read(script, format)?;
-        let log = log.open(&[])?;
+        let log = match setup.limits.time {
+            Some(time) => runtime::event_log::within(time, || log.open(&[]))?,
+            None => log.open(&[])?,
+        };
         Ok(RunOptions { log: Some(log), ..setup.options() })
     }
 

@@ -36,7 +36,7 @@ pub use memory::{Kept, MemoryLog};
 pub use of_run::{OfRun, RUN_ID};
 pub use payload::{Batch, Facts, Payload};
 pub use shared::{Settled, SharedLog};
-pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous};
+pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, within};
 pub use through::{Passage, Through};
 
 /// A record that is about to be written.

@@ -47,14 +47,82 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// The system's own, and `FileTooLarge`.
 pub fn read_open(file: &File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
-    let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(most)));
     if length > most {
-        return Err(too_large());
+        return Err(too_large(most));
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
+    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+/// Reads into the room that `bytes` has left, at most `most` bytes, without making more room. Returns whether the file ended.
+///
+/// # Errors
+/// The system's own.
+pub fn read_part(file: &File, bytes: &mut Vec<u8>, most: usize) -> io::Result<bool> {
+    let room = (bytes.capacity() - bytes.len()).min(most);
+    let read = file.take(room as u64).read_to_end(bytes)?;
+    Ok(read < room)
+}
+
+/// Reads a regular file of at most `most` bytes if the system has its path and its whole text in memory: this never waits
+/// for a disk or a server. `None` also for whatever else is not to be read, so that [`open`] reports why.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn read_cached(path: &Path, most: usize) -> Option<Vec<u8>> {
+    use rustix::fs::{AtFlags, FileType, OFlags, StatxFlags, statx};
+    use rustix::io::{IoSliceMut, ReadWriteFlags, preadv2};
+
+    let length = |file: &rustix::fd::OwnedFd| {
+        // What the system knows already, without asking a server.
+        let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+        let found = statx(file, "", flags, StatxFlags::TYPE | StatxFlags::SIZE).ok()?;
+        let is_file = FileType::from_raw_mode(found.stx_mode.into()) == FileType::RegularFile;
+        usize::try_from(found.stx_size).ok().filter(|length| is_file && (1..=most).contains(length))
+    };
+    // Opening a device can have effects of its own, so the type is checked before as well as after.
+    length(&open_cached(path, OFlags::PATH)?)?;
+    let file = open_cached(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+    let length = length(&file)?;
+    let mut bytes = vec![0; length + 1];
+    let read = preadv2(&file, &mut [IoSliceMut::new(&mut bytes)], 0, ReadWriteFlags::NOWAIT).ok()?;
+    bytes.truncate(read);
+    // What is shorter is not all in memory, and what is longer has changed.
+    (read == length).then_some(bytes)
+}
+
+/// Whether the system has in memory that something is at the path. `false` may mean that it would have to look.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn exists_cached(path: &Path) -> bool {
+    open_cached(path, rustix::fs::OFlags::PATH).is_some()
+}
+
+#[cfg(target_os = "linux")]
+fn open_cached(path: &Path, flags: rustix::fs::OFlags) -> Option<rustix::fd::OwnedFd> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED).ok()
+}
+
+/// Other systems cannot say what they have in memory.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn read_cached(_: &Path, _: usize) -> Option<Vec<u8>> {
+    None
+}
+
+/// As [`read_cached`].
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn exists_cached(_: &Path) -> bool {
+    false
+}
+
+/// The error for a file of more than `most` bytes.
+#[must_use]
+pub fn too_large(most: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(most)))
 }
 
 fn regular(found: &Metadata) -> io::Result<()> {
@@ -132,6 +200,37 @@ mod tests {
         );
         // Reports no length and holds some.
         assert_eq!(read(Path::new("/proc/self/status"), 3).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn only_small_regular_files_are_read_from_memory() {
+        let folder = scratch("cached");
+        let (file, pipe) = (folder.join("file"), folder.join("pipe"));
+        fs::write(&file, "0123456789").unwrap();
+        nix::unistd::mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+        // Whether the system has it in memory is its own business, but it says no other text.
+        assert!(read_cached(&file, 10).is_none_or(|bytes| bytes == b"0123456789"));
+        assert_eq!(read_cached(&file, 9), None);
+        for path in [&pipe, &folder, &folder.join("none"), Path::new("/dev/zero"), Path::new("/proc/self/status")] {
+            assert_eq!(read_cached(path, 10_000), None, "{}", path.display());
+        }
+        assert!(!exists_cached(&folder.join("none")));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_part_fills_the_room_and_makes_no_more() {
+        let folder = scratch("parts");
+        let path = folder.join("file");
+        fs::write(&path, "0123456789").unwrap();
+        let file = open(&path).unwrap();
+        let mut bytes = Vec::with_capacity(11);
+        let room = bytes.capacity();
+        assert!(!read_part(&file, &mut bytes, 4).unwrap());
+        assert!(!read_part(&file, &mut bytes, 4).unwrap());
+        assert!(read_part(&file, &mut bytes, 4).unwrap());
+        assert_eq!((bytes.as_slice(), bytes.capacity()), (&b"0123456789"[..], room));
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -131,6 +131,11 @@ impl RunClock {
         }
     }
 
+    /// Whether time goes as the system's, so that nothing has to happen again in the same order.
+    pub(crate) fn follows_system(&self) -> bool {
+        self.gait() == Gait::System
+    }
+
     fn gait(&self) -> Gait {
         match self.mocked.get() {
             Some(_) => Gait::Jumps,

@@ -313,6 +313,10 @@ impl Drop for Engine {
         if let Some(voice) = self.voice.get() {
             voice.close();
         }
+        // A file that does not answer keeps no run from ending.
+        if let Some(runtime) = self.runtime.take().flatten() {
+            runtime.shutdown_background();
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock.
 //! - [`a2a`]: what agents say to each other: the model of the protocol, its spelling in each version.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
+//! - `disk`: file operations, off the threads of sessions.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `moment`: RFC 3339, read and written.
 //! - `persist`: loops that outlive their process.
@@ -23,6 +24,7 @@ mod clock;
 mod confinement;
 mod convert;
 mod descendants;
+mod disk;
 mod engine;
 mod fact;
 mod fault;

@@ -2,10 +2,16 @@
 //! says (`[event_log]` in `harn.toml`).
 
 use lang::diagnostic::Diagnostic;
-use runtime::event_log::{EventLog, Home, Kept, LogError, MemoryLog, OfRun, SharedLog, SqliteLog, SqliteOptions};
+use lang::vm::Meter;
+use runtime::event_log::{
+    EventLog, Home, Kept, LogError, MemoryLog, OfRun, SharedLog, SqliteLog, SqliteOptions, ask_while_reading,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Steps of a run that count for what SQLite does between two questions, so that each question looks at the limits.
+const LOOK: usize = 1024;
 
 /// What a project says about its event log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +62,11 @@ impl LogSettings {
     pub fn open_file(&self) -> Result<Option<SqliteLog>, Vec<Diagnostic>> {
         match &self.home {
             None | Some(Home::Memory) => Ok(None),
-            Some(Home::Sqlite(path)) => SqliteLog::open(path, &self.sqlite).map(Some).map_err(|e| vec![diagnostic(&e)]),
+            Some(Home::Sqlite(path)) => {
+                // A read that takes long ends with the limits of the run that waits for it.
+                ask_while_reading(|| Meter::start().steps(LOOK).is_err());
+                SqliteLog::open(path, &self.sqlite).map(Some).map_err(|e| vec![diagnostic(&e)])
+            }
         }
     }
 }

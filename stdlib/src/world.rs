@@ -2,6 +2,7 @@
 
 use crate::a2a::client::Peers;
 use crate::clock::RunClock;
+use crate::disk::Disk;
 use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
@@ -62,6 +63,8 @@ pub struct World {
     /// What is known of other agents.
     pub(crate) peers: Peers,
     pub(crate) input: Input,
+    /// Its file operations.
+    pub(crate) disk: Disk,
     /// Failures of agent loops that the script has not read.
     pub(crate) unread: UnreadFailures,
     /// Why standard output could not be written, the first time.
@@ -123,6 +126,7 @@ impl World {
             web: Web::new(|name| std::env::var(name).ok()),
             peers: Peers::default(),
             input: Input::default(),
+            disk: Disk::default(),
             unread: UnreadFailures::default(),
             unwritten: RefCell::default(),
             routes: Rc::new(Models::new(routes, clock.clone(), deck)),

@@ -167,7 +167,7 @@ fn long_bodies_are_linear() {
         "methods",
         &format!(
             "struct S {{ a: int }}\nimpl S {{\n{}}}\nprintln(S {{a: 1}})\n",
-            lines(3_000, |i| format!("fn m{}(self) {{ return self.m{i}() }}", i + 1))
+            lines(20_000, |i| format!("fn m{}(self) {{ return self.m{i}() }}", i + 1))
         ),
     );
     check(

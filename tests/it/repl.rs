@@ -57,3 +57,13 @@ fn a_transcript_can_be_looked_at_step_by_step() {
     let found = session(input);
     assert_eq!((found.out.as_str(), found.err.as_str()), ("1\n0\n", ""));
 }
+
+#[test]
+fn what_a_refused_piece_says_of_a_method_is_not_called() {
+    let found = session(
+        "struct S { a: int }\nimpl S { fn old(self) { return 1 } }\nlet s = S {a: 1}\nimpl S { fn old(self) { return nope } }\ns.old()\n\
+         impl S { fn new(self) { return nope } }\ntry { s.new() } catch (e) { nil }\ns.old() + 1\nimpl S { fn old(self) { return 5 } }\n\
+         s.old()\n",
+    );
+    assert_eq!((found.code, found.out.as_str()), (Some(0), "1\n2\n5\n"), "{}", found.err);
+}

@@ -169,6 +169,27 @@ fn a_log_with_a_schema_of_its_own_is_refused() {
 }
 
 #[test]
+fn a_log_that_takes_long_to_read_ends_with_the_time_of_the_run() {
+    let folder = scratch("files-slow-log");
+    let read = "event_log.emit(\"a\", \"x\")\nprintln(event_log.read({topic: \"a\"}).count)\n";
+    fs::write(folder.join("main.harn"), read).unwrap();
+    let run = |time: &str| {
+        let began = Instant::now();
+        let outcome = soon(&folder, &["run", "--timeout", time, "--event-log", "sqlite:events.db", "main.harn"], &[]);
+        (outcome, began.elapsed())
+    };
+    assert_eq!(run("20s").0.code, Some(0));
+    // Millions of objects in the schema: SQLite goes through all of them to open the file.
+    let strange = "PRAGMA writable_schema = ON;\nWITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 3000000)\n\
+                   INSERT INTO sqlite_master SELECT 'view', 'v' || n, 'v' || n, 0, 'CREATE VIEW v' || n || ' AS SELECT 1' FROM c;";
+    rusqlite::Connection::open(folder.join("events.db")).unwrap().execute_batch(strange).unwrap();
+    let (outcome, took) = run("1s");
+    assert_eq!((outcome.code, outcome.drawn("error")), (Some(1), 1), "{}", outcome.err);
+    assert!(outcome.err.contains("took too long"), "{}", outcome.err);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
 fn garbage_among_facts_is_one_short_warning() {
     let folder = scratch("files-facts");
     let facts = folder.join(".harn/memory/project/facts");

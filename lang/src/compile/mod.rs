@@ -38,7 +38,7 @@ use crate::vm::verify::verify_function;
 use crate::vm::{Isolate, Op, Place, Proto};
 use function::FnState;
 use smol_str::SmolStr;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// A function larger than the machine can address.
@@ -137,6 +137,7 @@ pub fn compile(
         fns: Vec::new(),
         found: Vec::new(),
         pipelines: Vec::new(),
+        made: Vec::new(),
         variants: record::Variants::default(),
         extending: pipeline::collect(module),
         overrides: HashMap::new(),
@@ -160,6 +161,8 @@ pub(crate) struct Compiler<'a> {
     fns: Vec<FnState>,
     found: Vec<Diagnostic>,
     pipelines: Vec<Entry>,
+    /// Functions with their numbers; nothing reaches them there before all are verified.
+    made: Vec<(usize, Rc<Proto>)>,
     /// Variants that are made once.
     variants: record::Variants,
     /// The pipelines of the file.
@@ -172,7 +175,6 @@ pub(crate) struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     fn module(&mut self, module: &'a Module) -> Result<Unit, Vec<Diagnostic>> {
         self.place_globals();
-        let first_function = self.isolate.function_count();
         let decls: Vec<(&Item, &FnDecl)> = module.body.iter().filter_map(top_function).collect();
         let mut numbers = Vec::with_capacity(decls.len());
         for (_, decl) in &decls {
@@ -195,7 +197,7 @@ impl<'a> Compiler<'a> {
         // Functions used as values must be there before the first statement runs.
         for ((item, decl), number) in decls.iter().zip(&numbers) {
             let proto = self.top_function(item, decl);
-            self.isolate.set_function(*number, proto.clone());
+            self.made.push((*number, proto.clone()));
             self.publish(item, decl, *number, proto);
         }
         // A piece of a session gives the value of its last expression; a script only what it returns.
@@ -216,19 +218,20 @@ impl<'a> Compiler<'a> {
             self.found.sort_by_key(Diagnostic::position);
             return Err(std::mem::take(&mut self.found));
         }
-        self.verify(first_function, &main)?;
+        self.verify(&main)?;
+        for (number, proto) in std::mem::take(&mut self.made) {
+            self.isolate.set_function(number, proto);
+        }
         self.isolate.keep(&main);
         let pipelines = std::mem::take(&mut self.pipelines);
         Ok(Unit { before: Vec::new(), main, pipelines, globals: self.exported() })
     }
 
     /// Checks all that was compiled, before any of it can run.
-    fn verify(&self, first_function: usize, main: &Proto) -> Result<(), Vec<Diagnostic>> {
-        let functions = (first_function..self.isolate.function_count()).filter_map(|n| self.isolate.function(n));
-        let checked = functions
-            .map(|proto| verify_function(self.isolate, &proto))
-            .chain([verify_function(self.isolate, main)])
-            .collect::<Result<(), _>>();
+    fn verify(&self, main: &Proto) -> Result<(), Vec<Diagnostic>> {
+        let made: BTreeSet<usize> = self.made.iter().map(|(number, _)| *number).collect();
+        let mut functions = self.made.iter().map(|(_, proto)| &**proto).chain([main]);
+        let checked = functions.try_for_each(|proto| verify_function(self.isolate, &made, proto));
         checked.map_err(|refused| {
             vec![
                 Diagnostic::error(REFUSED, format!("the compiled code was refused: {refused}"))

@@ -99,7 +99,7 @@ impl<'a> Compiler<'a> {
                 MemberBody::Method(decl) => self.method_proto(decl, &member.title),
                 MemberBody::Default(e) => self.default_proto(e, &member.title, member.span),
             };
-            self.isolate.set_function(member.number, proto);
+            self.made.push((member.number, proto));
         }
     }
 

@@ -15,6 +15,8 @@ use crate::value::{
 };
 use smol_str::SmolStr;
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 impl Walk<'_> {
@@ -69,11 +71,13 @@ impl Walk<'_> {
 
     /// Says which names of one declaration are there twice.
     fn distinct<'n>(&mut self, names: impl Iterator<Item = &'n Name>, what: &str) {
-        let mut seen: Vec<&Name> = Vec::new();
+        let mut seen: HashMap<&str, Span> = HashMap::new();
         for name in names {
-            match seen.iter().find(|n| n.text == name.text) {
-                Some(first) => self.twice(name, first.span, what),
-                None => seen.push(name),
+            match seen.entry(&name.text) {
+                Entry::Occupied(first) => self.twice(name, *first.get(), what),
+                Entry::Vacant(new) => {
+                    new.insert(name.span);
+                }
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::ast::TypeExpr;
 use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
 /// What the name of a type stands for.
@@ -153,28 +154,58 @@ pub struct Method {
 
 /// The functions of a type's `impl`s.
 #[derive(Default)]
-pub struct Methods(RefCell<Vec<Rc<Method>>>);
+pub struct Methods(RefCell<Listed>);
+
+#[derive(Default)]
+struct Listed {
+    all: Vec<Rc<Method>>,
+    /// Where each name is, once there are more than [`FEW`].
+    places: HashMap<String, usize>,
+}
+
+/// Names that are found soonest by looking at each.
+const FEW: usize = 16;
+
+impl Listed {
+    fn place(&self, name: &str) -> Option<usize> {
+        if self.all.len() > FEW {
+            return self.places.get(name).copied();
+        }
+        self.all.iter().position(|m| m.signature.name.as_str() == name)
+    }
+
+    fn push(&mut self, method: Rc<Method>) {
+        self.all.push(method);
+        let known = self.places.len();
+        if self.all.len() > FEW {
+            let new = self.all.iter().enumerate().skip(known);
+            self.places.extend(new.map(|(at, method)| (method.signature.name.as_str().to_owned(), at)));
+        }
+    }
+}
 
 impl Methods {
     /// The function of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Rc<Method>> {
-        self.0.borrow().iter().find(|m| m.signature.name.as_str() == name).cloned()
+        let listed = self.0.borrow();
+        listed.place(name).and_then(|at| listed.all.get(at)).cloned()
     }
 
     /// Adds a function; one of the same name is replaced.
     pub fn add(&self, method: Rc<Method>) {
-        let mut all = self.0.borrow_mut();
-        match all.iter_mut().find(|m| m.signature.name == method.signature.name) {
+        let mut listed = self.0.borrow_mut();
+        let place = listed.place(method.signature.name.as_str());
+        match place.and_then(|at| listed.all.get_mut(at)) {
             Some(old) => *old = method,
-            None => all.push(method),
+            None => listed.push(method),
         }
     }
 
     /// All of them.
     #[must_use]
     pub fn all(&self) -> Vec<Rc<Method>> {
-        self.0.borrow().clone()
+        self.0.borrow().all.clone()
     }
 }
 

@@ -35,6 +35,11 @@ fn discount(bytes: usize) {
     LIVE.with(|live| live.set(live.get().wrapping_sub(bytes as i64)));
 }
 
+/// Counts bytes that another thread has taken and that this one will give back, as if it had taken them itself.
+pub fn take_over(bytes: usize) {
+    count(bytes);
+}
+
 // SAFETY: every call goes to the system's allocator as it came; counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Counted {
     #[inline]

@@ -22,13 +22,14 @@ impl Fiber {
         let argc = if argc == IN_LIST { self.unpack_arguments(base + 1) } else { usize::from(argc) };
         let receiver = &self.stack[base];
         if let Some((method, function)) = record::method(receiver, &site.name) {
+            // A place whose function was never compiled, or was refused, is empty.
+            let Some(proto) = self.isolate.function(usize::from(function)).filter(|proto| proto.verified.get()) else {
+                return Ok(Entered::Value(Value::Nil));
+            };
             if method.signature.max == Some(argc) && method.signature.min == argc {
                 site.shape.set(record::shape(receiver));
                 site.function.set(function);
             }
-            let Some(proto) = self.isolate.function(usize::from(function)) else {
-                return Ok(Entered::Value(Value::Nil));
-            };
             self.enter_script(Rc::as_ptr(&proto), NO_CLOSURE, base, argc + 1, dst, false)?;
             return Ok(Entered::Frame);
         }

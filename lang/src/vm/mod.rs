@@ -57,7 +57,7 @@ pub use fiber::{Exit, Fiber};
 pub use halt::Halt;
 pub(crate) use isolate::Holder;
 pub use isolate::Isolate;
-pub use memory::{Counted, allocated};
+pub use memory::{Counted, allocated, take_over};
 pub use meter::{Meter, Stopped};
 pub use op::Op;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::verify::verify;
 use super::{Isolate, Proto, Raise, Rebuild, codes};
 use crate::diagnostic::nearest;
 use crate::value::{Closure, FieldDefault, Method, Methods, Record, Site, Str, StructDef, Value};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The functions of the `impl`s of a value's type.
@@ -121,7 +122,7 @@ fn fields(def: &StructDef) -> String {
 pub(super) fn bound(isolate: &Isolate, receiver: &Value, function: u16) -> Option<Value> {
     let target = isolate.function(usize::from(function))?;
     let proto = isolate.bound(function, || with_self(&target, function));
-    verify(isolate, &proto).ok()?;
+    verify(isolate, &BTreeSet::new(), &proto).ok()?;
     Some(Value::Closure(Rc::new(Closure { proto, captures: vec![receiver.clone()] })))
 }
 

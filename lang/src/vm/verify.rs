@@ -17,6 +17,7 @@ use super::op::{FAR, IN_LIST, Op, Reg};
 use super::{Capture, HandlerKind, Isolate, Place, Proto};
 use crate::value::Value;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Why a function may not run.
@@ -82,24 +83,25 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Checks a function and those inside it.
+/// Checks a function and those inside it. `made` are the numbers of functions that are checked together with it, and put in their
+/// places once all of them have passed.
 ///
 /// # Errors
 /// The first rule that is broken.
-pub fn verify(isolate: &Isolate, proto: &Proto) -> Result<(), Refused> {
+pub fn verify(isolate: &Isolate, made: &BTreeSet<usize>, proto: &Proto) -> Result<(), Refused> {
     if proto.verified.get() {
         return Ok(());
     }
     let refuse = |(at, rule)| Refused { function: proto.title(), at, rule };
-    Checked { isolate, proto, at: 0, jumps: RefCell::default() }.run().map_err(refuse)?;
+    Checked { isolate, made, proto, at: 0, jumps: RefCell::default() }.run().map_err(refuse)?;
     // Set first: a function's constants may hold a closure of itself.
     proto.verified.set(true);
     let inside = proto.protos.iter().map(|proto| &**proto);
-    let made = proto.constants.iter().filter_map(|value| match value {
+    let closures = proto.constants.iter().filter_map(|value| match value {
         Value::Closure(closure) => Some(&*closure.proto),
         _ => None,
     });
-    let result = inside.chain(made).try_for_each(|proto| verify(isolate, proto));
+    let result = inside.chain(closures).try_for_each(|proto| verify(isolate, made, proto));
     if result.is_err() {
         proto.verified.set(false);
     }
@@ -110,11 +112,11 @@ pub fn verify(isolate: &Isolate, proto: &Proto) -> Result<(), Refused> {
 ///
 /// # Errors
 /// As [`verify`]; such a function has captured nothing.
-pub fn verify_function(isolate: &Isolate, proto: &Proto) -> Result<(), Refused> {
+pub fn verify_function(isolate: &Isolate, made: &BTreeSet<usize>, proto: &Proto) -> Result<(), Refused> {
     if !proto.captures.is_empty() {
         return Err(Refused { function: proto.title(), at: None, rule: Rule::Function });
     }
-    verify(isolate, proto)
+    verify(isolate, made, proto)
 }
 
 type Check = Result<(), Rule>;
@@ -122,6 +124,8 @@ type Check = Result<(), Rule>;
 /// A function that is being checked.
 struct Checked<'a> {
     isolate: &'a Isolate,
+    /// Numbers of functions that are checked together with this one.
+    made: &'a BTreeSet<usize>,
     proto: &'a Proto,
     /// The instruction.
     at: usize,
@@ -441,7 +445,12 @@ impl Checked<'_> {
     }
 
     fn function(&self, number: u16) -> Check {
-        let found = self.isolate.function(usize::from(number)).ok_or(Rule::Function)?;
+        let number = usize::from(number);
+        let found = self.isolate.function(number).ok_or(Rule::Function)?;
+        if self.made.contains(&number) {
+            // What takes this place has captured nothing, or is refused itself.
+            return Ok(());
+        }
         // A place that was made for a function, and never filled, has no code.
         require(found.captures.is_empty() && !found.code.is_empty(), Rule::Function)
     }

@@ -12,6 +12,7 @@ use lang::source::Source;
 use lang::value::Value;
 use lang::vm::verify::{verify, verify_function};
 use lang::vm::{Capture, Context, Fiber, Isolate, Limits, Op, Place, Proto};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -212,12 +213,12 @@ fn case(seed: u64, texts: &[String], spare: &[Op]) -> Option<bool> {
     let accepted = if number < functions {
         let whole = isolate.function(number)?;
         let function = corrupted(&mut random, &whole, spare);
-        let accepted = verify_function(&isolate, &function).is_ok();
+        let accepted = verify_function(&isolate, &BTreeSet::new(), &function).is_ok();
         isolate.set_function(number, function);
         accepted
     } else {
         main = corrupted(&mut random, &main, spare);
-        verify(&isolate, &main).is_ok() && main.captures.is_empty()
+        verify(&isolate, &BTreeSet::new(), &main).is_ok() && main.captures.is_empty()
     };
     if accepted {
         if std::env::var_os("HARN_SHOW_CODE").is_some() {

@@ -7,6 +7,7 @@
 //! - `commit`: one batch into the file.
 //! - `presence`: whether the file is still where it was.
 //! - `file`: reading; [`LogFile`] for those who only read.
+//! - `progress`: when a statement that takes long is ended.
 //! - `follow`: subscriptions.
 
 use std::path::{Path, PathBuf};
@@ -24,12 +25,14 @@ mod file;
 mod follow;
 mod open;
 mod presence;
+mod progress;
 mod queue;
 mod row;
 mod schema;
 mod writer;
 
 pub use file::LogFile;
+pub use progress::{ask_while_reading, within};
 
 use follow::Follower;
 use queue::{Durable, Emitted, Shared};

@@ -67,6 +67,8 @@ impl Worker {
             // Whoever starts it waits for this.
             let _ = built.send(Ok(()));
             runtime.block_on(work(found, &served, &peer, &count, &taken));
+            // A file that does not answer keeps no server from ending.
+            runtime.shutdown_background();
             let _ = ended.send(());
         };
         let thread = std::thread::Builder::new().name(format!("worker-{index}")).stack_size(STACK).spawn(work);

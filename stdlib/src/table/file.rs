@@ -1,33 +1,40 @@
 //! Files. Errors name a path as the script has written it. Only regular files are opened: a pipe or a device could make a
-//! run wait for ever, and these rows answer at once, so that packs can have them.
+//! run wait for ever.
+//!
+//! Each operation exists twice. A run waits for it on the blocking pool ([`crate::disk`]); what the system has in memory is read
+//! without a wait. A pack, which may not wait, and a run whose time does not follow the system's, which must happen again in the
+//! same order, do it at once.
 
+use crate::disk::{Disk, PART};
+use crate::here;
 use crate::world::World;
-use lang::builtins::{Capability, args};
-use lang::value::Value;
-use lang::vm::{Cx, Raise, codes};
+use lang::builtins::{Capability, PlainFn, args};
+use lang::value::{Str, Value};
+use lang::vm::{Cx, Outcome, Raise, Wait, codes, take_over};
 use runtime::files;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 const READ: &[Capability] = &[Capability::FsRead];
 const WRITE: &[Capability] = &[Capability::FsWrite];
 
 lang::builtins! { "" =>
     /// The text of a regular file of at most 256 MiB.
-    plain "read_file(path: string) -> string" [caps = READ] read_file;
+    waits "read_file(path: string) -> string" [caps = READ] read_file;
     /// Writes a regular file, replacing what was there.
-    plain "write_file(path: string, text: string) -> nil" [caps = WRITE] write_file;
+    waits "write_file(path: string, text: string) -> nil" [caps = WRITE] write_file;
     /// Appends to a regular file.
-    plain "append_file(path: string, text: string) -> nil" [caps = WRITE] append_file;
+    waits "append_file(path: string, text: string) -> nil" [caps = WRITE] append_file;
     /// Whether a path leads to anything.
-    plain "file_exists(path: string) -> bool" [caps = READ] file_exists;
+    waits "file_exists(path: string) -> bool" [caps = READ] file_exists;
     /// The names in a folder, in order.
-    plain "list_dir(path: string) -> list<string>" [caps = READ] list_dir;
+    waits "list_dir(path: string) -> list<string>" [caps = READ] list_dir;
     /// Makes a folder and those above it.
-    plain "mkdir(path: string) -> nil" [caps = WRITE] mkdir;
+    waits "mkdir(path: string) -> nil" [caps = WRITE] mkdir;
     /// Removes a file.
-    plain "delete_file(path: string) -> nil" [caps = WRITE] delete_file;
+    waits "delete_file(path: string) -> nil" [caps = WRITE] delete_file;
     /// Paths joined with the system's separator.
     plain "path_join(...parts) -> string" path_join;
     /// The system's folder for temporary files.
@@ -52,61 +59,234 @@ fn place(cx: &Cx<'_>, args: &[Value]) -> Result<PathBuf, Box<Raise>> {
     Ok(cx.host::<World>().map_or_else(|| path.into(), |world| world.path(path)))
 }
 
-fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+/// The same operations for who may not wait.
+pub(crate) const AT_ONCE: [(&str, PlainFn); 7] = [
+    ("append_file", |cx, args| act_now(cx, args, Act::Append)),
+    ("delete_file", |cx, args| act_now(cx, args, Act::Delete)),
+    ("file_exists", |cx, args| act_now(cx, args, Act::Exists)),
+    ("list_dir", |cx, args| act_now(cx, args, Act::List)),
+    ("mkdir", |cx, args| act_now(cx, args, Act::MakeFolder)),
+    ("read_file", read_now),
+    ("write_file", |cx, args| act_now(cx, args, Act::Write)),
+];
+
+/// The largest file that is read without a wait, in bytes: a copy of it takes less time than a wait.
+const READ_AT_ONCE: usize = 128 << 10;
+
+/// The world of a run that can wait for its files.
+fn world_that_waits(cx: &Cx<'_>) -> Option<Rc<World>> {
+    here::world(cx).ok().filter(|world| world.clock.follows_system())
+}
+
+fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let Some(world) = world_that_waits(cx) else { return read_now(cx, args).map(|text| Wait::ready(Ok(text))) };
+    let place = place(cx, args)?;
+    let path = args::str(args, 0)?.clone();
+    if world.disk.is_quiet()
+        && let Some(bytes) = files::read_cached(&place, READ_AT_ONCE)
+    {
+        cx.check_size(Some(bytes.len()))?;
+        return text(&path, bytes).map(|text| Wait::ready(Ok(text)));
+    }
+    let (isolate, context) = (cx.isolate.clone(), cx.context.clone());
+    Ok(Wait::new(async move {
+        let cx = Cx { isolate: &isolate, context: &context };
+        let bytes = read_on_pool(&cx, &world.disk, &path, place).await?;
+        text(&path, bytes)
+    }))
+}
+
+async fn read_on_pool(cx: &Cx<'_>, disk: &Disk, path: &str, place: PathBuf) -> Result<Vec<u8>, Box<Raise>> {
+    let failed = |e: io::Error| failed("read", path, &e);
+    let room = |e: std::collections::TryReserveError| failed(e.into());
+    let mut turn = disk.turn(false).await;
+    let open = |place: &mut PathBuf| files::open(place).and_then(|file| Ok((file.metadata()?.len(), file)));
+    let (_place, (length, mut file)) = turn.run(place, open).await.map_err(failed)?;
+    cx.check_size(usize::try_from(length).ok())?;
+    if length > MOST_READ {
+        return Err(failed(files::too_large(MOST_READ)));
+    }
+    let mut bytes = Vec::new();
+    // One more, so that the end is seen.
+    bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX).saturating_add(1)).map_err(room)?;
+    loop {
+        let ended;
+        let read = |state: &mut (File, Vec<u8>)| files::read_part(&state.0, &mut state.1, PART);
+        ((file, bytes), ended) = turn.run((file, bytes), read).await.map_err(failed)?;
+        if bytes.len() as u64 > MOST_READ {
+            return Err(failed(files::too_large(MOST_READ)));
+        }
+        if ended {
+            return Ok(bytes);
+        }
+        if bytes.len() == bytes.capacity() {
+            // It has grown, or its length was not known.
+            let more = bytes.len().max(64 << 10);
+            cx.check_size(bytes.len().checked_add(more))?;
+            bytes.try_reserve_exact(more).map_err(room)?;
+        }
+    }
+}
+
+fn read_now(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (path, place) = (args::str(args, 0)?, place(cx, args)?);
     let file = files::open(&place).map_err(|e| failed("read", path, &e))?;
     let size = file.metadata().map_err(|e| failed("read", path, &e))?.len();
     cx.check_size(usize::try_from(size).ok())?;
     let bytes = files::read_open(&file, MOST_READ).map_err(|e| failed("read", path, &e))?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Value::from(text)),
-        Err(e) => {
-            let at = e.utf8_error().valid_up_to();
-            Err(Raise::error(codes::OUTSIDE, format!("`{path}` is not UTF-8 text: byte {at} begins no character"))
-                .about(0, ""))
+    text(path, bytes)
+}
+
+fn text(path: &str, bytes: Vec<u8>) -> Outcome {
+    String::from_utf8(bytes).map(Value::from).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        Raise::error(codes::OUTSIDE, format!("`{path}` is not UTF-8 text: byte {at} begins no character")).about(0, "")
+    })
+}
+
+/// An operation other than reading.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Act {
+    Write,
+    Append,
+    Exists,
+    List,
+    MakeFolder,
+    Delete,
+}
+
+/// What an operation found.
+enum Found {
+    Nothing,
+    Is(bool),
+    Names(Vec<String>),
+    /// The file to be written to.
+    File(File),
+}
+
+impl Act {
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Append => "append to",
+            Self::Exists => "look at",
+            Self::List => "list",
+            Self::MakeFolder => "make",
+            Self::Delete => "delete",
+        }
+    }
+
+    fn changes(self) -> bool {
+        !matches!(self, Self::Exists | Self::List)
+    }
+
+    /// Does it; a file is only opened.
+    fn run(self, place: &Path) -> io::Result<Found> {
+        let open = |options: &fs::OpenOptions| files::open_with(options, place).map(Found::File);
+        match self {
+            Self::Write => open(fs::OpenOptions::new().write(true).truncate(true).create(true)),
+            Self::Append => open(fs::OpenOptions::new().append(true).create(true)),
+            Self::Exists => Ok(Found::Is(place.exists())),
+            Self::List => names(place).map(Found::Names),
+            Self::MakeFolder => fs::create_dir_all(place).map(|()| Found::Nothing),
+            Self::Delete => fs::remove_file(place).map(|()| Found::Nothing),
         }
     }
 }
 
-fn write_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
-    let text = args::str(args, 1)?;
-    let file = files::open_with(fs::OpenOptions::new().write(true).truncate(true).create(true), &place);
-    file.and_then(|mut f| f.write_all(text.as_bytes())).map_err(|e| failed("write", path, &e))?;
-    Ok(Value::Nil)
-}
-
-fn append_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
-    let text = args::str(args, 1)?;
-    let file = files::open_with(fs::OpenOptions::new().append(true).create(true), &place);
-    file.and_then(|mut f| f.write_all(text.as_bytes())).map_err(|e| failed("append to", path, &e))?;
-    Ok(Value::Nil)
-}
-
-fn file_exists(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::Bool(place(cx, args)?.exists()))
-}
-
-fn list_dir(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
-    let entries = fs::read_dir(place).map_err(|e| failed("list", path, &e))?;
+fn names(place: &Path) -> io::Result<Vec<String>> {
     let mut names: Vec<String> =
-        entries.filter_map(Result::ok).map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        fs::read_dir(place)?.filter_map(Result::ok).map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    Ok(Value::from(names))
+    Ok(names)
 }
 
-fn mkdir(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn act_now(cx: &mut Cx<'_>, args: &mut [Value], act: Act) -> Outcome {
     let (path, place) = (args::str(args, 0)?, place(cx, args)?);
-    fs::create_dir_all(place).map_err(|e| failed("make", path, &e))?;
-    Ok(Value::Nil)
+    let failed = |e: io::Error| failed(act.verb(), path, &e);
+    Ok(match act.run(&place).map_err(failed)? {
+        Found::Nothing => Value::Nil,
+        Found::Is(there) => Value::Bool(there),
+        Found::Names(names) => Value::from(names),
+        Found::File(mut file) => {
+            file.write_all(args::str(args, 1)?.as_bytes()).map_err(failed)?;
+            Value::Nil
+        }
+    })
 }
 
-fn delete_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let (path, place) = (args::str(args, 0)?, place(cx, args)?);
-    fs::remove_file(place).map_err(|e| failed("delete", path, &e))?;
-    Ok(Value::Nil)
+fn act(cx: &mut Cx<'_>, args: &mut [Value], act: Act) -> Result<Wait, Box<Raise>> {
+    let Some(world) = world_that_waits(cx) else { return act_now(cx, args, act).map(|value| Wait::ready(Ok(value))) };
+    let place = place(cx, args)?;
+    let path = args::str(args, 0)?.clone();
+    let text = match act {
+        Act::Write | Act::Append => args::str(args, 1)?.clone(),
+        _ => Str::new(""),
+    };
+    if act == Act::Exists && world.disk.is_quiet() && files::exists_cached(&place) {
+        return Ok(Wait::ready(Ok(Value::Bool(true))));
+    }
+    cx.check_room(text.len().min(PART))?;
+    Ok(Wait::new(async move {
+        act_on_pool(&world.disk, act, place, &text).await.map_err(|e| failed(act.verb(), &path, &e))
+    }))
+}
+
+async fn act_on_pool(disk: &Disk, act: Act, place: PathBuf, text: &str) -> io::Result<Value> {
+    let mut turn = disk.turn(act.changes()).await;
+    let mut parts = text.as_bytes().chunks(PART).map(<[u8]>::to_vec);
+    // Most texts are one part: no second step for it.
+    let first = (place, parts.next().unwrap_or_default());
+    let (_first, found) = turn
+        .run(first, move |(place, part)| {
+            let mut found = act.run(place)?;
+            if let Found::File(file) = &mut found {
+                file.write_all(part)?;
+            }
+            Ok(found)
+        })
+        .await?;
+    Ok(match found {
+        Found::Nothing => Value::Nil,
+        Found::Is(there) => Value::Bool(there),
+        Found::Names(names) => {
+            take_over(names.capacity() * size_of::<String>() + names.iter().map(String::capacity).sum::<usize>());
+            Value::from(names)
+        }
+        Found::File(mut file) => {
+            for part in parts {
+                let written;
+                ((file, _), written) =
+                    turn.run((file, part), |(file, part): &mut (File, Vec<u8>)| file.write_all(part)).await?;
+                let () = written;
+            }
+            Value::Nil
+        }
+    })
+}
+
+fn write_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    act(cx, args, Act::Write)
+}
+
+fn append_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    act(cx, args, Act::Append)
+}
+
+fn file_exists(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    act(cx, args, Act::Exists)
+}
+
+fn list_dir(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    act(cx, args, Act::List)
+}
+
+fn mkdir(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    act(cx, args, Act::MakeFolder)
+}
+
+fn delete_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    act(cx, args, Act::Delete)
 }
 
 fn path_join(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

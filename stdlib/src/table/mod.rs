@@ -8,7 +8,7 @@ mod compact;
 mod environment;
 mod event_log;
 mod fact;
-mod file;
+pub(crate) mod file;
 mod file_tools;
 mod handoff;
 mod hook;

@@ -12,6 +12,7 @@ use crate::event_log::{Filter, LogError, Record};
 
 use super::SqliteOptions;
 use super::open::{failed, for_reading};
+use super::progress;
 use super::row::{decode, number, stored};
 
 mod of_runs;
@@ -123,7 +124,12 @@ impl LogFile {
             }
         };
         let mut page = Page { records: Vec::new(), upto: filter.after };
+        let mut passed = 0_u64;
         while page.records.len() < limit {
+            passed += 1;
+            if passed.is_multiple_of(progress::ROWS) && progress::must_stop() {
+                return Err(progress::ended().into());
+            }
             let Some(row) = rows.next()? else {
                 page.upto = last(&snapshot)?.max(page.upto);
                 break;

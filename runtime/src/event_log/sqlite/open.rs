@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::event_log::LogError;
 
+use super::progress;
 use super::schema::{self, Found};
 use super::{SqliteOptions, Synchronous};
 
@@ -72,7 +73,7 @@ fn unchanging(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogErro
     let whole = std::fs::canonicalize(path).map_err(|error| cannot(path, &error.to_string()))?;
     let escaped = whole.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
-        .and_then(|connection| distrust(&connection).map(|()| connection))
+        .and_then(|mut connection| distrust(&mut connection).map(|()| connection))
         .map_err(|error| failed(path, &error, timeout))?;
     match schema::look(&connection, path, timeout)? {
         Found::Log => Ok(connection),
@@ -100,8 +101,8 @@ fn refuse_early(path: &Arc<Path>) -> Result<(), LogError> {
 
 fn connect(path: &Arc<Path>, flags: OpenFlags, timeout: Duration) -> Result<Connection, LogError> {
     let connect = || {
-        let connection = Connection::open_with_flags(path.as_ref(), flags)?;
-        distrust(&connection)?;
+        let mut connection = Connection::open_with_flags(path.as_ref(), flags)?;
+        distrust(&mut connection)?;
         // SQLite counts in whole milliseconds of an `int`.
         connection.busy_timeout(timeout.min(Duration::from_secs(i32::MAX as u64 / 1000)))?;
         Ok(connection)
@@ -109,8 +110,9 @@ fn connect(path: &Arc<Path>, flags: OpenFlags, timeout: Duration) -> Result<Conn
     connect().map_err(|error| failed(path, &error, timeout))
 }
 
-/// Keeps what is written in the file from running: a log can come from anybody.
-fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+/// Keeps what is written in the file from running, and what is read of it from taking any time: a log can come from anybody.
+fn distrust(connection: &mut Connection) -> rusqlite::Result<()> {
+    progress::watch(connection)?;
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -178,6 +180,7 @@ fn meaning(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> Optio
 fn said(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "the disk is full, or the file has reached `max_file`".to_owned(),
+        Some(ErrorCode::OperationInterrupted) => "reading it took too long".to_owned(),
         Some(ErrorCode::ReadOnly) => "it may only be read".to_owned(),
         _ => match error {
             rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),

@@ -31,7 +31,9 @@ fn never() -> impl Future<Output = &'static str> {
 }
 
 fn on_a_worker(work: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap().block_on(work);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
+    runtime.block_on(work);
+    runtime.shutdown_background();
 }
 
 #[test]
@@ -137,4 +139,25 @@ fn a_prompt_that_is_asked_again_says_so() {
             }
         });
     }
+}
+
+#[test]
+fn a_session_whose_files_do_not_answer_leaves_its_thread_to_the_others() {
+    let stalled = crate::disk::stall::Stalled::new();
+    on_a_worker(async {
+        let waits = served("a.harn", "pipeline default() { list_dir(\".\") }", RunLimits::default());
+        let other = served("b.harn", "pipeline default() { return 1 }", RunLimits::default());
+        waits.start(never()).await.unwrap();
+        other.start(never()).await.unwrap();
+        tokio::select! {
+            biased;
+            came = waits.prompt(Request::default(), never()) => panic!("{came:?}"),
+            _ = async { for _ in 0..10 { other.prompt(Request::default(), never()).await; } } => {}
+        }
+        // One that is told to stop does.
+        let came = waits.prompt(Request::default(), ready("cancelled")).await;
+        assert!(matches!(came.end, End::Cancelled), "{came:?}");
+        drop((waits, other));
+    });
+    drop(stalled);
 }

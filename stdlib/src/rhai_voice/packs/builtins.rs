@@ -6,6 +6,7 @@ use super::budget::Budget;
 use super::data::{Crossing, Stuck};
 use super::meter::{Limit, Meter};
 use crate::convert::{to_data, to_value};
+use crate::table::file::AT_ONCE;
 use crate::table::registry;
 use lang::builtins::{Builtin, Capability, PlainFn, Run};
 use lang::value::Value;
@@ -62,6 +63,10 @@ pub(super) fn rows(granted: &[Capability]) -> impl Iterator<Item = (&'static Bui
     data.filter(|row| row.caps.is_empty()).chain(with_rights.filter(|row| !row.caps.is_empty())).filter_map(|row| {
         match row.run {
             Run::Plain(run) => Some((row, run)),
+            // A pack cannot wait: its files are read and written at once.
+            Run::Waits(_) if row.module.is_empty() => {
+                AT_ONCE.iter().find(|(name, _)| *name == row.name).map(|&(_, run)| (row, run))
+            }
             Run::Waits(_) | Run::Native(_) => None,
         }
     })

@@ -10,13 +10,14 @@ mod write;
 
 use super::tool::registry_of;
 use crate::convert::to_value;
+use crate::disk::Disk;
 use crate::fault::{Thrown, to_raise};
 use crate::here;
 use crate::world::World;
 use lang::builtins::{Capability, args};
 use lang::diagnostic::nearest;
 use lang::value::{Dict, HostBox, HostObject, Str, Value};
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, codes, take_over};
 use root::Root;
 use runtime::data::Data;
 use runtime::hooks::{HookEvent, Listeners};
@@ -27,6 +28,7 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 lang::builtins! { "" =>
     /// A registry with `read_file`, `list_files`, `search_files`, `write_file` and `edit_file`, all kept below `root`;
@@ -81,7 +83,7 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
             format!("`file_tools` needs the right `{}`, which this run was denied", Capability::FsWrite.name());
         return Err(Raise::error(codes::DENIED, message).help("leave the writing tools out with `read_only: true`"));
     }
-    let (root, world) = (Rc::new(root), Rc::downgrade(&world));
+    let (root, world) = (Arc::new(root), Rc::downgrade(&world));
     let mut tools = Dict::new();
     for kind in Kind::ALL.into_iter().filter(|kind| !(read_only && kind.writes())) {
         let tool = FileTool { spec: kind.spec(&root.path), kind, root: root.clone(), world: world.clone() };
@@ -93,28 +95,107 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 struct FileTool {
     spec: ToolSpec,
     kind: Kind,
-    root: Rc<Root>,
+    root: Arc<Root>,
     world: Weak<World>,
 }
 
 /// What a tool did: the text for the model, and whether it was cut.
 type Done = Result<(String, bool), String>;
 
-impl FileTool {
-    fn run(&self, arguments: &Data) -> Done {
+/// A call as it is carried out, on whatever thread.
+struct Job {
+    kind: Kind,
+    root: Arc<Root>,
+    arguments: Data,
+    /// What the file to be written holds, as it was shown with the question for permission.
+    shown: Option<Option<Arc<str>>>,
+    given_up: GivenUp,
+}
+
+impl Job {
+    fn run(&self) -> Done {
+        let arguments = &self.arguments;
         let whole = |done: Result<String, String>| done.map(|text| (text, false));
         let text = |key: &str| arguments.get(key).as_str().unwrap_or_default();
         let path = if arguments.get("path").is_nil() { "." } else { text("path") };
+        if let Some(shown) = &self.shown
+            && read::present(&self.root, path)? != *shown
+        {
+            return Err(format!(
+                "`{path}` has changed since the permission was asked for, so it was not written: read it again"
+            ));
+        }
         if self.kind.writes() {
             root::may_change(&self.root, path)?;
         }
         match self.kind {
             Kind::Read => whole(read::file(&self.root, path, arguments)),
-            Kind::List => read::folder(&self.root, path, arguments.get("recursive").truthy()),
-            Kind::Search => search::files(&self.root, path, arguments),
+            Kind::List => read::folder(&self.root, path, arguments.get("recursive").truthy(), &self.given_up),
+            Kind::Search => search::files(&self.root, path, arguments, &self.given_up),
             Kind::Write => whole(write::whole_file(&self.root, path, text("content"))),
             Kind::Edit => whole(edit::file(&self.root, path, text("old"), text("new"), arguments.get("all").truthy())),
         }
+    }
+}
+
+/// Whether nobody waits for a call any more. Those that go through many files look at it between two of them.
+#[derive(Clone, Default)]
+struct GivenUp(Arc<AtomicBool>);
+
+impl GivenUp {
+    fn check(&self) -> Result<(), String> {
+        if self.0.load(Ordering::Relaxed) { Err(INTERRUPTED.to_owned()) } else { Ok(()) }
+    }
+}
+
+const INTERRUPTED: &str = "interrupted";
+
+/// Gives a call up when the wait for it ends.
+struct Waiting(GivenUp);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a call comes to.
+fn output_of(done: Done) -> Output {
+    match done {
+        Ok((text, truncated)) => Output { truncated, ..Output::of(Data::from(text)) },
+        Err(why) => Output::error(why),
+    }
+}
+
+impl FileTool {
+    fn answer<'a>(
+        &'a self,
+        turn: Turn<'a>,
+        call: &'a ToolCall,
+        shown: Option<Option<Arc<str>>>,
+    ) -> Answer<'a, Outcome<Output>> {
+        let (kind, root, arguments) = (self.kind, self.root.clone(), call.arguments.clone());
+        let job = Job { kind, root, arguments, shown, given_up: GivenUp::default() };
+        let world = self.world.upgrade().filter(|world| world.clock.follows_system());
+        let Some(world) = world else {
+            let output = output_of(job.run());
+            if !self.kind.writes() || !output.ok {
+                return Answer::Now(Ok(output));
+            }
+            return Answer::later(async move { self.told(turn, call, output).await });
+        };
+        Answer::later(async move {
+            let output = tokio::select! {
+                output = on_pool(&world.disk, job) => output,
+                _ = turn.scope.cancel.cancelled() => Output::error(INTERRUPTED),
+            };
+            if self.kind.writes() && output.ok { self.told(turn, call, output).await } else { Ok(output) }
+        })
+    }
+
+    /// The output of a call that has changed a file, which is told first.
+    async fn told(&self, turn: Turn<'_>, call: &ToolCall, output: Output) -> Outcome<Output> {
+        self.tell(turn, call.arguments.get("path").to_text()).await.map(|()| output)
     }
 
     /// Tells of a changed file, as `notify_file_edited` does.
@@ -135,15 +216,7 @@ impl Tool for FileTool {
     }
 
     fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
-        let output = match self.run(&call.arguments) {
-            Ok((text, truncated)) => Output { truncated, ..Output::of(Data::from(text)) },
-            Err(why) => return Answer::Now(Ok(Output::error(why))),
-        };
-        if !self.kind.writes() {
-            return Answer::Now(Ok(output));
-        }
-        let path: Arc<str> = call.arguments.get("path").to_text();
-        Answer::later(async move { self.tell(turn, path).await.map(|()| output) })
+        self.answer(turn, call, None)
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Option<Preview>, String> {
@@ -160,13 +233,21 @@ impl Tool for FileTool {
         call: &'a ToolCall,
         preview: &'a Preview,
     ) -> Answer<'a, Outcome<Output>> {
-        let path = call.arguments.get("path").as_str().unwrap_or_default();
-        match read::present(&self.root, path) {
-            Ok(now) if now == preview.old_text => self.call(turn, call),
-            Ok(_) => Answer::Now(Ok(Output::error(format!(
-                "`{path}` has changed since the permission was asked for, so it was not written: read it again"
-            )))),
-            Err(why) => Answer::Now(Ok(Output::error(why))),
+        self.answer(turn, call, Some(preview.old_text.clone()))
+    }
+}
+
+async fn on_pool(disk: &Disk, job: Job) -> Output {
+    let waiting = Waiting(job.given_up.clone());
+    let mut turn = disk.turn(job.kind.writes()).await;
+    let done = turn.run(job, |job| Ok(job.run())).await;
+    drop(waiting);
+    match done {
+        Ok((_job, done)) => {
+            let (Ok((text, _)) | Err(text)) = &done;
+            take_over(text.capacity());
+            output_of(done)
         }
+        Err(e) => Output::error(format!("the system gave no thread for it: {e}")),
     }
 }

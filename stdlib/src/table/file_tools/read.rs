@@ -62,11 +62,17 @@ fn bytes(root: &Root, path: &str) -> Result<Vec<u8>, String> {
 }
 
 /// The names in a folder, sorted; whether there are more.
-pub(super) fn folder(root: &Root, path: &str, recursive: bool) -> Result<(String, bool), String> {
+pub(super) fn folder(
+    root: &Root,
+    path: &str,
+    recursive: bool,
+    given_up: &super::GivenUp,
+) -> Result<(String, bool), String> {
     let mut out = String::new();
     let mut count = 0;
     let mut open = vec![(String::new(), 0)];
     while let Some((below, depth)) = open.pop() {
+        given_up.check()?;
         let mut inner = Vec::new();
         let listed = match entries(root, &joined(path, &below)) {
             Ok(listed) => listed,

@@ -16,7 +16,12 @@ const LINE_CHARS: usize = 300;
 const DEEPEST: usize = 32;
 
 /// The lines that fit, as `path:line: text`; whether there are more.
-pub(super) fn files(root: &Root, path: &str, arguments: &Data) -> Result<(String, bool), String> {
+pub(super) fn files(
+    root: &Root,
+    path: &str,
+    arguments: &Data,
+    given_up: &super::GivenUp,
+) -> Result<(String, bool), String> {
     let wanted = pattern(arguments)?;
     let glob = arguments.get("glob").as_str().map(glob).transpose()?;
     let most = arguments.get("max").as_int().and_then(|n| usize::try_from(n).ok()).unwrap_or(LINES).min(MOST_LINES);
@@ -32,6 +37,7 @@ pub(super) fn files(root: &Root, path: &str, arguments: &Data) -> Result<(String
             Err(why) => return Err(why),
         };
         for (name, is_folder) in listed {
+            given_up.check()?;
             let at = joined(&folder, &name);
             if is_folder {
                 // What a version control keeps is no text of the project.

@@ -1,0 +1,78 @@
+//! When a statement that takes long is ended. A file from anybody can make one long: by millions of objects in its schema, or of
+//! records in a topic. While a statement runs, SQLite asks every so many of its steps whether to go on.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+/// Steps of SQLite's machine between two questions: less than a millisecond.
+const STEPS: i32 = 10_000;
+
+/// Rows that are passed over between two questions.
+pub(super) const ROWS: u64 = 1_000;
+
+thread_local! {
+    /// Until when this thread may read.
+    static UNTIL: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Asks whether the work of this thread must stop.
+static ASK: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Sets who knows, on a thread that reads, whether the run at work there must stop. The first one stays.
+pub fn ask_while_reading(must_stop: fn() -> bool) {
+    let _ = ASK.set(must_stop);
+}
+
+/// Does something, in which statements of this thread are ended after a time.
+pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Instant>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            UNTIL.set(self.0);
+        }
+    }
+    let new = Instant::now().checked_add(time);
+    let old = UNTIL.get();
+    let _restore = Restore(UNTIL.replace(old.into_iter().chain(new).min()));
+    work()
+}
+
+/// Whether statements of this thread must stop.
+pub(super) fn must_stop() -> bool {
+    UNTIL.get().is_some_and(|until| Instant::now() >= until) || ASK.get().is_some_and(|ask| ask())
+}
+
+/// Makes a connection ask.
+pub(super) fn watch(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.progress_handler(STEPS, Some(must_stop))
+}
+
+/// The error of a statement that was ended.
+pub(super) fn ended() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENDLESS: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c";
+
+    #[test]
+    fn a_statement_without_an_end_is_ended_after_its_time() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        watch(&mut connection).unwrap();
+        let count = |connection: &Connection| connection.query_row(ENDLESS, [], |row| row.get::<_, i64>(0));
+        let error = within(Duration::from_millis(50), || {
+            // A longer time inside of a shorter one changes nothing.
+            within(Duration::from_secs(3600), || count(&connection)).unwrap_err()
+        });
+        assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::OperationInterrupted));
+        // The time is over with the work.
+        assert!(UNTIL.get().is_none());
+        assert_eq!(connection.query_row("SELECT 1", [], |row| row.get(0)), Ok(1));
+    }
+}

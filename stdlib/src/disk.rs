@@ -1,0 +1,240 @@
+//! The file operations of a run. A disk or a server of files may take any time to answer, so they run on the blocking pool:
+//! the thread that a session shares with others goes on, and a limit or a cancellation ends the wait.
+//!
+//! The operations of one run take effect in the order in which they are asked for: reads side by side, a write by itself. A write
+//! whose wait was ended keeps its place until it is over, so that nothing written later is overwritten by it.
+//!
+//! The memory of a run is counted on its thread. What an operation needs is therefore handed over and comes back; what it makes
+//! is counted with [`lang::vm::take_over`].
+
+use std::io;
+use std::sync::Arc;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, Semaphore};
+use tokio::task::JoinHandle;
+
+/// Operations of one run at a time, so that a run whose files do not answer leaves threads to the others.
+const MOST_AT_ONCE: usize = 16;
+
+/// Bytes that are read or written at a time: an operation on a large file ends between two parts.
+pub(crate) const PART: usize = 4 << 20;
+
+/// The operations of a run.
+pub(crate) struct Disk {
+    order: Arc<RwLock<()>>,
+    places: Arc<Semaphore>,
+}
+
+impl Default for Disk {
+    fn default() -> Self {
+        Self { order: Arc::default(), places: Arc::new(Semaphore::new(MOST_AT_ONCE)) }
+    }
+}
+
+impl Disk {
+    /// Whether no write is asked for, so that a read that does not wait may be first.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.order.try_read().is_ok()
+    }
+
+    /// Waits until the writes asked for before are over; for a write, all that was asked for before.
+    pub(crate) async fn turn(&self, writes: bool) -> DiskTurn {
+        let held = match writes {
+            true => Held::Write(Some(self.order.clone().write_owned().await)),
+            false => Held::Read { _guard: self.order.clone().read_owned().await },
+        };
+        DiskTurn { held, places: self.places.clone() }
+    }
+}
+
+/// The turn of one operation.
+pub(crate) struct DiskTurn {
+    held: Held,
+    places: Arc<Semaphore>,
+}
+
+enum Held {
+    /// Given back when the wait ends: a read that goes on changes nothing.
+    Read { _guard: OwnedRwLockReadGuard<()> },
+    /// Goes along with the work.
+    Write(Option<OwnedRwLockWriteGuard<()>>),
+}
+
+impl DiskTurn {
+    /// Does a step of the operation on the blocking pool. If the wait is ended, a step that has not begun never does.
+    ///
+    /// # Errors
+    /// Those of the work, and if the system gave no thread.
+    pub(crate) async fn run<S: Send + 'static, T: Send + 'static>(
+        &mut self,
+        mut state: S,
+        work: impl FnOnce(&mut S) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<(S, T)> {
+        let place = self.places.clone().acquire_owned().await.map_err(io::Error::other)?;
+        let guard = match &mut self.held {
+            Held::Read { .. } => None,
+            Held::Write(guard) => guard.take(),
+        };
+        #[cfg(test)]
+        let stall = stall::here();
+        let mut step = Step(tokio::task::spawn_blocking(move || {
+            #[cfg(test)]
+            stall.wait();
+            let done = work(&mut state);
+            drop(place);
+            (state, done, guard)
+        }));
+        let (state, done, guard) = (&mut step.0).await.map_err(io::Error::other)?;
+        if let Held::Write(held) = &mut self.held {
+            *held = guard;
+        }
+        done.map(|made| (state, made))
+    }
+}
+
+/// A step at work or waiting for a thread.
+struct Step<T>(JoinHandle<T>);
+
+impl<T> Drop for Step<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A disk that does not answer the runs of one thread.
+#[cfg(test)]
+pub(crate) mod stall {
+    use std::cell::RefCell;
+    use std::sync::{Arc, Condvar, Mutex};
+
+    #[derive(Clone, Default)]
+    pub(super) struct Stall(Option<Arc<(Mutex<bool>, Condvar)>>);
+
+    thread_local! {
+        static HERE: RefCell<Stall> = RefCell::default();
+    }
+
+    /// While it is there, no step of a run of this thread begins.
+    pub(crate) struct Stalled(Arc<(Mutex<bool>, Condvar)>);
+
+    impl Stalled {
+        pub(crate) fn new() -> Self {
+            let all = Arc::new((Mutex::new(true), Condvar::new()));
+            HERE.set(Stall(Some(all.clone())));
+            Self(all)
+        }
+    }
+
+    impl Drop for Stalled {
+        fn drop(&mut self) {
+            HERE.take();
+            *self.0.0.lock().unwrap() = false;
+            self.0.1.notify_all();
+        }
+    }
+
+    pub(super) fn here() -> Stall {
+        HERE.with_borrow(Clone::clone)
+    }
+
+    impl Stall {
+        pub(super) fn wait(self) {
+            if let Some(all) = self.0 {
+                drop(all.1.wait_while(all.0.lock().unwrap(), |stalled| *stalled).unwrap());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stall::Stalled;
+    use crate::engine::{Engine, RunOptions};
+    use crate::limits::RunLimits;
+    use crate::output::Captured;
+    use lang::source::Source;
+    use lang::vm::codes;
+    use std::rc::Rc;
+    use std::time::{Duration, Instant};
+
+    /// Operations that wait even where the system has the file in memory.
+    const CALLS: [&str; 6] = [
+        "read_file(\"no such file\")",
+        "write_file(\"FOLDER/file\", \"text\")",
+        "append_file(\"FOLDER/file\", \"text\")",
+        "list_dir(\".\")",
+        "mkdir(\"FOLDER/made\")",
+        "delete_file(\"FOLDER/file\")",
+    ];
+
+    fn scratch(name: &str) -> String {
+        let folder = std::env::temp_dir().join(format!("harn-disk-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder.to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn a_disk_that_does_not_answer_ends_no_later_than_the_time_of_the_run() {
+        let folder = scratch("time");
+        let stalled = Stalled::new();
+        for call in CALLS {
+            let call = call.replace("FOLDER", &folder);
+            for (name, text) in [("a.harn", format!("{call}\n")), ("a.rhai", format!("{call};"))] {
+                let limits = RunLimits { time: Some(Duration::from_millis(200)), ..RunLimits::default() };
+                let began = Instant::now();
+                let engine = Engine::new(RunOptions { limits, ..RunOptions::default() });
+                let ran = engine.run(&Source::new(name, text));
+                drop(engine);
+                assert!(ran.diagnostics.iter().any(|found| found.code == codes::TIME), "{call}: {:?}", ran.diagnostics);
+                assert!(began.elapsed() < Duration::from_secs(10), "{call}: {:?}", began.elapsed());
+            }
+        }
+        drop(stalled);
+    }
+
+    #[test]
+    fn other_tasks_go_on_and_a_task_that_waits_can_be_cancelled() {
+        let folder = scratch("tasks");
+        let stalled = Stalled::new();
+        for call in CALLS {
+            let call = call.replace("FOLDER", &folder);
+            let text = format!("let waits = spawn {{ {call} }}\nsleep(20)\nprintln(\"on\")\ncancel(waits)\n");
+            let output = Rc::new(Captured::default());
+            let limits = RunLimits { time: Some(Duration::from_secs(30)), ..RunLimits::default() };
+            let engine = Engine::new(RunOptions { limits, output: output.clone(), ..RunOptions::default() });
+            let ran = engine.run(&Source::new("a.harn", text));
+            assert_eq!((ran.exit_code, output.stdout()), (0, "on\n".to_owned()), "{call}: {:?}", ran.diagnostics);
+        }
+        drop(stalled);
+    }
+
+    #[test]
+    fn operations_take_effect_in_the_order_in_which_they_are_asked_for() {
+        let folder = scratch("order");
+        let text = format!(
+            "let tasks = range(0, 50).to_list().map({{ i -> spawn {{\n  append_file(\"{folder}/log\", \"${{i}} \")\n  \
+             read_file(\"{folder}/log\").split(\" \").count - 1 }} }})\nprintln(tasks.map({{ t -> await(t) }}).sum(), \
+             read_file(\"{folder}/log\"))\n"
+        );
+        let output = Rc::new(Captured::default());
+        let engine = Engine::new(RunOptions { output: output.clone(), ..RunOptions::default() });
+        let ran = engine.run(&Source::new("a.harn", text));
+        assert_eq!(ran.exit_code, 0, "{:?}", ran.diagnostics);
+        let all: String = (0..50).map(|i| format!("{i} ")).collect();
+        assert!(output.stdout().ends_with(&format!(" {all}\n")), "{}", output.stdout());
+    }
+
+    #[test]
+    fn texts_of_many_parts_are_written_and_read_whole() {
+        let folder = scratch("parts");
+        let text = format!(
+            "let text = \"0123456789abcdef\".repeat(1000000)\nwrite_file(\"{folder}/a\", text)\nappend_file(\"{folder}/a\", \
+             text)\nlet read = read_file(\"{folder}/a\")\nprintln(read == text + text, read.count)\n"
+        );
+        let output = Rc::new(Captured::default());
+        let engine = Engine::new(RunOptions { output: output.clone(), ..RunOptions::default() });
+        let ran = engine.run(&Source::new("a.harn", text));
+        assert_eq!((ran.exit_code, output.stdout()), (0, "true 32000000\n".to_owned()), "{:?}", ran.diagnostics);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
