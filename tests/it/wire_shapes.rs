@@ -116,7 +116,7 @@ fn a_queued_reminder_of_the_guide_is_shown_to_hosts() {
         expected.push(json!({
             "kind": "reminder", "reminderId": id.as_ref(), "mode": given["mode"], "body": given["body"],
             "tags": given["tags"], "dedupeKey": given["dedupe_key"], "ttlTurns": given["ttl_turns"],
-            "roleHint": "system", "source": "bridge",
+            "roleHint": "system", "source": "host",
         }));
     }
     let shown = serde_json::to_value(PendingInjections::of(&queue)).unwrap();

@@ -94,22 +94,30 @@ impl Str {
         self.header().refs.get() == 1
     }
 
-    /// The text so many times in a row, made where it will be.
+    /// Returns the text `times` times in a row, made where it will be.
     #[must_use]
     pub fn repeated(&self, times: usize) -> Self {
-        /// Bytes that are copied at once, so that a short text is not copied one by one.
-        const UNIT: usize = 4096;
+        /// What is copied at once is at most so long, so that it stays in the cache.
+        const UNIT: usize = 64 * 1024;
         let len = self.len();
-        let mut out = Self::with_capacity(len.saturating_mul(times));
-        if len == 0 {
+        let all = len.saturating_mul(times);
+        let mut out = Self::with_capacity(all);
+        if all == 0 {
             return out;
         }
-        let in_unit = (UNIT / len).clamp(1, times.max(1));
-        let unit = self.as_str().repeat(in_unit);
-        for _ in 0..times / in_unit {
-            out.push_str(&unit);
+        out.push_str(self.as_str());
+        let mut done = len;
+        while done < all {
+            // A whole number of times, so that what follows begins anew.
+            let most = if done > UNIT { (UNIT / len).max(1) * len } else { done };
+            let more = most.min(all - done);
+            // SAFETY: the block has room for `all` bytes and is ours alone; the first `more` of its `done` bytes are written, and
+            // what is copied begins behind them.
+            unsafe { ptr::copy_nonoverlapping(out.bytes_at(), out.bytes_at().add(done), more) };
+            done += more;
         }
-        out.push_str(&unit[..times % in_unit * len]);
+        // SAFETY: ours alone; `all` bytes are written, whole texts.
+        unsafe { out.block.as_mut().len = all };
         out
     }
 

@@ -24,25 +24,37 @@ pub(crate) fn binary(op: BinaryOp, a: Value, b: &Value, limit: usize) -> Result<
 
 /// What `a op b` goes through beyond one instruction, in instructions: a left side that others hold as well is copied, a right side
 /// is gone through. What is compared is charged by the walk that compares it.
+#[inline(always)] // for the sake of `op`, which is known at each call
 pub(crate) fn work(op: BinaryOp, a: &Value, b: &Value) -> usize {
-    let left = match a {
+    match op {
+        BinaryOp::Add => copied(a) + visited(b),
+        BinaryOp::In | BinaryOp::NotIn => visited(b),
+        BinaryOp::Mul => match (a, b) {
+            (Value::Str(text), Value::Int(times)) => {
+                text.len().saturating_mul(usize::try_from(*times).unwrap_or(0)) / BYTES
+            }
+            _ => 0,
+        },
+        _ => 0,
+    }
+}
+
+#[inline(always)]
+fn copied(value: &Value) -> usize {
+    match value {
+        Value::Str(text) if !text.is_unique() => text.len() / BYTES,
         Value::List(list) if Rc::strong_count(list) > 1 => list.items.len(),
         Value::Dict(dict) if Rc::strong_count(dict) > 1 => dict.dict.len(),
-        Value::Str(text) if !text.is_unique() => text.len() / BYTES,
         _ => 0,
-    };
-    let right = match b {
+    }
+}
+
+#[inline(always)]
+fn visited(value: &Value) -> usize {
+    match value {
+        Value::Str(text) => text.len() / BYTES,
         Value::List(list) => list.items.len(),
         Value::Dict(dict) => dict.dict.len(),
-        Value::Str(text) => text.len() / BYTES,
-        _ => 0,
-    };
-    match (op, a, b) {
-        (BinaryOp::Add, ..) => left + right,
-        (BinaryOp::Mul, Value::Str(text), Value::Int(times)) => {
-            text.len().saturating_mul(usize::try_from(*times).unwrap_or(0)) / BYTES
-        }
-        (BinaryOp::In | BinaryOp::NotIn, ..) => right,
         _ => 0,
     }
 }
