@@ -165,6 +165,11 @@ impl Writer<'_> {
         how(&mut self.writing.meter.borrow_mut()).map_err(|stopped| self.fail(stopped.raise()))
     }
 
+    /// Counts a text that is written.
+    fn count_text<E: serde::ser::Error>(&self, text: &str) -> Result<(), E> {
+        if text.len() < Meter::TEXT_STEP { Ok(()) } else { self.count(|meter| meter.text(text.len())) }
+    }
+
     fn range<S: Serializer>(&self, to: S, range: Range) -> Result<S::Ok, S::Error> {
         if range.len() > Range::MOST_ITEMS {
             return Err(self.fail(super::walk::long_range(range)));
@@ -196,7 +201,7 @@ impl Writer<'_> {
     ) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         for (key, value) in entries {
-            self.count(|meter| meter.text(key.len()))?;
+            self.count_text(key.as_str())?;
             map.serialize_entry(key.as_str(), &Writer { value, depth: self.depth - 1, writing: self.writing })?;
         }
         map.end()
@@ -217,7 +222,7 @@ impl serde::Serialize for Writer<'_> {
             // What is no number becomes null: JSON has no NaN and no infinity.
             Value::Float(f) => to.serialize_f64(*f),
             Value::Str(s) => {
-                self.count(|meter| meter.text(s.len()))?;
+                self.count_text(s)?;
                 to.serialize_str(s)
             }
             Value::List(l) => self.items(to, l.items.iter()),

@@ -96,6 +96,9 @@ pub struct Meter {
 }
 
 impl Meter {
+    /// Texts that are shorter, in bytes, are not counted.
+    pub const TEXT_STEP: usize = BYTES;
+
     /// Starts a walk.
     #[must_use]
     #[inline]

@@ -70,8 +70,12 @@ pub(crate) const AT_ONCE: [(&str, PlainFn); 7] = [
     ("write_file", |cx, args| act_now(cx, args, Act::Write)),
 ];
 
-/// The largest file that is read without a wait, in bytes: a copy of it takes less time than a wait.
-const READ_AT_ONCE: usize = 128 << 10;
+/// The largest file that is read without a wait if the system has it in memory, in bytes: a copy of it takes a thread some
+/// milliseconds at most. A first wait makes the process one of several threads, in which each allocation costs more.
+const READ_AT_ONCE: usize = 8 << 20;
+
+/// The same for a run that has not so much memory left: a copy takes less time than a wait.
+const READ_AT_ONCE_IN_LITTLE: usize = 128 << 10;
 
 /// The world of a run that can wait for its files.
 fn world_that_waits(cx: &Cx<'_>) -> Option<Rc<World>> {
@@ -82,8 +86,11 @@ fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let Some(world) = world_that_waits(cx) else { return read_now(cx, args).map(|text| Wait::ready(Ok(text))) };
     let place = place(cx, args)?;
     let path = args::str(args, 0)?.clone();
+    // The text is made of the bytes, so that there are two copies for a moment.
+    let has_room = cx.check_copy(2 * READ_AT_ONCE).is_ok();
+    let most = if has_room { READ_AT_ONCE } else { READ_AT_ONCE_IN_LITTLE };
     if world.disk.is_quiet()
-        && let Some(bytes) = files::read_cached(&place, READ_AT_ONCE)
+        && let Some(bytes) = files::read_cached(&place, most)
     {
         cx.check_size(Some(bytes.len()))?;
         return text(&path, bytes).map(|text| Wait::ready(Ok(text)));
