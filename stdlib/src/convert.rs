@@ -12,7 +12,7 @@ mod keys;
 pub(crate) use keys::of_value as key;
 
 /// Data as a value.
-pub(crate) fn to_value(data: &Data) -> Value {
+pub fn to_value(data: &Data) -> Value {
     match data {
         Data::Nil => Value::Nil,
         Data::Bool(b) => Value::Bool(*b),
@@ -29,7 +29,7 @@ pub(crate) fn to_value(data: &Data) -> Value {
 /// # Errors
 /// Where it holds something that is no data: a closure, a stream. The message has the path to it. A range is the list of
 /// its items and must not be too long for one.
-pub(crate) fn to_data(value: &Value) -> Result<Data, Box<Raise>> {
+pub fn to_data(value: &Value) -> Result<Data, Box<Raise>> {
     Converter { meter: Meter::start(), lossy: false }.convert(value, 0).map_err(|flaw| flaw.raise())
 }
 

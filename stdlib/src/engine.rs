@@ -3,11 +3,13 @@
 //! - `ending`: how a run ends. `waiting`: how it waits for what is outside, and is told to stop.
 //! - [`Piece`]: what is typed into a REPL. [`Hosted`]: a run that lives on, and answers prompts.
 
+mod embedded;
 mod ending;
 mod hosted;
 mod piece;
 mod waiting;
 
+pub use embedded::Evaluated;
 pub use ending::Ran;
 pub use hosted::{Came, End, Hosted, Request, Returned, Servable, check_served};
 pub use piece::Piece;
@@ -203,7 +205,7 @@ impl Engine {
 
     fn execute(&self, unit: &Unit) -> Result<Value, Box<Raise>> {
         self.start_watch();
-        self.evaluate(&unit.before)?;
+        self.evaluate_files(&unit.before)?;
         let returned = self.call(closure(&unit.main), Vec::new())?;
         // A `return` or a failed `?` at the top ends the run, the pipeline included.
         if !matches!(returned, Value::Unbound) {
@@ -224,7 +226,7 @@ impl Engine {
     }
 
     /// Evaluates imported files, each once a run.
-    fn evaluate(&self, files: &[Imported]) -> Result<(), Box<Raise>> {
+    fn evaluate_files(&self, files: &[Imported]) -> Result<(), Box<Raise>> {
         for (i, file) in files.iter().enumerate() {
             let returned = self.call(closure(&file.main), Vec::new()).and_then(|value| whole(file, &value));
             returned.map_err(|raise| self.unevaluated(&files[i..], raise))?;

@@ -53,7 +53,10 @@ mod workers;
 mod world;
 
 pub use catalogue::{catalogue, find};
-pub use engine::{Came, End, Engine, Hosted, Piece, Ran, Request, Returned, RunOptions, Servable, check_served};
+pub use convert::{to_data, to_value};
+pub use engine::{
+    Came, End, Engine, Evaluated, Hosted, Piece, Ran, Request, Returned, RunOptions, Servable, check_served,
+};
 pub use hosting::{Hosting, Made, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;

@@ -41,6 +41,15 @@ pub struct Lexed<'a> {
     pub incomplete: bool,
 }
 
+/// Returns whether a text is one identifier: a name that a script can bind.
+#[must_use]
+pub fn is_identifier(text: &str) -> bool {
+    let source = crate::source::Source::new("<name>", text);
+    let lexed = lex(&source);
+    let name = |(token, _): &(Token<'_>, Span)| matches!(token, Token::Ident(name) if *name == text);
+    lexed.diagnostics.is_empty() && lexed.tokens.first().is_some_and(name)
+}
+
 /// Lexes a text.
 #[must_use]
 pub fn lex(source: &SourceRef) -> Lexed<'_> {

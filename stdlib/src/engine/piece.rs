@@ -1,12 +1,11 @@
 //! A REPL session: pieces of text that share their names, in either language.
 
-use super::{Engine, closure, errors};
+use super::{Engine, Evaluated};
 use crate::progress::CutShort;
 use crate::rhai_voice::{Session, Unread, is_rhai, names_of_builtins};
 use lang::builtins::Builtin;
 use lang::diagnostic::Diagnostic;
-use lang::resolve::{Outer, Role};
-use lang::script::Options;
+use lang::resolve::Outer;
 use lang::source::SourceRef;
 use lang::value::{Value, inspect};
 use lang::vm::{Context, Raise, Why, begin_anew};
@@ -31,10 +30,10 @@ impl Engine {
     /// Runs a piece of a session; its names stay.
     #[must_use]
     pub fn piece(&self, source: &SourceRef) -> Piece {
-        if let Err(diagnostics) = self.start_packs(source) {
-            return Piece { diagnostics, ..Piece::default() };
-        }
         if is_rhai(source) {
+            if let Err(diagnostics) = self.start_packs(source) {
+                return Piece { diagnostics, ..Piece::default() };
+            }
             return match self.voice().piece(self.session(), source) {
                 Ok(piece) => {
                     self.isolate.start_watch();
@@ -43,19 +42,10 @@ impl Engine {
                 Err(Unread { incomplete, diagnostics }) => Piece { diagnostics, incomplete, ..Piece::default() },
             };
         }
-        let parsed = lang::parse::parse(source);
-        if parsed.incomplete {
-            return Piece { diagnostics: parsed.diagnostics, incomplete: true, ..Piece::default() };
+        match self.evaluate(source) {
+            Evaluated::Invalid { diagnostics, incomplete } => Piece { diagnostics, incomplete, ..Piece::default() },
+            Evaluated::Ran { result, diagnostics } => self.came_to(result, diagnostics),
         }
-        let outer = self.names.borrow().clone();
-        let loaded = self.load(source, Options { outer: &outer, role: Role::Piece, ..Options::default() });
-        let diagnostics = errors(loaded.diagnostics);
-        let Some(unit) = loaded.unit else { return Piece { diagnostics, ..Piece::default() } };
-        self.isolate.start_watch();
-        let result = self.evaluate(&unit.before).and_then(|()| self.call(closure(&unit.main), Vec::new()));
-        // Also after an error: what was bound before it stays.
-        self.remember(unit.globals);
-        self.came_to(result, diagnostics)
     }
 
     fn came_to(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> Piece {
@@ -97,7 +87,7 @@ impl Engine {
         self.session.get_or_init(|| Session::new(self.voice(), self.constants()))
     }
 
-    fn remember(&self, globals: Vec<Outer>) {
+    pub(super) fn remember(&self, globals: Vec<Outer>) {
         let mut names = self.names.borrow_mut();
         for new in globals {
             names.retain(|old| old.name != new.name);
