@@ -52,6 +52,7 @@ pub struct Talk {
     questions: RefCell<VecDeque<Question>>,
     listener: RefCell<Option<Waker>>,
     refusal: RefCell<Option<Arc<str>>>,
+    closing: RefCell<Option<Arc<str>>>,
     /// The task at hand: `context.task_id`.
     task_id: RefCell<Option<Arc<str>>>,
     /// What the last loop of the script's own has shown: its text, with and without the sentinel.
@@ -118,6 +119,26 @@ impl Hosting {
         prompted
     }
 
+    /// Sets the closing message of the prompt at hand; the last one counts. Returns false if no prompt is at hand.
+    pub fn close_with(&self, text: Arc<str>) -> bool {
+        let prompted = self.talk.prompted.get();
+        if prompted {
+            self.talk.closing.replace(Some(text));
+        }
+        prompted
+    }
+
+    /// Whether the end of a task has a message of its own. Elsewhere a closing message is shown like any other.
+    #[must_use]
+    pub fn has_closing(&self) -> bool {
+        self.protocol == "a2a"
+    }
+
+    /// Takes the closing message of the prompt that has ended.
+    pub(crate) fn take_closing(&self) -> Option<Arc<str>> {
+        self.talk.closing.take()
+    }
+
     /// The task at hand, as `context.task_id` has it.
     pub(crate) fn task_id(&self) -> Option<Arc<str>> {
         self.talk.task_id.borrow().clone()
@@ -133,6 +154,7 @@ impl Hosting {
         self.talk.prompted.set(true);
         self.talk.task_id.take();
         self.talk.refusal.take();
+        self.talk.closing.take();
         self.talk.shown.take();
     }
 

@@ -72,7 +72,7 @@ mod tests {
     use crate::host::Failure;
 
     fn ended(stop: Stop) -> Ended {
-        Ended { stop, value: Data::Nil, uncleaned: None, diagnostics: Vec::new() }
+        Ended { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() }
     }
 
     #[test]

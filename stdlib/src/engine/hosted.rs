@@ -78,6 +78,12 @@ impl Hosted {
         &self.session
     }
 
+    /// What it is told by its host, and tells it.
+    #[must_use]
+    pub fn hosting(&self) -> &Hosting {
+        &self.hosting
+    }
+
     /// A scope of its run that nothing cancels.
     #[must_use]
     pub fn scope(&self) -> Scope {
@@ -123,12 +129,13 @@ impl Hosted {
     pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> Came {
         let Some(main) = self.main.get() else {
             let missing = Diagnostic::error(UNSERVABLE, "the script has not begun");
-            return Came { end: End::Failed(Box::new(missing)), uncleaned: None, diagnostics: Vec::new() };
+            return Came { end: End::Failed(Box::new(missing)), closing: None, uncleaned: None, diagnostics: Vec::new() };
         };
         self.hosting.begin();
         let (task, context) = (Value::str(&request.text), self.context(&request));
         let outcome = self.work(stop, main.prompt(self, &task, &context)).await;
         let refusal = self.hosting.end();
+        let closing = self.hosting.take_closing();
         let mut diagnostics: Vec<_> = self.engine.unseen().collect();
         diagnostics.extend(self.settle().await);
         let mut unread = self.engine.world.unread.take().into_iter();
@@ -148,7 +155,7 @@ impl Hosted {
         if !self.told.get() {
             diagnostics.extend(unread);
         }
-        Came { end, uncleaned, diagnostics }
+        Came { end, closing, uncleaned, diagnostics }
     }
 
     /// Does a part of the run, by limits of its own.

@@ -38,6 +38,10 @@ lang::builtins! { "task" =>
     /// Refuses the task and ends the pipeline: where the run is served the prompt is refused, else the run ends with exit code 1.
     /// The reason is a sentence, or a word such as `CAPACITY_EXCEEDED` with more of it in `detail`.
     plain "reject(reason: string, detail: string? = nil) -> never" reject;
+    /// Sets the closing message: what the task came to, in a sentence. Where the run is served to agents, the final status of the
+    /// task has it if the pipeline returns; in an editor it is shown at the end of the prompt, else it is printed at once. The last
+    /// one counts.
+    plain "closing(text: string) -> nil" closing;
     /// The mode of the session that the script is served in; nil where nobody serves it. With `id` it is that one from now on, and
     /// the person sees it.
     waits "mode(id: string? = nil) -> string | nil" mode;
@@ -158,6 +162,23 @@ fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         }
     }
     Err(Raise::exit(1))
+}
+
+fn closing(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = text(args)?;
+    if text.trim().is_empty() {
+        return Err(Raise::error(codes::VALUE, "a closing message cannot be empty").about(0, "blank"));
+    }
+    let world: Rc<World> = here::world(cx)?;
+    match &world.hosting {
+        None => world.print(&format!("{text}\n"))?,
+        Some(hosting) if hosting.close_with(text) => {}
+        Some(_) => {
+            let raise = Raise::error(codes::OUTSIDE, "no prompt is at hand that a message could close");
+            return Err(raise.help("call it within the pipeline"));
+        }
+    }
+    Ok(Value::Nil)
 }
 
 fn mode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

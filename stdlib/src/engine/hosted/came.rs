@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub struct Came {
     /// How it ended.
     pub end: End,
+    /// The closing message that the script has set.
+    pub closing: Option<Arc<str>>,
     /// What the pipeline threw while it cleaned up after it was told to stop.
     pub uncleaned: Option<Diagnostic>,
     /// What should be known of it beside that: tasks that failed unseen, a log that cannot be written.

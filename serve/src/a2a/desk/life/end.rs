@@ -66,7 +66,7 @@ impl Life {
                 // What the clean-up threw is the first of them, and logged with its id.
                 let beside = ended.diagnostics.iter().skip(usize::from(ended.uncleaned.is_some()));
                 log.extend(beside.map(|told| stdlib::draw(told, false)));
-                match (self.of_stop(ended.stop, &mut metadata, &mut log, agent_id, now), ended.uncleaned) {
+                match (self.of_stop(ended.stop, ended.closing.as_deref(), &mut metadata, &mut log, agent_id, now), ended.uncleaned) {
                     ((TaskState::Canceled, None), Some(failed)) => {
                         let reported = uncleaned(&failed);
                         log.push(reported.log);
@@ -96,6 +96,7 @@ impl Life {
     fn of_stop(
         &self,
         stop: Stop,
+        closing: Option<&str>,
         metadata: &mut Data,
         log: &mut Vec<String>,
         agent_id: &str,
@@ -106,7 +107,7 @@ impl Life {
             (TaskState::Completed, Some(say::sentence(text)))
         };
         match stop {
-            Stop::Done => (TaskState::Completed, None),
+            Stop::Done => (TaskState::Completed, closing.map(say::sentence)),
             Stop::MaxTokens => {
                 cut("max_tokens", "The agent has used up its tokens; what it had by then is the answer.")
             }

@@ -31,7 +31,7 @@ fn says(id: &str, text: &str) -> Message {
 }
 
 fn ended(stop: Stop) -> How {
-    How::Ended(Box::new(Ended { stop, value: Data::Nil, uncleaned: None, diagnostics: Vec::new() }))
+    How::Ended(Box::new(Ended { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() }))
 }
 
 fn question() -> Asking {
@@ -115,7 +115,7 @@ fn a_cancelled_task_blames_its_clean_up_for_nothing_else() {
         let mut diagnostics: Vec<_> = uncleaned.clone().into_iter().collect();
         diagnostics.push(told("the disk is full"));
         let stop = Stop::Cancelled;
-        let out = life.end(How::Ended(Box::new(Ended { stop, value: Data::Nil, uncleaned, diagnostics })), "a", 1);
+        let out = life.end(How::Ended(Box::new(Ended { stop, value: Data::Nil, closing: None, uncleaned, diagnostics })), "a", 1);
         let task = life.task();
         assert_eq!(task.status.state, TaskState::Canceled);
         let text = task.status.message.as_ref().map(|message| message.text());
