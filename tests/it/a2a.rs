@@ -9,6 +9,7 @@
 //! - [`page`]: the requests that the reference shows.
 //! - [`bad_input`]: what no client should send. [`flood`]: too much of what it may.
 //! - [`lifetime`]: how a process ends. [`failures`]: what a caller learns of a failed task.
+//! - [`closing`]: the message with which a task ends.
 //! - [`kept`]: tasks over two processes.
 //! - [`client`]: scripts that ask other agents, of all versions and all kinds of trouble.
 //! - [`example`]: the guide's agents.
@@ -22,6 +23,7 @@ mod bad_input;
 mod broken;
 mod cards;
 mod client;
+mod closing;
 mod example;
 mod failures;
 mod first_names;

@@ -51,7 +51,7 @@ pub struct Ended {
     pub stop: Stop,
     /// What the pipeline returned, where that is a dict or list of the script's own; else nil. The same was shown as JSON.
     pub value: Data,
-    /// The closing message of a pipeline that returned, if the script has set one and the peer's end of a task has a message.
+    /// The closing message of a pipeline that ended well, if the script has set one and the peer's end of a task has a message.
     pub closing: Option<Arc<str>>,
     /// What the pipeline threw while it cleaned up after it was cancelled. It is the first of the diagnostics too.
     pub uncleaned: Option<Diagnostic>,

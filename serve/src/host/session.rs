@@ -201,7 +201,8 @@ impl Session {
         self.hosted.pause_time();
         self.shown.show(Event::Question { message_id: new_message_id(), text: question.text.clone() });
         let stop = Stop::Asked(question.text.clone());
-        let ended = self.kept(Ended { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() }).await;
+        let ended =
+            self.kept(Ended { stop, value: Data::Nil, closing: None, uncleaned: None, diagnostics: Vec::new() }).await;
         // It may have been cancelled meanwhile.
         let fate = self.mailbox.asked();
         match fate {
@@ -225,7 +226,6 @@ impl Session {
     /// What is told of a prompt. What it returned is shown first.
     fn ended(&self, came: Came) -> Ended {
         let Came { end, mut closing, uncleaned, mut diagnostics } = came;
-        let returned = matches!(end, End::Returned(_));
         diagnostics.splice(..0, uncleaned.clone());
         let (stop, value) = match end {
             End::Cancelled => (Stop::Cancelled, Data::Nil),
@@ -251,7 +251,7 @@ impl Session {
                 (of_loop(status, &stop_reason), Data::Nil)
             }
         };
-        closing = closing.filter(|_| returned);
+        closing = closing.filter(|_| stop == Stop::Done);
         if !self.hosted.hosting().has_closing()
             && let Some(text) = closing.take()
         {

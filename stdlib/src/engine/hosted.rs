@@ -129,7 +129,12 @@ impl Hosted {
     pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> Came {
         let Some(main) = self.main.get() else {
             let missing = Diagnostic::error(UNSERVABLE, "the script has not begun");
-            return Came { end: End::Failed(Box::new(missing)), closing: None, uncleaned: None, diagnostics: Vec::new() };
+            return Came {
+                end: End::Failed(Box::new(missing)),
+                closing: None,
+                uncleaned: None,
+                diagnostics: Vec::new(),
+            };
         };
         self.hosting.begin();
         let (task, context) = (Value::str(&request.text), self.context(&request));

@@ -39,7 +39,7 @@ lang::builtins! { "task" =>
     /// The reason is a sentence, or a word such as `CAPACITY_EXCEEDED` with more of it in `detail`.
     plain "reject(reason: string, detail: string? = nil) -> never" reject;
     /// Sets the closing message: what the task came to, in a sentence. Where the run is served to agents, the final status of the
-    /// task has it if the pipeline returns; in an editor it is shown at the end of the prompt, else it is printed at once. The last
+    /// task has it if the pipeline ends well; in an editor it is shown at the end of the prompt, else it is printed at once. The last
     /// one counts.
     plain "closing(text: string) -> nil" closing;
     /// The mode of the session that the script is served in; nil where nobody serves it. With `id` it is that one from now on, and

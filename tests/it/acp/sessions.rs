@@ -149,3 +149,25 @@ fn what_a_script_prints_is_no_frame() {
         assert!(ended.err.contains(line), "{line} is not among {}", ended.err);
     }
 }
+
+#[test]
+fn a_closing_message_is_the_last_of_the_prompt() {
+    let text = "pipeline default(task) {\n  task.closing(\"Almost.\")\n  task.closing(\"All sorted.\")\n  \
+                if task == \"throw\" { throw \"bad\" }\n  return \"a, b\"\n}\n";
+    let mut client = Start::script(text, "closing").initialized();
+    let session = client.session();
+    let id = client.prompt(&session, "go");
+    let mut said = Vec::new();
+    for _ in 0..2 {
+        let update = client.update(&session, "agent_message_chunk");
+        said.push(
+            update["params"]["update"]["content"]["text"].as_str().unwrap_or_else(|| panic!("{update}")).to_owned(),
+        );
+    }
+    assert_eq!(said, ["a, b", "All sorted."]);
+    assert_eq!(client.result(id)["stopReason"], "end_turn");
+    let id = client.prompt(&session, "throw");
+    let answer = client.answer(&json!(id));
+    assert!(!answer.to_string().contains("All sorted."), "{answer}");
+    assert_eq!(client.prompted(&session, "go")["stopReason"], "end_turn");
+}

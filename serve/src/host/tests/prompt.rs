@@ -188,3 +188,54 @@ fn limits_are_those_of_one_prompt() {
         }
     });
 }
+
+#[test]
+fn a_closing_message_is_shown_last_if_the_prompt_ends_well() {
+    let text = "pipeline default(task) {\n\
+                task.closing(\"Almost.\")\n\
+                task.closing(\"All sorted.\")\n\
+                if task == \"throw\" { throw \"bad\" }\n\
+                if task == \"reject\" { task.reject(\"No.\") }\n\
+                if task == \"sleep\" { sleep(60000) }\n\
+                return \"a, b \" }";
+    for (task, shown) in [("go", "a, b All sorted."), ("throw", ""), ("reject", ""), ("sleep", "")] {
+        let (host, watcher) = host(text, 1);
+        front(async {
+            let session = host.open(named("s")).await.unwrap();
+            let ended = session.prompt(says(task));
+            let cancel = async {
+                while task == "sleep" && !session.cancel("never mind") {
+                    tokio::task::yield_now().await;
+                }
+            };
+            let (ended, ()) = tokio::join!(ended, cancel);
+            assert_eq!(ended.unwrap().stop == Stop::Done, task == "go", "{task}");
+            assert_eq!(watcher.text("s"), shown, "{task}");
+        });
+    }
+}
+
+#[test]
+fn a_closing_message_belongs_to_one_prompt() {
+    let text =
+        "pipeline default(task) { if task == \"one\" { task.closing(\"One.\"); throw \"bad\" }; return \"two\" }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert!(matches!(session.prompt(says("one")).await.unwrap().stop, Stop::Failed(_)));
+        assert_eq!(session.prompt(says("two")).await.unwrap().stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "two");
+    });
+}
+
+#[test]
+fn outside_of_a_pipeline_there_is_no_prompt_to_close() {
+    let text = "let code = try { task.closing(\"x\") }.unwrap_err().code\n\
+                pipeline default() { return code }";
+    let (host, watcher) = host(text, 1);
+    front(async {
+        let session = host.open(named("s")).await.unwrap();
+        assert_eq!(session.prompt(says("go")).await.unwrap().stop, Stop::Done);
+        assert_eq!(watcher.text("s"), "HARN-RUN-016");
+    });
+}

@@ -105,6 +105,23 @@ fn all() -> Vec<Happening> {
 }
 
 #[test]
+fn only_a_task_that_ends_well_has_the_closing_message() {
+    for (stop, state, expected) in [
+        (Stop::Done, TaskState::Completed, "All sorted."),
+        (Stop::MaxTurns, TaskState::Completed, "The agent has used up its turns; what it had by then is the answer."),
+        (Stop::Refused("No.".into()), TaskState::Rejected, "Task rejected: No."),
+    ] {
+        let mut life = working();
+        let closing = Some("All sorted.".into());
+        let ended = Ended { stop, value: Data::Nil, closing, uncleaned: None, diagnostics: Vec::new() };
+        life.end(How::Ended(Box::new(ended)), "a", 1);
+        let task = life.task();
+        let text = task.status.message.as_ref().map(|message| message.text());
+        assert_eq!((task.status.state, text.as_deref()), (state, Some(expected)));
+    }
+}
+
+#[test]
 fn a_cancelled_task_blames_its_clean_up_for_nothing_else() {
     let told = |text: &str| stdlib::Diagnostic::error("HARN-LOG-006", text);
     for uncleaned in [None, Some("no")] {
@@ -115,7 +132,11 @@ fn a_cancelled_task_blames_its_clean_up_for_nothing_else() {
         let mut diagnostics: Vec<_> = uncleaned.clone().into_iter().collect();
         diagnostics.push(told("the disk is full"));
         let stop = Stop::Cancelled;
-        let out = life.end(How::Ended(Box::new(Ended { stop, value: Data::Nil, closing: None, uncleaned, diagnostics })), "a", 1);
+        let out = life.end(
+            How::Ended(Box::new(Ended { stop, value: Data::Nil, closing: None, uncleaned, diagnostics })),
+            "a",
+            1,
+        );
         let task = life.task();
         assert_eq!(task.status.state, TaskState::Canceled);
         let text = task.status.message.as_ref().map(|message| message.text());
