@@ -53,7 +53,7 @@ mod read;
 mod trust;
 mod user;
 
-pub use agent::{Agent, Provider, Skill};
+pub use agent::{Agent, Provider, Replies, Skill};
 pub use trust::{Granted, TrustedFolder, revoke, trust, trusted};
 pub use user::config_folder;
 

@@ -10,6 +10,7 @@
 //! - [`bad_input`]: what no client should send. [`flood`]: too much of what it may.
 //! - [`lifetime`]: how a process ends. [`failures`]: what a caller learns of a failed task.
 //! - [`closing`]: the message with which a task ends.
+//! - [`messages`]: an agent that answers with messages in place of tasks.
 //! - [`kept`]: tasks over two processes.
 //! - [`client`]: scripts that ask other agents, of all versions and all kinds of trouble.
 //! - [`example`]: the guide's agents.
@@ -31,6 +32,7 @@ mod flood;
 mod http;
 mod kept;
 mod lifetime;
+mod messages;
 mod ours;
 mod page;
 mod places;

@@ -15,8 +15,8 @@ use runtime::data::Data;
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;
-use stdlib::Diagnostic;
-use stdlib::a2a::{ListTasks, Misfit, SendMessage, Task, TaskPage, TaskState, Version};
+use stdlib::a2a::{ListTasks, Message, Misfit, SendMessage, Task, TaskPage, TaskState, Version};
+use stdlib::{Diagnostic, Replies};
 
 mod cell;
 mod deadline;
@@ -75,6 +75,8 @@ pub struct Settings {
     pub agent_id: Arc<str>,
     /// The media types that messages may have.
     pub input_modes: InputModes,
+    /// What callers get in response.
+    pub replies: Replies,
 }
 
 impl Default for Settings {
@@ -87,6 +89,7 @@ impl Default for Settings {
             idle_sessions: 1_000,
             agent_id: "agent".into(),
             input_modes: InputModes::default(),
+            replies: Replies::default(),
         }
     }
 }
@@ -96,6 +99,8 @@ impl Default for Settings {
 pub struct Asker {
     /// The version that it speaks.
     pub version: Version,
+    /// It waits for a response, and a message in place of a task says all that it asks for.
+    pub takes_message: bool,
 }
 
 /// All tasks of a served script. Clones are the same desk.
@@ -125,7 +130,7 @@ impl Desk {
         let host = Host::start(served, sessions.clone())?;
         let contexts = Contexts::new(host.clone(), settings.mode, settings.idle_sessions);
         let (agent_id, open, finished) = (settings.agent_id, settings.open, settings.finished);
-        let input_modes = settings.input_modes;
+        let (input_modes, replies) = (settings.input_modes, settings.replies);
         let directory = Mutex::default();
         let left = journal.left(host.is_resumable()).map_err(|error| vec![diagnostic(&error)])?;
         let desk = Desk(Arc::new(Shared {
@@ -137,6 +142,7 @@ impl Desk {
             open,
             finished,
             input_modes,
+            replies,
             directory,
         }));
         for restored in left {
@@ -172,6 +178,32 @@ impl Desk {
             cell = self.cell(task_id).await?;
         }
         cell.settled().await
+    }
+
+    /// Whether callers get a message in place of a task where that says all of it.
+    #[must_use]
+    pub fn replies_with_messages(&self) -> bool {
+        self.0.replies == Replies::Message
+    }
+
+    /// What a task comes to for a caller that takes a message in place of it, where that says all of it.
+    #[must_use]
+    pub fn message(&self, task: &Task, asker: Asker) -> Option<Message> {
+        if asker.takes_message && self.replies_with_messages() { life::message_of(task) } else { None }
+    }
+
+    /// Follows a task from the moment when it cannot come to a message any more; or the message that it has come to.
+    ///
+    /// # Errors
+    /// There is none, or the server stops and leaves it to the next process.
+    pub async fn follow_or_message(
+        &self,
+        task_id: &str,
+        asker: Asker,
+    ) -> Result<Result<Subscription, Message>, Refusal> {
+        let cell = self.cell(task_id).await?;
+        let (task, followed) = cell.committed().await?;
+        Ok(self.message(&task, asker).map_or(Ok(followed), Err))
     }
 
     /// A task as it is now.

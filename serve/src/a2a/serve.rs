@@ -112,7 +112,8 @@ async fn talk(
     let agent_id = about.name.as_deref().unwrap_or("agent").into();
     let input_modes = desk::InputModes::of(&about);
     let (open, finished) = (bounds.tasks, bounds.finished);
-    let desk = desk::Settings { open, finished, mode, agent_id, input_modes, ..Default::default() };
+    let desk =
+        desk::Settings { open, finished, mode, agent_id, input_modes, replies: about.replies, ..Default::default() };
     let desk = Desk::open(served, desk)?;
     let own = format!("http://{address}/");
     let url = match &about.url {

@@ -26,6 +26,18 @@ pub struct Agent {
     pub skills: Vec<Skill>,
     /// The media types that it takes; none for text and JSON.
     pub input_modes: Vec<String>,
+    /// What its callers get in response.
+    pub replies: Replies,
+}
+
+/// What the callers of an agent get in response to what they send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replies {
+    /// A task.
+    #[default]
+    Task,
+    /// A message, wherever that says all of it; else a task.
+    Message,
 }
 
 /// Who offers an agent.
@@ -57,8 +69,18 @@ pub struct Skill {
 }
 
 /// The keys of `[agent]`.
-const KEYS: &[&str] =
-    &["name", "description", "version", "url", "documentation_url", "icon_url", "provider", "skills", "input_modes"];
+const KEYS: &[&str] = &[
+    "name",
+    "description",
+    "version",
+    "url",
+    "documentation_url",
+    "icon_url",
+    "provider",
+    "skills",
+    "input_modes",
+    "replies",
+];
 /// The keys of its provider.
 const PROVIDER: &[&str] = &["organization", "url"];
 /// The keys of a skill.
@@ -82,6 +104,7 @@ impl Reader<'_> {
                 "provider" => agent.provider = self.provider(value),
                 "skills" => agent.skills = self.skills(value),
                 "input_modes" => agent.input_modes = self.texts(value),
+                "replies" => agent.replies = self.replies(value).unwrap_or_default(),
                 unknown => self.unknown(unknown, key.span(), KEYS, "[agent]"),
             }
         }
@@ -157,6 +180,18 @@ impl Reader<'_> {
             skill.description.clone_from(&skill.name);
         }
         Some(skill)
+    }
+
+    fn replies(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Replies> {
+        match self.text(value)?.as_str() {
+            "task" => Some(Replies::Task),
+            "message" => Some(Replies::Message),
+            _ => {
+                let help = "write `\"message\"` for an agent that answers without tasks where it can";
+                self.wrong(VALUE, value.span(), "`replies` is neither `\"task\"` nor `\"message\"`".to_owned(), help);
+                None
+            }
+        }
     }
 
     fn text(&mut self, value: &Spanned<DeValue<'_>>) -> Option<String> {

@@ -219,7 +219,11 @@ impl Asked {
                 Spoken::V03 => result["kind"] == "task",
                 Spoken::V01 => result.get("sessionId").is_some(),
             };
-            if at == 0 && frame.get("error").is_none() && !is_task {
+            let is_message = result["message"].is_object() || result["kind"] == "message";
+            if is_message && frames.len() > 1 {
+                return Err(format!("a message is not alone in its stream: {frame}"));
+            }
+            if at == 0 && frame.get("error").is_none() && !is_task && !is_message {
                 return Err(format!("the first frame is no task: {frame}"));
             }
             if at > 0 && self.spoken != Spoken::V01 && is_task {
@@ -269,6 +273,10 @@ impl Asked {
         match self.spoken {
             Spoken::V1 => expect(Types::V1.fault(types[0], result))?,
             Spoken::V03 if types[1].starts_with("0.1.") => page(result)?,
+            // What is sent may be answered with a message in place of a task.
+            Spoken::V03 if types[0] == "SendMessageResponse" && result["kind"] == "message" => {
+                expect(Types::V03.fault("Message", result))?;
+            }
             Spoken::V03 => expect(Types::V03.fault(types[1], result))?,
             Spoken::V01 => expect(ours().fault(types[2], result))?,
         }

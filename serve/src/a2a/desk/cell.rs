@@ -181,6 +181,27 @@ impl Cell {
         Ok(task)
     }
 
+    /// Its caller takes a message in place of it. It has not begun.
+    pub(super) fn may_be_message(&self) {
+        self.lock().life.allow_message();
+    }
+
+    /// Waits until it is sure whether it comes to a message: the task as it is then, and what is told of it from there.
+    ///
+    /// # Errors
+    /// It is left to the next process.
+    pub(super) async fn committed(&self) -> Result<(Arc<Task>, Subscription), Refusal> {
+        let rests = |state: TaskState| state.is_terminal() || state.is_interrupted();
+        let found = self.look(|state| {
+            let is_task = !state.life.may_be_message();
+            state.rests(|is| is_task || rests(is)).map(|task| task.map(|task| (task, self.follow_in(state, rests))))
+        });
+        let committed = found.await?;
+        // As in `settled`: who has been told of a question finds it in the next process too.
+        let _ = self.kept().await;
+        Ok(committed)
+    }
+
     /// Waits until it is over.
     ///
     /// # Errors
@@ -228,13 +249,15 @@ impl Cell {
     fn change_and<T>(&self, change: impl FnOnce(&mut Life, u64) -> Vec<Out>, look: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.lock();
         let now = now_ms();
+        let was_open = state.life.may_be_message();
         let out = if state.is_left { Vec::new() } else { change(&mut state.life, now) };
+        let is_task_now = was_open && !state.life.may_be_message();
         let rests = state.life.state().is_interrupted();
         let halts = state.life.halted().is_some();
         self.put(&mut state, out, now).iter().for_each(|frame| self.tell(frame));
         let seen = look(&mut state);
         drop(state);
-        if rests || halts {
+        if rests || halts || is_task_now {
             self.changed.notify_waiters();
         }
         seen

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
+use stdlib::Replies;
 use stdlib::a2a::{Message, Misfit, SendMessage, Status, Task, TaskState, Version};
 use tokio::sync::oneshot;
 
@@ -193,6 +194,10 @@ impl Desk {
         let session_id = seat.as_ref().map(|seat| seat.session_id().clone());
         let begun = Begun { is_alone: seat.as_ref().is_some_and(Seat::is_alone), ..begun };
         let cell = Cell::new(task, asker.version, session_id, begun, shared.journal.clone());
+        // A reminder is followed by the id of its task, so its caller is told that.
+        if asker.takes_message && shared.replies == Replies::Message && reminders.is_empty() {
+            cell.may_be_message();
+        }
         cell.injections.hold(reminders);
         if let Some((reason, detail)) = reason {
             let how = How::Rejected { reason: reason.into(), detail: Some(detail.into()) };

@@ -21,6 +21,7 @@ mod answer;
 mod asking;
 mod end;
 mod made;
+mod message;
 mod shown;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use answer::Answer;
 pub(in crate::a2a) use asking::question_of;
 pub(super) use asking::{Asking, Reply, answered, is_repeat};
 pub(super) use end::How;
+pub(super) use message::message_of;
 
 /// A task from its beginning to its end.
 pub(super) struct Life {
@@ -45,6 +47,8 @@ pub(super) struct Life {
     /// What it was answered, for whoever asked.
     reply: Option<Message>,
     halt: Option<Halt>,
+    /// Its caller takes a message in place of it, and nothing but an answer was shown so far.
+    may_be_message: bool,
 }
 
 /// Why a task is to stop.
@@ -97,6 +101,7 @@ impl Life {
             asking: VecDeque::new(),
             reply: None,
             halt: None,
+            may_be_message: false,
         }
     }
 
@@ -134,6 +139,16 @@ impl Life {
             state if state.is_terminal() || self.asks() => Vec::new(),
             _ => self.stand(TaskState::Working, None, Data::Nil, now),
         }
+    }
+
+    /// Its caller takes a message in place of it.
+    pub(super) fn allow_message(&mut self) {
+        self.may_be_message = true;
+    }
+
+    /// Whether it may still come to a message.
+    pub(super) fn may_be_message(&self) -> bool {
+        self.may_be_message
     }
 
     /// It is to stop: whether nobody has said so before. What comes of that is told by its end.

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use stdlib::Replies;
+
 use super::Journal;
 use super::cell::Cell;
 use super::directory::Directory;
@@ -24,6 +26,8 @@ pub(super) struct Shared {
     pub(super) finished: usize,
     /// The media types that messages may have.
     pub(super) input_modes: InputModes,
+    /// What callers get in response.
+    pub(super) replies: Replies,
     pub(super) directory: Mutex<Directory>,
 }
 

@@ -21,7 +21,7 @@ mod stopped;
 mod streams;
 mod stuck;
 
-const ASKER: Asker = Asker { version: Version::V1_0 };
+const ASKER: Asker = Asker { version: Version::V1_0, takes_message: false };
 
 fn desk(text: &str) -> Desk {
     desk_with(text, Settings::default())

@@ -179,7 +179,7 @@ fn request(text: &str) -> SendMessage {
 }
 
 async fn send(desk: &Desk, request: SendMessage) -> (Arc<str>, Subscription) {
-    desk.send(request, Asker { version: Version::V1_0 }).await.unwrap()
+    desk.send(request, Asker { version: Version::V1_0, takes_message: false }).await.unwrap()
 }
 
 async fn inject(desk: &Desk, task: &str, reminder: &str) -> Result<Data, Refusal> {

@@ -2,7 +2,7 @@
 
 use runtime::data::Data;
 use serde::Serialize;
-use stdlib::a2a::{SendMessage, Version};
+use stdlib::a2a::{Frame, SendMessage, Version};
 
 use super::answer;
 use super::envelope::{Id, Request};
@@ -88,7 +88,7 @@ impl Call<'_> {
         }
         let version = self.version;
         Ok(match method {
-            Method::Send => self.send(params).await?,
+            Method::Send => self.send(params, caller).await?,
             Method::Stream => self.stream(params, caller).await?,
             Method::Get => {
                 let asked = version.read_get(params)?;
@@ -141,18 +141,28 @@ impl Call<'_> {
         Reply::Text(answer::result(&self.id, result))
     }
 
-    async fn send(&self, params: &Data) -> Result<Reply, Fault> {
+    /// Who sends something. A message has no form in 0.1, and who is told of reminders knows them by their task.
+    fn asker(&self, request: &SendMessage, caller: &Caller) -> Asker {
+        let waits = !request.configuration.return_immediately && !self.is_notification;
+        Asker { version: self.version, takes_message: waits && self.version != Version::V0_1 && !caller.reminders }
+    }
+
+    async fn send(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
         let version = self.version;
         let request = self.sent(params)?;
         let wanted = request.configuration.clone();
-        let (id, followed) = self.desk.send(request, Asker { version }).await?;
+        let asker = self.asker(&request, caller);
+        let (id, followed) = self.desk.send(request, asker).await?;
         drop(followed);
         let task = if wanted.return_immediately || self.is_notification {
             self.desk.task(&id).await?
         } else {
             self.desk.settled(&id).await?
         };
-        Ok(self.result(&version.sent(&task, wanted.history_length)))
+        Ok(match self.desk.message(&task, asker) {
+            Some(message) => self.result(&version.frame(&Frame::Message(message.into()), true)),
+            None => self.result(&version.sent(&task, wanted.history_length)),
+        })
     }
 
     async fn stream(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
@@ -160,7 +170,20 @@ impl Call<'_> {
         let request = self.sent(params)?;
         let history = request.configuration.history_length;
         let place = self.place()?;
-        let (_, followed) = self.desk.send(request, Asker { version }).await?;
+        // What is told of a task in answer to its own question is a stream of that task in any case.
+        let mut asker = self.asker(&request, caller);
+        asker.takes_message &= request.message.task_id.is_none();
+        let (id, mut followed) = self.desk.send(request, asker).await?;
+        if asker.takes_message && self.desk.replies_with_messages() {
+            drop(followed);
+            followed = match self.desk.follow_or_message(&id, asker).await? {
+                Ok(followed) => followed,
+                Err(message) => {
+                    let result = version.frame(&Frame::Message(message.into()), true);
+                    return Ok(Reply::Event(event_of(&answer::result(&self.id, &result))));
+                }
+            };
+        }
         Ok(self.frames(followed, caller, history, place))
     }
 

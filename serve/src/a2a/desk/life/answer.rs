@@ -28,6 +28,11 @@ impl Answer {
         self.text.is_empty() && self.before.is_empty()
     }
 
+    /// The id of its message, where there is one.
+    pub(super) fn id(&self) -> Option<&Arc<str>> {
+        self.message_id.as_ref().filter(|_| !self.is_empty())
+    }
+
     fn parts(&self) -> Vec<Part> {
         let text = (!self.text.is_empty()).then(|| Part::text(self.text.as_str()));
         self.before.iter().cloned().chain(text).collect()

@@ -52,6 +52,7 @@ impl Life {
         if self.is_over() || self.halt.is_some() {
             return Vec::new();
         }
+        self.may_be_message = false;
         self.asking.push_back(asking);
         if self.asking.len() > 1 { Vec::new() } else { self.put_question(now) }
     }

@@ -66,7 +66,10 @@ impl Life {
                 // What the clean-up threw is the first of them, and logged with its id.
                 let beside = ended.diagnostics.iter().skip(usize::from(ended.uncleaned.is_some()));
                 log.extend(beside.map(|told| stdlib::draw(told, false)));
-                match (self.of_stop(ended.stop, ended.closing.as_deref(), &mut metadata, &mut log, agent_id, now), ended.uncleaned) {
+                match (
+                    self.of_stop(ended.stop, ended.closing.as_deref(), &mut metadata, &mut log, agent_id, now),
+                    ended.uncleaned,
+                ) {
                     ((TaskState::Canceled, None), Some(failed)) => {
                         let reported = uncleaned(&failed);
                         log.push(reported.log);
@@ -82,6 +85,9 @@ impl Life {
                 (TaskState::Rejected, Some(say::rejection(&reason, detail.as_deref(), agent_id, now)))
             }
         };
+        if state == TaskState::Completed && message.is_none() && self.may_be_message {
+            self.become_message(&mut metadata);
+        }
         let mut out: Vec<_> =
             (state == TaskState::Completed).then(|| self.answer_whole()).flatten().into_iter().collect();
         self.keep_answer();

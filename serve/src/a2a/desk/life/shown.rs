@@ -16,6 +16,11 @@ impl Life {
         if self.is_over() {
             return Vec::new();
         }
+        // A message has no place for these.
+        self.may_be_message &= !matches!(
+            event,
+            Event::Artifact { .. } | Event::Status { .. } | Event::Title(_) | Event::Plan(_) | Event::Mode(_)
+        );
         match event {
             Event::Text { message_id, text } => self.answer_text(&message_id, &text),
             Event::Data { message_id, data } => self.answer_data(&message_id, data),

@@ -17,7 +17,7 @@ async fn of_two_that_choose_the_same_id_at_once_one_has_the_task() {
     };
     let both = [desk(), desk()];
     for n in 0..10 {
-        let asker = Asker { version: Version::V0_1 };
+        let asker = Asker { version: Version::V0_1, takes_message: false };
         let [one, other] = [0, 1].map(|at| {
             let asked = Message { task_id: Some(format!("t{n}").into()), ..message(&format!("to {at}")) };
             let desk = both[at].clone();
