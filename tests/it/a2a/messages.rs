@@ -2,15 +2,12 @@
 
 use super::server::{Server, Start, message};
 use super::wire::EXTENSION;
-use crate::harn::{root, scratch};
+use crate::harn::scratch;
 use serde_json::{Value, json};
 use std::fs;
 
 fn replies(test: &str) -> Start {
-    let folder = scratch(&format!("a2a-script-replies-{test}"));
-    fs::copy(root().join("tests/a2a/agents/replies.harn"), folder.join("replies.harn")).unwrap();
-    fs::write(folder.join("harn.toml"), "[agent]\nreplies = \"message\"\n").unwrap();
-    Start::file(folder.join("replies.harn"), &format!("replies-{test}"))
+    Start::agent("replies/agent.harn", &format!("replies-{test}"))
 }
 
 fn send(server: &Server, text: &str) -> Value {
@@ -152,10 +149,10 @@ fn the_same_message_gives_the_same_message_in_the_next_process_too() {
 
 #[test]
 fn the_agent_says_in_words_what_it_replies_with() {
-    let start = replies("wrong");
-    let folder = scratch("a2a-script-replies-wrong");
-    fs::write(folder.join("replies.harn"), "pipeline default(task) { return task }\n").unwrap();
+    let folder = scratch("a2a-script-replies");
+    fs::write(folder.join("agent.harn"), "pipeline default(task) { return task }\n").unwrap();
     fs::write(folder.join("harn.toml"), "[agent]\nreplies = \"msg\"\n").unwrap();
+    let start = Start::file(folder.join("agent.harn"), "replies-wrong");
     let ended = start.command().output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(!ended.status.success());

@@ -16,12 +16,12 @@ const NODE: [&str; 1] = ["@a2a-js/sdk@1.3.0"];
 
 #[test]
 fn the_python_client_of_1_0() {
-    python_cases(Types::V1, 53);
+    python_cases(Types::V1, 54);
 }
 
 #[test]
 fn the_python_client_of_0_3() {
-    python_cases(Types::V03, 35);
+    python_cases(Types::V03, 36);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::cell::Cell;
 use super::deadline::{self, deadline};
 use super::drive::{Start, drive};
-use super::life::{How, is_repeat};
+use super::life::{How, as_a_caller_says, is_repeat};
 use super::{Asker, Begun, Desk, Restored, say, unread};
 use crate::a2a::Refusal;
 use crate::a2a::clock::now_ms;
@@ -246,7 +246,7 @@ fn new_task(message: Message, metadata: &Data, now: u64) -> Task {
         status: Status { state: TaskState::Submitted, message: None, at_ms: Some(now) },
         artifacts: Vec::new(),
         history: vec![Arc::new(message)],
-        metadata: metadata.clone(),
+        metadata: as_a_caller_says(metadata),
     }
 }
 

@@ -30,7 +30,7 @@ use answer::Answer;
 pub(in crate::a2a) use asking::question_of;
 pub(super) use asking::{Asking, Reply, answered, is_repeat};
 pub(super) use end::How;
-pub(super) use message::message_of;
+pub(super) use message::{as_a_caller_says, message_of};
 
 /// A task from its beginning to its end.
 pub(super) struct Life {

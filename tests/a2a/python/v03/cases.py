@@ -114,6 +114,19 @@ async def send_at_once(place):
 
 
 @case
+async def message_in_place_of_a_task(place):
+    """An agent that says so answers with a message, also on a stream; what it says of its work makes that a task."""
+    for streaming in (False, True):
+        one = await caller(place, "replies/agent.harn", streaming=streaming)
+        [message] = await all_of(one.stream("Hello."))
+        assert message.kind == "message" and message.role.value == "agent", message
+        assert [part.root.text for part in message.parts] == ["echo Hello."], message
+        assert message.message_id and message.context_id and message.task_id is None, message
+        task, _ = (await all_of(one.stream("status")))[-1]
+        assert task.status.state == STATE.completed and text(task) == "Read.", task
+
+
+@case
 async def stream(place):
     """A stream begins with the task and ends with a final update; the client builds the whole answer of its pieces."""
     one = await caller(place)

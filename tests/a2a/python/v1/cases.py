@@ -152,6 +152,20 @@ async def send_blocking(place):
 
 
 @case
+async def message_in_place_of_a_task(place):
+    """An agent that says so answers with a message, also on a stream; what it says of its work makes that a task."""
+    for streaming in (False, True):
+        one = await caller(place, "replies/agent.harn", streaming=streaming)
+        [response] = await all_of(one.stream("Hello."))
+        assert response.HasField("message"), response
+        message = response.message
+        assert message.role == types.ROLE_AGENT and [part.text for part in message.parts] == ["echo Hello."], message
+        assert message.message_id and message.context_id and not message.task_id, message
+        events = await all_of(one.stream("status"))
+        assert events[0].HasField("task"), events
+
+
+@case
 async def send_at_once(place):
     """A client that polls is given the task while it works, and finds it finished later."""
     one = await caller(place, streaming=False, polling=True)

@@ -24,6 +24,17 @@ impl Life {
     }
 }
 
+/// The metadata of a task that begins: what its caller says, but not that it has come to a message.
+pub(in crate::a2a::desk) fn as_a_caller_says(metadata: &Data) -> Data {
+    match metadata.as_dict() {
+        Some(entries) if !metadata.get(MESSAGE_ID).is_nil() => {
+            let own = entries.iter().filter(|(key, _)| key.as_ref() != MESSAGE_ID);
+            Data::dict(own.map(|(key, value)| (key.clone(), value.clone())))
+        }
+        _ => metadata.clone(),
+    }
+}
+
 /// The message in place of a task that has come to one.
 pub(in crate::a2a::desk) fn message_of(task: &Task) -> Option<Message> {
     if task.status.state != TaskState::Completed || task.status.message.is_some() {

@@ -1,0 +1,76 @@
+//! Messages in place of tasks.
+
+use stdlib::Replies;
+
+use super::*;
+use crate::host::testing::front;
+
+const TAKES: Asker = Asker { version: Version::V1_0, takes_message: true };
+
+fn replying(text: &str) -> Desk {
+    desk_with(text, Settings { replies: Replies::Message, ..Settings::default() })
+}
+
+/// What a stream is told, or the message in place of it.
+async fn heard(desk: &Desk, said: &str) -> Vec<String> {
+    let (id, follows) = desk.send(request(message(said)), TAKES).await.unwrap();
+    drop(follows);
+    match desk.follow_or_message(&id, TAKES).await.unwrap() {
+        Ok(follows) => told(follows).await,
+        Err(message) => vec![format!("message {}", held(&message.parts))],
+    }
+}
+
+#[test]
+fn a_stream_begins_as_soon_as_there_is_something_to_tell_of_a_task() {
+    let text = "pipeline default(task) {\n\
+                if task == \"plain\" { return \"a, b\" }\n\
+                if task == \"ask\" { return task.ask(\"Which?\") }\n\
+                task.status(\"reading\")\n\
+                sleep(60000)\n}";
+    let desk = replying(text);
+    front(async {
+        assert_eq!(heard(&desk, "plain").await, ["message a, b"]);
+        assert_eq!(heard(&desk, "ask").await, ["task input-required ."]);
+        let (id, _) = desk.send(request(message("status")), TAKES).await.unwrap();
+        // It is at work for a long time.
+        let follows = desk.follow_or_message(&id, TAKES).await.unwrap().expect("it is a task");
+        assert_eq!(desk.task(&id).await.unwrap().status.state, TaskState::Working);
+        is(&desk.cancel(&id).await.unwrap(), TaskState::Canceled);
+        assert_eq!(told(follows).await, ["task working", "canceled ."]);
+        desk.stop().await;
+    });
+}
+
+#[test]
+fn who_waits_for_a_message_is_told_of_a_cancelled_task_and_of_a_server_that_stops() {
+    let desk = replying("pipeline default(task) { sleep(60000) }");
+    front(async {
+        for stops in [false, true] {
+            let (id, _) = desk.send(request(message("go")), TAKES).await.unwrap();
+            let (heard, ()) = tokio::join!(desk.follow_or_message(&id, TAKES), async {
+                tokio::task::yield_now().await;
+                if stops { desk.stop().await } else { drop(desk.cancel(&id).await) }
+            });
+            let state = if stops { "failed" } else { "canceled" };
+            assert_eq!(told(heard.unwrap().expect("it is a task")).await, [format!("task {state} .")]);
+        }
+    });
+}
+
+#[test]
+fn a_caller_that_takes_tasks_gets_them() {
+    let desk = replying("pipeline default(task) { return task }");
+    front(async {
+        let said = request(message("go"));
+        let (id, _) = desk.send(said.clone(), ASKER).await.unwrap();
+        let task = desk.settled(&id).await.unwrap();
+        assert_eq!((desk.message(&task, ASKER), desk.message(&task, TAKES)), (None, None));
+        // What it sends once more is that task, however it asks.
+        assert_eq!(&*desk.send(said, TAKES).await.unwrap().0, &*id);
+        let task =
+            say(&desk, Message { metadata: Data::dict([("harn.message_id", Data::from("mine"))]), ..message("go") })
+                .await;
+        assert_eq!(desk.message(&task, TAKES), None, "a caller's own metadata makes it none");
+    });
+}
