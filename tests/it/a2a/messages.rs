@@ -127,7 +127,7 @@ fn the_same_message_gives_the_same_message_in_the_next_process_too() {
     assert_eq!(first["message"]["parts"], json!([{"text": "1"}]), "{first}");
     assert_eq!(server.result("SendMessage", params.clone()), first);
     let told = streamed(&server, "1.0", "SendStreamingMessage", &said);
-    assert_eq!(told, [first.clone()]);
+    assert_eq!(told, std::slice::from_ref(&first));
     let mut other = said.clone();
     other["parts"] = json!([{"text": "other"}]);
     server.refused("SendMessage", json!({"message": other}));

@@ -7,13 +7,12 @@ use stdlib::a2a::{Frame, SendMessage, Version};
 use super::answer;
 use super::envelope::{Id, Request};
 use super::method::Method;
-use super::stream::{Frames, event_of};
+use super::stream::{Frames, Source, event_of};
 use super::version::Said;
 use super::written::Written;
 use crate::a2a::Refusal;
 use crate::a2a::desk::{Asker, Desk};
 use crate::a2a::error::{Fault, code};
-use crate::a2a::feed::Subscription;
 use crate::a2a::injection;
 use crate::a2a::places::{Place, Places};
 use crate::a2a::reminder::Spelling;
@@ -173,18 +172,13 @@ impl Call<'_> {
         // What is told of a task in answer to its own question is a stream of that task in any case.
         let mut asker = self.asker(&request, caller);
         asker.takes_message &= request.message.task_id.is_none();
-        let (id, mut followed) = self.desk.send(request, asker).await?;
+        let (id, followed) = self.desk.send(request, asker).await?;
+        let mut source = Source::Told(followed);
         if asker.takes_message && self.desk.replies_with_messages() {
-            drop(followed);
-            followed = match self.desk.follow_or_message(&id, asker).await? {
-                Ok(followed) => followed,
-                Err(message) => {
-                    let result = version.frame(&Frame::Message(message.into()), true);
-                    return Ok(Reply::Event(event_of(&answer::result(&self.id, &result))));
-                }
-            };
+            let desk = self.desk.clone();
+            source = Source::Open(Box::pin(async move { desk.follow_or_message(&id, asker).await }));
         }
-        Ok(self.frames(followed, caller, history, place))
+        Ok(self.frames(source, caller, history, place))
     }
 
     async fn subscribe(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
@@ -197,7 +191,7 @@ impl Call<'_> {
         }
         let place = self.place()?;
         let followed = self.desk.follow(&asked.id).await?;
-        Ok(self.frames(followed, caller, asked.history_length, place))
+        Ok(self.frames(Source::Told(followed), caller, asked.history_length, place))
     }
 
     /// A place among the streams, before anything is begun.
@@ -206,10 +200,10 @@ impl Call<'_> {
         places.take().ok_or(Refusal::TooManyStreams(places.most()))
     }
 
-    fn frames(&self, followed: Subscription, caller: &Caller, history: Option<u32>, place: Place) -> Reply {
+    fn frames(&self, source: Source, caller: &Caller, history: Option<u32>, place: Place) -> Reply {
         let written = self.streams.written.clone();
         let spelling = Spelling::new(caller.reminders);
-        let frames = Frames::new(self.id.clone(), self.version, spelling, history, followed, written, place);
+        let frames = Frames::new(self.id.clone(), self.version, spelling, history, source, written, place);
         Reply::Stream(Box::new(frames))
     }
 }

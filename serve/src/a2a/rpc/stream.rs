@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use stdlib::a2a::{Artifact, Content, Frame, Message, Part, Version};
 
 use super::answer;
 use super::envelope::Id;
 use super::pieces::Pieces;
 use super::written::Written;
+use crate::a2a::Refusal;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::feed::{Next, Subscription, Told};
 use crate::a2a::places::Place;
@@ -32,7 +34,7 @@ pub(in crate::a2a) struct Frames {
     spelling: Spelling,
     /// How many messages of a task's history are wanted, the newest; nothing for all.
     history: Option<u32>,
-    followed: Subscription,
+    source: Source,
     written: Written,
     /// What of a frame is not written yet.
     rest: Option<Pieces>,
@@ -42,13 +44,21 @@ pub(in crate::a2a) struct Frames {
     _place: Place,
 }
 
+/// Where the events of a stream come from.
+pub(super) enum Source {
+    /// What is told of a task.
+    Told(Subscription),
+    /// That, or a message in place of the task, once it is sure which.
+    Open(BoxFuture<'static, Result<Result<Subscription, Message>, Refusal>>),
+}
+
 impl Frames {
     pub(super) fn new(
         id: Id,
         version: Version,
         spelling: Spelling,
         history: Option<u32>,
-        followed: Subscription,
+        source: Source,
         written: Written,
         place: Place,
     ) -> Frames {
@@ -57,7 +67,7 @@ impl Frames {
             version,
             spelling,
             history,
-            followed,
+            source,
             written,
             rest: None,
             ended: false,
@@ -78,18 +88,49 @@ impl Frames {
             if self.ended {
                 return None;
             }
-            match tokio::time::timeout(QUIET, self.followed.next()).await {
-                Ok(next) => self.tell(next, &mut text),
+            let quiet = match &mut self.source {
+                Source::Told(followed) => match tokio::time::timeout(QUIET, followed.next()).await {
+                    Ok(next) => {
+                        self.tell(next, &mut text);
+                        false
+                    }
+                    Err(_) => true,
+                },
+                Source::Open(begins) => match tokio::time::timeout(QUIET, begins).await {
+                    Ok(begun) => {
+                        self.begin_with(begun, &mut text);
+                        false
+                    }
+                    Err(_) => true,
+                },
+            };
+            if quiet {
                 // A comment, which everybody skips.
-                Err(_) => text.push_str(": still at work\n\n"),
+                text.push_str(": still at work\n\n");
             }
         }
         while self.rest.is_none() && !self.ended && text.len() < AT_ONCE {
-            let Some(next) = self.followed.next().now_or_never() else { break };
+            let Source::Told(followed) = &mut self.source else { break };
+            let Some(next) = followed.next().now_or_never() else { break };
             self.tell(next, &mut text);
         }
         self.is_full = text.len() >= AT_ONCE;
         Some(Bytes::from(text))
+    }
+
+    /// It is sure what the stream tells.
+    fn begin_with(&mut self, begun: Result<Result<Subscription, Message>, Refusal>, text: &mut String) {
+        match begun {
+            Ok(Ok(followed)) => self.source = Source::Told(followed),
+            Ok(Err(message)) => {
+                self.ended = true;
+                self.frame(&Frame::Message(message.into()), true, text);
+            }
+            Err(refusal) => {
+                self.ended = true;
+                event(&answer::refused(&self.id, &Fault::from(refusal), self.version), text);
+            }
+        }
     }
 
     /// Writes on what is begun.

@@ -34,7 +34,7 @@ fn frames(feed: &Feed, version: Version) -> Frames {
     let followed = feed.follow(Frame::Task(task.into()), false);
     let place = Places::new(1).take().unwrap();
     let (id, spelling) = (Id::written("7"), Spelling::new(false));
-    Frames::new(id, version, spelling, None, followed, Written::default(), place)
+    Frames::new(id, version, spelling, None, Source::Told(followed), Written::default(), place)
 }
 
 async fn text(frames: &mut Frames) -> String {
@@ -45,6 +45,36 @@ async fn text(frames: &mut Frames) -> String {
 fn events(text: &str) -> Vec<Value> {
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
     data.map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_may_come_to_a_message_is_kept_alive_until_it_does() {
+    for version in [Version::V1_0, Version::V0_3] {
+        let begins = async {
+            tokio::time::sleep(QUIET * 2 + QUIET / 2).await;
+            Ok(Err(Message::new(Role::Agent, "m", vec![Part::text("a, b")])))
+        };
+        let mut frames = frames(&Feed::default(), version);
+        frames.source = Source::Open(Box::pin(begins));
+        for _ in 0..2 {
+            assert_eq!(text(&mut frames).await, ": still at work\n\n");
+        }
+        let told = events(&text(&mut frames).await);
+        let [only] = told.as_slice() else { panic!("{told:?}") };
+        let message = if version == Version::V1_0 { &only["result"]["message"] } else { &only["result"] };
+        assert_eq!(message["parts"][0]["text"], "a, b", "{only}");
+        assert_eq!(frames.next().await, None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_may_come_to_a_message_ends_with_an_error_where_the_server_stops() {
+    let mut frames = frames(&Feed::default(), Version::V1_0);
+    let stopping = Refusal::Host(crate::host::HostError::Stopping);
+    frames.source = Source::Open(Box::pin(std::future::ready(Err(stopping))));
+    let told = events(&text(&mut frames).await);
+    assert!(told.len() == 1 && told[0]["error"]["message"].is_string(), "{told:?}");
+    assert_eq!(frames.next().await, None);
 }
 
 #[tokio::test(start_paused = true)]
