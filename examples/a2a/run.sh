@@ -8,6 +8,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 harn=${HARN:-harn}
 desk=$(mktemp -d)
+# It is read before the server may have opened it.
+: > "$desk/log"
 "$harn" serve a2a examples/a2a/worker.harn --listen 127.0.0.1:0 2> "$desk/log" &
 worker=$!
 trap 'kill $worker 2> /dev/null || true; wait $worker 2> /dev/null || true; rm -rf "$desk"' EXIT INT TERM

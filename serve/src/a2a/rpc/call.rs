@@ -165,7 +165,6 @@ impl Call<'_> {
     }
 
     async fn stream(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
-        let version = self.version;
         let request = self.sent(params)?;
         let history = request.configuration.history_length;
         let place = self.place()?;
