@@ -263,6 +263,10 @@ const ENDED: &[(&str, &str)] = &[
     ("sort", "println([h, other].sort().count)"),
     ("json", "println(json_stringify(h))"),
     ("data", "llm_mock({tool_calls: [{id: \"1\", name: \"n\", arguments: {a: h}}]})"),
+    ("regex-search", r#"println(regex_match("[ab]*a[ab]{5000}\\d", "ab".repeat(500000)))"#),
+    ("regex-groups", r#"println(regex_captures("(a)".repeat(6000), "a".repeat(600000)).count)"#),
+    ("regex-rows", r#"println(regex_captures("(a)".repeat(150), "a".repeat(6000000)).count)"#),
+    ("regex-parts", r#"println(regex_replace("([ab]*)a([ab]{4000})\\d", "$1", "ab".repeat(500000)).count)"#),
     ("regex", "println(regex_replace(\"(a+)\", \"$1\".repeat(10000), \"a\".repeat(1000000)).count)"),
 ];
 

@@ -1,11 +1,14 @@
 //! Regular expressions (the syntax of the crate `regex`: no look-around, no back references, time linear in the text).
 
+mod search;
+
+use self::search::{ONLY, Pattern, Unusable};
 use super::args;
-use super::items::{collect, push};
+use super::items::push;
 use crate::value::{Dict, Str, Value};
-use crate::vm::{Cx, Meter, Raise, Stopped, codes};
-use regex::{Captures, Regex};
+use crate::vm::{Cx, Raise, Stopped, codes};
 use std::cell::RefCell;
+use std::rc::Rc;
 
 crate::builtins! { "" =>
     /// The texts of all matches, nil when there is none.
@@ -21,36 +24,42 @@ const KEPT: usize = 32;
 
 thread_local! {
     /// The patterns used last, the latest at the end.
-    static COMPILED: RefCell<Vec<(Str, Regex)>> = const { RefCell::new(Vec::new()) };
+    static COMPILED: RefCell<Vec<(Str, Rc<Pattern>)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn pattern(args: &[Value]) -> Result<Regex, Box<Raise>> {
+fn pattern(args: &[Value]) -> Result<Rc<Pattern>, Box<Raise>> {
     let text = args::str(args, 0)?;
     COMPILED.with_borrow_mut(|kept| {
         if let Some(at) = kept.iter().rposition(|(t, _)| t == text) {
             kept[at..].rotate_left(1);
         } else {
-            let regex = Regex::new(text).map_err(|e| invalid(&e))?;
+            let pattern = Pattern::new(text).map_err(|why| unusable(&why))?;
             if kept.len() == KEPT {
                 kept.remove(0);
             }
-            kept.push((text.clone(), regex));
+            kept.push((text.clone(), Rc::new(pattern)));
         }
-        // A handle: the compiled pattern itself is shared.
-        kept.last().map(|(_, regex)| regex.clone()).ok_or_else(|| Raise::error(codes::VALUE, "no pattern"))
+        kept.last().map(|(_, pattern)| pattern.clone()).ok_or_else(|| Raise::error(codes::VALUE, "no pattern"))
     })
 }
 
-fn invalid(error: &regex::Error) -> Box<Raise> {
-    match error {
-        regex::Error::CompiledTooBig(limit) => {
+fn unusable(why: &Unusable) -> Box<Raise> {
+    match why {
+        Unusable::TooLarge(limit) => {
             Raise::error(codes::VALUE, format!("this pattern is too large: it would take more than {limit} bytes"))
                 .about(0, "too large")
                 .help("use smaller counts in `{m,n}`")
         }
-        other => {
+        Unusable::Groups(limit) => {
+            let text =
+                format!("this pattern has too many groups for its size: a search would take more than {limit} bytes");
+            Raise::error(codes::VALUE, text)
+                .about(0, "too many groups")
+                .help("write groups that you do not read as `(?:…)`")
+        }
+        Unusable::Wrong(error) => {
             // The crate draws the pattern with a mark under the mistake; the last line says what it is.
-            let text = other.to_string();
+            let text = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
             let reason = text.lines().next_back().unwrap_or_default().trim_start_matches("error: ");
             let raise = Raise::error(codes::VALUE, format!("this is no regular expression: {reason}"))
                 .about(0, "cannot be read")
@@ -75,13 +84,12 @@ fn regex_match(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>>
     // A pattern looks at each byte, and often more than once.
     cx.charge(args::str(args, 1)?.len(), 1);
     let text = args::str(args, 1)?;
-    let regex = pattern(args)?;
-    let mut meter = Meter::start();
     let mut found = Vec::new();
-    for one in regex.find_iter(text) {
+    pattern(args)?.each(text, false, |captures, meter| {
+        let Some(one) = captures.get_match() else { return Ok(()) };
         meter.steps(1 + one.len() / 16).map_err(Stopped::raise)?;
-        push(cx, &mut found, Value::str(one.as_str()))?;
-    }
+        push(cx, &mut found, Value::str(&text[one.range()]))
+    })?;
     Ok(if found.is_empty() { Value::Nil } else { Value::list(found) })
 }
 
@@ -89,29 +97,29 @@ fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
     // A pattern looks at each byte, and often more than once.
     cx.charge(args::str(args, 2)?.len(), 1);
     let (new, text) = (args::str(args, 1)?, args::str(args, 2)?);
-    let regex = pattern(args)?;
+    let pattern = pattern(args)?;
     cx.check_size(Some(text.len()))?;
     let marks = marks(new);
-    let mut meter = Meter::start();
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    for captures in regex.captures_iter(text) {
-        let Some(whole) = captures.get(0) else { continue };
+    pattern.each(text, new.contains('$'), |captures, meter| {
+        let Some(whole) = captures.get_match() else { return Ok(()) };
         out.push_str(&text[done..whole.start()]);
         meter.steps(1 + whole.len() / 16).map_err(Stopped::raise)?;
         // Each mark may stand for the whole match.
         if marks.len().saturating_mul(whole.len()) < LARGE_PART {
-            captures.expand(new, &mut out);
+            captures.interpolate_string_into(text, new, &mut out);
             cx.check_size(Some(out.len()))?;
         } else {
             for mark in &marks {
-                captures.expand(mark, &mut out);
+                captures.interpolate_string_into(text, mark, &mut out);
                 cx.check_size(Some(out.len()))?;
                 meter.steps(1 + whole.len() / 64).map_err(Stopped::raise)?;
             }
         }
         done = whole.end();
-    }
+        Ok::<_, Box<Raise>>(())
+    })?;
     out.push_str(&text[done..]);
     cx.check_size(Some(out.len()))?;
     Ok(Value::from(out))
@@ -146,11 +154,14 @@ fn regex_captures(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rais
     // A pattern looks at each byte, and often more than once.
     cx.charge(args::str(args, 1)?.len(), 1);
     let text = args::str(args, 1)?;
-    let regex = pattern(args)?;
-    let names: Vec<Option<Str>> = regex.capture_names().map(|name| name.map(|n| cx.isolate.intern(n))).collect();
+    let pattern = pattern(args)?;
+    let names: Vec<Option<Str>> =
+        pattern.groups().pattern_names(ONLY).map(|name| name.map(|n| cx.isolate.intern(n))).collect();
     let (whole, groups) = (cx.isolate.intern("match"), cx.isolate.intern("groups"));
-    let row = |captures: Captures<'_>| {
-        let group = |i: usize| captures.get(i).map_or(Value::Nil, |m| Value::str(m.as_str()));
+    let mut rows = Vec::new();
+    pattern.each(text, true, |captures, meter| {
+        meter.steps(names.len()).map_err(Stopped::raise)?;
+        let group = |i: usize| captures.get_group(i).map_or(Value::Nil, |span| Value::str(&text[span.range()]));
         let mut row = Dict::with_capacity(2);
         for (i, name) in names.iter().enumerate() {
             if let Some(name) = name {
@@ -158,28 +169,29 @@ fn regex_captures(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rais
             }
         }
         row.insert(whole.clone(), group(0));
-        row.insert(groups.clone(), Value::list((1..captures.len()).map(group).collect()));
-        Value::dict(row)
-    };
-    collect(cx, regex.captures_iter(text).map(row))
+        row.insert(groups.clone(), Value::list((1..captures.group_len()).map(group).collect()));
+        push(cx, &mut rows, Value::dict(row))
+    })?;
+    Ok(Value::list(rows))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use regex_automata::meta::Regex;
 
     #[test]
     fn parts_of_a_replacement_expand_to_what_the_whole_does() {
         let regex = Regex::new("(?P<one>a+)(b)?").unwrap();
+        let mut captures = regex.create_captures();
+        regex.captures("aaab", &mut captures);
         for new in
             ["", "x", "$1", "$1$1", "a$1b$2", "$$1", "$$$1", "${one}x${2}$", "${none$1}", "${one", "$", "ä$oneä$1x"]
         {
             let parts = marks(new);
             assert_eq!(parts.concat(), new);
-            let captures = regex.captures("aaab").unwrap();
-            let (mut whole, mut cut) = (String::new(), String::new());
-            captures.expand(new, &mut whole);
-            parts.iter().for_each(|part| captures.expand(part, &mut cut));
+            let whole = captures.interpolate_string("aaab", new);
+            let cut: String = parts.iter().map(|part| captures.interpolate_string("aaab", part)).collect();
             assert_eq!(cut, whole, "{new}");
         }
     }

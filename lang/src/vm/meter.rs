@@ -164,11 +164,23 @@ impl Meter {
         refused.map_or(Ok(()), |raise| Err(stop(Why::Limit(raise))))
     }
 
+    /// Looks at the limits now: for work that goes on in pieces of unknown length.
+    ///
+    /// # Errors
+    /// When the walk must stop.
+    pub fn check(&mut self) -> Result<(), Stopped> {
+        self.limits(0)
+    }
+
     /// Charges fuel and looks at the limits.
     #[cold]
     #[inline(never)]
     fn look(&mut self) -> Result<(), Stopped> {
         self.left = STEP;
+        self.limits(STEP)
+    }
+
+    fn limits(&mut self, fuel: u32) -> Result<(), Stopped> {
         if Self::is_stopped() {
             // Each walk that begins now ends at its first step.
             self.left = 1;
@@ -181,7 +193,7 @@ impl Meter {
                 WALKS.with(|walks| walks.looks.set(0));
                 isolate.account().look_soon();
             }
-            if !isolate.burn(u64::from(STEP)) {
+            if !isolate.burn(u64::from(fuel)) {
                 return Some(Why::Limit(isolate.out_of_fuel()));
             }
             match isolate.check_memory(0).and_then(|()| isolate.check_time(false)) {

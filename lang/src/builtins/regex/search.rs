@@ -1,0 +1,198 @@
+//! A search that ends with the limits of the run, whatever the pattern and the text.
+//!
+//! The usual engine takes, at worst, steps in proportion to the length of the text times the size of the pattern, and nothing
+//! ends it on its way. So it is asked only where that is little. Else an automaton that is built as it goes has its try; it
+//! gives up where it is rebuilt too often. What is left is done by [`simulate`], which counts its steps.
+
+mod simulate;
+
+use crate::vm::{Meter, Raise, Stopped};
+use regex_automata::hybrid::dfa;
+use regex_automata::hybrid::regex::{self as hybrid, Regex as Lazy};
+use regex_automata::meta::{self, Regex};
+use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
+use regex_automata::util::captures::{Captures, GroupInfo};
+use regex_automata::util::iter::Searcher;
+use regex_automata::util::prefilter::Prefilter;
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input, MatchError, MatchKind, PatternID};
+use std::cell::{OnceCell, RefCell};
+
+/// The largest pattern, built, in bytes.
+const LARGEST: usize = 10 << 20;
+/// What an automaton may hold, in bytes.
+const CACHE: usize = 2 << 20;
+/// The steps of a search that nothing ends: states of the pattern times bytes of the text.
+const SHORT: usize = 100_000_000;
+/// What a search may hold for the groups of a pattern, in bytes.
+const GROUPS: usize = 16 << 20;
+/// The least that a state takes, in bytes.
+const STATE: usize = 16;
+/// A text of this many bytes is a reason to look at the limits between its matches.
+const LONG: usize = 256 << 10;
+
+/// A compiled pattern.
+pub(super) struct Pattern {
+    regex: Regex,
+    text: Box<str>,
+    /// The steps that a search may take and nothing ends it.
+    short: usize,
+    /// Made for the first search that may be long.
+    large: OnceCell<Box<Large>>,
+}
+
+/// What long searches need.
+struct Large {
+    nfa: NFA,
+    lazy: Option<RefCell<(Lazy, hybrid::Cache)>>,
+}
+
+/// Why a pattern cannot be used.
+pub(super) enum Unusable {
+    /// Its text is wrong.
+    Wrong(Box<meta::BuildError>),
+    /// It would take more than this many bytes.
+    TooLarge(usize),
+    /// Its groups would take more than this many bytes in a search.
+    Groups(usize),
+}
+
+impl Pattern {
+    pub(super) fn new(text: &str) -> Result<Self, Unusable> {
+        let config = meta::Config::new().nfa_size_limit(Some(LARGEST)).hybrid_cache_capacity(CACHE);
+        let regex = Regex::builder().configure(config).build(text).map_err(|e| match e.size_limit() {
+            Some(limit) => Unusable::TooLarge(limit),
+            None => Unusable::Wrong(Box::new(e)),
+        })?;
+        let pattern = Self { regex, text: text.into(), short: SHORT, large: OnceCell::new() };
+        // A search keeps a place for each end of each group in each state.
+        let of_state = pattern.regex.group_info().slot_len().saturating_mul(size_of::<usize>());
+        if pattern.most_states().saturating_mul(of_state) > GROUPS
+            && pattern.large().nfa.states().len().saturating_mul(of_state) > GROUPS
+        {
+            return Err(Unusable::Groups(GROUPS));
+        }
+        Ok(pattern)
+    }
+
+    /// More states than it has.
+    fn most_states(&self) -> usize {
+        self.regex.memory_usage() / STATE
+    }
+
+    pub(super) fn groups(&self) -> &GroupInfo {
+        self.regex.group_info()
+    }
+
+    /// Calls `each` with the matches one after another; `groups` says whether it wants more than where they are.
+    pub(super) fn each(
+        &self,
+        text: &str,
+        groups: bool,
+        mut each: impl FnMut(&Captures, &mut Meter) -> Result<(), Box<Raise>>,
+    ) -> Result<(), Box<Raise>> {
+        let info = self.regex.group_info().clone();
+        let mut captures = if groups { Captures::all(info) } else { Captures::matches(info) };
+        let mut meter = Meter::start();
+        let mut searcher = Searcher::new(Input::new(text));
+        loop {
+            let mut stopped = None;
+            let found = searcher.try_advance(|input| match self.search(input, &mut captures, &mut meter) {
+                Ok(()) => Ok(captures.get_match()),
+                Err(why) => {
+                    stopped = Some(why);
+                    Err(MatchError::gave_up(input.start()))
+                }
+            });
+            if let Some(stopped) = stopped {
+                return Err(stopped.raise());
+            }
+            // The only error is that of a search that was stopped.
+            let Ok(Some(_)) = found else { return Ok(()) };
+            each(&captures, &mut meter)?;
+        }
+    }
+
+    fn search(&self, input: &Input<'_>, captures: &mut Captures, meter: &mut Meter) -> Result<(), Stopped> {
+        let len = input.get_span().len();
+        if len >= LONG {
+            // Each of many matches may be found only at the end of the text.
+            meter.check()?;
+        }
+        if self.is_short(len) {
+            self.regex.search_captures(input, captures);
+            return Ok(());
+        }
+        let large = self.large();
+        captures.set_pattern(None);
+        let found = large.lazy.as_ref().map(|lazy| {
+            let (regex, cache) = &mut *lazy.borrow_mut();
+            regex.try_search(cache, input)
+        });
+        match found {
+            Some(Ok(None)) => Ok(()),
+            Some(Ok(Some(found))) if captures.slots().len() <= 2 => {
+                let ends = [found.start(), found.end()];
+                simulate::fill(captures, &ends.map(Some));
+                Ok(())
+            }
+            Some(Ok(Some(found))) => {
+                let inner = input.clone().span(found.range()).anchored(Anchored::Yes);
+                if self.is_short(found.len()) {
+                    self.regex.search_captures(&inner, captures);
+                    Ok(())
+                } else {
+                    simulate::search(&large.nfa, &inner, captures, meter)
+                }
+            }
+            Some(Err(_)) | None => simulate::search(&large.nfa, input, captures, meter),
+        }
+    }
+
+    /// Whether a search in a text of this length needs no limits.
+    fn is_short(&self, len: usize) -> bool {
+        let few = |states: usize| states.saturating_mul(len) <= self.short;
+        few(self.most_states()) || few(self.large().nfa.states().len())
+    }
+
+    fn large(&self) -> &Large {
+        self.large.get_or_init(|| Box::new(Large::new(&self.text)))
+    }
+}
+
+impl Large {
+    /// The pattern was built before, within the same limits.
+    fn new(text: &str) -> Self {
+        let nfa = NFA::compiler().configure(thompson::Config::new()).build(text).unwrap_or_else(|_| NFA::never_match());
+        let lazy = Self::lazy(text, &nfa).map(|lazy| {
+            let cache = lazy.create_cache();
+            RefCell::new((lazy, cache))
+        });
+        Self { nfa, lazy }
+    }
+
+    fn lazy(text: &str, nfa: &NFA) -> Option<Lazy> {
+        let literals =
+            syntax::parse(text).ok().and_then(|hir| Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, &hir));
+        // A state that is built costs as many steps as the pattern has states.
+        let config = dfa::Config::new()
+            .cache_capacity(CACHE)
+            .skip_cache_capacity_check(true)
+            .minimum_cache_clear_count(Some(2))
+            .minimum_bytes_per_state(Some(nfa.states().len().max(16)))
+            .unicode_word_boundary(true);
+        let forward =
+            dfa::DFA::builder().configure(config.clone().prefilter(literals)).build_from_nfa(nfa.clone()).ok()?;
+        let reverse = thompson::Config::new().reverse(true).which_captures(WhichCaptures::None);
+        let reverse = NFA::compiler().configure(reverse).build(text).ok()?;
+        let config = config.prefilter(None).match_kind(MatchKind::All);
+        let backward = dfa::DFA::builder().configure(config).build_from_nfa(reverse).ok()?;
+        Some(Lazy::builder().build_from_dfas(forward, backward))
+    }
+}
+
+/// The one pattern of a [`Pattern`].
+pub(super) const ONLY: PatternID = PatternID::ZERO;
+
+#[cfg(test)]
+mod tests;
