@@ -31,7 +31,7 @@ thread_local! {
             run: Cell::new(ptr::null()),
             line: Cell::new(Line { context: ptr::null(), noticed: Noticed::NEW, halted: 0 }),
             stopped: Cell::new(false),
-            looks: Cell::new(0),
+            done: Cell::new(0),
         }
     };
     /// Why a walk was stopped, until that is raised.
@@ -48,8 +48,8 @@ struct Walks {
     line: Cell<Line>,
     /// Whether a walk was stopped.
     stopped: Cell<bool>,
-    /// Looks since the slice was last asked to end.
-    looks: Cell<u32>,
+    /// Steps since the slice was last asked to end.
+    done: Cell<u64>,
 }
 
 /// Why a walk was stopped.
@@ -149,10 +149,8 @@ impl Meter {
             self.left -= count;
             return Ok(());
         }
-        with_run(|isolate| {
-            isolate.burn(count as u64);
-        });
-        self.look()
+        self.left = STEP;
+        self.limits(u64::from(STEP).saturating_add(count as u64))
     }
 
     /// Asks for room in the memory of the run.
@@ -169,7 +167,7 @@ impl Meter {
     /// # Errors
     /// When the walk must stop.
     pub fn check(&mut self) -> Result<(), Stopped> {
-        self.limits(0)
+        self.limits(1)
     }
 
     /// Charges fuel and looks at the limits.
@@ -177,10 +175,10 @@ impl Meter {
     #[inline(never)]
     fn look(&mut self) -> Result<(), Stopped> {
         self.left = STEP;
-        self.limits(STEP)
+        self.limits(u64::from(STEP))
     }
 
-    fn limits(&mut self, fuel: u32) -> Result<(), Stopped> {
+    fn limits(&mut self, steps: u64) -> Result<(), Stopped> {
         if Self::is_stopped() {
             // Each walk that begins now ends at its first step.
             self.left = 1;
@@ -188,12 +186,13 @@ impl Meter {
         }
         let found = with_run(|isolate| {
             // A walk is work like any other: after a slice of it, other tasks have their turn.
-            let looks = WALKS.with(|walks| walks.looks.replace(walks.looks.get() + 1)) + 1;
-            if i64::from(looks) * i64::from(STEP) >= SLICE {
-                WALKS.with(|walks| walks.looks.set(0));
+            let done = WALKS.with(|walks| walks.done.get()).saturating_add(steps);
+            let is_slice = done >= SLICE.unsigned_abs();
+            WALKS.with(|walks| walks.done.set(if is_slice { 0 } else { done }));
+            if is_slice {
                 isolate.account().look_soon();
             }
-            if !isolate.burn(u64::from(fuel)) {
+            if !isolate.burn(steps) {
                 return Some(Why::Limit(isolate.out_of_fuel()));
             }
             match isolate.check_memory(0).and_then(|()| isolate.check_time(false)) {
