@@ -3,11 +3,11 @@
 //! Depth is bounded: [`Expr::new`] refuses chains deeper than [`MAX_DEPTH`] (left chains such as `1 + 1 + …` are loops
 //! in the parser, but recursion in every pass behind it), so that later passes may recurse without care.
 
-mod children;
 mod depth;
 mod expr;
 mod item;
 mod operator;
+mod parts;
 mod pattern;
 mod types;
 pub mod visit;
@@ -15,6 +15,7 @@ pub mod visit;
 pub use expr::*;
 pub use item::*;
 pub use operator::{BinaryOp, LogicOp, UnaryOp};
+pub use parts::Part;
 pub use pattern::{Pattern, PatternField, PatternKind};
 pub use types::{TypeExpr, TypeKind};
 

@@ -183,7 +183,7 @@ impl<'a> Compiler<'a> {
             return true;
         }
         let mut found = false;
-        e.children(&mut |child| found = found || self.mentions(child, id));
+        e.children(|child| found = found || self.mentions(child, id));
         found
     }
 
@@ -338,7 +338,7 @@ fn calls(e: &Expr) -> bool {
         return true;
     }
     let mut found = false;
-    e.children(&mut |child| found = found || calls(child));
+    e.children(|child| found = found || calls(child));
     found
 }
 

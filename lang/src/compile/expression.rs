@@ -422,7 +422,7 @@ pub(super) fn may_assign(e: &Expr) -> bool {
         | ExprKind::Select(_) => true,
         _ => {
             let mut found = false;
-            e.children(&mut |child| found = found || may_assign(child));
+            e.children(|child| found = found || may_assign(child));
             found
         }
     }

@@ -2,7 +2,7 @@
 
 use super::control;
 use super::failure::{Failure, Problem, Want};
-use super::input::{Ex, In, Rule, kw, name, tok, when};
+use super::input::{Cx, Ex, In, Rule, by_token, name, tok, when};
 use super::literal::{arguments, dict, group, list, simple, string, structure};
 use super::recover::{ends_element, ends_parameter, recovering};
 use super::rules::Rules;
@@ -11,146 +11,145 @@ use crate::ast::{
 };
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
-use chumsky::pratt::{Associativity, infix, left, postfix, prefix, right};
+use chumsky::input::InputRef;
 use chumsky::prelude::*;
 
-/// An expression. The powers follow the table of the language's reference, loosest first.
+/// An expression: operands between operators, by precedence.
 pub(super) fn expr<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
-    let cx = rules.cx;
-    let fold = move |l: Expr, op: Infix, r: Expr, e: &mut Extra<'a, '_>| cx.node(op.apply(l, r), e.span());
-    let branch = tok(Token::Ternary).ignore_then(rules.expr.clone()).then_ignore(tok(Token::Colon));
-    let level = |power: Associativity, first: fn(Token<'_>) -> Option<Op>| infix(power, operator(first), fold);
-    operand(rules)
-        .pratt((
-            prefix(24, prefix_op(), move |op: PrefixOp, inner, e| cx.node(op.apply(inner), e.span())),
-            postfix(26, attached(rules), move |inner, op: Attached, e| cx.node(op.apply(inner), e.span())),
-            vec![
-                level(right(22), power),
-                level(left(20), product),
-                level(left(18), coalesce),
-                level(left(16), sum),
-                level(left(14), comparison),
-                level(left(12), equality),
-                level(left(10), and),
-                level(left(8), or),
-                infix(right(6), branch.map(Infix::Ternary).boxed(), fold),
-                level(left(4), to),
-                level(left(2), pipe),
-            ],
-            postfix(3, kw(Kw::Exclusive), exclusive),
-        ))
-        .boxed()
+    let climb = Climb { cx: rules.cx, operand: operand(rules), attached: attached(rules), expr: rules.expr.clone() };
+    custom(move |inp| climb.expr(inp, 0)).boxed()
 }
+
+/// How tightly an operator holds what stands on its left and on its right.
+type Powers = (u8, u8);
+
+const fn left(level: u8) -> Powers {
+    (2 * level, 2 * level + 1)
+}
+
+const fn right(level: u8) -> Powers {
+    (2 * level + 1, 2 * level)
+}
+
+/// What a prefix operator asks of the operators in its operand: only what is attached holds tighter.
+const PREFIX: u8 = 24;
+/// What `exclusive` holds: a whole range, and nothing looser.
+const EXCLUSIVE: u8 = 3;
 
 /// An operator between two operands.
 #[derive(Clone, Copy)]
-enum Op {
+enum Infix {
     Binary(BinaryOp),
     Logic(LogicOp),
+    Ternary,
     Range,
     Pipe,
 }
 
-/// What stands between two operands.
-enum Infix {
-    Op(Op, Span),
-    Ternary(Expr),
-}
-
 impl Infix {
-    fn apply(self, l: Expr, r: Expr) -> ExprKind {
-        let (l, r) = (Box::new(l), Box::new(r));
-        match self {
-            Self::Op(Op::Binary(op), at) => ExprKind::Binary(op, at, l, r),
-            Self::Op(Op::Logic(op), _) => ExprKind::Logic(op, l, r),
-            Self::Op(Op::Range, _) => ExprKind::Range { from: l, to: r, exclusive: false },
-            Self::Op(Op::Pipe, _) => ExprKind::Pipe(l, r),
-            Self::Ternary(then) => ExprKind::Ternary(l, Box::new(then), r),
-        }
+    /// The operator and its powers, which follow the table of the language's reference, tightest first.
+    fn read(token: Token<'_>) -> Option<(Self, Powers)> {
+        let (op, level) = match token {
+            Token::StarStar => return Some((Self::Binary(BinaryOp::Pow), right(11))),
+            Token::Star => (Self::Binary(BinaryOp::Mul), 10),
+            Token::Slash => (Self::Binary(BinaryOp::Div), 10),
+            Token::Percent => (Self::Binary(BinaryOp::Rem), 10),
+            Token::Coalesce => (Self::Logic(LogicOp::Coalesce), 9),
+            Token::Plus => (Self::Binary(BinaryOp::Add), 8),
+            Token::Minus => (Self::Binary(BinaryOp::Sub), 8),
+            Token::Lt => (Self::Binary(BinaryOp::Lt), 7),
+            Token::Le => (Self::Binary(BinaryOp::Le), 7),
+            Token::Gt => (Self::Binary(BinaryOp::Gt), 7),
+            Token::Ge => (Self::Binary(BinaryOp::Ge), 7),
+            Token::Kw(Kw::In) => (Self::Binary(BinaryOp::In), 7),
+            Token::NotIn => (Self::Binary(BinaryOp::NotIn), 7),
+            Token::EqEq => (Self::Binary(BinaryOp::Eq), 6),
+            Token::NotEq => (Self::Binary(BinaryOp::Ne), 6),
+            Token::AndAnd => (Self::Logic(LogicOp::And), 5),
+            Token::OrOr => (Self::Logic(LogicOp::Or), 4),
+            Token::Ternary => return Some((Self::Ternary, right(3))),
+            Token::Kw(Kw::To) => (Self::Range, 2),
+            Token::Pipe => (Self::Pipe, 1),
+            _ => return None,
+        };
+        Some((op, left(level)))
     }
 }
 
-/// The operators of one level. All levels have one type, which is what keeps the grammar cheap to compile.
-fn operator<'a>(op: fn(Token<'_>) -> Option<Op>) -> Rule<'a, Infix> {
-    any()
-        .map_with(move |token, e| op(token).map(|op| Infix::Op(op, e.span())))
-        .filter(Option::is_some)
-        .map(|op| op.unwrap_or(Infix::Op(Op::Pipe, Span::default())))
-        .boxed()
+/// Climbs over the operators of an expression. What stands between them are rules as all others.
+struct Climb<'a> {
+    cx: &'a Cx,
+    operand: Rule<'a, Expr>,
+    attached: Rule<'a, Attached>,
+    expr: Rule<'a, Expr>,
 }
 
-fn power(token: Token<'_>) -> Option<Op> {
-    (token == Token::StarStar).then_some(Op::Binary(BinaryOp::Pow))
-}
+type Reader<'a, 'b> = InputRef<'a, 'b, In<'a>, Ex>;
 
-fn product(token: Token<'_>) -> Option<Op> {
-    Some(Op::Binary(match token {
-        Token::Star => BinaryOp::Mul,
-        Token::Slash => BinaryOp::Div,
-        Token::Percent => BinaryOp::Rem,
-        _ => return None,
-    }))
-}
+impl<'a> Climb<'a> {
+    /// An expression whose operators hold at least as tightly as `least`.
+    fn expr(&self, inp: &mut Reader<'a, '_>, least: u8) -> Result<Expr, Failure> {
+        let start = inp.cursor();
+        let mut expr = match inp.peek().and_then(prefix_op) {
+            Some(op) => {
+                inp.skip();
+                let inner = self.expr(inp, PREFIX)?;
+                self.cx.node(op.apply(inner), inp.span_since(&start))
+            }
+            None => inp.parse(&self.operand)?,
+        };
+        while let Some(token) = inp.peek() {
+            let kind = if begins_attached(token) {
+                inp.parse(&self.attached)?.apply(expr)
+            } else if token == Token::Kw(Kw::Exclusive) && least <= EXCLUSIVE {
+                inp.skip();
+                let span = inp.span_since(&start);
+                expr = exclusive(inp, expr, span);
+                continue;
+            } else if let Some((op, (power, next))) = Infix::read(token)
+                && power >= least
+            {
+                self.infix(inp, expr, op, next)?
+            } else {
+                break;
+            };
+            expr = self.cx.node(kind, inp.span_since(&start));
+        }
+        Ok(expr)
+    }
 
-fn coalesce(token: Token<'_>) -> Option<Op> {
-    (token == Token::Coalesce).then_some(Op::Logic(LogicOp::Coalesce))
+    /// The operator that comes next, and its right side.
+    fn infix(&self, inp: &mut Reader<'a, '_>, l: Expr, op: Infix, least: u8) -> Result<ExprKind, Failure> {
+        let before = inp.cursor();
+        inp.skip();
+        let at = inp.span_since(&before);
+        let then = match op {
+            Infix::Ternary => {
+                let then = inp.parse(&self.expr)?;
+                inp.parse(tok(Token::Colon))?;
+                Some(then)
+            }
+            _ => None,
+        };
+        let (l, r) = (Box::new(l), Box::new(self.expr(inp, least)?));
+        Ok(match (op, then) {
+            (Infix::Ternary, Some(then)) => ExprKind::Ternary(l, Box::new(then), r),
+            (Infix::Binary(op), _) => ExprKind::Binary(op, at, l, r),
+            (Infix::Logic(op), _) => ExprKind::Logic(op, l, r),
+            (Infix::Range, _) => ExprKind::Range { from: l, to: r, exclusive: false },
+            (Infix::Pipe | Infix::Ternary, _) => ExprKind::Pipe(l, r),
+        })
+    }
 }
-
-fn sum(token: Token<'_>) -> Option<Op> {
-    Some(Op::Binary(match token {
-        Token::Plus => BinaryOp::Add,
-        Token::Minus => BinaryOp::Sub,
-        _ => return None,
-    }))
-}
-
-fn comparison(token: Token<'_>) -> Option<Op> {
-    Some(Op::Binary(match token {
-        Token::Lt => BinaryOp::Lt,
-        Token::Le => BinaryOp::Le,
-        Token::Gt => BinaryOp::Gt,
-        Token::Ge => BinaryOp::Ge,
-        Token::Kw(Kw::In) => BinaryOp::In,
-        Token::NotIn => BinaryOp::NotIn,
-        _ => return None,
-    }))
-}
-
-fn equality(token: Token<'_>) -> Option<Op> {
-    Some(Op::Binary(match token {
-        Token::EqEq => BinaryOp::Eq,
-        Token::NotEq => BinaryOp::Ne,
-        _ => return None,
-    }))
-}
-
-fn and(token: Token<'_>) -> Option<Op> {
-    (token == Token::AndAnd).then_some(Op::Logic(LogicOp::And))
-}
-
-fn or(token: Token<'_>) -> Option<Op> {
-    (token == Token::OrOr).then_some(Op::Logic(LogicOp::Or))
-}
-
-fn to(token: Token<'_>) -> Option<Op> {
-    (token == Token::Kw(Kw::To)).then_some(Op::Range)
-}
-
-fn pipe(token: Token<'_>) -> Option<Op> {
-    (token == Token::Pipe).then_some(Op::Pipe)
-}
-
-type Extra<'a, 'b> = chumsky::input::MapExtra<'a, 'b, In<'a>, Ex>;
 
 /// `1 to 5 exclusive`: looser than `to`, so that it is seen once the range is whole.
-fn exclusive<'a>(inner: Expr, (): (), e: &mut Extra<'a, '_>) -> Expr {
-    let span = e.span();
+fn exclusive(inp: &mut Reader<'_, '_>, inner: Expr, span: Span) -> Expr {
     match inner.kind {
         ExprKind::Range { from, to, exclusive: false } => {
             Expr::new(ExprKind::Range { from, to, exclusive: true }, span)
         }
         kind => {
-            e.emit(Failure::problem(Problem::ExclusiveWithoutRange, span));
+            inp.emit(Failure::problem(Problem::ExclusiveWithoutRange, span));
             Expr { kind, ..inner }
         }
     }
@@ -172,12 +171,13 @@ impl PrefixOp {
     }
 }
 
-fn prefix_op<'a>() -> impl Parser<'a, In<'a>, PrefixOp, Ex> + Clone {
-    select! {
+fn prefix_op(token: Token<'_>) -> Option<PrefixOp> {
+    Some(match token {
         Token::Bang => PrefixOp::Unary(UnaryOp::Not),
         Token::Minus => PrefixOp::Unary(UnaryOp::Neg),
         Token::TryStar => PrefixOp::TryStar,
-    }
+        _ => return None,
+    })
 }
 
 /// What is attached to an operand.
@@ -223,9 +223,21 @@ fn attached<'a>(rules: &Rules<'a>) -> Rule<'a, Attached> {
         .delimited_by(tok(Token::QBracket), tok(Token::RBracket))
         .map(|index| Attached::Index { index, optional: true });
     let try_it = tok(Token::Question).map(|()| Attached::Try);
-    let first =
-        |t| matches!(t, Token::Dot | Token::QDot | Token::LParen | Token::LBracket | Token::QBracket | Token::Question);
-    when(first, choice((field, call, plain, optional, try_it)).boxed())
+    by_token(
+        [field.boxed(), call.boxed(), plain.boxed(), optional.boxed(), try_it.boxed()],
+        |token| match token {
+            Token::LParen => Some(1),
+            Token::LBracket => Some(2),
+            Token::QBracket => Some(3),
+            Token::Question => Some(4),
+            _ => Some(0),
+        },
+        Want::Operator,
+    )
+}
+
+fn begins_attached(token: Token<'_>) -> bool {
+    matches!(token, Token::Dot | Token::QDot | Token::LParen | Token::LBracket | Token::QBracket | Token::Question)
 }
 
 /// Can an expression begin with it?
@@ -254,19 +266,31 @@ pub(super) fn begins_expr(token: Token<'_>) -> bool {
 fn operand<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
     let cx = rules.cx;
     let block = rules.block.clone().map_with(|block, e| cx.node(ExprKind::Block(block), e.span()));
-    choice((
-        structure(cx, &rules.expr),
-        simple(),
-        string(cx, rules.expr.clone()),
-        group(cx, rules.expr.clone()),
-        list(cx, rules.expr.clone()),
-        dict(cx, &rules.expr),
-        closure(rules).map_with(|closure, e| cx.node(ExprKind::Closure(Box::new(closure)), e.span())),
-        when(|t| t == Token::LBody, block.boxed()),
-        control::control(rules),
-    ))
-    .labelled(Want::Expr)
-    .boxed()
+    by_token(
+        [
+            simple().boxed(),
+            structure(cx, &rules.expr),
+            string(cx, rules.expr.clone()),
+            group(cx, rules.expr.clone()),
+            list(cx, rules.expr.clone()),
+            dict(cx, &rules.expr),
+            closure(rules).map_with(|closure, e| cx.node(ExprKind::Closure(Box::new(closure)), e.span())).boxed(),
+            block.boxed(),
+            control::control(rules),
+        ],
+        |token| match token {
+            Token::Ident(text) => Some(usize::from(text.starts_with(|c: char| c.is_ascii_uppercase()))),
+            Token::StrStart(_) => Some(2),
+            Token::LParen => Some(3),
+            Token::LBracket => Some(4),
+            Token::LDict => Some(5),
+            Token::LClosure => Some(6),
+            Token::LBody => Some(7),
+            Token::Kw(kw) if control::begins(kw) => Some(8),
+            token => begins_expr(token).then_some(0),
+        },
+        Want::Expr,
+    )
 }
 
 fn error_param(span: Span) -> Param {

@@ -4,7 +4,7 @@ use super::failure::{Failure, Want};
 use crate::ast::{Expr, ExprKind, Name};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
-use chumsky::input::{Input, ValueInput};
+use chumsky::input::{Input, InputRef, ValueInput};
 use chumsky::prelude::*;
 use std::cell::Cell;
 use std::ops::Range;
@@ -142,6 +142,29 @@ pub(super) fn name_or_blank<'a>() -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
 /// `rule`, only looked at where the next token is one of its first ones.
 pub(super) fn when<'a, T: 'a>(first: fn(Token<'a>) -> bool, rule: Rule<'a, T>) -> Rule<'a, T> {
     any().filter(move |t| first(*t)).rewind().ignore_then(rule).boxed()
+}
+
+/// The rule that the next token chooses; where it chooses none, `want` was missing.
+///
+/// A failure inside of the rule counts as one at its first token, so this must not be the first thing that something
+/// labelled looks at.
+pub(super) fn by_token<'a, T: 'a, const N: usize>(
+    rules: [Rule<'a, T>; N],
+    choose: fn(Token<'a>) -> Option<usize>,
+    want: Want,
+) -> Rule<'a, T> {
+    custom(move |inp: &mut InputRef<'a, '_, In<'a>, Ex>| {
+        let start = inp.cursor();
+        let token = inp.peek();
+        if let Some(rule) = token.and_then(choose).and_then(|chosen| rules.get(chosen)) {
+            return inp.parse(rule);
+        }
+        if token.is_some() {
+            inp.skip();
+        }
+        Err(Failure::wanted(want, inp.span_since(&start)))
+    })
+    .boxed()
 }
 
 /// Line breaks and semicolons, at least one.

@@ -49,7 +49,7 @@ impl Walk<'_> {
             }
             ExprKind::Yield(_) | ExprKind::Emit(_) => {
                 self.yields(e);
-                e.children(&mut |value| self.expr(value));
+                e.children(|value| self.expr(value));
             }
             ExprKind::Pair(a, b)
             | ExprKind::Binary(_, _, a, b)

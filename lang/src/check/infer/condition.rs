@@ -314,7 +314,7 @@ impl<'a> Checker<'a> {
             }
             return;
         }
-        e.children(&mut |child| self.mentioned(child, ids));
+        e.children(|child| self.mentioned(child, ids));
     }
 
     pub(super) fn loosen_binding(&mut self, id: BindingId) {

@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
 
     fn frame_returns(body: &Block) -> bool {
         let mut found = false;
-        any_in_block(body, &mut |e| found = found || matches!(e.kind, ExprKind::Return(Some(_)) | ExprKind::Throw(_)));
+        any_in(Part::Block(body), &mut |e| found = found || matches!(e.kind, ExprKind::Return(Some(_)) | ExprKind::Throw(_)));
         found
     }
 
@@ -266,64 +266,21 @@ fn falls_off(body: &Block) -> bool {
 /// Whether a body holds a `yield` or `emit` of its own.
 fn yields(body: &Block) -> bool {
     let mut found = false;
-    any_in_block(body, &mut |e| found = found || matches!(e.kind, ExprKind::Yield(_) | ExprKind::Emit(_)));
+    any_in(Part::Block(body), &mut |e| found = found || matches!(e.kind, ExprKind::Yield(_) | ExprKind::Emit(_)));
     found
 }
 
-/// Shows every expression of a body, those of functions inside left out.
-fn any_in_block(body: &Block, look: &mut dyn FnMut(&Expr)) {
-    for stmt in &body.stmts {
-        match &stmt.kind {
-            StmtKind::Let { value, .. } => value.iter().for_each(|e| any_in(e, look)),
-            StmtKind::Assign { target, value, .. } => {
-                any_in(target, look);
-                any_in(value, look);
+/// Shows every expression that runs when the part does: those of functions and tasks inside are left out.
+fn any_in(part: Part<'_>, look: &mut dyn FnMut(&Expr)) {
+    match part {
+        Part::Expr(e) => {
+            look(e);
+            if !matches!(e.kind, ExprKind::Spawn(_)) {
+                e.parts(|part| any_in(part, look));
             }
-            StmtKind::Expr(e) => any_in(e, look),
-            StmtKind::While { cond: e, body }
-            | StmtKind::For { iter: e, body, .. }
-            | StmtKind::Guard { cond: e, otherwise: body } => {
-                any_in(e, look);
-                any_in_block(body, look);
-            }
-            StmtKind::Require { cond, message } => {
-                any_in(cond, look);
-                message.iter().for_each(|e| any_in(e, look));
-            }
-            StmtKind::Defer(body) => any_in_block(body, look),
-            StmtKind::Item(_) | StmtKind::Error => {}
         }
-    }
-}
-
-fn any_in(e: &Expr, look: &mut dyn FnMut(&Expr)) {
-    look(e);
-    e.children(&mut |child| any_in(child, look));
-    match &e.kind {
-        ExprKind::If { then, otherwise, .. } => {
-            any_in_block(then, look);
-            otherwise.iter().for_each(|e| any_in(e, look));
-        }
-        ExprKind::Match { arms, .. } => arms.iter().for_each(|a| {
-            a.guard.iter().for_each(|g| any_in(g, look));
-            any_in(&a.body, look);
-        }),
-        ExprKind::TryBlock(t) => {
-            any_in_block(&t.body, look);
-            t.catch.iter().for_each(|c| any_in_block(&c.body, look));
-            t.finally.iter().for_each(|f| any_in_block(f, look));
-        }
-        ExprKind::Block(b)
-        | ExprKind::Mutex(b)
-        | ExprKind::Retry { body: b, .. }
-        | ExprKind::Deadline { body: b, .. } => any_in_block(b, look),
-        ExprKind::Select(arms) => arms.iter().for_each(|arm| match arm {
-            SelectArm::Receive { channel: e, body, .. } | SelectArm::Timeout { limit: e, body } => {
-                any_in(e, look);
-                any_in_block(body, look);
-            }
-            SelectArm::Default(body) => any_in_block(body, look),
-        }),
-        _ => {}
+        Part::Block(block) => block.parts(|part| any_in(part, look)),
+        Part::Stmt(stmt) => stmt.parts(|part| any_in(part, look)),
+        Part::Closure(_) | Part::Param(_) | Part::Pattern(_) | Part::Type(_) | Part::Item(_) => {}
     }
 }
