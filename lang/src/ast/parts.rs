@@ -145,7 +145,8 @@ impl ExprKind {
             Self::Select(arms) => {
                 for arm in arms {
                     match arm {
-                        SelectArm::Receive { name: _, channel: head, body } | SelectArm::Timeout { limit: head, body } => {
+                        SelectArm::Receive { name: _, channel: head, body }
+                        | SelectArm::Timeout { limit: head, body } => {
                             see(Part::Expr(head));
                             see(Part::Block(body));
                         }

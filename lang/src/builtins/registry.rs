@@ -1,18 +1,30 @@
 //! Finding a builtin by namespace and name.
 
 use super::Builtin;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
-/// The rows of a registry, sorted on the first look-up.
+/// The rows of a registry by name, and in order; each is made when it is first asked for.
 #[derive(Default)]
-pub struct Index(OnceLock<Box<[&'static Builtin]>>);
+pub struct Index {
+    /// Every script asks for names, and making this takes a fifth of what sorting takes.
+    named: OnceLock<HashTable<&'static Builtin>>,
+    sorted: OnceLock<Box<[&'static Builtin]>>,
+}
 
 impl Index {
     /// One that is not filled yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self(OnceLock::new())
+        Self { named: OnceLock::new(), sorted: OnceLock::new() }
     }
+}
+
+/// Names of builtins are our own: nobody can choose them so that they collide.
+fn hash(module: &str, name: &str) -> u64 {
+    FixedState::default().hash_one((module, name))
 }
 
 /// Where the compiler, the checker and the VM look builtins up.
@@ -77,9 +89,18 @@ impl Registry {
     /// A row by namespace and name.
     #[must_use]
     pub fn find(&self, module: &str, name: &str) -> Option<&'static Builtin> {
-        let Some(rows) = self.sorted() else { return self.all().find(|row| row.module == module && row.name == name) };
-        let at = rows.binary_search_by(|row| (row.module, row.name).cmp(&(module, name))).ok()?;
-        rows.get(at).copied()
+        let is_it = |row: &&'static Builtin| row.module == module && row.name == name;
+        let Some(index) = self.index else { return self.all().find(is_it) };
+        let named = index.named.get_or_init(|| {
+            let mut named = HashTable::with_capacity(self.all().count());
+            for row in self.all() {
+                let same = |other: &&'static Builtin| (other.module, other.name) == (row.module, row.name);
+                // Where a row stands twice, the first one counts.
+                named.entry(hash(row.module, row.name), same, |row| hash(row.module, row.name)).or_insert(row);
+            }
+            named
+        });
+        named.find(hash(module, name), is_it).copied()
     }
 
     /// The rows of a namespace.
@@ -94,7 +115,7 @@ impl Registry {
 
     fn sorted(&self) -> Option<&'static [&'static Builtin]> {
         self.index.map(|index| {
-            &**index.0.get_or_init(|| {
+            &**index.sorted.get_or_init(|| {
                 let mut rows: Vec<_> = self.all().collect();
                 // Stable: where a row stands twice, the first one counts.
                 rows.sort_by_key(|row| (row.module, row.name));

@@ -7,6 +7,9 @@ use crate::source::{SourceRef, Span};
 /// Reports each run of such characters in a text.
 pub(super) fn check(source: &SourceRef, found: &mut Vec<Diagnostic>) {
     let text = source.text();
+    if text.is_ascii() {
+        return;
+    }
     let mut at = 0;
     while let Some(i) = text[at..].find(turns_text) {
         let start = at + i;

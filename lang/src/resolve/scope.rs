@@ -3,6 +3,7 @@
 use crate::builtins::Builtin;
 use crate::module::{Origin, Takes};
 use crate::source::Span;
+use crate::value::hash::Keyed;
 use crate::value::{Flavor, TypeDef, Value};
 use smol_str::SmolStr;
 use std::collections::{HashMap, HashSet};
@@ -114,6 +115,9 @@ impl Hasher for PositionHasher {
         self.0 = u64::from(position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }
+
+/// A map from names of a text.
+pub(crate) type NameMap<K, V> = HashMap<K, V, Keyed>;
 
 /// A map from byte offsets.
 pub type Positions<T> = HashMap<u32, T, BuildHasherDefault<PositionHasher>>;

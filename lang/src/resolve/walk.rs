@@ -2,7 +2,7 @@
 
 use super::codes;
 use super::pipelines::Base;
-use super::scope::{Binding, BindingId, BindingKind, Resolution};
+use super::scope::{Binding, BindingId, BindingKind, NameMap, Resolution};
 use super::yields::Body;
 use super::{Role, Surroundings};
 use crate::ast::Module;
@@ -13,9 +13,9 @@ use smol_str::SmolStr;
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Scope {
-    pub(super) names: HashMap<SmolStr, BindingId>,
+    pub(super) names: NameMap<SmolStr, BindingId>,
     /// The names of its pipelines, `default` included.
-    pub(super) pipelines: HashMap<SmolStr, Span>,
+    pub(super) pipelines: NameMap<SmolStr, Span>,
     /// Offset of the block, for cells that must be there from its start.
     pub(super) block: u32,
     pub(super) function: u32,
@@ -54,9 +54,9 @@ pub(super) struct Walk<'a> {
     /// `pub` stands before the statement at hand.
     pub(super) public: bool,
     /// Those of the types declared so far, for their `impl`s.
-    pub(super) type_generics: HashMap<BindingId, Vec<SmolStr>>,
+    pub(super) type_generics: NameMap<BindingId, Vec<SmolStr>>,
     /// Names that two files bring, with the path of the second import.
-    pub(super) ambiguous: HashMap<BindingId, Span>,
+    pub(super) ambiguous: NameMap<BindingId, Span>,
 }
 
 impl<'a> Walk<'a> {
@@ -82,8 +82,8 @@ impl<'a> Walk<'a> {
             generics: Vec::new(),
             undefined: HashSet::new(),
             public: false,
-            type_generics: HashMap::new(),
-            ambiguous: HashMap::new(),
+            type_generics: NameMap::default(),
+            ambiguous: NameMap::default(),
         };
         walk.open(u32::MAX);
         for o in around.outer {
@@ -150,7 +150,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn open(&mut self, block: u32) {
         let function = self.function;
-        self.scopes.push(Scope { names: HashMap::new(), pipelines: HashMap::new(), block, function });
+        self.scopes.push(Scope { names: NameMap::default(), pipelines: NameMap::default(), block, function });
     }
 
     pub(super) fn close(&mut self, top: bool) {

@@ -40,6 +40,19 @@ pub(super) fn hasher() -> FoldHasher<'static> {
     SECRET.hasher()
 }
 
+/// Maps whose keys come from a text that anyone may have written: hashed with the secret of the process.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Keyed;
+
+impl BuildHasher for Keyed {
+    type Hasher = FoldHasher<'static>;
+
+    #[inline]
+    fn build_hasher(&self) -> FoldHasher<'static> {
+        hasher()
+    }
+}
+
 /// The hash of a text, never 0.
 #[inline]
 pub(super) fn text(bytes: &[u8]) -> u32 {

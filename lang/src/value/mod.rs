@@ -14,7 +14,7 @@ mod def;
 mod dict;
 mod drop;
 mod equal;
-mod hash;
+pub(crate) mod hash;
 mod host;
 mod iter;
 mod print;

@@ -117,7 +117,9 @@ impl<'a> Checker<'a> {
 
     fn frame_returns(body: &Block) -> bool {
         let mut found = false;
-        any_in(Part::Block(body), &mut |e| found = found || matches!(e.kind, ExprKind::Return(Some(_)) | ExprKind::Throw(_)));
+        any_in(Part::Block(body), &mut |e| {
+            found = found || matches!(e.kind, ExprKind::Return(Some(_)) | ExprKind::Throw(_));
+        });
         found
     }
 

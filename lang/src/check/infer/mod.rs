@@ -34,6 +34,7 @@ use crate::builtins::Registry;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::resolve::{BindingId, Resolution};
 use crate::source::SourceRef;
+use crate::value::hash::Keyed;
 use flow::Flow;
 use function::Frame;
 use std::collections::HashMap;
@@ -55,7 +56,7 @@ pub(super) struct Checker<'a> {
     /// What tests that were not understood have made of types, for the `if` around them.
     loosened: Vec<(BindingId, Type)>,
     /// Tests that a `let` has given a name.
-    tests: HashMap<BindingId, &'a Expr>,
+    tests: HashMap<BindingId, &'a Expr, Keyed>,
     in_named_test: bool,
     found: &'a mut Vec<Diagnostic>,
 }
@@ -78,7 +79,7 @@ pub(super) fn check<'a>(
         piped: Vec::new(),
         caught: 0,
         loosened: Vec::new(),
-        tests: HashMap::new(),
+        tests: HashMap::default(),
         in_named_test: false,
         found,
     };
