@@ -314,9 +314,11 @@ impl Checked<'_> {
                 self.reg(dst)?;
                 self.window(base, usize::from(len))
             }
-            Op::ListPush { list: into, value }
-            | Op::ListExtend { list: into, value }
-            | Op::DictMerge { dict: into, value } => self.regs([into, value]),
+            Op::ListPush { list: into, value } | Op::DictMerge { dict: into, value } => self.regs([into, value]),
+            Op::ListExtend { list, value } => {
+                require(list != value, Rule::Itself)?;
+                self.regs([list, value])
+            }
             Op::DictOf { dst, base, shape } => {
                 index(shape, &proto.shapes)?;
                 self.reg(dst)?;
