@@ -1,4 +1,6 @@
-//! Every instruction in full. The loop in `fast` comes here for whatever is not its common case.
+//! Every instruction in full: what it means, its errors, its limits. [`Fiber::step`] carries out one instruction and saves where
+//! the function stands. The loop in `fast` does the common case of the common instructions itself and comes here for all
+//! else, so an instruction must be right here and may be missing there.
 #![allow(unsafe_code)]
 
 use super::call::{Entered, NO_CLOSURE};
