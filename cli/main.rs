@@ -4,6 +4,7 @@
 //! time; an int that a pipeline returns is the exit code of `harn run`.
 
 mod check;
+mod dis;
 mod doc;
 mod explain;
 mod interrupt;
@@ -41,6 +42,8 @@ enum Command {
     Check(check::Args),
     /// Say what a diagnostic code means, with a failing and a mended script
     Explain(explain::Args),
+    /// Show what a script is compiled to, instruction by instruction
+    Dis(dis::Args),
     /// Write down all builtins, or the definition files of Rhai for editors
     Doc(doc::Args),
     /// Show what became of every reminder, from an event log
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Dis(args) => dis::run(args),
         Command::Doc(args) => doc::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Trust(args) => trust::run(&args),

@@ -158,6 +158,17 @@ impl Engine {
         self.load(source, Options::default()).diagnostics
     }
 
+    /// What a script in Harn is compiled to, as text.
+    ///
+    /// # Errors
+    /// What keeps it from being compiled.
+    pub fn disassemble(&self, source: &SourceRef) -> Result<String, Vec<Diagnostic>> {
+        let loaded = self.load(source, Options::default());
+        let Some(unit) = loaded.unit else { return Err(loaded.diagnostics) };
+        let globals: Vec<_> = unit.globals.iter().map(|global| (global.slot, global.name.as_str())).collect();
+        Ok(lang::vm::listing(&self.isolate, &unit.main, &globals))
+    }
+
     fn voice(&self) -> &Rc<Voice> {
         self.voice.get_or_init(|| Voice::new(Surroundings::of_run(self.isolate.limits(), self.loader.clone())))
     }

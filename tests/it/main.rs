@@ -19,6 +19,7 @@
 //! - [`examples`]: the guide's programs print what its pages show.
 //! - [`recipes`]: the guide's recipes are programs in both languages and print the same.
 //! - [`command_line`]: where scripts come from, and which arguments are theirs.
+//! - [`dis`]: what scripts are compiled to.
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
 //! - [`aimock`]: the quick start against a model server from npm.
@@ -54,6 +55,7 @@ mod borders;
 mod check_bounds;
 mod command_line;
 mod diff;
+mod dis;
 mod doc;
 mod docs;
 mod event_log;

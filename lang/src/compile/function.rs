@@ -5,7 +5,7 @@ use crate::builtins::Builtin;
 use crate::resolve::BindingId;
 use crate::source::Span;
 use crate::value::{Flavor, Str, Value};
-use crate::vm::{CallSite, FieldSite, Handler, HandlerKind, MethodSite, Op, Proto, op::FAR, op::Reg};
+use crate::vm::{CallSite, FieldSite, Handler, HandlerKind, MethodSite, Op, Proto, op::Distance, op::FAR, op::Reg};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -169,42 +169,19 @@ impl<'a> Compiler<'a> {
     /// Makes the jump at `at` go to `to`.
     pub(super) fn patch(&mut self, at: usize, to: usize) {
         let distance = to as i64 - at as i64 - 1;
-        let long = i32::try_from(distance).unwrap_or(i32::MAX);
-        let short = match i16::try_from(distance) {
-            Ok(by) if by != FAR => by,
-            _ => {
-                let at = u32::try_from(at).unwrap_or(u32::MAX);
-                let far = &mut self.fn_mut().proto.far;
-                let slot = far.partition_point(|f| f.0 < at);
-                far.insert(slot, (at, long));
-                FAR
-            }
-        };
-        match &mut self.fn_mut().proto.code[at] {
-            Op::Jump { by }
-            | Op::Loop { by }
-            | Op::JumpIf { by, .. }
-            | Op::JumpUnless { by, .. }
-            | Op::JumpIfNil { by, .. }
-            | Op::JumpIfNotNil { by, .. }
-            | Op::JumpIfNone { by, .. } => *by = long,
-            Op::UnlessLt { by, .. }
-            | Op::UnlessLe { by, .. }
-            | Op::UnlessGt { by, .. }
-            | Op::UnlessGe { by, .. }
-            | Op::UnlessEq { by, .. }
-            | Op::UnlessNe { by, .. }
-            | Op::UnlessLtInt { by, .. }
-            | Op::UnlessLeInt { by, .. }
-            | Op::UnlessGtInt { by, .. }
-            | Op::UnlessGeInt { by, .. }
-            | Op::UnlessEqInt { by, .. }
-            | Op::UnlessNeInt { by, .. }
-            | Op::ForNext { by, .. }
-            | Op::UnlessVariant { by, .. }
-            | Op::JumpIfSlot { by, .. }
-            | Op::Unwrap { by, .. } => *by = short,
-            _ => {}
+        let proto = &mut self.fn_mut().proto;
+        match proto.code[at].distance() {
+            Some(Distance::Long(by)) => *by = i32::try_from(distance).unwrap_or(i32::MAX),
+            Some(Distance::Near(by)) => match i16::try_from(distance) {
+                Ok(near) if near != FAR => *by = near,
+                _ => {
+                    *by = FAR;
+                    let at = u32::try_from(at).unwrap_or(u32::MAX);
+                    let slot = proto.far.partition_point(|f| f.0 < at);
+                    proto.far.insert(slot, (at, i32::try_from(distance).unwrap_or(i32::MAX)));
+                }
+            },
+            None => debug_assert!(false, "instruction {at} does not jump"),
         }
     }
 

@@ -59,7 +59,7 @@ pub(super) unsafe fn drop_slice(values: &mut [Value]) {
         let _ = QUEUE.try_with(|q| q.borrow_mut().push(taken));
         return;
     }
-    // SAFETY: by the caller.
+    // SAFETY: the caller owns the values and does not use them afterwards; this runs once.
     let mut drop_it = || unsafe { ptr::drop_in_place(values) };
     if deep { down(level, drop_it) } else { drop_it() }
 }

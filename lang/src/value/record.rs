@@ -108,7 +108,7 @@ impl<D> Record<D> {
             let mut values = self.values().to_vec();
             *self = Self::take(self.def().clone(), self.tag(), &mut values);
         }
-        // SAFETY: the block is ours alone.
+        // SAFETY: `len` values were written behind the header, and the block is ours alone: nobody else can look at them.
         unsafe { std::slice::from_raw_parts_mut(self.first(), self.header().len as usize) }
     }
 

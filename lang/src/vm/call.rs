@@ -43,7 +43,7 @@ impl Fiber {
             return Ok(());
         }
         let callee: *const Value = &raw const self.root;
-        // SAFETY: `root` stays where it is while the fiber is borrowed.
+        // SAFETY: `root` is a field of the fiber, which stays where it is; nothing that begins a call changes it.
         match self.enter(unsafe { &*callee }, 0, argc, 0, true)? {
             Entered::Frame | Entered::Pause => {}
             Entered::Value(value) => self.woken = Some(Ok(value)),

@@ -1,4 +1,6 @@
-//! Every instruction in full. The loop in `fast` comes here for whatever is not its common case.
+//! Every instruction in full: what it means, its errors, its limits. [`Fiber::step`] carries out one instruction and saves where
+//! the function stands. The loop in `fast` does the common case of the common instructions itself and comes here for all
+//! else, so an instruction must be right here and may be missing there.
 #![allow(unsafe_code)]
 
 use super::call::{Entered, NO_CLOSURE};
@@ -52,43 +54,92 @@ impl Fiber {
                 }
             };
         }
-        // SAFETY of all uses: the verifier lets no register pass beyond `regs`, and `ensure` made room for `regs`. An empty
-        // window may begin right behind the last one.
+        macro_rules! code {
+            () => {{
+                debug_assert!(!code.is_null(), "a frame without code");
+                // SAFETY: the running function is kept by the isolate or by its closure.
+                let code: &Proto = unsafe { &*code };
+                code
+            }};
+        }
+        // A pointer to a register; what it points to is always an initialised value.
         macro_rules! reg {
             ($r:expr) => {{
                 let register = usize::from($r);
-                debug_assert!(register <= usize::from((*code).regs), "register {register}");
-                base.add(register)
+                debug_assert!(register < usize::from(code!().regs), "register {register}");
+                // SAFETY: the verifier lets no register pass beyond `regs`, and the call made room for `regs` behind `base`.
+                unsafe { base.add(register) }
             }};
         }
         macro_rules! get {
+            ($r:expr) => {{
+                let register = reg!($r);
+                // SAFETY: all of the stack is initialised, and nothing changes the register while the value is looked at.
+                unsafe { &*register }
+            }};
+        }
+        // The value in a register, to be changed where it is.
+        macro_rules! change {
+            ($r:expr) => {{
+                let register = reg!($r);
+                // SAFETY: all of the stack is initialised. No other reference to this register is alive: the verifier lets no
+                // instruction pass that changes a value with itself, and what an arm looks at beside it are other registers.
+                unsafe { &mut *register }
+            }};
+        }
+        macro_rules! take {
             ($r:expr) => {
-                unsafe { &*reg!($r) }
+                std::mem::take(change!($r))
             };
         }
         macro_rules! set {
             ($r:expr, $v:expr) => {{
-                let value = $v;
-                unsafe { put(reg!($r), value) }
+                let (value, register) = ($v, reg!($r));
+                // SAFETY: all of the stack is initialised.
+                unsafe { put(register, value) }
             }};
         }
-        macro_rules! code {
-            () => {{
-                debug_assert!(!code.is_null());
-                #[allow(unused_unsafe)] // some uses stand in an unsafe block already
-                // SAFETY: the running function is kept by the isolate or by its closure.
+        // Registers in a row; none of them where the row begins right behind the last register.
+        macro_rules! window {
+            ($from:expr, $count:expr) => {{
+                let (from, count) = (usize::from($from), $count);
+                debug_assert!(from + count <= usize::from(code!().regs), "registers {from} to {}", from + count);
+                // SAFETY: the verifier lets no window pass that leaves `regs`, all of which is initialised; the slice is the only
+                // reference into it.
+                unsafe { std::slice::from_raw_parts_mut(base.add(from), count) }
+            }};
+        }
+        // An entry of a table of the running function.
+        macro_rules! entry {
+            ($table:ident, $at:expr) => {{
+                let (table, at) = (&code!().$table, $at as usize);
+                debug_assert!(at < table.len(), "{} {at}", stringify!($table));
+                // SAFETY: the verifier lets no index pass that names no entry, and tables do not change.
+                unsafe { table.get_unchecked(at) }
+            }};
+        }
+        macro_rules! capture {
+            ($at:expr) => {{
+                let (closure, at) = (self.closure(), usize::from($at));
+                debug_assert!(!closure.is_null(), "capture {at} of a function that runs without its closure");
+                // SAFETY: the verifier lets captures pass only in functions that have some, which run as closures; the caller's
+                // register, or the fiber's root, holds the closure while its frame is there.
+                let captures = unsafe { &(*closure).captures };
+                debug_assert!(at < captures.len(), "capture {at}");
+                // SAFETY: the verifier lets no capture pass that the function does not have, and a closure is made with all.
+                unsafe { captures.get_unchecked(at) }
+            }};
+        }
+        // A pointer to a global.
+        macro_rules! global {
+            ($slot:expr) => {{
+                let (globals, slot) = (self.isolate.globals(), $slot as usize);
+                // SAFETY: one thread, and no other reference into the vector is alive: none outlives an instruction. The verifier
+                // lets no global pass that there is not, and their number never falls.
                 unsafe {
-                    &*code
+                    debug_assert!(slot < (&*globals).len(), "global {slot}");
+                    (&mut *globals).as_mut_ptr().add(slot)
                 }
-            }};
-        }
-        macro_rules! captures {
-            () => {{
-                let closure = self.closure();
-                debug_assert!(!closure.is_null());
-                // SAFETY: the verifier lets captures pass only in functions that have some, which run as closures.
-                let closure: &Closure = &*closure;
-                &closure.captures
             }};
         }
         macro_rules! raise {
@@ -107,10 +158,12 @@ impl Fiber {
             };
         }
         macro_rules! jump {
-            ($by:expr) => {
+            ($by:expr) => {{
+                let by = $by as isize;
                 // SAFETY: the verifier lets no jump leave the code.
-                pc = unsafe { pc.offset($by as isize) }
-            };
+                pc = unsafe { pc.offset(by) };
+                debug_assert!(code!().code.as_ptr_range().contains(&pc), "a jump out of the code");
+            }};
         }
         macro_rules! short_jump {
             ($by:expr) => {{
@@ -131,7 +184,7 @@ impl Fiber {
                 if self.ticks < 0 {
                     match self.slow_tick() {
                         Ok(()) => {
-                            // SAFETY: back to the call itself.
+                            // SAFETY: back to the call itself, which `pc` stands behind.
                             pc = unsafe { pc.sub(1) };
                             save!();
                             return Some(Exit::Yield);
@@ -175,8 +228,7 @@ impl Fiber {
         macro_rules! slow {
             ($dst:expr, $a:expr, $b:expr, $op:expr) => {{
                 // What is changed in place must be held once: the register gives it up if it is the target.
-                let left =
-                    if $dst == $a && $a != $b { unsafe { std::mem::take(&mut *reg!($a)) } } else { get!($a).clone() };
+                let left = if $dst == $a && $a != $b { take!($a) } else { get!($a).clone() };
                 check!(self.afford($op, &left, get!($b)));
                 match operate::binary($op, left, get!($b), self.isolate.limits().value_bytes) {
                     Ok(value) => {
@@ -247,8 +299,10 @@ impl Fiber {
 
         load!();
         {
+            debug_assert!(code!().code.as_ptr_range().contains(&pc), "an instruction outside of the code");
             // SAFETY: the verifier lets no function pass that runs past its end, and no jump that leaves it.
             let op = unsafe { *pc };
+            // SAFETY: behind an instruction is another one, or the end of the code.
             pc = unsafe { pc.add(1) };
             match op {
                 Op::Move { dst, src } => {
@@ -256,26 +310,27 @@ impl Fiber {
                     set!(dst, value);
                 }
                 Op::Take { dst, src } => {
-                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
+                    let value = take!(src);
                     set!(dst, value);
                 }
                 Op::Clear { from, count } => {
                     for r in from..from + count {
-                        let slot = unsafe { reg!(r) };
-                        if unsafe { (*slot).on_heap() } {
+                        if get!(r).on_heap() {
                             set!(r, Value::Nil);
                         }
                     }
                 }
                 Op::Const { dst, k } => {
-                    let value = unsafe { code!().constants.get_unchecked(k as usize) }.clone();
+                    let value = entry!(constants, k).clone();
                     set!(dst, value);
                 }
                 Op::Int { dst, value } => set!(dst, Value::Int(i64::from(value))),
                 Op::Nil { dst } => set!(dst, Value::Nil),
                 Op::Bool { dst, value } => set!(dst, Value::Bool(value)),
                 Op::GetGlobal { dst, slot } => {
-                    let value = unsafe { (&*self.isolate.globals()).get_unchecked(slot as usize).clone() };
+                    let place = global!(slot);
+                    // SAFETY: globals are initialised.
+                    let value = unsafe { (*place).clone() };
                     if matches!(value, Value::Unbound) {
                         raise!(unbound(code!(), pc));
                     }
@@ -283,15 +338,16 @@ impl Fiber {
                 }
                 Op::SetGlobal { src, slot } => {
                     let value = get!(src).clone();
-                    let target = unsafe { (&mut *self.isolate.globals()).as_mut_ptr().add(slot as usize) };
-                    unsafe { put(target, value) };
+                    let place = global!(slot);
+                    // SAFETY: globals are initialised.
+                    unsafe { put(place, value) };
                 }
                 Op::GetCapture { dst, index } => {
-                    let value = unsafe { captures!().get_unchecked(usize::from(index)) }.clone();
+                    let value = capture!(index).clone();
                     set!(dst, value);
                 }
                 Op::GetCaptureCell { dst, index } => {
-                    let cell = unsafe { captures!().get_unchecked(usize::from(index)) };
+                    let cell = capture!(index);
                     let value = open_cell(cell);
                     if matches!(value, Value::Unbound) {
                         raise!(unbound(code!(), pc));
@@ -299,11 +355,11 @@ impl Fiber {
                     set!(dst, value);
                 }
                 Op::SetCaptureCell { src, index } => {
-                    let cell = unsafe { captures!().get_unchecked(usize::from(index)) };
+                    let cell = capture!(index);
                     fill_cell(cell, get!(src).clone());
                 }
                 Op::NewCell { reg } => {
-                    let value = unsafe { std::mem::take(&mut *reg!(reg)) };
+                    let value = take!(reg);
                     let cell = Rc::new(RefCell::new(value));
                     self.isolate.note_cell(&cell);
                     set!(reg, Value::Cell(cell));
@@ -322,13 +378,13 @@ impl Fiber {
                 }
                 Op::SetCell { cell, src } => fill_cell(get!(cell), get!(src).clone()),
                 Op::Closure { dst, proto } => {
-                    let proto = unsafe { code!().protos.get_unchecked(proto as usize) }.clone();
+                    let proto = entry!(protos, proto).clone();
                     let captures = proto
                         .captures
                         .iter()
                         .map(|c| match *c {
                             super::Capture::Register(r) => get!(r).clone(),
-                            super::Capture::Outer(i) => unsafe { captures!()[usize::from(i)].clone() },
+                            super::Capture::Outer(i) => capture!(i).clone(),
                         })
                         .collect();
                     set!(dst, Value::Closure(Rc::new(Closure { proto, captures })));
@@ -338,7 +394,7 @@ impl Fiber {
                     if closure.is_null() {
                         set!(dst, Value::Nil);
                     } else {
-                        // SAFETY: `closure` came from `Rc::as_ptr` and is held by a register; one more count for ours.
+                        // SAFETY: `closure` came from `Rc::as_ptr`, and a register or the fiber's root holds it; one more count for ours.
                         let value = unsafe {
                             Rc::increment_strong_count(closure);
                             Value::Closure(Rc::from_raw(closure))
@@ -499,8 +555,11 @@ impl Fiber {
                     save!();
                     let first = self.absolute(at);
                     tick_call!();
-                    // SAFETY: functions are never removed.
-                    let proto = unsafe { Rc::as_ptr((&*self.isolate.functions()).get_unchecked(usize::from(func))) };
+                    // SAFETY: one thread, and no reference into the vector outlives an instruction.
+                    let functions = unsafe { &*self.isolate.functions() };
+                    debug_assert!(usize::from(func) < functions.len(), "function {func}");
+                    // SAFETY: the verifier lets no function pass that there is not, and functions are never removed.
+                    let proto = Rc::as_ptr(unsafe { functions.get_unchecked(usize::from(func)) });
                     let argc = if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
                     check!(self.enter_script(proto, NO_CLOSURE, first, argc, dst, false));
                     return None;
@@ -508,7 +567,7 @@ impl Fiber {
                 Op::CallBuiltin { argc, dst, base: at, builtin } => {
                     save!();
                     let first = self.absolute(at);
-                    let row = unsafe { code!().builtins.get_unchecked(usize::from(builtin)) };
+                    let row = entry!(builtins, builtin);
                     let argc = if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
                     entered!(self.enter_builtin(row, first, argc, dst, false), dst);
                 }
@@ -535,7 +594,7 @@ impl Fiber {
                     return None;
                 }
                 Op::Return { src } => {
-                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
+                    let value = take!(src);
                     return self.leave(value);
                 }
                 Op::ReturnNil => return self.leave(Value::Nil),
@@ -546,7 +605,7 @@ impl Fiber {
                     return self.answer(value, dst);
                 }
                 Op::Yield { src } => {
-                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
+                    let value = take!(src);
                     save!();
                     let dst = self.suspend();
                     // Who asks for the next one may be a builtin, which is a loop.
@@ -554,7 +613,7 @@ impl Fiber {
                     return if self.ticks < 0 { self.pause(value, dst) } else { self.answer(value, dst) };
                 }
                 Op::Finish { src } => {
-                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
+                    let value = take!(src);
                     let Some(frame) = self.frames.pop() else { return Some(Exit::Done(value)) };
                     self.clear(frame.base, usize::from(code!().regs));
                     self.finish_iter(frame.base, value);
@@ -569,12 +628,12 @@ impl Fiber {
                 }
 
                 Op::List { dst, base: at, len } => {
-                    let items = (at..at + len).map(|r| unsafe { std::mem::take(&mut *reg!(r)) }).collect();
+                    let items = (at..at + len).map(|r| take!(r)).collect();
                     set!(dst, Value::list(items));
                 }
                 Op::ListPush { list, value } => {
                     let value = get!(value).clone();
-                    if let Value::List(l) = unsafe { &mut *reg!(list) } {
+                    if let Value::List(l) = change!(list) {
                         Rc::make_mut(l).items.push(value);
                     }
                 }
@@ -590,7 +649,7 @@ impl Fiber {
                         raise!(operate::too_large(limit));
                     }
                     check!(self.afford_bytes(more.saturating_mul(16)));
-                    match (unsafe { &mut *reg!(list) }, get!(value)) {
+                    match (change!(list), get!(value)) {
                         (Value::List(l), Value::List(more)) => Rc::make_mut(l).items.extend_from_slice(&more.items),
                         (Value::List(l), value) => {
                             let items = check!(crate::builtins::elements(value));
@@ -602,10 +661,10 @@ impl Fiber {
                     check!(self.weigh());
                 }
                 Op::DictOf { dst, base: at, shape } => {
-                    let keys = unsafe { code!().shapes.get_unchecked(usize::from(shape)) };
+                    let keys = entry!(shapes, shape);
                     let mut dict = Dict::with_capacity(keys.len());
                     for (i, key) in (at..).zip(keys.iter()) {
-                        dict.insert(key.clone(), unsafe { std::mem::take(&mut *reg!(i)) });
+                        dict.insert(key.clone(), take!(i));
                     }
                     set!(dst, Value::dict(dict));
                 }
@@ -617,7 +676,7 @@ impl Fiber {
                         ))
                     };
                     let (k, v) = (k.clone(), get!(value).clone());
-                    if let Value::Dict(d) = unsafe { &mut *reg!(dict) } {
+                    if let Value::Dict(d) = change!(dict) {
                         Rc::make_mut(d).dict.insert(k, v);
                     }
                 }
@@ -627,7 +686,7 @@ impl Fiber {
                         Value::Struct(s) => Value::dict(s.to_dict()),
                         other => other.clone(),
                     };
-                    match (unsafe { &mut *reg!(dict) }, &from) {
+                    match (change!(dict), &from) {
                         (Value::Dict(into), Value::Dict(from)) => {
                             let into = Rc::make_mut(into);
                             for (k, v) in from.dict.iter() {
@@ -686,13 +745,13 @@ impl Fiber {
                     check!(self.weigh());
                 }
                 Op::StructOf { dst, base: at, def } => {
-                    let def = unsafe { code!().structs.get_unchecked(usize::from(def)) }.clone();
-                    let values = unsafe { std::slice::from_raw_parts_mut(reg!(at), def.fields.len()) };
+                    let def = entry!(structs, def).clone();
+                    let values = window!(at, def.fields.len());
                     set!(dst, Value::Struct(Record::take(def, 0, values)));
                 }
                 Op::StructFrom { dst, base: at, site } => {
-                    let site = unsafe { code!().rebuilds.get_unchecked(usize::from(site)) };
-                    let values = unsafe { std::slice::from_raw_parts_mut(reg!(at), site.given.len() + 1) };
+                    let site = entry!(rebuilds, site);
+                    let values = window!(at, site.given.len() + 1);
                     let value = check!(record::rebuild(site, values));
                     set!(dst, value);
                 }
@@ -704,17 +763,17 @@ impl Fiber {
                     }
                 }
                 Op::SetSlot { object, src, index } => {
-                    let value = unsafe { std::mem::take(&mut *reg!(src)) };
-                    if let Value::Struct(s) = unsafe { &mut *reg!(object) }
+                    let value = take!(src);
+                    if let Value::Struct(s) = change!(object)
                         && let Some(slot) = s.values_mut().get_mut(usize::from(index))
                     {
                         *slot = value;
                     }
                 }
                 Op::VariantOf { dst, base: at, site } => {
-                    let (def, tag) = unsafe { code!().variants.get_unchecked(usize::from(site)) };
+                    let (def, tag) = entry!(variants, site);
                     let arity = def.variants.get(*tag as usize).map_or(0, |v| v.arity);
-                    let values = unsafe { std::slice::from_raw_parts_mut(reg!(at), arity) };
+                    let values = window!(at, arity);
                     let value = Value::Variant(Record::take(def.clone(), *tag, values));
                     set!(dst, value);
                 }
@@ -724,7 +783,7 @@ impl Fiber {
                 }
 
                 Op::GetField { dst, object, field } => {
-                    let site = unsafe { code!().fields.get_unchecked(usize::from(field)) };
+                    let site = entry!(fields, field);
                     if let Value::Dict(d) = get!(object)
                         && let Some(at) = d.dict.position_near(&site.name, site.hint.get() as usize)
                         && let Some(value) = d.dict.at(at)
@@ -746,8 +805,8 @@ impl Fiber {
                     }
                 }
                 Op::SetField { object, src, field } => {
-                    let site = unsafe { code!().fields.get_unchecked(usize::from(field)) };
-                    let slot = match unsafe { &mut *reg!(object) } {
+                    let site = entry!(fields, field);
+                    let slot = match change!(object) {
                         Value::Struct(s) => access::slot(s, site).and_then(|at| s.values_mut().get_mut(at)),
                         Value::Dict(d) => {
                             let d = &mut Rc::make_mut(d).dict;
@@ -759,7 +818,7 @@ impl Fiber {
                         _ => None,
                     };
                     if let Some(slot) = slot {
-                        let old = std::mem::replace(slot, unsafe { std::mem::take(&mut *reg!(src)) });
+                        let old = std::mem::replace(slot, take!(src));
                         drop(old);
                     } else {
                         save!();
@@ -769,6 +828,7 @@ impl Fiber {
                 Op::GetIndex { dst, object, index } => match (get!(object), get!(index)) {
                     (Value::List(l), Value::Int(i)) if (*i as u64) < l.items.len() as u64 => {
                         #[allow(clippy::cast_possible_truncation)]
+                        // SAFETY: the index is less than the length.
                         let value = unsafe { l.items.get_unchecked(*i as usize) }.clone();
                         set!(dst, value);
                     }
@@ -794,7 +854,7 @@ impl Fiber {
                 }
 
                 Op::ForPrep { base: at } => {
-                    let value = unsafe { std::mem::take(&mut *reg!(at)) };
+                    let value = take!(at);
                     let (value, position) = match value {
                         // A range is walked as two ints: where it ends, and where it is.
                         Value::Range(r) if r.exclusive || r.to < i64::MAX => {
@@ -917,7 +977,7 @@ impl Fiber {
                 },
 
                 Op::UnlessVariant { a, test, by } => {
-                    let fits = match (unsafe { code!().tests.get_unchecked(usize::from(test)) }, get!(a)) {
+                    let fits = match (entry!(tests, test), get!(a)) {
                         (Test::Variant(def, tag), Value::Variant(v)) => v.tag() == *tag && Rc::ptr_eq(def, v.def()),
                         _ => false,
                     };
@@ -994,7 +1054,7 @@ fn fill_cell(cell: &Value, value: Value) {
 
 #[cold]
 fn unbound(code: &Proto, pc: *const Op) -> Box<Raise> {
-    // SAFETY: `pc` is behind an instruction of this code.
+    // SAFETY: `pc` is behind an instruction of this code, so both point into one vector or to its end.
     let at = usize::try_from(unsafe { pc.offset_from(code.code.as_ptr()) }).unwrap_or(1) - 1;
     let name = code.source.as_ref().zip(code.spans.get(at)).map_or("", |(source, span)| source.slice(*span));
     Raise::error(codes::UNBOUND, format!("`{name}` is read before it is bound"))

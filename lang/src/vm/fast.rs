@@ -1,4 +1,7 @@
-//! The loop: the common case of the common instructions.
+//! The loop: the common case of the common instructions. Every instruction in full is in `dispatch`.
+//!
+//! Here for speed, not for meaning: an instruction without its arm would only be slower. Which ones go straight to
+//! `dispatch` is listed by name in the last arm, so that a new instruction is not forgotten.
 //!
 //! What makes it fast was measured. Registers are reached by one raw pointer to the window. Every arm writes its result
 //! where it belongs, never through a temporary `Value`. Whatever is not the common case falls out of the `match` to the one
@@ -35,10 +38,10 @@ impl Fiber {
                 base = window;
             }};
         }
-        // SAFETY: the running function is kept by the isolate or by its closure.
+        // SAFETY of all uses: the running function is kept by the isolate or by its closure.
         macro_rules! code {
             () => {{
-                debug_assert!(!(*frame).proto.is_null());
+                debug_assert!(!(*frame).proto.is_null(), "a frame without code");
                 (&*(*frame).proto)
             }};
         }
@@ -55,18 +58,55 @@ impl Fiber {
                 &*reg!($r)
             };
         }
-        // SAFETY: the verifier lets captures pass only in functions that have some, which run as closures.
-        macro_rules! captures {
-            () => {{
-                debug_assert!(!(*frame).closure().is_null());
-                let closure: &Closure = &*(*frame).closure();
-                &closure.captures
+        // An entry of a table of the running function, by a pointer.
+        // SAFETY of all uses: the verifier lets no index pass that names no entry, and tables do not change.
+        macro_rules! entry {
+            ($table:ident, $at:expr) => {{
+                let at = $at as usize;
+                debug_assert!(at < code!().$table.len(), "{} {at}", stringify!($table));
+                code!().$table.as_ptr().add(at)
             }};
         }
-        // SAFETY: the verifier lets no jump leave the code.
+        // A capture, by a pointer.
+        // SAFETY of all uses: the verifier lets captures pass only in functions that have some, which run as closures; a closure
+        // is made with all its captures, and held by the caller's register or the fiber's root while its frame is there.
+        macro_rules! capture {
+            ($at:expr) => {{
+                let at = usize::from($at);
+                debug_assert!(
+                    !(*frame).closure().is_null(),
+                    "capture {at} of a function that runs without its closure"
+                );
+                let closure: &Closure = &*(*frame).closure();
+                debug_assert!(at < closure.captures.len(), "capture {at}");
+                closure.captures.as_ptr().add(at)
+            }};
+        }
+        // A global, by a pointer.
+        // SAFETY of all uses: the verifier lets no global pass that there is not, and their number never falls. One thread, and
+        // no reference into the vector outlives an instruction.
+        macro_rules! global {
+            ($slot:expr) => {{
+                let (globals, slot) = (&*self.isolate.globals(), $slot as usize);
+                debug_assert!(slot < globals.len(), "global {slot}");
+                globals.as_ptr().add(slot)
+            }};
+        }
+        // The code of a function that is called by its number.
+        // SAFETY of all uses: the verifier, and whoever fills a cache, let no number pass that there is not. Functions are never
+        // removed; one thread, and no reference into the vector outlives an instruction.
+        macro_rules! function {
+            ($number:expr) => {{
+                let (functions, number) = (&*self.isolate.functions(), usize::from($number));
+                debug_assert!(number < functions.len(), "function {number}");
+                Rc::as_ptr(functions.get_unchecked(number))
+            }};
+        }
+        // SAFETY of all uses: the verifier lets no jump leave the code.
         macro_rules! jump {
             ($by:expr) => {{
                 pc = pc.offset($by as isize);
+                debug_assert!(code!().code.as_ptr_range().contains(&pc), "a jump out of the code");
                 continue;
             }};
         }
@@ -142,6 +182,8 @@ impl Fiber {
             };
         }
         // A new frame for `proto`, when nothing stands in its way.
+        // SAFETY of all uses: the code is kept as for `code!`. The window fits into the stack and the frame below `room`, which
+        // is at most what the vector has room for; the frame is written before the vector counts it.
         macro_rules! enter {
             ($proto:expr, $closure:expr, $at:expr, $argc:expr, $dst:expr) => {{
                 let (proto, closure) = ($proto, $closure);
@@ -149,6 +191,7 @@ impl Fiber {
                 let first = (*frame).base + usize::from($at);
                 let depth = self.frames.len();
                 let left = self.ticks - CALL;
+                debug_assert!(callee.verified.get(), "`{}` runs without having been verified", callee.title());
                 if u16::from($argc) == callee.exact
                     && first + usize::from(callee.regs) < self.stack.len()
                     && depth < self.room
@@ -189,8 +232,12 @@ impl Fiber {
 
         load!();
         loop {
-            // SAFETY: the verifier lets no function pass that runs past its end, and no jump that leaves it. For registers, code and captures see the macros.
+            // SAFETY: the verifier lets no function pass that runs past its end, and no jump that leaves it, so `pc` stands at an
+            // instruction. `frame` is the frame on top and `base` its window: both are read again (`load!`) after whatever may
+            // move the vectors. All of the stack is initialised. What registers, tables, captures, globals, functions, jumps and
+            // frames rest on stands at their macros; what an arm needs besides stands there.
             unsafe {
+                debug_assert!(code!().code.as_ptr_range().contains(&pc), "an instruction outside of the code");
                 let op = pc;
                 pc = pc.add(1);
                 match *op {
@@ -209,7 +256,7 @@ impl Fiber {
                         continue;
                     }
                     Op::Const { dst, k } => {
-                        Value::copy(reg!(dst), code!().constants.as_ptr().add(k as usize));
+                        Value::copy(reg!(dst), entry!(constants, k));
                         continue;
                     }
                     Op::Int { dst, value } => {
@@ -225,14 +272,14 @@ impl Fiber {
                         continue;
                     }
                     Op::GetGlobal { dst, slot } => {
-                        let value = (&*self.isolate.globals()).as_ptr().add(slot as usize);
+                        let value = global!(slot);
                         if !matches!(*value, Value::Unbound) {
                             Value::copy(reg!(dst), value);
                             continue;
                         }
                     }
                     Op::GetCapture { dst, index } => {
-                        Value::copy(reg!(dst), captures!().as_ptr().add(usize::from(index)));
+                        Value::copy(reg!(dst), capture!(index));
                         continue;
                     }
                     Op::Add { dst, a, b } => arithmetic!(dst, a, b, checked_add, +),
@@ -328,18 +375,16 @@ impl Fiber {
                         }
                     }
                     Op::CallFn { argc, dst, base: at, func } => {
-                        // SAFETY: functions are never removed.
-                        let proto = Rc::as_ptr((&*self.isolate.functions()).get_unchecked(usize::from(func)));
-                        enter!(proto, NO_CLOSURE, at, argc, dst);
+                        enter!(function!(func), NO_CLOSURE, at, argc, dst);
                     }
                     Op::CallBuiltin { argc, dst, base: at, builtin } => {
-                        let row = code!().builtins.get_unchecked(usize::from(builtin));
+                        let row = *entry!(builtins, builtin);
                         if argc != IN_LIST {
                             quick!(row, at, usize::from(argc), dst);
                         }
                     }
                     Op::CallMethod { argc, dst, base: at, site } => {
-                        let site = code!().methods.get_unchecked(usize::from(site));
+                        let site = &*entry!(methods, site);
                         if let Some((tag, row)) = site.cache.get()
                             && !matches!(tag, Tag::Dict | Tag::Struct | Tag::Variant | Tag::Host)
                             && argc != IN_LIST
@@ -349,14 +394,13 @@ impl Fiber {
                         }
                         let shape = record::shape(get!(at));
                         if !shape.is_null() && shape == site.shape.get() && argc != IN_LIST {
-                            let function = usize::from(site.function.get());
-                            let proto = Rc::as_ptr((&*self.isolate.functions()).get_unchecked(function));
-                            enter!(proto, NO_CLOSURE, at, argc + 1, dst);
+                            // The site has its shape and its function together, from a call of that very method.
+                            enter!(function!(site.function.get()), NO_CLOSURE, at, argc + 1, dst);
                         }
                     }
                     // `xs = xs.push(v)` of a list that is held here alone and has room.
                     Op::MethodInPlace { argc, base: at, site, place } => {
-                        let (place, skip) = *code!().places.get_unchecked(usize::from(place));
+                        let (place, skip) = *entry!(places, place);
                         if let Place::Register(root) = place
                             && matches!(get!(root), Value::Struct(_) | Value::Variant(_))
                         {
@@ -364,7 +408,7 @@ impl Fiber {
                             continue;
                         }
                         if argc == 1
-                            && code!().methods.get_unchecked(usize::from(site)).push
+                            && (*entry!(methods, site)).push
                             && let Place::Register(root) = place
                             && let Value::List(list) = &mut *reg!(root)
                             && let Some(list) = Rc::get_mut(list)
@@ -372,6 +416,8 @@ impl Fiber {
                             let len = list.items.len();
                             let bytes = (len + 1) * size_of::<Value>();
                             if len < list.items.capacity() && bytes <= self.isolate.limits().value_bytes {
+                                // SAFETY: the vector has room behind its last item. Nil stands there before the value is
+                                // taken, and the item counts when it is written.
                                 let end = list.items.as_mut_ptr().add(len);
                                 end.write(Value::Nil);
                                 Value::take(end, reg!(at + 1));
@@ -386,7 +432,14 @@ impl Fiber {
                     )]
                     Op::Return { src } => {
                         if (*frame).plain {
+                            // SAFETY: only a script's frame enters a plain one, right above itself. Its window lies in the
+                            // stack, and its register for the result was verified as part of the call.
                             let caller = frame.sub(1);
+                            debug_assert!(
+                                (*frame).dst < (*(*caller).proto).regs,
+                                "register {} of the caller",
+                                (*frame).dst
+                            );
                             let home = self.stack.as_mut_ptr().add((*caller).base);
                             let (from, to) = (reg!(src), home.add(usize::from((*frame).dst)));
                             // The place may be the one that the value is in.
@@ -407,7 +460,7 @@ impl Fiber {
                     }
 
                     Op::GetField { dst, object, field } => {
-                        let site = code!().fields.get_unchecked(usize::from(field));
+                        let site = &*entry!(fields, field);
                         let at = site.hint.get() as usize;
                         match get!(object) {
                             Value::Dict(d) => {
@@ -417,7 +470,8 @@ impl Fiber {
                                 }
                             }
                             Value::Struct(s) if site.shape.get() == Rc::as_ptr(s.def()) => {
-                                // SAFETY: the place was found in a struct of this declaration.
+                                // SAFETY: the place was found in a struct of this declaration, all of which have as many values.
+                                debug_assert!(at < s.values().len(), "field {at}");
                                 Value::copy(reg!(dst), s.values().as_ptr().add(at));
                                 continue;
                             }
@@ -428,6 +482,7 @@ impl Fiber {
                         if let (Value::List(l), Value::Int(i)) = (get!(object), get!(index))
                             && (*i as u64) < l.items.len() as u64
                         {
+                            // SAFETY: the index is less than the length.
                             #[allow(clippy::cast_possible_truncation)]
                             Value::copy(reg!(dst), l.items.as_ptr().add(*i as usize));
                             continue;
@@ -435,21 +490,20 @@ impl Fiber {
                     }
                     // `xs[i] = v` of a list that is held here alone.
                     Op::AssignPath { base: at, path } => {
-                        let site = code!().paths.get_unchecked(usize::from(path));
+                        let site = &*entry!(paths, path);
                         if let PathSite { root: Place::Register(root), keys: 1, op: None, .. } = *site
                             && let (Value::List(list), Value::Int(i)) = (&mut *reg!(root), get!(at))
                             && let Some(list) = Rc::get_mut(list)
                             && (*i as u64) < list.items.len() as u64
                         {
+                            // SAFETY: the index is less than the length.
                             #[allow(clippy::cast_possible_truncation)]
                             Value::take(list.items.as_mut_ptr().add(*i as usize), reg!(at + 1));
                             continue;
                         }
                     }
                     Op::UnlessVariant { a, test, by } => {
-                        if let (Test::Variant(def, tag), Value::Variant(v)) =
-                            (code!().tests.get_unchecked(usize::from(test)), get!(a))
-                        {
+                        if let (Test::Variant(def, tag), Value::Variant(v)) = (&*entry!(tests, test), get!(a)) {
                             unless!(v.tag() == *tag && Rc::ptr_eq(def, v.def()), by);
                         }
                     }
@@ -466,6 +520,7 @@ impl Fiber {
                             match get!(at) {
                                 Value::Int(end) => {
                                     if position < *end {
+                                        // SAFETY: an int is there, which needs no drop.
                                         reg!(at + 1).write(Value::Int(position + 1));
                                         Value::put_int(reg!(dst), position);
                                         continue;
@@ -476,6 +531,7 @@ impl Fiber {
                                 }
                                 Value::List(l) => {
                                     if (position as u64) < l.items.len() as u64 {
+                                        // SAFETY: as above, and the index is less than the length.
                                         reg!(at + 1).write(Value::Int(position + 1));
                                         #[allow(clippy::cast_possible_truncation)]
                                         Value::copy(reg!(dst), l.items.as_ptr().add(position as usize));
@@ -489,7 +545,64 @@ impl Fiber {
                             }
                         }
                     }
-                    _ => {}
+                    // No common case is worth the place here.
+                    Op::SetGlobal { .. }
+                    | Op::GetCaptureCell { .. }
+                    | Op::SetCaptureCell { .. }
+                    | Op::NewCell { .. }
+                    | Op::EmptyCell { .. }
+                    | Op::GetCell { .. }
+                    | Op::SetCell { .. }
+                    | Op::Closure { .. }
+                    | Op::Myself { .. }
+                    | Op::Pow { .. }
+                    | Op::Neg { .. }
+                    | Op::In { .. }
+                    | Op::NotIn { .. }
+                    | Op::JumpIfNone { .. }
+                    | Op::Generator { .. }
+                    | Op::Yield { .. }
+                    | Op::Finish { .. }
+                    | Op::Drain { .. }
+                    | Op::TailSelf { .. }
+                    | Op::ReturnNil
+                    | Op::List { .. }
+                    | Op::ListPush { .. }
+                    | Op::ListExtend { .. }
+                    | Op::DictOf { .. }
+                    | Op::DictSet { .. }
+                    | Op::DictMerge { .. }
+                    | Op::Pair { .. }
+                    | Op::Range { .. }
+                    | Op::RangeExclusive { .. }
+                    | Op::Concat { .. }
+                    | Op::StructOf { .. }
+                    | Op::StructFrom { .. }
+                    | Op::JumpIfSlot { .. }
+                    | Op::SetSlot { .. }
+                    | Op::VariantOf { .. }
+                    | Op::Function { .. }
+                    | Op::SetField { .. }
+                    | Op::GetIndexOr { .. }
+                    | Op::Slice { .. }
+                    | Op::ForPrep { .. }
+                    | Op::Throw { .. }
+                    | Op::ThrowAgain { .. }
+                    | Op::Rethrow { .. }
+                    | Op::RethrowInterruption { .. }
+                    | Op::Ok { .. }
+                    | Op::Err { .. }
+                    | Op::Unwrap { .. }
+                    | Op::TryStar { .. }
+                    | Op::IsList { .. }
+                    | Op::HasKeys { .. }
+                    | Op::IsPair { .. }
+                    | Op::IsType { .. }
+                    | Op::Item { .. }
+                    | Op::ItemsFrom { .. }
+                    | Op::Key { .. }
+                    | Op::KeysBut { .. }
+                    | Op::Fail { .. } => {}
                 }
                 (*frame).pc = pc.sub(1);
             }

@@ -238,7 +238,8 @@ impl Isolate {
 
     /// Sets a global.
     pub fn set_global(&self, slot: u32, value: Value) {
-        // SAFETY: as above; the old value is dropped after the slot is written.
+        // SAFETY: as above. The old value is dropped after the slot is written, when no reference into the vector is left: a drop
+        // may run code of the host.
         let old = unsafe { (&mut *self.globals.get()).get_mut(slot as usize).map(|s| std::mem::replace(s, value)) };
         drop(old);
     }

@@ -67,7 +67,8 @@ impl Fiber {
                 self.stack[base..base + registers.len()].swap_with_slice(registers);
                 let closure = closure.as_ref().map_or(std::ptr::null(), Rc::as_ptr);
                 let mut frame = Frame::script(Rc::as_ptr(code), closure, base, dst, false);
-                // SAFETY: it was in the code when the function stopped.
+                debug_assert!(*pc < code.code.len(), "an iterator that goes on behind its end");
+                // SAFETY: the function stopped there, behind an instruction that is not its last one.
                 frame.pc = unsafe { code.code.as_ptr().add(*pc) };
                 (frame, None)
             }
@@ -124,7 +125,8 @@ impl Fiber {
     /// Makes an iterator of the frame on top, which takes its registers along; the iterator, and where it is wanted.
     pub(super) fn generator(&mut self, flavor: Flavor) -> (Value, u16) {
         let Some(frame) = self.frames.pop() else { return (Value::Nil, 0) };
-        // SAFETY: both pointers came from `Rc::as_ptr` and are held by the caller; one more count each for ours.
+        // SAFETY: both pointers came from `Rc::as_ptr`. The isolate, the caller's register or the fiber's root still holds what
+        // they point to; one more count each for ours.
         let (code, closure) = unsafe {
             Rc::<Proto>::increment_strong_count(frame.proto);
             let closure = (!frame.closure().is_null()).then(|| {
@@ -147,8 +149,9 @@ impl Fiber {
         let at = frame.at(code);
         if let Some(Op::ForNext { by, .. }) = code.code.get(at) {
             let by = if *by == FAR { code.far(at) } else { i32::from(*by) };
-            // SAFETY: the loop's end lies in the same code.
+            // SAFETY: `pc` stands behind the `ForNext`, and the verifier lets no jump leave the code.
             frame.pc = unsafe { frame.pc.offset(by as isize) };
+            debug_assert!(code.code.as_ptr_range().contains(&frame.pc), "a jump out of the code");
         }
     }
 

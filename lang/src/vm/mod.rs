@@ -1,6 +1,6 @@
 //! The machine: registers, fibers, and the loop that runs them.
 //!
-//! - [`Op`]: the instructions. [`Proto`]: a compiled function.
+//! - [`Op`]: the instructions, from one table. [`Proto`]: a compiled function. [`listing`]: compiled functions as text.
 //! - [`verify`]: checks compiled functions before they run, so that the loop need not.
 //! - [`Isolate`]: what the scripts of one run share: globals, functions, the host.
 //! - [`Fiber`]: one line of execution. [`Fiber::run`] goes on until it is done, must wait, or its slice is over.
@@ -28,6 +28,7 @@ mod fuel;
 mod halt;
 mod isolate;
 mod iterate;
+mod listing;
 mod memory;
 mod meter;
 mod method;
@@ -57,6 +58,7 @@ pub use fiber::{Exit, Fiber};
 pub use halt::Halt;
 pub(crate) use isolate::Holder;
 pub use isolate::Isolate;
+pub use listing::listing;
 pub use memory::{Counted, allocated, take_over};
 pub use meter::{Meter, Stopped};
 pub use op::Op;

@@ -1,6 +1,18 @@
 //! The instructions: eight bytes each, operands are register numbers in the running window.
+//!
+//! Each instruction is defined once, by its row in the table below: name, operands with their [roles](role), effect, and how it
+//! prints. The type [`Op`], the walk over the operands that the verifier and the listing share, and the jumps that the compiler
+//! fills in come from there. What an instruction does is written twice, in full in `dispatch` and its common case in `fast`; neither
+//! has an arm for "any other", so that a new row does not compile before both have an answer.
 
-use crate::value::Flavor;
+#[macro_use]
+mod define;
+mod operand;
+#[cfg(test)]
+mod tests;
+
+pub use operand::{Distance, role};
+pub(super) use operand::{Effect, Extent, Operand};
 
 /// A register of the running window.
 pub type Reg = u16;
@@ -11,590 +23,244 @@ pub const IN_LIST: u8 = u8::MAX;
 /// A short jump that does not fit; the distance is in [`super::Proto::far`].
 pub const FAR: i16 = i16::MIN;
 
-/// One instruction. Jump distances count from the instruction behind.
-#[derive(Clone, Copy, Debug)]
-#[repr(u8)]
-#[allow(missing_docs)] // The operands' names say it; the variants are documented.
-pub enum Op {
+instructions! {
     /// `dst = src`
-    Move {
-        dst: Reg,
-        src: Reg,
-    },
+    Move { dst: Write, src: Read } goes_on "{dst} = {src}",
     /// `dst = src`, and `src` is nil afterwards: for temporaries.
-    Take {
-        dst: Reg,
-        src: Reg,
-    },
+    Take { dst: Write, src: Taken } goes_on "{dst} = {src}",
     /// Nil in `count` registers from `from` on, so that temporaries do not keep collections shared.
-    Clear {
-        from: Reg,
-        count: u16,
-    },
+    Clear { from: Window[Registers(count)], count: Count } goes_on "{from}",
     /// `dst = constants[k]`
-    Const {
-        dst: Reg,
-        k: u32,
-    },
+    Const { dst: Write, k: Constant } goes_on "{dst} = {k}",
     /// `dst = value`
-    Int {
-        dst: Reg,
-        value: i32,
-    },
+    Int { dst: Write, value: Long } goes_on "{dst} = {value}",
     /// `dst = nil`
-    Nil {
-        dst: Reg,
-    },
+    Nil { dst: Write } goes_on "{dst} = nil",
     /// `dst = value`
-    Bool {
-        dst: Reg,
-        value: bool,
-    },
+    Bool { dst: Write, value: Truth } goes_on "{dst} = {value}",
     /// `dst = globals[slot]`; raises when it is not bound yet.
-    GetGlobal {
-        dst: Reg,
-        slot: u32,
-    },
+    GetGlobal { dst: Write, slot: Global } goes_on "{dst} = {slot}",
     /// `globals[slot] = src`
-    SetGlobal {
-        src: Reg,
-        slot: u32,
-    },
+    SetGlobal { src: Read, slot: Global } goes_on "{slot} = {src}",
     /// `dst = captures[index]`, for what was captured by value.
-    GetCapture {
-        dst: Reg,
-        index: u16,
-    },
+    GetCapture { dst: Write, index: Capture } goes_on "{dst} = {index}",
     /// `dst = *captures[index]`
-    GetCaptureCell {
-        dst: Reg,
-        index: u16,
-    },
+    GetCaptureCell { dst: Write, index: Capture } goes_on "{dst} = *{index}",
     /// `*captures[index] = src`
-    SetCaptureCell {
-        src: Reg,
-        index: u16,
-    },
+    SetCaptureCell { src: Read, index: Capture } goes_on "*{index} = {src}",
     /// `reg = cell(reg)`
-    NewCell {
-        reg: Reg,
-    },
+    NewCell { reg: Change } goes_on "{reg} = cell({reg})",
     /// `reg = cell(unbound)`
-    EmptyCell {
-        reg: Reg,
-    },
+    EmptyCell { reg: Write } goes_on "{reg} = cell()",
     /// `dst = *cell`
-    GetCell {
-        dst: Reg,
-        cell: Reg,
-    },
+    GetCell { dst: Write, cell: Read } goes_on "{dst} = *{cell}",
     /// `*cell = src`
-    SetCell {
-        cell: Reg,
-        src: Reg,
-    },
+    SetCell { cell: Read, src: Read } goes_on "*{cell} = {src}",
     /// `dst = closure(protos[proto])` with its captures.
-    Closure {
-        dst: Reg,
-        proto: u32,
-    },
+    Closure { dst: Write, proto: Inner } goes_on "{dst} = {proto}",
     /// `dst =` the running closure.
-    Myself {
-        dst: Reg,
-    },
+    Myself { dst: Write } goes_on "{dst}",
 
-    Add {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Sub {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Mul {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Div {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Rem {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Pow {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
+    /// `dst = a + b`
+    Add { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} + {b}",
+    /// `dst = a - b`
+    Sub { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} - {b}",
+    /// `dst = a * b`
+    Mul { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} * {b}",
+    /// `dst = a / b`
+    Div { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} / {b}",
+    /// `dst = a % b`
+    Rem { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} % {b}",
+    /// `dst = a ** b`
+    Pow { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} ** {b}",
     /// `dst = a + imm`; subtraction is the same with `-imm`.
-    AddInt {
-        dst: Reg,
-        a: Reg,
-        imm: i16,
-    },
+    AddInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} + {imm}",
     /// As `AddInt`, written as a subtraction: errors name `-`.
-    SubInt {
-        dst: Reg,
-        a: Reg,
-        imm: i16,
-    },
-    MulInt {
-        dst: Reg,
-        a: Reg,
-        imm: i16,
-    },
-    RemInt {
-        dst: Reg,
-        a: Reg,
-        imm: i16,
-    },
-    Neg {
-        dst: Reg,
-        a: Reg,
-    },
-    Not {
-        dst: Reg,
-        a: Reg,
-    },
-    Eq {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Ne {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Lt {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Le {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Gt {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Ge {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    In {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    NotIn {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
+    SubInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} - {imm}",
+    /// `dst = a * imm`
+    MulInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} * {imm}",
+    /// `dst = a % imm`
+    RemInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} % {imm}",
+    /// `dst = -a`
+    Neg { dst: Write, a: Read } goes_on "{dst} = -{a}",
+    /// `dst = !a`
+    Not { dst: Write, a: Read } goes_on "{dst} = !{a}",
+    /// `dst = a == b`
+    Eq { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} == {b}",
+    /// `dst = a != b`
+    Ne { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} != {b}",
+    /// `dst = a < b`
+    Lt { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} < {b}",
+    /// `dst = a <= b`
+    Le { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} <= {b}",
+    /// `dst = a > b`
+    Gt { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} > {b}",
+    /// `dst = a >= b`
+    Ge { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} >= {b}",
+    /// `dst = a in b`
+    In { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} in {b}",
+    /// `dst = a not in b`
+    NotIn { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} not in {b}",
     /// `dst = bool(a)`
-    Truth {
-        dst: Reg,
-        a: Reg,
-    },
+    Truth { dst: Write, a: Read } goes_on "{dst} = {a}",
 
-    Jump {
-        by: i32,
-    },
+    /// On at another place.
+    Jump { by: Forward } jumps "{by}",
     /// A jump back: fuel, cancellation and time slices are looked at here.
-    Loop {
-        by: i32,
-    },
-    JumpIf {
-        a: Reg,
-        by: i32,
-    },
-    JumpUnless {
-        a: Reg,
-        by: i32,
-    },
-    JumpIfNil {
-        a: Reg,
-        by: i32,
-    },
-    JumpIfNotNil {
-        a: Reg,
-        by: i32,
-    },
+    Loop { by: Back } jumps "{by}",
+    /// Jumps when `a` is true.
+    JumpIf { a: Read, by: Forward } branches "{a} {by}",
+    /// Jumps when `a` is false.
+    JumpUnless { a: Read, by: Forward } branches "{a} {by}",
+    /// Jumps when `a` is nil.
+    JumpIfNil { a: Read, by: Forward } branches "{a} {by}",
+    /// Jumps when `a` is not nil.
+    JumpIfNotNil { a: Read, by: Forward } branches "{a} {by}",
     /// Nil or `Err`: the rest of a `?.` chain is skipped.
-    JumpIfNone {
-        a: Reg,
-        by: i32,
-    },
-    UnlessLt {
-        a: Reg,
-        b: Reg,
-        by: i16,
-    },
-    UnlessLe {
-        a: Reg,
-        b: Reg,
-        by: i16,
-    },
-    UnlessGt {
-        a: Reg,
-        b: Reg,
-        by: i16,
-    },
-    UnlessGe {
-        a: Reg,
-        b: Reg,
-        by: i16,
-    },
-    UnlessEq {
-        a: Reg,
-        b: Reg,
-        by: i16,
-    },
-    UnlessNe {
-        a: Reg,
-        b: Reg,
-        by: i16,
-    },
-    UnlessLtInt {
-        a: Reg,
-        imm: i16,
-        by: i16,
-    },
-    UnlessLeInt {
-        a: Reg,
-        imm: i16,
-        by: i16,
-    },
-    UnlessGtInt {
-        a: Reg,
-        imm: i16,
-        by: i16,
-    },
-    UnlessGeInt {
-        a: Reg,
-        imm: i16,
-        by: i16,
-    },
-    UnlessEqInt {
-        a: Reg,
-        imm: i16,
-        by: i16,
-    },
-    UnlessNeInt {
-        a: Reg,
-        imm: i16,
-        by: i16,
-    },
+    JumpIfNone { a: Read, by: Forward } branches "{a} {by}",
+    /// Jumps unless `a < b`.
+    UnlessLt { a: Read, b: Read, by: Near } branches "{a} < {b} {by}",
+    /// Jumps unless `a <= b`.
+    UnlessLe { a: Read, b: Read, by: Near } branches "{a} <= {b} {by}",
+    /// Jumps unless `a > b`.
+    UnlessGt { a: Read, b: Read, by: Near } branches "{a} > {b} {by}",
+    /// Jumps unless `a >= b`.
+    UnlessGe { a: Read, b: Read, by: Near } branches "{a} >= {b} {by}",
+    /// Jumps unless `a == b`.
+    UnlessEq { a: Read, b: Read, by: Near } branches "{a} == {b} {by}",
+    /// Jumps unless `a != b`.
+    UnlessNe { a: Read, b: Read, by: Near } branches "{a} != {b} {by}",
+    /// Jumps unless `a < imm`.
+    UnlessLtInt { a: Read, imm: Short, by: Near } branches "{a} < {imm} {by}",
+    /// Jumps unless `a <= imm`.
+    UnlessLeInt { a: Read, imm: Short, by: Near } branches "{a} <= {imm} {by}",
+    /// Jumps unless `a > imm`.
+    UnlessGtInt { a: Read, imm: Short, by: Near } branches "{a} > {imm} {by}",
+    /// Jumps unless `a >= imm`.
+    UnlessGeInt { a: Read, imm: Short, by: Near } branches "{a} >= {imm} {by}",
+    /// Jumps unless `a == imm`.
+    UnlessEqInt { a: Read, imm: Short, by: Near } branches "{a} == {imm} {by}",
+    /// Jumps unless `a != imm`.
+    UnlessNeInt { a: Read, imm: Short, by: Near } branches "{a} != {imm} {by}",
 
     /// Calls the value in `base` with the arguments behind it.
-    Call {
-        argc: u8,
-        dst: Reg,
-        base: Reg,
-    },
+    Call { argc: Given, dst: Write, base: Window[Callee(argc)] } goes_on "{dst} = {base}",
     /// Calls a function known when compiling; arguments from `base` on.
-    CallFn {
-        argc: u8,
-        dst: Reg,
-        base: Reg,
-        func: u16,
-    },
+    CallFn { argc: Given, dst: Write, base: Window[Arguments(argc)], func: Function } goes_on "{dst} = {func}{base}",
     /// Calls a builtin known when compiling; arguments from `base` on.
-    CallBuiltin {
-        argc: u8,
-        dst: Reg,
-        base: Reg,
-        builtin: u16,
-    },
+    CallBuiltin { argc: Given, dst: Write, base: Window[Arguments(argc)], builtin: Builtin } goes_on "{dst} = {builtin}{base}",
     /// Calls a method of the value in `base`; arguments behind it.
-    CallMethod {
-        argc: u8,
-        dst: Reg,
-        base: Reg,
-        site: u16,
-    },
+    CallMethod { argc: Given, dst: Write, base: Window[Receiver(argc)], site: Method } goes_on "{dst} = {site}{base}",
     /// `x = x.method(…)`: the receiver is taken out of its place and the result put back; arguments from `base + 1` on.
-    MethodInPlace {
-        argc: u8,
-        base: Reg,
-        site: u16,
-        place: u16,
-    },
+    MethodInPlace { argc: Given, base: Window[InPlace(argc)], site: Method, place: Place } branches "{site}{base} of {place}",
     /// Makes an iterator of the running call and returns it; the instructions behind run when it is asked for an item.
-    Generator {
-        flavor: Flavor,
-    },
+    Generator { flavor: Kind } goes_on "{flavor}",
     /// Gives `src` to whoever asked the running iterator for an item.
-    Yield {
-        src: Reg,
-    },
+    Yield { src: Taken } goes_on "{src}",
     /// Ends the running iterator. What it returned is `src`.
-    Finish {
-        src: Reg,
-    },
+    Finish { src: Taken } ends "{src}",
     /// An iterator in `reg` becomes the list of its items; nothing else changes.
-    Drain {
-        reg: Reg,
-    },
+    Drain { reg: Change } goes_on "{reg}",
     /// A self tail call: arguments from `base` on become the parameters.
-    TailSelf {
-        argc: u8,
-        base: Reg,
-    },
-    Return {
-        src: Reg,
-    },
-    ReturnNil,
+    TailSelf { argc: Given, base: Window[Parameters(argc)] } ends "{base}",
+    /// Gives `src` to the caller.
+    Return { src: Taken } ends "{src}",
+    /// Gives nil to the caller.
+    ReturnNil ends "",
 
-    List {
-        dst: Reg,
-        base: Reg,
-        len: u16,
-    },
-    ListPush {
-        list: Reg,
-        value: Reg,
-    },
-    ListExtend {
-        list: Reg,
-        value: Reg,
-    },
+    /// A list of `len` values from `base` on.
+    List { dst: Write, base: Window[Registers(len)], len: Count } goes_on "{dst} = list {base}",
+    /// Appends `value` to a list that is being made.
+    ListPush { list: Change, value: Read } goes_on "{list} push {value}",
+    /// Appends the items of `value` to a list that is being made.
+    ListExtend { list: Change, value: Read } goes_on "{list} push ...{value}",
     /// A dict with the keys of `shapes[shape]` and the values from `base` on.
-    DictOf {
-        dst: Reg,
-        base: Reg,
-        shape: u16,
-    },
-    DictSet {
-        dict: Reg,
-        key: Reg,
-        value: Reg,
-    },
-    DictMerge {
-        dict: Reg,
-        value: Reg,
-    },
-    Pair {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    Range {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
-    RangeExclusive {
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-    },
+    DictOf { dst: Write, base: Window[Keys(shape)], shape: Shape } goes_on "{dst} = {shape} {base}",
+    /// Sets a key of a dict that is being made.
+    DictSet { dict: Change, key: Read, value: Read } goes_on "{dict}[{key}] = {value}",
+    /// Puts the entries of `value` into a dict that is being made.
+    DictMerge { dict: Change, value: Read } goes_on "{dict} put ...{value}",
+    /// `dst = (a, b)`
+    Pair { dst: Write, a: Read, b: Read } goes_on "{dst} = ({a}, {b})",
+    /// `dst = a to b`
+    Range { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} to {b}",
+    /// `dst = a to b exclusive`
+    RangeExclusive { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} to {b}",
     /// The texts of `len` values from `base` on, joined.
-    Concat {
-        dst: Reg,
-        base: Reg,
-        len: u16,
-    },
+    Concat { dst: Write, base: Window[Registers(len)], len: Count } goes_on "{dst} = join {base}",
     /// A struct of `structs[def]` with the values from `base` on, one for each field.
-    StructOf {
-        dst: Reg,
-        base: Reg,
-        def: u16,
-    },
+    StructOf { dst: Write, base: Window[Fields(def)], def: Struct } goes_on "{dst} = {def} {base}",
     /// A struct made from the value in `base`, with the values behind it for the fields of `rebuilds[site]`.
-    StructFrom {
-        dst: Reg,
-        base: Reg,
-        site: u16,
-    },
+    StructFrom { dst: Write, base: Window[Spread(site)], site: Rebuild } goes_on "{dst} = {site} {base}",
     /// Jumps when field `index` of a struct that is being made has a value.
-    JumpIfSlot {
-        object: Reg,
-        index: u16,
-        by: i16,
-    },
+    JumpIfSlot { object: Read, index: Number, by: Near } branches "{object}[{index}] {by}",
     /// Field `index` of a struct that is being made.
-    SetSlot {
-        object: Reg,
-        src: Reg,
-        index: u16,
-    },
+    SetSlot { object: Change, src: Taken, index: Number } goes_on "{object}[{index}] = {src}",
     /// The variant `variants[site]` with the values from `base` on.
-    VariantOf {
-        dst: Reg,
-        base: Reg,
-        site: u16,
-    },
+    VariantOf { dst: Write, base: Window[Values(site)], site: Variant } goes_on "{dst} = {site} {base}",
     /// `dst =` the function of that number.
-    Function {
-        dst: Reg,
-        func: u16,
-    },
+    Function { dst: Write, func: Function } goes_on "{dst} = {func}",
 
-    GetField {
-        dst: Reg,
-        object: Reg,
-        field: u16,
-    },
+    /// `dst = object.field`
+    GetField { dst: Write, object: Read, field: Field } goes_on "{dst} = {object}{field}",
     /// `object.field = src`, where `object` is a variable's register.
-    SetField {
-        object: Reg,
-        src: Reg,
-        field: u16,
-    },
-    GetIndex {
-        dst: Reg,
-        object: Reg,
-        index: Reg,
-    },
+    SetField { object: Change, src: Taken, field: Field } goes_on "{object}{field} = {src}",
+    /// `dst = object[index]`
+    GetIndex { dst: Write, object: Read, index: Read } goes_on "{dst} = {object}[{index}]",
     /// `?[ ]`: nil where an index is out of range.
-    GetIndexOr {
-        dst: Reg,
-        object: Reg,
-        index: Reg,
-    },
+    GetIndexOr { dst: Write, object: Read, index: Read } goes_on "{dst} = {object}?[{index}]",
     /// From `bounds` to `bounds + 1`.
-    Slice {
-        dst: Reg,
-        object: Reg,
-        bounds: Reg,
-    },
+    Slice { dst: Write, object: Read, bounds: Window[Two] } goes_on "{dst} = {object}{bounds}",
     /// An assignment to a path; keys from `base` on, the value behind them.
-    AssignPath {
-        base: Reg,
-        path: u16,
-    },
+    AssignPath { base: Window[Path(path)], path: Path } goes_on "{path} {base}",
 
     /// Makes the value in `base` ready to be walked; `base + 1` becomes the position.
-    ForPrep {
-        base: Reg,
-    },
+    ForPrep { base: Window[Two] } goes_on "{base}",
     /// The next item in `dst`, or a jump at the end.
-    ForNext {
-        base: Reg,
-        dst: Reg,
-        by: i16,
-    },
+    ForNext { base: Window[Two], dst: Write, by: Near } branches "{dst} of {base} {by}",
 
-    Throw {
-        src: Reg,
-    },
+    /// Throws `src`.
+    Throw { src: Read } ends "{src}",
     /// Throws what a `catch` bound, as the error that waits in `held`.
-    ThrowAgain {
-        src: Reg,
-        held: Reg,
-    },
+    ThrowAgain { src: Read, held: Read } ends "{src} as {held}",
     /// Goes on with what a `finally` interrupted.
-    Rethrow {
-        src: Reg,
-    },
+    Rethrow { src: Read } goes_on "{src}",
     /// Goes on with the cancellation, deadline or `exit` that a `finally` interrupted and would be left behind now; there may
     /// be none.
-    RethrowInterruption {
-        src: Reg,
-    },
-    Ok {
-        dst: Reg,
-        src: Reg,
-    },
-    Err {
-        dst: Reg,
-        src: Reg,
-    },
+    RethrowInterruption { src: Read } goes_on "{src}",
+    /// `dst = Ok(src)`
+    Ok { dst: Write, src: Read } goes_on "{dst} = {src}",
+    /// `dst = Err(src)`
+    Err { dst: Write, src: Read } goes_on "{dst} = {src}",
     /// `e?`: the value of an `Ok` and a jump, or on with the `Err`.
-    Unwrap {
-        dst: Reg,
-        src: Reg,
-        by: i16,
-    },
+    Unwrap { dst: Write, src: Read, by: Near } branches "{dst} = {src} {by}",
     /// `try* e`: the value of an `Ok`, or its error thrown.
-    TryStar {
-        dst: Reg,
-        src: Reg,
-    },
+    TryStar { dst: Write, src: Read } goes_on "{dst} = {src}",
 
     /// Whether `src` is a list of the right length for `tests[test]`.
-    IsList {
-        dst: Reg,
-        src: Reg,
-        test: u16,
-    },
+    IsList { dst: Write, src: Read, test: Test } goes_on "{dst} = {src} is {test}",
     /// Whether `src` has the keys of `tests[test]`.
-    HasKeys {
-        dst: Reg,
-        src: Reg,
-        test: u16,
-    },
+    HasKeys { dst: Write, src: Read, test: Test } goes_on "{dst} = {src} is {test}",
     /// Jumps unless `a` is the variant of `tests[test]`.
-    UnlessVariant {
-        a: Reg,
-        test: u16,
-        by: i16,
-    },
+    UnlessVariant { a: Read, test: Test, by: Near } branches "{a} is {test} {by}",
     /// Whether `src` is a pair.
-    IsPair {
-        dst: Reg,
-        src: Reg,
-    },
+    IsPair { dst: Write, src: Read } goes_on "{dst} = {src} is pair",
     /// Whether `src` has the type `types[ty]`.
-    IsType {
-        dst: Reg,
-        src: Reg,
-        ty: u16,
-    },
+    IsType { dst: Write, src: Read, ty: Type } goes_on "{dst} = {src} is {ty}",
     /// An element of a list pattern, nil when there is none.
-    Item {
-        dst: Reg,
-        src: Reg,
-        index: u16,
-    },
+    Item { dst: Write, src: Read, index: Number } goes_on "{dst} = {src}[{index}]",
     /// What a list pattern's `...rest` holds.
-    ItemsFrom {
-        dst: Reg,
-        src: Reg,
-        index: u16,
-    },
+    ItemsFrom { dst: Write, src: Read, index: Number } goes_on "{dst} = {src}[{index}:]",
     /// A key of a dict pattern, nil when it is absent.
-    Key {
-        dst: Reg,
-        src: Reg,
-        field: u16,
-    },
+    Key { dst: Write, src: Read, field: Field } goes_on "{dst} = {src}{field}",
     /// What a dict pattern's `...rest` holds: all but the keys of `shapes[shape]`.
-    KeysBut {
-        dst: Reg,
-        src: Reg,
-        shape: u16,
-    },
+    KeysBut { dst: Write, src: Read, shape: Shape } goes_on "{dst} = {src} without {shape}",
     /// A value of a variant.
-    Value {
-        dst: Reg,
-        src: Reg,
-        index: u16,
-    },
+    Value { dst: Write, src: Read, index: Number } goes_on "{dst} = {src}[{index}]",
     /// One side of a pair.
-    Part {
-        dst: Reg,
-        src: Reg,
-        index: u16,
-    },
+    Part { dst: Write, src: Read, index: Number } goes_on "{dst} = {src}[{index}]",
     /// Raises `failures[kind]`, about the value in `src`.
-    Fail {
-        src: Reg,
-        kind: u16,
-    },
+    Fail { src: Read, kind: Failure } ends "{src} {kind}",
 }
 
 const _: () = assert!(size_of::<Op>() == 8);

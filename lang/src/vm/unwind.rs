@@ -89,7 +89,8 @@ impl Fiber {
                 }
             }
             if let Some(handler) = handler {
-                // SAFETY: a handler's target lies in the same code.
+                debug_assert!((handler.target as usize) < code.code.len(), "a handler outside of the code");
+                // SAFETY: the verifier lets no handler pass whose target lies outside of the code.
                 frame.pc = unsafe { code.code.as_ptr().add(handler.target as usize) };
                 let slot = frame.base + usize::from(handler.reg);
                 match handler.kind {

@@ -11,9 +11,10 @@
 //! - an iterator gives items only after it was made;
 //! - a value is never moved into itself, and inline caches are empty.
 //!
-//! The `match` over the instructions has no wildcard arm: an instruction that is not checked does not compile.
+//! What an instruction's operands are for stands in the table of instructions ([`super::op`]), and each role has its check
+//! here: an operand that is not checked does not compile. The few rules about two operands at once follow by hand.
 
-use super::op::{FAR, IN_LIST, Op, Reg};
+use super::op::{Effect, FAR, Op, Operand, Reg};
 use super::{Capture, HandlerKind, Isolate, Place, Proto};
 use crate::value::Value;
 use std::cell::RefCell;
@@ -151,7 +152,7 @@ impl Checked<'_> {
         require(params + rest <= usize::from(proto.regs), Rule::Parameters)?;
         require(proto.required <= proto.params && proto.exact == exact, Rule::Parameters)?;
         require(proto.spans.len() == proto.code.len(), Rule::Spans)?;
-        require(proto.code.last().is_some_and(|op| ends(*op)), Rule::End)?;
+        require(proto.code.last().is_some_and(|op| matches!(op.effect(), Effect::Jumps | Effect::Ends)), Rule::End)?;
         let len = proto.code.len();
         for handler in &proto.handlers {
             let (start, end, target) = (handler.start as usize, handler.end as usize, handler.target as usize);
@@ -181,243 +182,67 @@ impl Checked<'_> {
         Ok(())
     }
 
-    #[allow(clippy::too_many_lines, clippy::match_same_arms, reason = "one arm for each shape of operands")]
     fn op(&self, op: Op) -> Check {
-        let proto = self.proto;
+        op.each_operand(|_, operand| self.operand(operand))?;
+        // What the roles of the operands do not say.
         match op {
-            Op::Move { dst, src } | Op::Take { dst, src } => self.regs([dst, src]),
-            Op::Clear { from, count } => self.window(from, usize::from(count)),
-            Op::Const { dst, k } => {
-                index(k, &proto.constants)?;
-                self.reg(dst)
+            Op::ListExtend { list, value } => require(list != value, Rule::Itself),
+            Op::SetField { object, src, .. } => require(object != src, Rule::Itself),
+            Op::MethodInPlace { argc, base, place, .. } => {
+                apart(self.proto.places[usize::from(place)].0, base, usize::from(argc) + 1)
             }
-            Op::Int { dst, value: _ } | Op::Nil { dst } | Op::Bool { dst, value: _ } | Op::Myself { dst } => {
-                self.reg(dst)
+            Op::AssignPath { base, path } => {
+                let path = &self.proto.paths[usize::from(path)];
+                apart(path.root, base, usize::from(path.keys) + 1)
             }
-            Op::GetGlobal { dst: reg, slot } | Op::SetGlobal { src: reg, slot } => {
-                require((slot as usize) < self.isolate.global_count(), Rule::Global)?;
-                self.reg(reg)
-            }
-            Op::GetCapture { dst: reg, index }
-            | Op::GetCaptureCell { dst: reg, index }
-            | Op::SetCaptureCell { src: reg, index } => {
-                self.capture(index)?;
-                self.reg(reg)
-            }
-            Op::NewCell { reg } | Op::EmptyCell { reg } | Op::Drain { reg } => self.reg(reg),
-            Op::GetCell { dst: reg, cell } | Op::SetCell { cell, src: reg } => self.regs([reg, cell]),
-            Op::Closure { dst, proto: inside } => {
-                index(inside, &proto.protos)?;
-                for capture in &proto.protos[inside as usize].captures {
-                    match *capture {
-                        Capture::Register(reg) => self.reg(reg)?,
-                        Capture::Outer(index) => self.capture(index)?,
-                    }
-                }
-                self.reg(dst)
-            }
+            _ => Ok(()),
+        }
+    }
 
-            Op::Add { dst, a, b }
-            | Op::Sub { dst, a, b }
-            | Op::Mul { dst, a, b }
-            | Op::Div { dst, a, b }
-            | Op::Rem { dst, a, b }
-            | Op::Pow { dst, a, b }
-            | Op::Eq { dst, a, b }
-            | Op::Ne { dst, a, b }
-            | Op::Lt { dst, a, b }
-            | Op::Le { dst, a, b }
-            | Op::Gt { dst, a, b }
-            | Op::Ge { dst, a, b }
-            | Op::In { dst, a, b }
-            | Op::NotIn { dst, a, b }
-            | Op::Pair { dst, a, b }
-            | Op::Range { dst, a, b }
-            | Op::RangeExclusive { dst, a, b } => self.regs([dst, a, b]),
-            Op::AddInt { dst, a, imm: _ }
-            | Op::SubInt { dst, a, imm: _ }
-            | Op::MulInt { dst, a, imm: _ }
-            | Op::RemInt { dst, a, imm: _ }
-            | Op::Neg { dst, a }
-            | Op::Not { dst, a }
-            | Op::Truth { dst, a } => self.regs([dst, a]),
-
-            Op::Jump { by } => self.forward(by),
-            Op::Loop { by } => {
+    fn operand(&self, operand: Operand) -> Check {
+        let proto = self.proto;
+        match operand {
+            Operand::Read(reg) | Operand::Taken(reg) | Operand::Write(reg) | Operand::Change(reg) => self.reg(reg),
+            Operand::Window(base, extent) => self.window(base, extent.registers(proto).ok_or(Rule::Index)?),
+            Operand::Count(_)
+            | Operand::Given(_)
+            | Operand::Long(_)
+            | Operand::Short(_)
+            | Operand::Number(_)
+            | Operand::Truth(_)
+            | Operand::Kind(_) => Ok(()),
+            Operand::Forward(by) => self.forward(by),
+            Operand::Back(by) => {
                 require(by < 0, Rule::Jump)?;
                 self.target(by)
             }
-            Op::JumpIf { a, by }
-            | Op::JumpUnless { a, by }
-            | Op::JumpIfNil { a, by }
-            | Op::JumpIfNotNil { a, by }
-            | Op::JumpIfNone { a, by } => {
-                self.reg(a)?;
-                self.forward(by)
+            Operand::Near(by) => self.forward(if by == FAR { proto.far(self.at) } else { i32::from(by) }),
+            Operand::Global(slot) => self.global(slot),
+            Operand::Function(number) => self.function(number),
+            Operand::Capture(index) => self.capture(index),
+            Operand::Constant(at) => index(at, &proto.constants),
+            Operand::Inner(at) => {
+                index(at, &proto.protos)?;
+                proto.protos[at as usize].captures.iter().try_for_each(|capture| match *capture {
+                    Capture::Register(reg) => self.reg(reg),
+                    Capture::Outer(index) => self.capture(index),
+                })
             }
-            Op::UnlessLt { a, b, by }
-            | Op::UnlessLe { a, b, by }
-            | Op::UnlessGt { a, b, by }
-            | Op::UnlessGe { a, b, by }
-            | Op::UnlessEq { a, b, by }
-            | Op::UnlessNe { a, b, by } => {
-                self.regs([a, b])?;
-                self.short(by)
+            Operand::Builtin(at) => index(at, &proto.builtins),
+            Operand::Method(at) => index(at, &proto.methods),
+            Operand::Place(at) => {
+                index(at, &proto.places)?;
+                self.forward(i32::from(proto.places[usize::from(at)].1))
             }
-            Op::UnlessLtInt { a, imm: _, by }
-            | Op::UnlessLeInt { a, imm: _, by }
-            | Op::UnlessGtInt { a, imm: _, by }
-            | Op::UnlessGeInt { a, imm: _, by }
-            | Op::UnlessEqInt { a, imm: _, by }
-            | Op::UnlessNeInt { a, imm: _, by } => {
-                self.reg(a)?;
-                self.short(by)
-            }
-
-            Op::Call { argc, dst, base } => {
-                self.reg(dst)?;
-                self.arguments(base, argc, 1)
-            }
-            Op::CallFn { argc, dst, base, func } => {
-                self.function(func)?;
-                self.reg(dst)?;
-                self.arguments(base, argc, 0)
-            }
-            Op::CallBuiltin { argc, dst, base, builtin } => {
-                index(builtin, &proto.builtins)?;
-                self.reg(dst)?;
-                self.arguments(base, argc, 0)
-            }
-            Op::CallMethod { argc, dst, base, site } => {
-                index(site, &proto.methods)?;
-                self.reg(dst)?;
-                self.arguments(base, argc, 1)
-            }
-            Op::MethodInPlace { argc, base, site, place } => {
-                index(site, &proto.methods)?;
-                index(place, &proto.places)?;
-                let (place, skip) = proto.places[usize::from(place)];
-                self.forward(i32::from(skip))?;
-                apart(place, base, usize::from(argc) + 1)?;
-                self.window(base, usize::from(argc) + 1)
-            }
-            Op::Generator { flavor: _ } | Op::ReturnNil => Ok(()),
-            Op::Yield { src }
-            | Op::Finish { src }
-            | Op::Return { src }
-            | Op::Throw { src }
-            | Op::Rethrow { src }
-            | Op::RethrowInterruption { src } => self.reg(src),
-            Op::TailSelf { argc, base } => self.window(base, usize::from(argc)),
-
-            Op::List { dst, base, len } | Op::Concat { dst, base, len } => {
-                self.reg(dst)?;
-                self.window(base, usize::from(len))
-            }
-            Op::ListPush { list: into, value }
-            | Op::ListExtend { list: into, value }
-            | Op::DictMerge { dict: into, value } => self.regs([into, value]),
-            Op::DictOf { dst, base, shape } => {
-                index(shape, &proto.shapes)?;
-                self.reg(dst)?;
-                self.window(base, proto.shapes[usize::from(shape)].len())
-            }
-            Op::DictSet { dict, key, value } => self.regs([dict, key, value]),
-            Op::StructOf { dst, base, def } => {
-                index(def, &proto.structs)?;
-                self.reg(dst)?;
-                self.window(base, proto.structs[usize::from(def)].fields.len())
-            }
-            Op::StructFrom { dst, base, site } => {
-                index(site, &proto.rebuilds)?;
-                self.reg(dst)?;
-                self.window(base, proto.rebuilds[usize::from(site)].given.len() + 1)
-            }
-            Op::JumpIfSlot { object, index: _, by } => {
-                self.reg(object)?;
-                self.short(by)
-            }
-            Op::SetSlot { object, src, index: _ } => self.regs([object, src]),
-            Op::VariantOf { dst, base, site } => {
-                index(site, &proto.variants)?;
-                let (def, tag) = &proto.variants[usize::from(site)];
-                let variant = def.variants.get(*tag as usize).ok_or(Rule::Index)?;
-                self.reg(dst)?;
-                self.window(base, variant.arity)
-            }
-            Op::Function { dst, func } => {
-                self.function(func)?;
-                self.reg(dst)
-            }
-
-            Op::GetField { dst, object, field } => {
-                index(field, &proto.fields)?;
-                self.regs([dst, object])
-            }
-            Op::SetField { object, src, field } => {
-                index(field, &proto.fields)?;
-                require(object != src, Rule::Itself)?;
-                self.regs([src, object])
-            }
-            Op::GetIndex { dst, object, index } | Op::GetIndexOr { dst, object, index } => {
-                self.regs([dst, object, index])
-            }
-            Op::Slice { dst, object, bounds } => {
-                self.regs([dst, object])?;
-                self.window(bounds, 2)
-            }
-            Op::AssignPath { base, path } => {
-                index(path, &proto.paths)?;
-                let path = &proto.paths[usize::from(path)];
-                apart(path.root, base, usize::from(path.keys) + 1)?;
-                self.window(base, usize::from(path.keys) + 1)
-            }
-
-            Op::ForPrep { base } => self.window(base, 2),
-            Op::ForNext { base, dst, by } => {
-                self.window(base, 2)?;
-                self.reg(dst)?;
-                self.short(by)
-            }
-
-            Op::ThrowAgain { src, held } => self.regs([src, held]),
-            Op::Ok { dst, src } | Op::Err { dst, src } | Op::TryStar { dst, src } | Op::IsPair { dst, src } => {
-                self.regs([dst, src])
-            }
-            Op::Unwrap { dst, src, by } => {
-                self.regs([dst, src])?;
-                self.short(by)
-            }
-
-            Op::IsList { dst, src, test } | Op::HasKeys { dst, src, test } => {
-                index(test, &proto.tests)?;
-                self.regs([dst, src])
-            }
-            Op::UnlessVariant { a, test, by } => {
-                index(test, &proto.tests)?;
-                self.reg(a)?;
-                self.short(by)
-            }
-            Op::IsType { dst, src, ty } => {
-                index(ty, &proto.types)?;
-                self.regs([dst, src])
-            }
-            Op::Item { dst, src, index: _ }
-            | Op::ItemsFrom { dst, src, index: _ }
-            | Op::Value { dst, src, index: _ }
-            | Op::Part { dst, src, index: _ } => self.regs([dst, src]),
-            Op::Key { dst, src, field } => {
-                index(field, &proto.fields)?;
-                self.regs([dst, src])
-            }
-            Op::KeysBut { dst, src, shape } => {
-                index(shape, &proto.shapes)?;
-                self.regs([dst, src])
-            }
-            Op::Fail { src, kind } => {
-                index(kind, &proto.failures)?;
-                self.reg(src)
-            }
+            Operand::Shape(at) => index(at, &proto.shapes),
+            Operand::Struct(at) => index(at, &proto.structs),
+            Operand::Rebuild(at) => index(at, &proto.rebuilds),
+            Operand::Variant(at) => index(at, &proto.variants),
+            Operand::Field(at) => index(at, &proto.fields),
+            Operand::Path(at) => index(at, &proto.paths),
+            Operand::Test(at) => index(at, &proto.tests),
+            Operand::Type(at) => index(at, &proto.types),
+            Operand::Failure(at) => index(at, &proto.failures),
         }
     }
 
@@ -425,19 +250,13 @@ impl Checked<'_> {
         require(reg < self.proto.regs, Rule::Register)
     }
 
-    fn regs<const N: usize>(&self, regs: [Reg; N]) -> Check {
-        require(regs.iter().all(|reg| *reg < self.proto.regs), Rule::Register)
-    }
-
     /// `count` registers in a row.
     fn window(&self, from: Reg, count: usize) -> Check {
         require(usize::from(from) + count <= usize::from(self.proto.regs), Rule::Register)
     }
 
-    /// The arguments of a call, with what stands before them.
-    fn arguments(&self, base: Reg, argc: u8, before: usize) -> Check {
-        let given = if argc == IN_LIST { 1 } else { usize::from(argc) };
-        self.window(base, before + given)
+    fn global(&self, slot: u32) -> Check {
+        require((slot as usize) < self.isolate.global_count(), Rule::Global)
     }
 
     fn capture(&self, index: u16) -> Check {
@@ -459,7 +278,7 @@ impl Checked<'_> {
         match place {
             Place::Register(reg) | Place::Cell(reg) => self.reg(reg),
             Place::CaptureCell(index) => self.capture(index),
-            Place::Global(slot) => require((slot as usize) < self.isolate.global_count(), Rule::Global),
+            Place::Global(slot) => self.global(slot),
         }
     }
 
@@ -474,14 +293,6 @@ impl Checked<'_> {
     fn forward(&self, by: i32) -> Check {
         require(by >= 0, Rule::Jump)?;
         self.target(by)
-    }
-
-    fn short(&self, by: i16) -> Check {
-        self.forward(self.distance(by))
-    }
-
-    fn distance(&self, by: i16) -> i32 {
-        if by == FAR { self.proto.far(self.at) } else { i32::from(by) }
     }
 
     /// A function that gives items becomes an iterator first, and from there on it is one: the frame of an iterator is taken
@@ -506,22 +317,6 @@ impl Checked<'_> {
     }
 }
 
-/// Whether nothing runs behind an instruction.
-fn ends(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Return { .. }
-            | Op::ReturnNil
-            | Op::Finish { .. }
-            | Op::TailSelf { .. }
-            | Op::Jump { .. }
-            | Op::Loop { .. }
-            | Op::Throw { .. }
-            | Op::ThrowAgain { .. }
-            | Op::Fail { .. }
-    )
-}
-
 fn index<T>(at: impl Into<u32>, table: &[T]) -> Check {
     require((at.into() as usize) < table.len(), Rule::Index)
 }
@@ -534,4 +329,63 @@ fn apart(place: Place, from: Reg, count: usize) -> Check {
 
 const fn require(holds: bool, rule: Rule) -> Check {
     if holds { Ok(()) } else { Err(rule) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtins::Registry;
+    use crate::source::Span;
+    use crate::vm::{Limits, NoHost};
+    use std::rc::Rc;
+
+    fn refused(regs: u16, code: &[Op]) -> Option<(Option<usize>, Rule)> {
+        let isolate = Isolate::new(Registry::new(&[]), Rc::new(NoHost), Limits::default(), Vec::new());
+        let spans = vec![Span::default(); code.len()];
+        let proto = Proto { regs, code: code.to_vec(), spans, ..Proto::default() };
+        verify(&isolate, &BTreeSet::new(), &proto).err().map(|refused| (refused.at, refused.rule))
+    }
+
+    /// All operands are zero: the first register, the first entry.
+    #[test]
+    fn a_function_without_registers_and_tables_holds_no_instruction_that_needs_them() {
+        let mut needed = 0;
+        for op in Op::all() {
+            let needs = op.each_operand(|_, operand| match operand {
+                Operand::Count(_) | Operand::Given(_) | Operand::Long(_) | Operand::Short(_) | Operand::Number(_) => {
+                    Ok(())
+                }
+                Operand::Truth(_) | Operand::Kind(_) | Operand::Forward(_) | Operand::Near(_) => Ok(()),
+                Operand::Window(_, extent) if extent.registers(&Proto::default()) == Some(0) => Ok(()),
+                _ => Err(()),
+            });
+            let found = refused(0, &[op, Op::ReturnNil]);
+            if needs.is_err() {
+                needed += 1;
+                assert_eq!(found.map(|(at, _)| at), Some(Some(0)), "{}", op.name());
+            }
+        }
+        assert!(needed > 100, "{needed}");
+    }
+
+    #[test]
+    fn a_value_is_not_moved_into_itself() {
+        let itself = Some((Some(0), Rule::Itself));
+        assert_eq!(refused(2, &[Op::ListExtend { list: 0, value: 0 }, Op::ReturnNil]), itself);
+        assert_eq!(refused(2, &[Op::ListExtend { list: 0, value: 1 }, Op::ReturnNil]), None);
+    }
+
+    #[test]
+    fn jumps_lead_forward_and_loops_back() {
+        let outside = Some((Some(0), Rule::Jump));
+        for by in [-1, 1, i32::MAX, i32::MIN] {
+            assert_eq!(refused(1, &[Op::Jump { by }, Op::ReturnNil]), outside, "{by}");
+        }
+        assert_eq!(refused(1, &[Op::Jump { by: 0 }, Op::ReturnNil]), None);
+        assert_eq!(refused(1, &[Op::Loop { by: -1 }, Op::ReturnNil]), None);
+        for by in [0, -2] {
+            assert_eq!(refused(1, &[Op::Loop { by }, Op::ReturnNil]), outside, "{by}");
+        }
+        assert_eq!(refused(1, &[Op::JumpIf { a: 0, by: 0 }]), Some((None, Rule::End)));
+    }
 }

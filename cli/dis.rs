@@ -1,0 +1,59 @@
+//! `harn dis FILE`: what a script is compiled to, function by function. Nothing is run.
+
+use crate::report::{Format, show, visible};
+use crate::script::Script;
+use crate::stdout;
+use std::path::PathBuf;
+use std::rc::Rc;
+use stdlib::{Diagnostic, Engine, Files, Project, RunOptions};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The script, in Harn; `-` reads it from standard input
+    #[arg(required_unless_present = "code", conflicts_with = "code")]
+    file: Option<PathBuf>,
+    /// Take this text instead of a file
+    #[arg(short = 'e', long = "eval", value_name = "CODE", allow_hyphen_values = true)]
+    code: Option<String>,
+    /// How diagnostics are printed, on standard error
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+pub(crate) fn run(args: Args) -> i32 {
+    let script = match args.code {
+        Some(text) => Script::Code { text, rhai: false },
+        None => Script::named(args.file.unwrap_or_default(), false),
+    };
+    if script.path().extension().is_some_and(|end| end == "rhai") {
+        eprintln!(
+            "error: {} is in Rhai, which is not compiled to these instructions",
+            visible(&script.path().display().to_string())
+        );
+        return 2;
+    }
+    match text(&script) {
+        Ok(text) => {
+            // Strings and names of files may hold what a terminal would obey.
+            let text: String = text.lines().map(|line| visible(line) + "\n").collect();
+            stdout::exit_code(stdout::print(&text), 0)
+        }
+        Err(found) => {
+            show(&found, args.format);
+            1
+        }
+    }
+}
+
+fn text(script: &Script) -> Result<String, Vec<Diagnostic>> {
+    let source = script.read().map_err(|diagnostic| vec![diagnostic])?;
+    // As `harn check` reads it: with the rights of its project, since they decide what may be called.
+    let project = Project::of(script.path())?;
+    let options = RunOptions {
+        loader: Rc::new(Files::of(script.path())),
+        limits: project.limits,
+        denied: project.denied,
+        ..RunOptions::default()
+    };
+    Engine::new(options).disassemble(&source)
+}

@@ -1,0 +1,116 @@
+//! What the table of instructions becomes.
+
+/// Makes of rows `Name { operand: Role, … } effect "text"` the type [`Op`](super::Op) and the walks over its operands. A
+/// window's role is followed by how many registers it has; `{operand}` in the text is where that operand is printed.
+macro_rules! instructions {
+    ($(
+        $(#[doc = $doc:literal])*
+        $name:ident $({ $($operand:ident: $role:ident $([$extent:ident $(($by:ident))?])?),* })? $effect:ident $text:literal,
+    )*) => {
+        /// One instruction. Jump distances count from the instruction behind.
+        #[derive(Clone, Copy, Debug)]
+        #[repr(u8)]
+        #[allow(missing_docs, reason = "the operands' names say it; the variants are documented")]
+        pub enum Op {
+            $($(#[doc = $doc])* $name $({ $($operand: role::$role),* })?,)*
+        }
+
+        impl Op {
+            /// Shows `see` each operand, in the order of the table, until it has enough.
+            ///
+            /// # Errors
+            /// Those of `see`.
+            #[inline]
+            pub(super) fn each_operand<E>(
+                self,
+                mut see: impl FnMut(&'static str, Operand) -> Result<(), E>,
+            ) -> Result<(), E> {
+                match self {
+                    $(Self::$name { $($($operand),*)? } => {
+                        $($(see(stringify!($operand), Operand::$role($operand $(, Extent::$extent $(($by))?)?))?;)*)?
+                        Ok(())
+                    })*
+                }
+            }
+
+            /// Where it says how far it jumps, if it does.
+            pub fn distance(&mut self) -> Option<Distance<'_>> {
+                match self {
+                    $(Self::$name { $($($operand),*)? } => {
+                        let found = None;
+                        $($(let found = distance!($role $operand).or(found);)*)?
+                        found
+                    })*
+                }
+            }
+
+            /// What runs after it.
+            pub(super) const fn effect(self) -> Effect {
+                match self {
+                    $(Self::$name { .. } => effect!($effect),)*
+                }
+            }
+
+            /// Its name in the table.
+            pub(super) const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name { .. } => stringify!($name),)*
+                }
+            }
+
+            /// How it prints: `{operand}` stands for an operand.
+            pub(super) const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$name { .. } => $text,)*
+                }
+            }
+
+            /// One instruction of each kind, whose operands are all zero.
+            #[cfg(test)]
+            pub(super) fn all() -> Vec<Self> {
+                vec![$(Self::$name { $($($operand: zero!($role)),*)? }),*]
+            }
+        }
+    };
+}
+
+macro_rules! effect {
+    (goes_on) => {
+        Effect::GoesOn
+    };
+    (branches) => {
+        Effect::Branches
+    };
+    (jumps) => {
+        Effect::Jumps
+    };
+    (ends) => {
+        Effect::Ends
+    };
+}
+
+macro_rules! distance {
+    (Forward $by:ident) => {
+        Some(Distance::Long($by))
+    };
+    (Back $by:ident) => {
+        Some(Distance::Long($by))
+    };
+    (Near $by:ident) => {
+        Some(Distance::Near($by))
+    };
+    ($role:ident $operand:ident) => {{
+        let _ = $operand;
+        None
+    }};
+}
+
+#[cfg(test)]
+macro_rules! zero {
+    (Kind) => {
+        crate::value::Flavor::Iter
+    };
+    ($role:ident) => {
+        role::$role::default()
+    };
+}
