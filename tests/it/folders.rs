@@ -38,14 +38,24 @@ const SCRIPTS: [&str; 2] = ["harn", "rhai"];
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (folder, expect) in FOLDERS {
-        let mut scripts = files(Path::new(folder));
-        scripts.retain(|file| is_script(file) && !is_imported(file));
+        let scripts = scripts_in(folder);
         assert!(!scripts.is_empty(), "{folder} holds no scripts");
         trials.extend(scripts.into_iter().map(|script| {
             Trial::test(script.to_str().unwrap().to_owned(), move || case(&script, expect).map_err(Into::into))
         }));
     }
     trials
+}
+
+/// The scripts of all folders.
+pub(crate) fn scripts() -> Vec<PathBuf> {
+    FOLDERS.iter().flat_map(|(folder, _)| scripts_in(folder)).collect()
+}
+
+fn scripts_in(folder: &str) -> Vec<PathBuf> {
+    let mut scripts = files(Path::new(folder));
+    scripts.retain(|file| is_script(file) && !is_imported(file));
+    scripts
 }
 
 /// Expected files whose script is gone, or is no case, would never be compared with anything.

@@ -21,6 +21,7 @@ mod folders;
 #[allow(dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/harn.rs"]
 mod harn;
+mod in_process;
 mod script;
 mod twins;
 mod whole;
@@ -29,6 +30,10 @@ use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Err(error) = in_process::in_clean_environment() {
+        eprintln!("cannot start again: {error}");
+        return ExitCode::FAILURE;
+    }
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = folders::trials();
     trials.extend(twins::trials());

@@ -5,6 +5,7 @@
 use crate::check;
 use crate::diff::diff;
 use crate::harn::{Outcome, harn, root};
+use crate::in_process::{self, needs_process};
 use libtest_mimic::Trial;
 use std::fs;
 use std::path::Path;
@@ -45,11 +46,13 @@ impl Expect {
 pub(crate) fn case(script: &Path, expect: Expect) -> Result<(), String> {
     let text = fs::read_to_string(root().join(script)).unwrap();
     let name = script.to_str().unwrap();
-    let outcome = harn(&command(text.lines().next().unwrap_or(""), name));
+    let args = command(text.lines().next().unwrap_or(""), name);
+    let starts_command = is_set("COMMAND") || needs_process(script, &text).is_some();
+    let outcome = if starts_command { harn(&args) } else { in_process::run(&args) };
     let mut wrong = String::new();
     for (extension, found) in expect.files(&outcome) {
         let file = root().join(script.with_extension(extension));
-        if std::env::var_os("UPDATE").is_some_and(|set| set == "1") {
+        if is_set("UPDATE") {
             update(&file, &found);
         }
         let wanted = fs::read_to_string(&file).unwrap_or_default();
@@ -58,6 +61,10 @@ pub(crate) fn case(script: &Path, expect: Expect) -> Result<(), String> {
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| value == "1")
 }
 
 /// The arguments of the command that the first line of a script asks for.

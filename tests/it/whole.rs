@@ -1,6 +1,6 @@
 //! Nothing below `tests` is left out: each script is a test, each expected file is compared with something.
 
-use crate::{check, folders, script, twins};
+use crate::{check, folders, in_process, script, twins};
 use libtest_mimic::Trial;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,6 +12,7 @@ const ELSEWHERE: [&str; 5] =
 /// `names` are those of the tests that run scripts.
 pub(crate) fn trials(names: Vec<String>) -> Vec<Trial> {
     let mut trials = script::trials();
+    trials.extend(in_process::trials());
     trials.extend(twins::checks());
     trials.push(check("each_script_is_one_test", move || each_script_is_one_test(&names)));
     trials.push(check("each_expected_file_has_its_script", || {
