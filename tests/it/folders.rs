@@ -34,7 +34,7 @@ pub(crate) const IMPORTED: &str = "modules";
 /// The endings of scripts, in either language.
 const SCRIPTS: [&str; 2] = ["harn", "rhai"];
 
-/// A test for each script.
+/// Returns a test for each script.
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (folder, expect) in FOLDERS {
@@ -47,7 +47,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// The scripts of all folders.
+/// Returns the scripts of all folders.
 pub(crate) fn scripts() -> Vec<PathBuf> {
     FOLDERS.iter().flat_map(|(folder, _)| scripts_in(folder)).collect()
 }
@@ -58,7 +58,7 @@ fn scripts_in(folder: &str) -> Vec<PathBuf> {
     scripts
 }
 
-/// Expected files whose script is gone, or is no case, would never be compared with anything.
+/// Returns the expected files whose script is gone or is not a test: they would never be compared.
 pub(crate) fn orphans() -> Vec<PathBuf> {
     let mut orphans = Vec::new();
     for (folder, expect) in FOLDERS {
@@ -71,7 +71,7 @@ pub(crate) fn orphans() -> Vec<PathBuf> {
     orphans
 }
 
-/// All files below a folder in order, as paths from the root of the repository: that is how diagnostics name them.
+/// Returns all files below a folder in order, as paths from the root of the repository: that is how diagnostics name them.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     walk(folder, &mut files);

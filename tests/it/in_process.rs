@@ -13,11 +13,14 @@
 use crate::harn::{self, LIMIT, Outcome};
 use crate::{check, folders};
 use libtest_mimic::Trial;
+#[cfg(target_os = "linux")]
+use nix::sys::prctl::get_child_subreaper;
 use runtime::reminder::Reminder;
 use runtime::reminder::limits::max_body;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
@@ -106,15 +109,15 @@ pub(crate) fn run(args: &[&str]) -> Outcome {
     let (send, receive) = mpsc::channel();
     let thread = thread::Builder::new().stack_size(STACK);
     let running = thread.spawn(move || {
-        let _ = send.send(cli::capture(line));
+        let ended = cli::capture(line);
+        let _ = send.send(());
+        ended
     });
-    let ended = match receive.recv_timeout(LIMIT) {
-        Ok(ended) => ended.unwrap(),
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("harn did not end within {LIMIT:?}"),
-        Err(mpsc::RecvTimeoutError::Disconnected) => panic!("harn panicked"),
-    };
-    // What it held is given back before the next one begins.
-    running.unwrap().join().unwrap();
+    if receive.recv_timeout(LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
+        panic!("harn did not end within {LIMIT:?}");
+    }
+    // A panic of the run is that of the test.
+    let ended = running.unwrap().join().unwrap_or_else(|panic| resume_unwind(panic)).unwrap();
     leaves_nothing();
     Outcome { code: Some(ended.code.into()), out: ended.out, err: ended.err }
 }
@@ -123,6 +126,9 @@ pub(crate) fn run(args: &[&str]) -> Outcome {
 fn leaves_nothing() {
     assert!(!no_facts().exists(), "a script that stores facts needs a process: name it in `OWN_PROCESS`");
     assert_eq!(max_body(), Reminder::MAX_BODY, "a script with `max_body` needs a process: name it in `OWN_PROCESS`");
+    // The first program that a process starts makes it adopt orphans.
+    #[cfg(target_os = "linux")]
+    assert!(!get_child_subreaper().unwrap(), "a script that starts programs needs a process: name it in `OWN_PROCESS`");
 }
 
 /// Checks of the rule by which scripts are run in this process.

@@ -1,15 +1,16 @@
-//! The scripts whose expected output stands beside them: one test for each, named by its path from the root.
+//! Runs the scripts that have an expected output: one test per script, named by its path from the root of the repository.
 //!
 //! ```sh
 //! cargo test --workspace --test it                    # all of them
-//! cargo test --workspace --test it closures           # those whose path has this in it
-//! cargo test --workspace --test it -- --list          # their names; `--exact`, `--skip` and so on are those of `cargo test`
+//! cargo test --workspace --test it closures           # the ones with this in their path
+//! cargo test --workspace --test it -- --list          # their names; `--exact`, `--skip` and others work as usual
 //! UPDATE=1 cargo test --workspace --test it closures  # writes what was found into their expected files
 //! ```
 //!
-//! - [`script`]: how one is run, and compared with what is expected. [`folders`]: where they are.
-//! - [`twins`]: programs in both languages do the same.
-//! - [`whole`]: none is left out, and no expected file is without its script.
+//! - [`script`]: runs one script and compares it with its expected files. [`folders`]: finds the scripts.
+//! - [`in_process`]: runs scripts within this process; which ones start the command instead.
+//! - [`twins`]: the same program in both languages.
+//! - [`whole`]: no script is left out, and each expected file has a script.
 //!
 //! [`harn`] starts the command, [`diff`] shows how two texts differ.
 
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// A test that is Rust: it fails when it panics.
+/// Returns a test that fails when it panics.
 fn check(name: &'static str, check: impl FnOnce() + Send + 'static) -> Trial {
     Trial::test(name, || {
         check();

@@ -17,13 +17,13 @@ use std::path::Path;
 
 const FOLDER: &str = "tests/rhai/twins";
 
-/// A test for each pair, named by its path without an extension.
+/// Returns a test for each pair, named by its path without an extension.
 pub(crate) fn trials() -> Vec<Trial> {
     let trial = |name: String| Trial::test(format!("{FOLDER}/{name}"), move || Ok(compare(&name)?));
     names().into_iter().map(trial).collect()
 }
 
-/// The scripts that a test runs: both of a pair, or the one that it is named by.
+/// Returns the scripts that a test runs: both of a pair, or the one that it is named after.
 pub(crate) fn scripts(test: &str) -> Vec<String> {
     if Path::new(test).parent() == Some(Path::new(FOLDER)) {
         ["harn", "rhai"].map(|extension| format!("{test}.{extension}")).to_vec()
@@ -32,7 +32,7 @@ pub(crate) fn scripts(test: &str) -> Vec<String> {
     }
 }
 
-/// What holds of all pairs.
+/// Returns the checks of all pairs together.
 pub(crate) fn checks() -> Vec<Trial> {
     vec![check("there_are_enough_twins_and_some_fail_on_purpose", || {
         let names = names();

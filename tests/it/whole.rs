@@ -1,11 +1,11 @@
-//! Nothing below `tests` is left out: each script is a test, each expected file is compared with something.
+//! Checks that nothing in `tests` is left out: each script is a test, and each expected file has a script.
 
 use crate::{check, folders, in_process, script, twins};
 use libtest_mimic::Trial;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Where scripts are that the other test targets run.
+/// Folders whose scripts are run by the other test targets.
 const ELSEWHERE: [&str; 5] =
     ["tests/a2a/agents", "tests/acp/agents", "tests/fixtures/aimock", "tests/rhai/packs", "tests/trace"];
 
