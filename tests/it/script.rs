@@ -9,6 +9,7 @@ use crate::in_process::{self, needs_process};
 use libtest_mimic::Trial;
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// What stands beside a script.
 #[derive(Clone, Copy)]
@@ -39,6 +40,14 @@ impl Expect {
     }
 }
 
+/// Held while a script runs that suspends workers. The ids of all scripts come from one seed, so they would write the same files in
+/// `.harn/workers`.
+static SNAPSHOTS: Mutex<()> = Mutex::new(());
+
+fn suspends_workers(text: &str) -> bool {
+    ["agent_await_resumption", "agent_lifecycle_tools", "suspend_agent"].iter().any(|name| text.contains(name))
+}
+
 /// Runs a script.
 ///
 /// # Errors
@@ -48,6 +57,7 @@ pub(crate) fn case(script: &Path, expect: Expect) -> Result<(), String> {
     let name = script.to_str().unwrap();
     let args = command(text.lines().next().unwrap_or(""), name);
     let starts_command = is_set("COMMAND") || needs_process(script, &text).is_some();
+    let _alone = suspends_workers(&text).then(|| SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner));
     let outcome = if starts_command { harn(&args) } else { in_process::run(&args) };
     let mut wrong = String::new();
     for (extension, found) in expect.files(&outcome) {
