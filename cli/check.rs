@@ -1,6 +1,7 @@
 //! `harn check PATH…`: finds what is wrong with scripts, the files they import and the `harn.toml` of their project, and
 //! runs nothing.
 
+use crate::console::Console;
 use crate::limits::capability;
 use crate::report::{Format, show, show_as_result};
 use crate::script::Script;
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 }
 
 /// All scripts are checked, whatever is wrong with the first. Warnings alone are no failure.
-pub(crate) fn run(args: &Args) -> i32 {
+pub(crate) fn run(args: &Args, console: &Console) -> i32 {
     let mut failed = false;
     let mut told = HashSet::new();
     for path in &args.paths {
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &Args) -> i32 {
             Ok(scripts) => scripts,
             Err(diagnostic) => {
                 failed = true;
-                if let Err(error) = report(&[diagnostic], args.format) {
+                if let Err(error) = report(console, &[diagnostic], args.format) {
                     return stdout::exit_code(Err(error), 1);
                 }
                 continue;
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &Args) -> i32 {
             failed |= found.iter().any(is_error);
             // What two scripts import is reported once.
             found.retain(|diagnostic| told.insert(key(diagnostic)));
-            if let Err(error) = report(&found, args.format) {
+            if let Err(error) = report(console, &found, args.format) {
                 return stdout::exit_code(Err(error), 1);
             }
         }
@@ -55,13 +56,13 @@ pub(crate) fn run(args: &Args) -> i32 {
     i32::from(failed)
 }
 
-fn report(found: &[Diagnostic], format: Format) -> std::io::Result<()> {
+fn report(console: &Console, found: &[Diagnostic], format: Format) -> std::io::Result<()> {
     match format {
         Format::Text => {
-            show(found, format);
+            show(&*console.output, found, format);
             Ok(())
         }
-        Format::Json => show_as_result(found, format),
+        Format::Json => show_as_result(&*console.output, found),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `harn dis FILE`: what a script is compiled to, function by function. Nothing is run.
 
+use crate::console::Console;
 use crate::report::{Format, show, visible};
 use crate::script::Script;
 use crate::stdout;
@@ -20,26 +21,24 @@ pub(crate) struct Args {
     format: Format,
 }
 
-pub(crate) fn run(args: Args) -> i32 {
+pub(crate) fn run(args: Args, console: &Console) -> i32 {
     let script = match args.code {
         Some(text) => Script::Code { text, rhai: false },
         None => Script::named(args.file.unwrap_or_default(), false),
     };
     if script.path().extension().is_some_and(|end| end == "rhai") {
-        eprintln!(
-            "error: {} is in Rhai, which is not compiled to these instructions",
-            visible(&script.path().display().to_string())
-        );
+        let name = visible(&script.path().display().to_string());
+        console.output.err(&format!("error: {name} is in Rhai, which is not compiled to these instructions\n"));
         return 2;
     }
     match text(&script) {
         Ok(text) => {
             // Strings and names of files may hold what a terminal would obey.
             let text: String = text.lines().map(|line| visible(line) + "\n").collect();
-            stdout::exit_code(stdout::print(&text), 0)
+            stdout::exit_code(stdout::forgive(console.output.out(&text)), 0)
         }
         Err(found) => {
-            show(&found, args.format);
+            show(&*console.output, &found, args.format);
             1
         }
     }

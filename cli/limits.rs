@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 use stdlib::limits::{RunLimits, parse_size, parse_time};
-use stdlib::{Capability, Diagnostic, Files, LogSettings, Project, RunOptions};
+use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Project, RunOptions};
 
 /// What a run is given and what it is not.
 #[derive(clap::Args)]
@@ -39,8 +39,8 @@ impl Limits {
     ///
     /// # Errors
     /// Everything that is wrong with the project's file, and an event log that cannot be opened.
-    pub(crate) fn options(self, script: &Path, format: Format) -> Result<RunOptions, Vec<Diagnostic>> {
-        let (setup, log) = self.read(script, format)?;
+    pub(crate) fn options(self, script: &Path, to: &dyn Output, format: Format) -> Result<RunOptions, Vec<Diagnostic>> {
+        let (setup, log) = self.read(script, to, format)?;
         let log = match setup.limits.time {
             Some(time) => runtime::event_log::within(time, || log.open(&[]))?,
             None => log.open(&[])?,
@@ -53,9 +53,14 @@ impl Limits {
     ///
     /// # Errors
     /// Everything that is wrong with the project's file, and a home of event logs that there is not.
-    pub(crate) fn read(self, script: &Path, format: Format) -> Result<(Setup, LogSettings), Vec<Diagnostic>> {
+    pub(crate) fn read(
+        self,
+        script: &Path,
+        to: &dyn Output,
+        format: Format,
+    ) -> Result<(Setup, LogSettings), Vec<Diagnostic>> {
         let project = Project::of(script)?;
-        show(project.warning.as_slice(), format);
+        show(to, project.warning.as_slice(), format);
         let of_environment = std::env::var("HARN_EVENT_LOG").ok();
         let log = project.log.clone().said(&[self.event_log.as_deref(), of_environment.as_deref()])?;
         let said = RunLimits {

@@ -13,6 +13,7 @@ use crate::{explain, interrupt};
 use lines::{Line, Lines};
 use std::io::Write;
 use std::path::Path;
+use stdlib::output::Terminal;
 use stdlib::{Engine, Interrupt, Piece, RunOptions, Source};
 
 #[derive(clap::Args)]
@@ -70,10 +71,10 @@ An unfinished statement goes on in the next line.
 pub(crate) fn run(args: Args) -> i32 {
     let language = if args.rhai { Language::Rhai } else { Language::Harn };
     // The project is that of the working directory.
-    let options = match args.limits.options(Path::new("repl.harn"), Format::Text) {
+    let options = match args.limits.options(Path::new("repl.harn"), &Terminal, Format::Text) {
         Ok(options) => options,
         Err(found) => {
-            show(&found, Format::Text);
+            show(&Terminal, &found, Format::Text);
             return 1;
         }
     };
@@ -153,7 +154,7 @@ impl Session {
         if let Some(loops) = interrupted {
             interrupt::report(&loops, Format::Text, false);
         }
-        show(&diagnostics, Format::Text);
+        show(&Terminal, &diagnostics, Format::Text);
         if let Some(value) = value {
             say(&format!("{value}\n"));
         }

@@ -2,8 +2,9 @@
 
 use crate::stdout;
 use clap::ValueEnum;
-use std::io::{IsTerminal, Write};
-use stdlib::{Diagnostic, draw, shown, to_json};
+use std::fmt::Write;
+use std::io::IsTerminal;
+use stdlib::{Diagnostic, Output, shown, to_json};
 
 /// How diagnostics are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -15,32 +16,25 @@ pub(crate) enum Format {
 }
 
 /// Prints diagnostics to standard error, where they do not mix with what a script prints.
-pub(crate) fn show(diagnostics: &[Diagnostic], format: Format) {
-    // Errors of writing have nobody left to be told to.
-    let _ = std::io::stdout().flush();
-    let error = std::io::stderr();
-    let color = wants_color(&error);
-    let _ = write(&mut error.lock(), diagnostics, format, color);
+pub(crate) fn show(to: &dyn Output, diagnostics: &[Diagnostic], format: Format) {
+    for diagnostic in diagnostics {
+        match format {
+            Format::Text => to.diagnostic(diagnostic),
+            Format::Json => to.err(&format!("{}\n", to_json(diagnostic))),
+        }
+    }
 }
 
-/// Prints them to standard output: for a command whose result they are.
+/// Prints them to standard output as JSON: for a command whose result they are.
 ///
 /// # Errors
 /// The system refuses it, unless the reader has gone away.
-pub(crate) fn show_as_result(diagnostics: &[Diagnostic], format: Format) -> std::io::Result<()> {
-    let output = std::io::stdout();
-    let color = wants_color(&output);
-    stdout::forgive(write(&mut output.lock(), diagnostics, format, color))
-}
-
-fn write(to: &mut dyn Write, diagnostics: &[Diagnostic], format: Format, color: bool) -> std::io::Result<()> {
+pub(crate) fn show_as_result(to: &dyn Output, diagnostics: &[Diagnostic]) -> std::io::Result<()> {
+    let mut lines = String::new();
     for diagnostic in diagnostics {
-        match format {
-            Format::Text => to.write_all(draw(diagnostic, color).as_bytes())?,
-            Format::Json => writeln!(to, "{}", to_json(diagnostic))?,
-        }
+        let _ = writeln!(lines, "{}", to_json(diagnostic));
     }
-    to.flush()
+    stdout::forgive(to.out(&lines))
 }
 
 /// A text of the user as a terminal may show it: control characters become visible signs.

@@ -1,6 +1,7 @@
 //! `harn run FILE`: runs a script. `harn run -` reads it from standard input, `harn run -e CODE` takes it from the command
 //! line.
 
+use crate::console::Console;
 use crate::interrupt;
 use crate::limits::Limits;
 use crate::live::{Watcher, When};
@@ -59,24 +60,26 @@ impl Args {
     }
 }
 
-pub(crate) fn run(mut args: Args) -> i32 {
+pub(crate) fn run(mut args: Args, console: &Console) -> i32 {
+    let output = &*console.output;
     let (script, script_args) = args.script();
     let refuse = |found: &[Diagnostic]| {
-        show(found, args.format);
+        show(output, found, args.format);
         1
     };
     let source = match script.read() {
         Ok(source) => source,
         Err(diagnostic) => return refuse(&[diagnostic]),
     };
-    let mut options = match args.limits.options(script.path(), args.format) {
+    let mut options = match args.limits.options(script.path(), output, args.format) {
         Ok(options) => options,
         Err(found) => return refuse(&found),
     };
     options.packs.extend(args.providers.into_iter().map(PackSpec::plain));
-    let watcher = Watcher::new(args.live, args.format);
-    let interrupt = Some(interrupt::listen());
-    let mut options = RunOptions { task: args.task, args: script_args, interrupt, ..options };
+    let watcher = if console.owns_process { Watcher::new(args.live, args.format) } else { None };
+    let interrupt = console.owns_process.then(interrupt::listen);
+    let printed = console.output.clone();
+    let mut options = RunOptions { task: args.task, args: script_args, interrupt, output: printed, ..options };
     let tape = match (&args.record, &args.replay) {
         (Some(folder), _) => Tape::record(folder, &source, &mut options).map(Some),
         (None, Some(folder)) => Tape::replay(folder, &source, &mut options).map(Some),
@@ -97,6 +100,6 @@ pub(crate) fn run(mut args: Args) -> i32 {
     if let Some(loops) = &ran.interrupted {
         interrupt::report(loops, args.format, watcher.is_some());
     }
-    show(&ran.diagnostics, args.format);
+    show(output, &ran.diagnostics, args.format);
     ran.exit_code
 }

@@ -11,6 +11,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serve::host::{Mode, Served, Settings};
 use std::path::PathBuf;
 use std::sync::Arc;
+use stdlib::output::Terminal;
 use stdlib::{Agent, Diagnostic, PackSpec, read_source};
 
 /// Whom a script is served to.
@@ -53,7 +54,7 @@ impl Script {
     /// A script or a project that cannot be read, and an event log that cannot be opened.
     fn served(self, protocol: &'static str) -> Result<(Served, Agent), Vec<Diagnostic>> {
         let source = read_source(&self.file).map_err(|diagnostic| vec![diagnostic])?;
-        let (mut setup, log) = self.limits.read(&self.file, self.format)?;
+        let (mut setup, log) = self.limits.read(&self.file, &Terminal, self.format)?;
         setup.project.packs.extend(self.providers.into_iter().map(PackSpec::plain));
         let usual = Settings::default();
         let settings = Settings {
@@ -73,7 +74,7 @@ pub(crate) fn run(wire: Wire) -> i32 {
         Wire::A2a(args) => (args.script.format, a2a::serve(args)),
     };
     ended.unwrap_or_else(|found| {
-        show(&found, format);
+        show(&Terminal, &found, format);
         1
     })
 }

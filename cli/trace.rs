@@ -16,6 +16,7 @@ use runtime::reminder::lifecycle::rebuild::{RebuildNote, Rebuilt, SessionLife};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use stdlib::Diagnostic;
+use stdlib::output::Terminal;
 
 mod document;
 mod lane;
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &Args) -> i32 {
             code
         }
         Err(Failure::Told(diagnostic)) => {
-            show(&[*diagnostic], Format::Text);
+            show(&Terminal, &[*diagnostic], Format::Text);
             1
         }
     }
@@ -122,7 +123,7 @@ fn trace(args: &Args) -> Result<(), Failure> {
         }
     })
     .map_err(Failure::Told)?;
-    show(&told.warnings, Format::Text);
+    show(&Terminal, &told.warnings, Format::Text);
     check_cursor(args, told.last_cursor)?;
     let names = Names::of(&rebuilt);
     let only = args.session.as_deref().map(|wanted| find_session(&rebuilt, &names, wanted)).transpose()?;
@@ -185,7 +186,7 @@ fn records(args: &Args) -> Result<(), Failure> {
     .map_err(Failure::Told)?;
     let written = written.and_then(|()| out.flush());
     stdout::forgive(written).map_err(|error| not_printed(&error))?;
-    show(&told.warnings, Format::Text);
+    show(&Terminal, &told.warnings, Format::Text);
     check_cursor(args, told.last_cursor)
 }
 

@@ -3,6 +3,7 @@
 use crate::report::{Format, show};
 use std::io::Write;
 use std::path::PathBuf;
+use stdlib::output::Terminal;
 use stdlib::{Diagnostic, config_folder, revoke, trust, trusted};
 
 #[derive(clap::Args)]
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &Args) -> i32 {
             0
         }
         Err(found) => {
-            show(&found, Format::Text);
+            show(&Terminal, &found, Format::Text);
             1
         }
     }

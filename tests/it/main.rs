@@ -1,96 +1,52 @@
-//! Behaviour seen from outside: through the built command, as a person or a tool would use it.
+//! Runs the scripts that have an expected output: one test per script, named by its path from the root of the repository.
 //!
-//! - [`rhai`]: scripts in Rhai print what the file beside them says.
-//! - [`scripts`]: every script of `tests/lang`, `tests/agents`, `tests/reminders`, `tests/diagnostics` and `tests/guide` prints what the file beside it says.
-//! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
-//! - [`explain`]: every row of the catalogue fails and is mended as it claims.
-//! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.
-//! - [`interrupt`]: signals that end a run, and what is left in good order.
-//! - [`limits`]: runs that want more than they may have.
-//! - [`walks`]: every builtin and operator with values that are far larger than the memory they take.
-//! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
-//! - [`reminder_rows`]: the reference of reminders, its scripts and the code say the same.
-//! - [`repl`]: a session through a pipe.
-//! - [`repl_rhai`]: the same in Rhai.
-//! - [`rhai_builtins`]: every builtin can be called from Rhai.
-//! - [`rhai_packs`]: packs of reminder providers, hostile ones above all.
-//! - [`rhai_twins`]: programs in both languages do the same.
-//! - [`facts`]: processes that share facts, and files that were tampered with.
-//! - [`examples`]: the guide's programs print what its pages show.
-//! - [`recipes`]: the guide's recipes are programs in both languages and print the same.
-//! - [`command_line`]: where scripts come from, and which arguments are theirs.
-//! - [`dis`]: what scripts are compiled to.
-//! - [`doc`]: what `harn doc` writes.
-//! - [`docs`]: what the documents show and link to.
-//! - [`aimock`]: the quick start against a model server from npm.
-//! - [`snapshots`]: workers that one process suspends and another resumes.
-//! - [`persist`]: loops that outlive their process.
-//! - [`recording`]: runs on record, run again without models; loops side by side against a server.
-//! - [`system`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
-//! - [`model_server`]: model servers that are down, fail, or answer rubbish.
-//! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
-//! - [`trust`]: what a `harn.toml` may say before its folder is trusted, and where keys go.
-//! - [`untrusted_files`]: pipes, devices, links and logs that were tampered with.
-//! - [`trace`]: the life of reminders, read from logs of real runs.
-//! - [`oracle`]: a second, plain evaluator agrees with the VM.
-//! - [`borders`]: who may import whom.
-//! - [`check_bounds`]: `harn check` ends in bounded time and memory.
-//! - [`narrowing`]: `harn check` accepts programs that guard what they use.
-//! - [`properties`]: what is fuzzed holds of every script.
-//! - [`a2a`]: agents that talk to each other.
-//! - [`acp`]: editors that serve themselves of the built command over the client protocol.
-//! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
-//! - [`peers`]: the programs of the bench still give their answers.
+//! ```sh
+//! cargo test --workspace --test it                    # all of them
+//! cargo test --workspace --test it closures           # the ones with this in their path
+//! cargo test --workspace --test it -- --list          # their names; `--exact`, `--skip` and others work as usual
+//! UPDATE=1 cargo test --workspace --test it closures  # writes what was found into their expected files
+//! ```
 //!
-//! [`harn`] starts the command, [`packages`] installs what comes from PyPI and npm, [`sdk_cases`] runs what is written for it, [`diff`] shows how two texts differ.
+//! - [`script`]: runs one script and compares it with its expected files. [`folders`]: finds the scripts.
+//! - [`in_process`]: runs scripts within this process; which ones start the command instead.
+//! - [`twins`]: the same program in both languages.
+//! - [`whole`]: no script is left out, and each expected file has a script.
+//!
+//! [`harn`] starts the command, [`diff`] shows how two texts differ.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
-mod a2a;
-mod acp;
-mod agent_bench;
-mod aimock;
-mod bad_input;
-mod borders;
-mod check_bounds;
-mod command_line;
+#[path = "../support/diff.rs"]
 mod diff;
-mod dis;
-mod doc;
-mod docs;
-mod event_log;
-mod examples;
-mod explain;
-mod facts;
-mod guide;
+mod folders;
+#[allow(dead_code, reason = "the other test targets use more of it")]
+#[path = "../support/harn.rs"]
 mod harn;
-mod interrupt;
-mod limits;
-mod model_server;
-mod mutants;
-mod narrowing;
-mod oracle;
-mod packages;
-mod peers;
-mod persist;
-mod properties;
-mod recipes;
-mod recording;
-mod reminder_rows;
-mod repl;
-mod repl_rhai;
-mod rhai;
-mod rhai_builtins;
-mod rhai_packs;
-mod rhai_twins;
-mod scripts;
-mod sdk_cases;
-mod snapshots;
-mod stdout;
-mod system;
-mod trace;
-mod trust;
-mod untrusted_files;
-mod vendor_types;
-mod walks;
-mod wire_shapes;
+mod in_process;
+mod script;
+mod twins;
+mod whole;
+
+use libtest_mimic::{Arguments, Trial};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Err(error) = in_process::in_clean_environment() {
+        eprintln!("cannot start again: {error}");
+        return ExitCode::FAILURE;
+    }
+    let arguments = Arguments::from_args();
+    let mut trials: Vec<Trial> = folders::trials();
+    trials.extend(twins::trials());
+    let names = trials.iter().map(|trial| trial.name().to_owned()).collect();
+    trials.extend(whole::trials(names));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Returns a test that fails when it panics.
+fn check(name: &'static str, check: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, || {
+        check();
+        Ok(())
+    })
+}

@@ -1,12 +1,6 @@
-//! Scripts in Rhai with expected output, in `tests/rhai/run`: as those of `tests/lang`. And what needs real time.
+//! Scripts in Rhai that are made here, or need real time.
 
 use crate::harn::{harn, scratch};
-use crate::scripts::{all, as_output};
-
-#[test]
-fn run() {
-    all("tests/rhai/run", as_output);
-}
 
 /// What a script prints by the system's clock.
 fn printed(name: &str, script: &str) -> String {

@@ -1,8 +1,8 @@
 //! The agents of `examples/a2a` print what the guide shows, and leave nothing behind.
 
 use crate::diff::diff;
-use crate::examples::blocks;
 use crate::harn::{root, scratch};
+use crate::markdown::blocks;
 use std::fs;
 use std::process::Command;
 

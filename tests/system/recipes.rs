@@ -1,6 +1,6 @@
 //! The recipes of `examples/recipes`: each is a program in both languages, and both print what the one file beside them says.
 //!
-//! `UPDATE=1 cargo test --test it recipes` writes what the Harn half prints into that file. Read it before you commit.
+//! `UPDATE=1 cargo test --test system recipes` writes what the Harn half prints into that file. Read it before you commit.
 
 use crate::diff::diff;
 use crate::harn::{Outcome, harn_with_input, root};

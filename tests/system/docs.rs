@@ -1,8 +1,8 @@
 //! The documents keep their word: their scripts run, their links lead somewhere.
 
 use crate::diff::diff;
-use crate::examples::blocks;
 use crate::harn::{harn, root, scratch};
+use crate::markdown::blocks;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -123,7 +123,7 @@ fn the_reference_of_hooks_has_the_table_of_the_code() {
         fs::write(&path, page).unwrap();
         return;
     }
-    assert_eq!(table, wanted, "`UPDATE=1 cargo test --test it reference_of_hooks` writes it");
+    assert_eq!(table, wanted, "`UPDATE=1 cargo test --test system reference_of_hooks` writes it");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! `harn trace`: what scripts did is run for real, its log is read, and each form is compared with a picture in
-//! `tests/trace`. `UPDATE=1 cargo test --test it trace` writes the pictures; read them before you commit.
+//! `tests/trace`. `UPDATE=1 cargo test --test system trace` writes the pictures; read them before you commit.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

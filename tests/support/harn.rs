@@ -1,6 +1,7 @@
 //! Starts the built command with nothing of the person's environment, so that keys, colours and history of the machine
 //! change nothing.
 
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// No case is worth more than this; what takes longer hangs.
-const LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
 /// What a run of the command gave.
 #[derive(Debug)]
@@ -57,17 +58,13 @@ pub(crate) fn harn_in<S: AsRef<str>>(folder: &Path, args: &[S], input: &[u8], en
     let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
     command.args(args.iter().map(AsRef::as_ref)).current_dir(folder);
     let memory = memory();
-    command.env_clear().env("HARN_LLM_PROVIDER", "mock").env("HARN_MEMORY_ROOT", &memory);
-    command.env("HARN_CONFIG_HOME", config());
+    command.env_clear().envs(environment()).env("HARN_MEMORY_ROOT", &memory);
     for (name, value) in env {
         if value.is_empty() {
             command.env_remove(name)
         } else {
             command.env(name, value)
         };
-    }
-    if let Some(path) = std::env::var_os("PATH") {
-        command.env("PATH", path);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -81,6 +78,13 @@ pub(crate) fn harn_in<S: AsRef<str>>(folder: &Path, args: &[S], input: &[u8], en
     // There is none where nothing was stored.
     let _ = std::fs::remove_dir_all(memory);
     Outcome { code, out: out.join().unwrap(), err: err.join().unwrap() }
+}
+
+/// The environment of a run, but for the folder of its facts.
+pub(crate) fn environment() -> Vec<(&'static str, OsString)> {
+    let mut variables = vec![("HARN_LLM_PROVIDER", "mock".into()), ("HARN_CONFIG_HOME", config().into())];
+    variables.extend(std::env::var_os("PATH").map(|path| ("PATH", path)));
+    variables
 }
 
 /// The folder of settings in which [`trust`] records what it trusts, in place of the person's own.

@@ -5,64 +5,41 @@
 //! - A program whose name begins with `fails-` ends with an error, on purpose.
 //! - The first line may name options of the command: `// run --deny fs.write`.
 
+use crate::check;
 use crate::diff::diff;
 use crate::harn::{Outcome, harn_in, root, scratch};
+use libtest_mimic::Trial;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 const FOLDER: &str = "tests/rhai/twins";
 
-/// Pairs that run at the same time.
-const THREADS: usize = 2;
-
-#[test]
-fn both_languages_do_the_same() {
-    let names = names();
-    let failures = Mutex::new(Vec::new());
-    let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(why) = compare(name) {
-                        failures.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name}: {why}"));
-                    }
-                }
-            });
-        }
-    });
-    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-    failures.sort();
-    assert!(
-        failures.is_empty(),
-        "{} of {} pairs differ (-harn, +rhai)\n\n{}",
-        failures.len(),
-        names.len(),
-        failures.join("\n")
-    );
+/// Returns a test for each pair, named by its path without an extension.
+pub(crate) fn trials() -> Vec<Trial> {
+    let trial = |name: String| Trial::test(format!("{FOLDER}/{name}"), move || Ok(compare(&name)?));
+    names().into_iter().map(trial).collect()
 }
 
-#[test]
-fn there_are_enough_of_them_and_some_fail_on_purpose() {
-    let names = names();
-    let failing = names.iter().filter(|name| name.starts_with("fails-")).count();
-    assert!(names.len() >= 60, "{} pairs", names.len());
-    assert!(failing >= 10, "{failing} fail on purpose");
-}
-
-/// A pair whose programs call different builtins, or in another number, is no pair.
-#[test]
-fn the_programs_of_a_pair_call_the_same_builtins() {
-    for name in names() {
-        let [harn, rhai] = ["harn", "rhai"].map(|extension| calls(&text(&name, extension)));
-        assert_eq!(harn, rhai, "{name}");
+/// Returns the scripts that a test runs: both of a pair, or the one that it is named after.
+pub(crate) fn scripts(test: &str) -> Vec<String> {
+    if Path::new(test).parent() == Some(Path::new(FOLDER)) {
+        ["harn", "rhai"].map(|extension| format!("{test}.{extension}")).to_vec()
+    } else {
+        vec![test.to_owned()]
     }
+}
+
+/// Returns the checks of all pairs together.
+pub(crate) fn checks() -> Vec<Trial> {
+    vec![check("there_are_enough_twins_and_some_fail_on_purpose", || {
+        let names = names();
+        let failing = names.iter().filter(|name| name.starts_with("fails-")).count();
+        assert!(names.len() >= 60, "{} pairs", names.len());
+        assert!(failing >= 10, "{failing} fail on purpose");
+    })]
 }
 
 /// The names of the pairs. Whatever else is in the folder would never be compared with anything.
@@ -192,8 +169,16 @@ fn heads(outcome: &Outcome) -> String {
     if heads.is_empty() { outcome.err.clone() } else { heads.join("\n") }
 }
 
-/// Runs both programs of a pair and says where they differ.
+/// Runs both programs of a pair.
+///
+/// # Errors
+/// Where they differ.
 fn compare(name: &str) -> Result<(), String> {
+    // A pair whose programs call different builtins, or in another number, is no pair.
+    let [harn, rhai] = ["harn", "rhai"].map(|extension| format!("{:#?}\n", calls(&text(name, extension))));
+    if let Some(diff) = diff(&harn, &rhai) {
+        return Err(format!("the calls of builtins differ (-harn, +rhai)\n{diff}"));
+    }
     let [harn, rhai] = ["harn", "rhai"].map(|extension| run(name, extension));
     let failing = name.starts_with("fails-");
     if failing != (harn.outcome.code == Some(1) && harn.outcome.drawn("error") > 0) {
@@ -209,7 +194,7 @@ fn compare(name: &str) -> Result<(), String> {
     ];
     for (what, [harn, other]) in seen {
         if let Some(diff) = diff(harn, other) {
-            return Err(format!("{what} differs\n{diff}\n{}", rhai.outcome.err));
+            return Err(format!("{what} differs (-harn, +rhai)\n{diff}\n{}", rhai.outcome.err));
         }
     }
     // A program that does nothing would agree with everything.

@@ -1,57 +1,10 @@
-//! `harn dis`: what scripts are compiled to.
-//!
-//! Each script of `tests/dis` has the listing that the command gives in the `.txt` beside it. `UPDATE=1 cargo test --test it
-//! dis` writes them; `cargo test --test it dis::calls` is one of them. A listing changes when the compiler does: read the
-//! change, and see that the code became what was wanted.
+//! `harn dis`: what scripts are compiled to. The listings of `tests/dis` are tests of the target `it`; here is what they are
+//! together, and how the command is used.
 
 use crate::diff::diff;
-use crate::harn::{Outcome, harn, harn_with_input, root, scratch};
+use crate::harn::{harn, harn_with_input, root, scratch};
 use std::collections::BTreeSet;
 use std::fs;
-
-macro_rules! listings {
-    ($($name:ident)*) => {
-        $(#[test]
-        fn $name() {
-            listing(stringify!($name));
-        })*
-
-        const LISTINGS: &[&str] = &[$(stringify!($name)),*];
-    };
-}
-
-listings! { broken calls collections errors imports iterators jumps operators types }
-
-/// What is printed, and the exit code where it is not 0.
-fn shown(outcome: &Outcome) -> String {
-    let code = outcome.code.map_or("[ended by a signal]\n".to_owned(), |code| format!("[exit code {code}]\n"));
-    let code = if outcome.code == Some(0) { String::new() } else { code };
-    format!("{}{}{code}", outcome.out, outcome.err)
-}
-
-fn listing(name: &str) {
-    let found = shown(&harn(&["dis", &format!("tests/dis/{name}.harn")]));
-    let file = root().join(format!("tests/dis/{name}.txt"));
-    if std::env::var_os("UPDATE").is_some_and(|set| set == "1") {
-        fs::write(&file, &found).unwrap();
-    }
-    let wanted = fs::read_to_string(&file).unwrap_or_default();
-    if let Some(diff) = diff(&wanted, &found) {
-        panic!("tests/dis/{name}.txt (-expected, +found)\n{diff}");
-    }
-}
-
-#[test]
-fn every_script_has_its_test() {
-    let files = fs::read_dir(root().join("tests/dis")).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<String> = files
-        .filter(|path| path.is_file())
-        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
-        .collect();
-    found.sort();
-    found.dedup();
-    assert_eq!(found, LISTINGS);
-}
 
 /// Names of instructions, as the table has them: rows begin with four blanks and a name.
 fn instructions() -> BTreeSet<String> {
@@ -65,8 +18,9 @@ fn instructions() -> BTreeSet<String> {
 fn the_listings_have_every_instruction() {
     let mut missing = instructions();
     assert!(missing.len() > 100, "{missing:?}");
-    for name in LISTINGS {
-        let text = fs::read_to_string(root().join(format!("tests/dis/{name}.txt"))).unwrap();
+    let files = fs::read_dir(root().join("tests/dis")).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.filter(|path| path.extension().is_some_and(|end| end == "txt")) {
+        let text = fs::read_to_string(file).unwrap();
         for line in text.lines().filter(|line| line.starts_with("  ")) {
             if let Some(name) = line.split_whitespace().nth(2) {
                 missing.remove(name);
@@ -136,5 +90,5 @@ fn the_page_shows_what_its_script_gives() {
         page.split_once(&format!("```{language}\n")).unwrap().1.split_once("```").unwrap().0.to_owned()
     };
     let found = harn_with_input(&["dis", "-"], block("harn").as_bytes(), &[]);
-    assert_eq!(diff(&block("text"), &shown(&found)), None);
+    assert_eq!(diff(&block("text"), &found.out), None);
 }

@@ -158,7 +158,7 @@ fn scripts(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
 }
 
 /// Each script of `tests/lang` whose every construct is known here prints what its `.out` says; the VM is held to the same
-/// file by [`crate::scripts`].
+/// file by `tests/it`.
 #[test]
 fn agrees_with_scripts() {
     let mut files = Vec::new();

@@ -12,7 +12,8 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("providers", "providers/Cargo.toml", &["runtime"]),
     ("stdlib", "stdlib/Cargo.toml", &["lang", "runtime", "providers"]),
     ("serve", "serve/Cargo.toml", &["stdlib", "runtime"]),
-    ("harn", "Cargo.toml", &["lang", "runtime", "providers", "stdlib", "serve"]),
+    ("cli", "cli/Cargo.toml", &["lang", "runtime", "stdlib", "serve"]),
+    ("harn", "Cargo.toml", &["lang", "runtime", "providers", "stdlib", "serve", "cli"]),
 ];
 
 /// Words of the source and the only places that may hold them.

@@ -2,8 +2,8 @@
 
 use super::http::Request;
 use super::server::Start;
-use crate::examples::blocks;
 use crate::harn::root;
+use crate::markdown::blocks;
 use serde_json::Value;
 
 const AGENT: &str = "pipeline default(task) { return \"You said: ${task}\" }\n";

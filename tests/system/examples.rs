@@ -3,6 +3,7 @@
 
 use crate::diff::diff;
 use crate::harn::{harn_with_input, root, scratch};
+use crate::markdown::blocks;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
@@ -16,19 +17,6 @@ fn pages() -> Vec<PathBuf> {
     let mut pages: Vec<_> = files.filter(|path| !ELSEWHERE.iter().any(|name| path.ends_with(name))).collect();
     pages.sort();
     pages
-}
-
-/// The fenced blocks of a page: language and text.
-pub(crate) fn blocks(page: &str) -> Vec<(&str, &str)> {
-    let mut blocks = Vec::new();
-    let mut rest = page;
-    while let Some((_, opened)) = rest.split_once("\n```") {
-        let (language, body) = opened.split_once('\n').unwrap();
-        let (text, after) = body.split_once("```").unwrap();
-        blocks.push((language, text));
-        rest = after;
-    }
-    blocks
 }
 
 /// The words of a command as a shell would part them; only double quotes are known.

@@ -2,7 +2,7 @@
 //! memory, with a result or a diagnostic.
 //!
 //! The calls are made from the table of builtins. One process makes them one after the other until a limit ends it; the next
-//! process goes on behind the call that was at work then. `cargo test --test it walks -- --include-ignored` also gives them a
+//! process goes on behind the call that was at work then. `cargo test --test system walks -- --include-ignored` also gives them a
 //! text of 100 MB, which takes minutes in a debug build.
 
 use crate::harn::{root, scratch};

@@ -1,0 +1,130 @@
+//! The `harn` command: one file per command, each thin, and `report`, the one place that prints diagnostics.
+//!
+//! [`main`] is the command of a process. [`capture`] runs a script in a process that has other work too, such as tests.
+//!
+//! Exit codes: 0 when all went well, 1 when there were errors, 2 for wrong usage, 3 when a run used up its fuel, memory or
+//! time; an int that a pipeline returns is the exit code of `harn run`.
+
+mod check;
+mod console;
+mod dis;
+mod doc;
+mod explain;
+mod interrupt;
+mod limits;
+mod live;
+mod repl;
+mod report;
+mod run;
+mod script;
+mod serve;
+mod stdout;
+mod trace;
+mod trust;
+
+use clap::{Parser, Subcommand};
+use console::Console;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::rc::Rc;
+use stdlib::Captured;
+
+/// Runs, checks and explains harn scripts.
+#[derive(Parser)]
+#[command(name = "harn", version, about = "A scripting language and runtime for pipelines that drive LLM agents")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a script
+    Run(run::Args),
+    /// Find what is wrong with scripts without running them
+    Check(check::Args),
+    /// Say what a diagnostic code means, with a failing and a mended script
+    Explain(explain::Args),
+    /// Show what a script is compiled to, instruction by instruction
+    Dis(dis::Args),
+    /// Write down all builtins, or the definition files of Rhai for editors
+    Doc(doc::Args),
+    /// Show what became of every reminder, from an event log
+    Trace(trace::Args),
+    /// Trust the harn.toml of a folder, list the trusted folders, or revoke trust
+    Trust(trust::Args),
+    /// Type statements and see what they give
+    Repl(repl::Args),
+    /// Serve a script to an editor, or to other agents
+    #[command(subcommand)]
+    Serve(serve::Wire),
+}
+
+/// Prints what is wrong with the arguments, or the help that was asked for, and ends. What an argument would make a
+/// terminal do is shown as text.
+fn refuse(error: &clap::Error) -> ! {
+    let hostile = |arg: std::ffi::OsString| arg.to_string_lossy().chars().any(|c| stdlib::shown(c) != Some(c));
+    if !error.use_stderr() || !std::env::args_os().any(hostile) {
+        error.exit();
+    }
+    for line in error.render().to_string().lines() {
+        eprintln!("{}", report::visible(line));
+    }
+    std::process::exit(error.exit_code())
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let command = match Cli::try_parse_from(script::expand_shebang(std::env::args_os().collect())) {
+        Ok(cli) => cli.command,
+        Err(error) => refuse(&error),
+    };
+    let console = Console::of_process();
+    ExitCode::from(exit_code(match command {
+        Command::Run(args) => run::run(args, &console),
+        Command::Check(args) => check::run(&args, &console),
+        Command::Explain(args) => explain::run(&args),
+        Command::Dis(args) => dis::run(args, &console),
+        Command::Doc(args) => doc::run(&args),
+        Command::Trace(args) => trace::run(&args),
+        Command::Trust(args) => trust::run(&args),
+        Command::Repl(args) => repl::run(args),
+        Command::Serve(wire) => serve::run(wire),
+    }))
+}
+
+/// Returns the exit code of a process. A number that does not fit must not wrap round to success.
+fn exit_code(code: i32) -> u8 {
+    u8::try_from(code).unwrap_or(u8::MAX)
+}
+
+/// The result of a command that did not have a process of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code.
+    pub code: u8,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+/// Runs `harn run …`, `harn check …` or `harn dis …` on this thread and returns what it prints.
+///
+/// The script sees the environment variables, the working directory and the standard input of the process. Signals are not
+/// handled, and loops are not shown at work. A limit of memory needs [`stdlib::Counted`] as the allocator.
+///
+/// # Errors
+/// Another command or wrong usage.
+pub fn capture(line: impl IntoIterator<Item = OsString>) -> Result<Ended, String> {
+    let output = Rc::new(Captured::default());
+    let console = Console::captured(output.clone());
+    let code = match Cli::try_parse_from(line).map_err(|error| error.to_string())?.command {
+        Command::Run(args) => run::run(args, &console),
+        Command::Check(args) => check::run(&args, &console),
+        Command::Dis(args) => dis::run(args, &console),
+        _ => return Err("only `run`, `check` and `dis` can be captured".to_owned()),
+    };
+    Ok(Ended { code: exit_code(code), out: output.stdout(), err: output.stderr() })
+}

@@ -1,0 +1,25 @@
+//! Behaviour seen by what others have made: needs Node with npm and Python with pip, which install it when it is first wanted.
+//!
+//! - [`aimock`]: the quick start against a model server from npm.
+//! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
+//! - [`a2a`]: agents that talk to each other.
+//! - [`acp`]: editors that serve themselves of the built command over the client protocol.
+//!
+//! [`packages`] installs what comes from PyPI and npm, [`sdk_cases`] runs what is written for it, [`harn`] starts the command,
+//! [`markdown`] takes pages apart, [`diff`] shows how two texts differ.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod a2a;
+mod acp;
+mod aimock;
+#[path = "../support/diff.rs"]
+mod diff;
+#[allow(dead_code, reason = "the other test targets use more of it")]
+#[path = "../support/harn.rs"]
+mod harn;
+#[path = "../support/markdown.rs"]
+mod markdown;
+mod packages;
+mod sdk_cases;
+mod vendor_types;

@@ -1,0 +1,88 @@
+//! Behaviour seen from outside, as tests in Rust: through the built command, as a person or a tool would use it.
+//!
+//! - [`rhai`]: scripts in Rhai that are made here, or need real time.
+//! - [`guide`]: those of `tests/guide` hold the guide's blocks to the letter.
+//! - [`explain`]: every row of the catalogue fails and is mended as it claims.
+//! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.
+//! - [`interrupt`]: signals that end a run, and what is left in good order.
+//! - [`limits`]: runs that want more than they may have.
+//! - [`walks`]: every builtin and operator with values that are far larger than the memory they take.
+//! - [`bad_input`]: whatever it is given, one diagnostic and an exit code.
+//! - [`reminder_rows`]: the reference of reminders, its scripts and the code say the same.
+//! - [`repl`]: a session through a pipe.
+//! - [`repl_rhai`]: the same in Rhai.
+//! - [`rhai_builtins`]: every builtin can be called from Rhai.
+//! - [`rhai_packs`]: packs of reminder providers, hostile ones above all.
+//! - [`facts`]: processes that share facts, and files that were tampered with.
+//! - [`examples`]: the guide's programs print what its pages show.
+//! - [`recipes`]: the guide's recipes are programs in both languages and print the same.
+//! - [`command_line`]: where scripts come from, and which arguments are theirs.
+//! - [`dis`]: what scripts are compiled to.
+//! - [`doc`]: what `harn doc` writes.
+//! - [`docs`]: what the documents show and link to.
+//! - [`snapshots`]: workers that one process suspends and another resumes.
+//! - [`persist`]: loops that outlive their process.
+//! - [`recording`]: runs on record, run again without models; loops side by side against a server.
+//! - [`model_server`]: model servers that are down, fail, or answer rubbish.
+//! - [`trust`]: what a `harn.toml` may say before its folder is trusted, and where keys go.
+//! - [`untrusted_files`]: pipes, devices, links and logs that were tampered with.
+//! - [`trace`]: the life of reminders, read from logs of real runs.
+//! - [`oracle`]: a second, plain evaluator agrees with the VM.
+//! - [`borders`]: who may import whom.
+//! - [`check_bounds`]: `harn check` ends in bounded time and memory.
+//! - [`narrowing`]: `harn check` accepts programs that guard what they use.
+//! - [`properties`]: what is fuzzed holds of every script.
+//! - [`agent_bench`]: the programs of the agent bench do their job, and loops that wait take little.
+//! - [`peers`]: the programs of the bench still give their answers.
+//! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
+//! - [`mutants`]: programs spliced from others.
+//! - [`wire_shapes`]: the JSON of the guide through the types of core and wires.
+//!
+//! [`harn`] starts the command, [`markdown`] takes pages apart, [`diff`] shows how two texts differ.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod agent_bench;
+mod bad_input;
+mod borders;
+mod check_bounds;
+mod command_line;
+#[path = "../support/diff.rs"]
+mod diff;
+mod dis;
+mod doc;
+mod docs;
+mod event_log;
+mod examples;
+mod explain;
+mod facts;
+mod guide;
+#[path = "../support/harn.rs"]
+mod harn;
+mod interrupt;
+mod limits;
+#[path = "../support/markdown.rs"]
+mod markdown;
+mod model_server;
+mod mutants;
+mod narrowing;
+mod oracle;
+mod peers;
+mod persist;
+mod properties;
+mod recipes;
+mod recording;
+mod reminder_rows;
+mod repl;
+mod repl_rhai;
+mod rhai;
+mod rhai_builtins;
+mod rhai_packs;
+mod snapshots;
+mod stdout;
+mod surroundings;
+mod trace;
+mod trust;
+mod untrusted_files;
+mod walks;
+mod wire_shapes;
