@@ -28,10 +28,10 @@ pub(crate) fn run(args: Args, console: &Console) -> i32 {
     };
     if script.path().extension().is_some_and(|end| end == "rhai") {
         let name = visible(&script.path().display().to_string());
-        console.output.err(&format!("error: {name} is in Rhai, which is not compiled to these instructions\n"));
+        console.output.err(&format!("error: cannot disassemble {name}: `harn dis` does not support Rhai scripts\n"));
         return 2;
     }
-    match text(&script) {
+    match text(&script, console) {
         Ok(text) => {
             // Strings and names of files may hold what a terminal would obey.
             let text: String = text.lines().map(|line| visible(line) + "\n").collect();
@@ -44,10 +44,13 @@ pub(crate) fn run(args: Args, console: &Console) -> i32 {
     }
 }
 
-fn text(script: &Script) -> Result<String, Vec<Diagnostic>> {
+fn text(script: &Script, console: &Console) -> Result<String, Vec<Diagnostic>> {
     let source = script.read().map_err(|diagnostic| vec![diagnostic])?;
-    // As `harn check` reads it: with the rights of its project, since they decide what may be called.
-    let project = Project::of(script.path())?;
+    // Like `harn check`, applies the permissions of the project: they decide what may be called.
+    let mut project = Project::of(script.path())?;
+    if let Some(warning) = project.warning.take() {
+        console.output.diagnostic(&warning);
+    }
     let options = RunOptions {
         loader: Rc::new(Files::of(script.path())),
         limits: project.limits,

@@ -3,9 +3,9 @@
 #
 #   tests/memcheck.sh [FILTER…]
 #
-# A script runs when its path has one of the texts, `lang/closures` for example; without any, all do. It fails where memcheck
-# finds an access that it should not make, or where it prints something else than its `.out`. Scripts with limits of time are left
-# out: valgrind is some forty times slower.
+# Runs the scripts whose path contains one of the filters, for example `lang/closures`; without a filter, all. A script fails if
+# memcheck reports an error, or if standard output differs from its `.out`. Scripts with a time limit are left out, because
+# valgrind is about forty times slower.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 harn="${CARGO_TARGET_DIR:-target}/debug/harn"
@@ -29,7 +29,7 @@ one() {
   if grep -q '^==' "$work/log"; then
     { echo "FAILED $script"; cat "$work/log"; } | tee -a "$MEMCHECK_WORK/failed"
   elif ! cmp -s "$expected" "$work/out"; then
-    { echo "OTHER OUTPUT $script"; diff "$expected" "$work/out" | head -n 20 || true; head -n 20 "$work/err"; } \
+    { echo "WRONG OUTPUT $script"; diff "$expected" "$work/out" | head -n 20 || true; head -n 20 "$work/err"; } \
       | tee -a "$MEMCHECK_WORK/failed"
   else
     echo "ok $script"
@@ -59,12 +59,12 @@ while IFS= read -r script; do
   fi
   scripts+=("$script")
 done < <(find tests/lang tests/rhai/run \( -name '*.harn' -o -name '*.rhai' \) -not -path '*/modules/*' | LC_ALL=C sort)
-[[ ${#scripts[@]} -gt 0 ]] || { echo "no script has a path with: $*" >&2; exit 2; }
+[[ ${#scripts[@]} -gt 0 ]] || { echo "no script path contains any of: $*" >&2; exit 2; }
 
 printf '%s\0' "${scripts[@]}" | xargs -0 -n 1 -P 2 "$0" --one
 if [[ -s "$MEMCHECK_WORK/failed" ]]; then
   echo
-  echo "$(grep -c '^FAILED\|^OTHER OUTPUT' "$MEMCHECK_WORK/failed") of ${#scripts[@]} scripts failed"
+  echo "$(grep -c '^FAILED\|^WRONG OUTPUT' "$MEMCHECK_WORK/failed") of ${#scripts[@]} scripts failed"
   exit 1
 fi
-echo "${#scripts[@]} scripts, nothing found"
+echo "${#scripts[@]} scripts passed"

@@ -92,6 +92,14 @@ impl Source {
         })
     }
 
+    /// Line of a byte offset, from 1.
+    #[must_use]
+    pub fn line(&self, offset: u32) -> u32 {
+        let end = (offset as usize).min(self.text.len());
+        let above = self.line_starts().partition_point(|start| *start as usize <= end);
+        u32::try_from(above + 1).unwrap_or(u32::MAX)
+    }
+
     /// Line and column of a byte offset.
     #[must_use]
     pub fn position(&self, offset: u32) -> Position {

@@ -2,9 +2,9 @@
 //!
 //! | folder | the script | expected |
 //! |---|---|---|
-//! | `tests/lang` | what the language does | standard output in `.out`; standard error and exit code in `.err`, where there are such |
-//! | `tests/diagnostics` | one that is wrong | the drawn picture in `.txt`, and the exit code |
-//! | `tests/dis` | what is compiled to every instruction there is | the listing of `harn dis` in `.txt`, and an exit code that is not 0 |
+//! | `tests/lang` | what the language does | standard output in `.out`; standard error and a nonzero exit code in `.err`, if any |
+//! | `tests/diagnostics` | an invalid script | the rendered diagnostic and the exit code in `.txt` |
+//! | `tests/dis` | a script that is only compiled; together they use every instruction | the listing of `harn dis`, and a nonzero exit code, in `.txt` |
 //! | `tests/guide` | the guide's blocks | as in `tests/lang` |
 //! | `tests/reminders` | what reminders, hooks, providers and logs do | as in `tests/lang` |
 //! | `tests/agents` | what agents do: loops, tools, workers, models | as in `tests/lang` |

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! - [`script`]: runs one script and compares it with its expected files. [`folders`]: finds the scripts.
-//! - [`in_process`]: runs scripts within this process; which ones start the command instead.
+//! - [`in_process`]: runs scripts within this process, and decides which ones start the command instead.
 //! - [`twins`]: the same program in both languages.
-//! - [`whole`]: no script is left out, and each expected file has a script.
+//! - [`whole`]: checks that no script is left out and that each expected file has a script.
 //!
 //! [`harn`] starts the command, [`diff`] shows how two texts differ.
 
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     if let Err(error) = in_process::in_clean_environment() {
-        eprintln!("cannot start again: {error}");
+        eprintln!("cannot restart the tests with a clean environment: {error}");
         return ExitCode::FAILURE;
     }
     let arguments = Arguments::from_args();

@@ -1,8 +1,8 @@
-//! What lies in what: the one place that knows the parts of every node.
+//! The parts of every node of the syntax tree, defined once.
 //!
-//! Each kind is named and each field of it is bound, so a node or a field that is added does not compile until this file
-//! says which parts it has. Walks ([`super::visit`]), [`Expr::children`] and depths are made of it. Parts come in the order
-//! in which they are evaluated.
+//! Each match names every kind and binds every field, so a new node or field does not compile until this file says
+//! which parts it has. Visitors ([`super::visit`]), [`Expr::children`] and depths are built on it. Parts come in the
+//! order in which they are evaluated.
 
 use super::*;
 
@@ -28,14 +28,15 @@ pub enum Part<'a> {
 }
 
 impl Expr {
-    /// Shows the parts of it.
+    /// Calls `see` with each part.
     #[inline]
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
         let Self { kind, span: _, depth: _ } = self;
         kind.parts(&mut see);
     }
 
-    /// Shows each expression that lies directly in it; those in statements and closures are left out.
+    /// Calls `see` with each direct subexpression; leaves out those in statements and closures. Branches that may
+    /// not run are shown.
     #[inline]
     pub fn children<'a>(&'a self, mut see: impl FnMut(&'a Self)) {
         self.parts(|part| {
@@ -176,7 +177,7 @@ impl Closure {
 }
 
 impl Param {
-    /// Shows the parts of it.
+    /// Calls `see` with each part.
     #[inline]
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
         let Self { pattern, ty, default, rest: _, span: _ } = self;
@@ -196,7 +197,7 @@ impl Block {
 }
 
 impl Stmt {
-    /// Shows the parts of it.
+    /// Calls `see` with each part.
     #[inline]
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
         let Self { kind, span: _ } = self;
@@ -232,7 +233,7 @@ impl Stmt {
 }
 
 impl Item {
-    /// Shows the parts of it.
+    /// Calls `see` with each part.
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
         let Self { kind, public: _, attributes, doc: _, span: _ } = self;
         for Attribute { name: _, args, span: _ } in attributes {
@@ -264,7 +265,7 @@ impl Item {
 }
 
 impl FnDecl {
-    /// Shows the parts of it.
+    /// Calls `see` with each part.
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
         let Self { name: _, generics: _, params, returns, body, generator: _ } = self;
         params.iter().for_each(|param| see(Part::Param(param)));
@@ -274,7 +275,7 @@ impl FnDecl {
 }
 
 impl Pattern {
-    /// Shows the parts of it.
+    /// Calls `see` with each part.
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
         let Self { kind, span: _ } = self;
         match kind {

@@ -3,6 +3,7 @@
 use super::args;
 use crate::value::{Value, brief, display, equal, inspect};
 use crate::vm::{Cx, Meter, Raise, Stopped, codes};
+use std::borrow::Cow;
 
 crate::builtins! { "" =>
     /// Prints the text of a value.
@@ -46,15 +47,20 @@ fn joined(args: &[Value]) -> Result<String, Box<Raise>> {
         if i > 0 {
             text.push(' ');
         }
-        let shown = display(arg);
-        if text.is_empty() {
-            text = shown;
-        } else {
-            text.push_str(&shown);
-        }
+        let shown = match arg {
+            Value::Str(text) => Cow::Borrowed(text.as_str()),
+            other => Cow::Owned(display(other)),
+        };
         if Meter::is_stopped() {
             return Err(Stopped.raise());
         }
+        if shown.len() >= Meter::TEXT_STEP {
+            let mut meter = Meter::start();
+            meter.text(shown.len()).and_then(|()| meter.room(text.len() + shown.len())).map_err(Stopped::raise)?;
+            // With room for a line break: to grow by that alone would double a large text.
+            text.reserve(shown.len() + 1);
+        }
+        text.push_str(&shown);
     }
     Ok(text)
 }

@@ -45,6 +45,10 @@ fn pattern(args: &[Value]) -> Result<Rc<Pattern>, Box<Raise>> {
 
 fn unusable(why: &Unusable) -> Box<Raise> {
     match why {
+        Unusable::TooLong(limit) => {
+            Raise::error(codes::VALUE, format!("this pattern is too long: it may have {limit} bytes"))
+                .about(0, "too long")
+        }
         Unusable::TooLarge(limit) => {
             Raise::error(codes::VALUE, format!("this pattern is too large: it would take more than {limit} bytes"))
                 .about(0, "too large")
@@ -105,9 +109,9 @@ fn regex_replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
     pattern.each(text, new.contains('$'), |captures, meter| {
         let Some(whole) = captures.get_match() else { return Ok(()) };
         out.push_str(&text[done..whole.start()]);
-        meter.steps(1 + whole.len() / 16).map_err(Stopped::raise)?;
+        meter.steps(1 + (whole.len() + new.len()) / 16).map_err(Stopped::raise)?;
         // Each mark may stand for the whole match.
-        if marks.len().saturating_mul(whole.len()) < LARGE_PART {
+        if marks.len().saturating_mul(whole.len()).max(new.len()) < LARGE_PART {
             captures.interpolate_string_into(text, new, &mut out);
             cx.check_size(Some(out.len()))?;
         } else {

@@ -20,7 +20,7 @@ pub(super) fn expr<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
     custom(move |inp| climb.expr(inp, 0)).boxed()
 }
 
-/// How tightly an operator holds what stands on its left and on its right.
+/// The left and right binding power of an operator.
 type Powers = (u8, u8);
 
 const fn left(level: u8) -> Powers {
@@ -31,9 +31,9 @@ const fn right(level: u8) -> Powers {
     (2 * level + 1, 2 * level)
 }
 
-/// What a prefix operator asks of the operators in its operand: only what is attached holds tighter.
+/// The binding power of a prefix operator: only what is attached to its operand binds tighter.
 const PREFIX: u8 = 24;
-/// What `exclusive` holds: a whole range, and nothing looser.
+/// The binding power of `exclusive`: just below that of `to`.
 const EXCLUSIVE: u8 = 3;
 
 /// An operator between two operands.
@@ -76,7 +76,7 @@ impl Infix {
     }
 }
 
-/// Climbs over the operators of an expression. What stands between them are rules as all others.
+/// Parses operators by precedence climbing; the operands between them are ordinary rules.
 struct Climb<'a> {
     cx: &'a Cx,
     operand: Rule<'a, Expr>,
@@ -87,7 +87,7 @@ struct Climb<'a> {
 type Reader<'a, 'b> = InputRef<'a, 'b, In<'a>, Ex>;
 
 impl<'a> Climb<'a> {
-    /// An expression whose operators hold at least as tightly as `least`.
+    /// Parses an expression whose operators bind at least as tightly as `least`.
     fn expr(&self, inp: &mut Reader<'a, '_>, least: u8) -> Result<Expr, Failure> {
         let start = inp.cursor();
         let mut expr = match inp.peek().and_then(prefix_op) {

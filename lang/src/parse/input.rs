@@ -144,7 +144,7 @@ pub(super) fn when<'a, T: 'a>(first: fn(Token<'a>) -> bool, rule: Rule<'a, T>) -
     any().filter(move |t| first(*t)).rewind().ignore_then(rule).boxed()
 }
 
-/// The rule that the next token chooses; where it chooses none, `want` was missing.
+/// Returns a rule that applies the one of `rules` that the next token chooses; if it chooses none, `want` is reported missing.
 ///
 /// A failure inside of the rule counts as one at its first token, so this must not be the first thing that something
 /// labelled looks at.

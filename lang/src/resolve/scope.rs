@@ -116,7 +116,7 @@ impl Hasher for PositionHasher {
     }
 }
 
-/// A map from names of a text.
+/// A map whose keys come from the text: names, or the numbers of bindings.
 pub(crate) type NameMap<K, V> = HashMap<K, V, Keyed>;
 
 /// A map from byte offsets.

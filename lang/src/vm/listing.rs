@@ -107,7 +107,7 @@ impl Function<'_> {
             write!(out, " {}", proto.title())?;
         }
         if let Some(source) = &proto.source {
-            write!(out, ", {}:{}", source.name(), source.position(proto.span.start).line)?;
+            write!(out, ", {}:{}", source.name(), source.line(proto.span.start))?;
         }
         write!(out, "\n  registers {}, parameters {}", proto.regs, proto.params)?;
         if proto.required != proto.params {
@@ -142,7 +142,7 @@ impl Function<'_> {
         let span = self.proto.spans.get(at).copied().unwrap_or_default();
         match &self.proto.source {
             // What the compiler adds comes from nowhere.
-            Some(source) if span.start < span.end => source.position(span.start).line.to_string(),
+            Some(source) if span.start < span.end => source.line(span.start).to_string(),
             _ => "-".to_owned(),
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! Each instruction is defined once, by its row in the table below: name, operands with their [roles](role), effect, and how it
 //! prints. The type [`Op`], the walk over the operands that the verifier and the listing share, and the jumps that the compiler
-//! fills in come from there. What an instruction does is written twice, in full in `dispatch` and its common case in `fast`; neither
-//! has an arm for "any other", so that a new row does not compile before both have an answer.
+//! fills in come from there. What an instruction does is written twice: in full in `dispatch`, and its common case in `fast`. Neither
+//! has a wildcard arm, so a new row does not build until both handle it.
 
 #[macro_use]
 mod define;
@@ -28,7 +28,7 @@ instructions! {
     Move { dst: Write, src: Read } goes_on "{dst} = {src}",
     /// `dst = src`, and `src` is nil afterwards: for temporaries.
     Take { dst: Write, src: Taken } goes_on "{dst} = {src}",
-    /// Nil in `count` registers from `from` on, so that temporaries do not keep collections shared.
+    /// Sets `count` registers from `from` on to nil, so that temporaries do not keep collections shared.
     Clear { from: Window[Registers(count)], count: Count } goes_on "{from}",
     /// `dst = constants[k]`
     Const { dst: Write, k: Constant } goes_on "{dst} = {k}",
@@ -73,9 +73,9 @@ instructions! {
     Rem { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} % {b}",
     /// `dst = a ** b`
     Pow { dst: Write, a: Read, b: Read } goes_on "{dst} = {a} ** {b}",
-    /// `dst = a + imm`; subtraction is the same with `-imm`.
+    /// `dst = a + imm`
     AddInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} + {imm}",
-    /// As `AddInt`, written as a subtraction: errors name `-`.
+    /// `dst = a - imm`; separate from `AddInt` so that errors name `-`.
     SubInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} - {imm}",
     /// `dst = a * imm`
     MulInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} * {imm}",
@@ -104,9 +104,9 @@ instructions! {
     /// `dst = bool(a)`
     Truth { dst: Write, a: Read } goes_on "{dst} = {a}",
 
-    /// On at another place.
+    /// Jumps forward.
     Jump { by: Forward } jumps "{by}",
-    /// A jump back: fuel, cancellation and time slices are looked at here.
+    /// Jumps back; fuel, cancellation and time slices are checked here.
     Loop { by: Back } jumps "{by}",
     /// Jumps when `a` is true.
     JumpIf { a: Read, by: Forward } branches "{a} {by}",
@@ -116,7 +116,7 @@ instructions! {
     JumpIfNil { a: Read, by: Forward } branches "{a} {by}",
     /// Jumps when `a` is not nil.
     JumpIfNotNil { a: Read, by: Forward } branches "{a} {by}",
-    /// Nil or `Err`: the rest of a `?.` chain is skipped.
+    /// Jumps when `a` is nil or an `Err`, to skip the rest of a `?.` chain.
     JumpIfNone { a: Read, by: Forward } branches "{a} {by}",
     /// Jumps unless `a < b`.
     UnlessLt { a: Read, b: Read, by: Near } branches "{a} < {b} {by}",
@@ -155,17 +155,17 @@ instructions! {
     MethodInPlace { argc: Given, base: Window[InPlace(argc)], site: Method, place: Place } branches "{site}{base} of {place}",
     /// Makes an iterator of the running call and returns it; the instructions behind run when it is asked for an item.
     Generator { flavor: Kind } goes_on "{flavor}",
-    /// Gives `src` to whoever asked the running iterator for an item.
+    /// Passes `src` to the caller that asked the running iterator for an item.
     Yield { src: Taken } goes_on "{src}",
     /// Ends the running iterator. What it returned is `src`.
     Finish { src: Taken } ends "{src}",
-    /// An iterator in `reg` becomes the list of its items; nothing else changes.
+    /// Replaces an iterator in `reg` with the list of its items; leaves other values unchanged.
     Drain { reg: Change } goes_on "{reg}",
     /// A self tail call: arguments from `base` on become the parameters.
     TailSelf { argc: Given, base: Window[Parameters(argc)] } ends "{base}",
-    /// Gives `src` to the caller.
+    /// Returns `src` to the caller.
     Return { src: Taken } ends "{src}",
-    /// Gives nil to the caller.
+    /// Returns nil to the caller.
     ReturnNil ends "",
 
     /// A list of `len` values from `base` on.
@@ -216,7 +216,7 @@ instructions! {
 
     /// Makes the value in `base` ready to be walked; `base + 1` becomes the position.
     ForPrep { base: Window[Two] } goes_on "{base}",
-    /// The next item in `dst`, or a jump at the end.
+    /// Stores the next item in `dst`, or jumps at the end.
     ForNext { base: Window[Two], dst: Write, by: Near } branches "{dst} of {base} {by}",
 
     /// Throws `src`.
@@ -225,14 +225,14 @@ instructions! {
     ThrowAgain { src: Read, held: Read } ends "{src} as {held}",
     /// Goes on with what a `finally` interrupted.
     Rethrow { src: Read } goes_on "{src}",
-    /// Goes on with the cancellation, deadline or `exit` that a `finally` interrupted and would be left behind now; there may
-    /// be none.
+    /// Raises the cancellation, deadline or `exit` that a `finally` interrupted, if there is one: it would be lost when
+    /// control leaves the `finally` here.
     RethrowInterruption { src: Read } goes_on "{src}",
     /// `dst = Ok(src)`
     Ok { dst: Write, src: Read } goes_on "{dst} = {src}",
     /// `dst = Err(src)`
     Err { dst: Write, src: Read } goes_on "{dst} = {src}",
-    /// `e?`: the value of an `Ok` and a jump, or on with the `Err`.
+    /// `e?`: stores the value of an `Ok` and jumps; goes on with the next instruction for an `Err`.
     Unwrap { dst: Write, src: Read, by: Near } branches "{dst} = {src} {by}",
     /// `try* e`: the value of an `Ok`, or its error thrown.
     TryStar { dst: Write, src: Read } goes_on "{dst} = {src}",

@@ -1,8 +1,8 @@
-//! A search that ends with the limits of the run, whatever the pattern and the text.
+//! A search that stops when the run reaches a limit, whatever the pattern and the text.
 //!
-//! The usual engine takes, at worst, steps in proportion to the length of the text times the size of the pattern, and nothing
-//! ends it on its way. So it is asked only where that is little. Else an automaton that is built as it goes has its try; it
-//! gives up where it is rebuilt too often. What is left is done by [`simulate`], which counts its steps.
+//! In the worst case, the usual engine takes steps in proportion to the length of the text times the size of the pattern, and
+//! it cannot be interrupted. So it is used only if that product is small. Otherwise a lazily built automaton is tried, which
+//! gives up if its cache is cleared too often. In that case [`simulate`] takes over; it counts its steps.
 
 mod simulate;
 
@@ -20,24 +20,24 @@ use std::cell::{OnceCell, RefCell};
 
 /// The largest pattern, built, in bytes.
 const LARGEST: usize = 10 << 20;
+/// The longest text of a pattern, in bytes: to read it takes a hundred times as much, and nothing stops that.
+const LONGEST: usize = 256 << 10;
 /// What an automaton may hold, in bytes.
 const CACHE: usize = 2 << 20;
-/// The steps of a search that nothing ends: states of the pattern times bytes of the text.
-const SHORT: usize = 100_000_000;
+/// The most steps of a search that cannot be interrupted: states of the pattern times bytes of the text.
+const SHORT: usize = 10_000_000;
 /// What a search may hold for the groups of a pattern, in bytes.
 const GROUPS: usize = 16 << 20;
 /// The least that a state takes, in bytes.
 const STATE: usize = 16;
-/// A text of this many bytes is a reason to look at the limits between its matches.
-const LONG: usize = 256 << 10;
 
 /// A compiled pattern.
 pub(super) struct Pattern {
     regex: Regex,
     text: Box<str>,
-    /// The steps that a search may take and nothing ends it.
+    /// The most steps of a search that cannot be interrupted; tests lower it.
     short: usize,
-    /// Made for the first search that may be long.
+    /// Built when it is first needed.
     large: OnceCell<Box<Large>>,
 }
 
@@ -51,6 +51,8 @@ struct Large {
 pub(super) enum Unusable {
     /// Its text is wrong.
     Wrong(Box<meta::BuildError>),
+    /// Its text has more than this many bytes.
+    TooLong(usize),
     /// It would take more than this many bytes.
     TooLarge(usize),
     /// Its groups would take more than this many bytes in a search.
@@ -59,13 +61,16 @@ pub(super) enum Unusable {
 
 impl Pattern {
     pub(super) fn new(text: &str) -> Result<Self, Unusable> {
+        if text.len() > LONGEST {
+            return Err(Unusable::TooLong(LONGEST));
+        }
         let config = meta::Config::new().nfa_size_limit(Some(LARGEST)).hybrid_cache_capacity(CACHE);
         let regex = Regex::builder().configure(config).build(text).map_err(|e| match e.size_limit() {
             Some(limit) => Unusable::TooLarge(limit),
             None => Unusable::Wrong(Box::new(e)),
         })?;
         let pattern = Self { regex, text: text.into(), short: SHORT, large: OnceCell::new() };
-        // A search keeps a place for each end of each group in each state.
+        // A search keeps a slot for each end of each group in each state.
         let of_state = pattern.regex.group_info().slot_len().saturating_mul(size_of::<usize>());
         if pattern.most_states().saturating_mul(of_state) > GROUPS
             && pattern.large().nfa.states().len().saturating_mul(of_state) > GROUPS
@@ -75,7 +80,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// More states than it has.
+    /// Returns an upper bound of the number of states.
     fn most_states(&self) -> usize {
         self.regex.memory_usage() / STATE
     }
@@ -84,7 +89,7 @@ impl Pattern {
         self.regex.group_info()
     }
 
-    /// Calls `each` with the matches one after another; `groups` says whether it wants more than where they are.
+    /// Calls `each` with each match in order; `groups` says whether the matches include their groups.
     pub(super) fn each(
         &self,
         text: &str,
@@ -95,15 +100,18 @@ impl Pattern {
         let mut captures = if groups { Captures::all(info) } else { Captures::matches(info) };
         let mut meter = Meter::start();
         let mut searcher = Searcher::new(Input::new(text));
+        // Steps that searches may have taken since the limits were last checked.
+        let mut unchecked = 0;
         loop {
             let mut stopped = None;
-            let found = searcher.try_advance(|input| match self.search(input, &mut captures, &mut meter) {
-                Ok(()) => Ok(captures.get_match()),
-                Err(why) => {
-                    stopped = Some(why);
-                    Err(MatchError::gave_up(input.start()))
-                }
-            });
+            let found =
+                searcher.try_advance(|input| match self.search(input, &mut captures, &mut meter, &mut unchecked) {
+                    Ok(()) => Ok(captures.get_match()),
+                    Err(why) => {
+                        stopped = Some(why);
+                        Err(MatchError::gave_up(input.start()))
+                    }
+                });
             if let Some(stopped) = stopped {
                 return Err(stopped.raise());
             }
@@ -113,13 +121,21 @@ impl Pattern {
         }
     }
 
-    fn search(&self, input: &Input<'_>, captures: &mut Captures, meter: &mut Meter) -> Result<(), Stopped> {
-        let len = input.get_span().len();
-        if len >= LONG {
-            // Each of many matches may be found only at the end of the text.
+    fn search(
+        &self,
+        input: &Input<'_>,
+        captures: &mut Captures,
+        meter: &mut Meter,
+        unchecked: &mut usize,
+    ) -> Result<(), Stopped> {
+        let steps = self.most_steps(input.get_span().len());
+        // Each of many matches may be found only at the end of the text.
+        *unchecked = unchecked.saturating_add(steps);
+        if *unchecked > SHORT {
             meter.check()?;
+            *unchecked = 0;
         }
-        if self.is_short(len) {
+        if steps <= self.short {
             self.regex.search_captures(input, captures);
             return Ok(());
         }
@@ -138,7 +154,7 @@ impl Pattern {
             }
             Some(Ok(Some(found))) => {
                 let inner = input.clone().span(found.range()).anchored(Anchored::Yes);
-                if self.is_short(found.len()) {
+                if self.most_steps(found.len()) <= self.short {
                     self.regex.search_captures(&inner, captures);
                     Ok(())
                 } else {
@@ -149,10 +165,10 @@ impl Pattern {
         }
     }
 
-    /// Whether a search in a text of this length needs no limits.
-    fn is_short(&self, len: usize) -> bool {
-        let few = |states: usize| states.saturating_mul(len) <= self.short;
-        few(self.most_states()) || few(self.large().nfa.states().len())
+    /// Returns the most steps that a search may take in a text of this length.
+    fn most_steps(&self, len: usize) -> usize {
+        let most = self.most_states().saturating_mul(len);
+        if most <= self.short { most } else { self.large().nfa.states().len().saturating_mul(len) }
     }
 
     fn large(&self) -> &Large {

@@ -1,13 +1,13 @@
 //! What the table of instructions becomes.
 
-/// Makes of rows `Name { operand: Role, … } effect "text"` the type [`Op`](super::Op) and the walks over its operands. A
+/// Turns rows `Name { operand: Role, … } effect "text"` into the type [`Op`](super::Op) and its visitors of operands. A
 /// window's role is followed by how many registers it has; `{operand}` in the text is where that operand is printed.
 macro_rules! instructions {
     ($(
         $(#[doc = $doc:literal])*
         $name:ident $({ $($operand:ident: $role:ident $([$extent:ident $(($by:ident))?])?),* })? $effect:ident $text:literal,
     )*) => {
-        /// One instruction. Jump distances count from the instruction behind.
+        /// One instruction. Jump distances count from the next instruction.
         #[derive(Clone, Copy, Debug)]
         #[repr(u8)]
         #[allow(missing_docs, reason = "the operands' names say it; the variants are documented")]
@@ -16,7 +16,7 @@ macro_rules! instructions {
         }
 
         impl Op {
-            /// Shows `see` each operand, in the order of the table, until it has enough.
+            /// Calls `see` with each operand in the order of the table; stops at the first error.
             ///
             /// # Errors
             /// Those of `see`.
@@ -33,7 +33,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// Where it says how far it jumps, if it does.
+            /// Returns the jump distance in the instruction; `None` if it does not jump.
             pub fn distance(&mut self) -> Option<Distance<'_>> {
                 match self {
                     $(Self::$name { $($($operand),*)? } => {

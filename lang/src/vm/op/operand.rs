@@ -44,33 +44,33 @@ pub mod role {
     pub type Function = u16;
     /// A capture of the running closure.
     pub type Capture = u16;
-    /// Into `constants`.
+    /// An index into `constants`.
     pub type Constant = u32;
-    /// Into `protos`.
+    /// An index into `protos`.
     pub type Inner = u32;
-    /// Into `builtins`.
+    /// An index into `builtins`.
     pub type Builtin = u16;
-    /// Into `methods`.
+    /// An index into `methods`.
     pub type Method = u16;
-    /// Into `places`.
+    /// An index into `places`.
     pub type Place = u16;
-    /// Into `shapes`.
+    /// An index into `shapes`.
     pub type Shape = u16;
-    /// Into `structs`.
+    /// An index into `structs`.
     pub type Struct = u16;
-    /// Into `rebuilds`.
+    /// An index into `rebuilds`.
     pub type Rebuild = u16;
-    /// Into `variants`.
+    /// An index into `variants`.
     pub type Variant = u16;
-    /// Into `fields`.
+    /// An index into `fields`.
     pub type Field = u16;
-    /// Into `paths`.
+    /// An index into `paths`.
     pub type Path = u16;
-    /// Into `tests`.
+    /// An index into `tests`.
     pub type Test = u16;
-    /// Into `types`.
+    /// An index into `types`.
     pub type Type = u16;
-    /// Into `failures`.
+    /// An index into `failures`.
     pub type Failure = u16;
 }
 
@@ -114,7 +114,7 @@ pub(in crate::vm) enum Operand {
 /// How many registers a window has.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vm) enum Extent {
-    /// So many.
+    /// This many.
     Registers(u16),
     /// Two.
     Two,
@@ -141,7 +141,7 @@ pub(in crate::vm) enum Extent {
 }
 
 impl Extent {
-    /// How many registers; nothing where that depends on an entry that the function does not have.
+    /// Returns the number of registers; `None` if it depends on a table entry that the function does not have.
     pub(in crate::vm) fn registers(self, proto: &Proto) -> Option<usize> {
         let given = |argc: u8| if argc == IN_LIST { 1 } else { usize::from(argc) };
         Some(match self {
@@ -166,13 +166,13 @@ impl Extent {
 /// What runs after an instruction, when nothing is raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::vm) enum Effect {
-    /// The one behind it.
+    /// The next one.
     GoesOn,
-    /// The one behind it, or the one to which it jumps.
+    /// The next one, or the one to which it jumps.
     Branches,
     /// The one to which it jumps.
     Jumps,
-    /// None of those behind it.
+    /// None that follows it.
     Ends,
 }
 

@@ -8,6 +8,9 @@ use regex::Regex;
 
 use crate::hooks::HookEvent;
 
+/// The longest regular expression, in bytes: reading one takes a hundred times its length in memory.
+const LONGEST: usize = 64 << 10;
+
 /// Which events a handler wants.
 #[derive(Clone)]
 pub struct Pattern {
@@ -50,6 +53,9 @@ impl Pattern {
             Test::Equals(path.trim().to_owned(), value.to_owned())
         } else if let Some((path, value)) = trimmed.split_once("=~") {
             let value = unquote(value).ok_or_else(|| error("write path =~ \"regex\"".to_owned()))?;
+            if value.len() > LONGEST {
+                return Err(error(format!("a regular expression may have {LONGEST} bytes")));
+            }
             let regex = Regex::new(value).map_err(|fault| error(in_a_line(&fault.to_string())))?;
             Test::Regex(path.trim().to_owned(), regex)
         } else if trimmed == "*" || trimmed.is_empty() {

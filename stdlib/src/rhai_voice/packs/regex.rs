@@ -17,6 +17,8 @@ use std::rc::Rc;
 const LARGEST: usize = 256 << 10;
 /// How many steps the slow road may take: states of the pattern times bytes of the text.
 const SHORT: usize = 4_000_000;
+/// The longest pattern, in bytes: reading one takes a hundred times its length in memory.
+const LONGEST: usize = 64 << 10;
 /// What the automaton may hold, in bytes.
 const CACHE: usize = 2 << 20;
 /// Patterns that are kept.
@@ -30,6 +32,9 @@ struct Pattern {
 
 impl Pattern {
     fn new(text: &str) -> Result<Self, String> {
+        if text.len() > LONGEST {
+            return Err(format!("this pattern is too long: it may have {LONGEST} bytes"));
+        }
         let nfa = thompson::Compiler::new()
             .configure(thompson::Config::new().nfa_size_limit(Some(LARGEST)))
             .build(text)

@@ -77,8 +77,14 @@ pub(super) fn files(
     Ok((out, false))
 }
 
+/// The longest pattern, in bytes: reading one takes a hundred times its length in memory.
+const LONGEST: usize = 64 << 10;
+
 fn pattern(arguments: &Data) -> Result<Regex, String> {
     let text = arguments.get("pattern").as_str().unwrap_or_default();
+    if text.len() > LONGEST {
+        return Err(format!("`pattern` is too long: it may have {LONGEST} bytes"));
+    }
     let escaped = arguments.get("literal").truthy().then(|| regex::escape(text));
     RegexBuilder::new(escaped.as_deref().unwrap_or(text)).size_limit(1 << 20).build().map_err(|e| {
         format!("`pattern` is no regular expression: {}; set `literal` for a plain text", last_line(&e.to_string()))

@@ -13,9 +13,9 @@ const THREADS: usize = 16;
 
 /// The threads at a place of the text, the preferred ones first.
 struct Threads {
-    /// The states that were come to, in order.
+    /// The states that were reached, in order.
     order: Vec<StateID>,
-    /// Where a state stands in `order`, if it is there.
+    /// The position of a state in `order`, if it is there.
     at: Vec<u32>,
     /// The ends of the groups, for each state.
     slots: Vec<Option<usize>>,
@@ -24,7 +24,7 @@ struct Threads {
 /// Something left to do while states that read nothing are followed.
 enum Left {
     Follow(StateID),
-    /// Puts a slot back to what it was on the way to the next thread.
+    /// Restores a slot before the next alternative is followed.
     Restore(usize, Option<usize>),
 }
 
@@ -73,7 +73,7 @@ pub(super) fn search(nfa: &NFA, input: &Input<'_>, captures: &mut Captures, mete
             let to = match nfa.state(id) {
                 State::Match { .. } => {
                     found = Some(here.slots[kept..kept + wanted].to_vec());
-                    // Those behind it are less preferred.
+                    // Later threads have lower priority.
                     break;
                 }
                 _ if at == input.end() => None,
@@ -96,7 +96,7 @@ pub(super) fn search(nfa: &NFA, input: &Input<'_>, captures: &mut Captures, mete
     Ok(())
 }
 
-/// Adds a state and all that are come to from it without reading.
+/// Adds a state and all states that are reachable from it without reading.
 fn follow(
     nfa: &NFA,
     from: StateID,

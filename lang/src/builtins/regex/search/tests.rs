@@ -147,6 +147,12 @@ fn generated_patterns_find_the_same() {
 }
 
 #[test]
+fn a_pattern_whose_text_is_too_long_is_refused_unread() {
+    assert!(matches!(Pattern::new(&"x".repeat(LONGEST + 1)), Err(Unusable::TooLong(LONGEST))));
+    assert!(Pattern::new(&"x".repeat(LONGEST / 2)).is_ok());
+}
+
+#[test]
 fn a_pattern_whose_groups_would_take_too_much_is_refused() {
     assert!(matches!(Pattern::new(&"(a)".repeat(6_000)), Err(Unusable::Groups(GROUPS))));
     assert!(Pattern::new(&"(a)".repeat(100)).is_ok());
