@@ -296,8 +296,14 @@ fn delete_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> 
     act(cx, args, Act::Delete)
 }
 
-fn path_join(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let mut path = std::path::PathBuf::new();
+fn path_join(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut bytes = 0_usize;
+    for i in 0..args.len() {
+        bytes = bytes.saturating_add(args::str(args, i)?.len() + 1);
+    }
+    // The path, and its text.
+    cx.check_size(Some(bytes.saturating_mul(2)))?;
+    let mut path = std::path::PathBuf::with_capacity(bytes);
     for i in 0..args.len() {
         path.push(args::str(args, i)?.as_str());
     }

@@ -149,7 +149,12 @@ fn ask(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let reason = match args::opt_str(args, 1)? {
-        Some(detail) => format!("{}: {}", text(args)?, detail.as_str()).into(),
+        Some(detail) => {
+            let text = text(args)?;
+            // What is put together, what is kept of it, and what is printed.
+            cx.check_size(Some((text.len() + detail.len()).saturating_mul(3)))?;
+            format!("{}: {}", text, detail.as_str()).into()
+        }
         None => text(args)?,
     };
     let world = here::world(cx)?;

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::hooks::HookEvent;
 
-/// The longest regular expression, in bytes: reading one takes a hundred times its length in memory.
+/// The longest pattern, in bytes: a regular expression takes a hundred times its length in memory to read.
 const LONGEST: usize = 64 << 10;
 
 /// Which events a handler wants.
@@ -47,15 +47,16 @@ impl Pattern {
     /// Reads a pattern.
     pub fn parse(text: &str) -> Result<Pattern, PatternError> {
         let error = |reason: String| PatternError { pattern: text.to_owned(), reason };
+        if text.len() > LONGEST {
+            let pattern: String = text.chars().take(40).chain(['…']).collect();
+            return Err(PatternError { pattern, reason: format!("it is longer than {LONGEST} bytes") });
+        }
         let trimmed = text.trim();
         let test = if let Some((path, value)) = trimmed.split_once("==") {
             let value = unquote(value).ok_or_else(|| error("write path == \"value\"".to_owned()))?;
             Test::Equals(path.trim().to_owned(), value.to_owned())
         } else if let Some((path, value)) = trimmed.split_once("=~") {
             let value = unquote(value).ok_or_else(|| error("write path =~ \"regex\"".to_owned()))?;
-            if value.len() > LONGEST {
-                return Err(error(format!("a regular expression may have {LONGEST} bytes")));
-            }
             let regex = Regex::new(value).map_err(|fault| error(in_a_line(&fault.to_string())))?;
             Test::Regex(path.trim().to_owned(), regex)
         } else if trimmed == "*" || trimmed.is_empty() {
@@ -123,6 +124,13 @@ mod tests {
     use crate::data::Data;
     use crate::hooks::EventKind;
     use crate::message::ToolCall;
+
+    #[test]
+    fn a_pattern_that_is_too_long_is_refused_unread() {
+        let Err(refused) = Pattern::parse(&"x".repeat(LONGEST + 1)) else { panic!("it was read") };
+        assert_eq!(refused.pattern, format!("{}…", "x".repeat(40)));
+        assert!(Pattern::parse(&"x".repeat(1000)).is_ok());
+    }
 
     #[test]
     fn every_form_is_read() {
