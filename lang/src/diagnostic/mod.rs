@@ -169,7 +169,8 @@ impl Diagnostic {
 /// The nearest of `names` to what was written, if any is near enough to be meant.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // More than a third of a word is another word.
-    let limit = match written.chars().count() {
+    let length = written.chars().count();
+    let limit = match length {
         0 | 1 => 0,
         2..=5 => 1,
         6..=8 => 2,
@@ -177,6 +178,8 @@ pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> O
     };
     names
         .into_iter()
+        // The distance is at least the difference of the lengths, and takes their product to compute.
+        .filter(|name| name.chars().count().abs_diff(length) <= limit)
         .map(|name| (strsim::damerau_levenshtein(written, name), name))
         .filter(|(distance, name)| *distance <= limit && *distance < name.chars().count())
         .min()

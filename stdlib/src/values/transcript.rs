@@ -102,11 +102,11 @@ impl HostObject for TranscriptValue {
 /// Where `session_id` of a builtin's argument leads.
 pub(crate) fn session_arg(args: &[Value], i: usize, world: &World, builtin: &str) -> Result<Rc<Session>, Box<Raise>> {
     let id = match args.get(i) {
-        Some(Value::Host(h)) => h.object().get("id").and_then(|v| v.as_str().map(str::to_owned)),
-        Some(Value::Dict(d)) => d.dict.get_str("id").and_then(Value::as_str).map(str::to_owned),
-        _ => Some(args::str(args, i)?.as_str().to_owned()),
+        Some(Value::Host(h)) => h.object().get("id"),
+        Some(Value::Dict(d)) => d.dict.get_str("id").cloned(),
+        _ => Some(Value::Str(args::str(args, i)?.clone())),
     };
-    let id = id.ok_or_else(|| args::mismatch(args, i, "a session id"))?;
+    let Some(Value::Str(id)) = id else { return Err(args::mismatch(args, i, "a session id")) };
     find_session(&id, world, builtin).map_err(|raise| raise.about(i, "no such session"))
 }
 
