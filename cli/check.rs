@@ -9,7 +9,7 @@ use crate::stdout;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use stdlib::{Capability, Diagnostic, Engine, Files, Project, RunOptions, Severity, unreadable_source};
+use stdlib::{Capability, CodeRef, Diagnostic, Engine, Files, Project, RunOptions, Severity, unreadable_source};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -112,7 +112,7 @@ fn expand(path: &Path, rhai: bool) -> Result<Vec<Script>, Diagnostic> {
 }
 
 /// What makes two diagnostics the same finding.
-fn key(diagnostic: &Diagnostic) -> (&'static str, String, String, u32) {
+fn key(diagnostic: &Diagnostic) -> (CodeRef, String, String, u32) {
     let file = diagnostic.labels.first().map_or(String::new(), |label| label.source.name().to_owned());
     (diagnostic.code, file, diagnostic.message.clone(), diagnostic.position())
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 use stdlib::limits::RunLimits;
 use stdlib::output::Captured;
-use stdlib::{Capability, Code, Diagnostic, Engine, Files, RunOptions, Source, draw, shown};
+use stdlib::{Capability, Code, CodeRef, Diagnostic, Engine, Files, RunOptions, Source, draw, shown};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -100,7 +100,7 @@ fn list_of(rows: &[&'static Code]) -> String {
 }
 
 /// The page of one code.
-pub(crate) fn page(row: &Code, color: bool) -> String {
+pub(crate) fn page(row: &'static Code, color: bool) -> String {
     let (bold, plain) = if color { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
     let mut text = format!("{bold}{} ({}): {}{plain}\n\n", row.code, row.severity.word(), row.title);
     text.push_str(&wrap(row.meaning, 96));
@@ -117,7 +117,7 @@ fn summary(row: &Code) -> Value {
     json!({ "code": row.code, "severity": row.severity.word(), "title": row.title, "meaning": row.meaning })
 }
 
-fn whole(row: &Code) -> Value {
+fn whole(row: &'static Code) -> Value {
     let mut value = summary(row);
     if !row.fails.is_empty() {
         value["fails"] = json!(row.fails);
@@ -132,12 +132,12 @@ fn pretty(value: &Value) -> String {
 }
 
 /// What the failing script of a row really draws.
-fn picture(row: &Code, color: bool) -> String {
+fn picture(row: &'static Code, color: bool) -> String {
     found(row).iter().map(|diagnostic| draw(diagnostic, color)).collect()
 }
 
 /// Checks the script; what only a run finds, a run finds. The run is harmless: no files written, no processes, no network.
-fn found(row: &Code) -> Vec<Diagnostic> {
+fn found(row: &'static Code) -> Vec<Diagnostic> {
     let source = Source::new("script.harn", row.fails);
     let engine = || {
         Engine::new(RunOptions {
@@ -150,7 +150,7 @@ fn found(row: &Code) -> Vec<Diagnostic> {
         })
     };
     let of_row = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
-        diagnostics.into_iter().filter(|diagnostic| diagnostic.code == row.code).collect()
+        diagnostics.into_iter().filter(|diagnostic| diagnostic.code == CodeRef::new(row)).collect()
     };
     let checked = of_row(engine().check(&source));
     if checked.is_empty() { of_row(engine().run(&source).diagnostics) } else { checked }

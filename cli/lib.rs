@@ -11,6 +11,7 @@ mod dis;
 mod doc;
 mod explain;
 mod interrupt;
+mod lazy;
 mod limits;
 mod live;
 mod repl;
@@ -24,6 +25,7 @@ mod trust;
 
 use clap::{Parser, Subcommand};
 use console::Console;
+use lazy::Lazy;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -40,24 +42,24 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run a script
-    Run(run::Args),
+    Run(Lazy<run::Args>),
     /// Find what is wrong with scripts without running them
-    Check(check::Args),
+    Check(Lazy<check::Args>),
     /// Say what a diagnostic code means, with a failing and a mended script
-    Explain(explain::Args),
+    Explain(Lazy<explain::Args>),
     /// Show what a script is compiled to, instruction by instruction
-    Dis(dis::Args),
+    Dis(Lazy<dis::Args>),
     /// Write down all builtins, or the definition files of Rhai for editors
-    Doc(doc::Args),
+    Doc(Lazy<doc::Args>),
     /// Show what became of every reminder, from an event log
-    Trace(trace::Args),
+    Trace(Lazy<trace::Args>),
     /// Trust the harn.toml of a folder, list the trusted folders, or revoke trust
-    Trust(trust::Args),
+    Trust(Lazy<trust::Args>),
     /// Type statements and see what they give
-    Repl(repl::Args),
+    Repl(Lazy<repl::Args>),
     /// Serve a script to an editor, or to other agents
     #[command(subcommand)]
-    Serve(serve::Wire),
+    Serve(Lazy<serve::Wire>),
 }
 
 /// Prints what is wrong with the arguments, or the help that was asked for, and ends. What an argument would make a
@@ -82,15 +84,15 @@ pub fn main() -> ExitCode {
     };
     let console = Console::of_process();
     ExitCode::from(exit_code(match command {
-        Command::Run(args) => run::run(args, &console),
-        Command::Check(args) => check::run(&args, &console),
-        Command::Explain(args) => explain::run(&args),
-        Command::Dis(args) => dis::run(args, &console),
-        Command::Doc(args) => doc::run(&args),
-        Command::Trace(args) => trace::run(&args),
-        Command::Trust(args) => trust::run(&args),
-        Command::Repl(args) => repl::run(args),
-        Command::Serve(wire) => serve::run(wire),
+        Command::Run(Lazy(args)) => run::run(args, &console),
+        Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Explain(Lazy(args)) => explain::run(&args),
+        Command::Dis(Lazy(args)) => dis::run(args, &console),
+        Command::Doc(Lazy(args)) => doc::run(&args),
+        Command::Trace(Lazy(args)) => trace::run(&args),
+        Command::Trust(Lazy(args)) => trust::run(&args),
+        Command::Repl(Lazy(args)) => repl::run(args),
+        Command::Serve(Lazy(wire)) => serve::run(wire),
     }))
 }
 
@@ -121,9 +123,9 @@ pub fn capture(line: impl IntoIterator<Item = OsString>) -> Result<Ended, String
     let output = Rc::new(Captured::default());
     let console = Console::captured(output.clone());
     let code = match Cli::try_parse_from(line).map_err(|error| error.to_string())?.command {
-        Command::Run(args) => run::run(args, &console),
-        Command::Check(args) => check::run(&args, &console),
-        Command::Dis(args) => dis::run(args, &console),
+        Command::Run(Lazy(args)) => run::run(args, &console),
+        Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Dis(Lazy(args)) => dis::run(args, &console),
         _ => return Err("only `run`, `check` and `dis` can be captured".to_owned()),
     };
     Ok(Ended { code: exit_code(code), out: output.stdout(), err: output.stderr() })

@@ -35,7 +35,7 @@ impl Error {
     /// The code of the first diagnostic, for instance `HARN-RUN-001`.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
-        self.diagnostics().first().map(|found| found.code)
+        self.diagnostics().first().map(|found| found.code.as_str())
     }
 
     /// Renders the error for people, diagnostics with the lines of the source that they are about.

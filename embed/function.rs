@@ -1,8 +1,8 @@
 //! Functions of Rust that a script can call.
 
 use crate::convert::{ConversionError, FromValue, IntoValue, wrong_argument};
-use lang::value::{Callable, HostBox, HostObject, Value};
-use lang::vm::{Cx, Raise, Wait, codes};
+use lang::value::{HostBox, HostObject, Value};
+use lang::vm::{Callable, Cx, Raise, RunCode, Wait};
 use std::any::Any;
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -111,14 +111,14 @@ impl<Args: 'static, F: Function<Args>> Callable for Registered<F, Args> {
         if args.len() > F::PARAMETERS {
             let (takes, given) = (F::PARAMETERS, args.len());
             let message = format!("`{}` takes at most {takes} arguments, found {given}", self.name);
-            return Err(Raise::error(lang::check::codes::ARITY, message));
+            return Err(Raise::error(lang::check::CheckCode::Arity, message));
         }
         match self.function.call(&args) {
             Ok(value) => Ok(Wait::ready(Ok(value))),
-            Err((None, message)) => Err(Raise::error(codes::OUTSIDE, format!("`{}` failed: {message}", self.name))),
+            Err((None, message)) => Err(Raise::error(RunCode::Outside, format!("`{}` failed: {message}", self.name))),
             Err((Some(index), message)) => {
                 let error = ConversionError::new(message);
-                let raise = Raise::error(lang::check::codes::TYPE, wrong_argument(&self.name, index, &error));
+                let raise = Raise::error(lang::check::CheckCode::Type, wrong_argument(&self.name, index, &error));
                 Err(raise.about(index, "wrong type"))
             }
         }

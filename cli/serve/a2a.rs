@@ -2,7 +2,7 @@
 
 use super::signals::signalled;
 use super::{Script, raise_limit_of_files};
-use serve::a2a::{self, Bounds, Token, address};
+use serve::a2a::{self, A2aCode, Bounds, Token, address};
 use stdlib::Diagnostic;
 use stdlib::limits::parse_size;
 
@@ -78,7 +78,7 @@ fn token(flag: Option<String>) -> Result<Option<Token>, Vec<Diagnostic>> {
     let token = Token::new(&text).map_err(|why| {
         let place = if from_flag { "--token" } else { TOKEN };
         let help = "take something that is hard to guess, such as what `openssl rand -hex 32` prints";
-        vec![Diagnostic::error("HARN-A2A-017", format!("`{place}` is no token: {why}")).help(help)]
+        vec![Diagnostic::new(A2aCode::Token, format!("`{place}` is no token: {why}")).help(help)]
     })?;
     Ok(Some(token))
 }

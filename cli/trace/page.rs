@@ -4,6 +4,7 @@ use super::Trace;
 use super::lane::{Places, Run, ending, runs};
 use super::names::{Names, clean, count, first_line, is_obeyed};
 use super::text::{conservation, is_forgettable, nothing, seen};
+use runtime::reminder::ReminderCode;
 use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
 use std::fmt::Write;
 
@@ -193,7 +194,8 @@ fn facts(life: &Biography, names: &Names) -> Vec<(&'static str, String)> {
         _ => "none".to_owned(),
     };
     let end = life.end.as_ref().map(|end| format!("turn {}: {}", end.turn, ending_in_words(life, names)));
-    let rare = is_forgettable(life).then(|| "HARN-RMD-004: lasts until a compaction takes it away".to_owned());
+    let rare =
+        is_forgettable(life).then(|| format!("{}: lasts until a compaction takes it away", ReminderCode::Unbounded));
     let all = [
         ("id", Some(clean(&reminder.id))),
         ("born", Some(format!("turn {}, {}", life.birth.turn, life.birth.by))),

@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use runtime::data::Data;
-use runtime::event_log::{Filter, LogError, LogFile, Record};
-use stdlib::{Diagnostic, Severity};
+use runtime::event_log::{Filter, LogCode, LogError, LogFile, Record};
+use stdlib::{Diagnostic, Severity, from_core};
 
 /// How a SQLite file begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -131,7 +131,7 @@ fn of_lag(lost: u64, resume_from: u64) -> Diagnostic {
 }
 
 fn warning(message: String, help: &str) -> Diagnostic {
-    Diagnostic::new("HARN-LOG-009", Severity::Warning, message).help(help)
+    Diagnostic::new(from_core(LogCode::Damaged), message).with_severity(Severity::Warning).help(help)
 }
 
 /// A failure of the log as a diagnostic.
@@ -146,5 +146,5 @@ pub(crate) fn of_log(error: &LogError) -> Box<Diagnostic> {
         }
         other => other.help(),
     };
-    Box::new(Diagnostic::new(error.code(), Severity::Error, error.to_string()).help(help))
+    Box::new(Diagnostic::new(from_core(error.code()), error.to_string()).help(help))
 }

@@ -4,11 +4,11 @@ use super::Trace;
 use super::names::{Names, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
-use runtime::reminder::Source;
 use runtime::reminder::lifecycle::rebuild::{
     Biography, BornBy, Carried, End, Evaluation, How, Prompt, SessionLife, Tally,
 };
 use runtime::reminder::lifecycle::{Charge, Pass};
+use runtime::reminder::{ReminderCode, Source};
 use std::fmt::Write;
 
 /// Where the texts of reminders begin.
@@ -239,7 +239,8 @@ impl Writer<'_> {
             names.iter().take(12).cloned().collect::<Vec<_>>().join(" ")
         );
         let more = if names.len() > 12 { format!(" and {} more", names.len() - 12) } else { String::new() };
-        let _ = writeln!(out, "\n  {} {}{more}", self.paint.cyan("info[HARN-RMD-004]"), say);
+        let head = self.paint.cyan(&format!("info[{}]", ReminderCode::Unbounded));
+        let _ = writeln!(out, "\n  {head} {say}{more}");
     }
 }
 

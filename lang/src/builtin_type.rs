@@ -12,8 +12,8 @@ pub struct BuiltinType {
     pub kind: Kind,
     /// `type` in JSON Schema; `None` where the schema allows anything.
     pub schema: Option<&'static str>,
-    /// The namespace of its methods.
-    pub methods: Option<&'static str>,
+    /// The tag of its values, which names the namespace of their methods.
+    pub tag: Option<Tag>,
 }
 
 /// The kinds of built-in types.
@@ -51,40 +51,36 @@ pub enum Kind {
     Opaque,
 }
 
-const fn row(
-    name: &'static str,
-    kind: Kind,
-    schema: Option<&'static str>,
-    methods: Option<&'static str>,
-) -> BuiltinType {
-    BuiltinType { name, kind, schema, methods }
+const fn row(name: &'static str, kind: Kind, schema: Option<&'static str>, tag: Option<Tag>) -> BuiltinType {
+    BuiltinType { name, kind, schema, tag }
 }
 
 /// The rows. A kind's own row comes before its other names.
-pub static BUILTIN_TYPES: &[BuiltinType] = &[
+pub static BUILTIN_TYPES: &[BuiltinType] = ROWS;
+
+const ROWS: &[BuiltinType] = &[
     row("any", Kind::Any, None, None),
-    row("bool", Kind::Bool, Some("boolean"), Some("<bool>")),
-    row("bytes", Kind::Bytes, None, Some("<bytes>")),
+    row("bool", Kind::Bool, Some("boolean"), Some(Tag::Bool)),
+    row("bytes", Kind::Bytes, None, Some(Tag::Bytes)),
     row("channel", Kind::Opaque, None, None),
-    row("dict", Kind::Dict, Some("object"), Some("<dict>")),
-    row("float", Kind::Float, Some("number"), Some("<float>")),
+    row("dict", Kind::Dict, Some("object"), Some(Tag::Dict)),
+    row("float", Kind::Float, Some("number"), Some(Tag::Float)),
     row("generator", Kind::Opaque, None, None),
-    row("int", Kind::Int, Some("integer"), Some("<int>")),
+    row("int", Kind::Int, Some("integer"), Some(Tag::Int)),
     // A span of time is its milliseconds.
-    row("duration", Kind::Int, Some("integer"), Some("<int>")),
+    row("duration", Kind::Int, Some("integer"), Some(Tag::Int)),
     row("iter", Kind::Opaque, None, None),
-    row("list", Kind::List, Some("array"), Some("<list>")),
+    row("list", Kind::List, Some("array"), Some(Tag::List)),
     row("never", Kind::Never, None, None),
-    row("nil", Kind::Nil, Some("null"), Some("<nil>")),
-    row("pair", Kind::Pair, None, Some("<pair>")),
-    row("range", Kind::Range, None, Some("<range>")),
-    row("set", Kind::Set, Some("array"), Some("<set>")),
+    row("nil", Kind::Nil, Some("null"), Some(Tag::Nil)),
+    row("pair", Kind::Pair, None, Some(Tag::Pair)),
+    row("range", Kind::Range, None, Some(Tag::Range)),
+    row("set", Kind::Set, Some("array"), Some(Tag::Set)),
     row("stream", Kind::Opaque, None, None),
-    row("string", Kind::Str, Some("string"), Some("<string>")),
+    row("string", Kind::Str, Some("string"), Some(Tag::Str)),
     row("task", Kind::Opaque, None, None),
-    row("transcript", Kind::Opaque, None, None),
     row("unknown", Kind::Any, None, None),
-    row("Result", Kind::Result, None, Some("<variant>")),
+    row("Result", Kind::Result, None, Some(Tag::Variant)),
 ];
 
 /// The row of a name.
@@ -93,10 +89,117 @@ pub fn builtin_type(name: &str) -> Option<&'static BuiltinType> {
     BUILTIN_TYPES.iter().find(|row| row.name == name)
 }
 
-/// The first row of a kind: its own name.
-#[must_use]
-pub fn of_kind(kind: Kind) -> Option<&'static BuiltinType> {
-    BUILTIN_TYPES.iter().find(|row| row.kind == kind)
+impl Kind {
+    /// Its own name, that of its first row.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        let mut at = 0;
+        while at < ROWS.len() {
+            if ROWS[at].kind as u8 == self as u8 {
+                return ROWS[at].name;
+            }
+            at += 1;
+        }
+        "any"
+    }
+
+    /// The tag of its values, if all of them have the same.
+    #[must_use]
+    pub fn tag(self) -> Option<Tag> {
+        ROWS.iter().find(|row| row.kind == self)?.tag
+    }
+}
+
+/// Which of a type's methods apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Tag {
+    /// nil
+    Nil,
+    /// bool
+    Bool,
+    /// int
+    Int,
+    /// float
+    Float,
+    /// string
+    Str,
+    /// bytes
+    Bytes,
+    /// list
+    List,
+    /// dict
+    Dict,
+    /// set
+    Set,
+    /// range
+    Range,
+    /// pair
+    Pair,
+    /// closures and builtins
+    Function,
+    /// enum variant
+    Variant,
+    /// struct
+    Struct,
+    /// host value
+    Host,
+    /// lazy iterator
+    Iter,
+    /// generator
+    Generator,
+    /// stream
+    Stream,
+}
+
+impl Tag {
+    /// The module under which the methods of this type stand in the table of builtins.
+    #[must_use]
+    pub const fn module(self) -> &'static str {
+        match self {
+            Self::Nil => "<nil>",
+            Self::Bool => "<bool>",
+            Self::Int => "<int>",
+            Self::Float => "<float>",
+            Self::Str => "<string>",
+            Self::Bytes => "<bytes>",
+            Self::List => "<list>",
+            Self::Dict => "<dict>",
+            Self::Set => "<set>",
+            Self::Range => "<range>",
+            Self::Pair => "<pair>",
+            Self::Function => "<function>",
+            Self::Variant => "<variant>",
+            Self::Struct => "<struct>",
+            Self::Host => "<host>",
+            Self::Iter => "<iter>",
+            Self::Generator => "<generator>",
+            Self::Stream => "<stream>",
+        }
+    }
+}
+
+/// The kinds of iterators, by what a script calls them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavor {
+    /// Made by `iter` and its adaptors.
+    Iter,
+    /// A call of a function that yields.
+    Generator,
+    /// A call of a `gen fn`.
+    Stream,
+}
+
+impl Flavor {
+    /// Returns the name that `type_of` returns.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Iter => "iter",
+            Self::Generator => "generator",
+            Self::Stream => "stream",
+        }
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +211,7 @@ mod tests {
     fn names_are_there_once_and_name_a_kind() {
         let names: HashSet<&str> = BUILTIN_TYPES.iter().map(|row| row.name).collect();
         assert_eq!(names.len(), BUILTIN_TYPES.len());
-        assert_eq!(of_kind(Kind::Int).map(|row| row.name), Some("int"));
-        assert_eq!(of_kind(Kind::Any).map(|row| row.name), Some("any"));
+        assert_eq!(Kind::Int.name(), "int");
+        assert_eq!(Kind::Any.name(), "any");
     }
 }

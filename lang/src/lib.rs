@@ -2,15 +2,19 @@
 //!
 //! A straight road, one room per station:
 //! [`source`] → [`lex`] → [`parse`] → [`ast`] → [`module`] → [`resolve`] → [`check`] → [`compile`] → [`vm`], with
-//! [`diagnostic`]s as data beside it. [`value`]s are what runs along it, [`builtins`] what a script can call.
+//! [`diagnostic`]s and [`declaration`]s as data beside it. [`value`]s are what runs along it, [`builtins`] what a script can call.
 
+mod article;
 pub mod ast;
 pub mod builtin_type;
 pub mod builtins;
 pub mod check;
 pub mod compile;
+pub mod declaration;
 pub mod diagnostic;
 mod foreign;
+mod hash;
+pub mod later;
 pub mod lex;
 pub mod module;
 pub mod parse;
@@ -22,12 +26,11 @@ pub mod vm;
 
 /// The catalogues of this crate.
 pub static CODES: &[&[diagnostic::code::Code]] = &[
-    parse::codes::CODES,
-    module::codes::CODES,
-    resolve::CODES,
-    check::codes::CODES,
-    check::TYPE_CODES,
-    compile::CODES,
-    vm::codes::CODES,
-    vm::tasks::CODES,
+    lex::LexCode::rows(),
+    parse::ParseCode::rows(),
+    module::ModuleCode::rows(),
+    resolve::ResolveCode::rows(),
+    check::CheckCode::rows(),
+    compile::CompileCode::rows(),
+    vm::RunCode::rows(),
 ];

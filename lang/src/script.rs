@@ -2,8 +2,8 @@
 
 use crate::compile::{Imported, Unit, compile};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
-use crate::module::{Exports, File, Modules, reach};
-use crate::resolve::{Outer, Role, Surroundings, resolve};
+use crate::module::{File, Modules, reach};
+use crate::resolve::{Outer, Resolution, ResolveCode, Role, Surroundings, resolve};
 use crate::source::{SourceRef, Span};
 use crate::vm::Isolate;
 use std::collections::HashSet;
@@ -39,12 +39,15 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
     let modules = options.modules.unwrap_or(&none);
     let graph = reach(modules, source);
     let mut diagnostics = graph.found;
+    let mut resolved = Vec::with_capacity(graph.files.len());
     for file in &graph.files {
-        diagnostics.extend(shortened(&file.source, examine(isolate, modules, file, &options)));
+        let (names, found) = examine(isolate, modules, file, &options);
+        resolved.push(names);
+        diagnostics.extend(shortened(&file.source, found));
     }
     let mut unit = None;
     if !has_errors(&diagnostics) {
-        match assemble(isolate, modules, &graph.files, options.role) {
+        match assemble(isolate, modules, &graph.files, &resolved, options.role) {
             Ok(whole) => unit = Some(whole),
             Err(found) => diagnostics.extend(shortened(source, found)),
         }
@@ -72,7 +75,7 @@ fn shortened(source: &SourceRef, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> 
     found.truncate(MOST_FINDINGS);
     let end = u32::try_from(source.text().len()).unwrap_or(u32::MAX);
     found.push(
-        Diagnostic::new(crate::check::codes::MORE, Severity::Info, format!("{more} more findings are not shown"))
+        Diagnostic::new(crate::check::CheckCode::More, format!("{more} more findings are not shown"))
             .label(source, Span::new(end, end), "end of the file")
             .help("fix the ones above, then check again"),
     );
@@ -80,7 +83,12 @@ fn shortened(source: &SourceRef, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> 
 }
 
 /// Resolves and checks a file whose imports have been.
-fn examine(isolate: &Rc<Isolate>, modules: &Modules, file: &File, options: &Options<'_>) -> Vec<Diagnostic> {
+fn examine(
+    isolate: &Rc<Isolate>,
+    modules: &Modules,
+    file: &File,
+    options: &Options<'_>,
+) -> (Resolution, Vec<Diagnostic>) {
     let (source, registry) = (&file.source, isolate.registry());
     let (outer, role) = match file.importer {
         None => (options.outer, options.role),
@@ -90,12 +98,12 @@ fn examine(isolate: &Rc<Isolate>, modules: &Modules, file: &File, options: &Opti
     let (names, mut found) = resolve(source, &file.ast, registry, &around);
     crate::check::check(source, &file.ast, &names, registry, isolate.denied(), &mut found);
     let mut diagnostics = file.parsed.clone();
-    let exports = Exports::of(file.id, source, &names, has_errors(&diagnostics) || names.incomplete);
+    let exports = names.exports(file.id, source, has_errors(&diagnostics) || names.incomplete);
     // Set once: a file is examined once.
-    let _ = (file.names.set(names), file.exports.set(Rc::new(exports)));
+    let _ = file.exports.set(Rc::new(exports));
     leave_out_noise(source, &diagnostics, &mut found);
     diagnostics.extend(found);
-    diagnostics
+    (names, diagnostics)
 }
 
 /// A line that does not parse tells nothing of names and types.
@@ -110,17 +118,22 @@ fn leave_out_noise(source: &SourceRef, parsed: &[Diagnostic], found: &mut Vec<Di
     let words: HashSet<&str> = broken.iter().flat_map(|l| text_of(l).split(|c: char| !is_word(c))).collect();
     found.retain(|d| {
         let named = d.labels.first().map_or("", |l| l.source.slice(l.span));
-        let of_names = crate::resolve::CODES.iter().any(|row| row.code == d.code);
+        let of_names = ResolveCode::ALL.iter().any(|code| d.code == *code);
         let follows = of_names && words.contains(named);
         !follows && !broken.contains(&source.position(d.position()).line)
     });
 }
 
 /// Compiles files in the order of their evaluation; the last one is the script.
-fn assemble(isolate: &Rc<Isolate>, modules: &Modules, files: &[Rc<File>], role: Role) -> Result<Unit, Vec<Diagnostic>> {
+fn assemble(
+    isolate: &Rc<Isolate>,
+    modules: &Modules,
+    files: &[Rc<File>],
+    resolved: &[Resolution],
+    role: Role,
+) -> Result<Unit, Vec<Diagnostic>> {
     let mut before = Vec::new();
-    for file in files {
-        let Some(names) = file.names.get() else { continue };
+    for (file, names) in files.iter().zip(resolved) {
         let role = if file.importer.is_none() { role } else { Role::Imported };
         let (mut unit, placed) = compile(isolate, &file.source, &file.ast, names, modules, role)?;
         let _ = file.placed.set(placed);

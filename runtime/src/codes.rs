@@ -1,9 +1,13 @@
-//! The catalogue of this crate's diagnostics: the reminder family. Each row explains itself with a script that fails in
-//! exactly this way and the same script mended. `stdlib` joins the catalogues of all crates; `explain`, `check`, the docs and
-//! the tests read the whole.
+//! Diagnostic codes: the rows of this crate's catalogue, and the handle that a note or a fault carries.
+//!
+//! Each family has an enum beside what it is about, defined with its rows by [`codes!`](macro@crate::codes). `stdlib` joins the
+//! catalogues of all crates; `explain`, `check`, the docs and the tests read the whole.
+
+use std::any::Any;
+use std::fmt;
+use std::ptr;
 
 use crate::note::Severity;
-use crate::reminder::ReminderCode;
 
 /// A row of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,205 +30,131 @@ pub struct Code {
     pub mended: &'static str,
 }
 
-/// The row of a code.
-#[must_use]
-pub fn find(code: ReminderCode) -> &'static Code {
-    &CODES[ReminderCode::ALL.iter().position(|known| *known == code).unwrap_or(0)]
+/// A code of any enum: its text and its row, which may be of a catalogue that this crate does not know.
+#[derive(Clone, Copy)]
+pub struct CodeRef {
+    text: &'static str,
+    row: &'static (dyn Any + Send + Sync),
 }
 
-/// The reminder family, in the order of [`ReminderCode::ALL`].
-pub static CODES: &[Code] = &[
-    Code {
-        code: "HARN-RMD-001",
-        severity: Severity::Error,
-        title: "unknown or ill-typed reminder option",
-        meaning: "Whoever makes a reminder (a pipeline, a hook, a provider) writes a dict with `body` and, where wanted, \
-                  `tags`, `dedupe_key`, `ttl_turns`, `preserve_on_compact`, `propagate` and `role_hint`. Another key, a value \
-                  of the wrong type, an empty body or a `ttl_turns` below 1 is refused at once, because a misspelt option \
-                  would otherwise change nothing and say nothing. Lists of reminder providers are read as strictly.",
-        in_check: true,
-        at_run_time: true,
-        fails: r#"transcript.inject_reminder(transcript(), {
-  body: "Run the narrow test first.",
-  ttl_turns: 2,
-  propogate: "all",
-})
-"#,
-        mended: r#"transcript.inject_reminder(transcript(), {
-  body: "Run the narrow test first.",
-  ttl_turns: 2,
-  propagate: "all",
-})
-"#,
-    },
-    Code {
-        code: "HARN-RMD-002",
-        severity: Severity::Error,
-        title: "invalid reminder from a host",
-        meaning: "A host sent a reminder (`session/remind`), or a handoff carried one, whose payload does not fit: no `body`, \
-                  a value of the wrong type, or a `mode` that is none of `interrupt_immediate`, `finish_step` and \
-                  `audit_only`. Unknown keys are HARN-RMD-001, an unknown `propagate` is HARN-RMD-005; what only the host \
-                  understands belongs under `_meta`.",
-        in_check: false,
-        at_run_time: true,
-        fails: r#"let id = agent_session_open()
-agent_session_push_bridge_injection(id, {
-  body: "The workspace changed; read src/lib.rs again.",
-  mode: "immediately",
-})
-"#,
-        mended: r#"let id = agent_session_open()
-agent_session_push_bridge_injection(id, {
-  body: "The workspace changed; read src/lib.rs again.",
-  mode: "interrupt_immediate",
-})
-"#,
-    },
-    Code {
-        code: "HARN-RMD-003",
-        severity: Severity::Warning,
-        title: "this route has no user blocks",
-        meaning: "`role_hint: \"user_block\"` asks for a content block of a user message, and only routes with an Anthropic \
-                  wire have such. On other routes the reminder is still shown, as a developer message or as system text. \
-                  Write `developer` or `system`, which suit every route, or name a route with user blocks.",
-        in_check: true,
-        at_run_time: false,
-        fails: r#"register_session_hook("session_start", { event ->
-  return {reminder: {body: "Answer in one sentence.", ttl_turns: 1, role_hint: "user_block"}}
-})
-agent_loop("What is a span?", nil, {provider: "mock", model: "gpt-4o"})
-"#,
-        mended: r#"register_session_hook("session_start", { event ->
-  return {reminder: {body: "Answer in one sentence.", ttl_turns: 1, role_hint: "developer"}}
-})
-agent_loop("What is a span?", nil, {provider: "mock", model: "gpt-4o"})
-"#,
-    },
-    Code {
-        code: "HARN-RMD-004",
-        severity: Severity::Warning,
-        title: "reminder without an end that compaction discards",
-        meaning: "Without `ttl_turns` a reminder stays for ever during normal turns; without `preserve_on_compact: true` it \
-                  vanishes at the next compaction, whenever that is. Give it a number of turns, or preserve it if it is \
-                  meant to last.",
-        in_check: true,
-        at_run_time: false,
-        fails: r#"transcript.inject_reminder(transcript(), {
-  body: "The build is red; fix it before anything else.",
-})
-"#,
-        mended: r#"transcript.inject_reminder(transcript(), {
-  body: "The build is red; fix it before anything else.",
-  ttl_turns: 3,
-})
-"#,
-    },
-    Code {
-        code: "HARN-RMD-005",
-        severity: Severity::Error,
-        title: "unknown `propagate` value",
-        meaning: "`propagate` says how far a reminder goes to sub-agents: `all` (children and on to theirs), `session` (direct \
-                  children of the session that made it; the default) or `none` (nowhere).",
-        in_check: true,
-        at_run_time: true,
-        fails: r#"transcript.inject_reminder(transcript(), {
-  body: "Keep patches small.",
-  ttl_turns: 4,
-  propagate: "children",
-})
-"#,
-        mended: r#"transcript.inject_reminder(transcript(), {
-  body: "Keep patches small.",
-  ttl_turns: 4,
-  propagate: "all",
-})
-"#,
-    },
-    Code {
-        code: "HARN-RMD-006",
-        severity: Severity::Error,
-        title: "a reminder provider returned a malformed reminder",
-        meaning: "`evaluate` of a provider may return nil, a reminder, `{reminder: {…}}`, or a list of those. What it \
-                  returned is none of them, or the reminder in it breaks a rule; the message says which. In a loop the error \
-                  is logged and the loop goes on, unless `reminders: {strict: true}`; fired by hand it is raised.",
-        in_check: true,
-        at_run_time: true,
-        fails: r#"register_reminder_provider({
-  id: "workspace_guard",
-  subscribes_to: ["session_start"],
-  evaluate: { ctx ->
-    return {reminder: {text: "Check the touched files again.", ttl_turns: 1}}
-  },
-})
-agent_loop("Review the change.", nil, {provider: "mock", reminders: {strict: true}})
-"#,
-        mended: r#"register_reminder_provider({
-  id: "workspace_guard",
-  subscribes_to: ["session_start"],
-  evaluate: { ctx ->
-    return {reminder: {body: "Check the touched files again.", ttl_turns: 1}}
-  },
-})
-agent_loop("Review the change.", nil, {provider: "mock", reminders: {strict: true}})
-"#,
-    },
-    Code {
-        code: "HARN-RMD-007",
-        severity: Severity::Error,
-        title: "too many reminder providers",
-        meaning: "More than eight distinct providers are enabled: the canonical eight, less those removed with \"-id\", plus \
-                  those added by name. Each one may add text to every prompt, so the list is kept short. Remove one for each \
-                  that you add; a registered provider that the list does not name runs anyway and does not count.",
-        in_check: true,
-        at_run_time: true,
-        fails: r#"register_reminder_provider({
-  id: "workspace_guard",
-  subscribes_to: ["session_start"],
-  evaluate: { ctx -> nil },
-})
-agent_loop("Review the change.", nil, {
-  provider: "mock",
-  reminders: {providers: ["workspace_guard"]},
-})
-"#,
-        mended: r#"register_reminder_provider({
-  id: "workspace_guard",
-  subscribes_to: ["session_start"],
-  evaluate: { ctx -> nil },
-})
-agent_loop("Review the change.", nil, {
-  provider: "mock",
-  reminders: {providers: ["workspace_guard", "-idle_nudge"]},
-})
-"#,
-    },
-    Code {
-        code: "HARN-RMD-008",
-        severity: Severity::Error,
-        title: "this hook event takes no reminders",
-        meaning: "Hooks on `worker_*` events only observe: when they run there is no transcript that could take a reminder. \
-                  Return it from a session, tool, step or persona hook.",
-        in_check: true,
-        at_run_time: true,
-        fails: r#"register_worker_hook("worker_completed", { event ->
-  return {reminder: {body: "A worker is done; read its result.", ttl_turns: 1}}
-})
-"#,
-        mended: r#"register_session_hook("session_start", { event ->
-  return {reminder: {body: "A worker is done; read its result.", ttl_turns: 1}}
-})
-"#,
-    },
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn there_is_one_row_for_each_code_in_order() {
-        assert_eq!(CODES.iter().map(|row| row.code).collect::<Vec<_>>(), ReminderCode::WORDS);
-        assert_eq!(find(ReminderCode::Propagate).code, "HARN-RMD-005");
-        assert!(CODES.iter().all(|row| row.fails != row.mended && (row.in_check || row.at_run_time)));
+impl CodeRef {
+    /// Refers to a row of any catalogue.
+    #[must_use]
+    pub const fn new(text: &'static str, row: &'static (dyn Any + Send + Sync)) -> CodeRef {
+        CodeRef { text, row }
     }
+
+    /// Returns the text of the code: `HARN-XXX-NNN`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.text
+    }
+
+    /// Returns the row, if it is of the type `T`.
+    #[must_use]
+    pub fn row<T: 'static>(self) -> Option<&'static T> {
+        self.row.downcast_ref()
+    }
+}
+
+/// Each code has one row, so codes are equal if their rows are the same one.
+impl<C: Copy + Into<CodeRef>> PartialEq<C> for CodeRef {
+    fn eq(&self, other: &C) -> bool {
+        ptr::addr_eq(self.row, (*other).into().row)
+    }
+}
+
+impl Eq for CodeRef {}
+
+impl fmt::Display for CodeRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.text)
+    }
+}
+
+impl fmt::Debug for CodeRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}
+
+/// Defines the codes of a family: an enum, and the row of each variant. A variant without a row does not parse.
+///
+/// ```
+/// runtime::codes! {
+/// /// The codes of a family.
+/// pub enum ExampleCode {
+///     /// A worker that does not answer. Only a run shows it, and no script by itself.
+///     Silent = "HARN-EXA-001", Error {
+///         title: "silent worker",
+///         meaning: "Start it again.",
+///     },
+/// }
+/// }
+///
+/// let row = &ExampleCode::rows()[0];
+/// assert_eq!((row.code, row.in_check, row.at_run_time), ("HARN-EXA-001", false, true));
+/// assert_eq!(runtime::codes::CodeRef::from(ExampleCode::Silent), ExampleCode::Silent);
+/// ```
+#[macro_export]
+macro_rules! codes {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident {$(
+            $(#[$doc:meta])*
+            $variant:ident = $code:literal, $severity:ident {
+                title: $title:literal,
+                meaning: $meaning:literal,
+                $(in_check: $in_check:literal, at_run_time: $at_run_time:literal,)?
+                $(fails: $fails:literal, mended: $mended:literal,)?
+            },
+        )+}
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $vis enum $name {$(
+            $(#[$doc])*
+            $variant,
+        )+}
+
+        impl $name {
+            /// Every code, in the order of the rows.
+            $vis const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// Returns the rows of the catalogue.
+            #[must_use]
+            $vis const fn rows() -> &'static [$crate::codes::Code] {
+                // The static is the array itself: what a reference in a static points to may exist more than once.
+                static ROWS: [$crate::codes::Code; $name::ALL.len()] = [$($crate::codes::Code {
+                    code: $code,
+                    severity: $crate::note::Severity::$severity,
+                    title: $title,
+                    meaning: $meaning,
+                    in_check: false $(|| $in_check)?,
+                    at_run_time: true $(&& $at_run_time)?,
+                    fails: concat!($($fails)?),
+                    mended: concat!($($mended)?),
+                }),+];
+                &ROWS
+            }
+
+            /// Returns the text of the code: `HARN-XXX-NNN`.
+            #[must_use]
+            $vis const fn as_str(self) -> &'static str {
+                Self::rows()[self as usize].code
+            }
+        }
+
+        impl From<$name> for $crate::codes::CodeRef {
+            fn from(code: $name) -> Self {
+                Self::new(code.as_str(), &$name::rows()[code as usize])
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
 }

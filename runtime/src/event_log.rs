@@ -12,14 +12,14 @@
 //!   is told at once.
 //! - [`SharedLog`]: a log that several threads write to.
 //! - [`Through`]: a log with a [`Passage`] in front of it.
-//! - [`LogError`]: what can go wrong; its rows are [`codes`].
+//! - [`LogError`]: what can go wrong; its codes are [`LogCode`].
 
 use std::sync::Arc;
 
 use crate::data::Data;
 use crate::seam::{Answer, Local, Outcome};
 
-pub mod codes;
+mod codes;
 mod error;
 mod home;
 mod memory;
@@ -30,6 +30,7 @@ mod shared;
 mod sqlite;
 mod through;
 
+pub use codes::LogCode;
 pub use error::LogError;
 pub use home::Home;
 pub use memory::{Kept, MemoryLog};

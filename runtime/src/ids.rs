@@ -19,6 +19,16 @@ pub trait Ids {
     }
 }
 
+/// Returns an id as an error names it: the caller may have asked for one of any length.
+#[must_use]
+pub fn shortened(id: &str) -> Arc<str> {
+    const SHOWN: usize = 200;
+    match id.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &id[..end]).into(),
+        None => id.into(),
+    }
+}
+
 /// A stream of ids. Plain data, so that an injection queue may carry one across threads.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -22,7 +22,7 @@
 //! | [`agent_loop`] | the loop, one function for each seam |
 //! | [`watch`] | watching files for a daemon |
 //! | [`workers`] | loops that work for another: propagation, events, suspension |
-//! | [`codes`] | the catalogue of this crate's diagnostics |
+//! | [`codes`] | the codes of this crate's diagnostics, and how they are defined |
 //! | [`words`] | enums of words, suggestions |
 
 pub mod agent_loop;

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::seam::Fault;
 
@@ -34,7 +35,7 @@ impl Severity {
 #[derive(Debug, Clone)]
 pub struct Note {
     /// The diagnostic code, where there is one.
-    pub code: Option<&'static str>,
+    pub code: Option<CodeRef>,
     /// How bad it is.
     pub severity: Severity,
     /// One whole sentence or phrase.
@@ -50,7 +51,8 @@ impl Note {
     pub fn of_fault(about: impl Into<Arc<str>>, fault: Rc<dyn Fault>) -> Note {
         let (code, said) = (fault.code(), fault.to_string());
         // The code has a field of its own.
-        let message = code.and_then(|code| said.strip_prefix(code)?.strip_prefix(": ")).unwrap_or(&said).to_owned();
+        let message =
+            code.and_then(|code| said.strip_prefix(code.as_str())?.strip_prefix(": ")).unwrap_or(&said).to_owned();
         Note { code, severity: Severity::Error, message, about: Some(about.into()), fault: Some(fault) }
     }
 
@@ -58,7 +60,7 @@ impl Note {
     #[must_use]
     pub fn to_data(&self) -> Data {
         Data::dict_of_present([
-            ("code", self.code.into()),
+            ("code", self.code.map(CodeRef::as_str).into()),
             ("severity", self.severity.as_str().into()),
             ("message", Data::from(self.message.as_str())),
             ("about", self.about.clone().into()),

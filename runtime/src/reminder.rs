@@ -9,6 +9,7 @@ use crate::words::words;
 
 pub mod bridge;
 mod by_hand;
+mod codes;
 mod error;
 mod handed;
 mod lenient;
@@ -18,7 +19,8 @@ mod misnomer;
 pub mod providers;
 mod spec;
 
-pub use error::{ReminderCode, ReminderError};
+pub use codes::ReminderCode;
+pub use error::ReminderError;
 pub use spec::ReminderSpec;
 
 words! {

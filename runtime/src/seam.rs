@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::cancel::Cancel;
 use crate::clock::Clock;
+use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::event_log::EventLog;
 use crate::hooks::EventKind;
@@ -85,7 +86,7 @@ pub trait Fault: fmt::Debug + fmt::Display {
     /// The concrete failure.
     fn as_any(&self) -> &dyn Any;
     /// The diagnostic code, where the failure has one.
-    fn code(&self) -> Option<&'static str> {
+    fn code(&self) -> Option<CodeRef> {
         None
     }
 }

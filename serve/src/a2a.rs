@@ -7,7 +7,7 @@
 //! - [`feed`]: what those who follow a task are told of it, with bounds.
 //! - [`injection`]: reminders that peers put into tasks. [`reminder`]: what is told of them.
 //! - [`store`]: tasks that survive the process.
-//! - [`Refusal`]: what is refused. `error`: how JSON-RPC says it. [`CODES`]: the diagnostics of this wire.
+//! - [`Refusal`]: what is refused. `error`: how JSON-RPC says it. [`A2aCode`]: the diagnostics of this wire.
 
 pub mod address;
 mod card;
@@ -27,7 +27,7 @@ mod serve;
 pub mod store;
 mod token;
 
-pub use codes::CODES;
+pub use codes::A2aCode;
 pub use desk::Desk;
 pub use error::Refusal;
 pub use extension::REMINDERS;

@@ -4,7 +4,7 @@
 //! - `transport`: lines in and out, with bounds. `connection`: which method is whose. `params`, `content`: reading them.
 //! - `initialize`, `session`, `mode`, `injection`: the methods. `answer`, `error`: what is answered.
 //! - `permission`: asking the editor whether a tool may run. `peer`: the editor, as sessions see it. [`update`]: what a session shows, as the client is told of it.
-//! - [`CODES`]: the diagnostics of this wire.
+//! - [`AcpCode`]: the diagnostics of this wire.
 
 mod answer;
 mod codes;
@@ -23,6 +23,6 @@ mod session;
 mod transport;
 pub mod update;
 
-pub use codes::CODES;
+pub use codes::AcpCode;
 pub use serve::{Settings, serve};
 pub use transport::{Bounds, Ended, Room, Streams};

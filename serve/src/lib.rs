@@ -21,13 +21,8 @@ pub mod wire;
 #[must_use]
 pub fn catalogue() -> Vec<&'static stdlib::Code> {
     let mut all = stdlib::catalogue();
-    all.extend(acp::CODES);
-    all.extend(a2a::CODES);
+    all.extend(acp::AcpCode::rows());
+    all.extend(a2a::A2aCode::rows());
     all.sort_by_key(|row| row.code);
     all
-}
-
-/// The title of a code: what can be said of an error to those who must not see its details.
-pub(crate) fn title_of(code: &str) -> Option<&'static str> {
-    catalogue().into_iter().find(|row| row.code == code).map(|row| row.title)
 }

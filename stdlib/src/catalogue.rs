@@ -1,32 +1,44 @@
 //! Every diagnostic code of harn, in one list.
 
+use crate::a2a::client::PeerCode;
+use crate::fault::AgentCode;
+use crate::hosting::ServedCode;
+use crate::project::ProjectCode;
+use crate::read::SourceCode;
+use crate::rhai_voice::RhaiCode;
+use crate::rhai_voice::packs::PackCode;
+use crate::schema::SchemaCode;
+use crate::system::SystemCode;
+use crate::tape::TapeCode;
 use lang::diagnostic::Severity;
-use lang::diagnostic::code::Code;
-use runtime::codes::CODES as REMINDERS;
-use runtime::event_log::codes::CODES as LOGS;
+use lang::diagnostic::code::{Code, CodeRef};
+use lang::vm::RunCode;
+use providers::fact::FactCode;
+use runtime::codes::{Code as CoreRow, CodeRef as CoreCode};
+use runtime::event_log::LogCode;
+use runtime::reminder::ReminderCode;
+use std::ptr;
 use std::sync::OnceLock;
 
-/// All codes, sorted. Each crate has a table of its own; here they are joined.
+/// The tables of the core, and of the crates that know only it.
+static CORE: &[&[CoreRow]] = &[ReminderCode::rows(), LogCode::rows(), FactCode::rows()];
+
+/// All codes, sorted. Each crate has tables of its own; here they are joined.
 #[must_use]
 pub fn catalogue() -> Vec<&'static Code> {
-    static CORE_CODES: OnceLock<Vec<Code>> = OnceLock::new();
-    let of_core = CORE_CODES.get_or_init(|| REMINDERS.iter().chain(LOGS).map(of_core).collect());
     let own = [
-        crate::a2a::client::codes::CODES,
-        crate::read::CODES,
-        crate::rhai_voice::CODES,
-        crate::fact::CODES,
-        crate::fault::CODES,
-        crate::hosting::CODES,
-        crate::project::CODES,
-        crate::rhai_voice::packs::CODES,
-        crate::schema::CODES,
-        crate::system::CODES,
-        crate::tape::CODES,
-    ]
-    .into_iter()
-    .flatten();
-    let mut all: Vec<&Code> = lang::CODES.iter().copied().flatten().chain(of_core).chain(own).collect();
+        PeerCode::rows(),
+        SourceCode::rows(),
+        RhaiCode::rows(),
+        AgentCode::rows(),
+        ServedCode::rows(),
+        ProjectCode::rows(),
+        PackCode::rows(),
+        SchemaCode::rows(),
+        SystemCode::rows(),
+        TapeCode::rows(),
+    ];
+    let mut all: Vec<&Code> = lang::CODES.iter().copied().chain(own).flatten().chain(core_rows()).collect();
     all.sort_by_key(|code| code.code);
     all
 }
@@ -37,8 +49,31 @@ pub fn find(code: &str) -> Option<&'static Code> {
     catalogue().into_iter().find(|row| row.code == code)
 }
 
-/// The core knows nothing of the language, so its rows are of a type of their own.
-fn of_core(row: &runtime::codes::Code) -> Code {
+/// Returns the code of a diagnostic for a code of the core, of a provider, or of a raise that went through the core.
+#[must_use]
+pub fn from_core(code: impl Into<CoreCode>) -> CodeRef {
+    let code = code.into();
+    if let Some(row) = code.row::<Code>() {
+        return CodeRef::new(row);
+    }
+    let known = |row: &'static CoreRow| CORE.iter().copied().flatten().position(|other| ptr::eq(row, other));
+    // Every enum of the core has its table in `CORE`.
+    let at = code.row::<CoreRow>().and_then(known);
+    at.map_or(RunCode::Outside.code(), |at| CodeRef::new(&core_rows()[at]))
+}
+
+/// Returns a code for the way through the core, which knows nothing of its row.
+pub(crate) fn to_core(code: CodeRef) -> CoreCode {
+    CoreCode::new(code.as_str(), code.row())
+}
+
+/// The rows of [`CORE`] in its order. The core knows nothing of the language, so its rows are of a type of their own.
+fn core_rows() -> &'static [Code] {
+    static ROWS: OnceLock<Vec<Code>> = OnceLock::new();
+    ROWS.get_or_init(|| CORE.iter().copied().flatten().map(of_core).collect())
+}
+
+fn of_core(row: &CoreRow) -> Code {
     Code {
         code: row.code,
         severity: match row.severity {
@@ -67,6 +102,20 @@ mod tests {
                 pair[0].title,
                 pair[1].title
             );
+        }
+    }
+
+    #[test]
+    fn a_code_of_the_core_is_the_row_in_the_catalogue() {
+        for (code, text) in [
+            (CoreCode::from(ReminderCode::Shape), "HARN-RMD-001"),
+            (LogCode::ProcessEnded.into(), "HARN-LOG-017"),
+            (FactCode::TooLarge.into(), "HARN-FACT-008"),
+            (to_core(AgentCode::Model.code()), "HARN-LLM-001"),
+        ] {
+            let code = from_core(code);
+            assert_eq!(code.as_str(), text);
+            assert!(find(text).is_some_and(|row| code == CodeRef::new(row)), "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::values::TranscriptValue;
 use lang::value::article;
 use lang::value::{Dict, Range, Str, Value};
-use lang::vm::{Meter, Raise, Stopped, codes};
+use lang::vm::{Meter, Raise, RunCode, Stopped};
 use runtime::data::{Data, Entries};
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Flaw {
             FlawKind::Type(found) => found,
             FlawKind::Depth => {
                 let message = format!("the value is nested more than {} levels deep", Data::MAX_DEPTH);
-                return Raise::error(codes::VALUE, message);
+                return Raise::error(RunCode::Value, message);
             }
             FlawKind::Range(range) => return lang::builtins::long_range(*range),
             FlawKind::Stopped(stopped) => return stopped.raise(),
@@ -90,7 +90,7 @@ impl Flaw {
             path => format!(" at `{path}`"),
         };
         let message = format!("{}{at} is no data and cannot leave the script", article(found));
-        Raise::error(codes::TYPE, message)
+        Raise::error(RunCode::Type, message)
     }
 }
 

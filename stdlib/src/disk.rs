@@ -152,7 +152,7 @@ mod tests {
     use crate::limits::RunLimits;
     use crate::output::Captured;
     use lang::source::Source;
-    use lang::vm::codes;
+    use lang::vm::RunCode;
     use std::rc::Rc;
     use std::time::{Duration, Instant};
 
@@ -185,7 +185,11 @@ mod tests {
                 let engine = Engine::new(RunOptions { limits, ..RunOptions::default() });
                 let ran = engine.run(&Source::new(name, text));
                 drop(engine);
-                assert!(ran.diagnostics.iter().any(|found| found.code == codes::TIME), "{call}: {:?}", ran.diagnostics);
+                assert!(
+                    ran.diagnostics.iter().any(|found| found.code == RunCode::Time),
+                    "{call}: {:?}",
+                    ran.diagnostics
+                );
                 assert!(began.elapsed() < Duration::from_secs(10), "{call}: {:?}", began.elapsed());
             }
         }

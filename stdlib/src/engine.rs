@@ -16,6 +16,7 @@ pub use piece::Piece;
 
 use ending::errors;
 
+use crate::Capability;
 use crate::bind::RunDriver;
 use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
@@ -26,7 +27,6 @@ use crate::rhai_voice::{self, Constants, Session, Surroundings, Voice, is_rhai};
 use crate::table::registry;
 use crate::tape::{Beginning, Tape};
 use crate::world::{Live, World};
-use lang::builtins::Capability;
 use lang::compile::{Entry, Imported, Unit};
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, Modules, NoFiles};
@@ -34,7 +34,7 @@ use lang::resolve::Outer;
 use lang::script::{Loaded, Options, load};
 use lang::source::SourceRef;
 use lang::value::{Closure, Value};
-use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, Watched, close, codes, resume, run, watch_time};
+use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, RunCode, Watched, close, resume, run, watch_time};
 use providers::model::CapabilityTable;
 use runtime::event_log::{EventLog, MemoryLog};
 use std::cell::{OnceCell, RefCell};
@@ -138,7 +138,8 @@ impl Engine {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         }
         let limits = options.limits.machine();
-        let isolate = Isolate::new(registry(), world.clone(), limits, options.denied);
+        let denied = options.denied.iter().map(|capability| capability.right()).collect();
+        let isolate = Isolate::new(registry(), world.clone(), limits, denied);
         let waiting = Rc::downgrade(&isolate);
         world.routes.set_place(move || waiting.upgrade()?.waiting_place());
         // Nobody else sets it.
@@ -158,10 +159,10 @@ impl Engine {
         self.load(source, Options::default()).diagnostics
     }
 
-    /// What a script in Harn is compiled to, as text.
+    /// Returns the instructions that a Harn script is compiled to, as text.
     ///
     /// # Errors
-    /// What keeps it from being compiled.
+    /// The diagnostics of a script that does not compile.
     pub fn disassemble(&self, source: &SourceRef) -> Result<String, Vec<Diagnostic>> {
         let loaded = self.load(source, Options::default());
         let Some(unit) = loaded.unit else { return Err(loaded.diagnostics) };
@@ -348,7 +349,7 @@ fn closure(proto: &Rc<Proto>) -> Value {
 }
 
 fn no_runtime() -> Box<Raise> {
-    Raise::error(codes::OUTSIDE, "the system gave no means to wait (timers, sockets)")
+    Raise::error(RunCode::Outside, "the system gave no means to wait (timers, sockets)")
 }
 
 fn entry(pipelines: &[Entry]) -> Option<&Entry> {
@@ -408,12 +409,12 @@ mod tests {
         let time = RunLimits { time: Some(Duration::from_millis(30)), ..RunLimits::default() };
         let fuel = RunLimits { fuel: Some(5_000), ..RunLimits::default() };
         for (limits, code, end) in [
-            (fuel, codes::FUEL, "while true {}"),
-            (fuel, codes::FUEL, "[1].group_by(|x| { while true {} });"),
-            (time, codes::TIME, "while true {}"),
-            (time, codes::TIME, "try { while true {} } catch {} while true {}"),
-            (time, codes::TIME, "sleep(600000);"),
-            (time, codes::TIME, nested),
+            (fuel, RunCode::Fuel, "while true {}"),
+            (fuel, RunCode::Fuel, "[1].group_by(|x| { while true {} });"),
+            (time, RunCode::Time, "while true {}"),
+            (time, RunCode::Time, "try { while true {} } catch {} while true {}"),
+            (time, RunCode::Time, "sleep(600000);"),
+            (time, RunCode::Time, nested),
         ] {
             let engine = Engine::new(RunOptions { limits, ..RunOptions::default() });
             let ran = engine.run(&Source::new("test.rhai", format!("{waits}{end}")));

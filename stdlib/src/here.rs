@@ -2,7 +2,7 @@
 
 use crate::fault::of_reminder;
 use crate::world::World;
-use lang::vm::{Context, Cx, Halt, Raise, codes};
+use lang::vm::{Context, Cx, Halt, Raise, RunCode};
 use runtime::receipt::AuditLog;
 use runtime::reminder::lifecycle::{LifecycleRecord, Moment};
 use runtime::reminder::providers::{ReminderOptions, ReminderProvider};
@@ -76,7 +76,7 @@ impl Path for Line {
 pub(crate) fn world(cx: &Cx<'_>) -> Result<Rc<World>, Box<Raise>> {
     cx.host::<World>()
         .and_then(World::rc)
-        .ok_or_else(|| Raise::error(codes::OUTSIDE, "this builtin needs a host that it does not have"))
+        .ok_or_else(|| Raise::error(RunCode::Outside, "this builtin needs a host that it does not have"))
 }
 
 /// The session at hand, inside a hook, tool or provider.

@@ -3,11 +3,11 @@
 mod codes;
 mod said;
 
-pub(crate) use codes::{CODES, UNSERVABLE};
+pub(crate) use codes::ServedCode;
 pub use said::{Made, Part, PlanEntry, Priority, Progress, Said};
 
 use lang::diagnostic::Diagnostic;
-use lang::vm::codes::OUTSIDE;
+use lang::vm::RunCode;
 use runtime::agent_loop::LoopResult;
 use runtime::data::Data;
 use runtime::seam::{Approver, Local};
@@ -180,5 +180,5 @@ impl Hosting {
 /// What the system did not give a host.
 #[must_use]
 pub fn outside(message: String) -> Diagnostic {
-    Diagnostic::error(OUTSIDE, message)
+    Diagnostic::new(RunCode::Outside, message)
 }

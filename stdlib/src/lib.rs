@@ -19,6 +19,7 @@
 pub mod a2a;
 mod before_exec;
 mod bind;
+mod capability;
 mod catalogue;
 mod clock;
 mod confinement;
@@ -52,11 +53,12 @@ mod values;
 mod workers;
 mod world;
 
-pub use catalogue::{catalogue, find};
+pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{
     Came, End, Engine, Evaluated, Hosted, Piece, Ran, Request, Returned, RunOptions, Servable, check_served,
 };
+pub use fault::AgentCode;
 pub use hosting::{Hosting, Made, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;
@@ -73,8 +75,10 @@ pub use table::builtins;
 pub use tape::Tape;
 pub use world::{Live, World};
 
-pub use lang::builtins::{Builtin, Capability};
-pub use lang::diagnostic::code::Code;
+pub use capability::Capability;
+pub use lang::builtins::Builtin;
+pub use lang::codes;
+pub use lang::diagnostic::code::{Code, CodeRef};
 pub use lang::diagnostic::draw::draw;
 pub use lang::diagnostic::json::to_json;
 pub use lang::diagnostic::{Diagnostic, Severity, shown};

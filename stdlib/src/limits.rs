@@ -1,6 +1,6 @@
 //! How far a run may go, as people write it on the command line and in `harn.toml`.
 
-use lang::vm::Limits;
+use lang::vm::{Limits, Suggestions};
 use std::time::Duration;
 
 /// What a run may hold in memory where nobody says otherwise.
@@ -24,6 +24,15 @@ pub struct RunLimits {
     /// The largest body of a reminder, in bytes.
     pub max_body: Option<u64>,
 }
+
+/// What errors of a run suggest: the flags of the command, and the settings of a project.
+pub(crate) static SUGGESTIONS: Suggestions = Suggestions {
+    depth: "a recursion without an end is the usual reason; `--max-depth` allows more",
+    fuel: "give it more with `--fuel N`, or `fuel` under `[limits]` in harn.toml, or look for a loop without an end",
+    memory: "give it more with `--max-memory`, or `memory` under `[limits]` in harn.toml, or look for what keeps growing",
+    time: "give it more with `--timeout`, or `timeout` under `[limits]` in harn.toml",
+    right: "run without `--deny` for it, or leave the call out",
+};
 
 impl RunLimits {
     /// These, and where they say nothing, those of `below`.
@@ -52,6 +61,7 @@ impl RunLimits {
             value_bytes: self.value.map_or(defaults.value_bytes, size),
             memory: Some(memory),
             time: self.time,
+            suggestions: &SUGGESTIONS,
             ..defaults
         }
     }

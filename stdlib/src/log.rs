@@ -1,6 +1,7 @@
 //! Where the event log of a run is kept: what a person says (`--event-log`, `HARN_EVENT_LOG`) goes before what the project
 //! says (`[event_log]` in `harn.toml`).
 
+use crate::catalogue::from_core;
 use lang::diagnostic::Diagnostic;
 use lang::vm::Meter;
 use runtime::event_log::{
@@ -80,5 +81,5 @@ fn run_id() -> String {
 
 /// An error of the log that belongs to no place in a script.
 fn diagnostic(error: &LogError) -> Diagnostic {
-    Diagnostic::error(error.code(), error.to_string()).help(error.help())
+    Diagnostic::new(from_core(error.code()), error.to_string()).help(error.help())
 }

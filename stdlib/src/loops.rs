@@ -12,7 +12,7 @@ use crate::values::{FailedLoop, TranscriptValue};
 use crate::world::World;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, RunCode};
 use runtime::agent_loop::{LoopOptions, LoopResult, Parts};
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
@@ -40,6 +40,8 @@ pub(crate) fn prepare(
     system: Option<&str>,
 ) -> Result<Prepared, Box<Raise>> {
     let arg = options.arg();
+    // The session keeps a copy of these texts, each prompt holds one, and so does the event log.
+    cx.check_copy((task.len() + system.map_or(0, str::len)).saturating_mul(3))?;
     let request = options.request(system)?;
     let mut loop_options = loop_options(world, options, task, request, &here::scope(cx, world))?;
     loop_options.compaction = compaction::auto(cx, options)?;
@@ -107,7 +109,7 @@ fn loop_options(
     out.loop_until_done = options.flag("loop_until_done")?.unwrap_or(false);
     if let Some(word) = options.text("done_sentinel")? {
         if word.trim().is_empty() {
-            return Err(Raise::error(codes::VALUE, "`done_sentinel` is blank: every answer would contain it")
+            return Err(Raise::error(RunCode::Value, "`done_sentinel` is blank: every answer would contain it")
                 .about(options.arg(), "`done_sentinel` is at fault")
                 .help("give a word that the model says only when it is done"));
         }

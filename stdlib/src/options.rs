@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
             if keys_of(shape).any(|known| known == key.as_str()) {
                 continue;
             }
-            let mut raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`"));
+            let mut raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}`"));
             if let Some(near) = nearest(key, keys_of(shape)) {
                 raise = raise.help(format!("did you mean `{near}`?"));
             }
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         let others = ["session_id", "messages", "resume_path"];
         if let Some(other) = others.into_iter().find(|key| self.has(key)) {
             let message = format!("`transcript` and `{other}` exclude each other");
-            return Err(Raise::error(lang::vm::codes::VALUE, message)
+            return Err(Raise::error(lang::vm::RunCode::Value, message)
                 .about(self.arg, format!("has `transcript` and `{other}`"))
                 .help(format!("remove `{other}`, or remove `transcript`")));
         }
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
                 _ => article(value.type_name()),
             };
             let message = format!("`{key}` must be {expected}, found {found}");
-            Raise::error(lang::check::codes::TYPE, message).about(self.arg, format!("`{key}` is at fault"))
+            Raise::error(lang::check::CheckCode::Type, message).about(self.arg, format!("`{key}` is at fault"))
         })
     }
 
@@ -282,7 +282,7 @@ impl<'a> Reader<'a> {
             None => Ok(!has_native),
             Some(other) => {
                 let message = format!("`tool_format` must be \"native\" or \"text\", found {other:?}");
-                Err(Raise::error(lang::check::codes::TYPE, message).about(self.arg, "`tool_format` is at fault"))
+                Err(Raise::error(lang::check::CheckCode::Type, message).about(self.arg, "`tool_format` is at fault"))
             }
         }
     }

@@ -3,13 +3,13 @@
 //! Where both name one file it is the loop's own: it stands there all the time, one process at a time works with it, and the
 //! first run begins with none. A `resume_path` of another file is taken up once, as the snapshot of a worker is.
 
+use crate::Capability;
 use crate::fault::{of_session, of_snapshot, to_raise};
 use crate::here;
 use crate::options::Reader;
 use crate::workers::recipe_of;
 use crate::world::World;
-use lang::builtins::Capability;
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, RunCode};
 use runtime::agent_loop::{LoopOptions, Parts, Persist, Resumed};
 use runtime::clock::Clock;
 use runtime::seam::Scope;
@@ -40,7 +40,7 @@ pub(crate) fn plan(cx: &Cx<'_>, options: &Reader<'_>, system: Option<&str>) -> R
     let path = |key| -> Result<Option<Arc<str>>, Box<Raise>> {
         let path = options.text(key)?;
         if path.as_ref().is_some_and(|path| path.trim().is_empty()) {
-            let raise = Raise::error(codes::VALUE, format!("`{key}` is blank"));
+            let raise = Raise::error(RunCode::Value, format!("`{key}` is blank"));
             return Err(raise.about(options.arg(), format!("`{key}` is at fault")));
         }
         path.map(|path| Ok(here::world(cx)?.path_text(&path))).transpose()
@@ -93,7 +93,7 @@ fn permitted(cx: &Cx<'_>, options: &Reader<'_>, writes: bool, reads: bool) -> Re
         () => return Ok(()),
     };
     let message = format!("`{key}` needs the capability `{}`, which this run does not have", right.name());
-    let raise = Raise::error(codes::DENIED, message).about(options.arg(), format!("`{key}` is at fault"));
+    let raise = Raise::error(RunCode::Denied, message).about(options.arg(), format!("`{key}` is at fault"));
     Err(raise.help("run without `--deny` for it"))
 }
 

@@ -47,6 +47,7 @@
 //! ```
 
 mod agent;
+mod codes;
 mod event_log;
 mod packs;
 mod read;
@@ -54,117 +55,21 @@ mod trust;
 mod user;
 
 pub use agent::{Agent, Provider, Replies, Skill};
+pub(crate) use codes::ProjectCode;
 pub use trust::{Granted, TrustedFolder, revoke, trust, trusted};
 pub use user::config_folder;
 
+use crate::Capability;
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
 use crate::read::Files;
 use crate::rhai_voice::packs::{PackSpec, check_pack};
-use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
-use lang::diagnostic::Severity::{Error, Warning};
-use lang::diagnostic::code::Code;
 use providers::model::CapabilityTable;
 use std::path::{Path, PathBuf};
 
 /// The file's name.
 const NAME: &str = "harn.toml";
-
-/// It is no TOML.
-pub(crate) const NOT_TOML: &str = "HARN-CFG-001";
-/// A key that does not exist.
-pub(crate) const KEY: &str = "HARN-CFG-002";
-/// A value that makes no sense.
-pub(crate) const VALUE: &str = "HARN-CFG-003";
-/// It cannot be read.
-pub(crate) const UNREADABLE: &str = "HARN-CFG-004";
-/// A row about models has a fault.
-pub(crate) const MODELS: &str = "HARN-CFG-005";
-
-/// Settings of a folder that is not trusted.
-pub(crate) const UNTRUSTED: &str = "HARN-CFG-006";
-
-/// The rows.
-pub(crate) static CODES: &[Code] = &[
-    Code {
-        code: NOT_TOML,
-        severity: Error,
-        title: "a `harn.toml` that is no TOML",
-        meaning: "The file beside the script or above it cannot be read as TOML, so nothing is run: its limits would be \
-                  missing.",
-        fails: "",
-        mended: "",
-    },
-    Code {
-        code: KEY,
-        severity: Error,
-        title: "a key that `harn.toml` does not have",
-        meaning: "The file may hold `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, `[capabilities]` with \
-                  `deny`, `[[capabilities]]` rows about models, and `[event_log]` with `home`, `synchronous`, \
-                  `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with `timeout_ms`, `[reminders]` with `max_body`, `[agent]` with what an agent says of itself, `[providers]` with `packs`, and `[providers.NAME]` with `base_url` and `key_env`. A misspelt limit would be no limit.",
-        fails: "",
-        mended: "",
-    },
-    Code {
-        code: VALUE,
-        severity: Error,
-        title: "a value in `harn.toml` that makes no sense",
-        meaning: "`fuel` and `depth` are whole numbers above 0, `memory` and `max_body` are sizes such as \"512 MiB\", `timeout` a time such \
-                  as \"30s\", `timeout_ms` a whole number, `deny` a list of rights: fs.read, fs.write, process, net, env, llm. Of `[event_log]`, `synchronous` is \
-                  \"normal\" or \"full\", `lock_timeout` a time, `max_file` and `keep_bytes` are sizes, `keep_records` is a \
-                  number. `[agent]` holds texts, URLs of http or https, and skills that have an `id` each.",
-        fails: "",
-        mended: "",
-    },
-    Code {
-        code: UNREADABLE,
-        severity: Error,
-        title: "a `harn.toml` that cannot be read",
-        meaning: "There is such a file beside the script or above it, and it may not be read, or is no UTF-8 text.",
-        fails: "",
-        mended: "",
-    },
-    Code {
-        code: MODELS,
-        severity: Error,
-        title: "what is said of models or providers has a fault",
-        meaning: "Each `[[capabilities]]` row in `harn.toml` names a `provider`, a glob of models, and what they can take. \
-                  Each `[providers.NAME]` says where a provider lives: `base_url`, and `key_env`, the variable that holds its \
-                  key, never the key itself. Such a variable ends in `_KEY` or `_TOKEN`.",
-        fails: "",
-        mended: "",
-    },
-    Code {
-        code: UNTRUSTED,
-        severity: Warning,
-        title: "settings of an untrusted folder",
-        meaning: "A `harn.toml` can come from anybody. Until you run `harn trust` in its folder it may lower limits and deny \
-                  capabilities; it may not name servers, keys, packs, the address of an agent or an event log outside of \
-                  its folder, nor raise a limit. The warning lists the settings that were ignored. Trust holds for the file as it \
-                  is: after each change it is given anew.",
-        fails: "",
-        mended: "",
-    },
-    Code {
-        code: trust::RECORD,
-        severity: Error,
-        title: "a record of trusted folders that cannot be used",
-        meaning: "`harn trust` keeps its record in the folder of your settings: `HARN_CONFIG_HOME`, else `harn` in \
-                  `XDG_CONFIG_HOME`, else `~/.config/harn`. The message says what the system said.",
-        fails: "",
-        mended: "",
-    },
-    Code {
-        code: user::SETTINGS,
-        severity: Error,
-        title: "invalid user settings",
-        meaning: "`config.toml` in the folder of your settings holds `[keys]`: for an origin, the variables whose keys may go \
-                  there. It is read when a trusted `harn.toml` says where providers live.",
-        fails: "",
-        mended: "",
-    },
-];
 
 /// What a project says about its runs.
 #[derive(Clone, Debug, Default)]

@@ -1,39 +1,16 @@
 //! Reading scripts from disk, and the files that they import.
 
+mod codes;
+
+pub(crate) use codes::SourceCode;
+
 use lang::diagnostic::Diagnostic;
-use lang::diagnostic::Severity::Error;
-use lang::diagnostic::code::Code;
 use lang::diagnostic::nearest;
 use lang::module::{Loader, missing};
 use lang::source::{Source, SourceRef};
 use runtime::files;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-
-/// A script that cannot be read.
-pub(crate) const UNREADABLE: &str = "HARN-SRC-001";
-/// A script that is no UTF-8 text.
-pub(crate) const NOT_TEXT: &str = "HARN-SRC-002";
-
-/// The rows.
-pub(crate) static CODES: &[Code] = &[
-    Code {
-        code: UNREADABLE,
-        severity: Error,
-        title: "a script that cannot be read",
-        meaning: "The file is not there, is a directory, is too large, or may not be read. Nothing is run.",
-        fails: "",
-        mended: "",
-    },
-    Code {
-        code: NOT_TEXT,
-        severity: Error,
-        title: "a script that is not UTF-8 text",
-        meaning: "Scripts are UTF-8. Save the file in that encoding; the message says where the first wrong byte is.",
-        fails: "",
-        mended: "",
-    },
-];
 
 /// The file that marks the folder of a project.
 const PROJECT: &str = "harn.toml";
@@ -63,7 +40,7 @@ pub fn read_source(path: &Path) -> Result<SourceRef, Diagnostic> {
 /// The diagnostic for a script that cannot be read.
 #[must_use]
 pub fn unreadable_source(name: &str, why: &str) -> Diagnostic {
-    Diagnostic::error(UNREADABLE, format!("cannot read `{name}`: {why}"))
+    Diagnostic::new(SourceCode::Unreadable, format!("cannot read `{name}`: {why}"))
 }
 
 /// Makes a script of the bytes that were read.
@@ -78,7 +55,7 @@ pub fn decode_source(name: String, bytes: Vec<u8>) -> Result<SourceRef, Diagnost
             let at = e.utf8_error().valid_up_to();
             let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
             let byte = e.as_bytes().get(at).copied().unwrap_or_default();
-            Err(Diagnostic::error(NOT_TEXT, format!("`{name}` is not UTF-8 text"))
+            Err(Diagnostic::new(SourceCode::NotText, format!("`{name}` is not UTF-8 text"))
                 .note(format!("byte {at} (line {line}) is 0x{byte:02X}, which begins no character"))
                 .help("save the file as UTF-8"))
         }
@@ -140,7 +117,9 @@ impl Loader for Files {
         if at.exists() {
             if at.canonicalize().is_ok_and(|whole| self.leads_away(at, &whole)) {
                 let message = format!("cannot read `{path}`: it is a link that leads out of the project");
-                return Err(Box::new(Diagnostic::error(UNREADABLE, message).help("name the file that it leads to")));
+                return Err(Box::new(
+                    Diagnostic::new(SourceCode::Unreadable, message).help("name the file that it leads to"),
+                ));
             }
             return read_source(at).map_err(Box::new);
         }

@@ -1,30 +1,17 @@
 //! JSON Schemas that scripts write, in full or in the short form: a dict of names and types.
 
+mod codes;
+
+pub(crate) use codes::SchemaCode;
+
 use crate::convert::to_data;
+use crate::table::registry;
+use lang::builtin_type::BUILTIN_TYPES;
 use lang::compile::type_schema;
-use lang::diagnostic::Severity::Error;
-use lang::diagnostic::code::Code;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value, article};
 use lang::vm::Raise;
 use runtime::schema::compiled;
-
-/// A schema that is none.
-pub(crate) const SCHEMA: &str = "HARN-TOL-001";
-
-/// The rows.
-pub(crate) static CODES: &[Code] = &[Code {
-    code: SCHEMA,
-    severity: Error,
-    title: "a schema that is none",
-    meaning: "`parameters` and `returns` of a tool, and `output_schema`, are JSON Schema, or a dict of names and types as the \
-              language writes them: `{path: \"string\", lines: \"list<int>?\"}`. The schema is read when the tool is defined, \
-              so that a slip in it is found before a model is asked.",
-    fails: "tool_define(tool_registry(), \"look\", \"Looks at a file.\", {\n  handler: { args -> args.path },\n  parameters: \
-            {path: \"strng\"},\n})\n",
-    mended: "tool_define(tool_registry(), \"look\", \"Looks at a file.\", {\n  handler: { args -> args.path },\n  parameters: \
-             {path: \"string\"},\n})\n",
-}];
 
 /// Words of JSON Schema that make a dict one; without any of them it is a dict of names and types.
 const KEYWORDS: [&str; 8] =
@@ -68,8 +55,6 @@ const PROPERTY_WORDS: [&str; 34] = [
 ];
 /// What JSON Schema calls the types.
 const JSON_TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
-/// What the language calls them.
-const TYPES: [&str; 9] = ["string", "int", "float", "bool", "list", "dict", "set", "nil", "any"];
 
 /// The schema of a tool's arguments: one as it stands, or what a dict of names and types says. Nil and an empty dict let
 /// anything through.
@@ -80,9 +65,8 @@ pub(crate) fn of_parameters(written: Option<&Value>) -> Result<Value, Box<Raise>
         Some(Value::Dict(d)) => short(&d.dict)?,
         Some(other) => {
             let message = format!("a schema is a dict, found {}", article(other.type_name()));
-            return Err(
-                Raise::error(SCHEMA, message).help("write names and types: `{path: \"string\", line: \"int?\"}`")
-            );
+            return Err(Raise::error(SchemaCode::Schema, message)
+                .help("write names and types: `{path: \"string\", line: \"int?\"}`"));
         }
     };
     let schema = object(schema);
@@ -98,7 +82,7 @@ pub(crate) fn of_returns(written: &Value) -> Result<Value, Box<Raise>> {
         Value::Dict(d) => short(&d.dict)?,
         other => {
             return Err(Raise::error(
-                SCHEMA,
+                SchemaCode::Schema,
                 format!("`returns` is a type or a schema, found {}", article(other.type_name())),
             ));
         }
@@ -109,7 +93,7 @@ pub(crate) fn of_returns(written: &Value) -> Result<Value, Box<Raise>> {
 
 /// Refuses what is no schema.
 pub(crate) fn check(schema: &Value) -> Result<(), Box<Raise>> {
-    compiled(&to_data(schema)?).map(drop).map_err(|e| Raise::error(SCHEMA, e.to_string()))
+    compiled(&to_data(schema)?).map(drop).map_err(|e| Raise::error(SchemaCode::Schema, e.to_string()))
 }
 
 fn is_schema(dict: &Dict) -> bool {
@@ -154,7 +138,7 @@ fn short(written: &Dict) -> Result<Value, Box<Raise>> {
             Value::Dict(d) => of_property(name, &d.dict)?,
             other => {
                 let message = format!("`{name}` must be a type or a schema, found {}", article(other.type_name()));
-                return Err(Raise::error(SCHEMA, message).help(format!("for example `{name}: \"string\"`")));
+                return Err(Raise::error(SchemaCode::Schema, message).help(format!("for example `{name}: \"string\"`")));
             }
         };
         if !optional {
@@ -206,9 +190,10 @@ fn of_type(name: &str, written: &str) -> Result<(Value, bool), Box<Raise>> {
     if JSON_TYPES.contains(&word) {
         return Ok((Value::record([("type", Value::str(word))]), optional));
     }
-    type_schema(written).ok_or_else(|| {
-        let raise = Raise::error(SCHEMA, format!("`{name}` has the type {written:?}, which is none"));
-        match nearest(word, TYPES.into_iter().chain(JSON_TYPES)) {
+    type_schema(written, registry()).ok_or_else(|| {
+        let raise = Raise::error(SchemaCode::Schema, format!("`{name}` has the type {written:?}, which is none"));
+        let types = BUILTIN_TYPES.iter().filter(|row| row.schema.is_some()).map(|row| row.name);
+        match nearest(word, types.chain(["any"]).chain(JSON_TYPES)) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => {
                 raise.help("write a type as the language does: `int`, `list<string>`, `\"a\" | \"b\"`, `{line: int}`")

@@ -1,8 +1,11 @@
 //! What one run holds of the core.
 
+use crate::Capability;
 use crate::a2a::client::Peers;
+use crate::catalogue::from_core;
 use crate::clock::RunClock;
 use crate::disk::Disk;
+use crate::fault::AgentCode;
 use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
@@ -11,7 +14,6 @@ use crate::rhai_voice::packs::{PackSpec, Packs};
 use crate::table::input::Input;
 use crate::tape::{Beginning, Models};
 use crate::values::{UnreadFailures, failed_loop};
-use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
 use lang::value::Value;
 use lang::vm::{Host, Raise};
@@ -211,7 +213,7 @@ fn as_diagnostic(note: &Note) -> Diagnostic {
     };
     let mut d = match &note.fault {
         Some(fault) => crate::fault::to_raise(fault).to_diagnostic(),
-        None => Diagnostic::new(note.code.unwrap_or(crate::fault::NOTE), severity, note.message.clone()),
+        None => Diagnostic::new(note.code.map_or(AgentCode::Note.code(), from_core), note.message.clone()),
     };
     d.severity = severity;
     if let Some(about) = &note.about {

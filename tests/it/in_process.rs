@@ -12,6 +12,7 @@
 
 use crate::harn::{self, LIMIT, Outcome};
 use crate::{check, folders};
+use lang::builtins::Right;
 use libtest_mimic::Trial;
 #[cfg(target_os = "linux")]
 use nix::sys::prctl::get_child_subreaper;
@@ -90,8 +91,8 @@ pub(crate) fn needs_process(script: &Path, text: &str) -> Option<&'static str> {
     })
 }
 
-fn of_process(capability: &Capability) -> bool {
-    matches!(capability, Capability::Process | Capability::Env)
+fn of_process(right: &Right) -> bool {
+    [Capability::Process, Capability::Env].iter().any(|capability| capability.right() == *right)
 }
 
 /// Returns whether a text calls a function, by its name in either language.

@@ -46,6 +46,7 @@ mod agent_bench;
 mod bad_input;
 mod borders;
 mod check_bounds;
+mod code_literals;
 mod command_line;
 #[path = "../support/diff.rs"]
 mod diff;
@@ -79,6 +80,7 @@ mod rhai;
 mod rhai_builtins;
 mod rhai_packs;
 mod snapshots;
+mod stages;
 mod stdout;
 mod surroundings;
 mod trace;

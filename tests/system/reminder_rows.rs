@@ -98,7 +98,7 @@ fn the_words_are_those_of_the_code() {
     assert_eq!(words(field("role_hint"), 0), RoleHint::WORDS);
     assert_eq!(words(field("source"), 0), Source::WORDS);
     assert_eq!(names(&tables["propagate"]), Propagate::WORDS);
-    assert_eq!(names(&tables["codes"]), ReminderCode::WORDS);
+    assert_eq!(names(&tables["codes"]), ReminderCode::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>());
     assert_eq!(names(&tables["modes"]), Mode::WORDS);
     assert_eq!(names(&tables["providers"]), ReminderProviders::CANONICAL);
     for (row, mode) in tables["modes"].iter().zip(Mode::ALL) {

@@ -2,14 +2,13 @@
 //! memory, with a result or a diagnostic.
 //!
 //! The calls are made from the table of builtins. One process makes them one after the other until a limit ends it; the next
-//! process goes on behind the call that was at work then. `cargo test --test system walks -- --include-ignored` also gives them a
-//! text of 100 MB, which takes minutes in a debug build.
+//! process continues after the call that was running then.
 
 use crate::harn::{root, scratch};
 use lang::ast::BinaryOp;
 use std::fmt::Write;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -85,13 +84,10 @@ fn run(file: &Path) -> Ended {
         }
         thread::sleep(Duration::from_millis(5));
     };
-    // A call may print all of a huge text: of what is printed the last part is looked at.
-    let read = |path: &Path| {
-        let (mut text, mut file) = (Vec::new(), File::open(path).unwrap());
-        let size = file.metadata().unwrap().len();
-        file.seek(SeekFrom::Start(size.saturating_sub(1 << 20))).unwrap();
-        file.read_to_end(&mut text).unwrap();
-        String::from_utf8_lossy(&text).into_owned()
+    // A call may print all of a huge text: the beginning of each line is kept.
+    let read = |path: &Path| -> String {
+        let lines = BufReader::new(File::open(path).unwrap()).split(b'\n').map(Result::unwrap);
+        lines.map(|line| String::from_utf8_lossy(&line[..line.len().min(1000)]).into_owned() + "\n").collect()
     };
     Ended { code, out: read(&out), err: read(&err), cpu_ms, most_kib }
 }
@@ -112,9 +108,13 @@ fn last(err: &str) -> &str {
     err.lines().rev().find_map(|line| line.strip_prefix("> ")).unwrap_or("before the first call")
 }
 
+/// The most time of the processor that a call may take, in milliseconds. A walk over the bytes of a text, which release builds
+/// do a hundred times faster, may run on in a debug build.
+const MOST_MS: u64 = if cfg!(debug_assertions) { 9_000 } else { 3_000 };
+
 fn check(ended: &Ended, what: &str) {
     assert!(matches!(ended.code, Some(0 | 1 | 3)), "{what} ended with {:?}: {}", ended.code, ended.err);
-    assert!(ended.cpu_ms <= 3_000, "{what} took {} ms", ended.cpu_ms);
+    assert!(ended.cpu_ms <= MOST_MS, "{what} took {} ms", ended.cpu_ms);
     assert!(ended.most_kib <= 400 << 10, "{what} held {} KiB", ended.most_kib);
 }
 
@@ -199,7 +199,9 @@ fn every_call_ends(name: &str, head: &str) {
         let what = reached.map_or("the start", |i| &calls[i].0);
         check(&ended, what);
         assert!(ended.code == Some(0) || reached.is_some(), "{name}: {}", ended.err);
-        assert!(ended.code == Some(0) || ended.err.contains("error[HARN-LIM"), "{name}, {what}: {}", ended.err);
+        // A call may end the run: because of a limit, or because it rejects the task.
+        let is_told = ended.err.contains("error[HARN-LIM") || ended.err.contains("\nrejected: ");
+        assert!(ended.code == Some(0) || is_told, "{name}, {what}: {}", ended.err);
         at = if ended.code == Some(0) { calls.len() } else { reached.map_or(calls.len(), |i| i + 1) };
         processes += 1;
     }
@@ -217,7 +219,6 @@ fn every_builtin_and_operator_ends_with_a_huge_range() {
 }
 
 #[test]
-#[ignore = "takes minutes in a debug build"]
 fn every_builtin_and_operator_ends_with_a_huge_text() {
     every_call_ends("text", TEXT);
 }
@@ -258,7 +259,7 @@ fn comparing_shared_parts_and_summing_ranges_takes_no_time() {
     }
 }
 
-/// What a limit ends, and with which code.
+/// Calls that a limit ends, or that are refused.
 const ENDED: &[(&str, &str)] = &[
     ("to-string", "println(to_string(h))"),
     ("println", "println(h)"),
@@ -278,6 +279,11 @@ println(regex_match(r"a(?:[ab]*a[ab]{300}z)?", parts.join("")).count)"#,
     ),
     ("regex-marks", r#"println(regex_replace("", r"$none" * 4000000, "a" * 2000).count)"#),
     ("regex-pattern", r#"println(regex_match("x".repeat(100000000), "x"))"#),
+    ("print", "let t = \"x\".repeat(100000000)\nprint(t, t)"),
+    ("path-join", "let t = \"x\".repeat(100000000)\nprintln(path_join(t, t).count)"),
+    ("hook-event", r#"register_session_hook("x".repeat(100000000), { event -> nil })"#),
+    ("hook-pattern", r#"register_tool_hook({pattern: "x".repeat(100000000), pre: { event -> nil }})"#),
+    ("session", r#"agent_session_push_bridge_injection("x".repeat(100000000), {body: "b", mode: "finish_step"})"#),
     ("regex-search", r#"println(regex_match("[ab]*a[ab]{5000}\\d", "ab".repeat(500000)))"#),
     ("regex-groups", r#"println(regex_captures("(a)".repeat(6000), "a".repeat(600000)).count)"#),
     ("regex-rows", r#"println(regex_captures("(a)".repeat(150), "a".repeat(6000000)).count)"#),
@@ -294,7 +300,7 @@ fn what_cannot_end_is_ended_by_a_limit() {
         let ended = run(&file);
         check(&ended, name);
         assert_ne!(ended.code, Some(0), "{name}: {}", ended.out);
-        let codes = ["HARN-LIM-001", "HARN-LIM-002", "HARN-RUN-013", "HARN-RUN-017"];
+        let codes = ["HARN-LIM-001", "HARN-LIM-002", "HARN-RUN-013", "HARN-RUN-017", "HARN-SES-001"];
         let is_told = codes.iter().any(|code| ended.err.contains(&format!("error[{code}]")));
         assert!(is_told, "{name}: {}", ended.err);
         assert!(ended.out.len() < 100, "{name}: a part of it was printed");

@@ -5,14 +5,14 @@ use super::*;
 impl Expr {
     /// A node with its depth; [`ExprKind::TooDeep`] in place of what would pass [`MAX_DEPTH`].
     #[must_use]
-    pub fn new(kind: ExprKind, span: Span) -> Self {
+    pub fn new(kind: ExprKind, span: Span, id: NodeId) -> Self {
         let mut below = 0;
         kind.parts(&mut |part| below = below.max(part.depth()));
         let depth = below.saturating_add(1);
         if depth > MAX_DEPTH {
-            return Self { kind: ExprKind::TooDeep, span, depth: 1 };
+            return Self { kind: ExprKind::TooDeep, span, id, depth: 1, parens: 0 };
         }
-        Self { kind, span, depth }
+        Self { kind, span, id, depth, parens: 0 }
     }
 }
 

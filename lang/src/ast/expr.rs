@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::{BinaryOp, Block, LogicOp, Name, Param, Pattern, TypeExpr, UnaryOp};
+use super::{BinaryOp, Block, LogicOp, Name, NodeAt, NodeId, Param, Pattern, TypeExpr, UnaryOp};
 use crate::source::Span;
 use smol_str::SmolStr;
 
@@ -9,13 +9,23 @@ use smol_str::SmolStr;
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
-    /// Where it stands.
+    /// Where it stands, with the parentheses around it: an error points at all of it.
     pub span: Span,
+    /// Its id.
+    pub id: NodeId,
     /// How many expressions lie under it, at the deepest.
     pub depth: u16,
+    /// How many pairs of parentheses stand around it.
+    pub parens: u8,
 }
 
 impl Expr {
+    /// Returns its id and span.
+    #[must_use]
+    pub const fn at(&self) -> NodeAt {
+        NodeAt { id: self.id, span: self.span }
+    }
+
     /// The text of a string literal without interpolation.
     #[must_use]
     pub fn plain_text(&self) -> Option<&str> {

@@ -2,7 +2,6 @@
 
 use super::{Block, Expr, Name, Pattern, PatternKind, TypeExpr};
 use crate::source::Span;
-use smol_str::SmolStr;
 
 /// A declaration with its attributes and documentation.
 #[derive(Debug)]
@@ -112,9 +111,7 @@ pub enum ItemKind {
         /// Names taken, with their local names; all public ones when absent.
         names: Option<Vec<(Name, Option<Name>)>>,
         /// The path as written.
-        path: SmolStr,
-        /// Where the path stands.
-        path_span: Span,
+        path: Name,
     },
 }
 
@@ -149,7 +146,7 @@ pub struct Param {
     /// What it binds.
     pub pattern: Pattern,
     /// The annotation.
-    pub ty: Option<TypeExpr>,
+    pub ty: Option<Box<TypeExpr>>,
     /// Used when the argument is missing or nil.
     pub default: Option<Expr>,
     /// `...` before it.

@@ -5,6 +5,7 @@
 
 mod depth;
 mod expr;
+mod id;
 mod item;
 mod operator;
 mod parts;
@@ -13,6 +14,7 @@ mod types;
 pub mod visit;
 
 pub use expr::*;
+pub use id::{NodeAt, NodeId, NodeIds, NodeMap, NodeSet};
 pub use item::*;
 pub use operator::{BinaryOp, LogicOp, UnaryOp};
 pub use parts::Part;
@@ -26,12 +28,22 @@ use smol_str::SmolStr;
 pub const MAX_DEPTH: u16 = 1000;
 
 /// An identifier where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Name {
     /// As written.
     pub text: SmolStr,
     /// Where.
     pub span: Span,
+    /// Its id.
+    pub id: NodeId,
+}
+
+impl Name {
+    /// Returns its id and span.
+    #[must_use]
+    pub const fn at(&self) -> NodeAt {
+        NodeAt { id: self.id, span: self.span }
+    }
 }
 
 /// A whole file.
@@ -48,6 +60,8 @@ pub struct Block {
     pub stmts: Vec<Stmt>,
     /// Braces included.
     pub span: Span,
+    /// Its id.
+    pub id: NodeId,
 }
 
 /// A statement.
@@ -57,6 +71,14 @@ pub struct Stmt {
     pub kind: StmtKind,
     /// Where it stands.
     pub span: Span,
+}
+
+impl Stmt {
+    /// Returns the kind of the declaration that it is.
+    #[must_use]
+    pub fn item(&self) -> Option<&ItemKind> {
+        if let StmtKind::Item(item) = &self.kind { Some(&item.kind) } else { None }
+    }
 }
 
 /// The kinds of statement.
@@ -69,7 +91,7 @@ pub enum StmtKind {
         /// What it binds.
         pattern: Pattern,
         /// The annotation.
-        ty: Option<TypeExpr>,
+        ty: Option<Box<TypeExpr>>,
         /// The value.
         value: Option<Expr>,
         /// `pub` before it.
@@ -119,7 +141,7 @@ pub enum StmtKind {
     /// `defer { … }`.
     Defer(Block),
     /// A declaration.
-    Item(Item),
+    Item(Box<Item>),
     /// What could not be parsed; a diagnostic has said so.
     Error,
 }

@@ -31,7 +31,7 @@ impl Expr {
     /// Calls `see` with each part.
     #[inline]
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
-        let Self { kind, span: _, depth: _ } = self;
+        let Self { kind, span: _, id: _, depth: _, parens: _ } = self;
         kind.parts(&mut see);
     }
 
@@ -191,7 +191,7 @@ impl Block {
     /// Shows its statements.
     #[inline]
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
-        let Self { stmts, span: _ } = self;
+        let Self { stmts, span: _, id: _ } = self;
         stmts.iter().for_each(|stmt| see(Part::Stmt(stmt)));
     }
 }
@@ -259,7 +259,7 @@ impl Item {
             }
             ItemKind::Interface { name: _, generics: _, methods } => methods.iter().for_each(|m| m.parts(&mut see)),
             ItemKind::TypeAlias { name: _, generics: _, ty } => see(Part::Type(ty)),
-            ItemKind::Import { names: _, path: _, path_span: _ } => {}
+            ItemKind::Import { names: _, path: _ } => {}
         }
     }
 }
@@ -277,7 +277,7 @@ impl FnDecl {
 impl Pattern {
     /// Calls `see` with each part.
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
-        let Self { kind, span: _ } = self;
+        let Self { kind, span: _, id: _ } = self;
         match kind {
             PatternKind::Wildcard | PatternKind::Bind(_) | PatternKind::Error => {}
             PatternKind::Literal(e) => see(Part::Expr(e)),

@@ -1,6 +1,6 @@
 //! Patterns.
 
-use super::{Expr, Name};
+use super::{Expr, Name, NodeAt, NodeId};
 use crate::source::Span;
 use smol_str::SmolStr;
 
@@ -11,6 +11,8 @@ pub struct Pattern {
     pub kind: PatternKind,
     /// Where it stands.
     pub span: Span,
+    /// Its id.
+    pub id: NodeId,
 }
 
 /// The kinds of pattern.
@@ -21,31 +23,31 @@ pub enum PatternKind {
     /// `name`.
     Bind(SmolStr),
     /// `1`, `-1`, `"a"`, `true`, `nil`, `1 to 5`; an expression of constants.
-    Literal(Expr),
+    Literal(Box<Expr>),
     /// `{a, b: p, c = d, ...rest}`; `name` for `P {x, y}`.
     Dict {
         /// The struct's name.
-        name: Option<Name>,
+        name: Option<Box<Name>>,
         /// Its entries.
         fields: Vec<PatternField>,
         /// `...rest`; `Some(None)` for a bare `...` or `..._`.
-        rest: Option<Option<Name>>,
+        rest: Option<Option<Box<Name>>>,
     },
     /// `[x, _, ...tail]`.
     List {
         /// Elements before the rest, each with its default.
         items: Vec<(Pattern, Option<Expr>)>,
         /// `...tail`; `Some(None)` for a bare `...`.
-        rest: Option<Option<Name>>,
+        rest: Option<Option<Box<Name>>>,
     },
     /// `(k, v)`.
     Pair(Box<Pattern>, Box<Pattern>),
     /// `E.B(x, y)`, `E.A`, `Ok(v)`.
     Variant {
         /// `E`, where it was written.
-        enum_name: Option<Name>,
+        enum_name: Option<Box<Name>>,
         /// `B`.
-        variant: Name,
+        variant: Box<Name>,
         /// The values in it.
         args: Vec<Pattern>,
     },
@@ -67,17 +69,23 @@ pub struct PatternField {
 }
 
 impl Pattern {
+    /// Returns its id and span.
+    #[must_use]
+    pub const fn at(&self) -> NodeAt {
+        NodeAt { id: self.id, span: self.span }
+    }
+
     /// Calls `visit` with each name that it binds; of alternatives, which bind the same names, with those of the first.
-    pub fn names<'p>(&'p self, visit: &mut dyn FnMut(&'p SmolStr, Span)) {
-        let rest = |rest: &'p Option<Option<Name>>, visit: &mut dyn FnMut(&'p SmolStr, Span)| {
+    pub fn names<'p>(&'p self, visit: &mut dyn FnMut(&'p SmolStr, NodeAt)) {
+        let rest = |rest: &'p Option<Option<Box<Name>>>, visit: &mut dyn FnMut(&'p SmolStr, NodeAt)| {
             if let Some(Some(name)) = rest {
-                visit(&name.text, name.span);
+                visit(&name.text, name.at());
             }
         };
         match &self.kind {
             PatternKind::Wildcard | PatternKind::Literal(_) | PatternKind::Error => {}
             PatternKind::Bind(name) if name == "_" => {}
-            PatternKind::Bind(name) => visit(name, self.span),
+            PatternKind::Bind(name) => visit(name, self.at()),
             PatternKind::Dict { fields, rest: more, .. } => {
                 fields.iter().for_each(|f| f.pattern.names(visit));
                 rest(more, visit);

@@ -1,6 +1,6 @@
 //! Written types.
 
-use super::Name;
+use super::{Name, NodeAt, NodeId};
 use crate::source::Span;
 use smol_str::SmolStr;
 
@@ -11,6 +11,8 @@ pub struct TypeExpr {
     pub kind: TypeKind,
     /// Where it stands.
     pub span: Span,
+    /// Its id.
+    pub id: NodeId,
 }
 
 /// The kinds of written type.
@@ -49,11 +51,11 @@ pub enum TypeKind {
 
 impl TypeExpr {
     /// Calls `visit` with each name in it and where it stands.
-    pub fn each_name<'t>(&'t self, visit: &mut dyn FnMut(&'t SmolStr, Span)) {
+    pub fn each_name<'t>(&'t self, visit: &mut dyn FnMut(&'t SmolStr, NodeAt)) {
         match &self.kind {
             TypeKind::Name { name, args } => {
                 let len = u32::try_from(name.len()).unwrap_or(0);
-                visit(name, Span::new(self.span.start, self.span.start + len));
+                visit(name, NodeAt { id: self.id, span: Span::new(self.span.start, self.span.start + len) });
                 args.iter().for_each(|a| a.each_name(visit));
             }
             TypeKind::Fn { params, returns } => {

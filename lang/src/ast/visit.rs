@@ -14,7 +14,7 @@ pub trait Visit<'a> {
         walk_item(self, item);
     }
     fn block(&mut self, block: &'a Block) {
-        block.parts(|part| walk_part(self, part));
+        walk_block(self, block);
     }
     fn expr(&mut self, e: &'a Expr) {
         walk_expr(self, e);
@@ -38,6 +38,11 @@ pub fn walk_stmt<'a, V: Visit<'a> + ?Sized>(v: &mut V, stmt: &'a Stmt) {
 /// Goes on below a declaration.
 pub fn walk_item<'a, V: Visit<'a> + ?Sized>(v: &mut V, item: &'a Item) {
     item.parts(|part| walk_part(v, part));
+}
+
+/// Goes on below a block.
+pub fn walk_block<'a, V: Visit<'a> + ?Sized>(v: &mut V, block: &'a Block) {
+    block.parts(|part| walk_part(v, part));
 }
 
 /// Goes on below a pattern.

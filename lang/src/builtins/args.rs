@@ -1,12 +1,12 @@
 //! Reading a builtin's arguments: each reader names the argument and what was expected.
 
 use crate::value::{Dict, Str, Value, article};
-use crate::vm::{Raise, codes};
+use crate::vm::{Raise, RunCode};
 
 /// `args[i]` with an error that points at it.
 fn wrong(i: usize, args: &[Value], expected: &str) -> Box<Raise> {
     let given = args.get(i).unwrap_or(&Value::Nil);
-    let raise = Raise::error(codes::TYPE, format!("expected {expected}, found {}", article(given.type_name())))
+    let raise = Raise::error(RunCode::Type, format!("expected {expected}, found {}", article(given.type_name())))
         .about(i, format!("this is {}", super::items::shown(given)));
     if matches!(given, Value::Iter(_)) && expected.contains("list") {
         raise.help("make a list of its items with `.to_list()`")
@@ -60,7 +60,7 @@ pub fn opt_int(args: &[Value], i: usize) -> Result<Option<i64>, Box<Raise>> {
 pub fn count(args: &[Value], i: usize) -> Result<usize, Box<Raise>> {
     let n = int(args, i)?;
     usize::try_from(n).map_err(|_| {
-        Raise::error(codes::VALUE, format!("expected a number of at least 0, found {n}")).about(i, "negative")
+        Raise::error(RunCode::Value, format!("expected a number of at least 0, found {n}")).about(i, "negative")
     })
 }
 
@@ -71,7 +71,7 @@ pub fn count(args: &[Value], i: usize) -> Result<usize, Box<Raise>> {
 pub fn duration(args: &[Value], i: usize) -> Result<u64, Box<Raise>> {
     match args.get(i) {
         Some(Value::Int(n)) => u64::try_from(*n).map_err(|_| {
-            Raise::error(codes::VALUE, format!("expected a span of time, found {n}")).about(i, "negative")
+            Raise::error(RunCode::Value, format!("expected a span of time, found {n}")).about(i, "negative")
         }),
         _ => Err(wrong(i, args, "a span of time").help("write it with a unit: `500ms`, `30s`, `5m`")),
     }

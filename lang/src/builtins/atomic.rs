@@ -4,7 +4,7 @@ use super::args;
 use crate::ast::BinaryOp;
 use crate::value::{Dict, HostBox, HostObject, Str, Value, equal, release};
 use crate::vm::tasks::cross;
-use crate::vm::{Cx, Holder, Raise, codes, operate};
+use crate::vm::{Cx, Holder, Raise, RunCode, operate};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -116,7 +116,9 @@ fn atomic_add(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     let shared = an_atomic(args)?;
     let before = shared.get(cx)?;
     if before.as_number().is_none() {
-        return Err(Raise::error(codes::TYPE, "only a number can be added to, and this atomic holds none").about(0, ""));
+        return Err(
+            Raise::error(RunCode::Type, "only a number can be added to, and this atomic holds none").about(0, "")
+        );
     }
     let limit = cx.isolate.limits().value_bytes;
     let sum = operate::binary(BinaryOp::Add, before.clone(), &args[1], limit).map_err(|(_, raise)| raise)?;
@@ -132,12 +134,12 @@ fn atomic_set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 fn shared_cell(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let options = args::dict(args, 0)?;
     if let Some((key, _)) = options.iter().find(|(key, _)| !["scope", "key", "initial"].contains(&key.as_str())) {
-        let raise = Raise::error(codes::VALUE, format!("`shared_cell` has no option `{key}`"));
+        let raise = Raise::error(RunCode::Value, format!("`shared_cell` has no option `{key}`"));
         return Err(raise.about(0, "").help("the options are `scope`, `key` and `initial`"));
     }
     let scope = text(options, "scope")?.unwrap_or_else(|| Str::new("run"));
     let Some(key) = text(options, "key")? else {
-        return Err(Raise::error(codes::VALUE, "a shared cell needs a `key`").about(0, "no `key` in it"));
+        return Err(Raise::error(RunCode::Value, "a shared cell needs a `key`").about(0, "no `key` in it"));
     };
     let initial = options.get_str("initial").cloned().unwrap_or_default();
     let name = format!("cell {:?} {:?}", scope.as_str(), key.as_str());
@@ -151,7 +153,7 @@ fn text(options: &Dict, key: &str) -> Result<Option<Str>, Box<Raise>> {
     match options.get_str(key) {
         None | Some(Value::Nil) => Ok(None),
         Some(Value::Str(s)) => Ok(Some(s.clone())),
-        Some(_) => Err(Raise::error(codes::TYPE, format!("`{key}` must be a string")).about(0, "")),
+        Some(_) => Err(Raise::error(RunCode::Type, format!("`{key}` must be a string")).about(0, "")),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::args;
 use super::items::room;
 use crate::value::Value;
-use crate::vm::{Cx, Raise, codes};
+use crate::vm::{Cx, Raise, RunCode};
 
 crate::builtins! { "<bytes>" =>
     /// How many bytes.
@@ -47,7 +47,7 @@ fn to_string(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         }
         Err(e) => {
             let message = format!("these bytes are no UTF-8 text: byte {} does not fit", e.valid_up_to());
-            Err(Raise::error(codes::VALUE, message).about(0, "not UTF-8"))
+            Err(Raise::error(RunCode::Value, message).about(0, "not UTF-8"))
         }
     }
 }

@@ -4,9 +4,9 @@
 //! moment loses no message; it passes the wake on.
 
 use super::args;
-use crate::value::{HostBox, HostObject, Next, Str, Value, release};
+use crate::value::{HostBox, HostObject, Str, Value, release};
 use crate::vm::tasks::{Waiters, cross};
-use crate::vm::{Cx, Holder, Isolate, On, Outcome, Raise, Wait, codes};
+use crate::vm::{Cx, Holder, Isolate, Next, On, Outcome, Raise, RunCode, Wait};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -123,7 +123,7 @@ impl Channel {
     }
 
     fn refused(&self) -> Box<Raise> {
-        Raise::error(codes::CLOSED, format!("the channel `{}` is closed", self.name))
+        Raise::error(RunCode::Closed, format!("the channel `{}` is closed", self.name))
     }
 
     /// The next value, if there is one.
@@ -248,7 +248,7 @@ impl HostObject for ChannelValue {
         "channel"
     }
 
-    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
+    fn next(&self) -> Option<Next> {
         Some(match self.0.take() {
             Some(value) => Next::Ready(Ok(Some(value))),
             None if self.0.is_closed() => Next::Ready(Ok(None)),

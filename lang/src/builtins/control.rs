@@ -4,7 +4,7 @@ use super::task::task_value;
 use super::{args, items};
 use crate::value::{HostBox, HostObject, Value};
 use crate::vm::tasks::{Deadline, Items, Lock, Work, parallel};
-use crate::vm::{Cx, Raise, Wait, Why, codes, held, held_why};
+use crate::vm::{Cx, Raise, RunCode, Wait, Why, held, held_why};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -67,14 +67,14 @@ fn start(cx: &Cx<'_>, args: &[Value], items: Items, settle: bool) -> Result<Wait
 fn at_once(args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
     let Some(options) = args::opt_dict(args, 1)? else { return Ok(None) };
     if let Some((key, _)) = options.iter().find(|(key, _)| key.as_str() != "max_concurrent") {
-        let raise = Raise::error(codes::VALUE, format!("`parallel` has no option `{key}`"));
+        let raise = Raise::error(RunCode::Value, format!("`parallel` has no option `{key}`"));
         return Err(raise.about(1, format!("`{key}` is not known")).help("the one option is `max_concurrent`"));
     }
     match options.get_str("max_concurrent") {
         None | Some(Value::Nil) => Ok(None),
         Some(Value::Int(n)) if *n > 0 => Ok(usize::try_from(*n).ok()),
         Some(other) => Err(Raise::error(
-            codes::VALUE,
+            RunCode::Value,
             format!("`max_concurrent` must be an int of at least 1, found {}", items::shown(other)),
         )
         .about(1, "")),
@@ -102,7 +102,7 @@ fn deadline_close(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rais
 
 /// The error at the block, with the place where it was interrupted.
 fn passed(raise: &Raise) -> Box<Raise> {
-    let mut error = Raise::error(codes::DEADLINE, raise.message.clone()).labelled("not done in time");
+    let mut error = Raise::error(RunCode::Deadline, raise.message.clone()).labelled("not done in time");
     error.notes.clone_from(&raise.notes);
     match raise.labels.first() {
         Some(at) => error.also(&at.source, at.span, "this was running when the time was over"),

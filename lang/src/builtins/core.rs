@@ -2,7 +2,7 @@
 
 use super::args;
 use crate::value::{Value, brief, display, equal, inspect};
-use crate::vm::{Cx, Meter, Raise, Stopped, codes};
+use crate::vm::{Cx, Meter, Raise, RunCode, Stopped};
 use std::borrow::Cow;
 
 crate::builtins! { "" =>
@@ -140,7 +140,7 @@ fn pair(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn failed(message: &Value, default: String) -> Box<Raise> {
     let text = if message.is_nil() { default } else { format!("{}: {default}", brief(message)) };
-    Raise::error(codes::REQUIRE, text)
+    Raise::error(RunCode::Require, text)
 }
 
 fn assert(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

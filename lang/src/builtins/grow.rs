@@ -3,7 +3,7 @@
 use super::args;
 use super::items::{self, position};
 use crate::value::Value;
-use crate::vm::{Cx, Raise, codes};
+use crate::vm::{Cx, Raise, RunCode};
 
 crate::builtins! { "<list>" =>
     /// The list with one more element at its end.
@@ -72,5 +72,5 @@ fn out_of_range(index: i64, len: usize) -> Box<Raise> {
         1 => "has one element".to_owned(),
         n => format!("has {n} elements"),
     };
-    Raise::error(codes::INDEX, format!("index {index} is out of range: the list {holds}")).about(1, "no such place")
+    Raise::error(RunCode::Index, format!("index {index} is out of range: the list {holds}")).about(1, "no such place")
 }

@@ -3,7 +3,7 @@
 use super::args;
 use super::bytes::read;
 use crate::value::Value;
-use crate::vm::{Cx, Raise, codes};
+use crate::vm::{Cx, Raise, RunCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
@@ -40,7 +40,7 @@ fn base64_decode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
     // Mail and PEM files break the text into lines.
     let text: Vec<u8> = args::str(args, 0)?.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
     let bytes = STANDARD.decode(&text).map_err(|e| {
-        Raise::error(codes::VALUE, format!("this is not Base64: {e}"))
+        Raise::error(RunCode::Value, format!("this is not Base64: {e}"))
             .about(0, "cannot be decoded")
             .help("Base64 has the characters `A-Z a-z 0-9 + /` and is filled up with `=` to a multiple of four")
     })?;

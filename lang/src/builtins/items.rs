@@ -2,7 +2,8 @@
 
 use super::args;
 use crate::value::{List, Value, inspect};
-use crate::vm::{Cx, Raise, codes};
+pub(super) use crate::vm::element as at;
+use crate::vm::{Cx, Raise, RunCode};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -19,18 +20,6 @@ pub(super) fn len(value: &Value) -> Option<usize> {
         Value::Set(s) => Some(s.len()),
         Value::Range(r) => Some(r.len()),
         Value::Host(h) if h.object().is_list() => h.object().size(),
-        _ => None,
-    }
-}
-
-/// One element.
-#[inline]
-pub(crate) fn at(value: &Value, index: usize) -> Option<Value> {
-    match value {
-        Value::List(l) => l.items.get(index).cloned(),
-        Value::Set(s) => s.items().get(index).cloned(),
-        Value::Range(r) => r.at(index).map(Value::Int),
-        Value::Host(h) => h.object().at(i64::try_from(index).ok()?),
         _ => None,
     }
 }
@@ -131,7 +120,7 @@ pub(super) fn position(index: i64, len: usize) -> Option<usize> {
 pub(super) fn size(args: &[Value], i: usize, what: &str) -> Result<usize, Box<Raise>> {
     let n = args::count(args, i)?;
     if n == 0 {
-        return Err(Raise::error(codes::VALUE, format!("{what} is 0, but must be at least 1")).about(i, "too small"));
+        return Err(Raise::error(RunCode::Value, format!("{what} is 0, but must be at least 1")).about(i, "too small"));
     }
     Ok(n)
 }

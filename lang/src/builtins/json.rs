@@ -2,7 +2,7 @@
 
 use super::args;
 use crate::value::{Dict, Range, Str, Value};
-use crate::vm::{Cx, Meter, Raise, Stopped, codes};
+use crate::vm::{Cx, Meter, Raise, RunCode, Stopped};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use std::cell::{Cell, RefCell};
@@ -30,7 +30,7 @@ pub fn parse_json(text: &str) -> Result<Value, Box<Raise>> {
     Reader { keys: &keys }
         .deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
-        .map_err(|e| Raise::error(codes::VALUE, format!("this is not JSON: {e}")))
+        .map_err(|e| Raise::error(RunCode::Value, format!("this is not JSON: {e}")))
 }
 
 /// Keys that were read, for the records of a list share theirs: the last one of each length and first letter.
@@ -172,7 +172,7 @@ impl Writer<'_> {
 
     fn range<S: Serializer>(&self, to: S, range: Range) -> Result<S::Ok, S::Error> {
         if range.len() > Range::MOST_ITEMS {
-            return Err(self.fail(super::walk::long_range(range)));
+            return Err(self.fail(crate::vm::long_range(range)));
         }
         let mut list = to.serialize_seq(Some(range.len()))?;
         for item in (0..range.len()).filter_map(|i| range.at(i)) {
@@ -212,7 +212,7 @@ impl serde::Serialize for Writer<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if self.depth == 0 {
             let message = format!("the value is nested more than {DEPTH} levels deep");
-            return Err(self.fail(Raise::error(codes::VALUE, message)));
+            return Err(self.fail(Raise::error(RunCode::Value, message)));
         }
         self.count(Meter::step)?;
         match self.value {
@@ -236,7 +236,7 @@ impl serde::Serialize for Writer<'_> {
             }
             other => {
                 let message = format!("a {} cannot be written as JSON", other.type_name());
-                Err(self.fail(Raise::error(codes::TYPE, message)))
+                Err(self.fail(Raise::error(RunCode::Type, message)))
             }
         }
     }
@@ -249,7 +249,7 @@ fn written(
 ) -> Result<String, Box<Raise>> {
     let writing = Writing { failed: Cell::new(None), meter: RefCell::new(Meter::start()) };
     write(&Writer { value, depth: DEPTH, writing: &writing }).map_err(|e| {
-        writing.failed.take().unwrap_or_else(|| Raise::error(codes::VALUE, format!("this is no JSON: {e}")))
+        writing.failed.take().unwrap_or_else(|| Raise::error(RunCode::Value, format!("this is no JSON: {e}")))
     })
 }
 

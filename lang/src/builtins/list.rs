@@ -4,7 +4,7 @@ use super::items::{bound, items, room};
 use super::ordering::{extreme, extreme_of_range};
 use super::{args, items};
 use crate::value::{Dict, Set, Str, Value, display, equal};
-use crate::vm::{Cx, Meter, Raise, Stopped, codes};
+use crate::vm::{Cx, Meter, Raise, RunCode, Stopped};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -241,7 +241,7 @@ pub(super) fn plus(total: &Value, item: &Value, index: i64) -> Result<Value, Box
         return Ok(Value::Float(a + b));
     }
     let message = format!("only numbers have a sum; element {index} is {}", items::article(item));
-    Err(Raise::error(codes::TYPE, message)
+    Err(Raise::error(RunCode::Type, message)
         .about(0, format!("holds {}", items::shown(item)))
         .help("take the number out first: `xs.map({ x -> … }).sum()`"))
 }
@@ -307,7 +307,7 @@ pub(super) fn to_dict(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
         };
         let Some((Value::Str(key), value)) = entry else {
             let message = format!("element {i} is no entry of a dict: {}", items::shown(item));
-            return Err(Raise::error(codes::TYPE, message)
+            return Err(Raise::error(RunCode::Type, message)
                 .about(0, "not a list of entries")
                 .help("an entry is a pair `(key, value)`, `[key, value]` or `{key, value}` whose key is a string"));
         };

@@ -4,7 +4,7 @@ use super::args;
 use super::channel::{Channel, ReceivePlace};
 use crate::value::{HostBox, HostObject, Str, Value};
 use crate::vm::tasks::cross;
-use crate::vm::{Cx, On, Raise, Wait, codes};
+use crate::vm::{Cx, On, Raise, RunCode, Wait};
 use std::any::Any;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -61,7 +61,7 @@ fn mailbox_send(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>
     let mailbox = mailbox_of(cx, args)?;
     if mailbox.len() >= FULL {
         let message = format!("the mailbox holds {FULL} messages that nobody has read");
-        return Err(Raise::error(codes::SIZE, message).about(0, "full"));
+        return Err(Raise::error(RunCode::Size, message).about(0, "full"));
     }
     mailbox.send(cross(cx.isolate, &args[1])?)?;
     Ok(Value::Nil)

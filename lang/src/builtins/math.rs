@@ -3,7 +3,7 @@
 use super::ordering::{extreme, extreme_of_range};
 use super::{args, items};
 use crate::value::Value;
-use crate::vm::{Cx, Raise, codes};
+use crate::vm::{Cx, Raise, RunCode};
 use std::cmp::Ordering;
 
 crate::builtins! { "" =>
@@ -54,7 +54,7 @@ pub(super) fn abs(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
 
 fn best(cx: &Cx<'_>, args: &[Value], wanted: Ordering) -> Result<Value, Box<Raise>> {
     match args {
-        [] => Err(Raise::error(codes::ARITY, "there are no values to choose from").help("give at least one value")),
+        [] => Err(Raise::error(RunCode::Arity, "there are no values to choose from").help("give at least one value")),
         [Value::Range(range)] => Ok(extreme_of_range(**range, wanted)),
         [_] => extreme(&items::items(cx, args, 0)?, wanted),
         many => extreme(many, wanted),

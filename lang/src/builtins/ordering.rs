@@ -3,7 +3,7 @@
 
 use super::items::article;
 use crate::value::{Range, Value, inspect, order_int_and_float};
-use crate::vm::{Meter, Raise, codes};
+use crate::vm::{Meter, Raise, RunCode};
 use std::cmp::Ordering;
 
 /// Levels of lists in lists that are compared.
@@ -59,7 +59,7 @@ impl Comparer {
         } else {
             format!("{} and {} have no order among each other", article(&a), article(&b))
         };
-        let raise = Raise::error(codes::TYPE, message).about(0, "cannot be put in order").note(format!(
+        let raise = Raise::error(RunCode::Type, message).about(0, "cannot be put in order").note(format!(
             "they are {} and {}",
             inspect(&a),
             inspect(&b)

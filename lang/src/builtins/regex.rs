@@ -6,7 +6,7 @@ use self::search::{ONLY, Pattern, Unusable};
 use super::args;
 use super::items::push;
 use crate::value::{Dict, Str, Value};
-use crate::vm::{Cx, Raise, Stopped, codes};
+use crate::vm::{Cx, Raise, RunCode, Stopped};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -39,33 +39,32 @@ fn pattern(args: &[Value]) -> Result<Rc<Pattern>, Box<Raise>> {
             }
             kept.push((text.clone(), Rc::new(pattern)));
         }
-        kept.last().map(|(_, pattern)| pattern.clone()).ok_or_else(|| Raise::error(codes::VALUE, "no pattern"))
+        kept.last().map(|(_, pattern)| pattern.clone()).ok_or_else(|| Raise::error(RunCode::Value, "no pattern"))
     })
 }
 
 fn unusable(why: &Unusable) -> Box<Raise> {
     match why {
         Unusable::TooLong(limit) => {
-            Raise::error(codes::VALUE, format!("this pattern is too long: it may have {limit} bytes"))
+            Raise::error(RunCode::Value, format!("regular expression too long: more than {limit} bytes"))
                 .about(0, "too long")
         }
         Unusable::TooLarge(limit) => {
-            Raise::error(codes::VALUE, format!("this pattern is too large: it would take more than {limit} bytes"))
+            Raise::error(RunCode::Value, format!("this pattern is too large: it would take more than {limit} bytes"))
                 .about(0, "too large")
                 .help("use smaller counts in `{m,n}`")
         }
         Unusable::Groups(limit) => {
-            let text =
-                format!("this pattern has too many groups for its size: a search would take more than {limit} bytes");
-            Raise::error(codes::VALUE, text)
+            let text = format!("too many capture groups: a search would need more than {limit} bytes");
+            Raise::error(RunCode::Value, text)
                 .about(0, "too many groups")
-                .help("write groups that you do not read as `(?:…)`")
+                .help("use `(?:…)` for groups that you do not read")
         }
         Unusable::Wrong(error) => {
             // The crate draws the pattern with a mark under the mistake; the last line says what it is.
             let text = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
             let reason = text.lines().next_back().unwrap_or_default().trim_start_matches("error: ");
-            let raise = Raise::error(codes::VALUE, format!("this is no regular expression: {reason}"))
+            let raise = Raise::error(RunCode::Value, format!("this is no regular expression: {reason}"))
                 .about(0, "cannot be read")
                 .help("write patterns as raw strings, `r\"\\d+\"`, and a character that has a meaning as `\\(`");
             match drawing(&text) {

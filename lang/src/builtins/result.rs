@@ -3,7 +3,7 @@
 use super::under::under;
 use super::{Builtin, args};
 use crate::value::{Value, brief};
-use crate::vm::{Cx, Raise, codes};
+use crate::vm::{Cx, Raise, RunCode};
 
 crate::builtins! { "" =>
     /// The value in an `Ok`; raises for an `Err`, and for nil.
@@ -45,12 +45,12 @@ fn unwrap(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         Some(Ok(value)) => Ok(value.clone()),
         Some(Err(error)) => {
             let text = error.as_dict().and_then(|d| d.get_str("message")).map_or_else(|| brief(error), brief);
-            Err(Raise::error(codes::VALUE, format!("`unwrap` of an error: {text}"))
+            Err(Raise::error(RunCode::Value, format!("`unwrap` of an error: {text}"))
                 .about(0, "this is an `Err`")
                 .field("error", error.clone())
                 .help("ask `is_ok` first, use `unwrap_or`, or hand the error on: `result?`"))
         }
-        None if args[0].is_nil() => Err(Raise::error(codes::VALUE, "`unwrap` of nil")
+        None if args[0].is_nil() => Err(Raise::error(RunCode::Value, "`unwrap` of nil")
             .about(0, "this is nil")
             .help("give a default: `value ?? …`")),
         None => match cx.isolate.host().outcome(&args[0]) {
@@ -78,7 +78,7 @@ fn unwrap_err(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         Some(Err(error)) => Ok(error.clone()),
         Some(Ok(value)) => {
             let message = format!("`unwrap_err` of an `Ok`: {}", brief(value));
-            Err(Raise::error(codes::VALUE, message).about(0, "this is an `Ok`").help("ask `is_err` first"))
+            Err(Raise::error(RunCode::Value, message).about(0, "this is an `Ok`").help("ask `is_err` first"))
         }
         None => Err(no_result(args)),
     }

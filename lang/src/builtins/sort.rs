@@ -5,7 +5,7 @@ use super::ordering::Comparer;
 use super::walk::{self, Walk, push, walk};
 use super::{Native, Step, args};
 use crate::value::{List, Value};
-use crate::vm::{Cx, Raise, codes};
+use crate::vm::{Cx, Raise, RunCode};
 use std::rc::Rc;
 
 crate::builtins! { "<list>" =>
@@ -176,7 +176,7 @@ fn sort_resume(_: &mut Cx<'_>, regs: &mut [Value], answer: Value) -> Result<Step
         Value::Float(f) => f < 0.0,
         other => {
             let message = format!("the comparator gave {}, where a number or a bool is needed", article(&other));
-            return Err(Raise::error(codes::TYPE, message)
+            return Err(Raise::error(RunCode::Type, message)
                 .about(1, "must say which comes first")
                 .help("give a negative number or true when the first one comes first: `xs.sort({ a, b -> a - b })`"));
         }

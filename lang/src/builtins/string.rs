@@ -3,7 +3,7 @@
 use super::args;
 use super::items::{bound, collect, position};
 use crate::value::{Str, Value};
-use crate::vm::{Cx, Raise, codes};
+use crate::vm::{Cx, Raise, RunCode};
 use std::rc::Rc;
 
 crate::builtins! { "<string>" =>
@@ -241,7 +241,7 @@ fn filling(cx: &Cx<'_>, args: &[Value]) -> Result<String, Box<Raise>> {
     let fill = args::opt_str(args, 2)?.map_or(" ", |s| s.as_str());
     let missing = width.saturating_sub(text.char_count());
     if missing > 0 && fill.is_empty() {
-        return Err(Raise::error(codes::VALUE, "an empty string fills nothing up").about(2, "empty"));
+        return Err(Raise::error(RunCode::Value, "an empty string fills nothing up").about(2, "empty"));
     }
     let size = missing.checked_mul(fill.len()).and_then(|n| n.checked_add(text.len()));
     cx.check_size(size).map_err(|raise| raise.about(1, "so wide"))?;

@@ -3,7 +3,7 @@
 use super::args;
 use crate::value::{HostBox, HostObject, Value};
 use crate::vm::tasks::Task;
-use crate::vm::{Cx, On, Raise, Wait, codes};
+use crate::vm::{Cx, On, Raise, RunCode, Wait};
 use std::any::Any;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -49,7 +49,7 @@ fn await_task(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         return Ok(Wait::ready(outcome));
     }
     if Rc::ptr_eq(&task, &cx.context.task) {
-        return Err(Raise::error(codes::DEADLOCK, "a task cannot await itself").about(0, "this is the task at hand"));
+        return Err(Raise::error(RunCode::Deadlock, "a task cannot await itself").about(0, "this is the task at hand"));
     }
     let isolate = cx.isolate.clone();
     let place = Place { ticket: task.waiters.ticket(), task };

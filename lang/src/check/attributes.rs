@@ -1,6 +1,6 @@
 //! Attributes: which there are, what they stand before, and what they are given.
 
-use super::codes;
+use super::CheckCode;
 use crate::ast::visit::{Visit, walk_item, walk_module};
 use crate::ast::*;
 use crate::diagnostic::{Diagnostic, nearest};
@@ -36,7 +36,8 @@ impl Attributes<'_> {
             RESUMABLE => self.resumable(attribute, item),
             name => {
                 let message = format!("there is no attribute `@{name}`");
-                let d = Diagnostic::error(codes::ATTRIBUTE, message).label(self.source, attribute.name.span, "unknown");
+                let d =
+                    Diagnostic::new(CheckCode::Attribute, message).label(self.source, attribute.name.span, "unknown");
                 self.found.push(match nearest(name, KNOWN.iter().copied()) {
                     Some(near) => d.help(format!("did you mean `@{near}`?")).fix(attribute.name.span, near),
                     None => d.note("the attributes are `@test`, `@resumable` and `@deprecated(\"…\")`"),
@@ -48,7 +49,7 @@ impl Attributes<'_> {
     fn test(&mut self, attribute: &Attribute, item: &Item) {
         if let Some(arg) = attribute.args.first() {
             self.found.push(
-                Diagnostic::error(codes::ATTRIBUTE, "`@test` takes no arguments")
+                Diagnostic::new(CheckCode::Attribute, "`@test` takes no arguments")
                     .label(self.source, arg.span, "one too many")
                     .help("name the function after what it tests"),
             );
@@ -57,7 +58,7 @@ impl Attributes<'_> {
             ItemKind::Fn(decl) => {
                 if let Some(param) = decl.params.iter().find(|p| p.default.is_none() && !p.rest) {
                     self.found.push(
-                        Diagnostic::error(codes::ATTRIBUTE, "a test is called without arguments")
+                        Diagnostic::new(CheckCode::Attribute, "a test is called without arguments")
                             .label(self.source, param.span, "nothing is given for this")
                             .label(self.source, attribute.name.span, "a test because of this")
                             .help("give it a default, or bind it in the body"),
@@ -66,7 +67,7 @@ impl Attributes<'_> {
             }
             ItemKind::Pipeline { .. } => {}
             _ => self.found.push(
-                Diagnostic::error(codes::ATTRIBUTE, "only a function or a pipeline can be a test")
+                Diagnostic::new(CheckCode::Attribute, "only a function or a pipeline can be a test")
                     .label(self.source, attribute.name.span, "here")
                     .help("put `@test` before a `fn`"),
             ),
@@ -76,14 +77,14 @@ impl Attributes<'_> {
     fn resumable(&mut self, attribute: &Attribute, item: &Item) {
         if let Some(arg) = attribute.args.first() {
             self.found.push(
-                Diagnostic::error(codes::ATTRIBUTE, "`@resumable` takes no arguments")
+                Diagnostic::new(CheckCode::Attribute, "`@resumable` takes no arguments")
                     .label(self.source, arg.span, "one too many")
                     .help("what the pipeline does when it runs again it decides by `context.resumed`"),
             );
         }
         if !matches!(item.kind, ItemKind::Pipeline { .. }) {
             self.found.push(
-                Diagnostic::error(codes::ATTRIBUTE, "only a pipeline can be resumed")
+                Diagnostic::new(CheckCode::Attribute, "only a pipeline can be resumed")
                     .label(self.source, attribute.name.span, "here")
                     .help("put `@resumable` before the `pipeline` that is served"),
             );
@@ -100,7 +101,7 @@ impl Attributes<'_> {
             [_, more, ..] => more,
         };
         self.found.push(
-            Diagnostic::error(codes::ATTRIBUTE, "`@deprecated` takes one text, which says what to use instead")
+            Diagnostic::new(CheckCode::Attribute, "`@deprecated` takes one text, which says what to use instead")
                 .label(self.source, wrong.span, "not this")
                 .help("write `@deprecated(\"use …\")`"),
         );

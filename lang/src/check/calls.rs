@@ -2,7 +2,7 @@
 
 use crate::ast::visit::{Visit, walk_expr, walk_module, walk_stmt};
 use crate::ast::*;
-use crate::builtins::Builtin;
+use crate::declaration::Builtin;
 use crate::resolve::{BindingId, Resolution, Target};
 use crate::source::Span;
 use std::collections::HashMap;
@@ -37,8 +37,8 @@ impl<'a> Calls<'a> {
         // A chain of names is short; a cycle cannot be written.
         for _ in 0..8 {
             let ExprKind::Name(_) = &e.kind else { return e };
-            let Some(Target::Binding(id)) = self.names.uses.get(&e.span.start) else { return e };
-            let Some(value) = self.lets.get(id) else { return e };
+            let Some(Target::Binding(id)) = self.names.used(e.id) else { return e };
+            let Some(value) = self.lets.get(&id) else { return e };
             e = value;
         }
         e
@@ -59,7 +59,7 @@ impl<'a> Visit<'a> for Calls<'a> {
         if let StmtKind::Let { kind, pattern, value: Some(value), .. } = &stmt.kind
             && *kind != LetKind::Var
             && let PatternKind::Bind(_) = &pattern.kind
-            && let Some(id) = self.names.made_at(pattern.span)
+            && let Some(id) = self.names.made(pattern.id)
         {
             self.lets.insert(id, value);
         }
@@ -77,9 +77,9 @@ impl<'a> Visit<'a> for Calls<'a> {
 impl<'a> Calls<'a> {
     fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span) {
         let row = match &callee.kind {
-            ExprKind::Field { name, .. } => self.names.namespaced.get(&name.span.start).copied(),
-            ExprKind::Name(_) => match self.names.uses.get(&callee.span.start) {
-                Some(Target::Builtin(row)) => Some(*row),
+            ExprKind::Field { name, .. } => self.names.namespaced.get(&name.id).copied(),
+            ExprKind::Name(_) => match self.names.used(callee.id) {
+                Some(Target::Builtin(row)) => Some(row),
                 _ => None,
             },
             _ => None,

@@ -5,8 +5,8 @@
 //! it takes; and what is missing is asked for enums only, whose variants are known.
 
 use crate::ast::{Expr, ExprKind, Pattern, PatternKind, StrPart, UnaryOp};
+use crate::declaration::{EnumDecl, StructDecl, TypeDecl};
 use crate::resolve::Resolution;
-use crate::value::{EnumDef, StructDef, TypeDef, Value};
 use std::rc::Rc;
 
 /// A pattern, as far as it matters what it covers.
@@ -25,8 +25,8 @@ pub(super) enum Pat {
 /// How a value is made.
 #[derive(Clone)]
 pub(super) enum Make {
-    Variant(Rc<EnumDef>, usize),
-    Struct(Rc<StructDef>),
+    Variant(Rc<EnumDecl>, usize),
+    Struct(Rc<StructDecl>),
     Pair,
     Bool(bool),
     Nil,
@@ -57,10 +57,10 @@ pub(super) fn pat(pattern: &Pattern, names: &Resolution) -> Pat {
             Pat::Made(Make::List(items.len(), rest.is_some()), parts)
         }
         PatternKind::Variant { enum_name, variant, args } => {
-            let def = match enum_name.as_ref().map(|n| (names.type_at(n.span).map(TypeDef::resolved), n)) {
-                None => Value::result_def(),
-                Some((Some(TypeDef::Enum(def)), _)) => def,
-                Some((None, name)) if name.text == "Result" => Value::result_def(),
+            let def = match enum_name.as_ref().map(|n| (names.named_type(n.id).map(TypeDecl::resolved), n)) {
+                None => EnumDecl::result(),
+                Some((Some(TypeDecl::Enum(def)), _)) => def,
+                Some((None, name)) if name.text == "Result" => EnumDecl::result(),
                 Some(_) => return Pat::Some,
             };
             match def.position(&variant.text) {
@@ -71,7 +71,9 @@ pub(super) fn pat(pattern: &Pattern, names: &Resolution) -> Pat {
             }
         }
         PatternKind::Dict { name: Some(name), fields, .. } => {
-            let Some(TypeDef::Struct(def)) = names.type_at(name.span).map(TypeDef::resolved) else { return Pat::Some };
+            let Some(TypeDecl::Struct(def)) = names.named_type(name.id).map(TypeDecl::resolved) else {
+                return Pat::Some;
+            };
             let mut parts = vec![Pat::Any; def.fields.len()];
             for field in fields {
                 let Some(at) = def.position(&field.key.text) else { return Pat::Some };
@@ -203,8 +205,8 @@ pub(super) fn missing(rows: &[Row], most: usize, left: &mut usize) -> Option<Vec
 }
 
 /// The enums whose variants stand in the first column.
-fn enums(rows: &[Row]) -> Vec<Rc<EnumDef>> {
-    let mut found: Vec<Rc<EnumDef>> = Vec::new();
+fn enums(rows: &[Row]) -> Vec<Rc<EnumDecl>> {
+    let mut found: Vec<Rc<EnumDecl>> = Vec::new();
     heads(rows, &mut |make| {
         if let Make::Variant(def, _) = make
             && !found.iter().any(|d| Rc::ptr_eq(d, def))
@@ -327,7 +329,7 @@ fn makes(rows: &[Row]) -> Vec<Make> {
         found.extend((0..def.variants.len()).map(|at| Make::Variant(def.clone(), at)));
     }
     let (mut pair, mut bools, mut longest) = (false, false, None);
-    let mut structs: Vec<Rc<StructDef>> = Vec::new();
+    let mut structs: Vec<Rc<StructDecl>> = Vec::new();
     heads(rows, &mut |make| match make {
         Make::Pair => pair = true,
         Make::Bool(_) => bools = true,

@@ -1,6 +1,6 @@
 //! Characters that turn the direction of the text: what a reader sees is not what runs.
 
-use super::codes;
+use super::CheckCode;
 use crate::diagnostic::{Diagnostic, turns_text};
 use crate::source::{SourceRef, Span};
 
@@ -19,7 +19,7 @@ pub(super) fn check(source: &SourceRef, found: &mut Vec<Diagnostic>) {
         let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let escapes: String = text[start..at].chars().flat_map(char::escape_unicode).collect();
         found.push(
-            Diagnostic::warning(codes::HIDDEN, "invisible character that changes the order of the text on the screen")
+            Diagnostic::new(CheckCode::Hidden, "invisible character that changes the order of the text on the screen")
                 .label(source, Span::new(offset(start), offset(at)), "text after this is shown in another order")
                 .help(format!("remove it; in a string write `{escapes}`")),
         );

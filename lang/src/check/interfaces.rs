@@ -1,13 +1,13 @@
 //! `impl Interface for Type`: whether the type has what the interface names.
 
-use super::codes;
+use super::CheckCode;
 use super::members::listed;
 use crate::ast::visit::{Visit, walk_item, walk_module};
 use crate::ast::*;
+use crate::declaration::{InterfaceDecl, Signature, TypeDecl};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::Resolution;
 use crate::source::SourceRef;
-use crate::value::{InterfaceDef, Signature, TypeDef};
 
 /// Checks a resolved module.
 pub(super) fn check(source: &SourceRef, module: &Module, names: &Resolution, found: &mut Vec<Diagnostic>) {
@@ -23,8 +23,8 @@ struct Interfaces<'c> {
 impl<'a> Visit<'a> for Interfaces<'_> {
     fn item(&mut self, item: &'a Item) {
         if let ItemKind::Impl { target, interface: Some(interface), .. } = &item.kind
-            && let Some(TypeDef::Interface(wanted)) = self.names.type_at(interface.span).map(TypeDef::resolved)
-            && let Some(def) = self.names.type_at(target.span).map(TypeDef::resolved)
+            && let Some(TypeDecl::Interface(wanted)) = self.names.named_type(interface.id).map(TypeDecl::resolved)
+            && let Some(def) = self.names.named_type(target.id).map(TypeDecl::resolved)
         {
             self.implements(&def, target, &wanted);
         }
@@ -39,21 +39,21 @@ impl Interfaces<'_> {
     fn no_body(&mut self, method: &FnDecl) {
         if !method.body.stmts.is_empty() {
             self.found.push(
-                Diagnostic::error(crate::compile::NONSENSE, "an interface names functions and has no bodies for them")
+                Diagnostic::new(CheckCode::Nonsense, "an interface names functions and has no bodies for them")
                     .label(self.source, method.body.span, "this would never run")
                     .help("put the body into an `impl`"),
             );
         }
     }
 
-    fn implements(&mut self, def: &TypeDef, target: &Name, interface: &InterfaceDef) {
+    fn implements(&mut self, def: &TypeDecl, target: &Name, interface: &InterfaceDecl) {
         let Some(methods) = def.methods() else { return };
         let missing: Vec<&Signature> = interface.methods.iter().filter(|m| methods.get(&m.name).is_none()).collect();
         if let Some(first) = missing.first() {
             let list = listed(missing.iter().map(|m| m.name.as_str()), "or");
             let message = format!("`{}` has no {list}, which `{}` asks for", def.name(), interface.name);
             self.found.push(
-                Diagnostic::error(codes::NOT_IMPLEMENTED, message)
+                Diagnostic::new(CheckCode::NotImplemented, message)
                     .label(self.source, target.span, "does not have all functions")
                     .label(&interface.site.source, first.span, "asked for here")
                     .help(format!("add `fn {}(…) {{ … }}` to an `impl` of `{}`", first.name, def.name())),
@@ -73,7 +73,7 @@ impl Interfaces<'_> {
                     interface.name
                 );
                 self.found.push(
-                    Diagnostic::error(codes::NOT_IMPLEMENTED, message)
+                    Diagnostic::new(CheckCode::NotImplemented, message)
                         .label(&method.source, own.span, own.parameters())
                         .label(&interface.site.source, wanted.span, wanted.parameters())
                         .help("give it the parameters that the interface names"),

@@ -1,9 +1,9 @@
 //! What the file declares: types, functions and methods, by their bindings.
 
-use super::types::{Field, FnType, Kinds, NamedKind, NamedType, Nominal, Reader, Shape, Signatures, Type};
+use super::types::{Field, FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Reader, Shape, Signatures, Type};
 use crate::ast::{Attribute, Expr, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
-use crate::builtin_type::{Kind, of_kind};
-use crate::builtins::Registry;
+use crate::builtin_type::Tag;
+use crate::declaration::Registry;
 use crate::resolve::{BindingId, Resolution, Target};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -43,17 +43,17 @@ impl<'a> Items<'a> {
         for stmt in stmts {
             let StmtKind::Item(item) = &stmt.kind else { continue };
             if let ItemKind::Impl { target, methods, .. } = &item.kind {
-                let Some(Target::Binding(id)) = names.uses.get(&target.span.start) else { continue };
-                let by_name = self.by_name.entry(*id).or_default();
+                let Some(Target::Binding(id)) = names.used(target.id) else { continue };
+                let by_name = self.by_name.entry(id).or_default();
                 for method in methods {
                     if let ItemKind::Fn(decl) = &method.kind {
-                        self.methods.entry(*id).or_default().push(decl);
+                        self.methods.entry(id).or_default().push(decl);
                         if decl.takes_self() {
                             by_name.entry(decl.name.text.as_str()).or_insert(decl);
                         }
                     }
                 }
-            } else if let Some(id) = name_of(item).and_then(|name| names.made_at(name.span)) {
+            } else if let Some(id) = name_of(item).and_then(|name| names.made(name.id)) {
                 self.all.insert(id, item);
             }
         }
@@ -99,7 +99,7 @@ impl<'a> Declared<'a> {
     /// A written type, type parameters as such.
     pub(super) fn read(&self, ty: &TypeExpr, generics: &[Name]) -> Type {
         let (names, items, signatures) = (self.names, &self.items, &self.signatures);
-        Reader { names, items, signatures, generics, open: Vec::new() }.read(ty).bounded()
+        Reader { file: Some(FileNames { names, items }), signatures, generics, open: Vec::new() }.read(ty).bounded()
     }
 
     /// What a parameter takes; nil stands for its default.
@@ -124,30 +124,16 @@ impl<'a> Declared<'a> {
 
     /// The module of builtins in which the methods of values of this type stand.
     pub(super) fn module(ty: &Type) -> Option<&'static str> {
-        let kind = match ty {
-            Type::Nil => Kind::Nil,
-            Type::Bool => Kind::Bool,
-            Type::Int => Kind::Int,
-            Type::Float => Kind::Float,
-            Type::Str | Type::Text(_) => Kind::Str,
-            Type::Bytes => Kind::Bytes,
-            Type::Range => Kind::Range,
-            Type::List(_) => Kind::List,
-            Type::Set(_) => Kind::Set,
-            Type::Dict(_) | Type::Shape(_) => Kind::Dict,
-            Type::Pair(_) => Kind::Pair,
-            Type::Result(_) => Kind::Result,
-            Type::Fn(_) => return Some("<function>"),
-            Type::Named(named) => {
-                return match named.kind {
-                    NamedKind::Struct => Some("<struct>"),
-                    NamedKind::Enum => Some("<variant>"),
-                    NamedKind::Interface => None,
-                };
-            }
-            Type::Any | Type::Never | Type::Param(_) | Type::Union(_) => return None,
-        };
-        of_kind(kind)?.methods
+        match ty {
+            Type::Fn(_) => Some(Tag::Function),
+            Type::Named(named) => match named.kind {
+                NamedKind::Struct => Some(Tag::Struct),
+                NamedKind::Enum => Some(Tag::Variant),
+                NamedKind::Interface => None,
+            },
+            _ => ty.kind()?.tag(),
+        }
+        .map(Tag::module)
     }
 }
 

@@ -1,14 +1,14 @@
 //! `match`: variants that no arm takes, arms that can never be chosen, and alternatives that bind different names.
 
-use super::codes;
+use super::CheckCode;
 use super::cover::{self, Pat};
 use super::members::listed;
 use crate::ast::visit::{Visit, walk_expr, walk_module, walk_pattern};
 use crate::ast::*;
+use crate::declaration::{EnumDecl, TypeDecl};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::Resolution;
 use crate::source::{SourceRef, Span};
-use crate::value::{EnumDef, TypeDef};
 use smol_str::SmolStr;
 use std::rc::Rc;
 
@@ -77,7 +77,7 @@ impl Matches<'_> {
         let before = self.source.slice(Span::new(e.span.start, value.span.start)).find("match").unwrap_or(0);
         let start = e.span.start + u32::try_from(before).unwrap_or(0);
         let first = named.first().map_or("_", String::as_str);
-        let d = Diagnostic::error(codes::NOT_COVERED, format!("this `match` has no arm for {list}"))
+        let d = Diagnostic::new(CheckCode::NotCovered, format!("this `match` has no arm for {list}"))
             .label(self.source, Span::new(start, start + 5), "not every variant is covered")
             .help(format!("add `{first} -> …`, or `_ -> …` for all that is left"));
         let site = self.enum_of(first).and_then(|def| {
@@ -94,16 +94,16 @@ impl Matches<'_> {
     }
 
     /// The enum of a pattern that was shown.
-    fn enum_of(&self, shown: &str) -> Option<Rc<EnumDef>> {
+    fn enum_of(&self, shown: &str) -> Option<Rc<EnumDecl>> {
         let (name, _) = shown.split_once('.')?;
-        self.names.bindings.iter().find_map(|b| match b.def.as_ref().map(TypeDef::resolved) {
-            Some(TypeDef::Enum(def)) if def.name.as_str() == name => Some(def),
+        self.names.bindings.iter().find_map(|b| match b.def.as_ref().map(TypeDecl::resolved) {
+            Some(TypeDecl::Enum(def)) if def.name.as_str() == name => Some(def),
             _ => None,
         })
     }
 
     fn unreachable(&mut self, arm: &Arm, by: Option<&Arm>) {
-        let mut d = Diagnostic::warning(codes::UNREACHABLE, "this arm can never be chosen").label(
+        let mut d = Diagnostic::new(CheckCode::Unreachable, "this arm can never be chosen").label(
             self.source,
             arm.pattern.span,
             "never reached",
@@ -120,8 +120,8 @@ impl Matches<'_> {
     }
 
     fn owner_of_variant(&self, name: &str) -> Option<SmolStr> {
-        self.names.bindings.iter().find_map(|b| match b.def.as_ref().map(TypeDef::resolved) {
-            Some(TypeDef::Enum(def)) if def.position(name).is_some() => Some(b.name.clone()),
+        self.names.bindings.iter().find_map(|b| match b.def.as_ref().map(TypeDecl::resolved) {
+            Some(TypeDecl::Enum(def)) if def.position(name).is_some() => Some(b.name.clone()),
             _ => None,
         })
     }
@@ -133,7 +133,7 @@ impl Matches<'_> {
                 if let Some(lacks) = names.iter().position(|others| !others.iter().any(|(n, _)| n == name)) {
                     let message = format!("`{name}` is bound by some of the alternatives and not by others");
                     self.found.push(
-                        Diagnostic::error(codes::ALTERNATIVES, message)
+                        Diagnostic::new(CheckCode::Alternatives, message)
                             .label(self.source, alternatives[lacks].span, format!("`{name}` is not bound here"))
                             .label(self.source, *span, "bound here")
                             .help("bind the same names in all alternatives, or write two arms"),
@@ -145,7 +145,7 @@ impl Matches<'_> {
                     && let Some((_, first)) = own[..i].iter().find(|(n, _)| n == name)
                 {
                     self.found.push(
-                        Diagnostic::error(codes::ALTERNATIVES, format!("`{name}` is bound twice in one alternative"))
+                        Diagnostic::new(CheckCode::Alternatives, format!("`{name}` is bound twice in one alternative"))
                             .label(self.source, *span, "bound again here")
                             .label(self.source, *first, "first bound here")
                             .help("choose another name"),
@@ -159,6 +159,6 @@ impl Matches<'_> {
 
 fn bound(pattern: &Pattern) -> Vec<(&SmolStr, Span)> {
     let mut found = Vec::new();
-    pattern.names(&mut |name, span| found.push((name, span)));
+    pattern.names(&mut |name, at| found.push((name, at.span)));
     found
 }

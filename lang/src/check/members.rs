@@ -1,12 +1,13 @@
 //! Struct literals, variants and the functions of types: names that are not there, and what is too many or too few.
 
-use super::codes;
+use super::CheckCode;
 use crate::ast::visit::{Visit, walk_expr, walk_module, walk_pattern};
 use crate::ast::*;
+use crate::declaration::{DefaultDecl, EnumDecl, Methods, Signature, Site, StructDecl, TypeDecl, VariantDecl};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::resolve::Resolution;
 use crate::source::{SourceRef, Span};
-use crate::value::{EnumDef, FieldDefault, Signature, Site, Str, StructDef, TypeDef, Value, VariantDef};
+use smol_str::SmolStr;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -25,18 +26,18 @@ impl<'a> Visit<'a> for Members<'_> {
     fn expr(&mut self, e: &'a Expr) {
         match &e.kind {
             ExprKind::Struct { name, items } => {
-                if let Some(TypeDef::Struct(def)) = self.names.type_at(name.span).map(TypeDef::resolved) {
+                if let Some(TypeDecl::Struct(def)) = self.names.named_type(name.id).map(TypeDecl::resolved) {
                     self.literal(&def, name, items);
                 }
             }
             ExprKind::Field { name, .. } => {
-                if let Some(owner) = self.names.owner_of(name.span) {
+                if let Some(owner) = self.names.owner_of(name.id) {
                     self.member(&owner, name);
                 }
             }
             ExprKind::Call { callee, args } => {
                 if let ExprKind::Field { name, .. } = &callee.kind
-                    && let Some(owner) = self.names.owner_of(name.span)
+                    && let Some(owner) = self.names.owner_of(name.id)
                     && args.iter().all(|a| !a.spread)
                 {
                     self.call(&owner, name, args.len(), e.span);
@@ -50,7 +51,7 @@ impl<'a> Visit<'a> for Members<'_> {
     fn pattern(&mut self, pattern: &'a Pattern) {
         match &pattern.kind {
             PatternKind::Dict { name: Some(name), fields, .. } => {
-                if let Some(TypeDef::Struct(def)) = self.names.type_at(name.span).map(TypeDef::resolved) {
+                if let Some(TypeDecl::Struct(def)) = self.names.named_type(name.id).map(TypeDecl::resolved) {
                     for field in fields {
                         if def.position(&field.key.text).is_none() {
                             self.no_field(&def, &field.key);
@@ -59,7 +60,7 @@ impl<'a> Visit<'a> for Members<'_> {
                 }
             }
             PatternKind::Variant { enum_name, variant, args } => {
-                self.variant_pattern(enum_name.as_ref(), variant, args.len(), pattern.span);
+                self.variant_pattern(enum_name.as_deref(), variant, args.len(), pattern.span);
             }
             _ => {}
         }
@@ -68,11 +69,11 @@ impl<'a> Visit<'a> for Members<'_> {
 }
 
 impl Members<'_> {
-    fn error(&self, code: &'static str, message: String, span: Span, label: &str) -> Diagnostic {
-        Diagnostic::error(code, message).label(self.source, span, label)
+    fn error(&self, code: CheckCode, message: String, span: Span, label: &str) -> Diagnostic {
+        Diagnostic::new(code, message).label(self.source, span, label)
     }
 
-    fn literal(&mut self, def: &StructDef, name: &Name, items: &[DictItem]) {
+    fn literal(&mut self, def: &StructDecl, name: &Name, items: &[DictItem]) {
         let mut given: HashMap<&str, &Name> = HashMap::new();
         let mut complete = true;
         for item in items {
@@ -84,7 +85,12 @@ impl Members<'_> {
                 self.no_field(def, key);
             } else if let Some(first) = given.get(key.text.as_str()) {
                 let d = self
-                    .error(codes::FIELD_TWICE, format!("`{}` is given twice", key.text), key.span, "given again here")
+                    .error(
+                        CheckCode::FieldTwice,
+                        format!("`{}` is given twice", key.text),
+                        key.span,
+                        "given again here",
+                    )
                     .label(self.source, first.span, "first given here")
                     .help("remove one of them");
                 self.found.push(d);
@@ -95,47 +101,52 @@ impl Members<'_> {
         let missing: Vec<_> = def
             .fields
             .iter()
-            .filter(|f| matches!(f.default, FieldDefault::None) && !given.contains_key(f.name.as_str()))
+            .filter(|f| matches!(f.default, DefaultDecl::None) && !given.contains_key(f.name.as_str()))
             .collect();
         let Some(first) = missing.first().filter(|_| complete) else { return };
         let list = listed(missing.iter().map(|f| f.name.as_str()), "and");
         let are = if missing.len() == 1 { "is" } else { "are" };
         let add: Vec<String> = missing.iter().map(|f| format!("{}: …", f.name)).collect();
         let d = self
-            .error(codes::FIELD_MISSING, format!("{list} of `{}` {are} missing", def.name), name.span, "not complete")
+            .error(
+                CheckCode::FieldMissing,
+                format!("{list} of `{}` {are} missing", def.name),
+                name.span,
+                "not complete",
+            )
             .label(&def.site.source, first.span, "declared without a default")
             .help(format!("add `{}`", add.join(", ")));
         self.found.push(d);
     }
 
-    fn no_field(&mut self, def: &StructDef, key: &Name) {
+    fn no_field(&mut self, def: &StructDecl, key: &Name) {
         let d = self
-            .error(codes::NO_FIELD, format!("`{}` has no field `{}`", def.name, key.text), key.span, "unknown field")
+            .error(CheckCode::NoField, format!("`{}` has no field `{}`", def.name, key.text), key.span, "unknown field")
             .label(&def.site.source, def.site.span, "declared here");
-        let names = || def.names().map(Str::as_str);
+        let names = || def.names().map(SmolStr::as_str);
         self.found.push(suggest(d, key, names, "its fields are"));
     }
 
     /// `Type.name` must be a variant or a function of the type.
-    fn member(&mut self, owner: &TypeDef, name: &Name) {
-        let methods = owner.methods().map(crate::value::Methods::all).unwrap_or_default();
+    fn member(&mut self, owner: &TypeDecl, name: &Name) {
+        let methods = owner.methods().map(Methods::all).unwrap_or_default();
         let variants: Vec<&str> = match owner {
-            TypeDef::Enum(def) => def.variants.iter().map(|v| v.name.as_str()).collect(),
+            TypeDecl::Enum(def) => def.variants.iter().map(|v| v.name.as_str()).collect(),
             _ => Vec::new(),
         };
         let names = || variants.iter().copied().chain(methods.iter().map(|m| m.signature.name.as_str()));
         if names().any(|n| n == name.text) {
             return;
         }
-        if let TypeDef::Interface(_) | TypeDef::Alias(_) = owner {
+        if let TypeDecl::Interface(_) | TypeDecl::Alias(_) = owner {
             let message = format!("`{}` is {}, which has no functions of its own", owner.name(), owner.sort());
-            let d = self.error(codes::NO_MEMBER, message, name.span, "not found");
+            let d = self.error(CheckCode::NoMember, message, name.span, "not found");
             return self.found.push(declared(d, owner.site()));
         }
         let what = if variants.is_empty() { "function" } else { "variant or function" };
         let message = format!("`{}` has no {what} `{}`", owner.name(), name.text);
-        let d = declared(self.error(codes::NO_MEMBER, message, name.span, "not found"), owner.site());
-        if let TypeDef::Struct(def) = owner
+        let d = declared(self.error(CheckCode::NoMember, message, name.span, "not found"), owner.site());
+        if let TypeDecl::Struct(def) = owner
             && def.position(&name.text).is_some()
         {
             let help = format!("it is a field: read it from a value, `value.{}`", name.text);
@@ -144,8 +155,8 @@ impl Members<'_> {
         self.found.push(suggest(d, name, names, "there are"));
     }
 
-    fn call(&mut self, owner: &TypeDef, name: &Name, given: usize, span: Span) {
-        if let TypeDef::Enum(def) = owner
+    fn call(&mut self, owner: &TypeDecl, name: &Name, given: usize, span: Span) {
+        if let TypeDecl::Enum(def) = owner
             && let Some(variant) = def.position(&name.text).and_then(|at| def.variants.get(at))
         {
             if variant.arity != given {
@@ -162,7 +173,7 @@ impl Members<'_> {
             return;
         }
         let message = format!("`{}.{}` takes {}, but {} given", owner.name(), name.text, range(min, max), were(given));
-        let mut d = self.error(codes::ARITY, message, span, "called here").label(
+        let mut d = self.error(CheckCode::Arity, message, span, "called here").label(
             &method.source,
             method.signature.span,
             "declared here",
@@ -175,10 +186,10 @@ impl Members<'_> {
 
     fn variant_pattern(&mut self, enum_name: Option<&Name>, variant: &Name, given: usize, span: Span) {
         let def = match enum_name {
-            None => Value::result_def(),
-            Some(name) => match self.names.type_at(name.span).map(TypeDef::resolved) {
-                Some(TypeDef::Enum(def)) => def,
-                None if name.text == "Result" => Value::result_def(),
+            None => EnumDecl::result(),
+            Some(name) => match self.names.named_type(name.id).map(TypeDecl::resolved) {
+                Some(TypeDecl::Enum(def)) => def,
+                None if name.text == "Result" => EnumDecl::result(),
                 _ => return,
             },
         };
@@ -192,20 +203,20 @@ impl Members<'_> {
                 self.found.push(d);
             }
             None if enum_name.is_none() => self.bare_variant(variant),
-            None => self.member(&TypeDef::Enum(def), variant),
+            None => self.member(&TypeDecl::Enum(def), variant),
         }
     }
 
     /// `B(x)` without its enum.
     fn bare_variant(&mut self, variant: &Name) {
         let mut d = self.error(
-            codes::NO_MEMBER,
+            CheckCode::NoMember,
             format!("`{}` is not a variant of `Result`", variant.text),
             variant.span,
             "which enum is it of?",
         );
-        let owner = self.names.bindings.iter().find_map(|b| match b.def.as_ref().map(TypeDef::resolved) {
-            Some(TypeDef::Enum(def)) if def.position(&variant.text).is_some() => Some(b.name.clone()),
+        let owner = self.names.bindings.iter().find_map(|b| match b.def.as_ref().map(TypeDecl::resolved) {
+            Some(TypeDecl::Enum(def)) if def.position(&variant.text).is_some() => Some(b.name.clone()),
             _ => None,
         });
         d = match owner {
@@ -217,14 +228,14 @@ impl Members<'_> {
         self.found.push(d);
     }
 
-    fn wrong_count(&self, def: &Rc<EnumDef>, variant: &VariantDef, given: usize, span: Span) -> Diagnostic {
+    fn wrong_count(&self, def: &Rc<EnumDecl>, variant: &VariantDecl, given: usize, span: Span) -> Diagnostic {
         let holds = match variant.arity {
             0 => "holds no values".to_owned(),
             1 => "holds 1 value".to_owned(),
             n => format!("holds {n} values"),
         };
         let message = format!("`{}.{}` {holds}, but {} given", def.name, variant.name, were(given));
-        let d = self.error(codes::VALUES, message, span, "here");
+        let d = self.error(CheckCode::Values, message, span, "here");
         match &def.site {
             Some(site) => d.label(&site.source, variant.span, "declared here"),
             None => d,

@@ -8,11 +8,11 @@
 //! - `hidden`: characters that change the order of the text on the screen.
 //! - `calls`: collects every call of a builtin, for the lints of their rows.
 //! - [`view`]: a call as the lints of a builtin's row see it.
-//! - [`codes`]: the catalogue.
+//! - [`CheckCode`]: the catalogue.
 
 mod attributes;
 mod calls;
-pub mod codes;
+mod codes;
 mod cover;
 mod hidden;
 mod infer;
@@ -20,33 +20,18 @@ mod interfaces;
 mod items;
 mod matches;
 mod members;
-mod signature;
 mod types;
 pub mod view;
 
-pub use signature::signature;
+pub use crate::parse::signature;
+pub use codes::CheckCode;
 pub use view::{CallView, DictView, returned};
 
-use crate::ast::Module;
-use crate::builtins::{Capability, Registry};
+use crate::ast::{Module, NodeMap};
+use crate::declaration::{Registry, Right};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::{Resolution, Role, Surroundings, resolve};
 use crate::source::SourceRef;
-use std::collections::HashMap;
-
-/// The catalogue of what types tell.
-pub static TYPE_CODES: &[crate::diagnostic::code::Code] = infer::codes::CODES;
-
-/// Whether a type of that name needs no declaration.
-#[must_use]
-pub fn is_known_type(name: &str) -> bool {
-    types::is_known(name)
-}
-
-/// The types that need no declaration.
-pub fn known_types<'n>() -> impl Iterator<Item = &'n str> {
-    crate::builtin_type::BUILTIN_TYPES.iter().map(|row| row.name)
-}
 
 /// Checks a resolved module.
 pub fn check(
@@ -54,7 +39,7 @@ pub fn check(
     module: &Module,
     names: &Resolution,
     registry: Registry,
-    denied: &[Capability],
+    denied: &[Right],
     found: &mut Vec<Diagnostic>,
 ) {
     hidden::check(source, found);
@@ -74,22 +59,22 @@ pub fn check_calls(
     source: &SourceRef,
     module: &Module,
     registry: Registry,
-    denied: &[Capability],
+    denied: &[Right],
     found: &mut Vec<Diagnostic>,
 ) {
     hidden::check(source, found);
-    let around = Surroundings { outer: &[], links: HashMap::new(), role: Role::Script };
+    let around = Surroundings { outer: &[], links: NodeMap::default(), role: Role::Script };
     let (names, _) = resolve(source, module, registry, &around);
     let mut of_types = Vec::new();
     infer::check(source, module, &names, registry, &mut of_types);
     once(&mut of_types, 0);
-    let of_calls = [codes::TYPE, codes::KEY, codes::MISSING, codes::ARITY];
-    found.extend(of_types.into_iter().filter(|d| of_calls.contains(&d.code)));
+    let of_calls = [CheckCode::Type, CheckCode::Key, CheckCode::Missing, CheckCode::Arity];
+    found.extend(of_types.into_iter().filter(|d| of_calls.iter().any(|code| d.code == *code)));
     lint(source, module, &names, denied, found);
 }
 
 /// What the rows of the builtins look at.
-fn lint(source: &SourceRef, module: &Module, names: &Resolution, denied: &[Capability], found: &mut Vec<Diagnostic>) {
+fn lint(source: &SourceRef, module: &Module, names: &Resolution, denied: &[Right], found: &mut Vec<Diagnostic>) {
     let calls = calls::collect(module, names);
     for call in &calls.all {
         if let Some(lint) = call.row.lint {

@@ -2,7 +2,9 @@
 
 use super::calls::{Call, Calls};
 use crate::ast::*;
-use crate::builtins::Capability;
+use crate::declaration::Right;
+use crate::diagnostic::Diagnostic;
+use crate::later::{Checker, ThisCrate};
 use crate::source::{SourceRef, Span};
 use std::collections::HashSet;
 
@@ -10,12 +12,16 @@ use std::collections::HashSet;
 const MOST_ENTRIES: usize = 4_000;
 const MOST_SPREADS: usize = 8;
 
+impl Checker for ThisCrate {
+    type Lint = fn(&CallView<'_>, &mut Vec<Diagnostic>);
+}
+
 /// A call of a builtin in its file.
 pub struct CallView<'a> {
     source: &'a SourceRef,
     call: &'a Call<'a>,
     calls: &'a Calls<'a>,
-    denied: &'a [Capability],
+    denied: &'a [Right],
 }
 
 /// A dict literal, spreads of literals followed.
@@ -29,19 +35,14 @@ pub struct DictView<'a> {
 }
 
 impl<'a> CallView<'a> {
-    pub(super) fn new(
-        source: &'a SourceRef,
-        call: &'a Call<'a>,
-        calls: &'a Calls<'a>,
-        denied: &'a [Capability],
-    ) -> Self {
+    pub(super) fn new(source: &'a SourceRef, call: &'a Call<'a>, calls: &'a Calls<'a>, denied: &'a [Right]) -> Self {
         Self { source, call, calls, denied }
     }
 
     /// Returns whether the script will not have a capability. What it may not read, its check does not read either.
     #[must_use]
-    pub fn is_denied(&self, capability: Capability) -> bool {
-        self.denied.contains(&capability)
+    pub fn is_denied(&self, right: impl Into<Right>) -> bool {
+        self.denied.contains(&right.into())
     }
 
     /// The file.

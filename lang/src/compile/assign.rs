@@ -23,7 +23,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn assign_name(&mut self, target: &'a Expr, op: Option<BinaryOp>, value: &'a Expr, span: Span) {
-        let Some(Target::Binding(id)) = self.names.uses.get(&target.span.start).copied() else { return };
+        let Some(Target::Binding(id)) = self.names.used(target.id) else { return };
         let place = self.place_of(id);
         if let Some(op) = op {
             return self.compound(place, op, target, value, span);
@@ -87,7 +87,7 @@ impl<'a> Compiler<'a> {
     fn assign_field(&mut self, target: &'a Expr, value: &'a Expr) -> bool {
         let ExprKind::Field { object, name, optional: false } = &target.kind else { return false };
         let ExprKind::Name(_) = &object.kind else { return false };
-        let Some(Target::Binding(id)) = self.names.uses.get(&object.span.start).copied() else { return false };
+        let Some(Target::Binding(id)) = self.names.used(object.id) else { return false };
         let Place::Register(object) = self.place_of(id) else { return false };
         let src = self.temp();
         self.expr(value, src);
@@ -123,7 +123,7 @@ impl<'a> Compiler<'a> {
             }
         };
         keys.reverse();
-        let Some(Target::Binding(id)) = self.names.uses.get(&root.span.start).copied() else { return };
+        let Some(Target::Binding(id)) = self.names.used(root.id) else { return };
         let count = self.index(keys.len(), span, "keys in one path");
         let base = self.temps(count.saturating_add(1));
         for (reg, (index, name, key_span)) in in_a_row(base, count).zip(&keys) {

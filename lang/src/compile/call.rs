@@ -5,7 +5,7 @@ use super::expression::may_assign;
 use super::function::in_a_row;
 use super::record::Static;
 use crate::ast::*;
-use crate::builtins::Builtin;
+use crate::declaration::Builtin;
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use crate::vm::{Op, Place, op::IN_LIST, op::Reg};
@@ -100,7 +100,7 @@ impl<'a> Compiler<'a> {
 
     fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], dst: Reg, span: Span, nones: &mut Vec<usize>) {
         if let ExprKind::Field { object, name, optional } = &callee.kind {
-            if let Some(row) = self.names.namespaced.get(&name.span.start).copied() {
+            if let Some(row) = self.names.namespaced.get(&name.id).copied() {
                 return self.call_builtin(row, args, dst, span);
             }
             if let Some(member) = self.static_member(name) {
@@ -168,7 +168,7 @@ impl<'a> Compiler<'a> {
             return None;
         }
         let ExprKind::Name(_) = &object.kind else { return None };
-        let Target::Binding(id) = *self.names.uses.get(&object.span.start)? else { return None };
+        let Target::Binding(id) = self.names.used(object.id)? else { return None };
         if self.names.binding(id).captured || args.iter().any(|a| self.mentions(&a.value, id)) {
             return None;
         }
@@ -179,7 +179,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn mentions(&self, e: &Expr, id: BindingId) -> bool {
-        if may_assign(e) || matches!(self.names.uses.get(&e.span.start), Some(Target::Binding(found)) if *found == id) {
+        if may_assign(e) || matches!(self.names.used(e.id), Some(Target::Binding(found)) if found == id) {
             return true;
         }
         let mut found = false;
@@ -197,9 +197,9 @@ impl<'a> Compiler<'a> {
 
     fn direct(&self, callee: &Expr) -> Direct {
         let ExprKind::Name(_) = &callee.kind else { return Direct::Value };
-        match self.names.uses.get(&callee.span.start) {
+        match self.names.used(callee.id) {
             Some(Target::Builtin(row)) => Direct::Builtin(row),
-            Some(Target::Binding(id)) => self.functions.get(id).map_or(Direct::Value, |n| Direct::Function(*n)),
+            Some(Target::Binding(id)) => self.functions.get(&id).map_or(Direct::Value, |n| Direct::Function(*n)),
             None => Direct::Value,
         }
     }
@@ -256,8 +256,8 @@ impl<'a> Compiler<'a> {
         let ExprKind::Call { callee, args } = &value.kind else { return false };
         let ExprKind::Field { object, name, optional: false } = &callee.kind else { return false };
         if !matches!(&object.kind, ExprKind::Name(_))
-            || !matches!(self.names.uses.get(&object.span.start), Some(Target::Binding(found)) if *found == id)
-            || self.names.namespaced.contains_key(&name.span.start)
+            || !matches!(self.names.used(object.id), Some(Target::Binding(found)) if found == id)
+            || self.names.namespaced.contains_key(&name.id)
             || args.iter().any(|a| a.spread || !is_calm(&a.value, place))
             || args.len() > MOST_ARGUMENTS
         {

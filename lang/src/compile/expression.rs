@@ -150,8 +150,8 @@ impl<'a> Compiler<'a> {
 
     pub(super) fn register_name(&mut self, e: &Expr) -> Option<Reg> {
         match &e.kind {
-            ExprKind::Name(_) | ExprKind::Placeholder => match self.names.uses.get(&e.span.start)? {
-                Target::Binding(id) if self.fn_ref().own != Some(*id) => match self.place_of(*id) {
+            ExprKind::Name(_) | ExprKind::Placeholder => match self.names.used(e.id)? {
+                Target::Binding(id) if self.fn_ref().own != Some(id) => match self.place_of(id) {
                     Place::Register(reg) => Some(reg),
                     _ => None,
                 },
@@ -205,7 +205,7 @@ impl<'a> Compiler<'a> {
 
     fn name(&mut self, e: &Expr, dst: Reg) {
         let span = e.span;
-        match self.names.uses.get(&span.start).copied() {
+        match self.names.used(e.id) {
             Some(Target::Builtin(row)) => self.load(Value::Builtin(row), dst, span),
             Some(Target::Binding(id)) if self.fn_ref().own == Some(id) && !self.globals.contains_key(&id) => {
                 self.emit(Op::Myself { dst }, span);
@@ -395,7 +395,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn pipe(&mut self, value: &'a Expr, into: &'a Expr, dst: Reg, span: Span) {
-        if let Some(id) = self.names.piped(into.span) {
+        if let Some(id) = self.names.piped(into.id) {
             let piped = self.temp();
             self.expr(value, piped);
             self.fn_mut().bind_register(id, piped);

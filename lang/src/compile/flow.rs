@@ -67,9 +67,9 @@ impl<'a> Compiler<'a> {
 
     fn is_self_call(&self, callee: &Expr, args: &[ListItem]) -> bool {
         let ExprKind::Name(_) = &callee.kind else { return false };
-        let Some(Target::Binding(id)) = self.names.uses.get(&callee.span.start) else { return false };
+        let Some(Target::Binding(id)) = self.names.used(callee.id) else { return false };
         let state = self.fn_ref();
-        state.own == Some(*id)
+        state.own == Some(id)
             && state.flavor.is_none()
             && state.exits.is_empty()
             && state.arity.is_some_and(|n| usize::from(n) == args.len())
@@ -360,10 +360,10 @@ impl<'a> Compiler<'a> {
             self.hold(handler);
         }
         if let Some(name) = &catch.name {
-            self.adopt(&name.text, name.span, reg);
+            self.adopt(name.at(), reg);
         }
         self.raise_floor();
-        let id = catch.name.as_ref().and_then(|name| self.names.made_at(name.span));
+        let id = catch.name.as_ref().and_then(|name| self.names.made(name.id));
         self.fn_mut().catches.push(Caught { id, held, handler });
         self.block(&catch.body, Some(dst));
         self.fn_mut().catches.pop();
@@ -380,8 +380,8 @@ impl<'a> Compiler<'a> {
     fn throw(&mut self, value: &'a Expr, span: Span) {
         let src = self.operand(value);
         let span = Span::new(span.start, span.start + 5);
-        let id = match (&value.kind, self.names.uses.get(&value.span.start)) {
-            (ExprKind::Name(_), Some(Target::Binding(id))) => Some(*id),
+        let id = match (&value.kind, self.names.used(value.id)) {
+            (ExprKind::Name(_), Some(Target::Binding(id))) => Some(id),
             _ => None,
         };
         let known = self.fn_ref().catches.iter().find(|c| id.is_some() && c.id == id);

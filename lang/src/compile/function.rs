@@ -1,7 +1,7 @@
 //! The function being written: registers, instructions with their spans, jumps.
 
 use super::Compiler;
-use crate::builtins::Builtin;
+use crate::declaration::Builtin;
 use crate::resolve::BindingId;
 use crate::source::Span;
 use crate::value::{Flavor, Str, Value};
@@ -249,6 +249,11 @@ impl<'a> Compiler<'a> {
             let dirty = &mut self.fn_mut().dirty;
             *dirty = Some(dirty.map_or((reg, reg), |(a, b)| (a.min(reg), b.max(reg))));
         }
+    }
+
+    /// Returns whether a temporary may share what a variable holds.
+    pub(super) fn is_shared(&self, reg: Reg) -> bool {
+        self.fn_ref().dirty.is_some_and(|(from, to)| (from..=to).contains(&reg))
     }
 
     /// Empties the temporaries that share something, from `keep` on.

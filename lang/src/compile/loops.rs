@@ -33,7 +33,7 @@ impl<'a> Compiler<'a> {
         let start = self.here();
         let done = self.emit(Op::ForNext { base, dst: item, by: 0 }, iter.span);
         match &pattern.kind {
-            PatternKind::Bind(name) => self.adopt(name, pattern.span, item),
+            PatternKind::Bind(_) => self.adopt(pattern.at(), item),
             _ => self.destructure(pattern, item),
         }
         let inner = self.fn_ref().next;

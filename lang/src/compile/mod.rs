@@ -10,7 +10,9 @@
 
 mod assign;
 mod call;
+mod codes;
 mod condition;
+mod definition;
 mod expression;
 mod flow;
 mod function;
@@ -24,11 +26,11 @@ mod tasks;
 mod tool;
 mod types;
 
+pub use codes::CompileCode;
 pub use schema::type_schema;
 
 use crate::ast::{FnDecl, Item, ItemKind, Module, Stmt, StmtKind};
-use crate::diagnostic::Severity::Error;
-use crate::diagnostic::code::Code;
+use crate::check::CheckCode;
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
 use crate::module::{FileId, Modules, Origin, Placed};
 use crate::resolve::{BindingId, BindingKind, Resolution, Role};
@@ -40,42 +42,6 @@ use function::FnState;
 use smol_str::SmolStr;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
-
-/// A function larger than the machine can address.
-pub(crate) const TOO_LARGE: &str = "HARN-CMP-002";
-/// A construct that makes no sense where it stands.
-pub(crate) const NONSENSE: &str = "HARN-CMP-003";
-/// Compiled code that the verifier refuses.
-pub(crate) const REFUSED: &str = "HARN-CMP-004";
-
-/// The catalogue of the compiler's errors.
-pub static CODES: &[Code] = &[
-    Code {
-        code: TOO_LARGE,
-        severity: Error,
-        title: "a function larger than the machine can address",
-        meaning: "A function may use 65,000 registers, constants and calls of each kind. Split it, or read the data from a file.",
-        fails: "",
-        mended: "",
-    },
-    Code {
-        code: NONSENSE,
-        severity: Error,
-        title: "a construct that makes no sense where it stands",
-        meaning: "It parses, and means nothing there. The message says what would.",
-        fails: "fn is_large(n) {\n  guard n > 3 else { println(\"small\") }\n  true\n}\nprintln(is_large(1))\n",
-        mended: "fn is_large(n) {\n  guard n > 3 else { return false }\n  true\n}\nprintln(is_large(1))\n",
-    },
-    Code {
-        code: REFUSED,
-        severity: Error,
-        title: "compiled code refused",
-        meaning: "Compiled code is checked before it runs, so that no mistake of the compiler can touch memory that is not \
-                  its own. This code did not pass: a bug in harn, and not in the script.",
-        fails: "",
-        mended: "",
-    },
-];
 
 /// A compiled file.
 pub struct Unit {
@@ -180,7 +146,7 @@ impl<'a> Compiler<'a> {
         for (_, decl) in &decls {
             let number = self.isolate.add_function(Rc::new(Proto::default()));
             numbers.push(number);
-            if let Some(id) = self.names.made_at(decl.name.span) {
+            if let Some(id) = self.names.made(decl.name.id) {
                 match u16::try_from(number) {
                     Ok(number) => {
                         self.functions.insert(id, number);
@@ -234,7 +200,7 @@ impl<'a> Compiler<'a> {
         let checked = functions.try_for_each(|proto| verify_function(self.isolate, &made, proto));
         checked.map_err(|refused| {
             vec![
-                Diagnostic::error(REFUSED, format!("the compiled code was refused: {refused}"))
+                Diagnostic::new(CompileCode::Refused, format!("the compiled code was refused: {refused}"))
                     .label(self.source, Span::default(), "in this file")
                     .note("nothing was run; this is a bug in harn, not in the script")
                     .help("report it with the script"),
@@ -289,7 +255,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn top_function(&mut self, item: &'a Item, decl: &'a FnDecl) -> Rc<Proto> {
-        let own = self.names.made_at(decl.name.span);
+        let own = self.names.made(decl.name.id);
         match item.kind {
             ItemKind::Pipeline { .. } => self.pipeline(decl, own),
             _ => self.function(decl, own, false),
@@ -303,7 +269,7 @@ impl<'a> Compiler<'a> {
             let (name, resumable, span) = (decl.name.text.clone(), item.is_resumable(), decl.name.span);
             self.pipelines.push(Entry { name, function: number, params, resumable, span });
         }
-        let Some(id) = self.names.made_at(decl.name.span) else { return };
+        let Some(id) = self.names.made(decl.name.id) else { return };
         let binding = self.names.binding(id);
         let tool = matches!(item.kind, ItemKind::Tool { .. });
         if !binding.read && !binding.global && !tool {
@@ -333,14 +299,14 @@ impl<'a> Compiler<'a> {
     }
 
     fn too_large(&mut self, span: Span, what: &str) {
-        let d = Diagnostic::error(TOO_LARGE, format!("there are too many {what} here"))
+        let d = Diagnostic::new(CompileCode::TooLarge, format!("there are too many {what} here"))
             .label(self.source, span, "the one too many")
             .help("split the function, or read the data from a file");
         self.report(d);
     }
 
     fn nonsense(&mut self, span: Span, message: &str, help: &str) {
-        let d = Diagnostic::error(NONSENSE, message).label(self.source, span, "here").help(help);
+        let d = Diagnostic::new(CheckCode::Nonsense, message).label(self.source, span, "here").help(help);
         self.report(d);
     }
 
@@ -367,10 +333,13 @@ impl<'a> Compiler<'a> {
             None => {
                 // The file's own names are globals, so there is nothing around it to capture from.
                 self.report(
-                    Diagnostic::error(REFUSED, format!("`{}` is captured from nowhere", self.names.binding(id).name))
-                        .label(self.source, self.names.binding(id).span, "bound here")
-                        .note("nothing was run; this is a bug in harn, not in the script")
-                        .help("report it with the script"),
+                    Diagnostic::new(
+                        CompileCode::Refused,
+                        format!("`{}` is captured from nowhere", self.names.binding(id).name),
+                    )
+                    .label(self.source, self.names.binding(id).span, "bound here")
+                    .note("nothing was run; this is a bug in harn, not in the script")
+                    .help("report it with the script"),
                 );
                 return 0;
             }

@@ -2,8 +2,9 @@
 
 use super::Compiler;
 use crate::ast::*;
+use crate::declaration::TypeDecl;
 use crate::source::Span;
-use crate::value::{Str, TypeDef};
+use crate::value::Str;
 use crate::vm::{Failure, Op, Test, op::Reg};
 use smol_str::SmolStr;
 
@@ -22,17 +23,17 @@ impl<'a> Compiler<'a> {
         let span = pattern.span;
         match &pattern.kind {
             PatternKind::Wildcard | PatternKind::Error => {}
-            PatternKind::Bind(name) => {
+            PatternKind::Bind(_) => {
                 let reg = self.temp();
                 self.emit(Op::Move { dst: reg, src }, span);
-                self.bind_or_store(name, span, reg);
+                self.bind_or_store(pattern.at(), reg);
             }
             PatternKind::Literal(e) => self.literal(e, src, fails, span),
             PatternKind::Dict { name, fields, rest } => {
                 let mut unfit = Vec::new();
                 if let Some(fails) = fails.as_deref_mut().or(name.as_ref().map(|_| &mut unfit)) {
-                    let test = match name.as_ref().map(|n| self.names.type_at(n.span).map(TypeDef::resolved)) {
-                        Some(Some(TypeDef::Struct(def))) => Test::Struct(def),
+                    let test = match name.as_ref().map(|n| self.names.named_type(n.id).map(TypeDecl::resolved)) {
+                        Some(Some(TypeDecl::Struct(decl))) => Test::Struct(self.struct_def(&decl)),
                         _ => Test::Keys(
                             fields.iter().filter(|f| f.default.is_none()).map(|f| Str::new(&f.key.text)).collect(),
                         ),
@@ -52,7 +53,7 @@ impl<'a> Compiler<'a> {
                     let shape = self.shape(keys, span);
                     let reg = self.temp();
                     self.emit(Op::KeysBut { dst: reg, src, shape }, name.span);
-                    self.bind_or_store(&name.text, name.span, reg);
+                    self.bind_or_store(name.at(), reg);
                 }
             }
             PatternKind::List { items, rest } => {
@@ -69,7 +70,7 @@ impl<'a> Compiler<'a> {
                     let reg = self.temp();
                     let index = self.index(items.len(), span, "elements in a pattern");
                     self.emit(Op::ItemsFrom { dst: reg, src, index }, name.span);
-                    self.bind_or_store(&name.text, name.span, reg);
+                    self.bind_or_store(name.at(), reg);
                 }
             }
             PatternKind::Pair(a, b) => {
@@ -84,7 +85,7 @@ impl<'a> Compiler<'a> {
             }
             PatternKind::Variant { enum_name, variant, args } => {
                 // What there is no such variant of has been reported.
-                let Some(def) = self.pattern_enum(enum_name.as_ref()) else { return };
+                let Some(def) = self.pattern_enum(enum_name.as_deref()) else { return };
                 let Some(tag) = def.position(&variant.text) else { return };
                 if fails.is_none() && def.variants.len() > 1 {
                     return self.must_fit(span, "the value may be another variant");
@@ -114,19 +115,19 @@ impl<'a> Compiler<'a> {
             self.patch_here(&[given]);
         }
         match &pattern.kind {
-            PatternKind::Bind(name) => self.bind_or_store(name, pattern.span, reg),
+            PatternKind::Bind(_) => self.bind_or_store(pattern.at(), reg),
             _ => self.bind_parts(pattern, reg, fails),
         }
     }
 
     /// The register becomes the binding's home, or its value goes to where the binding lives already.
-    fn bind_or_store(&mut self, name: &str, span: Span, reg: Reg) {
-        let Some(id) = self.names.made_at(span) else { return };
+    fn bind_or_store(&mut self, at: NodeAt, reg: Reg) {
+        let Some(id) = self.names.made(at.id) else { return };
         if self.globals.contains_key(&id) || self.fn_ref().register_of(id).is_some() {
             let place = self.place_of(id);
-            self.store(place, reg, span);
+            self.store(place, reg, at.span);
         } else {
-            self.adopt(name, span, reg);
+            self.adopt(at, reg);
         }
     }
 

@@ -7,15 +7,14 @@ use super::pattern::bound_name;
 use crate::ast::visit::{Visit, walk_item, walk_module};
 use crate::ast::*;
 use crate::resolve::BindingId;
-use crate::source::Span;
 use crate::value::Str;
 use crate::vm::{Op, Proto};
 use smol_str::SmolStr;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The pipelines of a file, by where their names stand, each with the name behind its `extends`.
-pub(super) type Pipelines<'a> = HashMap<u32, (&'a FnDecl, Option<Span>)>;
+/// The pipelines of a file by the ids of their names, each with the id of the name after its `extends`.
+pub(super) type Pipelines<'a> = HashMap<NodeId, (&'a FnDecl, Option<NodeId>)>;
 
 /// Finds the pipelines of a module, those in blocks included.
 pub(super) fn collect(module: &Module) -> Pipelines<'_> {
@@ -23,7 +22,7 @@ pub(super) fn collect(module: &Module) -> Pipelines<'_> {
     impl<'a> Visit<'a> for Collect<'a> {
         fn item(&mut self, item: &'a Item) {
             if let ItemKind::Pipeline { decl, extends } = &item.kind {
-                self.0.insert(decl.name.span.start, (decl, extends.as_ref().map(|n| n.span)));
+                self.0.insert(decl.name.id, (decl, extends.as_ref().map(|n| n.id)));
             }
             walk_item(self, item);
         }
@@ -37,9 +36,9 @@ impl<'a> Compiler<'a> {
     /// A pipeline and those below it, the nearest first.
     fn levels(&self, decl: &'a FnDecl) -> Vec<&'a FnDecl> {
         let mut levels = vec![decl];
-        let mut at = decl.name.span.start;
+        let mut at = decl.name.id;
         while let Some((_, Some(extends))) = self.extending.get(&at)
-            && let Some(base) = self.names.bases.get(&extends.start)
+            && let Some(base) = self.names.bases.get(extends)
             && let Some((decl, _)) = self.extending.get(base)
         {
             levels.push(decl);
@@ -103,8 +102,8 @@ impl<'a> Compiler<'a> {
 
     fn add_overrides(&mut self, level: &'a FnDecl) {
         for stmt in &level.body.stmts {
-            if let StmtKind::Item(Item { kind: ItemKind::Override(decl), .. }) = &stmt.kind
-                && let Some(id) = self.names.overrides.get(&decl.name.span.start)
+            if let Some(ItemKind::Override(decl)) = stmt.item()
+                && let Some(id) = self.names.overrides.get(&decl.name.id)
             {
                 self.overrides.entry(*id).or_insert(decl);
             }
@@ -122,7 +121,7 @@ impl<'a> Compiler<'a> {
         let next = self.fn_ref().next;
         self.fn_mut().floor = next;
         for level in levels {
-            self.early_cells(level.body.span);
+            self.early_cells(&level.body);
         }
         for level in levels {
             self.place_functions(&level.body.stmts);
@@ -161,7 +160,7 @@ impl<'a> Compiler<'a> {
             let name = bound_name(&param.pattern);
             let reg = self.temp();
             let first = params.iter().find(|p| bound_name(&p.pattern) == name);
-            match first.and_then(|p| self.names.made_at(p.pattern.span)) {
+            match first.and_then(|p| self.names.made(p.pattern.id)) {
                 Some(id) => self.read_binding(id, reg, param.span),
                 None => {
                     self.emit(Op::Nil { dst: reg }, param.span);

@@ -4,8 +4,9 @@ use super::Compiler;
 use super::function::{FnState, in_a_row};
 use crate::ast::visit::{Visit, walk_item};
 use crate::ast::*;
+use crate::declaration::TypeDecl;
 use crate::source::Span;
-use crate::value::{Closure, EnumDef, FieldDefault, Str, StructDef, TypeDef, Value};
+use crate::value::{Closure, EnumDef, FieldDefault, Method, Str, StructDef, Value};
 use crate::vm::{Op, Proto, Rebuild, op::Reg};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -45,23 +46,19 @@ impl<'a> Compiler<'a> {
             match &item.kind {
                 ItemKind::Struct { name, fields, .. } => self.number_defaults(name, fields, &mut members),
                 ItemKind::Impl { target, methods, .. } => self.number_methods(target, methods, &mut members),
-                ItemKind::Enum { name, .. } => {
-                    if let Some(def) = self.declared(name) {
-                        self.isolate.keep_type(def);
-                    }
-                }
                 _ => {}
             }
         }
         members
     }
 
-    fn declared(&self, name: &Name) -> Option<TypeDef> {
-        self.names.made_at(name.span).and_then(|id| self.names.binding(id).def.clone())
+    fn declared(&self, name: &Name) -> Option<TypeDecl> {
+        self.names.made(name.id).and_then(|id| self.names.binding(id).def.clone())
     }
 
     fn number_defaults(&mut self, name: &Name, fields: &'a [Field], members: &mut Vec<Member<'a>>) {
-        let Some(TypeDef::Struct(def)) = self.declared(name) else { return };
+        let Some(TypeDecl::Struct(decl)) = self.declared(name) else { return };
+        let def = self.struct_def(&decl);
         for (field, made) in fields.iter().zip(&def.fields) {
             if let (FieldDefault::Computed(function), Some(default)) = (&made.default, &field.default) {
                 let number = self.isolate.add_function(Rc::default());
@@ -70,21 +67,27 @@ impl<'a> Compiler<'a> {
                 members.push(Member { number, title, span: field.name.span, body: MemberBody::Default(default) });
             }
         }
-        self.isolate.keep_type(TypeDef::Struct(def));
     }
 
     fn number_methods(&mut self, target: &Name, items: &'a [Item], members: &mut Vec<Member<'a>>) {
-        let Some(def) = self.names.type_at(target.span).map(TypeDef::resolved) else { return };
+        let Some(def) = self.names.named_type(target.id).map(TypeDecl::resolved) else { return };
         for item in items {
             let ItemKind::Fn(decl) = &item.kind else { continue };
-            let Some(method) = def.methods().and_then(|all| all.get(&decl.name.text)) else { continue };
+            let Some(declared) = def.methods().and_then(|all| all.get(&decl.name.text)) else { continue };
             // A later piece of a session gives an old number new code.
-            let number = match method.function.get() {
-                Some(number) => usize::from(number),
+            let known = self.with_methods(&def, |all| all.get(&decl.name.text)).flatten();
+            let number = match known {
+                Some(method) => usize::from(method.function),
                 None => self.isolate.add_function(Rc::default()),
             };
             match u16::try_from(number) {
-                Ok(short) => method.function.set(Some(short)),
+                Ok(function) => {
+                    let head = &declared.signature;
+                    let exact = head.max.filter(|max| *max == head.min);
+                    let name = Str::new(&head.name);
+                    let method = Method { name, takes_self: head.takes_self, exact, function };
+                    self.with_methods(&def, |all| all.add(Rc::new(method)));
+                }
                 Err(_) => self.too_large(decl.name.span, "functions"),
             }
             let title = format!("{}.{}", def.name(), decl.name.text);
@@ -117,13 +120,13 @@ impl<'a> Compiler<'a> {
 
     /// What `Type.name` is, where the name before the dot is that of a type.
     pub(super) fn static_member(&self, name: &Name) -> Option<Static> {
-        let owner = self.names.owner_of(name.span)?;
-        if let TypeDef::Enum(def) = &owner
-            && let Some(tag) = def.position(&name.text)
+        let owner = self.names.owner_of(name.id)?;
+        if let TypeDecl::Enum(decl) = &owner
+            && let Some(tag) = decl.position(&name.text)
         {
-            return Some(Static::Variant(def.clone(), u32::try_from(tag).unwrap_or(u32::MAX)));
+            return Some(Static::Variant(self.enum_def(decl), u32::try_from(tag).unwrap_or(u32::MAX)));
         }
-        owner.methods()?.get(&name.text)?.function.get().map(Static::Function)
+        self.with_methods(&owner, |all| all.get(&name.text))?.map(|method| Static::Function(method.function))
     }
 
     /// `Type.name` as a value.
@@ -195,7 +198,8 @@ impl<'a> Compiler<'a> {
 
     /// `P {x: 1, ...rest}`
     pub(super) fn struct_literal(&mut self, name: &Name, items: &'a [DictItem], dst: Reg, span: Span) {
-        let Some(TypeDef::Struct(def)) = self.names.type_at(name.span).map(TypeDef::resolved) else { return };
+        let Some(TypeDecl::Struct(decl)) = self.names.named_type(name.id).map(TypeDecl::resolved) else { return };
+        let def = self.struct_def(&decl);
         if items.iter().all(|i| matches!(i, DictItem::Entry { .. })) {
             self.plain_literal(&def, items, dst, span);
         } else {

@@ -5,9 +5,10 @@
 
 use crate::ast::{Param, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
+use crate::declaration::{AliasDecl, Constant, DefaultDecl, EnumDecl, Registry, Site, StructDecl, TypeDecl};
 use crate::resolve::Resolution;
 use crate::source::SourceRef;
-use crate::value::{AliasDef, Dict, EnumDef, FieldDefault, Site, Str, StructDef, TypeDef, Value};
+use crate::value::{Dict, Str, Value};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,15 +16,15 @@ use std::sync::Arc;
 /// known without declarations; nothing where the text is no such type. The flag says whether it ends in `?`: such a value may
 /// be left out.
 #[must_use]
-pub fn type_schema(written: &str) -> Option<(Value, bool)> {
+pub fn type_schema(written: &str, registry: Registry) -> Option<(Value, bool)> {
     let decl = crate::check::signature(&format!("named(value: {written})"))?;
     let [Param { ty: Some(ty), rest: false, default: None, .. }] = decl.params.as_slice() else { return None };
     let (ty, optional) = match &ty.kind {
         TypeKind::Optional(inner) => (&**inner, true),
-        _ => (ty, false),
+        _ => (&**ty, false),
     };
     let mut known = true;
-    ty.each_name(&mut |name, _| known &= crate::check::is_known_type(name));
+    ty.each_name(&mut |name, _| known &= builtin_type(name).is_some() || registry.types().contains(&name.as_str()));
     let source = crate::source::Source::new("<type>", "");
     let names = Resolution::default();
     known.then(|| (Value::dict(Writer::new(&names, &source).schema(ty)), optional))
@@ -36,7 +37,7 @@ pub(super) struct Writer<'a> {
     /// The named types met so far.
     met: Vec<Met>,
     /// The declaration whose own types are being written.
-    inside: Option<TypeDef>,
+    inside: Option<TypeDecl>,
 }
 
 struct Met {
@@ -110,14 +111,14 @@ impl<'a> Writer<'a> {
 
     fn named(&mut self, name: &str, args: &[TypeExpr], ty: &TypeExpr) -> Dict {
         match self.find(name, ty) {
-            Some(TypeDef::Struct(def)) => {
-                return self.once(&TypeDef::Struct(def.clone()), |writer| writer.structure(&def));
+            Some(TypeDecl::Struct(def)) => {
+                return self.once(&TypeDecl::Struct(def.clone()), |writer| writer.structure(&def));
             }
-            Some(TypeDef::Enum(def)) => return enum_schema(&def),
-            Some(TypeDef::Alias(def)) if def.generics.is_empty() => {
-                return self.once(&TypeDef::Alias(def.clone()), |writer| writer.alias(&def));
+            Some(TypeDecl::Enum(def)) => return enum_schema(&def),
+            Some(TypeDecl::Alias(def)) if def.generics.is_empty() => {
+                return self.once(&TypeDecl::Alias(def.clone()), |writer| writer.alias(&def));
             }
-            Some(TypeDef::Interface(_) | TypeDef::Alias(_)) => return Dict::new(),
+            Some(TypeDecl::Interface(_) | TypeDecl::Alias(_)) => return Dict::new(),
             None => {}
         }
         let Some((row, word)) = builtin_type(name).and_then(|row| Some((row, row.schema?))) else { return Dict::new() };
@@ -142,17 +143,17 @@ impl<'a> Writer<'a> {
     }
 
     /// What a name stands for, where it is a declared type.
-    fn find(&self, name: &str, ty: &TypeExpr) -> Option<TypeDef> {
+    fn find(&self, name: &str, ty: &TypeExpr) -> Option<TypeDecl> {
         match &self.inside {
-            Some(TypeDef::Alias(alias)) => alias.named(name),
+            Some(TypeDecl::Alias(alias)) => alias.named(name),
             // Of a struct of another file only the plain types of its fields are known here.
             Some(def) if !def.site().is_some_and(|site| Arc::ptr_eq(&site.source, self.source)) => None,
-            _ => self.names.type_at(ty.span).cloned(),
+            _ => self.names.named_type(ty.id).cloned(),
         }
     }
 
     /// Writes a declared type out, or refers to it where that was done already.
-    fn once(&mut self, def: &TypeDef, write: impl FnOnce(&mut Self) -> Dict) -> Dict {
+    fn once(&mut self, def: &TypeDecl, write: impl FnOnce(&mut Self) -> Dict) -> Dict {
         let site = def.site();
         let same = |met: &Met| match (&met.site, site) {
             (Some(a), Some(b)) => Arc::ptr_eq(&a.source, &b.source) && a.span == b.span,
@@ -177,24 +178,24 @@ impl<'a> Writer<'a> {
         schema
     }
 
-    fn structure(&mut self, def: &Rc<StructDef>) -> Dict {
+    fn structure(&mut self, def: &Rc<StructDecl>) -> Dict {
         let mut properties = Dict::new();
         let mut required = Vec::new();
         for field in &def.fields {
             let mut property = field.ty.as_ref().map_or_else(Dict::new, |ty| self.schema(ty));
             match &field.default {
-                FieldDefault::None => required.push(Value::Str(field.name.clone())),
-                FieldDefault::Constant(value) if !value.is_nil() => {
-                    property.insert(Str::new("default"), value.clone());
+                DefaultDecl::None => required.push(Value::str(&field.name)),
+                DefaultDecl::Constant(constant) if *constant != Constant::Nil => {
+                    property.insert(Str::new("default"), super::definition::value(constant));
                 }
-                FieldDefault::Constant(_) | FieldDefault::Computed(_) => {}
+                DefaultDecl::Constant(_) | DefaultDecl::Computed => {}
             }
-            properties.insert(field.name.clone(), Value::dict(property));
+            properties.insert(Str::new(&field.name), Value::dict(property));
         }
         closed(properties, required)
     }
 
-    fn alias(&mut self, def: &Rc<AliasDef>) -> Dict {
+    fn alias(&mut self, def: &Rc<AliasDecl>) -> Dict {
         self.schema(&def.ty)
     }
 
@@ -221,11 +222,11 @@ impl<'a> Writer<'a> {
 }
 
 /// The variants' names, where none of them holds values; else anything.
-fn enum_schema(def: &Rc<EnumDef>) -> Dict {
+fn enum_schema(def: &Rc<EnumDecl>) -> Dict {
     if def.variants.iter().any(|variant| variant.arity > 0) {
         return Dict::new();
     }
-    enumeration(def.variants.iter().map(|variant| Value::Str(variant.name.clone())).collect())
+    enumeration(def.variants.iter().map(|variant| Value::str(&variant.name)).collect())
 }
 
 fn enumeration(words: Vec<Value>) -> Dict {

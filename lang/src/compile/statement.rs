@@ -52,7 +52,7 @@ impl<'a> Compiler<'a> {
         let window = self.index(params.len(), span, "parameters");
         self.temps(window);
         self.parameters(params);
-        if let Some(flavor) = self.names.iterators.get(&body.span.start).copied() {
+        if let Some(flavor) = self.names.iterators.get(&body.id).copied() {
             // The arguments have their values now; the body runs when an item is asked for.
             self.emit(Op::Generator { flavor }, span);
             self.fn_mut().flavor = Some(flavor);
@@ -83,18 +83,18 @@ impl<'a> Compiler<'a> {
             self.patch_here(&[given]);
         }
         // A plain name needs no move: the argument already lies where the parameter lives.
-        if let PatternKind::Bind(name) = &param.pattern.kind {
-            self.adopt(name, param.pattern.span, reg);
+        if let PatternKind::Bind(_) = &param.pattern.kind {
+            self.adopt(param.pattern.at(), reg);
         } else {
             self.destructure(&param.pattern, reg);
         }
     }
 
-    /// Makes a register the home of the binding made at a span.
-    pub(super) fn adopt(&mut self, _name: &str, span: Span, reg: Reg) {
-        let Some(id) = self.names.made_at(span) else { return };
+    /// Stores the binding that a node makes in a register.
+    pub(super) fn adopt(&mut self, at: NodeAt, reg: Reg) {
+        let Some(id) = self.names.made(at.id) else { return };
         if self.names.binding(id).boxed() {
-            self.emit(Op::NewCell { reg }, span);
+            self.emit(Op::NewCell { reg }, at.span);
         }
         self.fn_mut().bind_register(id, reg);
     }
@@ -103,7 +103,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn block(&mut self, block: &'a Block, dst: Option<Reg>) {
         let (next, floor) = (self.fn_ref().next, self.fn_ref().floor);
         self.fn_mut().floor = next;
-        self.early_cells(block.span);
+        self.early_cells(block);
         self.hoist(&block.stmts);
         self.statements(&block.stmts, dst);
         let state = self.fn_mut();
@@ -115,7 +115,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn tail_block(&mut self, block: &'a Block) {
         let (next, floor) = (self.fn_ref().next, self.fn_ref().floor);
         self.fn_mut().floor = next;
-        self.early_cells(block.span);
+        self.early_cells(block);
         self.hoist(&block.stmts);
         self.tail_statements(&block.stmts);
         let state = self.fn_mut();
@@ -144,8 +144,9 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    pub(super) fn early_cells(&mut self, span: Span) {
-        for id in self.names.early.get(&span.start).cloned().unwrap_or_default() {
+    pub(super) fn early_cells(&mut self, block: &Block) {
+        let span = block.span;
+        for id in self.names.early.get(&block.id).cloned().unwrap_or_default() {
             let reg = self.temp();
             self.emit(Op::EmptyCell { reg }, span);
             self.fn_mut().bind_register(id, reg);
@@ -184,7 +185,7 @@ impl<'a> Compiler<'a> {
             let StmtKind::Item(item) = &stmt.kind else { continue };
             match &item.kind {
                 ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } | ItemKind::Pipeline { decl, .. } => {
-                    if let Some(id) = self.names.made_at(decl.name.span)
+                    if let Some(id) = self.names.made(decl.name.id)
                         && self.fn_ref().register_of(id).is_none()
                     {
                         let reg = self.temp();
@@ -212,7 +213,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn nested_function(&mut self, item: &'a Item, decl: &'a FnDecl) {
-        let Some(id) = self.names.made_at(decl.name.span) else { return };
+        let Some(id) = self.names.made(decl.name.id) else { return };
         let proto = match (&item.kind, self.overrides.get(&id).copied()) {
             (ItemKind::Pipeline { .. }, _) => self.pipeline(decl, Some(id)),
             (_, Some(instead)) => self.function(instead, Some(id), false),
@@ -305,7 +306,7 @@ impl<'a> Compiler<'a> {
     fn let_statement(&mut self, pattern: &'a Pattern, value: Option<&'a Expr>, span: Span) {
         let before = self.fn_ref().next;
         // A binding that a hoisted function captures already has its cell.
-        let made = self.names.made_at(pattern.span);
+        let made = self.names.made(pattern.id);
         let placed = made.filter(|id| self.globals.contains_key(id) || self.fn_ref().register_of(*id).is_some());
         let reg = self.temp();
         match value {
@@ -314,18 +315,26 @@ impl<'a> Compiler<'a> {
                 self.emit(Op::Nil { dst: reg }, span);
             }
         }
-        if let (PatternKind::Bind(name), None) = (&pattern.kind, placed) {
+        if let (PatternKind::Bind(_), None) = (&pattern.kind, placed) {
             self.clean(reg + 1, span);
             self.free_to(reg + 1);
-            self.adopt(name, pattern.span, reg);
+            self.adopt(pattern.at(), reg);
         } else if let (PatternKind::Bind(_), Some(id)) = (&pattern.kind, placed) {
             let place = self.place_of(id);
             self.store(place, reg, span);
             self.clean(before, span);
             self.free_to(before);
         } else {
+            // The bindings move into the registers after `reg`, which copies may have used on the way to the value.
+            let was_shared = self.is_shared(reg);
+            self.clean(reg + 1, span);
             self.destructure(pattern, reg);
-            self.clean(reg, span);
+            let is_shared = was_shared || self.is_shared(reg);
+            let bound = self.fn_ref().next;
+            self.clean(bound, span);
+            if is_shared {
+                self.emit(Op::Clear { from: reg, count: 1 }, span);
+            }
         }
         let next = self.fn_ref().next;
         self.fn_mut().floor = next;

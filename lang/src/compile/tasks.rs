@@ -148,7 +148,7 @@ impl<'a> Compiler<'a> {
                 SelectArm::Receive { name, body, .. } => {
                     let value = self.temp();
                     self.emit(Op::Take { dst: value, src: received }, name.span);
-                    self.adopt(&name.text, name.span, value);
+                    self.adopt(name.at(), value);
                     self.raise_floor();
                     self.block(body, Some(dst));
                 }

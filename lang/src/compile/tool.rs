@@ -3,6 +3,7 @@
 use super::Compiler;
 use super::schema::Writer;
 use crate::ast::*;
+use crate::declaration::Constant;
 use crate::resolve::constant;
 use crate::value::{Dict, Str, Value};
 use crate::vm::{Op, op::Reg};
@@ -44,16 +45,16 @@ impl<'a> Compiler<'a> {
         let mut required = Vec::new();
         for param in params.iter().filter(|p| !p.rest) {
             let name = super::pattern::bound_name(&param.pattern);
-            let (ty, optional) = match &param.ty {
+            let (ty, optional) = match param.ty.as_deref() {
                 Some(TypeExpr { kind: TypeKind::Optional(inner), .. }) => (Some(&**inner), true),
-                ty => (ty.as_ref(), param.default.is_some()),
+                ty => (ty, param.default.is_some()),
             };
             if !optional {
                 required.push(Value::str(&name));
             }
             let mut property = ty.map_or_else(Dict::new, |ty| writer.schema(ty));
-            if let Some(default) = param.default.as_ref().and_then(constant).filter(|value| !value.is_nil()) {
-                property.insert(Str::new("default"), default);
+            if let Some(default) = param.default.as_ref().and_then(constant).filter(|c| *c != Constant::Nil) {
+                property.insert(Str::new("default"), super::definition::value(&default));
             }
             if let Some(text) = doc.of(&name) {
                 property.insert(Str::new("description"), Value::str(text));

@@ -1,18 +1,18 @@
 //! Written types that are asked while running: `catch (e: Type)`.
 
 use super::Compiler;
-use crate::ast::{TypeExpr, TypeKind};
-use crate::builtin_type::{Kind, builtin_type, of_kind};
-use crate::source::Span;
-use crate::value::{AliasDef, Str, TypeDef, Value};
+use crate::ast::{NodeId, TypeExpr, TypeKind};
+use crate::builtin_type::{Kind, builtin_type};
+use crate::declaration::{AliasDecl, TypeDecl};
+use crate::value::{EnumDef, Str, Value};
 use crate::vm::TypeTest;
 use std::rc::Rc;
 
 /// Where the names of a type are looked up, and which aliases have an entry already.
 #[derive(Default)]
 struct Around {
-    alias: Option<Rc<AliasDef>>,
-    met: Vec<(*const AliasDef, usize)>,
+    alias: Option<Rc<AliasDecl>>,
+    met: Vec<(*const AliasDecl, usize)>,
 }
 
 impl Compiler<'_> {
@@ -27,7 +27,7 @@ impl Compiler<'_> {
 
     fn written(&mut self, ty: &TypeExpr, around: &mut Around) -> TypeTest {
         match &ty.kind {
-            TypeKind::Name { name, args } => self.named(name, args, ty.span, around),
+            TypeKind::Name { name, args } => self.named(name, args, ty.id, around),
             TypeKind::Fn { .. } => TypeTest::Named(Str::new("fn")),
             TypeKind::Shape { fields, .. } => TypeTest::Shape(
                 fields
@@ -44,16 +44,16 @@ impl Compiler<'_> {
         }
     }
 
-    fn named(&mut self, name: &str, args: &[TypeExpr], span: Span, around: &mut Around) -> TypeTest {
+    fn named(&mut self, name: &str, args: &[TypeExpr], id: NodeId, around: &mut Around) -> TypeTest {
         let def = match &around.alias {
             Some(alias) => alias.named(name),
-            None => self.names.type_at(span).cloned(),
+            None => self.names.named_type(id).cloned(),
         };
         match def {
-            Some(TypeDef::Struct(def)) => return TypeTest::Struct(def),
-            Some(TypeDef::Enum(def)) => return TypeTest::Enum(def),
-            Some(TypeDef::Interface(def)) => return TypeTest::Interface(def),
-            Some(TypeDef::Alias(alias)) => return self.alias(&alias, around),
+            Some(TypeDecl::Struct(decl)) => return TypeTest::Struct(self.struct_def(&decl)),
+            Some(TypeDecl::Enum(decl)) => return TypeTest::Enum(self.enum_def(&decl)),
+            Some(TypeDecl::Interface(decl)) => return TypeTest::Interface(self.interface_def(&decl)),
+            Some(TypeDecl::Alias(alias)) => return self.alias(&alias, around),
             None => {}
         }
         // A type parameter stands for any type.
@@ -70,12 +70,12 @@ impl Compiler<'_> {
             Kind::Set => TypeTest::Set(arg(self, 0)),
             Kind::Result => TypeTest::Result(arg(self, 0), arg(self, 1)),
             Kind::Opaque => TypeTest::Named(self.name_value(row.name)),
-            kind => TypeTest::Named(self.name_value(of_kind(kind).map_or(row.name, |own| own.name))),
+            kind => TypeTest::Named(self.name_value(kind.name())),
         }
     }
 
     /// An alias has an entry of its own, so that it can hold itself.
-    fn alias(&mut self, alias: &Rc<AliasDef>, around: &mut Around) -> TypeTest {
+    fn alias(&mut self, alias: &Rc<AliasDecl>, around: &mut Around) -> TypeTest {
         if let Some((_, at)) = around.met.iter().find(|(met, _)| *met == Rc::as_ptr(alias)) {
             return TypeTest::See(*at);
         }
@@ -94,10 +94,10 @@ impl Compiler<'_> {
     }
 
     /// The enum that `Ok` and `Err` belong to, or the one that is named.
-    pub(super) fn pattern_enum(&self, name: Option<&crate::ast::Name>) -> Option<Rc<crate::value::EnumDef>> {
+    pub(super) fn pattern_enum(&self, name: Option<&crate::ast::Name>) -> Option<Rc<EnumDef>> {
         let Some(name) = name else { return Some(Value::result_def()) };
-        match self.names.type_at(name.span).map(TypeDef::resolved) {
-            Some(TypeDef::Enum(def)) => Some(def),
+        match self.names.named_type(name.id).map(TypeDecl::resolved) {
+            Some(TypeDecl::Enum(decl)) => Some(self.enum_def(&decl)),
             None if name.text == "Result" => Some(Value::result_def()),
             _ => None,
         }

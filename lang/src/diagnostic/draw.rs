@@ -159,15 +159,24 @@ mod tests {
     use super::*;
     use crate::source::{Source, Span};
 
+    crate::codes! {
+    enum TestCode {
+        Here = "HARN-TST-001", Error { title: "here", meaning: "A code of these tests.", },
+        Name = "HARN-NAM-001", Error { title: "name", meaning: "A code of these tests.", },
+        File = "HARN-IO-001", Error { title: "file", meaning: "A code of these tests.", },
+        Odd = "HARN-TST-002", Warning { title: "odd", meaning: "A code of these tests.", },
+    }
+    }
+
     fn drawn(text: &str, span: Span) -> String {
         let source = Source::new("t.harn", text);
-        draw(&Diagnostic::error("HARN-TST-001", "what happened").label(&source, span, "here"), false)
+        draw(&Diagnostic::new(TestCode::Here, "what happened").label(&source, span, "here"), false)
     }
 
     #[test]
     fn a_picture() {
         let source = Source::new("t.harn", "let ä = 1\nlet b = ä + c\n");
-        let mut diagnostic = Diagnostic::error("HARN-NAM-001", "`c` is not defined")
+        let mut diagnostic = Diagnostic::new(TestCode::Name, "`c` is not defined")
             .label(&source, Span::new(24, 25), "not found")
             .label(&source, Span::new(4, 6), "this one is")
             .note("names are looked up from the inside out")
@@ -213,7 +222,7 @@ error[HARN-NAM-001]: `c` is not defined
 
     #[test]
     fn without_a_place() {
-        let diagnostic = Diagnostic::error("HARN-IO-001", "`x.harn` does not exist").help("check the path");
+        let diagnostic = Diagnostic::new(TestCode::File, "`x.harn` does not exist").help("check the path");
         assert_eq!(draw(&diagnostic, false), "error[HARN-IO-001]: `x.harn` does not exist\n  help: check the path\n");
     }
 
@@ -242,13 +251,13 @@ error[HARN-NAM-001]: `c` is not defined
     #[test]
     fn two_sources() {
         let (a, b) = (Source::new("a.harn", "let x = 1\n"), Source::new("b.harn", "\n\nlet x = 2\n"));
-        let diagnostic = Diagnostic::warning("HARN-TST-001", "twice").label(&b, Span::new(6, 7), "again").label(
+        let diagnostic = Diagnostic::new(TestCode::Odd, "twice").label(&b, Span::new(6, 7), "again").label(
             &a,
             Span::new(4, 5),
             "first",
         );
         let picture = draw(&diagnostic, false);
         assert!(picture.contains("b.harn:3:5") && picture.contains("a.harn:1:5"), "{picture}");
-        assert!(picture.starts_with("warning[HARN-TST-001]: twice\n"));
+        assert!(picture.starts_with("warning[HARN-TST-002]: twice\n"));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 #[must_use]
 pub fn to_json(diagnostic: &Diagnostic) -> Value {
     json!({
-        "code": diagnostic.code,
+        "code": diagnostic.code.as_str(),
         "severity": diagnostic.severity.word(),
         "message": diagnostic.message,
         "labels": diagnostic.labels.iter().map(label).collect::<Vec<_>>(),

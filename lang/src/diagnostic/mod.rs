@@ -4,7 +4,7 @@
 //! - [`draw`]: the one place that turns them into pictures (ariadne).
 //! - [`json`]: the same facts for tools.
 //! - [`shown`]: what may be shown of a text that others wrote.
-//! - [`code`]: the catalogue rows that `explain`, the docs and the tests read.
+//! - [`code`]: the codes, and the catalogue rows that `explain`, the docs and the tests read.
 
 pub mod code;
 pub mod draw;
@@ -15,6 +15,7 @@ pub use shown::shown;
 pub(crate) use shown::turns_text;
 
 use crate::source::{SourceRef, Span};
+use code::CodeRef;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,8 +90,8 @@ impl TraceFrame {
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// Catalogue code such as `HARN-NAM-001`.
-    pub code: &'static str,
-    /// How bad.
+    pub code: CodeRef,
+    /// How bad: as the row of the code says, unless it is raised otherwise.
     pub severity: Severity,
     /// What happened: one sentence, lower case, no full stop.
     pub message: String,
@@ -107,21 +108,12 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// An error without a place yet.
-    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(code, Severity::Error, message)
-    }
-
-    /// A warning without a place yet.
-    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(code, Severity::Warning, message)
-    }
-
-    /// Any severity, no place yet.
-    pub fn new(code: &'static str, severity: Severity, message: impl Into<String>) -> Self {
+    /// A finding of the severity in the row of `code`, without a place yet.
+    pub fn new(code: impl Into<CodeRef>, message: impl Into<String>) -> Self {
+        let code = code.into();
         Self {
             code,
-            severity,
+            severity: code.severity(),
             message: message.into(),
             labels: Vec::new(),
             notes: Vec::new(),
@@ -129,6 +121,13 @@ impl Diagnostic {
             fixes: Vec::new(),
             trace: Vec::new(),
         }
+    }
+
+    /// Sets another severity than that of the code's row.
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
     }
 
     /// Adds a place; the first one added is the main one.

@@ -5,10 +5,9 @@
 //! others it means nothing. A word such as `if` demands a body: it waits in `heads` until its `{` comes, which tells that
 //! `{` from a dict's. Brackets are balanced here; see `pairs.rs`.
 
-use super::braces;
 use super::scan::{Lexeme, Report, Scanned};
 use super::token::{Kw, Token};
-use super::{Lexed, MAX_NESTING};
+use super::{LexCode, Lexed, MAX_NESTING, braces};
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
 
@@ -88,7 +87,7 @@ pub(super) struct Layout<'a, 's> {
 
 /// Lays out a scanned text.
 pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<'a> {
-    let Scanned { lexemes, report } = scanned;
+    let Scanned { lexemes, comments, report } = scanned;
     let mut layout = Layout {
         source,
         lexemes: &lexemes,
@@ -126,7 +125,13 @@ pub(super) fn lay_out<'a>(source: &'a SourceRef, scanned: Scanned<'a>) -> Lexed<
             report.damaged.push(Span::new(opener.start, u32::MAX));
         }
     }
-    Lexed { tokens: out, diagnostics: report.diagnostics, damaged: report.damaged, incomplete: report.incomplete }
+    Lexed {
+        tokens: out,
+        comments,
+        diagnostics: report.diagnostics,
+        damaged: report.damaged,
+        incomplete: report.incomplete,
+    }
 }
 
 impl Frame {
@@ -487,7 +492,7 @@ impl<'a> Layout<'a, '_> {
         }
         let span = self.lexemes[at].span;
         let finding =
-            Diagnostic::error("HARN-LEX-006", format!("expressions lie in each other more than {MAX_NESTING} deep"))
+            Diagnostic::new(LexCode::TooDeep, format!("expressions lie in each other more than {MAX_NESTING} deep"))
                 .label(self.source, span, "one level too many")
                 .help("give the inner parts names with `let`, or move them into functions");
         self.report.push(finding);

@@ -12,6 +12,7 @@
 //! the parser would only complain about because of such a mistake lies in [`Lexed::damaged`].
 
 mod braces;
+mod codes;
 mod layout;
 mod numbers;
 mod pairs;
@@ -20,6 +21,8 @@ mod slips;
 pub(crate) mod strings;
 mod text;
 pub mod token;
+
+pub use codes::LexCode;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
@@ -33,6 +36,9 @@ pub const MAX_NESTING: usize = 200;
 pub struct Lexed<'a> {
     /// The tokens, brackets balanced.
     pub tokens: Vec<(Token<'a>, Span)>,
+    /// The comments in the order of the text, documentation and a first line that begins with `#!` included. Outside of
+    /// tokens and comments a text without mistakes holds only white space.
+    pub comments: Vec<Span>,
     /// What was wrong.
     pub diagnostics: Vec<Diagnostic>,
     /// Stretches that were mended by guess: complaints of the parser that begin there are noise.

@@ -4,9 +4,9 @@
 //! closed gets its partner where the text shows that it should have ended: at another closing bracket, at a line that
 //! can only begin a statement, at the end of the text.
 
-use super::MAX_NESTING;
 use super::scan::{Scanner, span};
 use super::token::{Kw, Quote, Token};
+use super::{LexCode, MAX_NESTING};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -92,7 +92,7 @@ impl<'a> Scanner<'a> {
     /// Nothing behind this point can be trusted, and nothing before it in the same statement is whole.
     pub(super) fn too_deep(&mut self, at: Span) {
         let finding =
-            Diagnostic::error("HARN-LEX-006", format!("brackets lie in each other more than {MAX_NESTING} deep"))
+            Diagnostic::new(LexCode::TooDeep, format!("brackets lie in each other more than {MAX_NESTING} deep"))
                 .label(self.source, at, "one level too many")
                 .help("give the inner parts names with `let`, or move them into functions");
         self.report.push(finding);
@@ -133,7 +133,8 @@ impl<'a> Scanner<'a> {
     /// A string or interpolation that was never closed has swallowed the rest of its line, closing brackets included:
     /// one mistake.
     fn string_cut_off_behind(&self, opener: Span) -> bool {
-        let cuts = |d: &&Diagnostic| d.code == "HARN-LEX-002" || self.text[d.position() as usize..].starts_with("${");
+        let cuts =
+            |d: &&Diagnostic| d.code == LexCode::UnclosedString || self.text[d.position() as usize..].starts_with("${");
         self.report.diagnostics.iter().filter(cuts).any(|d| {
             let at = d.position();
             at >= opener.end && !self.source.slice(Span::new(opener.end, at)).contains('\n')
@@ -142,7 +143,7 @@ impl<'a> Scanner<'a> {
 
     fn unclosed(&self, kind: Open, opener: Span) -> Diagnostic {
         let written = self.source.slice(opener);
-        Diagnostic::error("HARN-LEX-004", format!("this `{written}` is never closed"))
+        Diagnostic::new(LexCode::UnclosedBracket, format!("this `{written}` is never closed"))
             .label(self.source, opener, "opened here")
             .help(match kind {
                 Open::Paren => "add a `)`",
@@ -199,7 +200,7 @@ impl<'a> Scanner<'a> {
         let found = self.source.slice(at);
         let meant = open.closer();
         let opener = self.pairs.stack.last().map_or(at, |e| self.out[e.index].span);
-        let finding = Diagnostic::error("HARN-LEX-005", format!("expected {meant} here, found `{found}`"))
+        let finding = Diagnostic::new(LexCode::UnmatchedBracket, format!("expected {meant} here, found `{found}`"))
             .label(self.source, at, "closes nothing that is open")
             .label(self.source, opener, "this is open")
             .help(format!("write {meant}"));
@@ -211,17 +212,18 @@ impl<'a> Scanner<'a> {
     fn stray(&mut self, at: Span) {
         let found = self.source.slice(at);
         if let Some(last) = self.report.diagnostics.last_mut()
-            && last.code == "HARN-LEX-005"
+            && last.code == LexCode::UnmatchedBracket
             && let Some(label) = last.labels.first_mut()
             && self.text[label.span.end as usize..at.start as usize].trim().is_empty()
         {
             label.span.end = at.end;
             return;
         }
-        let finding = Diagnostic::error("HARN-LEX-005", format!("nothing is open that this `{found}` could close"))
-            .label(self.source, at, "one too many")
-            .help(format!("take the `{found}` out, or open its partner before it"))
-            .fix(at, "");
+        let finding =
+            Diagnostic::new(LexCode::UnmatchedBracket, format!("nothing is open that this `{found}` could close"))
+                .label(self.source, at, "one too many")
+                .help(format!("take the `{found}` out, or open its partner before it"))
+                .fix(at, "");
         self.report.push(finding);
         self.report.damaged.push(at);
     }
@@ -265,7 +267,7 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn unclosed_string(&mut self, opener: Span, end: usize, quote: Quote) {
         let written = self.source.slice(opener);
-        let finding = Diagnostic::error("HARN-LEX-002", "this string is never closed")
+        let finding = Diagnostic::new(LexCode::UnclosedString, "this string is never closed")
             .label(self.source, opener, "opened here")
             .help(match quote {
                 Quote::Plain => format!(

@@ -1,5 +1,6 @@
 //! The modal scanner: cuts the text into lexemes and pairs the brackets ([`Pairs`] in `pairs.rs`).
 
+use super::LexCode;
 use super::numbers::{self, BadNumber};
 use super::pairs::{Open, Pairs};
 use super::strings::{self, BadEscape};
@@ -29,6 +30,7 @@ pub(super) struct Lexeme<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Scanned<'a> {
     pub(super) lexemes: Vec<Lexeme<'a>>,
+    pub(super) comments: Vec<Span>,
     pub(super) report: Report,
 }
 
@@ -57,6 +59,7 @@ pub(super) struct Scanner<'a> {
     pub(super) source: &'a SourceRef,
     pub(super) text: &'a str,
     pub(super) out: Vec<Lexeme<'a>>,
+    comments: Vec<Span>,
     pub(super) pairs: Pairs,
     pub(super) report: Report,
     /// A line break came since the last lexeme.
@@ -78,6 +81,7 @@ pub(super) fn scan(source: &SourceRef) -> Scanned<'_> {
         source,
         text,
         out: Vec::with_capacity(text.len() / 4),
+        comments: Vec::new(),
         pairs: Pairs::default(),
         report: Report::default(),
         line_break: false,
@@ -88,7 +92,9 @@ pub(super) fn scan(source: &SourceRef) -> Scanned<'_> {
     };
     let mut at = if text.starts_with('\u{feff}') { 3 } else { 0 };
     if text[at..].starts_with("#!") {
-        at = text[at..].find('\n').map_or(text.len(), |i| at + i);
+        let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
+        scanner.comments.push(span(at, end));
+        at = end;
     }
     while at < text.len() && !scanner.stopped {
         at = match scanner.pairs.top() {
@@ -97,7 +103,7 @@ pub(super) fn scan(source: &SourceRef) -> Scanned<'_> {
         };
     }
     scanner.finish();
-    Scanned { lexemes: scanner.out, report: scanner.report }
+    Scanned { lexemes: scanner.out, comments: scanner.comments, report: scanner.report }
 }
 
 /// Offsets fit: sources end at 4 GiB.
@@ -152,6 +158,7 @@ impl<'a> Scanner<'a> {
                     continue;
                 }
                 Token::LineComment => {
+                    self.comments.push(at);
                     let text = lexer.slice();
                     if text.starts_with("///") && !text.starts_with("////") {
                         self.push(Token::Doc(text), at);
@@ -159,6 +166,7 @@ impl<'a> Scanner<'a> {
                 }
                 Token::BlockComment => {
                     let end = self.block_comment(range.start);
+                    self.comments.push(span(range.start, end));
                     lexer.bump(end - range.end);
                 }
                 Token::Hash => self.hash(at),
@@ -250,19 +258,21 @@ impl<'a> Scanner<'a> {
         };
         let token = read.unwrap_or_else(|why| {
             let finding = match why {
-                BadNumber::TooLarge => Diagnostic::error("HARN-LEX-007", format!("`{text}` does not fit an int"))
-                    .label(self.source, at, "more than 64 bits")
-                    .help("write it as a float, `1e19`, or as a string"),
+                BadNumber::TooLarge => {
+                    Diagnostic::new(LexCode::NumberTooLarge, format!("`{text}` does not fit an int"))
+                        .label(self.source, at, "more than 64 bits")
+                        .help("write it as a float, `1e19`, or as a string")
+                }
                 BadNumber::Letters(offset) => {
                     let (digits, letters) = text.split_at(offset);
-                    Diagnostic::error(
-                        "HARN-LEX-008",
+                    Diagnostic::new(
+                        LexCode::NumberSuffix,
                         format!("`{letters}` is no unit of time, so `{text}` is no number"),
                     )
                     .label(self.source, at, "a number runs into letters here")
                     .help(unit_help(digits, letters))
                 }
-                BadNumber::Digits => Diagnostic::error("HARN-LEX-009", format!("`{text}` is no number"))
+                BadNumber::Digits => Diagnostic::new(LexCode::NoDigits, format!("`{text}` is no number"))
                     .label(self.source, at, "digits are missing here, or wrong")
                     .help("write `0xff`, `0b1010` or `1e-9`"),
             };
@@ -289,7 +299,7 @@ impl<'a> Scanner<'a> {
                 Some(_) => at += 1,
                 None => {
                     let opener = span(start, start + 2);
-                    let finding = Diagnostic::error("HARN-LEX-003", "this comment is never closed")
+                    let finding = Diagnostic::new(LexCode::UnclosedComment, "this comment is never closed")
                         .label(self.source, opener, "opened here")
                         .help("close it with `*/`; comments nest, so each `/*` needs its own");
                     self.report.push(finding);
@@ -375,10 +385,10 @@ impl<'a> Scanner<'a> {
         let text = &self.text[at.range()];
         let finding = match strings::check(text) {
             Ok(()) => return,
-            Err(BadEscape::Unknown) => Diagnostic::error("HARN-LEX-010", format!("`{text}` is no escape"))
+            Err(BadEscape::Unknown) => Diagnostic::new(LexCode::UnknownEscape, format!("`{text}` is no escape"))
                 .label(self.source, at, "unknown escape")
                 .help(r#"escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#),
-            Err(BadEscape::Unicode) => Diagnostic::error("HARN-LEX-011", format!("`{text}` names no character"))
+            Err(BadEscape::Unicode) => Diagnostic::new(LexCode::UnicodeEscape, format!("`{text}` names no character"))
                 .label(self.source, at, "no Unicode character has this number")
                 .help(r"write one to six hexadecimal digits in braces, `\u{1F600}`"),
         };

@@ -1,5 +1,6 @@
 //! Text that means nothing here, and habits from other languages that can be read anyway.
 
+use super::LexCode;
 use super::scan::{Scanner, span};
 use super::token::{Quote, Token};
 use crate::diagnostic::Diagnostic;
@@ -45,7 +46,7 @@ impl<'a> Scanner<'a> {
             self.wrong_quotes(span(start, end), inside, "a template in backticks");
             return Some(end);
         }
-        let finding = Diagnostic::error("HARN-LEX-012", "strings stand in double quotes")
+        let finding = Diagnostic::new(LexCode::Quotes, "strings stand in double quotes")
             .label(self.source, span(start, end), "a template in backticks")
             .help("a string of several lines is written `\"\"\"…\"\"\"`, and interpolates with `${…}`");
         self.report.push(finding);
@@ -61,7 +62,7 @@ impl<'a> Scanner<'a> {
         let end = self.end_of_line_at(at.end);
         if let Some(damaged) = self.report.damaged.last_mut()
             && let Some(last) = self.report.diagnostics.last_mut()
-            && last.code == "HARN-LEX-001"
+            && last.code == LexCode::Character
             && damaged.end == end.end
             && let Some(label) = last.labels.first_mut()
             && label.span.end == at.start
@@ -71,7 +72,7 @@ impl<'a> Scanner<'a> {
             return;
         }
         let shown: String = text.chars().flat_map(char::escape_debug).collect();
-        let mut finding = Diagnostic::error("HARN-LEX-001", format!("`{shown}` means nothing here")).label(
+        let mut finding = Diagnostic::new(LexCode::Character, format!("`{shown}` means nothing here")).label(
             self.source,
             at,
             "not part of the language",
@@ -124,7 +125,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn report_foreign(&mut self, at: Span) {
-        let finding = Diagnostic::error("HARN-LEX-014", "names are made of the letters A to Z, digits and `_`")
+        let finding = Diagnostic::new(LexCode::NameLetter, "names are made of the letters A to Z, digits and `_`")
             .label(self.source, at, "not a letter of a name")
             .help("text in any language goes in a string: \"…\"");
         self.report.push(finding);
@@ -145,7 +146,7 @@ impl<'a> Scanner<'a> {
 
     /// `# …`: a comment elsewhere.
     pub(super) fn hash(&mut self, at: Span) {
-        let finding = Diagnostic::error("HARN-LEX-001", "`#` means nothing here")
+        let finding = Diagnostic::new(LexCode::Character, "`#` means nothing here")
             .label(self.source, Span::new(at.start, at.start + 1), "not part of the language")
             .help("comments begin with `//`")
             .fix(Span::new(at.start, at.start + 1), "//");
@@ -159,7 +160,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn wrong_quotes(&mut self, at: Span, inside: &'a str, label: &str) {
-        let finding = Diagnostic::error("HARN-LEX-012", "strings stand in double quotes")
+        let finding = Diagnostic::new(LexCode::Quotes, "strings stand in double quotes")
             .label(self.source, at, label)
             .help(format!("write `\"{inside}\"`"))
             .fix(at, format!("\"{inside}\""));
@@ -178,7 +179,7 @@ impl<'a> Scanner<'a> {
             Token::EqEqEq => ("===", "==", Token::EqEq),
             _ => ("!==", "!=", Token::NotEq),
         };
-        let finding = Diagnostic::error("HARN-LEX-013", format!("`{written}` is written `{meant}`"))
+        let finding = Diagnostic::new(LexCode::ExtraSign, format!("`{written}` is written `{meant}`"))
             .label(self.source, at, "one sign too many")
             .help(format!("write `{meant}`, which compares values"))
             .fix(at, meant);

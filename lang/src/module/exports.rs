@@ -1,10 +1,8 @@
 //! What a file offers to those that import it.
 
 use super::FileId;
-use crate::builtins::Builtin;
-use crate::resolve::{BindingId, BindingKind, Resolution};
+use crate::declaration::{BindingId, BindingKind, Builtin, TypeDecl};
 use crate::source::{SourceRef, Span};
-use crate::value::TypeDef;
 use smol_str::SmolStr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -41,7 +39,7 @@ pub struct Export {
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,
     /// What it stands for, if it is a type.
-    pub def: Option<TypeDef>,
+    pub def: Option<TypeDecl>,
     /// What it takes, if it is a function.
     pub takes: Option<Rc<Takes>>,
 }
@@ -65,27 +63,4 @@ pub struct Exports {
     pub private: BTreeMap<SmolStr, Private>,
     /// Errors in the file may hide more names.
     pub incomplete: bool,
-}
-
-impl Exports {
-    /// What a resolved file offers: its `pub` names, or all that it binds itself where none is `pub`.
-    #[must_use]
-    pub(crate) fn of(file: FileId, source: &SourceRef, names: &Resolution, incomplete: bool) -> Self {
-        let top = || (0_u32..).zip(&names.bindings).filter(|(_, b)| b.top && b.slot.is_none());
-        let chosen = top().any(|(_, b)| b.public);
-        let (offered, private) = (BTreeMap::new(), BTreeMap::new());
-        let mut exports = Self { source: source.clone(), names: offered, private, incomplete };
-        for (id, binding) in top() {
-            let name = binding.name.clone();
-            if if chosen { binding.public } else { !binding.imported() } {
-                let origin = binding.origin.unwrap_or(Origin { file, binding: id });
-                let (kind, builtin, def) = (binding.kind, binding.builtin, binding.def.clone());
-                let takes = binding.takes.clone();
-                exports.names.insert(name, Export { origin, kind, builtin, def, takes });
-            } else {
-                exports.private.insert(name, Private { span: binding.span, kind: binding.kind });
-            }
-        }
-        exports
-    }
 }

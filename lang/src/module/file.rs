@@ -2,8 +2,9 @@
 
 use super::{Exports, Loader, NoFiles};
 use crate::ast;
+use crate::ast::{NodeId, NodeMap};
+use crate::declaration::BindingId;
 use crate::diagnostic::Diagnostic;
-use crate::resolve::{BindingId, Resolution};
 use crate::source::{SourceRef, Span};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -12,9 +13,11 @@ use std::rc::Rc;
 /// Number of a file in its run.
 pub type FileId = u32;
 
-/// The import of a file: where its path stands, and the file.
+/// The import of a file: its path, and the file that the path leads to.
 #[derive(Clone, Copy, Debug)]
 pub struct Import {
+    /// The id of the path in the importing file.
+    pub id: NodeId,
     /// The path in the importing file.
     pub span: Span,
     /// The file; nothing where it could not be had, which has been reported.
@@ -51,8 +54,6 @@ pub struct File {
     pub(crate) parsed: Vec<Diagnostic>,
     /// What its imports lead to, in the order of the text.
     pub imports: OnceCell<Vec<Import>>,
-    /// Its names; there once it is resolved.
-    pub names: OnceCell<Resolution>,
     /// What it offers; there once it is resolved.
     pub exports: OnceCell<Rc<Exports>>,
     /// Where its names live; there once it is compiled.
@@ -62,13 +63,13 @@ pub struct File {
 }
 
 impl File {
-    /// What its imports bring, by the byte offset of their paths.
+    /// Returns what its imports bring, by their paths.
     #[must_use]
-    pub fn links(&self, modules: &Modules) -> HashMap<u32, Link> {
+    pub fn links(&self, modules: &Modules) -> NodeMap<Link> {
         let imports = self.imports.get().map(Vec::as_slice).unwrap_or_default();
         let link = |import: &Import| {
             let exports = import.file.and_then(|id| modules.file(id)?.exports.get().cloned());
-            (import.span.start, exports.map_or(Link::Unknown, Link::File))
+            (import.id, exports.map_or(Link::Unknown, Link::File))
         };
         imports.iter().map(link).collect()
     }
@@ -124,7 +125,6 @@ impl Modules {
             ast: parsed.module,
             parsed: parsed.diagnostics,
             imports: OnceCell::new(),
-            names: OnceCell::new(),
             exports: OnceCell::new(),
             placed: OnceCell::new(),
             importer,

@@ -3,8 +3,8 @@
 //! The walk keeps its own stack, so that a long chain of files costs the native stack nothing.
 
 use super::file::{File, FileId, Import, Modules};
-use super::{codes, path};
-use crate::ast::{ItemKind, StmtKind};
+use super::{ModuleCode, path};
+use crate::ast::{ItemKind, NodeAt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
 use std::rc::Rc;
@@ -29,7 +29,7 @@ pub(crate) struct Graph {
 struct Open {
     file: Rc<File>,
     /// Those that are not followed yet, the next one last.
-    todo: Vec<(Span, String)>,
+    todo: Vec<(NodeAt, String)>,
     done: Vec<Import>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn reach(modules: &Modules, source: &SourceRef) -> Graph {
     let script = modules.add(modules.loader().identity(source.name()), source.clone(), None);
     walk.open(script);
     while let Some(mut top) = walk.stack.pop() {
-        let Some((span, written)) = top.todo.pop() else {
+        let Some((path, written)) = top.todo.pop() else {
             // Set once: a file is opened once.
             let _ = top.file.imports.set(top.done);
             walk.files.push(top.file);
@@ -58,9 +58,9 @@ pub(crate) fn reach(modules: &Modules, source: &SourceRef) -> Graph {
         };
         let from = top.file.clone();
         walk.stack.push(top);
-        let (file, fresh) = walk.follow(&from, span, &written);
+        let (file, fresh) = walk.follow(&from, path.span, &written);
         if let Some(top) = walk.stack.last_mut() {
-            top.done.push(Import { span, file });
+            top.done.push(Import { id: path.id, span: path.span, file });
         }
         if let Some(fresh) = fresh {
             walk.open(fresh);
@@ -96,7 +96,11 @@ impl Walk<'_> {
             if self.count == MOST_FILES {
                 self.count += 1;
                 let message = format!("the script imports more than {MOST_FILES} files");
-                self.found.push(Diagnostic::error(codes::TOO_MANY, message).label(&from.source, span, "one too many"));
+                self.found.push(Diagnostic::new(ModuleCode::TooMany, message).label(
+                    &from.source,
+                    span,
+                    "one too many",
+                ));
             }
             return (None, None);
         }
@@ -117,7 +121,7 @@ impl Walk<'_> {
         let round = &self.stack[at..];
         let first = round[0].file.source.name();
         if round.len() == 1 {
-            return Diagnostic::error(codes::CYCLE, format!("`{first}` imports itself"))
+            return Diagnostic::new(ModuleCode::Cycle, format!("`{first}` imports itself"))
                 .label(&from.source, span, "this is the file that it stands in")
                 .help("take the import out: a file sees its own names");
         }
@@ -127,8 +131,11 @@ impl Walk<'_> {
             names.push(&left_out);
         }
         names.push(first);
-        let mut d = Diagnostic::error(codes::CYCLE, format!("these files import one another: {}", names.join(" → ")))
-            .label(&from.source, span, format!("leads back to `{first}`"));
+        let mut d = Diagnostic::new(
+            ModuleCode::Cycle,
+            format!("these files import one another: {}", names.join(" → ")),
+        )
+        .label(&from.source, span, format!("leads back to `{first}`"));
         // Each file but the last has just opened the next one.
         for open in round[..round.len() - 1].iter().take(MOST_SHOWN) {
             if let Some(import) = open.done.last() {
@@ -140,12 +147,10 @@ impl Walk<'_> {
 }
 
 /// The paths of the files that a file imports, in the order of the text.
-fn paths(file: &File) -> Vec<(Span, String)> {
+fn paths(file: &File) -> Vec<(NodeAt, String)> {
     let import = |stmt: &crate::ast::Stmt| match &stmt.kind {
         StmtKind::Item(item) => match &item.kind {
-            ItemKind::Import { path, path_span, .. } if !path::is_standard(path) => {
-                Some((*path_span, path.to_string()))
-            }
+            ItemKind::Import { path, .. } if !path::is_standard(&path.text) => Some((path.at(), path.text.to_string())),
             _ => None,
         },
         _ => None,

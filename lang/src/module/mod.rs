@@ -11,8 +11,9 @@ mod file;
 mod graph;
 pub mod path;
 
-pub mod codes;
+mod codes;
 
+pub use codes::ModuleCode;
 pub use exports::{Export, Exports, Origin, Private, Takes};
 pub use file::{File, FileId, Import, Link, Modules, Placed};
 pub(crate) use graph::reach;
@@ -46,11 +47,11 @@ impl Loader for NoFiles {
 /// The error of an import whose file is not there.
 #[must_use]
 pub fn missing(path: &str) -> Diagnostic {
-    Diagnostic::error(codes::MISSING, format!("there is no file `{path}` to import"))
+    Diagnostic::new(ModuleCode::Missing, format!("there is no file `{path}` to import"))
 }
 
 /// The error of an import that the host does not allow.
 #[must_use]
 pub fn refused(path: &str, why: &str) -> Diagnostic {
-    Diagnostic::error(codes::REFUSED, format!("`{path}` cannot be imported: {why}"))
+    Diagnostic::new(ModuleCode::Refused, format!("`{path}` cannot be imported: {why}"))
 }

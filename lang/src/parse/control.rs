@@ -3,9 +3,10 @@
 use super::expr::{begins_expr, closure};
 use super::failure::{Failure, Problem, Want};
 use super::input::{Ex, In, Rule, kw, member_separators, name_or_blank, tok, when, word};
+use super::pattern::error_pattern;
 use super::recover::{before, begins_body, ends_member, error_expr, head};
 use super::rules::Rules;
-use crate::ast::{Arm, Block, Catch, Expr, ExprKind, ParallelKind, Pattern, PatternKind, SelectArm, TryBlock};
+use crate::ast::{Arm, Block, Catch, Expr, ExprKind, ParallelKind, SelectArm, TryBlock};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::prelude::*;
@@ -136,7 +137,7 @@ fn arm<'a>(rules: &Rules<'a>) -> Rule<'a, Arm> {
 
 fn skip_arm<'a>() -> impl Parser<'a, In<'a>, Arm, Ex> + Clone {
     super::recover::skip_some(ends_member).map(|span| Arm {
-        pattern: Pattern { kind: PatternKind::Error, span },
+        pattern: error_pattern(span),
         guard: None,
         body: error_expr(span),
         span,
@@ -146,7 +147,7 @@ fn skip_arm<'a>() -> impl Parser<'a, In<'a>, Arm, Ex> + Clone {
 /// `try {…} catch (e: T) {…} finally {…}`.
 fn trying<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
     let ty = tok(Token::Colon).ignore_then(rules.ty.clone()).or_not();
-    let bound = name_or_blank().then(ty);
+    let bound = name_or_blank(rules.cx).then(ty);
     let bound = choice((bound.clone().delimited_by(tok(Token::LParen), tok(Token::RParen)), bound)).or_not();
     let catch = kw(Kw::Catch).ignore_then(bound).then(rules.block.clone()).map(|(bound, body)| {
         let (name, ty) = bound.map_or((None, None), |(name, ty)| (Some(name), ty));
@@ -193,7 +194,7 @@ fn parallel<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
 
 /// `select { m from ch {…} timeout 5s {…} default {…} }`.
 fn select<'a>(rules: &Rules<'a>) -> Rule<'a, ExprKind> {
-    let receive = name_or_blank()
+    let receive = name_or_blank(rules.cx)
         .then_ignore(kw(Kw::From))
         .then(head(rules.expr.clone()))
         .then(rules.block.clone())

@@ -1,7 +1,7 @@
 //! Gives failures their words: the one place that knows what chumsky reports and what a person reads.
 
 use super::failure::{Failure, Problem, Want, Wants};
-use super::slips;
+use super::{ParseCode, slips};
 use crate::diagnostic::Diagnostic;
 use crate::lex::token::{Kw, Token};
 use crate::source::{SourceRef, Span};
@@ -111,7 +111,7 @@ pub(super) fn explain(failure: &Failure, source: &SourceRef, tokens: &[(Token<'_
         return slip;
     }
     let (code, message, label) = words(&scene);
-    let mut diagnostic = Diagnostic::error(code, message).label(source, failure.span, label);
+    let mut diagnostic = Diagnostic::new(code, message).label(source, failure.span, label);
     if closes_bracket(&scene)
         && let Some((index, token, span)) = scene.opener()
     {
@@ -124,7 +124,7 @@ pub(super) fn explain(failure: &Failure, source: &SourceRef, tokens: &[(Token<'_
 }
 
 /// The code, the message and the main label.
-fn words(scene: &Scene<'_, '_>) -> (&'static str, String, String) {
+fn words(scene: &Scene<'_, '_>) -> (ParseCode, String, String) {
     let found = scene.found_text();
     let wants = scene.wants;
     let after = scene.after();
@@ -132,18 +132,22 @@ fn words(scene: &Scene<'_, '_>) -> (&'static str, String, String) {
     let unexpected = "not expected here".to_owned();
     if wants.has(Want::Expr) {
         if scene.at_statement_start() {
-            return ("HARN-PAR-001", format!("no statement begins with {found}"), unexpected);
+            return (ParseCode::Unexpected, format!("no statement begins with {found}"), unexpected);
         }
-        return ("HARN-PAR-002", expected("an expression"), "an expression is missing here".to_owned());
+        return (ParseCode::NoExpression, expected("an expression"), "an expression is missing here".to_owned());
     }
     if wants.has(Want::Pattern) {
-        return ("HARN-PAR-007", expected("a name or a pattern"), "a name or a pattern is missing here".to_owned());
+        return (
+            ParseCode::NoPattern,
+            expected("a name or a pattern"),
+            "a name or a pattern is missing here".to_owned(),
+        );
     }
     if wants.has(Want::Type) {
-        return ("HARN-PAR-008", expected("a type"), "a type is missing here".to_owned());
+        return (ParseCode::NoType, expected("a type"), "a type is missing here".to_owned());
     }
     if wants.has(Want::Item) {
-        return ("HARN-PAR-017", expected("a declaration"), "a declaration is missing here".to_owned());
+        return (ParseCode::NoDeclaration, expected("a declaration"), "a declaration is missing here".to_owned());
     }
     if closes_bracket(scene) {
         let list = wants_text(wants);
@@ -153,24 +157,24 @@ fn words(scene: &Scene<'_, '_>) -> (&'static str, String, String) {
         } else {
             format!("expected {list} to close {name}, found {found}")
         };
-        return ("HARN-PAR-003", message, unexpected);
+        return (ParseCode::ElementEnd, message, unexpected);
     }
     if wants.has(Want::Body) || wants.has(Want::Closure) {
         let what = if wants.has(Want::Else) { "`else`" } else { "`{`" };
-        return ("HARN-PAR-005", expected(what), format!("{what} is missing here"));
+        return (ParseCode::NoBody, expected(what), format!("{what} is missing here"));
     }
     if wants.has(Want::Name) {
-        return ("HARN-PAR-006", expected("a name"), "a name is missing here".to_owned());
+        return (ParseCode::NoName, expected("a name"), "a name is missing here".to_owned());
     }
     let list = wants_text(wants);
     if list == "the end of the statement" {
         let message = format!("expected the end of the statement, found {found}");
-        return ("HARN-PAR-004", message, "the statement before it has not ended".to_owned());
+        return (ParseCode::StatementEnd, message, "the statement before it has not ended".to_owned());
     }
     if list.is_empty() {
-        return ("HARN-PAR-001", format!("{found} does not fit here"), unexpected);
+        return (ParseCode::Unexpected, format!("{found} does not fit here"), unexpected);
     }
-    ("HARN-PAR-001", expected(&list), unexpected)
+    (ParseCode::Unexpected, expected(&list), unexpected)
 }
 
 /// Something between brackets went on where a comma or the closer was due.
@@ -247,43 +251,46 @@ fn opener_name(scene: &Scene<'_, '_>, index: usize, token: Token<'_>) -> &'stati
 fn explain_problem(problem: Problem, span: Span, source: &SourceRef) -> Diagnostic {
     let (code, message, label, help) = match problem {
         Problem::AssignTarget => (
-            "HARN-PAR-009",
+            ParseCode::AssignTarget,
             "only a variable, or a path that begins at one, can be assigned to",
             "not a variable",
             "write `x = …`, `d.key = …` or `xs[0] = …`; to compare, write `==`",
         ),
         Problem::NoTriple => (
-            "HARN-PAR-010",
+            ParseCode::Pair,
             "a pair has two parts",
             "more than two",
             "a list `[a, b, c]` or a dict `{a, b, c}` holds more",
         ),
         Problem::ExclusiveWithoutRange => {
-            ("HARN-PAR-011", "`exclusive` stands behind a range", "not a range", "write `1 to 5 exclusive`")
+            (ParseCode::Exclusive, "`exclusive` stands behind a range", "not a range", "write `1 to 5 exclusive`")
         }
         Problem::NotConstant => (
-            "HARN-PAR-012",
+            ParseCode::ConstantString,
             "a string without `${…}` is needed here",
             "not constant",
             "write the text out; a literal dollar sign is `\\$`",
         ),
-        Problem::RestNotLast => {
-            ("HARN-PAR-013", "`...` takes what is left, so it comes last", "something follows it", "move it to the end")
-        }
+        Problem::RestNotLast => (
+            ParseCode::RestNotLast,
+            "`...` takes what is left, so it comes last",
+            "something follows it",
+            "move it to the end",
+        ),
         Problem::SecondCatch => (
-            "HARN-PAR-014",
+            ParseCode::SecondCatch,
             "a `try` has one `catch`",
             "the second one",
             "tell the errors apart with `match` inside the first",
         ),
     };
-    Diagnostic::error(code, message).label(source, span, label).help(help)
+    Diagnostic::new(code, message).label(source, span, label).help(help)
 }
 
 /// An expression deeper than the tree may be.
 pub(super) fn too_deep(source: &SourceRef, span: Span) -> Diagnostic {
     let message = format!("this expression is more than {} operations deep", crate::ast::MAX_DEPTH);
-    Diagnostic::error("HARN-PAR-015", message)
+    Diagnostic::new(ParseCode::TooDeep, message)
         .label(source, Span::new(span.start, span.start), "begins here")
         .help("build it in steps, for instance with a list and a loop")
 }

@@ -4,11 +4,10 @@ use super::control;
 use super::failure::{Failure, Problem, Want};
 use super::input::{Cx, Ex, In, Rule, by_token, name, tok, when};
 use super::literal::{arguments, dict, group, list, simple, string, structure};
+use super::pattern::error_pattern;
 use super::recover::{ends_element, ends_parameter, recovering};
 use super::rules::Rules;
-use crate::ast::{
-    BinaryOp, Block, Closure, Expr, ExprKind, ListItem, LogicOp, Name, Param, Pattern, PatternKind, UnaryOp,
-};
+use crate::ast::{BinaryOp, Closure, Expr, ExprKind, ListItem, LogicOp, Name, Param, UnaryOp};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::input::InputRef;
@@ -146,7 +145,7 @@ impl<'a> Climb<'a> {
 fn exclusive(inp: &mut Reader<'_, '_>, inner: Expr, span: Span) -> Expr {
     match inner.kind {
         ExprKind::Range { from, to, exclusive: false } => {
-            Expr::new(ExprKind::Range { from, to, exclusive: true }, span)
+            Expr { kind: ExprKind::Range { from, to, exclusive: true }, span, parens: 0, ..inner }
         }
         kind => {
             inp.emit(Failure::problem(Problem::ExclusiveWithoutRange, span));
@@ -204,9 +203,9 @@ impl Attached {
 
 /// `.f ?.f [i] ?[i] [a:b] f(…) e?`
 fn attached<'a>(rules: &Rules<'a>) -> Rule<'a, Attached> {
-    let expr = &rules.expr;
+    let (cx, expr) = (rules.cx, &rules.expr);
     let dot = select! { Token::Dot => false, Token::QDot => true };
-    let field = dot.then(name()).map(|(optional, name)| Attached::Field { name, optional });
+    let field = dot.then(name(cx)).map(|(optional, name)| Attached::Field { name, optional });
     let call = arguments(expr.clone()).map(Attached::Call);
     let upto = tok(Token::Colon).ignore_then(expr.clone().or_not());
     let slice = upto.clone().map(|to| Attached::Slice { from: None, to });
@@ -268,7 +267,7 @@ fn operand<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
     let block = rules.block.clone().map_with(|block, e| cx.node(ExprKind::Block(block), e.span()));
     by_token(
         [
-            simple().boxed(),
+            simple(cx).boxed(),
             structure(cx, &rules.expr),
             string(cx, rules.expr.clone()),
             group(cx, rules.expr.clone()),
@@ -294,12 +293,13 @@ fn operand<'a>(rules: &Rules<'a>) -> Rule<'a, Expr> {
 }
 
 fn error_param(span: Span) -> Param {
-    let pattern = Pattern { kind: PatternKind::Error, span };
+    let pattern = error_pattern(span);
     Param { pattern, ty: None, default: None, rest: false, span }
 }
 
 /// `{ a, b = 1, ...rest -> … }`; a `parallel` may leave the parameters out.
 pub(super) fn closure<'a>(rules: &Rules<'a>) -> Rule<'a, Closure> {
+    let cx = rules.cx;
     let params = recovering(rules.param.clone(), ends_parameter, &[Want::Comma, Want::Arrow], error_param)
         .separated_by(just(Token::Comma))
         .allow_trailing()
@@ -307,7 +307,7 @@ pub(super) fn closure<'a>(rules: &Rules<'a>) -> Rule<'a, Closure> {
         .then_ignore(tok(Token::Arrow));
     let rule =
         params.or_not().then(rules.stmts.clone()).delimited_by(tok(Token::LClosure), tok(Token::RBrace)).map_with(
-            |(params, stmts), e| Closure { params: params.unwrap_or_default(), body: Block { stmts, span: e.span() } },
+            |(params, stmts), e| Closure { params: params.unwrap_or_default(), body: cx.block(stmts, e.span()) },
         );
     when(|t| t == Token::LClosure, rule.boxed())
 }

@@ -1,7 +1,7 @@
 //! What the rules of the grammar have in common: their types and their smallest pieces.
 
 use super::failure::{Failure, Want};
-use crate::ast::{Expr, ExprKind, Name};
+use crate::ast::{Block, Expr, ExprKind, Name, NodeId, NodeIds, Pattern, PatternKind, Stmt, TypeExpr, TypeKind};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::input::{Input, InputRef, ValueInput};
@@ -76,14 +76,43 @@ pub(super) type Rule<'a, T> = Boxed<'a, 'a, In<'a>, T, Ex>;
 /// What the rules share while one text is parsed.
 #[derive(Debug, Default)]
 pub(super) struct Cx {
+    /// The ids of the nodes.
+    ids: NodeIds,
     /// Where an expression first went past the limit of depth.
     pub(super) too_deep: Cell<Option<Span>>,
 }
 
 impl Cx {
-    /// A node; remembers where one was too deep.
+    /// Returns the next id.
+    #[inline]
+    pub(super) fn id(&self) -> NodeId {
+        self.ids.next()
+    }
+
+    /// Makes a name.
+    #[inline]
+    pub(super) fn name(&self, text: &str, span: Span) -> Name {
+        Name { text: text.into(), span, id: self.id() }
+    }
+
+    /// Makes a pattern.
+    pub(super) fn pattern(&self, kind: PatternKind, span: Span) -> Pattern {
+        Pattern { kind, span, id: self.id() }
+    }
+
+    /// Makes a written type.
+    pub(super) fn ty(&self, kind: TypeKind, span: Span) -> TypeExpr {
+        TypeExpr { kind, span, id: self.id() }
+    }
+
+    /// Makes a block.
+    pub(super) fn block(&self, stmts: Vec<Stmt>, span: Span) -> Block {
+        Block { stmts, span, id: self.id() }
+    }
+
+    /// Makes an expression; remembers where one was too deep.
     pub(super) fn node(&self, kind: ExprKind, span: Span) -> Expr {
-        let expr = Expr::new(kind, span);
+        let expr = Expr::new(kind, span, self.id());
         if matches!(expr.kind, ExprKind::TooDeep) && self.too_deep.get().is_none() {
             self.too_deep.set(Some(span));
         }
@@ -126,15 +155,15 @@ pub(super) fn word<'a>(word: &'static str) -> impl Parser<'a, In<'a>, (), Ex> + 
 }
 
 /// A name.
-pub(super) fn name<'a>() -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
-    select! { Token::Ident(text) = e => Name { text: text.into(), span: e.span() } }.labelled(Want::Name)
+pub(super) fn name<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
+    select! { Token::Ident(text) = e => cx.name(text, e.span()) }.labelled(Want::Name)
 }
 
 /// A name, or `_`.
-pub(super) fn name_or_blank<'a>() -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
+pub(super) fn name_or_blank<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
     select! {
-        Token::Ident(text) = e => Name { text: text.into(), span: e.span() },
-        Token::Underscore = e => Name { text: "_".into(), span: e.span() },
+        Token::Ident(text) = e => cx.name(text, e.span()),
+        Token::Underscore = e => cx.name("_", e.span()),
     }
     .labelled(Want::Name)
 }

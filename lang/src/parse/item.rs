@@ -1,13 +1,13 @@
 //! Declarations.
 
 use super::failure::Want;
-use super::input::{Ex, In, Rule, kw, member_separators, name, separators, tok, when, word};
+use super::input::{Cx, Ex, In, Rule, kw, member_separators, name, separators, tok, when, word};
 use super::literal::{arguments, plain_string};
+use super::pattern::error_pattern;
 use super::recover::{before, elements, ends_member, skip_some};
 use super::rules::Rules;
-use crate::ast::{
-    Attribute, Block, Field, FnDecl, Item, ItemKind, Name, Param, Pattern, PatternKind, StmtKind, TypeExpr, Variant,
-};
+use super::types::error_type;
+use crate::ast::{Attribute, Block, Field, FnDecl, Item, ItemKind, Name, Param, StmtKind, TypeExpr, Variant};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::prelude::*;
@@ -40,11 +40,11 @@ pub(super) fn item<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
         enumeration(rules),
         interface(rules),
         alias(rules),
-        import(),
+        import(rules.cx),
     ))
     .labelled(Want::Item)
     .boxed();
-    decorated(rules, kind).map(StmtKind::Item).boxed()
+    decorated(rules, kind).map(|item| StmtKind::Item(Box::new(item))).boxed()
 }
 
 fn decorated<'a>(rules: &Rules<'a>, kind: Rule<'a, ItemKind>) -> Rule<'a, Item> {
@@ -88,7 +88,7 @@ fn doc_text(comment: &str) -> String {
 fn attribute<'a>(rules: &Rules<'a>) -> Rule<'a, Attribute> {
     let args = arguments(rules.expr.clone()).or_not();
     tok(Token::At)
-        .ignore_then(name())
+        .ignore_then(name(rules.cx))
         .then(args)
         .map_with(|(name, args), e| Attribute {
             name,
@@ -101,7 +101,7 @@ fn attribute<'a>(rules: &Rules<'a>) -> Rule<'a, Attribute> {
 /// `<T, U: Bound>`; bounds document.
 fn generics<'a>(rules: &Rules<'a>) -> Rule<'a, Vec<Name>> {
     let bound = tok(Token::Colon).ignore_then(rules.ty.clone()).or_not();
-    name()
+    name(rules.cx)
         .then_ignore(bound)
         .separated_by(just(Token::Comma))
         .at_least(1)
@@ -114,7 +114,7 @@ fn generics<'a>(rules: &Rules<'a>) -> Rule<'a, Vec<Name>> {
 }
 
 fn error_param(span: Span) -> Param {
-    let pattern = Pattern { kind: PatternKind::Error, span };
+    let pattern = error_pattern(span);
     Param { pattern, ty: None, default: None, rest: false, span }
 }
 
@@ -131,7 +131,7 @@ fn returns<'a>(rules: &Rules<'a>) -> Rule<'a, Option<TypeExpr>> {
 
 /// `where T: Bound, …`; documents.
 fn bounds<'a>(rules: &Rules<'a>) -> Rule<'a, ()> {
-    let bound = name().then(tok(Token::Colon)).then(rules.ty.clone());
+    let bound = name(rules.cx).then(tok(Token::Colon)).then(rules.ty.clone());
     word("where").then(bound.separated_by(just(Token::Comma)).at_least(1)).or_not().ignored().boxed()
 }
 
@@ -140,7 +140,7 @@ fn function<'a>(rules: &Rules<'a>, body: impl Parser<'a, In<'a>, Block, Ex> + Cl
     word("gen")
         .or_not()
         .then_ignore(kw(Kw::Fn))
-        .then(name())
+        .then(name(rules.cx))
         .then(generics(rules))
         .then(params(rules))
         .then(returns(rules))
@@ -159,9 +159,9 @@ fn function<'a>(rules: &Rules<'a>, body: impl Parser<'a, In<'a>, Block, Ex> + Cl
 
 /// `pipeline name(…) -> T extends base {…}`.
 fn pipeline<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
-    let extends = || kw(Kw::Extends).ignore_then(name()).or_not();
+    let extends = || kw(Kw::Extends).ignore_then(name(rules.cx)).or_not();
     kw(Kw::Pipeline)
-        .ignore_then(name())
+        .ignore_then(name(rules.cx))
         .then(params(rules).or_not())
         .then(extends())
         .then(returns(rules))
@@ -183,15 +183,16 @@ fn pipeline<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 
 /// `tool name(…) -> T { description "…" body }`.
 fn tool<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
+    let cx = rules.cx;
     let first = |t| matches!(t, Token::StrStart(_) | Token::Raw(_));
     let text = when(first, rules.expr.clone());
     let description = separators().or_not().ignore_then(word("description")).ignore_then(text).or_not();
     let body = description
         .then(rules.stmts.clone())
         .delimited_by(tok(Token::LBody), tok(Token::RBrace))
-        .map_with(|(description, stmts), e| (description, Block { stmts, span: e.span() }));
+        .map_with(|(description, stmts), e| (description, cx.block(stmts, e.span())));
     kw(Kw::Tool)
-        .ignore_then(name())
+        .ignore_then(name(rules.cx))
         .then(generics(rules))
         .then(params(rules))
         .then(returns(rules))
@@ -231,13 +232,13 @@ fn structure<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
     let default = tok(Token::Assign).ignore_then(rules.expr.clone()).or_not();
     let field = kw(Kw::Pub)
         .or_not()
-        .ignore_then(name())
+        .ignore_then(name(rules.cx))
         .then(ty)
         .then(default)
         .map(|((name, ty), default)| Field { name, ty, default })
         .boxed();
     kw(Kw::Struct)
-        .ignore_then(name())
+        .ignore_then(name(rules.cx))
         .then(generics(rules))
         .then(members(field))
         .map(|((name, generics), fields)| ItemKind::Struct { name, generics, fields })
@@ -247,7 +248,7 @@ fn structure<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 /// `impl P {…}`, `impl I for P {…}`.
 fn implementation<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
     let method = function(rules, rules.block.clone()).map(ItemKind::Fn).labelled(Want::Fn).boxed();
-    let target = || name().then_ignore(generics(rules));
+    let target = || name(rules.cx).then_ignore(generics(rules));
     kw(Kw::Impl)
         .ignore_then(generics(rules))
         .ignore_then(target())
@@ -262,16 +263,15 @@ fn implementation<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 
 /// `enum E { A, B(int, string), C(r: float) }`.
 fn enumeration<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
-    let label = name().then(tok(Token::Colon)).or_not();
+    let label = name(rules.cx).then(tok(Token::Colon)).or_not();
     let field = label.ignore_then(rules.ty.clone()).boxed();
-    let fields =
-        elements(field, &[Want::Comma, Want::RParen], |span| TypeExpr { kind: crate::ast::TypeKind::Error, span })
-            .delimited_by(tok(Token::LParen), tok(Token::RParen))
-            .or_not();
+    let fields = elements(field, &[Want::Comma, Want::RParen], error_type)
+        .delimited_by(tok(Token::LParen), tok(Token::RParen))
+        .or_not();
     let variant =
-        name().then(fields).map(|(name, fields)| Variant { name, fields: fields.unwrap_or_default() }).boxed();
+        name(rules.cx).then(fields).map(|(name, fields)| Variant { name, fields: fields.unwrap_or_default() }).boxed();
     kw(Kw::Enum)
-        .ignore_then(name())
+        .ignore_then(name(rules.cx))
         .then(generics(rules))
         .then(members(variant))
         .map(|((name, generics), variants)| ItemKind::Enum { name, generics, variants })
@@ -280,15 +280,12 @@ fn enumeration<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 
 /// `interface I { fn m(self) -> T }`.
 fn interface<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
-    let body = rules
-        .block
-        .clone()
-        .or_not()
-        .map_with(|body, e| body.unwrap_or_else(|| Block { stmts: Vec::new(), span: e.span() }));
+    let cx = rules.cx;
+    let body = rules.block.clone().or_not().map_with(|body, e| body.unwrap_or_else(|| cx.block(Vec::new(), e.span())));
     let doc = select! { Token::Doc(_) => () };
     let method = doc.then(separators().or_not()).repeated().ignore_then(function(rules, body)).boxed();
     kw(Kw::Interface)
-        .ignore_then(name())
+        .ignore_then(name(rules.cx))
         .then(generics(rules))
         .then(functions(method))
         .map(|((name, generics), methods)| ItemKind::Interface { name, generics, methods })
@@ -298,7 +295,7 @@ fn interface<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 /// `type Name = T`.
 fn alias<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
     kw(Kw::Type)
-        .ignore_then(name())
+        .ignore_then(name(rules.cx))
         .then(generics(rules))
         .then_ignore(tok(Token::Assign))
         .then(rules.ty.clone())
@@ -307,15 +304,15 @@ fn alias<'a>(rules: &Rules<'a>) -> Rule<'a, ItemKind> {
 }
 
 /// `import "path"`, `import {a, b as c} from "path"`.
-fn import<'a>() -> Rule<'a, ItemKind> {
-    let one = name().then(word("as").ignore_then(name()).or_not()).map(Some).boxed();
+fn import<'a>(cx: &'a Cx) -> Rule<'a, ItemKind> {
+    let one = name(cx).then(word("as").ignore_then(name(cx)).or_not()).map(Some).boxed();
     let names = elements(one, &[Want::Comma, Want::RBrace], |_| None)
         .delimited_by(tok(Token::LDict), tok(Token::RBrace))
         .map(|names: Vec<_>| names.into_iter().flatten().collect::<Vec<_>>())
         .then_ignore(kw(Kw::From));
     kw(Kw::Import)
         .ignore_then(names.or_not())
-        .then(plain_string())
-        .map(|(names, path)| ItemKind::Import { names, path: path.text, path_span: path.span })
+        .then(plain_string(cx))
+        .map(|(names, path)| ItemKind::Import { names, path })
         .boxed()
 }

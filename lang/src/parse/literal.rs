@@ -10,19 +10,19 @@ use crate::source::Span;
 use chumsky::prelude::*;
 
 /// `nil`, `true`, `42`, `3.14`, `name`, `_`, `r"…"`, `break`, `continue`.
-pub(super) fn simple<'a>() -> impl Parser<'a, In<'a>, Expr, Ex> + Clone {
+pub(super) fn simple<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Expr, Ex> + Clone {
     select! {
-        Token::Ident(text) = e => Expr::new(ExprKind::Name(text.into()), e.span()),
-        Token::Int(value) = e => Expr::new(ExprKind::Int(value), e.span()),
-        Token::Float(value) = e => Expr::new(ExprKind::Float(value), e.span()),
-        Token::Raw(text) = e => Expr::new(ExprKind::Str(text_parts(text)), e.span()),
-        Token::Underscore = e => Expr::new(ExprKind::Placeholder, e.span()),
+        Token::Ident(text) = e => cx.node(ExprKind::Name(text.into()), e.span()),
+        Token::Int(value) = e => cx.node(ExprKind::Int(value), e.span()),
+        Token::Float(value) = e => cx.node(ExprKind::Float(value), e.span()),
+        Token::Raw(text) = e => cx.node(ExprKind::Str(text_parts(text)), e.span()),
+        Token::Underscore = e => cx.node(ExprKind::Placeholder, e.span()),
         Token::Damaged = e => error_expr(e.span()),
-        Token::Kw(Kw::Nil) = e => Expr::new(ExprKind::Nil, e.span()),
-        Token::Kw(Kw::True) = e => Expr::new(ExprKind::Bool(true), e.span()),
-        Token::Kw(Kw::False) = e => Expr::new(ExprKind::Bool(false), e.span()),
-        Token::Kw(Kw::Break) = e => Expr::new(ExprKind::Break, e.span()),
-        Token::Kw(Kw::Continue) = e => Expr::new(ExprKind::Continue, e.span()),
+        Token::Kw(Kw::Nil) = e => cx.node(ExprKind::Nil, e.span()),
+        Token::Kw(Kw::True) = e => cx.node(ExprKind::Bool(true), e.span()),
+        Token::Kw(Kw::False) = e => cx.node(ExprKind::Bool(false), e.span()),
+        Token::Kw(Kw::Break) = e => cx.node(ExprKind::Break, e.span()),
+        Token::Kw(Kw::Continue) = e => cx.node(ExprKind::Continue, e.span()),
     }
 }
 
@@ -81,15 +81,15 @@ fn assemble(quote: Quote, pieces: Vec<Piece<'_>>) -> Vec<StrPart> {
 }
 
 /// A string without interpolation, where a constant is needed.
-pub(super) fn plain_string<'a>() -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
-    let raw = select! { Token::Raw(text) = e => Name { text: text.into(), span: e.span() } };
+pub(super) fn plain_string<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
+    let raw = select! { Token::Raw(text) = e => cx.name(text, e.span()) };
     let text = select! { Token::StrText(text) => text };
     let inside = any().filter(|t: &Token<'_>| *t != Token::StrEnd).repeated();
     let quoted = select! { Token::StrStart(quote) => quote }
         .then(text.or_not())
         .then(inside.count())
         .then_ignore(tok(Token::StrEnd))
-        .validate(|((quote, text), rest), e, emitter| {
+        .validate(move |((quote, text), rest), e, emitter| {
             let span = e.span();
             if rest > 0 {
                 emitter.emit(Failure::problem(Problem::NotConstant, span));
@@ -99,7 +99,7 @@ pub(super) fn plain_string<'a>() -> impl Parser<'a, In<'a>, Name, Ex> + Clone {
                 Quote::Plain => unescape(text),
                 Quote::Triple => dedent(&[text]).iter().map(|t| unescape(t)).collect(),
             };
-            Name { text: text.into(), span }
+            cx.name(&text, span)
         });
     choice((raw, quoted)).labelled(Want::Str)
 }
@@ -130,7 +130,7 @@ pub(super) fn list<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
 /// `{a: 1, "b c": 2, [k]: 3, ...d, name}`, with its braces.
 fn entries<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Vec<DictItem>> {
     let value = || tok(Token::Colon).ignore_then(expr.clone());
-    let name = select! { Token::Ident(text) = e => Name { text: text.into(), span: e.span() } };
+    let name = select! { Token::Ident(text) = e => cx.name(text, e.span()) };
     let short = name.then(value().or_not()).map(|(key, value)| match value {
         Some(value) => DictItem::Entry { key, value },
         None => {
@@ -138,7 +138,7 @@ fn entries<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Vec<DictItem>> {
             DictItem::Entry { key, value }
         }
     });
-    let quoted = plain_string().then(value()).map(|(key, value)| DictItem::Entry { key, value });
+    let quoted = plain_string(cx).then(value()).map(|(key, value)| DictItem::Entry { key, value });
     let computed = expr
         .clone()
         .delimited_by(tok(Token::LBracket), tok(Token::RBracket))
@@ -160,7 +160,7 @@ pub(super) fn dict<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Expr> {
 
 /// `P {x: 1}`, or the name alone.
 pub(super) fn structure<'a>(cx: &'a Cx, expr: &Rule<'a, Expr>) -> Rule<'a, Expr> {
-    let named = select! { Token::Ident(text) = e => Name { text: text.into(), span: e.span() } };
+    let named = select! { Token::Ident(text) = e => cx.name(text, e.span()) };
     let rule = named.then(entries(cx, expr).or_not()).map_with(|(name, items), e| {
         let kind = match items {
             Some(items) => ExprKind::Struct { name, items },
@@ -183,8 +183,7 @@ pub(super) fn group<'a>(cx: &'a Cx, expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
             let span: Span = e.span();
             let mut items = items.into_iter();
             match (items.next(), items.next(), items.next()) {
-                // The parentheses belong to what they hold: an operator's error points at all of it.
-                (Some(only), None, _) => Expr { span, ..only },
+                (Some(only), None, _) => Expr { span, parens: only.parens.saturating_add(1), ..only },
                 (Some(first), Some(second), None) => cx.node(ExprKind::Pair(Box::new(first), Box::new(second)), span),
                 _ => {
                     emitter.emit(Failure::problem(Problem::NoTriple, span));

@@ -3,9 +3,9 @@
 //! The grammar is built from chumsky combinators, one file per part of the language: [`expr`], [`control`], [`stmt`],
 //! [`item`], [`pattern`], [`types`]; `rules` ties the knot between them. It recovers per statement, per element of a
 //! bracketed list and per head of a body ([`recover`]), so that one run finds every mistake. What chumsky has to say
-//! about a mistake is turned into a diagnostic in [`error`] and nowhere else; [`codes`] is the catalogue.
+//! about a mistake is turned into a diagnostic in [`error`] and nowhere else; [`ParseCode`] is the catalogue.
 
-pub mod codes;
+mod codes;
 mod control;
 mod error;
 mod expr;
@@ -16,14 +16,19 @@ mod literal;
 mod pattern;
 mod recover;
 mod rules;
+mod signature;
 mod slips;
 mod stmt;
 mod types;
 
+pub use codes::ParseCode;
+
+pub use signature::signature;
+
 use crate::ast::Module;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::lex::{self, Lexed};
-use crate::source::SourceRef;
+use crate::source::{SourceRef, Span};
 use chumsky::Parser;
 use input::{Cx, In};
 
@@ -32,6 +37,8 @@ use input::{Cx, In};
 pub struct Parsed {
     /// The tree; what could not be parsed is an error node in it.
     pub module: Module,
+    /// The comments, as [`Lexed::comments`] has them.
+    pub comments: Vec<Span>,
     /// Every mistake in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
     /// The text fails only because it ends too early, so a REPL asks for another line.
@@ -52,7 +59,7 @@ const MAX_FINDINGS: usize = 200;
 /// Parses a text. Never panics; whatever is wrong is in [`Parsed::diagnostics`].
 #[must_use]
 pub fn parse(source: &SourceRef) -> Parsed {
-    let Lexed { tokens, mut diagnostics, damaged, incomplete } = lex::lex(source);
+    let Lexed { tokens, comments, mut diagnostics, damaged, incomplete } = lex::lex(source);
     let end = u32::try_from(source.text().len()).unwrap_or(u32::MAX);
     let cx = Cx::default();
     let (body, failures) = rules::module(&cx).parse(In::new(&tokens, end)).into_output_errors();
@@ -76,11 +83,11 @@ pub fn parse(source: &SourceRef) -> Parsed {
     diagnostics.sort_by_key(Diagnostic::position);
     diagnostics.dedup_by(|b, a| a.code == b.code && (a.position() == b.position() || same_call(a, b)));
     let incomplete = (incomplete && diagnostics.len() == 1) || (lexed_well && failed && at_end);
-    Parsed { module: Module { body: body.unwrap_or_default() }, diagnostics, incomplete }
+    Parsed { module: Module { body: body.unwrap_or_default() }, comments, diagnostics, incomplete }
 }
 
 /// Whether two mistakes about the arguments of a call are about the same call, so that one says it all.
 fn same_call(a: &Diagnostic, b: &Diagnostic) -> bool {
     let (Some(first), Some(second)) = (a.labels.get(1), b.labels.get(1)) else { return false };
-    a.code == "HARN-PAR-024" && a.message == b.message && first.span == second.span
+    a.code == ParseCode::ForeignSyntax && a.message == b.message && first.span == second.span
 }

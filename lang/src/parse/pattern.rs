@@ -4,7 +4,7 @@ use super::failure::{Failure, Problem, Want};
 use super::input::{Cx, Ex, In, Rule, kw, name, tok, when};
 use super::literal::plain_string;
 use super::recover::{elements, ends_element, recovering};
-use crate::ast::{Expr, ExprKind, Name, Param, Pattern, PatternField, PatternKind, StrPart, TypeExpr, UnaryOp};
+use crate::ast::{Expr, ExprKind, Name, NodeId, Param, Pattern, PatternField, PatternKind, StrPart, TypeExpr, UnaryOp};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::prelude::*;
@@ -12,13 +12,19 @@ use chumsky::prelude::*;
 /// A pattern, made of patterns and, for defaults, expressions.
 pub(super) fn pattern<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Rule<'a, Pattern> {
     let blank = select! {
-        Token::Underscore = e => Pattern { kind: PatternKind::Wildcard, span: e.span() },
+        Token::Underscore = e => cx.pattern(PatternKind::Wildcard, e.span()),
         Token::Damaged = e => error_pattern(e.span()),
     };
-    let primary =
-        choice((named(pattern, &expr), blank, dict(pattern, &expr), list(pattern, expr), pair(pattern), constant(cx)))
-            .labelled(Want::Pattern)
-            .boxed();
+    let primary = choice((
+        named(cx, pattern, &expr),
+        blank,
+        dict(cx, pattern, &expr),
+        list(cx, pattern, expr),
+        pair(cx, pattern),
+        constant(cx),
+    ))
+    .labelled(Want::Pattern)
+    .boxed();
     tok(Token::Bar)
         .or_not()
         .ignore_then(primary.separated_by(just(Token::Bar)).at_least(1).collect::<Vec<_>>())
@@ -26,15 +32,15 @@ pub(super) fn pattern<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a
             Some(only) if options.is_empty() => only,
             Some(last) => {
                 options.push(last);
-                Pattern { kind: PatternKind::Or(options), span: e.span() }
+                cx.pattern(PatternKind::Or(options), e.span())
             }
             None => error_pattern(e.span()),
         })
         .boxed()
 }
 
-fn error_pattern(span: Span) -> Pattern {
-    Pattern { kind: PatternKind::Error, span }
+pub(super) fn error_pattern(span: Span) -> Pattern {
+    Pattern { kind: PatternKind::Error, span, id: NodeId::NONE }
 }
 
 /// What stands behind a name in a pattern.
@@ -44,26 +50,28 @@ enum Behind {
     Fields(Fields),
 }
 
-type Fields = (Vec<PatternField>, Option<Option<Name>>);
+type Fields = (Vec<PatternField>, Option<Option<Box<Name>>>);
 
 /// `x`, `Ok(v)`, `E.A`, `E.B(x)`, `P {x, y}`.
-fn named<'a>(pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Pattern> {
+fn named<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Pattern> {
     let args = elements(pattern.clone(), &[Want::Comma, Want::RParen], error_pattern)
         .delimited_by(tok(Token::LParen), tok(Token::RParen));
     let variant = tok(Token::Dot)
-        .ignore_then(name())
+        .ignore_then(name(cx))
         .then(args.clone().or_not())
         .map(|(variant, args)| Behind::Variant(variant, args.unwrap_or_default()));
-    let fields = fields(pattern, expr).map(Behind::Fields);
+    let fields = fields(cx, pattern, expr).map(Behind::Fields);
     let behind = choice((variant, args.map(Behind::Args), fields)).or_not();
-    let rule = name().then(behind).map_with(|(name, behind), e| {
+    let rule = name(cx).then(behind).map_with(|(name, behind), e| {
         let kind = match behind {
             None => PatternKind::Bind(name.text),
-            Some(Behind::Variant(variant, args)) => PatternKind::Variant { enum_name: Some(name), variant, args },
-            Some(Behind::Args(args)) => PatternKind::Variant { enum_name: None, variant: name, args },
-            Some(Behind::Fields((fields, rest))) => PatternKind::Dict { name: Some(name), fields, rest },
+            Some(Behind::Variant(variant, args)) => {
+                PatternKind::Variant { enum_name: Some(Box::new(name)), variant: Box::new(variant), args }
+            }
+            Some(Behind::Args(args)) => PatternKind::Variant { enum_name: None, variant: Box::new(name), args },
+            Some(Behind::Fields((fields, rest))) => PatternKind::Dict { name: Some(Box::new(name)), fields, rest },
         };
-        Pattern { kind, span: e.span() }
+        cx.pattern(kind, e.span())
     });
     when(|t| matches!(t, Token::Ident(_)), rule.boxed())
 }
@@ -71,13 +79,13 @@ fn named<'a>(pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Pat
 /// An element of a list or dict pattern: one that fits a value, or the rest.
 enum Part<T> {
     One(T),
-    Rest(Option<Name>),
+    Rest(Option<Box<Name>>),
     Error,
 }
 
-fn rest<'a>() -> impl Parser<'a, In<'a>, Option<Name>, Ex> + Clone {
+fn rest<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Option<Box<Name>>, Ex> + Clone {
     let named = select! {
-        Token::Ident(text) = e => Some(Name { text: text.into(), span: e.span() }),
+        Token::Ident(text) = e => Some(Box::new(cx.name(text, e.span()))),
         Token::Underscore => None,
     };
     tok(Token::Ellipsis).ignore_then(named.or_not().map(Option::flatten))
@@ -87,7 +95,7 @@ fn rest<'a>() -> impl Parser<'a, In<'a>, Option<Name>, Ex> + Clone {
 fn split<T>(
     parts: Vec<(Part<T>, Span)>,
     emitter: &mut chumsky::input::Emitter<Failure>,
-) -> (Vec<T>, Option<Option<Name>>) {
+) -> (Vec<T>, Option<Option<Box<Name>>>) {
     let mut ones = Vec::with_capacity(parts.len());
     let mut rest = None;
     let count = parts.len();
@@ -107,42 +115,42 @@ fn split<T>(
 }
 
 /// `{a, b: p, c = d, ...rest}`, with its braces.
-fn fields<'a>(pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Fields> {
+fn fields<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Fields> {
     let value = tok(Token::Colon).ignore_then(pattern.clone()).or_not();
     let default = tok(Token::Assign).ignore_then(expr.clone()).or_not();
-    let field = choice((name(), plain_string())).then(value).then(default).map(|((key, pattern), default)| {
-        let pattern = pattern.unwrap_or_else(|| Pattern { kind: PatternKind::Bind(key.text.clone()), span: key.span });
+    let field = choice((name(cx), plain_string(cx))).then(value).then(default).map(|((key, pattern), default)| {
+        let pattern = pattern.unwrap_or_else(|| cx.pattern(PatternKind::Bind(key.text.clone()), key.span));
         Part::One(PatternField { key, pattern, default })
     });
-    let part = choice((rest().map(Part::Rest), field)).map_with(|part, e| (part, e.span())).boxed();
+    let part = choice((rest(cx).map(Part::Rest), field)).map_with(|part, e| (part, e.span())).boxed();
     elements(part, &[Want::Comma, Want::RBrace], |span| (Part::Error, span))
         .delimited_by(tok(Token::LDict), tok(Token::RBrace))
         .validate(|parts, _, emitter| split(parts, emitter))
         .boxed()
 }
 
-fn dict<'a>(pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Pattern> {
-    fields(pattern, expr)
-        .map_with(|(fields, rest), e| Pattern { kind: PatternKind::Dict { name: None, fields, rest }, span: e.span() })
+fn dict<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: &Rule<'a, Expr>) -> Rule<'a, Pattern> {
+    fields(cx, pattern, expr)
+        .map_with(|(fields, rest), e| cx.pattern(PatternKind::Dict { name: None, fields, rest }, e.span()))
         .boxed()
 }
 
 /// `[x, _ = 1, ...tail]`.
-fn list<'a>(pattern: &Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Rule<'a, Pattern> {
+fn list<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>, expr: Rule<'a, Expr>) -> Rule<'a, Pattern> {
     let default = tok(Token::Assign).ignore_then(expr).or_not();
     let one = pattern.clone().then(default).map(Part::One);
-    let part = choice((rest().map(Part::Rest), one)).map_with(|part, e| (part, e.span())).boxed();
+    let part = choice((rest(cx).map(Part::Rest), one)).map_with(|part, e| (part, e.span())).boxed();
     elements(part, &[Want::Comma, Want::RBracket], |span| (Part::Error, span))
         .delimited_by(tok(Token::LBracket), tok(Token::RBracket))
         .validate(|parts, e, emitter| {
             let (items, rest) = split(parts, emitter);
-            Pattern { kind: PatternKind::List { items, rest }, span: e.span() }
+            cx.pattern(PatternKind::List { items, rest }, e.span())
         })
         .boxed()
 }
 
 /// `(k, v)`, `(p)`.
-fn pair<'a>(pattern: &Rule<'a, Pattern>) -> Rule<'a, Pattern> {
+fn pair<'a>(cx: &'a Cx, pattern: &Rule<'a, Pattern>) -> Rule<'a, Pattern> {
     recovering(pattern.clone(), ends_element, &[Want::Comma, Want::RParen], error_pattern)
         .separated_by(just(Token::Comma))
         .at_least(1)
@@ -154,7 +162,7 @@ fn pair<'a>(pattern: &Rule<'a, Pattern>) -> Rule<'a, Pattern> {
             let mut parts = parts.into_iter();
             match (parts.next(), parts.next(), parts.next()) {
                 (Some(only), None, _) => only,
-                (Some(a), Some(b), None) => Pattern { kind: PatternKind::Pair(Box::new(a), Box::new(b)), span },
+                (Some(a), Some(b), None) => cx.pattern(PatternKind::Pair(Box::new(a), Box::new(b)), span),
                 _ => {
                     emitter.emit(Failure::problem(Problem::NoTriple, span));
                     error_pattern(span)
@@ -167,22 +175,22 @@ fn pair<'a>(pattern: &Rule<'a, Pattern>) -> Rule<'a, Pattern> {
 /// `1`, `-1`, `"a"`, `true`, `nil`, `1 to 5`.
 fn constant<'a>(cx: &'a Cx) -> Rule<'a, Pattern> {
     let number = select! {
-        Token::Int(value) = e => Expr::new(ExprKind::Int(value), e.span()),
-        Token::Float(value) = e => Expr::new(ExprKind::Float(value), e.span()),
+        Token::Int(value) = e => cx.node(ExprKind::Int(value), e.span()),
+        Token::Float(value) = e => cx.node(ExprKind::Float(value), e.span()),
     };
     let number = tok(Token::Minus).or_not().then(number).map_with(|(minus, number), e| match (minus, &number.kind) {
         (None, _) => number,
         (Some(()), ExprKind::Int(i64::MIN)) => Expr { span: e.span(), ..number },
         (Some(()), _) => cx.node(ExprKind::Unary(UnaryOp::Neg, Box::new(number)), e.span()),
     });
-    let text = plain_string().map(|text| {
+    let text = plain_string(cx).map(|text| {
         let parts = if text.text.is_empty() { Vec::new() } else { vec![StrPart::Text(text.text.to_string())] };
-        Expr::new(ExprKind::Str(parts), text.span)
+        cx.node(ExprKind::Str(parts), text.span)
     });
     let word = select! {
-        Token::Kw(Kw::Nil) = e => Expr::new(ExprKind::Nil, e.span()),
-        Token::Kw(Kw::True) = e => Expr::new(ExprKind::Bool(true), e.span()),
-        Token::Kw(Kw::False) = e => Expr::new(ExprKind::Bool(false), e.span()),
+        Token::Kw(Kw::Nil) = e => cx.node(ExprKind::Nil, e.span()),
+        Token::Kw(Kw::True) = e => cx.node(ExprKind::Bool(true), e.span()),
+        Token::Kw(Kw::False) = e => cx.node(ExprKind::Bool(false), e.span()),
     };
     let single = choice((number, text, word)).boxed();
     let upto = kw(Kw::To).ignore_then(single.clone()).then(kw(Kw::Exclusive).or_not());
@@ -197,7 +205,7 @@ fn constant<'a>(cx: &'a Cx) -> Rule<'a, Pattern> {
                     cx.node(ExprKind::Range { from: Box::new(from), to: Box::new(to), exclusive }, span)
                 }
             };
-            Pattern { kind: PatternKind::Literal(value), span }
+            cx.pattern(PatternKind::Literal(Box::new(value)), span)
         })
         .boxed()
 }
@@ -207,7 +215,7 @@ pub(super) fn param<'a>(pattern: Rule<'a, Pattern>, ty: Rule<'a, TypeExpr>, expr
     tok(Token::Ellipsis)
         .or_not()
         .then(pattern)
-        .then(tok(Token::Colon).ignore_then(ty).or_not())
+        .then(tok(Token::Colon).ignore_then(ty).map(Box::new).or_not())
         .then(tok(Token::Assign).ignore_then(expr).or_not())
         .map_with(|(((dots, pattern), ty), default), e| Param {
             pattern,

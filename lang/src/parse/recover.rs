@@ -4,7 +4,7 @@
 
 use super::failure::{Failure, Want, Wants};
 use super::input::{Ex, In, Rule};
-use crate::ast::{Expr, ExprKind};
+use crate::ast::{Expr, ExprKind, NodeId};
 use crate::lex::token::Token;
 use crate::source::Span;
 use chumsky::input::InputRef;
@@ -104,7 +104,7 @@ pub(super) fn head<'a>(expr: Rule<'a, Expr>) -> Rule<'a, Expr> {
 
 /// Stands for an expression that could not be parsed.
 pub(super) fn error_expr(span: Span) -> Expr {
-    Expr::new(ExprKind::Error, span)
+    Expr::new(ExprKind::Error, span, NodeId::NONE)
 }
 
 /// Elements between commas, a last comma allowed, each recovering for itself.

@@ -27,7 +27,7 @@ impl<'a> Rules<'a> {
         let block = stmts
             .clone()
             .delimited_by(tok(Token::LBody), tok(Token::RBrace))
-            .map_with(|stmts, e| Block { stmts, span: e.span() })
+            .map_with(|stmts, e| cx.block(stmts, e.span()))
             .boxed();
         let pattern = recursive(|pattern| pattern::pattern(cx, &pattern.boxed(), expr.clone())).boxed();
         let param = pattern::param(pattern.clone(), ty.clone(), expr.clone());
@@ -37,7 +37,7 @@ impl<'a> Rules<'a> {
 
 /// A whole file.
 pub(super) fn module<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, Vec<Stmt>, Ex> {
-    let ty = recursive(|ty| types::ty(ty.boxed())).boxed();
+    let ty = recursive(|ty| types::ty(cx, ty.boxed())).boxed();
     let stmt = recursive(|stmt| {
         let stmt = stmt.boxed();
         let expr = recursive(|expr| expr::expr(&Rules::new(cx, expr.boxed(), stmt.clone(), ty.clone()))).boxed();

@@ -1,5 +1,6 @@
 //! Habits from other languages, and the mistakes that everybody makes: what was meant, and how it is written here.
 
+use super::ParseCode;
 use super::error::Scene;
 use super::failure::Want;
 use crate::diagnostic::Diagnostic;
@@ -15,7 +16,7 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
     let head = wants.has(Want::Body) || wants.has(Want::Else);
     match found {
         Token::Assign if head && !wants.has(Want::Separator) => Some(
-            Diagnostic::error("HARN-PAR-019", "`=` assigns, and a condition compares")
+            Diagnostic::new(ParseCode::AssignInCondition, "`=` assigns, and a condition compares")
                 .label(scene.source, at, "assignment in a condition")
                 .help("write `==`")
                 .fix(at, "=="),
@@ -26,7 +27,7 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                     || wants.has(Want::Comma) && found == Token::LClosure && before == Some(Token::RParen)) =>
         {
             Some(
-                Diagnostic::error("HARN-PAR-016", "a closure behind a call is not part of the call")
+                Diagnostic::new(ParseCode::TrailingClosure, "a closure behind a call is not part of the call")
                     .label(scene.source, at, "not expected here")
                     .help("there are no trailing closures: put it between the parentheses, `f(xs, { x -> … })`"),
             )
@@ -76,7 +77,7 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
             Some(d.help("write `catch (e)`, or `catch (e: Type)` for errors of one type"))
         }
         Token::Kw(kw) if wants_name(scene) => Some(
-            Diagnostic::error("HARN-PAR-018", format!("`{}` is a reserved word", kw.text()))
+            Diagnostic::new(ParseCode::ReservedWord, format!("`{}` is a reserved word", kw.text()))
                 .label(scene.source, at, "cannot be a name")
                 .help(format!("choose another name, for instance `{}_`", kw.text())),
         ),
@@ -86,7 +87,7 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
 
 /// A mistake of somebody who writes another language as well.
 fn foreign_syntax(scene: &Scene<'_, '_>, message: impl Into<String>, at: Span, label: &str) -> Diagnostic {
-    Diagnostic::error("HARN-PAR-024", message).label(scene.source, at, label)
+    Diagnostic::new(ParseCode::ForeignSyntax, message).label(scene.source, at, label)
 }
 
 /// `for …:`, `if …:`, `fn f(): int`: a colon where a body begins.

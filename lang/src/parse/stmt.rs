@@ -42,7 +42,7 @@ fn binding<'a>(rules: &Rules<'a>) -> Rule<'a, StmtKind> {
         Token::Kw(Kw::Const) => LetKind::Const,
         Token::Kw(Kw::Var) => LetKind::Var,
     };
-    let ty = tok(Token::Colon).ignore_then(rules.ty.clone()).or_not();
+    let ty = tok(Token::Colon).ignore_then(rules.ty.clone()).map(Box::new).or_not();
     let value = tok(Token::Assign).ignore_then(rules.expr.clone()).or_not();
     kw(Kw::Pub)
         .or_not()

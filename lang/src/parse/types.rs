@@ -1,23 +1,23 @@
 //! Written types: `int`, `list<T>`, `fn(T) -> U`, `{a: T, b?: U}`, `"literal"`, `A | B`, `T?`.
 
 use super::failure::Want;
-use super::input::{Ex, In, Rule, kw, name, tok};
+use super::input::{Cx, Ex, In, Rule, kw, name, tok};
 use super::literal::plain_string;
 use super::recover::{ends_element, recovering};
-use crate::ast::{Name, TypeExpr, TypeKind};
+use crate::ast::{Name, NodeId, TypeExpr, TypeKind};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::prelude::*;
 
 /// A type, made of types.
-pub(super) fn ty<'a>(ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
-    let primary = choice((named(ty.clone()), function(ty.clone()), shape(ty.clone()), literal(), grouped(ty)))
-        .labelled(Want::Type)
-        .boxed();
+pub(super) fn ty<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
+    let primary =
+        choice((named(cx, ty.clone()), function(cx, ty.clone()), shape(cx, ty.clone()), literal(cx), grouped(ty)))
+            .labelled(Want::Type)
+            .boxed();
     let optional = primary
-        .foldl_with(one_of([Token::Question, Token::Ternary]).repeated(), |inner, _, e| TypeExpr {
-            kind: TypeKind::Optional(Box::new(inner)),
-            span: e.span(),
+        .foldl_with(one_of([Token::Question, Token::Ternary]).repeated(), |inner, _, e| {
+            cx.ty(TypeKind::Optional(Box::new(inner)), e.span())
         })
         .boxed();
     tok(Token::Bar)
@@ -27,19 +27,19 @@ pub(super) fn ty<'a>(ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
             Some(only) if types.is_empty() => only,
             Some(last) => {
                 types.push(last);
-                TypeExpr { kind: TypeKind::Union(types), span: e.span() }
+                cx.ty(TypeKind::Union(types), e.span())
             }
             None => error_type(e.span()),
         })
         .boxed()
 }
 
-fn error_type(span: Span) -> TypeExpr {
-    TypeExpr { kind: TypeKind::Error, span }
+pub(super) fn error_type(span: Span) -> TypeExpr {
+    TypeExpr { kind: TypeKind::Error, span, id: NodeId::NONE }
 }
 
 /// `int`, `list<T>`, `nil`.
-fn named<'a>(ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
+fn named<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
     let args = ty
         .separated_by(just(Token::Comma))
         .at_least(1)
@@ -47,18 +47,15 @@ fn named<'a>(ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
         .collect::<Vec<_>>()
         .delimited_by(tok(Token::Lt), tok(Token::Gt))
         .or_not();
-    let nil = select! { Token::Kw(Kw::Nil) = e => Name { text: "nil".into(), span: e.span() } };
-    choice((name(), nil))
+    let nil = select! { Token::Kw(Kw::Nil) = e => cx.name("nil", e.span()) };
+    choice((name(cx), nil))
         .then(args)
-        .map_with(|(name, args), e| TypeExpr {
-            kind: TypeKind::Name { name: name.text, args: args.unwrap_or_default() },
-            span: e.span(),
-        })
+        .map_with(|(name, args), e| cx.ty(TypeKind::Name { name: name.text, args: args.unwrap_or_default() }, e.span()))
         .boxed()
 }
 
 /// `fn(T) -> U`.
-fn function<'a>(ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
+fn function<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
     let params = recovering(ty.clone(), ends_element, &[Want::Comma, Want::RParen], error_type)
         .separated_by(just(Token::Comma))
         .allow_trailing()
@@ -68,10 +65,7 @@ fn function<'a>(ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
         .ignore_then(params)
         .then_ignore(tok(Token::Arrow))
         .then(ty)
-        .map_with(|(params, returns), e| TypeExpr {
-            kind: TypeKind::Fn { params, returns: Box::new(returns) },
-            span: e.span(),
-        })
+        .map_with(|(params, returns), e| cx.ty(TypeKind::Fn { params, returns: Box::new(returns) }, e.span()))
         .boxed()
 }
 
@@ -82,8 +76,8 @@ enum Part {
 }
 
 /// `{a: T, b?: U, ...}`.
-fn shape<'a>(ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
-    let key = choice((name(), plain_string()));
+fn shape<'a>(cx: &'a Cx, ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
+    let key = choice((name(cx), plain_string(cx)));
     let optional = one_of([Token::Question, Token::Ternary]).or_not().map(|mark| mark.is_some());
     let field = key
         .then(optional)
@@ -105,14 +99,14 @@ fn shape<'a>(ty: Rule<'a, TypeExpr>) -> Rule<'a, TypeExpr> {
                     _ => None,
                 })
                 .collect();
-            TypeExpr { kind: TypeKind::Shape { fields, open }, span: e.span() }
+            cx.ty(TypeKind::Shape { fields, open }, e.span())
         })
         .boxed()
 }
 
 /// `"literal"`.
-fn literal<'a>() -> impl Parser<'a, In<'a>, TypeExpr, Ex> + Clone {
-    plain_string().map(|text| TypeExpr { kind: TypeKind::Literal(text.text), span: text.span })
+fn literal<'a>(cx: &'a Cx) -> impl Parser<'a, In<'a>, TypeExpr, Ex> + Clone {
+    plain_string(cx).map(|text| cx.ty(TypeKind::Literal(text.text), text.span))
 }
 
 /// `(T)`.

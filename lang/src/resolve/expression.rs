@@ -1,12 +1,13 @@
 //! Expressions.
 
-use super::codes;
-use super::scope::{Binding, BindingKind, Target};
+use super::BindingKind;
+use super::ResolveCode;
+use super::scope::{Binding, Target};
 use super::walk::Walk;
 use super::yields::BodyOf;
 use crate::ast::*;
+use crate::declaration::TypeDecl;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::value::TypeDef;
 use smol_str::SmolStr;
 
 /// What the piped value is bound to; no pattern binds it.
@@ -29,7 +30,7 @@ impl Walk<'_> {
             | ExprKind::TooDeep => {}
             ExprKind::Placeholder => self.placeholder(e),
             ExprKind::Break | ExprKind::Continue => self.leaves_loop(e),
-            ExprKind::Name(name) => self.read(name, e.span),
+            ExprKind::Name(name) => self.read(name, e.at()),
             ExprKind::Str(parts) => {
                 for part in parts {
                     if let StrPart::Interp(e) = part {
@@ -40,7 +41,7 @@ impl Walk<'_> {
             ExprKind::List(items) => self.exprs(items.iter().map(|i| &i.value)),
             ExprKind::Dict(items) | ExprKind::Struct { items, .. } => {
                 if let ExprKind::Struct { name, .. } = &e.kind {
-                    self.read_type(name, "a struct", |def| matches!(def, TypeDef::Struct(_)));
+                    self.read_type(name, "a struct", |def| matches!(def, TypeDecl::Struct(_)));
                 }
                 self.entries(items);
             }
@@ -94,7 +95,7 @@ impl Walk<'_> {
     /// The piped value is bound to `_` around the right side, closures in it included.
     fn pipe(&mut self, value: &Expr, into: &Expr) {
         self.expr(value);
-        self.open(u32::MAX);
+        self.open(NodeId::NONE);
         let id = self.push(Binding {
             name: PIPED,
             span: value.span,
@@ -114,7 +115,7 @@ impl Walk<'_> {
             function: self.function,
         });
         self.scope().names.insert(PIPED, id);
-        self.out.made.insert(into.span.start, id);
+        self.out.set_made(into.id, id);
         self.expr(into);
         self.close(false);
     }
@@ -122,7 +123,7 @@ impl Walk<'_> {
     fn placeholder(&mut self, e: &Expr) {
         let Some((id, depth)) = self.lookup(&PIPED) else {
             self.found.push(
-                Diagnostic::error(codes::UNDEFINED, "`_` stands for the piped value, and nothing is piped here")
+                Diagnostic::new(ResolveCode::Undefined, "`_` stands for the piped value, and nothing is piped here")
                     .label(self.source, e.span, "nothing is piped here")
                     .help("use it on the right of `|>`"),
             );
@@ -130,7 +131,7 @@ impl Walk<'_> {
         };
         self.out.bindings[id as usize].read = true;
         self.reach(id, depth, e.span);
-        self.out.uses.insert(e.span.start, Target::Binding(id));
+        self.out.set_used(e.id, Target::Binding(id));
     }
 
     pub(super) fn leaves_loop(&mut self, e: &Expr) {
@@ -139,7 +140,7 @@ impl Walk<'_> {
         }
         let word = if matches!(e.kind, ExprKind::Break) { "break" } else { "continue" };
         self.found.push(
-            Diagnostic::error(codes::MISPLACED, format!("`{word}` stands outside any loop"))
+            Diagnostic::new(ResolveCode::Misplaced, format!("`{word}` stands outside any loop"))
                 .label(self.source, e.span, "no loop around this")
                 .help("a closure inside a loop is a function of its own: `return` leaves it"),
         );
@@ -165,11 +166,11 @@ impl Walk<'_> {
     pub(super) fn try_block(&mut self, t: &TryBlock) {
         self.block(&t.body);
         if let Some(catch) = &t.catch {
-            self.open(u32::MAX);
+            self.open(NodeId::NONE);
             // An error may be of a type that only the runtime knows.
             catch.ty.iter().for_each(|ty| self.some_type_names(ty));
             if let Some(name) = &catch.name {
-                self.bind(&name.text, name.span, BindingKind::Pattern);
+                self.bind(&name.text, name.at(), BindingKind::Pattern);
             }
             self.block(&catch.body);
             self.close(false);
@@ -182,7 +183,7 @@ impl Walk<'_> {
     pub(super) fn arms(&mut self, value: &Expr, arms: &[Arm]) {
         self.expr(value);
         for arm in arms {
-            self.open(u32::MAX);
+            self.open(NodeId::NONE);
             self.pattern(&arm.pattern, BindingKind::Pattern);
             self.exprs(&arm.guard);
             self.expr(&arm.body);
@@ -195,8 +196,8 @@ impl Walk<'_> {
             match arm {
                 SelectArm::Receive { name, channel, body } => {
                     self.expr(channel);
-                    self.open(u32::MAX);
-                    self.bind(&name.text, name.span, BindingKind::Pattern);
+                    self.open(NodeId::NONE);
+                    self.bind(&name.text, name.at(), BindingKind::Pattern);
                     self.block(body);
                     self.close(false);
                 }
@@ -224,7 +225,7 @@ impl Walk<'_> {
             } else {
                 format!("the namespace `{namespace}` has no builtin `{}`", name.text)
             };
-            let d = Diagnostic::error(codes::NAMESPACE, message).label(self.source, name.span, "here");
+            let d = Diagnostic::new(ResolveCode::Namespace, message).label(self.source, name.span, "here");
             let d = if known {
                 d.help(format!("call it, or wrap it in a closure: `{{ x -> {namespace}.{}(x) }}`", name.text))
             } else {
@@ -251,12 +252,12 @@ impl Walk<'_> {
             && let ExprKind::Name(namespace) = &object.kind
         {
             if let Some(row) = self.registry.find(namespace, &name.text) {
-                self.out.namespaced.insert(name.span.start, row);
+                self.out.namespaced.insert(name.id, row);
                 return self.exprs(args.iter().map(|a| &a.value));
             }
             if self.lookup(namespace).is_none() && self.registry.module(namespace).next().is_some() {
                 let message = format!("the namespace `{namespace}` has no builtin `{}`", name.text);
-                let d = Diagnostic::error(codes::NAMESPACE, message).label(self.source, name.span, "not found");
+                let d = Diagnostic::new(ResolveCode::Namespace, message).label(self.source, name.span, "not found");
                 let d = self.with_nearest_of(d, namespace, name);
                 self.found.push(d);
                 return self.exprs(args.iter().map(|a| &a.value));

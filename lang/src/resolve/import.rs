@@ -4,12 +4,12 @@
 //! further out: the file's own names hide it.
 
 use super::names::describe;
-use super::scope::{Binding, BindingId, BindingKind};
+use super::scope::Binding;
 use super::walk::Walk;
+use super::{BindingId, BindingKind};
 use crate::ast::Name;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::module::codes::{AMBIGUOUS, INSIDE, NO_NAME, NO_STANDARD, PRIVATE};
-use crate::module::{Export, Exports, Link, path};
+use crate::module::{Export, Exports, Link, ModuleCode, path};
 use crate::source::Span;
 use smol_str::SmolStr;
 
@@ -17,11 +17,12 @@ use smol_str::SmolStr;
 type Listed<'a> = &'a [(Name, Option<Name>)];
 
 impl Walk<'_> {
-    pub(super) fn import(&mut self, names: Option<Listed<'_>>, path: &str, path_span: Span) {
+    pub(super) fn import(&mut self, names: Option<Listed<'_>>, path: &Name) {
+        let (id, path, path_span) = (path.id, path.text.as_str(), path.span);
         let listed = names.unwrap_or_default();
         if !self.at_top() {
             self.found.push(
-                Diagnostic::error(INSIDE, "an import stands at the top of its file")
+                Diagnostic::new(ModuleCode::Inside, "an import stands at the top of its file")
                     .label(self.source, path_span, "imported inside a block")
                     .help("move the import out of the block: it is evaluated before the file in any case"),
             );
@@ -30,7 +31,7 @@ impl Walk<'_> {
         if path::is_standard(path) {
             return self.standard(listed, path, path_span);
         }
-        match self.around.links.get(&path_span.start) {
+        match self.around.links.get(&id) {
             Some(Link::File(exports)) if names.is_some() => self.listed(listed, &exports.clone(), path, path_span),
             Some(Link::File(exports)) => self.whole(&exports.clone(), path_span),
             Some(Link::Unknown) | None => {
@@ -52,14 +53,14 @@ impl Walk<'_> {
     fn unknown(&mut self, listed: Listed<'_>) {
         for (name, alias) in listed {
             let name = alias.as_ref().unwrap_or(name);
-            self.bind(&name.text, name.span, BindingKind::Import);
+            self.bind(&name.text, name.at(), BindingKind::Import);
         }
     }
 
     /// What the standard modules offer is global: an import gives it another name, or only has to be right.
     fn standard(&mut self, listed: Listed<'_>, path: &str, path_span: Span) {
         if !self.registry.modules().contains(&path) {
-            let mut d = Diagnostic::error(NO_STANDARD, format!("there is no standard module `{path}`")).label(
+            let mut d = Diagnostic::new(ModuleCode::NoStandard, format!("there is no standard module `{path}`")).label(
                 self.source,
                 path_span,
                 "not found",
@@ -77,7 +78,7 @@ impl Walk<'_> {
                 continue;
             };
             let local = alias.as_ref().unwrap_or(name);
-            if let Some(id) = self.bind_new(&local.text, local.span, BindingKind::Import) {
+            if let Some(id) = self.bind_new(&local.text, local.at(), BindingKind::Import) {
                 self.out.bindings[id as usize].builtin = Some(row);
             }
         }
@@ -94,7 +95,7 @@ impl Walk<'_> {
     }
 
     fn no_name(&self, name: &Name, path: &str, path_span: Span) -> Diagnostic {
-        Diagnostic::error(NO_NAME, format!("\"{path}\" has no name `{}`", name.text))
+        Diagnostic::new(ModuleCode::NoName, format!("\"{path}\" has no name `{}`", name.text))
             .label(self.source, name.span, "not found")
             .label(self.source, path_span, "looked for here")
     }
@@ -111,7 +112,7 @@ impl Walk<'_> {
                 self.unknown(&[(name.clone(), alias.clone())]);
                 continue;
             };
-            if let Some(id) = self.bind_new(&local.text, local.span, imported_kind(&export)) {
+            if let Some(id) = self.bind_new(&local.text, local.at(), imported_kind(&export)) {
                 self.bring_in(id, export);
             }
         }
@@ -121,7 +122,7 @@ impl Walk<'_> {
         let source = self.source;
         if let Some(private) = exports.private.get(&name.text) {
             let message = format!("`{}` is there, but \"{path}\" keeps it to itself", name.text);
-            let d = Diagnostic::error(PRIVATE, message).label(source, name.span, "not offered");
+            let d = Diagnostic::new(ModuleCode::Private, message).label(source, name.span, "not offered");
             let there = &exports.source;
             return if private.kind == BindingKind::Import {
                 d.label(there, private.span, "imported here, and not passed on")
@@ -192,7 +193,7 @@ impl Walk<'_> {
         let Some(second) = self.ambiguous.remove(&id) else { return };
         let first = self.out.binding(id).span;
         self.found.push(
-            Diagnostic::error(AMBIGUOUS, format!("`{name}` comes from two files"))
+            Diagnostic::new(ModuleCode::Ambiguous, format!("`{name}` comes from two files"))
                 .label(self.source, span, "which one?")
                 .label(self.source, first, "one is in this file")
                 .label(self.source, second, "the other in this one")

@@ -7,6 +7,7 @@
 //! Bodies of functions are looked at when their block is done, for they see all of it.
 
 mod codes;
+mod exports;
 mod expression;
 mod import;
 mod names;
@@ -17,18 +18,18 @@ mod types;
 mod walk;
 mod yields;
 
-pub use codes::CODES;
-pub use scope::{Binding, BindingId, BindingKind, Positions, Resolution, Target};
+pub use crate::declaration::{BindingId, BindingKind};
+pub use codes::ResolveCode;
+pub use scope::{Binding, Resolution, Target};
 pub(crate) use types::constant;
 
-use crate::ast::Module;
-use crate::builtins::{Builtin, Registry};
+use crate::ast::{Module, NodeMap};
+use crate::declaration::TypeDecl;
+use crate::declaration::{Builtin, Registry};
 use crate::diagnostic::Diagnostic;
 use crate::module::{Link, Origin};
 use crate::source::SourceRef;
-use crate::value::TypeDef;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 
 /// A binding of an earlier piece of the same session (the REPL), or of the run (`task`).
 #[derive(Clone)]
@@ -44,15 +45,15 @@ pub struct Outer {
     /// The builtin that it is another name for.
     pub builtin: Option<&'static Builtin>,
     /// What it stands for, if it is a type.
-    pub def: Option<TypeDef>,
+    pub def: Option<TypeDecl>,
 }
 
 /// Where a text stands: what came before it and what stands around it.
 pub struct Surroundings<'a> {
     /// Bindings of earlier pieces.
     pub outer: &'a [Outer],
-    /// What its imports bring, by the byte offset of their paths.
-    pub links: HashMap<u32, Link>,
+    /// What its imports bring, by their paths.
+    pub links: NodeMap<Link>,
     /// Who else sees its names.
     pub role: Role,
 }

@@ -1,9 +1,10 @@
 //! What a name means: looking it up, and saying so where it means nothing.
 
-use super::codes;
-use super::scope::{BindingId, BindingKind, Target};
+use super::ResolveCode;
+use super::scope::Target;
 use super::walk::Walk;
-use crate::ast::{Expr, ExprKind, Name};
+use super::{BindingId, BindingKind};
+use crate::ast::{Expr, ExprKind, Name, NodeAt};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::foreign::{self, Instead};
 use crate::source::Span;
@@ -39,11 +40,12 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn read(&mut self, name: &SmolStr, span: Span) {
+    pub(super) fn read(&mut self, name: &SmolStr, at: NodeAt) {
+        let span = at.span;
         if let Some((id, depth)) = self.lookup(name) {
             if let Some(row) = self.out.binding(id).builtin {
                 self.out.bindings[id as usize].read = true;
-                self.out.uses.insert(span.start, Target::Builtin(row));
+                self.out.set_used(at.id, Target::Builtin(row));
                 return;
             }
             self.clear(id, name, span);
@@ -53,12 +55,12 @@ impl Walk<'_> {
                 return self.no_value(name, span, &def);
             }
             self.reach(id, depth, span);
-            self.out.uses.insert(span.start, Target::Binding(id));
+            self.out.set_used(at.id, Target::Binding(id));
         } else if let Some(row) = self.registry.find("", name) {
-            self.out.uses.insert(span.start, Target::Builtin(row));
+            self.out.set_used(at.id, Target::Builtin(row));
         } else if self.registry.module(name).next().is_some() {
             self.found.push(
-                Diagnostic::error(codes::NAMESPACE, format!("`{name}` is a namespace, not a value"))
+                Diagnostic::new(ResolveCode::Namespace, format!("`{name}` is a namespace, not a value"))
                     .label(self.source, span, "used as a value")
                     .help(format!("call one of its builtins: `{name}.…(…)`")),
             );
@@ -74,7 +76,10 @@ impl Walk<'_> {
         let d = if let Some(instead) = foreign::global(name) {
             with_instead(d, span, instead)
         } else if foreign::is_module(name) {
-            d.help("builtins are called by their bare names, without a module: `harn doc` lists them")
+            {
+                let listed = self.registry.listed().map(|where_to| format!(": {where_to}")).unwrap_or_default();
+                d.help(format!("builtins are called by their bare names, without a module{listed}"))
+            }
         } else if let Some(near) = self.nearest(name, bound.chain(builtins)) {
             d.help(format!("did you mean `{near}`?")).fix(span, near)
         } else {
@@ -107,7 +112,7 @@ impl Walk<'_> {
             return None;
         }
         let message = format!("nothing called `{name}` is in scope");
-        Some(Diagnostic::error(codes::UNDEFINED, message).label(self.source, span, "not found"))
+        Some(Diagnostic::new(ResolveCode::Undefined, message).label(self.source, span, "not found"))
     }
 
     /// An assignment to a name that nothing binds: a slip of the pen, or a language in which assigning declares.
@@ -127,11 +132,12 @@ impl Walk<'_> {
         if self.undefined.len() > MOST { None } else { nearest(written, names) }
     }
 
-    pub(super) fn assign(&mut self, name: &SmolStr, span: Span) {
+    pub(super) fn assign(&mut self, name: &SmolStr, at: NodeAt) {
+        let span = at.span;
         let Some((id, depth)) = self.lookup(name) else {
             if self.registry.find("", name).is_some() {
                 self.found.push(
-                    Diagnostic::error(codes::FORBIDDEN, format!("`{name}` is a builtin and cannot be assigned to"))
+                    Diagnostic::new(ResolveCode::Forbidden, format!("`{name}` is a builtin and cannot be assigned to"))
                         .label(self.source, span, "assigned here")
                         .help(format!("bind a variable of another name: `var {name}_2 = …`")),
                 );
@@ -141,7 +147,7 @@ impl Walk<'_> {
             return;
         };
         self.reach(id, depth, span);
-        self.out.uses.insert(span.start, Target::Binding(id));
+        self.out.set_used(at.id, Target::Binding(id));
         self.clear(id, name, span);
         self.out.assigned.push((span.start, id));
         let binding = &mut self.out.bindings[id as usize];
@@ -150,11 +156,8 @@ impl Walk<'_> {
             return;
         }
         let (what, first) = (describe(binding.kind), binding.span);
-        let mut d = Diagnostic::error(codes::FORBIDDEN, format!("`{name}` is {what} and cannot be assigned to")).label(
-            self.source,
-            span,
-            "assigned here",
-        );
+        let mut d = Diagnostic::new(ResolveCode::Forbidden, format!("`{name}` is {what} and cannot be assigned to"))
+            .label(self.source, span, "assigned here");
         if binding.kind == BindingKind::Let {
             d = d.label(self.source, first, "bound once here").help(format!("bind it with `var {name} = …`"));
         } else if binding.imported() {

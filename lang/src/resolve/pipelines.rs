@@ -3,15 +3,14 @@
 //! The body of a base is compiled once more for each pipeline that extends it, with other functions in place of some. So
 //! the functions of the base are in scope in what extends it, and an `override` is another body for the same binding.
 
-use super::codes;
-use super::scope::{BindingId, BindingKind};
+use super::ResolveCode;
 use super::types::signature;
 use super::walk::Walk;
 use super::yields::BodyOf;
+use super::{BindingId, BindingKind};
 use crate::ast::*;
+use crate::declaration::Signature;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::source::Span;
-use crate::value::Signature;
 use smol_str::SmolStr;
 
 /// How many pipelines may extend one another in a row: each holds the bodies of all below it.
@@ -30,8 +29,8 @@ pub(super) struct Base {
 struct Member {
     name: SmolStr,
     id: BindingId,
-    /// Where the block begins that binds it.
-    block: u32,
+    /// The block that binds it.
+    block: NodeId,
     signature: Signature,
 }
 
@@ -40,14 +39,14 @@ impl Walk<'_> {
     pub(super) fn pipelines(&mut self, stmts: &[Stmt]) {
         let all: Vec<(&FnDecl, Option<&Name>)> = stmts.iter().filter_map(pipeline).collect();
         for (decl, _) in &all {
-            let span = decl.name.span;
-            let first = *self.scope().pipelines.entry(decl.name.text.clone()).or_insert(span);
+            let (span, at) = (decl.name.span, decl.name.at());
+            let first = *self.scope().pipelines.entry(decl.name.text.clone()).or_insert(at);
             // The other names are bindings, which are refused where they are bound.
-            if first != span && decl.name.text == "default" {
+            if first.id != at.id && decl.name.text == "default" {
                 self.found.push(
-                    Diagnostic::error(codes::TWICE, "duplicate pipeline `default`")
+                    Diagnostic::new(ResolveCode::Twice, "duplicate pipeline `default`")
                         .label(self.source, span, "declared again here")
-                        .label(self.source, first, "first declared here")
+                        .label(self.source, first.span, "first declared here")
                         .help("rename or remove one of them"),
                 );
             }
@@ -84,8 +83,8 @@ impl Walk<'_> {
             circle.iter().chain(std::iter::once(&base)).map(|at| format!("`{}`", all[*at].0.name.text)).collect();
         let Some(extends) = circle.last().and_then(|last| all[*last].1) else { return };
         self.found.push(
-            Diagnostic::error(
-                codes::INHERITANCE,
+            Diagnostic::new(
+                ResolveCode::Inheritance,
                 format!("pipelines extend one another in a circle: {}", names.join(" → ")),
             )
             .label(self.source, extends.span, "this closes the circle")
@@ -100,9 +99,8 @@ impl Walk<'_> {
 
     fn pipeline(&mut self, decl: &FnDecl, extends: Option<&Name>) {
         let base = extends.and_then(|name| self.base(name));
-        let start = decl.name.span.start;
-        let overrides = decl.body.stmts.iter().filter_map(|stmt| match &stmt.kind {
-            StmtKind::Item(Item { kind: ItemKind::Override(decl), .. }) => Some(decl),
+        let overrides = decl.body.stmts.iter().filter_map(|stmt| match stmt.item() {
+            Some(ItemKind::Override(decl)) => Some(decl),
             _ => None,
         });
         match (&base, extends) {
@@ -121,18 +119,18 @@ impl Walk<'_> {
         }
         let inherited = base.as_ref().map(|b| b.members.clone()).unwrap_or_default();
         self.pipeline_body(decl, &inherited);
-        let mut members: Vec<Member> = decl.body.stmts.iter().filter_map(|s| self.member(s, decl.body.span)).collect();
+        let mut members: Vec<Member> = decl.body.stmts.iter().filter_map(|s| self.member(s, decl.body.id)).collect();
         members.extend(inherited.into_iter().filter(|i| !decl.body.stmts.iter().any(|s| declares(s, &i.name))));
-        self.bases.insert(start, Base { members, below: base.map_or(0, |b| b.below + 1) });
+        self.bases.insert(decl.name.id, Base { members, below: base.map_or(0, |b| b.below + 1) });
     }
 
     fn pipeline_body(&mut self, decl: &FnDecl, inherited: &[Member]) {
-        let own = self.out.made_at(decl.name.span);
+        let own = self.out.made(decl.name.id);
         self.in_function(own, |walk| {
             decl.returns.iter().for_each(|ty| walk.type_names(ty));
             walk.params(&decl.params);
             walk.begin_body(BodyOf::Pipeline, &decl.body);
-            walk.open(u32::MAX);
+            walk.open(NodeId::NONE);
             for member in inherited {
                 walk.scope().names.insert(member.name.clone(), member.id);
             }
@@ -142,10 +140,10 @@ impl Walk<'_> {
         });
     }
 
-    fn member(&self, stmt: &Stmt, block: Span) -> Option<Member> {
-        let StmtKind::Item(Item { kind: ItemKind::Fn(decl), .. }) = &stmt.kind else { return None };
-        let id = self.out.made_at(decl.name.span)?;
-        Some(Member { name: decl.name.text.clone(), id, block: block.start, signature: signature(decl) })
+    fn member(&self, stmt: &Stmt, block: NodeId) -> Option<Member> {
+        let Some(ItemKind::Fn(decl)) = stmt.item() else { return None };
+        let id = self.out.made(decl.name.id)?;
+        Some(Member { name: decl.name.text.clone(), id, block, signature: signature(decl) })
     }
 
     /// What the pipeline offers whose name stands behind `extends`.
@@ -158,11 +156,11 @@ impl Walk<'_> {
         if let Some((id, _)) = self.lookup(&name.text) {
             self.out.bindings[id as usize].read = true;
         }
-        let Some(base) = self.bases.get(&at.start).cloned() else {
+        let Some(base) = self.bases.get(&at.id).cloned() else {
             self.found.push(
-                Diagnostic::error(codes::INHERITANCE, format!("`{}` is declared too far below", name.text))
+                Diagnostic::new(ResolveCode::Inheritance, format!("`{}` is declared too far below", name.text))
                     .label(self.source, name.span, "extended here")
-                    .label(self.source, at, "declared here")
+                    .label(self.source, at.span, "declared here")
                     .help("declare it above the block in which it is extended"),
             );
             return None;
@@ -170,7 +168,7 @@ impl Walk<'_> {
         if base.below + 1 >= DEEPEST {
             let message = format!("more than {DEEPEST} pipelines extend one another");
             self.found.push(
-                Diagnostic::error(codes::INHERITANCE, message)
+                Diagnostic::new(ResolveCode::Inheritance, message)
                     .label(self.source, name.span, "one too many")
                     .help("put what they share into functions of the file"),
             );
@@ -184,7 +182,7 @@ impl Walk<'_> {
                 self.out.early.entry(member.block).or_default().push(member.id);
             }
         }
-        self.out.bases.insert(name.span.start, at.start);
+        self.out.bases.insert(name.id, at.id);
         Some(base)
     }
 
@@ -200,10 +198,11 @@ impl Walk<'_> {
                     }
                     _ => format!("`{}` is {}, not a pipeline", name.text, super::names::describe(kind)),
                 };
-                let d = Diagnostic::error(codes::INHERITANCE, message).label(self.source, name.span, "extended here");
+                let d =
+                    Diagnostic::new(ResolveCode::Inheritance, message).label(self.source, name.span, "extended here");
                 if kind == BindingKind::Outer { d } else { d.label(self.source, first, "bound here") }
             }
-            None => Diagnostic::error(codes::INHERITANCE, format!("there is no pipeline `{}`", name.text)).label(
+            None => Diagnostic::new(ResolveCode::Inheritance, format!("there is no pipeline `{}`", name.text)).label(
                 self.source,
                 name.span,
                 "not found",
@@ -220,7 +219,7 @@ impl Walk<'_> {
         let name = &decl.name;
         let Some(member) = base.members.iter().find(|m| m.name == name.text) else {
             let message = format!("`{}` has no function `{}` to override", base_name.text, name.text);
-            let mut d = Diagnostic::error(codes::INHERITANCE, message)
+            let mut d = Diagnostic::new(ResolveCode::Inheritance, message)
                 .label(self.source, name.span, "nothing of this name")
                 .label(self.source, base_name.span, "extended here");
             let names = || base.members.iter().map(|m| m.name.as_str());
@@ -239,7 +238,7 @@ impl Walk<'_> {
                 self.overridden.iter().find(|(id, base, _)| *id == member.id && *base == base_name.span)
         {
             self.found.push(
-                Diagnostic::error(codes::MEMBER_TWICE, format!("`{}` is overridden twice", name.text))
+                Diagnostic::new(ResolveCode::MemberTwice, format!("`{}` is overridden twice", name.text))
                     .label(self.source, name.span, "overridden again here")
                     .label(self.source, first.2, "first overridden here")
                     .help("remove one of them"),
@@ -247,7 +246,7 @@ impl Walk<'_> {
             return;
         }
         self.overridden.push((member.id, base_name.span, name.span));
-        self.out.overrides.insert(name.span.start, member.id);
+        self.out.overrides.insert(name.id, member.id);
         let own = signature(decl);
         let wanted = &member.signature;
         let too_many = own.max.is_some_and(|max| max < wanted.min);
@@ -255,7 +254,7 @@ impl Walk<'_> {
         if too_many || too_few {
             let message = format!("this `{}` cannot take the place of the one it overrides", name.text);
             self.found.push(
-                Diagnostic::error(crate::check::codes::OVERRIDE, message)
+                Diagnostic::new(ResolveCode::Override, message)
                     .label(self.source, name.span, own.parameters())
                     .label(self.source, wanted.span, wanted.parameters())
                     .help("the base calls it with its own arguments: give it the same parameters"),
@@ -266,11 +265,11 @@ impl Walk<'_> {
     /// A function of the base's name that does not say that it overrides.
     fn hidden(&mut self, decl: &FnDecl, base: &Base, base_name: &Name) {
         for stmt in &decl.body.stmts {
-            let StmtKind::Item(Item { kind: ItemKind::Fn(decl), .. }) = &stmt.kind else { continue };
+            let Some(ItemKind::Fn(decl)) = stmt.item() else { continue };
             if let Some(member) = base.members.iter().find(|m| m.name == decl.name.text) {
                 let message = format!("`{}` has a function `{}` already", base_name.text, decl.name.text);
                 self.found.push(
-                    Diagnostic::error(codes::INHERITANCE, message)
+                    Diagnostic::new(ResolveCode::Inheritance, message)
                         .label(self.source, decl.name.span, "the same name here")
                         .label(self.source, member.signature.span, "declared here")
                         .help(format!(
@@ -284,9 +283,12 @@ impl Walk<'_> {
 
     fn nothing_to_override(&mut self, decl: &FnDecl, why: &str) {
         self.found.push(
-            Diagnostic::error(codes::INHERITANCE, format!("there is nothing that `{}` could override", decl.name.text))
-                .label(self.source, decl.name.span, why)
-                .help("`override fn` stands in the body of a pipeline that `extends` another one"),
+            Diagnostic::new(
+                ResolveCode::Inheritance,
+                format!("there is nothing that `{}` could override", decl.name.text),
+            )
+            .label(self.source, decl.name.span, why)
+            .help("`override fn` stands in the body of a pipeline that `extends` another one"),
         );
     }
 
@@ -295,7 +297,7 @@ impl Walk<'_> {
         if !direct {
             self.nothing_to_override(decl, "this is not the body of a pipeline");
         }
-        let own = self.out.overrides.get(&decl.name.span.start).copied();
+        let own = self.out.overrides.get(&decl.name.id).copied();
         self.with_generics(&decl.generics, |walk| {
             walk.in_function(own, |walk| {
                 decl.returns.iter().for_each(|ty| walk.type_names(ty));
@@ -308,12 +310,12 @@ impl Walk<'_> {
 }
 
 fn pipeline(stmt: &Stmt) -> Option<(&FnDecl, Option<&Name>)> {
-    match &stmt.kind {
-        StmtKind::Item(Item { kind: ItemKind::Pipeline { decl, extends }, .. }) => Some((decl, extends.as_ref())),
+    match stmt.item() {
+        Some(ItemKind::Pipeline { decl, extends }) => Some((decl, extends.as_ref())),
         _ => None,
     }
 }
 
 fn declares(stmt: &Stmt, name: &str) -> bool {
-    matches!(&stmt.kind, StmtKind::Item(Item { kind: ItemKind::Fn(decl), .. }) if decl.name.text == name)
+    matches!(stmt.item(), Some(ItemKind::Fn(decl)) if decl.name.text == name)
 }

@@ -1,42 +1,14 @@
 //! Bindings and what is known of them.
 
-use crate::builtins::Builtin;
+use crate::ast::{NodeId, NodeMap, NodeSet};
+use crate::builtin_type::Flavor;
+use crate::declaration::{BindingId, BindingKind, Builtin, EnumDecl, TypeDecl};
+use crate::hash::Keyed;
 use crate::module::{Origin, Takes};
 use crate::source::Span;
-use crate::value::hash::Keyed;
-use crate::value::{Flavor, TypeDef, Value};
 use smol_str::SmolStr;
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashMap;
 use std::rc::Rc;
-
-/// Number of a binding in its module.
-pub type BindingId = u32;
-
-/// What made a binding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BindingKind {
-    /// `let`, `const`
-    Let,
-    /// `var`
-    Var,
-    /// A parameter
-    Parameter,
-    /// A loop variable
-    Loop,
-    /// A name in a pattern, a caught error
-    Pattern,
-    /// `fn`, `tool`
-    Function,
-    /// `pipeline`
-    Pipeline,
-    /// `struct`, `enum`, `interface`, `type`
-    Type,
-    /// `import`
-    Import,
-    /// Of an earlier piece of the session
-    Outer,
-}
 
 /// A binding.
 #[derive(Clone)]
@@ -70,7 +42,7 @@ pub struct Binding {
     /// Something reads it.
     pub read: bool,
     /// What it stands for, if it is a type.
-    pub def: Option<TypeDef>,
+    pub def: Option<TypeDecl>,
     /// Number of the function whose window it belongs to.
     pub function: u32,
 }
@@ -98,90 +70,130 @@ pub enum Target {
     Builtin(&'static Builtin),
 }
 
-/// Positions are keys enough: no hashing to speak of.
-#[derive(Default)]
-pub struct PositionHasher(u64);
-
-impl Hasher for PositionHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &b in bytes {
-            self.0 = (self.0 << 8) ^ u64::from(b);
-        }
-    }
-    fn write_u32(&mut self, position: u32) {
-        self.0 = u64::from(position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-}
-
 /// A map whose keys come from the text: names, or the numbers of bindings.
 pub(crate) type NameMap<K, V> = HashMap<K, V, Keyed>;
 
-/// A map from byte offsets.
-pub type Positions<T> = HashMap<u32, T, BuildHasherDefault<PositionHasher>>;
+/// A table in which many nodes have a number: a vector by id.
+#[derive(Default)]
+struct NodeNumbers(Vec<u32>);
+
+impl NodeNumbers {
+    /// Stands for no number.
+    const NONE: u32 = u32::MAX;
+
+    fn set(&mut self, id: NodeId, number: u32) {
+        if id == NodeId::NONE {
+            return;
+        }
+        if self.0.len() <= id.index() {
+            self.0.resize(id.index() + 1, Self::NONE);
+        }
+        self.0[id.index()] = number;
+    }
+
+    fn get(&self, id: NodeId) -> Option<u32> {
+        self.0.get(id.index()).copied().filter(|number| *number != Self::NONE)
+    }
+}
+
+/// The first number of a builtin among those of [`Resolution::used`]. A text has fewer bindings: each takes more than two bytes,
+/// and texts end at 4 GiB.
+const BUILTIN: u32 = 1 << 31;
 
 /// Everything the compiler wants to know of a module's names.
 #[derive(Default)]
 pub struct Resolution {
     /// All bindings.
     pub bindings: Vec<Binding>,
-    /// What a name at a byte offset means.
-    pub uses: Positions<Target>,
-    /// The binding made by the name at a byte offset.
-    pub made: Positions<BindingId>,
-    /// Where bindings are assigned to, in the order of the text.
+    /// What names mean: bindings from 0 up, builtins from [`BUILTIN`] up.
+    uses: NodeNumbers,
+    /// The builtins that are used by their bare names, and their places in this list.
+    used: Vec<&'static Builtin>,
+    used_at: NameMap<(&'static str, &'static str), u32>,
+    /// The bindings that names and patterns make.
+    made: NodeNumbers,
+    /// The offsets at which bindings are assigned to, in the order of the text.
     pub assigned: Vec<(u32, BindingId)>,
-    /// For a block that starts at a byte offset: the bindings whose cells must be there from its start.
-    pub early: Positions<Vec<BindingId>>,
-    /// The functions whose calls make iterators, by the offset of their bodies.
-    pub iterators: Positions<Flavor>,
-    /// Calls `N.m(…)` of a namespaced builtin, by the offset of `m`.
-    pub namespaced: Positions<&'static Builtin>,
+    /// The bindings whose cells must exist from the start of a block, by the block.
+    pub early: NodeMap<Vec<BindingId>>,
+    /// The functions whose calls make iterators, by their bodies.
+    pub iterators: NodeMap<Flavor>,
+    /// Calls `N.m(…)` of a namespaced builtin, by the name `m`.
+    pub namespaced: NodeMap<&'static Builtin>,
     /// It imports all names of a file that is missing or broken, so that more may be bound than is known.
     pub blind: bool,
     /// It passes such names on.
     pub incomplete: bool,
-    /// Where the name of a pipeline's base stands, by the offset of the name behind `extends`.
-    pub bases: Positions<u32>,
-    /// The function whose place an `override fn` takes, by the offset of its name.
-    pub overrides: Positions<BindingId>,
-    /// `Type.member`: the type, by the offset of `member`.
-    pub members: Positions<BindingId>,
-    /// `Result.Ok`, `Result.Err`, by the offset of the variant.
-    pub results: HashSet<u32, BuildHasherDefault<PositionHasher>>,
+    /// The name of a pipeline's base, by the name after `extends`.
+    pub bases: NodeMap<NodeId>,
+    /// The function that an `override fn` replaces, by its name.
+    pub overrides: NodeMap<BindingId>,
+    /// `Type.member`: the type, by the name `member`.
+    pub members: NodeMap<BindingId>,
+    /// `Result.Ok`, `Result.Err`: the names of the variants.
+    pub results: NodeSet,
 }
 
 impl Resolution {
-    /// The binding made at a span.
+    /// Returns what a name means.
     #[must_use]
-    pub fn made_at(&self, span: Span) -> Option<BindingId> {
-        self.made.get(&span.start).copied()
+    pub fn used(&self, id: NodeId) -> Option<Target> {
+        let number = self.uses.get(id)?;
+        Some(match number.checked_sub(BUILTIN) {
+            None => Target::Binding(number),
+            Some(place) => Target::Builtin(self.used[place as usize]),
+        })
     }
 
-    /// The type that a name at a span stands for.
+    /// Notes what a name means.
+    pub(super) fn set_used(&mut self, id: NodeId, target: Target) {
+        let number = match target {
+            Target::Binding(binding) => binding,
+            Target::Builtin(row) => {
+                let next = u32::try_from(self.used.len()).unwrap_or(0);
+                let place = *self.used_at.entry((row.module, row.name)).or_insert(next);
+                if place == next {
+                    self.used.push(row);
+                }
+                BUILTIN + place
+            }
+        };
+        self.uses.set(id, number);
+    }
+
+    /// Returns the binding that a name or pattern makes.
     #[must_use]
-    pub fn type_at(&self, span: Span) -> Option<&TypeDef> {
-        match self.uses.get(&span.start)? {
-            Target::Binding(id) => self.binding(*id).def.as_ref(),
+    pub fn made(&self, id: NodeId) -> Option<BindingId> {
+        self.made.get(id)
+    }
+
+    /// Notes the binding that a name or pattern makes.
+    pub(super) fn set_made(&mut self, id: NodeId, binding: BindingId) {
+        self.made.set(id, binding);
+    }
+
+    /// Returns the type that a name stands for.
+    #[must_use]
+    pub fn named_type(&self, id: NodeId) -> Option<&TypeDecl> {
+        match self.used(id)? {
+            Target::Binding(id) => self.binding(id).def.as_ref(),
             Target::Builtin(_) => None,
         }
     }
 
     /// The type in front of the dot of `Type.member`.
     #[must_use]
-    pub fn owner_of(&self, member: Span) -> Option<TypeDef> {
-        if self.results.contains(&member.start) {
-            return Some(TypeDef::Enum(Value::result_def()));
+    pub fn owner_of(&self, member: NodeId) -> Option<TypeDecl> {
+        if self.results.contains(&member) {
+            return Some(TypeDecl::Enum(EnumDecl::result()));
         }
-        self.members.get(&member.start).and_then(|id| self.binding(*id).def.as_ref()).map(TypeDef::resolved)
+        self.members.get(&member).and_then(|id| self.binding(*id).def.as_ref()).map(TypeDecl::resolved)
     }
 
     /// The binding of the piped value, if the right side of a pipe mentions it.
     #[must_use]
-    pub fn piped(&self, into: Span) -> Option<BindingId> {
-        self.made_at(into).filter(|id| self.binding(*id).read)
+    pub fn piped(&self, into: NodeId) -> Option<BindingId> {
+        self.made(into).filter(|id| self.binding(*id).read)
     }
 
     /// A binding.

@@ -1,12 +1,11 @@
 //! Statements, declarations and patterns.
 
-use super::scope::{BindingId, BindingKind};
 use super::walk::Walk;
 use super::yields::{Body, BodyOf};
+use super::{BindingId, BindingKind};
 use crate::ast::*;
+use crate::declaration::TypeDecl;
 use crate::module::Takes;
-use crate::source::Span;
-use crate::value::TypeDef;
 use smol_str::SmolStr;
 use std::rc::Rc;
 
@@ -28,10 +27,11 @@ impl Walk<'_> {
         self.hoisted.push(depth);
         self.pipelines(stmts);
         for stmt in stmts {
-            match &stmt.kind {
-                StmtKind::Item(Item { kind: ItemKind::Override(decl), .. }) => self.override_body(decl, in_pipeline),
-                StmtKind::Item(item) => self.item_body(item),
-                _ => {}
+            if let StmtKind::Item(item) = &stmt.kind {
+                match &item.kind {
+                    ItemKind::Override(decl) => self.override_body(decl, in_pipeline),
+                    _ => self.item_body(item),
+                }
             }
         }
         self.hoisted.pop();
@@ -45,14 +45,14 @@ impl Walk<'_> {
             | ItemKind::Enum { .. }
             | ItemKind::Interface { .. }
             | ItemKind::TypeAlias { .. } => return self.declare_type(item),
-            ItemKind::Import { names, path, path_span } => return self.import(names.as_deref(), path, *path_span),
+            ItemKind::Import { names, path } => return self.import(names.as_deref(), path),
             ItemKind::Override(_) | ItemKind::Impl { .. } => return,
         };
         // `default` is how a pipeline is chosen, not a name that could be used.
         if kind == BindingKind::Pipeline && name.text == "default" {
             return;
         }
-        let id = self.bind_new(&name.text, name.span, kind);
+        let id = self.bind_new(&name.text, name.at(), kind);
         if let (Some(id), true, ItemKind::Fn(decl) | ItemKind::Tool { decl, .. }) = (id, self.at_top(), &item.kind) {
             let positional = decl.params.iter().take_while(|p| !p.rest);
             let (min, max) = (positional.clone().take_while(|p| p.default.is_none()).count(), positional.count());
@@ -112,7 +112,7 @@ impl Walk<'_> {
     /// The types in a function's head.
     fn head(&mut self, decl: &FnDecl) {
         self.with_generics(&decl.generics, |walk| {
-            decl.params.iter().filter_map(|p| p.ty.as_ref()).chain(&decl.returns).for_each(|ty| walk.type_names(ty));
+            decl.params.iter().filter_map(|p| p.ty.as_deref()).chain(&decl.returns).for_each(|ty| walk.type_names(ty));
         });
     }
 
@@ -121,7 +121,7 @@ impl Walk<'_> {
     }
 
     pub(super) fn function_of(&mut self, decl: &FnDecl, of: BodyOf) {
-        let own = self.out.made_at(decl.name.span);
+        let own = self.out.made(decl.name.id);
         self.with_generics(&decl.generics, |walk| {
             walk.in_function(own, |walk| {
                 decl.returns.iter().for_each(|ty| walk.type_names(ty));
@@ -137,7 +137,7 @@ impl Walk<'_> {
         let outer = (std::mem::replace(&mut self.function, self.functions), std::mem::take(&mut self.loops));
         let outer_body = std::mem::replace(&mut self.body, Body { of: BodyOf::Parameter, ..Body::default() });
         self.own.push(own);
-        self.open(u32::MAX);
+        self.open(NodeId::NONE);
         body(self);
         self.close(false);
         self.own.pop();
@@ -156,7 +156,7 @@ impl Walk<'_> {
     }
 
     pub(super) fn block(&mut self, block: &Block) {
-        self.open(block.span.start);
+        self.open(block.id);
         self.statements(&block.stmts);
         self.close(false);
     }
@@ -184,7 +184,7 @@ impl Walk<'_> {
             }
             StmtKind::For { pattern, iter, body } => {
                 self.expr(iter);
-                self.open(u32::MAX);
+                self.open(NodeId::NONE);
                 self.pattern(pattern, BindingKind::Loop);
                 self.in_loop(|walk| walk.block(body));
                 self.close(false);
@@ -215,7 +215,7 @@ impl Walk<'_> {
     pub(super) fn target(&mut self, target: &Expr, also_read: bool) {
         match &target.kind {
             ExprKind::Name(name) => {
-                self.assign(name, target.span);
+                self.assign(name, target.at());
                 if also_read && let Some((id, _)) = self.lookup(name) {
                     self.out.bindings[id as usize].read = true;
                 }
@@ -232,11 +232,11 @@ impl Walk<'_> {
     pub(super) fn pattern(&mut self, pattern: &Pattern, kind: BindingKind) {
         match &pattern.kind {
             PatternKind::Wildcard | PatternKind::Error => {}
-            PatternKind::Bind(name) => self.bind_part(name, pattern.span, kind),
+            PatternKind::Bind(name) => self.bind_part(name, pattern.at(), kind),
             PatternKind::Literal(e) => self.expr(e),
             PatternKind::Dict { name, fields, rest } => {
                 if let Some(name) = name {
-                    self.read_type(name, "a struct", |def| matches!(def, TypeDef::Struct(_)));
+                    self.read_type(name, "a struct", |def| matches!(def, TypeDecl::Struct(_)));
                 }
                 for field in fields {
                     if let Some(default) = &field.default {
@@ -261,7 +261,7 @@ impl Walk<'_> {
             }
             PatternKind::Variant { enum_name, args, .. } => {
                 if let Some(name) = enum_name {
-                    self.read_type(name, "an enum", |def| matches!(def, TypeDef::Enum(_)));
+                    self.read_type(name, "an enum", |def| matches!(def, TypeDecl::Enum(_)));
                 }
                 for arg in args {
                     self.pattern(arg, kind);
@@ -271,9 +271,9 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn rest(&mut self, rest: Option<&Option<Name>>, kind: BindingKind) {
+    pub(super) fn rest(&mut self, rest: Option<&Option<Box<Name>>>, kind: BindingKind) {
         if let Some(Some(name)) = rest {
-            self.bind_part(&name.text, name.span, kind);
+            self.bind_part(&name.text, name.at(), kind);
         }
     }
 
@@ -282,7 +282,7 @@ impl Walk<'_> {
         let Some((first, others)) = alternatives.split_first() else { return };
         self.pattern(first, kind);
         let mut shared = Vec::new();
-        first.names(&mut |name, span| shared.extend(self.out.made_at(span).map(|id| (name.clone(), id))));
+        first.names(&mut |name, at| shared.extend(self.out.made(at.id).map(|id| (name.clone(), id))));
         let outer = self.shared.len();
         self.shared.extend(shared);
         others.iter().for_each(|other| self.pattern(other, kind));
@@ -290,12 +290,12 @@ impl Walk<'_> {
     }
 
     /// A name in a pattern.
-    fn bind_part(&mut self, name: &SmolStr, span: Span, kind: BindingKind) {
+    fn bind_part(&mut self, name: &SmolStr, at: NodeAt, kind: BindingKind) {
         match self.shared.iter().find(|(known, _)| known == name) {
             Some((_, id)) => {
-                self.out.made.insert(span.start, *id);
+                self.out.set_made(at.id, *id);
             }
-            None => self.bind(name, span, kind),
+            None => self.bind(name, at, kind),
         }
     }
 }

@@ -1,12 +1,11 @@
 //! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
 
-use super::codes;
 use super::pipelines::Base;
-use super::scope::{Binding, BindingId, BindingKind, NameMap, Resolution};
+use super::scope::{Binding, NameMap, Resolution};
 use super::yields::Body;
-use super::{Role, Surroundings};
-use crate::ast::Module;
-use crate::builtins::Registry;
+use super::{BindingId, BindingKind, ResolveCode, Role, Surroundings};
+use crate::ast::{Module, NodeAt, NodeId};
+use crate::declaration::Registry;
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
@@ -15,9 +14,9 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct Scope {
     pub(super) names: NameMap<SmolStr, BindingId>,
     /// The names of its pipelines, `default` included.
-    pub(super) pipelines: NameMap<SmolStr, Span>,
-    /// Offset of the block, for cells that must be there from its start.
-    pub(super) block: u32,
+    pub(super) pipelines: NameMap<SmolStr, NodeAt>,
+    /// The block, for cells that must exist from its start.
+    pub(super) block: NodeId,
     pub(super) function: u32,
 }
 
@@ -42,8 +41,8 @@ pub(super) struct Walk<'a> {
     pub(super) barriers: Vec<usize>,
     /// Names that an earlier alternative of the same pattern bound.
     pub(super) shared: Vec<(SmolStr, BindingId)>,
-    /// What pipelines offer to those that extend them, by where their names stand.
-    pub(super) bases: HashMap<u32, Base>,
+    /// What pipelines offer to those that extend them, by their names.
+    pub(super) bases: HashMap<NodeId, Base>,
     /// Which functions are overridden: the function, the name behind `extends`, the name that overrides.
     pub(super) overridden: Vec<(BindingId, Span, Span)>,
     /// The block that follows is the body of a pipeline.
@@ -85,7 +84,7 @@ impl<'a> Walk<'a> {
             type_generics: NameMap::default(),
             ambiguous: NameMap::default(),
         };
-        walk.open(u32::MAX);
+        walk.open(NodeId::NONE);
         for o in around.outer {
             let id = walk.push(Binding {
                 name: o.name.clone(),
@@ -115,7 +114,7 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn module(&mut self, module: &Module) {
-        self.open(0);
+        self.open(NodeId::NONE);
         self.statements(&module.body);
         self.offer();
         self.close(true);
@@ -142,13 +141,13 @@ impl<'a> Walk<'a> {
 
     pub(super) fn scope(&mut self) -> &mut Scope {
         if self.scopes.is_empty() {
-            self.open(u32::MAX);
+            self.open(NodeId::NONE);
         }
         let last = self.scopes.len() - 1;
         &mut self.scopes[last]
     }
 
-    pub(super) fn open(&mut self, block: u32) {
+    pub(super) fn open(&mut self, block: NodeId) {
         let function = self.function;
         self.scopes.push(Scope { names: NameMap::default(), pipelines: NameMap::default(), block, function });
     }
@@ -164,7 +163,7 @@ impl<'a> Walk<'a> {
             let offered = binding.public || self.around.role == Role::Piece;
             if top && !offered && (binding.imported() || binding.builtin.is_some()) {
                 self.found.push(
-                    Diagnostic::warning(codes::UNUSED, format!("`{name}` is imported and never used"))
+                    Diagnostic::new(ResolveCode::Unused, format!("`{name}` is imported and never used"))
                         .label(self.source, span, "never used")
                         .help("take it out of the import"),
                 );
@@ -178,7 +177,7 @@ impl<'a> Walk<'a> {
                 _ => continue,
             };
             self.found.push(
-                Diagnostic::warning(codes::UNUSED, format!("`{name}` is {what}"))
+                Diagnostic::new(ResolveCode::Unused, format!("`{name}` is {what}"))
                     .label(self.source, span, "never read")
                     .help(format!("remove it, or call it `_{name}`"))
                     .fix(span, format!("_{name}")),
@@ -197,19 +196,20 @@ impl<'a> Walk<'a> {
         self.scopes.len() == 2
     }
 
-    pub(super) fn bind(&mut self, name: &SmolStr, span: Span, kind: BindingKind) {
-        self.bind_new(name, span, kind);
+    pub(super) fn bind(&mut self, name: &SmolStr, at: NodeAt, kind: BindingKind) {
+        self.bind_new(name, at, kind);
     }
 
     /// The binding, unless the name is `_` or taken.
-    pub(super) fn bind_new(&mut self, name: &SmolStr, span: Span, kind: BindingKind) -> Option<BindingId> {
+    pub(super) fn bind_new(&mut self, name: &SmolStr, at: NodeAt, kind: BindingKind) -> Option<BindingId> {
+        let span = at.span;
         if name == "_" {
             return None;
         }
         if let Some(&first) = self.scope().names.get(name) {
             let first = self.out.binding(first).span;
             self.found.push(
-                Diagnostic::error(codes::TWICE, format!("`{name}` is bound twice in one scope"))
+                Diagnostic::new(ResolveCode::Twice, format!("`{name}` is bound twice in one scope"))
                     .label(self.source, span, "bound again here")
                     .label(self.source, first, "first bound here")
                     .help("assign to a `var`, or choose another name"),
@@ -237,7 +237,7 @@ impl<'a> Walk<'a> {
             function,
         });
         self.scope().names.insert(name.clone(), id);
-        self.out.made.insert(span.start, id);
+        self.out.set_made(at.id, id);
         Some(id)
     }
 }

@@ -1,11 +1,11 @@
 //! `yield` and `emit`: which functions stop in the middle, and where none can.
 
-use super::codes;
+use super::ResolveCode;
 use super::walk::Walk;
 use crate::ast::*;
+use crate::builtin_type::Flavor;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::value::Flavor;
 
 /// What the statements being walked are the body of.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub(super) enum BodyOf {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Body {
     pub(super) of: BodyOf,
-    /// Where its body starts.
-    pub(super) start: u32,
+    /// Its body.
+    pub(super) id: NodeId,
     /// Blocks around that run on the way out.
     pub(super) guards: u32,
 }
@@ -40,9 +40,9 @@ pub(super) struct Body {
 impl Walk<'_> {
     /// What follows is the body of the innermost function.
     pub(super) fn begin_body(&mut self, of: BodyOf, body: &Block) {
-        self.body = Body { of, start: body.span.start, guards: 0 };
+        self.body = Body { of, id: body.id, guards: 0 };
         if of == BodyOf::Stream {
-            self.out.iterators.insert(body.span.start, Flavor::Stream);
+            self.out.iterators.insert(body.id, Flavor::Stream);
         }
     }
 
@@ -61,30 +61,31 @@ impl Walk<'_> {
         let start = e.span.start + u32::try_from(before).unwrap_or(0);
         let span = Span::new(start, start + u32::try_from(word.len()).unwrap_or(0));
         let d = match (word, self.body.of) {
-            ("emit", BodyOf::Stream) | ("yield", BodyOf::Function) if self.body.guards > 0 => {
-                Diagnostic::error(codes::YIELD_IN_EXIT, format!("`{word}` stands in a block that runs on the way out"))
-                    .label(self.source, span, "cannot stop here")
-                    .help("a `finally` or `defer` runs to its end: keep the items before it")
-            }
+            ("emit", BodyOf::Stream) | ("yield", BodyOf::Function) if self.body.guards > 0 => Diagnostic::new(
+                ResolveCode::YieldInExit,
+                format!("`{word}` stands in a block that runs on the way out"),
+            )
+            .label(self.source, span, "cannot stop here")
+            .help("a `finally` or `defer` runs to its end: keep the items before it"),
             ("emit", BodyOf::Stream) => return,
             ("yield", BodyOf::Function) => {
-                self.out.iterators.insert(self.body.start, Flavor::Generator);
+                self.out.iterators.insert(self.body.id, Flavor::Generator);
                 return;
             }
             ("yield", BodyOf::Stream) => {
-                Diagnostic::error(codes::YIELD_IN_STREAM, "`yield` stands in a `gen fn`, which emits")
+                Diagnostic::new(ResolveCode::YieldInStream, "`yield` stands in a `gen fn`, which emits")
                     .label(self.source, span, "write `emit`")
                     .help("a `fn` that yields gives a generator, a `gen fn` that emits gives a stream")
                     .fix(span, "emit")
             }
-            ("emit", of) => Diagnostic::error(codes::EMIT, "`emit` stands outside a `gen fn`")
+            ("emit", of) => Diagnostic::new(ResolveCode::Emit, "`emit` stands outside a `gen fn`")
                 .label(self.source, span, outside(of))
                 .help(if of == BodyOf::Function {
                     "declare the function as `gen fn`, or give its items with `yield`"
                 } else {
                     "move it into a `gen fn`: calling that gives a stream"
                 }),
-            (_, of) => Diagnostic::error(codes::YIELD, "`yield` stands outside a function")
+            (_, of) => Diagnostic::new(ResolveCode::Yield, "`yield` stands outside a function")
                 .label(self.source, span, outside(of))
                 .help("move it into a `fn`: calling that gives a generator"),
         };

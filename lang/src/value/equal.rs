@@ -1,7 +1,6 @@
 //! When two values are the same, and which comes first.
 
-use super::{Set, Str, Value};
-use crate::vm::{Meter, Stopped};
+use super::{Meter, Set, Stopped, Str, Value};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::rc::Rc;

@@ -1,14 +1,13 @@
 //! Values that the runtime hands out (`transcript`, sessions, streams …): opaque, immutable, read like dicts.
 
 use super::{Str, Value};
-use crate::source::{SourceRef, Span};
-use crate::vm::{Cx, Raise, Wait};
+use crate::later::{Machine, ThisCrate};
 use std::any::Any;
 use std::rc::Rc;
 
 /// What a host value must be able to do; one that says nothing but its name is opaque. Reads convert scalars and hand out child views; nothing is copied whole.
 pub trait HostObject: Any {
-    /// What `type_of` says.
+    /// Returns the name that `type_of` returns.
     fn type_name(&self) -> &'static str;
 
     /// The value of a key, nothing when there is no such key.
@@ -42,44 +41,17 @@ pub trait HostObject: Any {
     }
 
     /// For `for` loops and `.next()`: nothing when it cannot be iterated.
-    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
+    fn next(&self) -> Option<<ThisCrate as Machine>::Next> {
         None
     }
 
     /// Itself as a function, for those that can be called.
-    fn callable(&self) -> Option<&dyn Callable> {
+    fn callable(&self) -> Option<&<ThisCrate as Machine>::Callable<'_>> {
         None
     }
 
     /// For the crate that made it.
     fn as_any(&self) -> &dyn Any;
-}
-
-/// A host value that can be called like a closure: a function of another language.
-pub trait Callable {
-    /// Calls it. Arguments beyond those it takes are left out.
-    ///
-    /// # Errors
-    /// What it raises before it has to wait; what comes later is in the wait.
-    fn call(&self, cx: &mut Cx<'_>, args: Vec<Value>) -> Result<Wait, Box<Raise>>;
-
-    /// How many arguments it takes, where that is known.
-    fn parameters(&self) -> Option<usize> {
-        None
-    }
-
-    /// Where it was written.
-    fn place(&self) -> Option<(SourceRef, Span)> {
-        None
-    }
-}
-
-/// What an iteration step gave.
-pub enum Next {
-    /// An item, or nothing at the end.
-    Ready(Result<Option<Value>, Box<Raise>>),
-    /// The item comes later; the future gives a pair (item, true), or nil at the end.
-    Later(Wait),
 }
 
 /// A host value: one thin pointer to a box, so that values stay 16 bytes.

@@ -1,34 +1,11 @@
 //! Iterators: what gives one item after another, on demand. Lazy iterators, generators and streams are all of this one
 //! kind; who holds one shares its position with everybody else who does.
 
-use super::{Closure, Value, drop};
-use crate::builtins::Builtin;
-use crate::vm::Proto;
+use super::{Closure, Flavor, Value, drop};
+use crate::declaration::Builtin;
+use crate::later::{Machine, ThisCrate};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-
-/// What a script calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flavor {
-    /// Made by `iter` and its adaptors.
-    Iter,
-    /// A call of a function that yields.
-    Generator,
-    /// A call of a `gen fn`.
-    Stream,
-}
-
-impl Flavor {
-    /// What `type_of` says.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Iter => "iter",
-            Self::Generator => "generator",
-            Self::Stream => "stream",
-        }
-    }
-}
 
 /// Where an iterator stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +30,7 @@ pub(crate) enum Body {
     /// A function that stopped at a `yield`.
     Script {
         /// Its code.
-        code: Rc<Proto>,
+        code: Rc<<ThisCrate as Machine>::Proto>,
         /// What it captured.
         closure: Option<Rc<Closure>>,
         /// The instruction it goes on with.
@@ -80,7 +57,7 @@ pub struct Iter {
 }
 
 impl Iter {
-    /// A new iterator; one with registers is made by [`crate::vm::Isolate::iterator`].
+    /// A new iterator; the machine makes those with registers.
     pub(crate) fn new(flavor: Flavor, body: Body) -> Self {
         Self { flavor, status: Cell::new(Status::Ready), body: RefCell::new(body) }
     }

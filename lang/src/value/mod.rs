@@ -3,46 +3,45 @@
 //! - [`Value`]: the tag and the word.
 //! - [`Str`], [`Dict`], [`Set`]: strings, dicts, sets. Lists are vectors in a box ([`List`]).
 //! - [`Iter`]: lazy iterators, generators, streams.
-//! - [`Record`]: structs and variants; [`TypeDef`]: what they are instances of.
+//! - [`Record`]: structs and variants; [`StructDef`], [`EnumDef`]: what they are instances of.
 //! - [`HostObject`]: values that the runtime hands out.
 //! - `print`, `equal`, `order`: how values look, when they are the same, which comes first. None of them recurses on
 //!   the native stack, so no depth of nesting is too deep.
 #![allow(unsafe_code)]
 
-mod article;
 mod def;
 mod dict;
 mod drop;
 mod equal;
-pub(crate) mod hash;
 mod host;
 mod iter;
+pub(crate) mod meter;
 mod print;
 mod record;
 mod set;
 mod slot;
 mod string;
 
-pub use article::article;
-pub use def::{
-    AliasDef, EnumDef, FieldDef, FieldDefault, InterfaceDef, Method, Methods, Named, Signature, Site, StructDef,
-    TypeDef, VariantDef,
-};
+pub use crate::article::article;
+pub use crate::builtin_type::{Flavor, Tag};
+pub use def::{EnumDef, FieldDef, FieldDefault, InterfaceDef, Method, StructDef, VariantDef};
 pub use dict::Dict;
 pub(crate) use drop::release;
 pub(crate) use equal::order_int_and_float;
 pub use equal::{equal, order};
-pub use host::{Callable, HostBox, HostObject, Next};
+pub use host::{HostBox, HostObject};
 pub(crate) use iter::Body;
-pub use iter::{Flavor, Iter, Status};
+pub use iter::{Iter, Status};
+pub use meter::{Meter, Stopped};
 pub use print::{brief, display, inspect};
 pub use record::Record;
 pub use set::Set;
 pub use string::Str;
 
-use crate::builtins::Builtin;
+use crate::builtin_type::Kind;
+use crate::declaration::Builtin;
+use crate::later::{Machine, ThisCrate};
 use crate::source::Span;
-use crate::vm::Proto;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -92,75 +91,6 @@ pub enum Value {
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
-
-/// Which of a type's methods apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Tag {
-    /// nil
-    Nil,
-    /// bool
-    Bool,
-    /// int
-    Int,
-    /// float
-    Float,
-    /// string
-    Str,
-    /// bytes
-    Bytes,
-    /// list
-    List,
-    /// dict
-    Dict,
-    /// set
-    Set,
-    /// range
-    Range,
-    /// pair
-    Pair,
-    /// closures and builtins
-    Function,
-    /// enum variant
-    Variant,
-    /// struct
-    Struct,
-    /// host value
-    Host,
-    /// lazy iterator
-    Iter,
-    /// generator
-    Generator,
-    /// stream
-    Stream,
-}
-
-impl Tag {
-    /// The module under which the methods of this type stand in the table of builtins.
-    #[must_use]
-    pub const fn module(self) -> &'static str {
-        match self {
-            Self::Nil => "<nil>",
-            Self::Bool => "<bool>",
-            Self::Int => "<int>",
-            Self::Float => "<float>",
-            Self::Str => "<string>",
-            Self::Bytes => "<bytes>",
-            Self::List => "<list>",
-            Self::Dict => "<dict>",
-            Self::Set => "<set>",
-            Self::Range => "<range>",
-            Self::Pair => "<pair>",
-            Self::Function => "<function>",
-            Self::Variant => "<variant>",
-            Self::Struct => "<struct>",
-            Self::Host => "<host>",
-            Self::Iter => "<iter>",
-            Self::Generator => "<generator>",
-            Self::Stream => "<stream>",
-        }
-    }
-}
 
 /// A list's elements.
 #[derive(Clone, Default)]
@@ -275,7 +205,7 @@ impl Drop for Pair {
 /// A function with what it captured.
 pub struct Closure {
     /// Its code.
-    pub proto: Rc<Proto>,
+    pub proto: Rc<<ThisCrate as Machine>::Proto>,
     /// Values, or cells for captured `var`s.
     pub captures: Vec<Value>,
 }
@@ -324,9 +254,9 @@ thread_local! {
         name: Str::new("Result"),
         site: None,
         variants: ["Ok", "Err"]
-            .map(|name| VariantDef { name: Str::new(name), span: Span::default(), arity: 1, types: Box::default() })
+            .map(|name| VariantDef { name: Str::new(name), span: Span::default(), arity: 1 })
             .into(),
-        methods: Methods::default(),
+        methods: crate::declaration::Methods::default(),
     });
 }
 
@@ -456,21 +386,21 @@ impl Value {
         (holders > 1).then_some(place)
     }
 
-    /// What `type_of` says.
+    /// Returns the name that `type_of` returns.
     #[must_use]
     pub fn type_name(&self) -> &str {
         match self {
-            Self::Nil | Self::Unbound | Self::Cell(_) => "nil",
-            Self::Bool(_) => "bool",
-            Self::Int(_) => "int",
-            Self::Float(_) => "float",
-            Self::Str(_) => "string",
-            Self::Bytes(_) => "bytes",
-            Self::List(_) => "list",
-            Self::Dict(_) => "dict",
-            Self::Set(_) => "set",
-            Self::Range(_) => "range",
-            Self::Pair(_) => "pair",
+            Self::Nil | Self::Unbound | Self::Cell(_) => const { Kind::Nil.name() },
+            Self::Bool(_) => const { Kind::Bool.name() },
+            Self::Int(_) => const { Kind::Int.name() },
+            Self::Float(_) => const { Kind::Float.name() },
+            Self::Str(_) => const { Kind::Str.name() },
+            Self::Bytes(_) => const { Kind::Bytes.name() },
+            Self::List(_) => const { Kind::List.name() },
+            Self::Dict(_) => const { Kind::Dict.name() },
+            Self::Set(_) => const { Kind::Set.name() },
+            Self::Range(_) => const { Kind::Range.name() },
+            Self::Pair(_) => const { Kind::Pair.name() },
             Self::Closure(_) => "closure",
             Self::Builtin(_) => "builtin",
             Self::Variant(v) => &v.def().name,

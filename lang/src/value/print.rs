@@ -1,7 +1,6 @@
 //! How values look: bare at top level for `println` and `"${}"`, quoted for error messages and the REPL.
 
-use super::{Status, Str, Value};
-use crate::vm::{Meter, Stopped};
+use super::{Meter, Status, Stopped, Str, Value};
 use std::fmt::Write;
 
 /// As `to_string` returns it: strings bare, at every level.

@@ -108,7 +108,7 @@ impl<D> Record<D> {
             let mut values = self.values().to_vec();
             *self = Self::take(self.def().clone(), self.tag(), &mut values);
         }
-        // SAFETY: `len` values were written behind the header, and the block is ours alone: nobody else can look at them.
+        // SAFETY: `len` values were written behind the header, and this is the only reference to the block.
         unsafe { std::slice::from_raw_parts_mut(self.first(), self.header().len as usize) }
     }
 

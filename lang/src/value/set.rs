@@ -1,8 +1,7 @@
 //! The set value: members in the order of insertion, `1` and `1.0` one member.
 
-use super::hash::hasher;
-use super::{Value, equal};
-use crate::vm::Meter;
+use super::{Meter, Value, equal};
+use crate::hash::hasher;
 use hashbrown::HashTable;
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};

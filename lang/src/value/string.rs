@@ -165,7 +165,7 @@ impl Str {
         if cached != 0 {
             return cached;
         }
-        let hash = super::hash::text(self.as_bytes());
+        let hash = crate::hash::text(self.as_bytes());
         self.header().hash.set(hash);
         hash
     }

@@ -2,10 +2,11 @@
 
 use super::call::with_article;
 use super::fiber::Fiber;
-use super::{Cx, FieldSite, Place, Proto, Raise, Wait, codes, operate, record};
-use crate::builtins::{Builtin, Registry, Run};
+use super::native::{Next, Run};
+use super::{Cx, FieldSite, Place, Proto, Raise, RunCode, Wait, operate, record};
+use crate::declaration::{Builtin, Methods, Registry};
 use crate::diagnostic::nearest;
-use crate::value::{DictBox, Iter, List, Methods, Next, Str, StructValue, Value, inspect};
+use crate::value::{DictBox, Iter, List, Str, StructValue, Value, inspect};
 use std::rc::Rc;
 
 /// An item of a walk.
@@ -30,7 +31,7 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
             Some(v) => Ok(v),
             None => Ok(property(cx, object, name)?.unwrap_or_default()),
         },
-        Value::Nil => Err(Raise::error(codes::MEMBER, format!("nil has no field `{name}`"))
+        Value::Nil => Err(Raise::error(RunCode::Member, format!("nil has no field `{name}`"))
             .labelled("this is nil")
             .help(format!("write `?.{name}` where it may be nil"))),
         _ => match property(cx, object, name)? {
@@ -81,7 +82,7 @@ fn own_member(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value, Box<
     {
         return Ok(value.clone());
     }
-    if let Some((_, function)) = record::method(object, name)
+    if let Some(function) = record::method(object, name).map(|method| method.function)
         && let Some(value) = record::bound(cx.isolate, object, function)
     {
         return Ok(value);
@@ -115,10 +116,10 @@ pub(super) fn no_method(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
         && let Some(found) = d.dict.get(name)
     {
         let message = format!("`{name}` of this dict is {}, not a function", with_article(found));
-        return Raise::error(codes::CALL, message).about(0, "");
+        return Raise::error(RunCode::Call, message).about(0, "");
     }
     if object.is_nil() {
-        return Raise::error(codes::MEMBER, format!("nil has no method `{name}`"))
+        return Raise::error(RunCode::Member, format!("nil has no method `{name}`"))
             .about(0, "this is nil")
             .help(format!("write `?.{name}(…)` where it may be nil"));
     }
@@ -127,9 +128,9 @@ pub(super) fn no_method(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
 
 fn no_member(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
     let message = format!("{} has no method or field `{name}`", with_article(object));
-    let raise = record::explain(Raise::error(codes::MEMBER, message), object, name);
+    let raise = record::explain(Raise::error(RunCode::Member, message), object, name);
     let own: Vec<_> = record::methods(object).map(Methods::all).unwrap_or_default();
-    let own = own.iter().filter(|m| m.signature.takes_self).map(|m| m.signature.name.as_str());
+    let own = own.iter().filter(|m| m.takes_self).map(|m| m.name.as_str());
     let fields: Vec<&str> = match object {
         Value::Struct(s) => s.def().names().map(Str::as_str).collect(),
         _ => Vec::new(),
@@ -182,19 +183,19 @@ pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<
         },
         (Value::Host(h), Value::Str(k)) => Ok(Some(h.object().get(k).unwrap_or_default())),
         (Value::Host(h), Value::Int(i)) => Ok(h.object().at(*i)),
-        (Value::Nil, _) => Err(Raise::error(codes::TYPE, "nil cannot be indexed")
+        (Value::Nil, _) => Err(Raise::error(RunCode::Type, "nil cannot be indexed")
             .labelled("this is nil")
             .help("write `?[…]` where it may be nil")),
         (Value::List(_) | Value::Str(_) | Value::Range(_) | Value::Dict(_) | Value::Host(_), other) => {
             let wants = if matches!(object, Value::Dict(_)) { "a string" } else { "an int" };
             Err(Raise::error(
-                codes::TYPE,
+                RunCode::Type,
                 format!("{} is indexed by {wants}, not by {}", with_article(object), with_article(other)),
             ))
         }
-        (Value::Iter(_), _) => Err(Raise::error(codes::TYPE, format!("{} cannot be indexed", with_article(object)))
+        (Value::Iter(_), _) => Err(Raise::error(RunCode::Type, format!("{} cannot be indexed", with_article(object)))
             .help("its items have no places: make a list with `.to_list()`, or take one with `.skip(n).first()`")),
-        _ => Err(Raise::error(codes::TYPE, format!("{} cannot be indexed", with_article(object)))),
+        _ => Err(Raise::error(RunCode::Type, format!("{} cannot be indexed", with_article(object)))),
     }
 }
 
@@ -213,8 +214,11 @@ pub(super) fn out_of_range(object: &Value, index: &Value) -> Box<Raise> {
         1 => "has one element".to_owned(),
         n => format!("has {n} elements"),
     };
-    Raise::error(codes::INDEX, format!("index {} is out of range: the {} {holds}", inspect(index), object.type_name()))
-        .help("`?[…]` gives nil instead; `[-1]` is the last element")
+    Raise::error(
+        RunCode::Index,
+        format!("index {} is out of range: the {} {holds}", inspect(index), object.type_name()),
+    )
+    .help("`?[…]` gives nil instead; `[-1]` is the last element")
 }
 
 /// `object[from:to]`: bounds are clamped, negative ones count from the end.
@@ -226,7 +230,7 @@ pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, B
             let at = if *i < 0 { i.saturating_add(len_signed) } else { *i };
             Ok(usize::try_from(at.max(0)).unwrap_or(0).min(len))
         }
-        other => Err(Raise::error(codes::TYPE, format!("a slice's bounds are ints, not {}", with_article(other)))),
+        other => Err(Raise::error(RunCode::Type, format!("a slice's bounds are ints, not {}", with_article(other)))),
     };
     let bounds = |len: usize| Ok::<_, Box<Raise>>((bound(from, 0, len)?, bound(to, len, len)?));
     match object {
@@ -250,14 +254,14 @@ pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, B
             let (a, b) = bounds(r.len())?;
             Ok(Value::list((a..b.max(a)).filter_map(|i| r.at(i)).map(Value::Int).collect()))
         }
-        other => Err(Raise::error(codes::TYPE, format!("{} cannot be sliced", with_article(other)))),
+        other => Err(Raise::error(RunCode::Type, format!("{} cannot be sliced", with_article(other)))),
     }
 }
 
 /// Makes a value ready for `for`.
 pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
     walkable(value).map_err(|value| {
-        let raise = Raise::error(codes::TYPE, format!("{} cannot be walked with `for`", with_article(&value)));
+        let raise = Raise::error(RunCode::Type, format!("{} cannot be walked with `for`", with_article(&value)));
         match value {
             Value::Int(n) => raise.help(format!("for a number of turns write `0 to {n} exclusive`")),
             Value::Nil => raise.help("write `?? []` where it may be nil"),
@@ -298,7 +302,7 @@ fn entries(d: &DictBox) -> Value {
 }
 
 /// The item at `position` of a prepared value, and the position behind it.
-pub(super) fn item(cx: &mut Cx<'_>, value: &Value, position: i64) -> Result<(Item, i64), Box<Raise>> {
+pub(super) fn item(value: &Value, position: i64) -> Result<(Item, i64), Box<Raise>> {
     let at = usize::try_from(position).unwrap_or(usize::MAX);
     let found = match value {
         Value::List(l) => l.items.get(at).cloned(),
@@ -310,12 +314,12 @@ pub(super) fn item(cx: &mut Cx<'_>, value: &Value, position: i64) -> Result<(Ite
             return Ok((Item::Some(Value::str(c.encode_utf8(&mut [0; 4]))), next));
         }
         Value::Host(h) if h.object().is_list() => h.object().at(position),
-        Value::Host(h) => match h.object().next(cx) {
+        Value::Host(h) => match h.object().next() {
             Some(Next::Ready(result)) => result?,
             Some(Next::Later(wait)) => return Ok((Item::Wait(wait), position)),
             None => {
                 let message = format!("{} cannot be walked with `for`", with_article(value));
-                return Err(Raise::error(codes::TYPE, message));
+                return Err(Raise::error(RunCode::Type, message));
             }
         },
         _ => None,
@@ -449,13 +453,13 @@ fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Va
             match found {
                 Some(at) => Ok(dict.at_place(at)),
                 None if fresh => Ok(dict.slot(k)),
-                None => Err(Raise::error(codes::MEMBER, format!("there is no `{k}` to change in this dict"))),
+                None => Err(Raise::error(RunCode::Member, format!("there is no `{k}` to change in this dict"))),
             }
         }
         (Value::List(l), Value::Int(i)) => match offset(*i, len) {
             Some(at) => Ok(&mut Rc::<List>::make_mut(l).items[at]),
             None => Err(Raise::error(
-                codes::INDEX,
+                RunCode::Index,
                 format!("index {i} is out of range: the list has {len} element{}", if len == 1 { "" } else { "s" }),
             )
             .help("`xs.push(v)` gives a longer list")),
@@ -465,15 +469,15 @@ fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Va
             None => Err(record::no_field(s.def(), k)),
         },
         (Value::Host(h), _) => {
-            Err(Raise::error(codes::TYPE, format!("a {} cannot be changed", h.object().type_name()))
+            Err(Raise::error(RunCode::Type, format!("a {} cannot be changed", h.object().type_name()))
                 .help("make a dict of it first: `{...value}`"))
         }
         (found, Value::Str(k)) => {
-            Err(Raise::error(codes::TYPE, format!("{} has no field `{k}` that could be set", with_article(found))))
+            Err(Raise::error(RunCode::Type, format!("{} has no field `{k}` that could be set", with_article(found))))
         }
         (found, other) => {
             let message = format!("{} has no element at {} that could be set", with_article(found), inspect(other));
-            Err(Raise::error(codes::TYPE, message))
+            Err(Raise::error(RunCode::Type, message))
         }
     }
 }

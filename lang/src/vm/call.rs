@@ -3,9 +3,10 @@
 
 use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::iterate::Advanced;
+use super::native::{Run, Step};
 use super::wait::State;
-use super::{Cx, Proto, Raise, Wait, codes};
-use crate::builtins::{Builtin, Run, Step};
+use super::{Cx, Proto, Raise, RunCode, Wait};
+use crate::declaration::Builtin;
 use crate::value::{Closure, HostBox, Value, article, inspect};
 use std::ptr;
 use std::rc::Rc;
@@ -95,7 +96,7 @@ impl Fiber {
             },
             other => {
                 let message = format!("{} is not a function", with_article(other));
-                Err(Raise::error(codes::CALL, message).about_callee(format!("this is {}", inspect(other))))
+                Err(Raise::error(RunCode::Call, message).about_callee(format!("this is {}", inspect(other))))
             }
         }
     }
@@ -132,8 +133,8 @@ impl Fiber {
             return Ok(());
         }
         let message = format!("calls are nested more than {limit} deep");
-        let raise = Raise::error(codes::DEPTH, message).labelled("one call too many");
-        Err(raise.help("a recursion without an end is the usual reason; `--max-depth` allows more"))
+        let raise = Raise::error(RunCode::Depth, message).labelled("one call too many");
+        Err(raise.help(self.isolate.limits().suggestions.depth))
     }
 
     fn fit_arguments(&mut self, code: &Proto, base: usize, argc: usize, lenient: bool) -> Result<(), Box<Raise>> {
@@ -213,7 +214,7 @@ impl Fiber {
                 builtin.full_name(),
                 denied.name()
             );
-            return Err(Raise::error(codes::DENIED, message).help("run without `--deny` for it, or leave the call out"));
+            return Err(Raise::error(RunCode::Denied, message).help(self.isolate.limits().suggestions.right));
         }
         let size = argc.max(max);
         self.ensure(base + size + 1);
@@ -470,7 +471,7 @@ fn arity_error(name: &str, min: usize, max: usize, rest: bool, given: usize) -> 
         (false, false) => format!("{min} to {}", count(max)),
     };
     let was = if given == 1 { "was" } else { "were" };
-    Raise::error(codes::ARITY, format!("{name} takes {takes}, but {given} {was} given"))
+    Raise::error(RunCode::Arity, format!("{name} takes {takes}, but {given} {was} given"))
 }
 
 fn count(n: usize) -> String {

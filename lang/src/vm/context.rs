@@ -91,11 +91,44 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Tasks alive at one time.
     pub tasks: usize,
+    /// What errors suggest where a limit is reached.
+    pub suggestions: &'static Suggestions,
 }
+
+/// What errors suggest where a limit is reached or a right is missing. The embedder knows by which settings they are raised.
+#[derive(Debug)]
+pub struct Suggestions {
+    /// For nested calls.
+    pub depth: &'static str,
+    /// For fuel.
+    pub fuel: &'static str,
+    /// For memory.
+    pub memory: &'static str,
+    /// For time.
+    pub time: &'static str,
+    /// For a missing right.
+    pub right: &'static str,
+}
+
+static SUGGESTIONS: Suggestions = Suggestions {
+    depth: "a recursion without an end is the usual reason",
+    fuel: "give it more, or look for a loop without an end",
+    memory: "give it more, or look for what keeps growing",
+    time: "give it more",
+    right: "leave the call out",
+};
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth: 20_000, fuel: None, value_bytes: 1 << 30, memory: None, time: None, tasks: 100_000 }
+        Self {
+            depth: 20_000,
+            fuel: None,
+            value_bytes: 1 << 30,
+            memory: None,
+            time: None,
+            tasks: 100_000,
+            suggestions: &SUGGESTIONS,
+        }
     }
 }
 
@@ -169,7 +202,7 @@ impl Cx<'_> {
     /// Refuses what the run's memory has no room for.
     ///
     /// # Errors
-    /// [`super::codes::MEMORY`], which nothing catches.
+    /// [`super::RunCode::Memory`], which nothing catches.
     pub fn check_room(&self, bytes: usize) -> Result<(), Box<Raise>> {
         self.isolate.check_memory(bytes)
     }
@@ -177,7 +210,7 @@ impl Cx<'_> {
     /// Refuses a copy of so many bytes before it is made, where the run's memory has no room for it. What is small is not looked at.
     ///
     /// # Errors
-    /// [`super::codes::MEMORY`], which nothing catches.
+    /// [`super::RunCode::Memory`], which nothing catches.
     #[inline(always)]
     pub fn check_copy(&self, bytes: usize) -> Result<(), Box<Raise>> {
         if bytes < LARGE { Ok(()) } else { self.isolate.check_memory(bytes) }
@@ -186,12 +219,12 @@ impl Cx<'_> {
     /// Refuses values of more than the limit before they are made.
     ///
     /// # Errors
-    /// [`super::codes::SIZE`].
+    /// [`super::RunCode::Size`].
     pub fn check_size(&self, bytes: Option<usize>) -> Result<(), Box<Raise>> {
         let limit = self.isolate.limits().value_bytes;
         match bytes {
             Some(bytes) if bytes <= limit => self.isolate.check_memory(bytes),
-            _ => Err(Raise::error(super::codes::SIZE, format!("the result would be larger than {limit} bytes"))),
+            _ => Err(Raise::error(super::RunCode::Size, format!("the result would be larger than {limit} bytes"))),
         }
     }
 }

@@ -13,7 +13,7 @@
 use super::fiber::Exit;
 use super::nesting::{polled_in, with_room};
 use super::wait::{On, Outcome};
-use super::{Context, Cx, Fiber, Isolate, Raise, Wait, codes, nesting, resume, yield_once};
+use super::{Context, Cx, Fiber, Isolate, Raise, RunCode, Wait, nesting, resume, yield_once};
 use crate::value::Value;
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -168,7 +168,7 @@ fn guarded(line: &Line, body: impl FnOnce() -> Outcome) -> Outcome {
         Ok(outcome) => outcome,
         // That is how a stack is unwound which nobody wants any more.
         Err(unwinding) if line.dropped.get() => resume_unwind(unwinding),
-        Err(_) => Err(Raise::error(codes::OUTSIDE, "internal error in a library of the other language")),
+        Err(_) => Err(Raise::error(RunCode::Outside, "internal error in a library of the other language")),
     }
 }
 
@@ -356,14 +356,14 @@ impl Fiber {
 }
 
 fn nobody() -> Box<Raise> {
-    Raise::error(codes::OUTSIDE, "nothing is at work that could wait")
+    Raise::error(RunCode::Outside, "nothing is at work that could wait")
 }
 
 fn no_stack(error: &std::io::Error) -> Box<Raise> {
-    Raise::error(codes::OUTSIDE, format!("the system gave no memory for a stack: {error}"))
+    Raise::error(RunCode::Outside, format!("the system gave no memory for a stack: {error}"))
 }
 
 fn full() -> Box<Raise> {
-    Raise::error(codes::DEPTH, "calls are nested deeper than the stack has room for")
+    Raise::error(RunCode::Depth, "calls are nested deeper than the stack has room for")
         .help("a recursion without an end is the usual reason")
 }

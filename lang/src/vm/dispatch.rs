@@ -7,7 +7,7 @@ use super::call::{Entered, NO_CLOSURE};
 use super::context::LARGE;
 use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::op::{FAR, IN_LIST, Op, Reg};
-use super::{Cx, Failure, Proto, Raise, Test, access, codes, operate, pattern, record, type_test, unwind};
+use super::{Cx, Failure, Proto, Raise, RunCode, Test, access, operate, pattern, record, type_test, unwind};
 use crate::ast::BinaryOp;
 use crate::value::{Closure, Dict, Range, Record, Str, Value, brief, display, equal, inspect};
 use std::cell::RefCell;
@@ -126,7 +126,7 @@ impl Fiber {
                 // register, or the fiber's root, holds the closure while its frame is there.
                 let captures = unsafe { &(*closure).captures };
                 debug_assert!(at < captures.len(), "capture {at}");
-                // SAFETY: the verifier lets no capture pass that the function does not have, and a closure is made with all.
+                // SAFETY: the verifier rejects unknown captures, and a closure is created with all of its captures.
                 unsafe { captures.get_unchecked(at) }
             }};
         }
@@ -135,7 +135,7 @@ impl Fiber {
             ($slot:expr) => {{
                 let (globals, slot) = (self.isolate.globals(), $slot as usize);
                 // SAFETY: one thread, and no other reference into the vector is alive: none outlives an instruction. The verifier
-                // lets no global pass that there is not, and their number never falls.
+                // rejects unknown globals, and globals are never removed.
                 unsafe {
                     debug_assert!(slot < (&*globals).len(), "global {slot}");
                     (&mut *globals).as_mut_ptr().add(slot)
@@ -300,7 +300,7 @@ impl Fiber {
         load!();
         {
             debug_assert!(code!().code.as_ptr_range().contains(&pc), "an instruction outside of the code");
-            // SAFETY: the verifier lets no function pass that runs past its end, and no jump that leaves it.
+            // SAFETY: the verifier rejects functions that run past their end and jumps that leave them.
             let op = unsafe { *pc };
             // SAFETY: behind an instruction is another one, or the end of the code.
             pc = unsafe { pc.add(1) };
@@ -558,7 +558,7 @@ impl Fiber {
                     // SAFETY: one thread, and no reference into the vector outlives an instruction.
                     let functions = unsafe { &*self.isolate.functions() };
                     debug_assert!(usize::from(func) < functions.len(), "function {func}");
-                    // SAFETY: the verifier lets no function pass that there is not, and functions are never removed.
+                    // SAFETY: the verifier rejects unknown functions, and functions are never removed.
                     let proto = Rc::as_ptr(unsafe { functions.get_unchecked(usize::from(func)) });
                     let argc = if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
                     check!(self.enter_script(proto, NO_CLOSURE, first, argc, dst, false));
@@ -652,7 +652,7 @@ impl Fiber {
                     match (change!(list), get!(value)) {
                         (Value::List(l), Value::List(more)) => Rc::make_mut(l).items.extend_from_slice(&more.items),
                         (Value::List(l), value) => {
-                            let items = check!(crate::builtins::elements(value));
+                            let items = check!(super::elements(value));
                             let items = check!(items.ok_or_else(|| not_spreadable(value)));
                             Rc::make_mut(l).items.extend(items);
                         }
@@ -671,7 +671,7 @@ impl Fiber {
                 Op::DictSet { dict, key, value } => {
                     let Value::Str(k) = get!(key) else {
                         raise!(Raise::error(
-                            codes::TYPE,
+                            RunCode::Type,
                             format!("a dict's keys are strings, not {}", inspect(get!(key)))
                         ))
                     };
@@ -696,7 +696,7 @@ impl Fiber {
                         }
                         (_, Value::Nil) => {}
                         (_, other) => raise!(Raise::error(
-                            codes::TYPE,
+                            RunCode::Type,
                             format!("only a dict can be spread into a dict, not {}", super::call::with_article(other))
                         )),
                     }
@@ -907,8 +907,7 @@ impl Fiber {
                         other => {
                             let other = other.clone();
                             save!();
-                            let Self { isolate, context, .. } = self;
-                            let (item, next) = check!(access::item(&mut Cx { isolate, context }, &other, position));
+                            let (item, next) = check!(access::item(&other, position));
                             set!(at + 1, Value::Int(next));
                             match item {
                                 access::Item::Some(value) => set!(dst, value),
@@ -1057,7 +1056,7 @@ fn unbound(code: &Proto, pc: *const Op) -> Box<Raise> {
     // SAFETY: `pc` is behind an instruction of this code, so both point into one vector or to its end.
     let at = usize::try_from(unsafe { pc.offset_from(code.code.as_ptr()) }).unwrap_or(1) - 1;
     let name = code.source.as_ref().zip(code.spans.get(at)).map_or("", |(source, span)| source.slice(*span));
-    Raise::error(codes::UNBOUND, format!("`{name}` is read before it is bound"))
+    Raise::error(RunCode::Unbound, format!("`{name}` is read before it is bound"))
         .labelled("not bound yet")
         .help("call the function after the binding")
 }
@@ -1065,14 +1064,14 @@ fn unbound(code: &Proto, pc: *const Op) -> Box<Raise> {
 #[cold]
 fn not_spreadable(value: &Value) -> Box<Raise> {
     Raise::error(
-        codes::TYPE,
+        RunCode::Type,
         format!("only a list, set or range can be spread here, not {}", super::call::with_article(value)),
     )
 }
 
 #[cold]
 fn not_a_result(what: &str, value: &Value) -> Box<Raise> {
-    Raise::error(codes::TYPE, format!("`{what}` needs a Result, not {}", super::call::with_article(value)))
+    Raise::error(RunCode::Type, format!("`{what}` needs a Result, not {}", super::call::with_article(value)))
         .help("`Ok(v)`, `Err(e)` and `try { … }` give Results")
 }
 
@@ -1080,7 +1079,7 @@ fn make_range(a: &Value, b: &Value, exclusive: bool) -> Result<Value, Box<Raise>
     match (a, b) {
         (Value::Int(from), Value::Int(to)) => Ok(Value::Range(Rc::new(Range { from: *from, to: *to, exclusive }))),
         _ => Err(Raise::error(
-            codes::TYPE,
+            RunCode::Type,
             format!(
                 "a range goes from int to int, not from {} to {}",
                 super::call::with_article(a),
@@ -1093,10 +1092,10 @@ fn make_range(a: &Value, b: &Value, exclusive: bool) -> Result<Value, Box<Raise>
 #[cold]
 fn failure(kind: &Failure, value: &Value) -> Box<Raise> {
     match kind {
-        Failure::NoArm => Raise::error(codes::NO_ARM, format!("no arm of this `match` fits {}", inspect(value)))
+        Failure::NoArm => Raise::error(RunCode::NoArm, format!("no arm of this `match` fits {}", inspect(value)))
             .labelled("nothing fits")
             .help("add an arm for it, or `_ -> …` for all that is left"),
-        Failure::Unfit => Raise::error(codes::TYPE, format!("this pattern does not fit {}", inspect(value)))
+        Failure::Unfit => Raise::error(RunCode::Type, format!("this pattern does not fit {}", inspect(value)))
             .labelled("another value is taken apart here")
             .help("`match` tries patterns one after the other"),
         Failure::Require => {
@@ -1105,7 +1104,7 @@ fn failure(kind: &Failure, value: &Value) -> Box<Raise> {
                 Value::Str(s) => s.as_str().to_owned(),
                 other => brief(other),
             };
-            Raise::error(codes::REQUIRE, message).labelled("this is false")
+            Raise::error(RunCode::Require, message).labelled("this is false")
         }
     }
 }

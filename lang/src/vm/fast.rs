@@ -83,7 +83,7 @@ impl Fiber {
             }};
         }
         // A global, by a pointer.
-        // SAFETY of all uses: the verifier lets no global pass that there is not, and their number never falls. One thread, and
+        // SAFETY of all uses: the verifier rejects unknown globals, and globals are never removed. One thread, and
         // no reference into the vector outlives an instruction.
         macro_rules! global {
             ($slot:expr) => {{
@@ -232,7 +232,7 @@ impl Fiber {
 
         load!();
         loop {
-            // SAFETY: the verifier lets no function pass that runs past its end, and no jump that leaves it, so `pc` stands at an
+            // SAFETY: the verifier rejects functions that run past their end and jumps that leave them, so `pc` stands at an
             // instruction. `frame` is the frame on top and `base` its window: both are read again (`load!`) after whatever may
             // move the vectors. All of the stack is initialised. What registers, tables, captures, globals, functions, jumps and
             // frames rest on stands at their macros; what an arm needs besides stands there.

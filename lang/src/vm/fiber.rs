@@ -5,7 +5,7 @@ use super::caught::Caught;
 use super::op::Op;
 use super::tasks::Noticed;
 use super::{Context, Isolate, Proto, Raise, Wait};
-use crate::builtins::Builtin;
+use crate::declaration::Builtin;
 use crate::source::{SourceRef, Span};
 use crate::value::{Closure, Value};
 use std::ptr;

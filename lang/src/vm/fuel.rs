@@ -2,7 +2,7 @@
 
 use super::context::LARGE;
 use super::fiber::SLICE;
-use super::{Isolate, Raise, Why, codes};
+use super::{Isolate, Raise, RunCode, Why};
 use std::cell::Cell;
 
 /// What a run has used, in instructions.
@@ -47,11 +47,9 @@ impl Isolate {
     /// The error of a run without fuel.
     pub(super) fn out_of_fuel(&self) -> Box<Raise> {
         let limit = self.limits().fuel.unwrap_or_default();
-        let mut raise = Raise::error(codes::FUEL, format!("the run used up its fuel: {limit} instructions"));
+        let mut raise = Raise::error(RunCode::Fuel, format!("the run used up its fuel: {limit} instructions"));
         raise.why = Why::Exhausted;
-        raise.help(
-            "give it more with `--fuel N`, or `fuel` under `[limits]` in harn.toml, or look for a loop without an end",
-        )
+        raise.help(self.limits().suggestions.fuel)
     }
 
     /// Adds used fuel, and what single calls have done since the last look; false when there is no more.

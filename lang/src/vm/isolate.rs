@@ -8,9 +8,9 @@ use super::nesting::Nesting;
 use super::pace::Pace;
 use super::tasks::{Globals, Tasks};
 use super::watch::Watch;
-use super::{Host, Limits, Proto, Task};
-use crate::builtins::{Capability, Registry};
-use crate::value::{Body, Closure, Dict, Flavor, Iter, Str, TypeDef, Value};
+use super::{Definitions, Host, Limits, Proto, Task};
+use crate::declaration::{Registry, Right};
+use crate::value::{Body, Closure, Dict, Flavor, Iter, Str, Value};
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -35,14 +35,13 @@ pub struct Isolate {
     registry: Registry,
     host: Rc<dyn Host>,
     limits: Limits,
-    denied: Vec<Capability>,
+    denied: Vec<Right>,
     pub(super) fuel: Fuel,
     account: Account,
     pace: Pace,
     watch: Watch,
     names: RefCell<std::collections::HashSet<Str>>,
-    /// Declared types: what inline caches compare with must not go while code is there.
-    types: RefCell<Vec<TypeDef>>,
+    definitions: Definitions,
     /// Functions as values, so that one function is always the same value.
     values: RefCell<HashMap<u16, Value>>,
     /// The code of methods that have their `self`.
@@ -66,7 +65,7 @@ pub struct Isolate {
 impl Isolate {
     /// A new run.
     #[must_use]
-    pub fn new(registry: Registry, host: Rc<dyn Host>, limits: Limits, denied: Vec<Capability>) -> Rc<Self> {
+    pub fn new(registry: Registry, host: Rc<dyn Host>, limits: Limits, denied: Vec<Right>) -> Rc<Self> {
         let own_globals = Rc::<Globals>::default();
         Rc::new(Self {
             seen_globals: RefCell::new(own_globals.clone()),
@@ -92,7 +91,7 @@ impl Isolate {
             pace: Pace::default(),
             watch: Watch::default(),
             names: RefCell::default(),
-            types: RefCell::default(),
+            definitions: Definitions::default(),
             values: RefCell::default(),
             bound: RefCell::default(),
             step: OnceCell::new(),
@@ -119,14 +118,14 @@ impl Isolate {
 
     /// The capabilities that the run was denied.
     #[must_use]
-    pub fn denied(&self) -> &[Capability] {
+    pub fn denied(&self) -> &[Right] {
         &self.denied
     }
 
     /// Whether the run was denied a capability.
     #[must_use]
-    pub fn is_denied(&self, capability: Capability) -> bool {
-        self.denied.contains(&capability)
+    pub fn is_denied(&self, right: impl Into<Right>) -> bool {
+        self.denied.contains(&right.into())
     }
 
     /// Room for `count` more globals; the first one's number.
@@ -186,9 +185,10 @@ impl Isolate {
         self.kept.borrow_mut().push(proto.clone());
     }
 
-    /// Keeps a declared type.
-    pub fn keep_type(&self, def: TypeDef) {
-        self.types.borrow_mut().push(def);
+    /// The definitions of declared types.
+    #[must_use]
+    pub fn definitions(&self) -> &Definitions {
+        &self.definitions
     }
 
     /// The function of a number as a value.

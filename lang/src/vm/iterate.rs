@@ -8,9 +8,10 @@
 
 use super::call::Entered;
 use super::fiber::{Fiber, Frame, Pending};
+use super::native::{Run, Step};
 use super::op::{FAR, Op};
-use super::{Cx, Proto, Raise, access, codes};
-use crate::builtins::{Builtin, Run, Step};
+use super::{Cx, Proto, Raise, RunCode, access};
+use crate::declaration::Builtin;
 use crate::value::{Body, Closure, Flavor, Iter, Status, Tag, Value};
 use std::rc::Rc;
 
@@ -30,10 +31,9 @@ impl Fiber {
     /// Asks the iterator in the absolute register `source` for its next item, on behalf of the frame on top. `dst` is
     /// that frame's register for it.
     pub(super) fn advance(&mut self, source: usize, dst: u16) -> Result<Advanced, Box<Raise>> {
-        let Self { isolate, context, stack, .. } = self;
-        let cx = &mut Cx { isolate, context };
+        let Self { stack, .. } = self;
         let Value::Iter(iter) = &stack[source] else {
-            return walked(access::item(cx, &stack[source], 0)?.0);
+            return walked(access::item(&stack[source], 0)?.0);
         };
         match iter.status() {
             Status::Over => return Ok(Advanced::Ready(None)),
@@ -41,7 +41,7 @@ impl Fiber {
             Status::Ready => {}
         }
         if let Body::Items { source, position } = &mut *iter.body().borrow_mut() {
-            let (item, next) = access::item(cx, source, *position)?;
+            let (item, next) = access::item(source, *position)?;
             *position = next;
             if !matches!(item, access::Item::End) {
                 return walked(item);
@@ -199,6 +199,6 @@ fn walked(item: access::Item) -> Result<Advanced, Box<Raise>> {
 #[cold]
 fn running(iter: &Iter) -> Box<Raise> {
     let name = if iter.flavor() == Flavor::Iter { "iterator" } else { iter.flavor().name() };
-    Raise::error(codes::RUNNING, format!("this {name} is asked for an item while it is making one"))
+    Raise::error(RunCode::Running, format!("this {name} is asked for an item while it is making one"))
         .help(format!("a {name} cannot walk itself; make a second one"))
 }

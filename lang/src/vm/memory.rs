@@ -7,7 +7,7 @@
 
 use super::context::LARGE;
 use super::fiber::Fiber;
-use super::{Isolate, Meter, Raise, Why, codes, meter, operate};
+use super::{Isolate, Limits, Meter, Raise, RunCode, Why, meter, operate};
 use crate::ast::BinaryOp;
 use crate::value::Value;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -140,17 +140,16 @@ impl Isolate {
         if self.memory_left().is_none_or(|left| left >= more) {
             return Ok(());
         }
-        Err(exhausted(self.limits().memory.unwrap_or_default()))
+        Err(exhausted(self.limits()))
     }
 }
 
 /// The run is over its limit.
-fn exhausted(limit: u64) -> Box<Raise> {
-    let mut raise = Raise::error(codes::MEMORY, format!("the run used up its memory: it may hold {}", size(limit)));
+fn exhausted(limits: &Limits) -> Box<Raise> {
+    let limit = limits.memory.unwrap_or_default();
+    let mut raise = Raise::error(RunCode::Memory, format!("the run used up its memory: it may hold {}", size(limit)));
     raise.why = Why::Exhausted;
-    raise.help(
-        "give it more with `--max-memory`, or `memory` under `[limits]` in harn.toml, or look for what keeps growing",
-    )
+    raise.help(limits.suggestions.memory)
 }
 
 /// Bytes as people write them.
@@ -238,9 +237,11 @@ impl Fiber {
     pub(super) fn as_memory(&mut self, raise: Box<Raise>) -> Box<Raise> {
         // A walk that was stopped has led to whatever this is.
         let raise = if Meter::is_stopped() { self.stopped_walk().unwrap_or(raise) } else { raise };
-        match self.isolate.limits().memory {
-            Some(memory) if raise.code == codes::MEMORY && !raise.located => exhausted(memory),
-            _ => raise,
+        let limits = self.isolate.limits();
+        if limits.memory.is_some() && raise.code == RunCode::Memory && !raise.located {
+            exhausted(limits)
+        } else {
+            raise
         }
     }
 }

@@ -1,36 +1,24 @@
-//! [`Meter`]: what one walk over values costs.
+//! What stops the walks over values that a [`Meter`] counts.
 //!
-//! Printing, comparing, hashing, JSON and conversions go through values that may be far larger than the memory they take:
-//! shared parts are visited once for each place that holds them. Each of these walks counts its steps with a meter. Every
-//! [`STEP`] steps the meter charges fuel and looks at the limits of the run that is at work on this thread: memory, time,
-//! interruption. When one of them is reached, the walk stops where it is and its result means nothing. The reason is kept
-//! until the machine raises it, which it does before the script sees that result.
+//! The limits are those of the run that is at work on this thread: fuel, memory, time, interruption. The reason for which a walk was
+//! stopped is kept until the machine raises it, which it does before the script sees the result of the walk.
 #![allow(unsafe_code)]
 
 use super::fiber::Fiber;
 use super::fiber::SLICE;
 use super::tasks::{self, Noticed};
-use super::{Context, Isolate, Raise};
+use super::{Context, Isolate, Meter, Proto, Raise, Stopped, native};
+use crate::later::{Machine, ThisCrate};
+use crate::value::meter::{start_anew, take_stopped};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::rc::Rc;
 
-/// Steps between two looks at the limits.
-const STEP: u32 = 1024;
-
-/// Bytes of a text that count as a step, so that 64 KiB of text are a look.
-const BYTES: usize = 64;
-
-/// A text of this many bytes needs room before it is copied.
-const LARGE_TEXT: usize = 64 << 10;
-
 thread_local! {
     static WALKS: Walks = const {
         Walks {
-            left: Cell::new(STEP),
             run: Cell::new(ptr::null()),
             line: Cell::new(Line { context: ptr::null(), noticed: Noticed::NEW, halted: 0 }),
-            stopped: Cell::new(false),
             done: Cell::new(0),
         }
     };
@@ -40,14 +28,10 @@ thread_local! {
 
 /// The walks of a thread.
 struct Walks {
-    /// Steps until the next look, over all walks: many small ones count like a large one.
-    left: Cell<u32>,
     /// The run at work; null outside of any.
     run: Cell<*const Isolate>,
     /// The fiber at work.
     line: Cell<Line>,
-    /// Whether a walk was stopped.
-    stopped: Cell<bool>,
     /// Steps since the slice was last asked to end.
     done: Cell<u64>,
 }
@@ -68,17 +52,13 @@ pub(super) struct Line {
     halted: u16,
 }
 
-/// The walk was stopped; its result means nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Stopped;
-
 impl Stopped {
     /// Returns the error to hand on; inside of a fiber the machine puts the reason in its place.
     #[must_use]
     pub fn raise(self) -> Box<Raise> {
         let limit = WALKS.with(|walks| {
             if walks.line.get().context.is_null() {
-                walks.stopped.set(false);
+                take_stopped();
                 return WHY.take();
             }
             None
@@ -90,101 +70,14 @@ impl Stopped {
     }
 }
 
-/// Counts the steps of one walk.
-pub struct Meter {
-    left: u32,
-}
+impl Machine for ThisCrate {
+    type Proto = Proto;
+    type Run = native::Run;
+    type Callable<'a> = dyn native::Callable + 'a;
+    type Next = native::Next;
 
-impl Meter {
-    /// Texts that are shorter, in bytes, are not counted.
-    pub const TEXT_STEP: usize = BYTES;
-
-    /// Starts a walk.
-    #[must_use]
-    #[inline]
-    pub fn start() -> Self {
-        Self { left: WALKS.with(|walks| walks.left.get()) }
-    }
-
-    /// Whether a walk of this thread was stopped, so that a loop of walks can end as well.
-    #[must_use]
-    #[inline]
-    pub fn is_stopped() -> bool {
-        WALKS.with(|walks| walks.stopped.get())
-    }
-
-    /// Counts one value.
-    ///
-    /// # Errors
-    /// When the walk must stop.
-    #[inline]
-    pub fn step(&mut self) -> Result<(), Stopped> {
-        self.left = self.left.saturating_sub(1);
-        if self.left == 0 { self.look() } else { Ok(()) }
-    }
-
-    /// Counts a text that is copied or compared.
-    ///
-    /// # Errors
-    /// When the walk must stop, or the memory of the run has no room for the text.
-    #[inline]
-    pub fn text(&mut self, bytes: usize) -> Result<(), Stopped> {
-        if bytes < BYTES { Ok(()) } else { self.large_text(bytes) }
-    }
-
-    #[cold]
-    fn large_text(&mut self, bytes: usize) -> Result<(), Stopped> {
-        self.steps(bytes / BYTES)?;
-        if bytes >= LARGE_TEXT { self.room(bytes) } else { Ok(()) }
-    }
-
-    /// Counts many values at once.
-    ///
-    /// # Errors
-    /// When the walk must stop.
-    pub fn steps(&mut self, count: usize) -> Result<(), Stopped> {
-        if let Ok(count) = u32::try_from(count)
-            && count < self.left
-        {
-            self.left -= count;
-            return Ok(());
-        }
-        self.left = STEP;
-        self.limits(u64::from(STEP).saturating_add(count as u64))
-    }
-
-    /// Asks for room in the memory of the run.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn room(&mut self, bytes: usize) -> Result<(), Stopped> {
-        let refused = with_run(|isolate| isolate.check_memory(bytes).err()).flatten();
-        refused.map_or(Ok(()), |raise| Err(stop(Why::Limit(raise))))
-    }
-
-    /// Looks at the limits now: for work that goes on in pieces of unknown length.
-    ///
-    /// # Errors
-    /// When the walk must stop.
-    pub fn check(&mut self) -> Result<(), Stopped> {
-        self.limits(1)
-    }
-
-    /// Charges fuel and looks at the limits.
-    #[cold]
-    #[inline(never)]
-    fn look(&mut self) -> Result<(), Stopped> {
-        self.left = STEP;
-        self.limits(u64::from(STEP))
-    }
-
-    fn limits(&mut self, steps: u64) -> Result<(), Stopped> {
-        if Self::is_stopped() {
-            // Each walk that begins now ends at its first step.
-            self.left = 1;
-            return Err(Stopped);
-        }
-        let found = with_run(|isolate| {
+    fn charge_walk(steps: u64) -> bool {
+        with_run(|isolate| {
             // A walk is work like any other: after a slice of it, other tasks have their turn.
             let done = WALKS.with(|walks| walks.done.get()).saturating_add(steps);
             let is_slice = done >= SLICE.unsigned_abs();
@@ -200,35 +93,23 @@ impl Meter {
                 // The main task was told, and takes the error from there.
                 Ok(told) => (told || is_interrupted(isolate)).then_some(Why::Interrupted),
             }
-        });
-        match found.flatten() {
-            Some(why) => {
-                self.left = 1;
-                Err(stop(why))
-            }
-            None => Ok(()),
-        }
+        })
+        .flatten()
+        .is_some_and(stop)
+    }
+
+    fn lacks_room(bytes: usize) -> bool {
+        with_run(|isolate| isolate.check_memory(bytes).err()).flatten().is_some_and(|raise| stop(Why::Limit(raise)))
     }
 }
 
-impl Drop for Meter {
-    #[inline]
-    fn drop(&mut self) {
-        WALKS.with(|walks| walks.left.set(self.left.max(1)));
-    }
-}
-
-/// Remembers why a walk was stopped; the machine looks soon.
-fn stop(why: Why) -> Stopped {
+/// Remembers why a walk must stop; the machine looks soon. Returns true.
+fn stop(why: Why) -> bool {
     with_run(|isolate| isolate.account().look_soon());
-    WALKS.with(|walks| {
-        walks.stopped.set(true);
-        walks.left.set(1);
-    });
     WHY.with_borrow_mut(|known| {
         known.get_or_insert(why);
     });
-    Stopped
+    true
 }
 
 fn with_run<T>(work: impl FnOnce(&Isolate) -> T) -> Option<T> {
@@ -257,9 +138,9 @@ pub(super) fn within<T>(isolate: &Isolate, work: impl FnOnce() -> T) -> T {
     let done = work();
     WALKS.with(|walks| {
         walks.run.set(outer);
-        if walks.stopped.replace(false) {
+        if take_stopped() {
             WHY.take();
-            walks.left.set(STEP);
+            start_anew();
         }
     });
     done
@@ -304,11 +185,8 @@ impl Fiber {
     /// Takes what stopped a walk, to raise it.
     #[cold]
     pub(super) fn stopped_walk(&mut self) -> Option<Box<Raise>> {
-        let why = WALKS.with(|walks| {
-            walks.stopped.set(false);
-            walks.left.set(STEP);
-            WHY.take()
-        })?;
+        start_anew();
+        let why = WHY.take()?;
         Some(match why {
             Why::Limit(raise) => raise,
             Why::Interrupted => {

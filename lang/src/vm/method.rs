@@ -21,12 +21,13 @@ impl Fiber {
         let base = self.absolute(at);
         let argc = if argc == IN_LIST { self.unpack_arguments(base + 1) } else { usize::from(argc) };
         let receiver = &self.stack[base];
-        if let Some((method, function)) = record::method(receiver, &site.name) {
+        if let Some(method) = record::method(receiver, &site.name) {
+            let function = method.function;
             // A place whose function was never compiled, or was refused, is empty.
             let Some(proto) = self.isolate.function(usize::from(function)).filter(|proto| proto.verified.get()) else {
                 return Ok(Entered::Value(Value::Nil));
             };
-            if method.signature.max == Some(argc) && method.signature.min == argc {
+            if method.exact == Some(argc) {
                 site.shape.set(record::shape(receiver));
                 site.function.set(function);
             }
@@ -92,7 +93,7 @@ impl Fiber {
         };
         site.cache.set(Some((tag, row)));
         let (given, max) = (usize::from(argc) + 1, usize::from(row.arity.max));
-        let crate::builtins::Run::Plain(function) = row.run else {
+        let super::native::Run::Plain(function) = row.run else {
             self.put_place(place, receiver);
             return Ok(0);
         };

@@ -1,11 +1,12 @@
 //! The functions that the runtime is calling now, each inside the one before. Each lies on the native stack, while it runs and
 //! whenever it is polled, so what counts is where a call happens and not where its function was made.
 
-use super::{Isolate, Raise, codes};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
+
+use super::{Isolate, Raise, RunCode};
 
 /// The most calls within one another.
 pub(super) const MOST: usize = 32;
@@ -18,7 +19,7 @@ const GROWTH: usize = 8 << 20;
 /// The error of a call more than may be.
 pub(super) fn too_deep() -> Box<Raise> {
     let message = format!("functions called by the runtime are nested more than {MOST} deep");
-    Raise::error(codes::DEPTH, message).help("a hook, tool or provider probably starts what calls it again")
+    Raise::error(RunCode::Depth, message).help("a hook, tool or provider probably starts what calls it again")
 }
 
 /// Runs a call where the native stack has room for it.

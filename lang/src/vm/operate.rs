@@ -1,7 +1,7 @@
 //! Operators, the slow roads: mixed types, overflow, strings, lists, errors.
 
 use super::call::with_article;
-use super::{Meter, Raise, codes};
+use super::{Meter, Raise, RunCode};
 use crate::ast::BinaryOp;
 use crate::value::{Value, equal, order};
 use std::cmp::Ordering;
@@ -187,22 +187,22 @@ pub(super) fn negate(a: &Value) -> Result<Value, Box<Raise>> {
     match a {
         Value::Int(i) => Ok(i.checked_neg().map_or(Value::Float(-(*i as f64)), Value::Int)),
         Value::Float(f) => Ok(Value::Float(-f)),
-        other => Err(Raise::error(codes::TYPE, format!("cannot negate {}", with_article(other)))),
+        other => Err(Raise::error(RunCode::Type, format!("cannot negate {}", with_article(other)))),
     }
 }
 
 fn by_zero(verb: &str) -> Box<Raise> {
-    Raise::error(codes::ZERO, format!("cannot {verb} by the integer zero"))
+    Raise::error(RunCode::Zero, format!("cannot {verb} by the integer zero"))
         .help("test the divisor first, or divide by a float: `x / 0.0` is `inf`")
 }
 
 pub(super) fn too_large(limit: usize) -> Box<Raise> {
-    Raise::error(codes::SIZE, format!("the result would be larger than {limit} bytes"))
+    Raise::error(RunCode::Size, format!("the result would be larger than {limit} bytes"))
 }
 
 fn mismatch(op: BinaryOp, a: &Value, b: &Value) -> Box<Raise> {
     let message = format!("`{}` does not work on {} and {}", op.symbol(), with_article(a), with_article(b));
-    let raise = Raise::error(codes::TYPE, message);
+    let raise = Raise::error(RunCode::Type, message);
     match (op, a, b) {
         (BinaryOp::Add, Value::Str(_), _) | (BinaryOp::Add, _, Value::Str(_)) => {
             raise.help("nothing becomes a string by itself: write `\"…${value}\"` or `to_string(value)`")

@@ -70,7 +70,7 @@ impl Isolate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtins::Registry;
+    use crate::declaration::Registry;
     use crate::vm::{Limits, NoHost};
     use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! What patterns ask and take.
 
 use super::call::with_article;
-use super::{FieldSite, Raise, Test, access, codes};
+use super::{FieldSite, Raise, RunCode, Test, access};
 use crate::value::{Dict, Str, Value};
 use std::rc::Rc;
 
@@ -79,5 +79,5 @@ pub(super) fn part(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
 /// A pattern that binds, given a value of another kind.
 fn no_part(value: &Value, wanted: &str, help: &str) -> Box<Raise> {
     let message = format!("this pattern takes {wanted} apart, but the value is {}", with_article(value));
-    Raise::error(codes::TYPE, message).help(help)
+    Raise::error(RunCode::Type, message).help(help)
 }

@@ -2,7 +2,7 @@
 
 use super::op::Op;
 use super::type_test::TypeTest;
-use crate::builtins::Builtin;
+use crate::declaration::Builtin;
 use crate::source::{SourceRef, Span};
 use crate::value::{EnumDef, Str, StructDef, Tag, Value};
 use std::cell::Cell;

@@ -1,6 +1,7 @@
 //! What interrupts a run: a thrown value, an error of the language, a cancellation, an exit.
 
-use crate::diagnostic::{Diagnostic, Label, TraceFrame};
+use crate::diagnostic::code::CodeRef;
+use crate::diagnostic::{Diagnostic, Label, Severity, TraceFrame};
 use crate::source::{SourceRef, Span};
 use crate::value::{Dict, Str, Value, brief, inspect};
 use std::any::Any;
@@ -51,7 +52,7 @@ pub struct Raise {
     /// What `catch` binds; made from the message when nil.
     pub value: Value,
     /// Catalogue code.
-    pub code: &'static str,
+    pub code: CodeRef,
     /// What happened, one sentence.
     pub message: String,
     /// Places; the first is the main one. Empty until the VM knows where.
@@ -80,11 +81,11 @@ pub struct Raise {
 
 impl Raise {
     /// An error of the language or a builtin.
-    pub fn error(code: &'static str, message: impl Into<String>) -> Box<Self> {
+    pub fn error(code: impl Into<CodeRef>, message: impl Into<String>) -> Box<Self> {
         Box::new(Self {
             why: Why::Error,
             value: Value::Nil,
-            code,
+            code: code.into(),
             message: message.into(),
             labels: Vec::new(),
             notes: Vec::new(),
@@ -103,7 +104,7 @@ impl Raise {
     /// `throw value`.
     #[must_use]
     pub fn thrown(value: Value) -> Box<Self> {
-        let mut raise = Self::error(super::codes::UNCAUGHT, "");
+        let mut raise = Self::error(super::RunCode::Uncaught, "");
         raise.why = Why::Thrown;
         // An error that was caught and is thrown again keeps its words.
         let text = |key: &str| value.as_dict().and_then(|d| d.get_str(key)).filter(|v| v.as_str().is_some()).map(brief);
@@ -118,7 +119,7 @@ impl Raise {
     /// `exit(code)`.
     #[must_use]
     pub fn exit(code: i32) -> Box<Self> {
-        let mut raise = Self::error(super::codes::UNCAUGHT, format!("exit({code})"));
+        let mut raise = Self::error(super::RunCode::Uncaught, format!("exit({code})"));
         raise.why = Why::Exit(code);
         raise
     }
@@ -126,7 +127,7 @@ impl Raise {
     /// The task was given up.
     #[must_use]
     pub fn cancelled(reason: impl Into<String>) -> Box<Self> {
-        let mut raise = Self::error(super::codes::CANCELLED, reason);
+        let mut raise = Self::error(super::RunCode::Cancelled, reason);
         raise.why = Why::Cancelled;
         raise
     }
@@ -205,7 +206,7 @@ impl Raise {
             return self.value.clone();
         }
         let mut dict = Dict::new();
-        dict.insert(Str::new("code"), Value::str(self.code));
+        dict.insert(Str::new("code"), Value::str(self.code.as_str()));
         dict.insert(Str::new("message"), Value::str(&self.message));
         for (name, value) in &self.fields {
             dict.insert(Str::new(name), value.clone());
@@ -219,7 +220,8 @@ impl Raise {
     /// As a diagnostic, for a person.
     #[must_use]
     pub fn to_diagnostic(&self) -> Diagnostic {
-        let mut d = Diagnostic::error(self.code, self.message.clone());
+        // What was raised has ended something, whatever its code usually means.
+        let mut d = Diagnostic::new(self.code, self.message.clone()).with_severity(Severity::Error);
         d.labels.clone_from(&self.labels);
         d.notes.clone_from(&self.notes);
         d.help.clone_from(&self.help);

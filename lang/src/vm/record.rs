@@ -3,14 +3,15 @@
 use super::call::with_article;
 use super::op::Op;
 use super::verify::verify;
-use super::{Isolate, Proto, Raise, Rebuild, codes};
+use super::{Isolate, Proto, Raise, Rebuild, RunCode};
+use crate::declaration::{Methods, Site};
 use crate::diagnostic::nearest;
-use crate::value::{Closure, FieldDefault, Method, Methods, Record, Site, Str, StructDef, Value};
+use crate::value::{Closure, FieldDefault, Method, Record, Str, StructDef, Value};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The functions of the `impl`s of a value's type.
-pub(super) fn methods(value: &Value) -> Option<&Methods> {
+pub(super) fn methods(value: &Value) -> Option<&Methods<Method>> {
     match value {
         Value::Struct(s) => Some(&s.def().methods),
         Value::Variant(v) => Some(&v.def().methods),
@@ -28,11 +29,9 @@ pub(super) fn shape(value: &Value) -> *const () {
     }
 }
 
-/// The method of that name of a value's type, if it is compiled.
-pub(super) fn method(value: &Value, name: &str) -> Option<(Rc<Method>, u16)> {
-    let found = methods(value)?.get(name).filter(|m| m.signature.takes_self)?;
-    let function = found.function.get()?;
-    Some((found, function))
+/// The method of that name of a value's type.
+pub(super) fn method(value: &Value, name: &str) -> Option<Rc<Method>> {
+    methods(value)?.get(name).filter(|m| m.takes_self)
 }
 
 /// Where the type of a value is declared.
@@ -82,7 +81,7 @@ fn from_entries(site: &Rebuild, from: &Value) -> Result<Record<StructDef>, Box<R
             (None, FieldDefault::Constant(value)) => value.clone(),
             (None, FieldDefault::Computed(_)) => Value::Unbound,
             (None, FieldDefault::None) => {
-                return Err(Raise::error(codes::NOT_MADE, format!("`{}` of `{}` is missing", field.name, def.name))
+                return Err(Raise::error(RunCode::NotMade, format!("`{}` of `{}` is missing", field.name, def.name))
                     .also(&def.site.source, field.span, "declared without a default")
                     .help(format!("add `{}: …`, or give the field a default", field.name)));
             }
@@ -93,14 +92,14 @@ fn from_entries(site: &Rebuild, from: &Value) -> Result<Record<StructDef>, Box<R
 
 fn no_entries(value: &Value) -> Box<Raise> {
     Raise::error(
-        codes::TYPE,
+        RunCode::Type,
         format!("only a dict or a struct can be spread into a struct, not {}", with_article(value)),
     )
 }
 
 /// A struct has no field of that name.
 pub(super) fn no_field(def: &StructDef, name: &str) -> Box<Raise> {
-    let raise = Raise::error(codes::NOT_MADE, format!("`{}` has no field `{name}`", def.name)).also(
+    let raise = Raise::error(RunCode::NotMade, format!("`{}` has no field `{name}`", def.name)).also(
         &def.site.source,
         def.site.span,
         "declared here",
@@ -172,7 +171,7 @@ pub(super) fn explain(raise: Box<Raise>, value: &Value, name: &str) -> Box<Raise
         None => raise,
     };
     let Some(methods) = methods(value) else { return raise };
-    if methods.get(name).is_some_and(|m| !m.signature.takes_self) {
+    if methods.get(name).is_some_and(|m| !m.takes_self) {
         let owner = value.type_name();
         return raise.help(format!("it takes no `self`: call `{owner}.{name}(…)`"));
     }

@@ -3,10 +3,10 @@
 
 use super::call::Entered;
 use super::fiber::{Exit, Fiber, Frame, Pending, SLICE};
+use super::native::Step;
 use super::op::Op;
 use super::tasks::{self, Globals};
 use super::{Meter, Raise};
-use crate::builtins::Step;
 use crate::value::Value;
 
 impl Fiber {

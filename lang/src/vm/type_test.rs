@@ -53,10 +53,10 @@ fn fits(types: &[TypeTest], test: &TypeTest, value: &Value, depth: u32) -> bool 
         (TypeTest::Struct(def), Value::Struct(s)) => Rc::ptr_eq(def, s.def()),
         (TypeTest::Enum(def), Value::Variant(v)) => Rc::ptr_eq(def, v.def()),
         (TypeTest::Interface(def), Value::Struct(s)) => {
-            def.methods.iter().all(|m| s.def().methods.get(&m.name).is_some_and(|found| found.signature.takes_self))
+            def.methods.iter().all(|name| s.def().methods.get(name).is_some_and(|found| found.takes_self))
         }
         (TypeTest::Interface(def), Value::Variant(v)) => {
-            def.methods.iter().all(|m| v.def().methods.get(&m.name).is_some_and(|found| found.signature.takes_self))
+            def.methods.iter().all(|name| v.def().methods.get(name).is_some_and(|found| found.takes_self))
         }
         (TypeTest::List(item), Value::List(l)) => all(item, &l.items),
         (TypeTest::Set(item), Value::Set(s)) => all(item, s.items()),

@@ -334,7 +334,7 @@ const fn require(holds: bool, rule: Rule) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtins::Registry;
+    use crate::declaration::Registry;
     use crate::source::Span;
     use crate::vm::{Limits, NoHost};
     use std::rc::Rc;

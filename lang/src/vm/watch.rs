@@ -1,7 +1,7 @@
 //! How long a run may take, by the system's clock: a mocked clock does not stretch it.
 
 use super::tasks::Key;
-use super::{Isolate, Local, Raise, Task, Why, codes};
+use super::{Isolate, Local, Raise, RunCode, Task, Why};
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
@@ -39,14 +39,14 @@ impl Isolate {
         if taken <= limit {
             return Ok(false);
         }
-        let mut raise = Raise::error(codes::TIME, format!("the run took longer than {}", shown(limit)));
+        let mut raise = Raise::error(RunCode::Time, format!("the run took longer than {}", shown(limit)));
         if self.watch().told.replace(true) {
             if taken <= limit + grace(limit) {
                 return Ok(false);
             }
             raise.why = Why::Exhausted;
         }
-        let raise = raise.help("give it more with `--timeout`, or `timeout` under `[limits]` in harn.toml");
+        let raise = raise.help(self.limits().suggestions.time);
         if raise.why != Why::Exhausted
             && (in_loop || self.nesting().level() > 0)
             && let Some(main) = self.tasks().main()

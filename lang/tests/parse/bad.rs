@@ -7,7 +7,7 @@ fn findings(text: &str) -> Vec<(&'static str, String)> {
     let parsed = parsed(text);
     let one = |d: &lang::diagnostic::Diagnostic| {
         let label = &d.labels[0];
-        (d.code, label.source.slice(label.span).to_owned())
+        (d.code.as_str(), label.source.slice(label.span).to_owned())
     };
     parsed.diagnostics.iter().map(one).collect()
 }

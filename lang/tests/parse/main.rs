@@ -2,6 +2,7 @@
 
 mod bad;
 mod good;
+mod nodes;
 mod printer;
 mod soup;
 mod spec;

@@ -108,7 +108,7 @@ fn item(i: &Item) -> String {
             format!("interface {}{} {}", name.text, names(generics), list(methods, |d| format!("({})", decl(d))))
         }
         ItemKind::TypeAlias { name, generics, ty: t } => format!("type {}{} {}", name.text, names(generics), ty(t)),
-        ItemKind::Import { names, path, .. } => {
+        ItemKind::Import { names, path } => {
             let names = names.as_ref().map_or(String::new(), |names| {
                 let one = |(n, a): &(Name, Option<Name>)| match a {
                     Some(a) => format!("{} as {}", n.text, a.text),
@@ -116,7 +116,7 @@ fn item(i: &Item) -> String {
                 };
                 format!("{{{}}} ", list(names, one))
             });
-            format!("import {names}{path:?}")
+            format!("import {names}{:?}", path.text)
         }
     };
     out + ")"
@@ -249,7 +249,7 @@ fn expr(e: &Expr) -> String {
     }
 }
 
-fn rest(rest: Option<&Option<Name>>) -> String {
+fn rest(rest: Option<&Option<Box<Name>>>) -> String {
     match rest {
         None => String::new(),
         Some(None) => " ...".to_owned(),

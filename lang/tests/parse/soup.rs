@@ -153,7 +153,7 @@ fn soup_neither_panics_nor_hangs() {
                 assert!(text.get(label.span.range()).is_some(), "{text:?} {diagnostic:?}");
             }
             let picture = lang::diagnostic::draw::draw(diagnostic, round % 2 == 0);
-            assert!(picture.contains(diagnostic.code), "{text:?}");
+            assert!(picture.contains(diagnostic.code.as_str()), "{text:?}");
             assert!(lang::diagnostic::json::to_json(diagnostic).is_object());
         }
         assert_eq!(parsed.is_ok(), parsed.diagnostics.is_empty(), "{text:?}");

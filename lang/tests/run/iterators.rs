@@ -5,8 +5,8 @@ use super::{GROUPS, run};
 use lang::builtins::Registry;
 use lang::script::{Options, load};
 use lang::source::Source;
-use lang::value::{Closure, HostBox, HostObject, Next, Status, Value, display};
-use lang::vm::{Context, Cx, Exit, Fiber, Isolate, Limits, Wait};
+use lang::value::{Closure, HostBox, HostObject, Status, Value, display};
+use lang::vm::{Context, Exit, Fiber, Isolate, Limits, Next, Wait};
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -99,7 +99,7 @@ fn every_walk_ends_when_the_fuel_is_used_up() {
                 _ => panic!("it should not end by itself: {text}"),
             }
         };
-        assert_eq!(raise.code, "HARN-RUN-011", "{text}");
+        assert_eq!(raise.code.as_str(), "HARN-RUN-011", "{text}");
     }
 }
 
@@ -128,7 +128,7 @@ fn an_iterator_whose_fiber_is_given_up_is_over() {
     // Another fiber cannot ask it meanwhile.
     let mut other = call(&isolate, next, [generator.clone()]);
     let Exit::Raised(raise) = other.run() else { panic!("it is at work") };
-    assert_eq!(raise.code, "HARN-RUN-025");
+    assert_eq!(raise.code.as_str(), "HARN-RUN-025");
     assert_eq!(iter.status(), Status::Running);
 
     drop(fiber);
@@ -160,7 +160,7 @@ impl HostObject for Slow {
         "stream"
     }
 
-    fn next(&self, _: &mut Cx<'_>) -> Option<Next> {
+    fn next(&self) -> Option<Next> {
         let n = self.0.get() + 1;
         self.0.set(n);
         let item = (n <= 3).then_some(Value::Int(n));

@@ -1,54 +1,11 @@
 //! What can be wrong with a fact or its store.
 
 use std::any::Any;
-use std::fmt;
 
+use super::FactCode;
+use runtime::codes::CodeRef;
 use runtime::seam::{Fault, Sort};
 use runtime::words::nearest;
-
-/// The codes of facts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FactCode {
-    /// A key, a type or a text that does not fit.
-    Shape,
-    /// An unknown kind of fact or evidence.
-    Kind,
-    /// A confidence that is no number from 0 to 1.
-    Confidence,
-    /// A namespace that is none or leads out of its root.
-    Namespace,
-    /// A selector that selects nothing in particular.
-    Selector,
-    /// A store that cannot be read or written.
-    Store,
-    /// A line of a store that is no record.
-    Line,
-    /// More than is kept.
-    TooLarge,
-}
-
-impl FactCode {
-    /// As it is written.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            FactCode::Shape => "HARN-FACT-001",
-            FactCode::Kind => "HARN-FACT-002",
-            FactCode::Confidence => "HARN-FACT-003",
-            FactCode::Namespace => "HARN-FACT-004",
-            FactCode::Selector => "HARN-FACT-005",
-            FactCode::Store => "HARN-FACT-006",
-            FactCode::Line => "HARN-FACT-007",
-            FactCode::TooLarge => "HARN-FACT-008",
-        }
-    }
-}
-
-impl fmt::Display for FactCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// What is wrong with a fact or its store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -103,7 +60,7 @@ impl Fault for FactError {
         self
     }
 
-    fn code(&self) -> Option<&'static str> {
-        Some(self.code.as_str())
+    fn code(&self) -> Option<CodeRef> {
+        Some(self.code.into())
     }
 }

@@ -13,8 +13,10 @@
 //! | `terms`, `bm25`, `recall` | words of a text, their weights, and the facts that a query means |
 //! | `selector` | [`Selector`]: which facts to invalidate |
 //! | `error` | [`FactError`] |
+//! | `codes` | [`FactCode`] |
 
 mod bm25;
+mod codes;
 mod error;
 mod file;
 mod kind;
@@ -28,7 +30,8 @@ mod store;
 mod terms;
 mod time;
 
-pub use error::{FactCode, FactError};
+pub use codes::FactCode;
+pub use error::FactError;
 pub use kind::{EvidenceKind, FactKind, kinds};
 pub use options::Options;
 pub use place::Place;

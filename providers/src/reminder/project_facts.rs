@@ -179,7 +179,7 @@ fn is_under_pressure(event: &HookEvent<'_>, ratio: f64) -> bool {
 
 fn note(turn: Turn<'_>, code: FactCode, message: String) {
     let about = Some(ProjectFacts::ID.into());
-    turn.scope.note(Note { code: Some(code.as_str()), severity: Severity::Warning, message, about, fault: None });
+    turn.scope.note(Note { code: Some(code.into()), severity: Severity::Warning, message, about, fault: None });
 }
 
 fn reminder(found: &[Recalled]) -> ReminderSpec {

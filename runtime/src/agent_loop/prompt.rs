@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::Message;
@@ -152,7 +153,7 @@ impl Run<'_> {
         Data::dict_of_present([
             ("category", Data::from(thrown.sort().as_str())),
             ("message", thrown.to_string().into()),
-            ("code", thrown.code().into()),
+            ("code", thrown.code().map(CodeRef::as_str).into()),
         ])
     }
 }

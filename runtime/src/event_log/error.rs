@@ -4,6 +4,8 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::LogCode;
+use crate::codes::CodeRef;
 use crate::seam::{Fault, Sort};
 
 /// What can go wrong with a log. Plain data, so that everybody who waits can get it.
@@ -102,19 +104,19 @@ pub enum LogError {
 impl LogError {
     /// The diagnostic code.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> LogCode {
         match self {
-            LogError::Home { .. } => "HARN-LOG-001",
-            LogError::CannotOpen { .. } => "HARN-LOG-002",
-            LogError::Foreign { .. } => "HARN-LOG-003",
-            LogError::Newer { .. } => "HARN-LOG-004",
-            LogError::Locked { .. } => "HARN-LOG-005",
-            LogError::NotWritten { .. } => "HARN-LOG-006",
+            LogError::Home { .. } => LogCode::Home,
+            LogError::CannotOpen { .. } => LogCode::CannotOpen,
+            LogError::Foreign { .. } => LogCode::Foreign,
+            LogError::Newer { .. } => LogCode::Newer,
+            LogError::Locked { .. } => LogCode::Locked,
+            LogError::NotWritten { .. } => LogCode::NotWritten,
             LogError::Lost { why, .. } => why.code(),
-            LogError::Gone { .. } => "HARN-LOG-007",
-            LogError::Lagged { .. } => "HARN-LOG-008",
-            LogError::Damaged { .. } => "HARN-LOG-009",
-            LogError::TooLarge { .. } => "HARN-LOG-010",
+            LogError::Gone { .. } => LogCode::Gone,
+            LogError::Lagged { .. } => LogCode::Lagged,
+            LogError::Damaged { .. } => LogCode::Damaged,
+            LogError::TooLarge { .. } => LogCode::TooLarge,
         }
     }
 
@@ -164,7 +166,7 @@ impl Fault for LogError {
         self
     }
 
-    fn code(&self) -> Option<&'static str> {
-        Some(LogError::code(self))
+    fn code(&self) -> Option<CodeRef> {
+        Some(LogError::code(self).into())
     }
 }

@@ -53,7 +53,7 @@ mod tests {
 
     fn help(written: &str) -> String {
         let error = written.parse::<Home>().unwrap_err();
-        assert_eq!(error.code(), "HARN-LOG-001");
+        assert_eq!(error.code().as_str(), "HARN-LOG-001");
         format!("{error}; {}", error.help())
     }
 

@@ -3,30 +3,9 @@
 
 use std::any::Any;
 
+use super::ReminderCode;
+use crate::codes::CodeRef;
 use crate::seam::{Fault, Sort};
-use crate::words::words;
-
-words! {
-    /// The codes of the reminder family.
-    pub enum ReminderCode {
-        /// Unknown option key or invalid shape of a strict producer.
-        Shape = "HARN-RMD-001",
-        /// Invalid payload of a host bridge.
-        Bridge = "HARN-RMD-002",
-        /// The route has no user blocks.
-        UserBlock = "HARN-RMD-003",
-        /// Discardable without a finite TTL.
-        Unbounded = "HARN-RMD-004",
-        /// Unknown `propagate`.
-        Propagate = "HARN-RMD-005",
-        /// A provider returned a malformed spec.
-        Provider = "HARN-RMD-006",
-        /// Too many providers.
-        TooMany = "HARN-RMD-007",
-        /// The hook event takes no reminder effects.
-        HookEvent = "HARN-RMD-008",
-    }
-}
 
 /// What is wrong with a reminder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -103,7 +82,7 @@ impl Fault for ReminderError {
         self
     }
 
-    fn code(&self) -> Option<&'static str> {
-        Some(self.code.as_str())
+    fn code(&self) -> Option<CodeRef> {
+        Some(self.code.into())
     }
 }

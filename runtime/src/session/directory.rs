@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
 use crate::data::Data;
-use crate::ids::{IdStream, Ids, SharedIds};
+use crate::ids::{IdStream, Ids, SharedIds, shortened};
 use crate::message::{Message, MessageError};
 use crate::reminder::bridge::Payload;
 use crate::reminder::lifecycle::{self, DiscardReason, Road};
@@ -139,7 +139,7 @@ impl Sessions {
 
     /// The session with this id.
     pub fn get(&self, id: &str) -> Result<Rc<Session>, SessionError> {
-        self.open.borrow().get(id).cloned().ok_or_else(|| SessionError::Unknown(named(id)))
+        self.open.borrow().get(id).cloned().ok_or_else(|| SessionError::Unknown(shortened(id)))
     }
 
     /// Whether there is a session with this id.
@@ -338,13 +338,5 @@ fn check_anchor(anchor: &Data) -> Result<(), String> {
 impl Session {
     fn discard(&self, scope: &Scope, reason: DiscardReason) {
         self.apply(scope, |t, _| lifecycle::discard(t, reason), std::mem::take);
-    }
-}
-/// An id as an error names it: anything may be asked for, of any length.
-fn named(id: &str) -> Arc<str> {
-    const SHOWN: usize = 200;
-    match id.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &id[..end]).into(),
-        None => id.into(),
     }
 }

@@ -41,7 +41,7 @@ impl Session {
         let (dropped, message) = refusal(self.id(), error);
         self.log_lifecycle(scope, [dropped]);
         scope.note(Note {
-            code: Some(error.code.as_str()),
+            code: Some(error.code.into()),
             severity: Severity::Error,
             message,
             about: Some("session/remind".into()),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Worker, WorkerError};
+use crate::ids::shortened;
 
 /// All workers of a run.
 #[derive(Default)]
@@ -27,7 +28,7 @@ impl Workers {
     /// The worker with an id.
     pub fn get(&self, id: &str) -> Result<Rc<Worker>, WorkerError> {
         let known = self.known.borrow();
-        known.get(id).map(|(_, worker)| worker.clone()).ok_or_else(|| WorkerError::Unknown(id.into()))
+        known.get(id).map(|(_, worker)| worker.clone()).ok_or_else(|| WorkerError::Unknown(shortened(id)))
     }
 
     /// All of them, in the order in which they began.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::agent_loop::{LoopOptions, LoopResult, LoopStatus, Parts, TooDeep, agent_loop};
 use crate::cancel::Cancel;
+use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::hooks::{EventKind, Hook, HookEvent, Verdict};
 use crate::reminder::ReminderError;
@@ -128,7 +129,7 @@ fn describe(thrown: &dyn Fault) -> Data {
     Data::dict_of_present([
         ("category", Data::from(thrown.sort().as_str())),
         ("message", thrown.to_string().into()),
-        ("code", thrown.code().into()),
+        ("code", thrown.code().map(CodeRef::as_str).into()),
     ])
 }
 

@@ -4,6 +4,8 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 
 use stdlib::Diagnostic;
 
+use super::A2aCode;
+
 /// The port where nobody says another.
 const PORT: u16 = 41_241;
 
@@ -16,7 +18,7 @@ pub const USUAL: &str = "127.0.0.1:41241";
 /// It is none, or its name leads nowhere.
 pub fn resolve(written: &str) -> Result<SocketAddr, Box<Diagnostic>> {
     let wrong = |why: &str| {
-        let diagnostic = Diagnostic::error("HARN-A2A-015", format!("`{written}` is no address to listen on: {why}"));
+        let diagnostic = Diagnostic::new(A2aCode::Address, format!("`{written}` is no address to listen on: {why}"));
         Box::new(diagnostic.help(format!("write `{USUAL}`, `[::1]:{PORT}`, `localhost:{PORT}`, or a port")))
     };
     if let Ok(port) = written.parse::<u16>() {
@@ -61,7 +63,7 @@ mod tests {
             assert_eq!(resolve(written).unwrap().to_string(), expected, "{written}");
         }
         for wrong in ["127.0.0.1:65536", "localhost:", "localhost:http", ""] {
-            assert_eq!(resolve(wrong).unwrap_err().code, "HARN-A2A-015", "{wrong}");
+            assert_eq!(resolve(wrong).unwrap_err().code.as_str(), "HARN-A2A-015", "{wrong}");
         }
     }
 

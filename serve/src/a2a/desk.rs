@@ -341,7 +341,7 @@ impl Desk {
 }
 
 fn diagnostic(error: &StoreError) -> Diagnostic {
-    Diagnostic::error(error.code(), error.to_string()).help(error.help())
+    Diagnostic::new(error.code(), error.to_string()).help(error.help())
 }
 
 fn unread(error: StoreError) -> Refusal {

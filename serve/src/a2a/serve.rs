@@ -9,6 +9,7 @@ use stdlib::a2a::Version;
 use stdlib::{Agent, Diagnostic};
 use tokio::net::{TcpListener, TcpSocket};
 
+use super::A2aCode;
 use super::address::is_local;
 use super::card::{Card, Url, about};
 use super::desk::{self, Desk};
@@ -86,7 +87,7 @@ pub fn serve<S: Future<Output = i32>>(
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
-        vec![Diagnostic::error("HARN-A2A-013", format!("the system gives no means to wait for connections: {error}"))]
+        vec![Diagnostic::new(A2aCode::Internal, format!("the system gives no means to wait for connections: {error}"))]
     })?;
     let ended = runtime.block_on(async { talk(served, settings, told, stop()).await });
     // Connections whose other side does not read are left behind.
@@ -183,7 +184,7 @@ fn host_of(url: &str) -> Option<String> {
 }
 
 fn without_token(address: &SocketAddr) -> Diagnostic {
-    Diagnostic::error("HARN-A2A-016", format!("`{address}` can be reached from other machines, and no token is set")).help(
+    Diagnostic::new(A2aCode::Exposed, format!("`{address}` can be reached from other machines, and no token is set")).help(
         "set HARN_A2A_TOKEN to something that is hard to guess, or listen on 127.0.0.1, which only this machine reaches",
     )
 }
@@ -195,7 +196,7 @@ fn not_free(address: &SocketAddr, error: &io::Error) -> Vec<Diagnostic> {
         io::ErrorKind::PermissionDenied => "ports below 1024 are for the system; take a higher one",
         _ => "take another address",
     };
-    vec![Diagnostic::error("HARN-A2A-015", format!("it is not possible to listen on `{address}`: {error}")).help(help)]
+    vec![Diagnostic::new(A2aCode::Address, format!("it is not possible to listen on `{address}`: {error}")).help(help)]
 }
 
 #[cfg(test)]

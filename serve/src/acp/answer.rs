@@ -38,7 +38,7 @@ pub(crate) fn of_prompt(ended: Ended, used: Usage) -> Result<Value, Refusal> {
     let told = ended
         .diagnostics
         .iter()
-        .map(|told| json!({"code": told.code, "severity": told.severity.word(), "message": told.message}));
+        .map(|told| json!({"code": told.code.as_str(), "severity": told.severity.word(), "message": told.message}));
     let told: Vec<Value> = told.collect();
     if !told.is_empty() {
         harn.insert("diagnostics".to_owned(), told.into());
@@ -67,6 +67,8 @@ fn usage(used: Usage) -> Value {
 #[cfg(test)]
 mod tests {
     use runtime::data::Data;
+    use runtime::event_log::LogCode;
+    use stdlib::CodeRef;
 
     use super::*;
     use crate::host::Failure;
@@ -97,7 +99,7 @@ mod tests {
     fn what_the_protocol_has_no_word_for_is_beside_it() {
         let ended = Ended {
             value: Data::dict([("a", 1.into())]),
-            diagnostics: vec![stdlib::Diagnostic::error("HARN-LOG-006", "the disk is full")],
+            diagnostics: vec![stdlib::Diagnostic::new(stdlib::from_core(LogCode::NotWritten), "the disk is full")],
             ..ended(Stop::Done)
         };
         let used = Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() };
@@ -114,8 +116,12 @@ mod tests {
 
     #[test]
     fn a_script_that_failed_is_an_error_with_its_own_code() {
-        let failure =
-            Failure { code: "HARN-RUN-001".into(), message: "it broke".into(), drawn: "picture".into(), words: None };
+        let failure = Failure {
+            code: CodeRef::new(stdlib::find("HARN-RUN-001").unwrap()),
+            message: "it broke".into(),
+            drawn: "picture".into(),
+            words: None,
+        };
         let error = of_prompt(ended(Stop::Failed(failure)), Usage::default()).unwrap_err().into_json();
         assert_eq!((&error["code"], &error["message"]), (&json!(-32603), &json!("it broke")));
         let data = (&error["data"]["code"], &error["data"]["diagnostic"]);

@@ -1,8 +1,10 @@
 //! [`Refusal`]: what is answered to a message that is refused. A sentence for a person, and beside it what a program needs.
 
+use super::AcpCode;
 use agent_client_protocol::{Error, ErrorCode};
 use runtime::words::nearest;
 use serde_json::{Map, Value};
+use stdlib::CodeRef;
 
 use crate::host::{Failure, HostError};
 use crate::store::StoreError;
@@ -24,8 +26,8 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     /// Refuses with a code of JSON-RPC, a code of harn, and a sentence.
-    pub(crate) fn new(rpc: impl Into<ErrorCode>, code: &str, message: impl Into<String>) -> Refusal {
-        let data = Map::from_iter([("code".to_owned(), code.into())]);
+    pub(crate) fn new(rpc: impl Into<ErrorCode>, code: impl Into<CodeRef>, message: impl Into<String>) -> Refusal {
+        let data = Map::from_iter([("code".to_owned(), code.into().as_str().into())]);
         Refusal { rpc: rpc.into(), message: message.into(), data }
     }
 
@@ -68,66 +70,74 @@ impl Refusal {
     }
 
     pub(crate) fn no_json(error: &serde_json::Error) -> Refusal {
-        Refusal::new(ErrorCode::PARSE_ERROR, "HARN-ACP-001", format!("the line is no JSON: {error}"))
+        Refusal::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, format!("the line is no JSON: {error}"))
     }
 
     pub(crate) fn no_text(byte: usize) -> Refusal {
-        Refusal::new(ErrorCode::PARSE_ERROR, "HARN-ACP-001", format!("the line is no UTF-8 from its byte {byte} on"))
+        Refusal::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, format!("the line is no UTF-8 from its byte {byte} on"))
     }
 
     pub(crate) fn line_too_long(bytes: usize, limit: usize) -> Refusal {
         let message = format!("the line has {bytes} bytes and was skipped; a line may have {limit}");
-        Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-002", message).reason("line_too_long").with("limit", limit)
+        Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::LineTooLong, message)
+            .reason("line_too_long")
+            .with("limit", limit)
     }
 
     pub(crate) fn batch() -> Refusal {
         let message = "a list of messages is not taken; send each message as a line of its own";
-        Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-003", message).reason("batch")
+        Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).reason("batch")
     }
 
     pub(crate) fn no_message(kind: &str) -> Refusal {
         let message = format!("a message of JSON-RPC is an object, not {kind}");
-        Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-003", message)
+        Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message)
     }
 
     pub(crate) fn envelope(field: &str, problem: &str) -> Refusal {
         let message = format!("`{field}` of a JSON-RPC message {problem}");
-        Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-003", message).field(field)
+        Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
     }
 
     pub(crate) fn unknown_method<'a>(method: &str, known: impl IntoIterator<Item = &'a str>) -> Refusal {
-        Refusal::new(ErrorCode::METHOD_NOT_FOUND, "HARN-ACP-004", format!("there is no method `{}`", shortened(method)))
-            .suggestion(nearest(method, known))
+        Refusal::new(
+            ErrorCode::METHOD_NOT_FOUND,
+            AcpCode::UnknownMethod,
+            format!("there is no method `{}`", shortened(method)),
+        )
+        .suggestion(nearest(method, known))
     }
 
     /// A method of the protocol that this agent does not offer.
     pub(crate) fn not_offered(method: &str) -> Refusal {
         let message = format!("`{method}` is not offered, as the capabilities in the answer to `initialize` say");
-        Refusal::new(ErrorCode::METHOD_NOT_FOUND, "HARN-ACP-004", message).reason("not_offered")
+        Refusal::new(ErrorCode::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message).reason("not_offered")
     }
 
     pub(crate) fn not_initialized(method: &str) -> Refusal {
         let message = format!("`{method}` comes before `initialize`, which must be the first request");
-        Refusal::new(NOT_INITIALIZED, "HARN-ACP-005", message).reason("not_initialized")
+        Refusal::new(NOT_INITIALIZED, AcpCode::NotInitialized, message).reason("not_initialized")
     }
 
     /// Parameters that are wrong, in the field `field`.
     pub(crate) fn params(field: &str, message: impl Into<String>) -> Refusal {
-        Refusal::new(ErrorCode::INVALID_PARAMS, "HARN-ACP-006", message).field(field)
+        Refusal::new(ErrorCode::INVALID_PARAMS, AcpCode::Params, message).field(field)
     }
 
     pub(crate) fn unknown_session(id: &str) -> Refusal {
         let message = format!("no session `{}` is open; `session/new` opens one", shortened(id));
-        Refusal::new(ErrorCode::RESOURCE_NOT_FOUND, "HARN-ACP-007", message).field("sessionId").with("sessionId", id)
+        Refusal::new(ErrorCode::RESOURCE_NOT_FOUND, AcpCode::UnknownSession, message)
+            .field("sessionId")
+            .with("sessionId", id)
     }
 
     pub(crate) fn not_now(reason: &str, message: impl Into<String>) -> Refusal {
-        Refusal::new(NOT_NOW, "HARN-ACP-008", message).reason(reason)
+        Refusal::new(NOT_NOW, AcpCode::NotNow, message).reason(reason)
     }
 
     /// A script that failed.
     pub(crate) fn failed(failure: &Failure) -> Refusal {
-        Refusal::new(ErrorCode::INTERNAL_ERROR, &failure.code, &*failure.message).with("diagnostic", &*failure.drawn)
+        Refusal::new(ErrorCode::INTERNAL_ERROR, failure.code, &*failure.message).with("diagnostic", &*failure.drawn)
     }
 
     /// A session that cannot be had from the event log.
@@ -143,7 +153,7 @@ impl Refusal {
     }
 
     pub(crate) fn broken(message: impl Into<String>) -> Refusal {
-        Refusal::new(ErrorCode::INTERNAL_ERROR, "HARN-ACP-009", message)
+        Refusal::new(ErrorCode::INTERNAL_ERROR, AcpCode::Internal, message)
     }
 }
 

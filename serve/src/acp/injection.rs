@@ -1,11 +1,13 @@
 //! What an editor puts into a session beside its prompts: reminders, messages, and what it asks about them. It is accepted on
 //! this thread; a session that is at work is not waited for.
 
+use super::AcpCode;
 use agent_client_protocol::ErrorCode;
 use runtime::data::Data;
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::{Propagate, RoleHint};
 use serde_json::{Value, json};
+use stdlib::from_core;
 
 use super::error::Refusal;
 use crate::bridge::{self, Answer, BridgeError, Method};
@@ -42,20 +44,20 @@ impl From<BridgeError> for Refusal {
     fn from(error: BridgeError) -> Refusal {
         let message = error.to_string();
         match error {
-            BridgeError::Json(_) => Refusal::new(ErrorCode::PARSE_ERROR, "HARN-ACP-001", message),
+            BridgeError::Json(_) => Refusal::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, message),
             BridgeError::Envelope { field, .. } => {
-                Refusal::new(ErrorCode::INVALID_REQUEST, "HARN-ACP-003", message).field(field)
+                Refusal::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
             }
-            BridgeError::Method { .. } => Refusal::new(ErrorCode::METHOD_NOT_FOUND, "HARN-ACP-004", message),
+            BridgeError::Method { .. } => Refusal::new(ErrorCode::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message),
             BridgeError::Reminder(error) => {
                 let field = path(&error.field);
-                let refusal = Refusal::new(ErrorCode::INVALID_PARAMS, error.code.as_str(), error.message.as_str());
+                let refusal = Refusal::new(ErrorCode::INVALID_PARAMS, from_core(error.code), error.message.as_str());
                 let refusal = refusal.field(&field).with("message", error.message.as_str());
                 refusal.suggestion(bridge::suggestion(&error, Wire::Acp))
             }
             BridgeError::Host(error) => error.into(),
             BridgeError::Queue(error) => of_queue(&error, message),
-            BridgeError::Log(error) => Refusal::new(ErrorCode::INTERNAL_ERROR, error.code(), message),
+            BridgeError::Log(error) => Refusal::new(ErrorCode::INTERNAL_ERROR, from_core(error.code()), message),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use agent_client_protocol::{Agent, Builder};
 use stdlib::Diagnostic;
 
+use super::AcpCode;
 use super::connection::Front;
 use super::note::note;
 use super::peer::AcpPeer;
@@ -41,7 +42,7 @@ pub fn serve<S: Future<Output = i32>>(
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
-        vec![Diagnostic::error("HARN-ACP-009", format!("the system gives no means to wait for input: {error}"))]
+        vec![Diagnostic::new(AcpCode::Internal, format!("the system gives no means to wait for input: {error}"))]
     })?;
     let ended = runtime.block_on(async { talk(served, streams, settings, stop()).await });
     // Threads that read and write may be stuck for as long as the other side likes.

@@ -18,6 +18,8 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
+use super::AcpCode;
+
 pub(crate) use envelope::kind;
 pub(crate) use gauge::Gauge;
 pub use gauge::Room;
@@ -142,8 +144,9 @@ fn with_code(frame: TransportFrame) -> TransportFrame {
     };
     let data = error.data.clone().take();
     if data.as_ref().is_none_or(|data| data.get("code").is_none()) {
-        let code = if error.code == ErrorCode::REQUEST_CANCELLED.value() { "HARN-ACP-010" } else { "HARN-ACP-009" };
-        error = Box::new(error.data(json!({"code": code, "detail": data.unwrap_or(Value::Null)})));
+        let code =
+            if error.code == ErrorCode::REQUEST_CANCELLED.value() { AcpCode::Cancelled } else { AcpCode::Internal };
+        error = Box::new(error.data(json!({"code": code.code().as_str(), "detail": data.unwrap_or(Value::Null)})));
     }
     TransportFrame::Single(RawJsonRpcMessage::Response(RawJsonRpcResponse::Error { id, error }))
 }

@@ -6,6 +6,7 @@ use runtime::data::{Data, DataError};
 use runtime::event_log::LogError;
 use runtime::reminder::ReminderError;
 use runtime::reminder::bridge::QueueError;
+use stdlib::AgentCode;
 
 use crate::host::HostError;
 use crate::wire::{Wire, field_to};
@@ -42,10 +43,10 @@ pub enum BridgeError {
 impl BridgeError {
     /// The diagnostic code of what a queue refuses.
     #[must_use]
-    pub fn of_queue(error: &QueueError) -> &'static str {
+    pub fn of_queue(error: &QueueError) -> AgentCode {
         match error {
-            QueueError::Unknown(_) => "HARN-SES-004",
-            QueueError::Full(_) | QueueError::Closed | QueueError::AlreadyDelivered(_) => "HARN-SES-003",
+            QueueError::Unknown(_) => AgentCode::UnknownReminder,
+            QueueError::Full(_) | QueueError::Closed | QueueError::AlreadyDelivered(_) => AgentCode::Queue,
         }
     }
 
@@ -81,10 +82,11 @@ impl BridgeError {
                 ("suggestion", error.suggestion.as_deref().map_or(Data::Nil, Data::from)),
             ]),
             BridgeError::Host(_) => Data::dict([("field", Data::from("sessionId"))]),
-            BridgeError::Queue(error) => {
-                Data::dict([("code", Data::from(Self::of_queue(error))), ("reason", reason(error).into())])
-            }
-            BridgeError::Log(error) => Data::dict([("code", Data::from(error.code()))]),
+            BridgeError::Queue(error) => Data::dict([
+                ("code", Data::from(Self::of_queue(error).code().as_str())),
+                ("reason", reason(error).into()),
+            ]),
+            BridgeError::Log(error) => Data::dict([("code", Data::from(error.code().as_str()))]),
         };
         Data::dict_of_present([("code", Data::from(self.code())), ("message", self.to_string().into()), ("data", data)])
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use stdlib::{Diagnostic, draw};
+use stdlib::{CodeRef, Diagnostic, draw};
 
 use crate::store::StoreError;
 
@@ -11,7 +11,7 @@ use crate::store::StoreError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The code, such as `HARN-NAM-001`.
-    pub code: Arc<str>,
+    pub code: CodeRef,
     /// One sentence, lower case, no full stop.
     pub message: Arc<str>,
     /// All of it with the lines of the source, as a person reads it; without colours.
@@ -23,7 +23,7 @@ pub struct Failure {
 impl From<&Diagnostic> for Failure {
     fn from(diagnostic: &Diagnostic) -> Failure {
         Failure {
-            code: diagnostic.code.into(),
+            code: diagnostic.code,
             message: diagnostic.message.as_str().into(),
             drawn: draw(diagnostic, false).into(),
             words: None,

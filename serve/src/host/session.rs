@@ -10,7 +10,7 @@ use runtime::data::Data;
 use runtime::event_log::{Kept, MemoryLog, OfRun, SharedLog};
 use runtime::reminder::bridge::Payload;
 use runtime::workers::propagation;
-use stdlib::{Came, End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, output};
+use stdlib::{Came, End, Hosted, Hosting, Output, Question, Request, Returned, RunOptions, Talk, from_core, output};
 use tokio::sync::oneshot;
 
 use super::mailbox::{Asked, Errand, Mailbox, Put};
@@ -217,7 +217,9 @@ impl Session {
         if let Some(book) = self.mailbox.book() {
             book.answered(self.hosted.session(), &ended.stop);
             if let Err(error) = book.settled().await {
-                ended.diagnostics.push(stdlib::Diagnostic::error(error.code(), error.to_string()).help(error.help()));
+                ended
+                    .diagnostics
+                    .push(stdlib::Diagnostic::new(from_core(error.code()), error.to_string()).help(error.help()));
             }
         }
         ended

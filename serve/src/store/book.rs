@@ -235,7 +235,7 @@ impl Book {
             Stop::MaxTokens => ("max_tokens", Data::Nil),
             Stop::MaxTurns => ("max_turns", Data::Nil),
             Stop::Refused(reason) => ("refused", reason.into()),
-            Stop::Failed(failure) => ("failed", (&failure.code).into()),
+            Stop::Failed(failure) => ("failed", failure.code.as_str().into()),
             Stop::Asked(text) => ("asked", text.into()),
         };
         self.life("answered", [("stop", Data::from(word)), ("reason", reason)]);

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use runtime::event_log::LogError;
+use runtime::event_log::{LogCode, LogError};
+use stdlib::{CodeRef, from_core};
 
 /// What can go wrong with stored sessions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,16 +48,16 @@ pub enum StoreError {
 impl StoreError {
     /// The diagnostic code.
     #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            StoreError::Unknown(_) => "HARN-LOG-011",
-            StoreError::Elsewhere(_) => "HARN-LOG-012",
-            StoreError::Unreadable { .. } => "HARN-LOG-013",
-            StoreError::Cursor(_) | StoreError::PageToken(_) => "HARN-LOG-014",
-            StoreError::NotKept => "HARN-LOG-015",
-            StoreError::CannotClaim(_) => "HARN-LOG-016",
+    pub fn code(&self) -> CodeRef {
+        from_core(match self {
+            StoreError::Unknown(_) => LogCode::Unknown,
+            StoreError::Elsewhere(_) => LogCode::Elsewhere,
+            StoreError::Unreadable { .. } => LogCode::Unreadable,
+            StoreError::Cursor(_) | StoreError::PageToken(_) => LogCode::Page,
+            StoreError::NotKept => LogCode::NotKept,
+            StoreError::CannotClaim(_) => LogCode::CannotClaim,
             StoreError::Log(error) => error.code(),
-        }
+        })
     }
 
     /// What to do about it.

@@ -6,12 +6,12 @@
 //! - [`reminder`]: reminders as peers write them; [`Outbox`]: those that wait for the next message to a task, [`Lease`]: those
 //!   that are on their way with it.
 //! - [`shown`]: tasks and events as data for scripts.
-//! - [`PeerError`]: every way in which that fails; [`codes`] has their rows.
+//! - [`PeerError`]: every way in which that fails; [`PeerCode`] has their rows.
 
 mod access;
 mod card;
 mod cards;
-pub(crate) mod codes;
+mod codes;
 mod error;
 mod outbox;
 mod peer;
@@ -22,6 +22,7 @@ mod stream;
 pub(crate) use access::{Access, address};
 pub(crate) use card::REMINDERS;
 pub(crate) use cards::Cards;
+pub(crate) use codes::PeerCode;
 pub(crate) use error::{ErrorKind, PeerError};
 pub(crate) use outbox::{Lease, Outbox};
 pub(crate) use peer::{Method, Peer};

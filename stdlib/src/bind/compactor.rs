@@ -6,7 +6,7 @@ use crate::fault::Thrown;
 use crate::values::TranscriptValue;
 use lang::value::Value;
 use lang::value::article;
-use lang::vm::{Raise, codes};
+use lang::vm::{Raise, RunCode};
 use runtime::message::{Message, Role};
 use runtime::reminder::Reminder;
 use runtime::seam::{Answer, Compactor, Fault, Outcome, Summary, Turn};
@@ -35,7 +35,7 @@ impl ScriptCompactor {
             return match orphan(&messages) {
                 None => Ok(Summary::Messages(messages)),
                 Some(id) => Err(Raise::error(
-                    codes::VALUE,
+                    RunCode::Value,
                     format!("a compactor's transcript answers the tool call `{id}`, which it does not hold"),
                 )
                 .help("keep the assistant's message with the call, or leave its result out")),
@@ -51,7 +51,7 @@ impl ScriptCompactor {
         };
         if text.trim().is_empty() {
             return Err(Raise::error(
-                codes::VALUE,
+                RunCode::Value,
                 "a compactor's summary must not be blank: it takes the place of messages",
             ));
         }
@@ -71,7 +71,7 @@ fn orphan(messages: &[Arc<Message>]) -> Option<&str> {
 
 fn unusable(value: &Value) -> Box<Raise> {
     Raise::error(
-        codes::TYPE,
+        RunCode::Type,
         format!("a compactor gives a string, {{summary}} or a transcript, not {}", article(value.type_name())),
     )
 }

@@ -2,7 +2,7 @@
 
 use super::halting::Halting;
 use crate::convert::to_data;
-use crate::fault::{LATE, Thrown, UNUSABLE, of_reminder};
+use crate::fault::{AgentCode, Thrown, of_reminder};
 use crate::here::Here;
 use lang::builtins::args;
 use lang::source::{SourceRef, Span};
@@ -79,7 +79,7 @@ impl ScriptFn {
 
     /// What is reported of an answer that cannot be used.
     pub(crate) fn unusable(&self, why: &str) -> Rc<dyn Fault> {
-        let raise = Raise::error(UNUSABLE, why).labelled("returned from this function");
+        let raise = Raise::error(AgentCode::Unusable, why).labelled("returned from this function");
         Thrown::fault(match self.place() {
             Some((source, span)) => raise.at(&source, span),
             None => raise,
@@ -89,7 +89,7 @@ impl ScriptFn {
     /// What is reported of it where it took too long.
     pub(crate) fn late(&self, who: &str, ms: u64) -> Rc<dyn Fault> {
         let message = format!("{who} took longer than {ms} ms and was given up");
-        let raise = Raise::error(LATE, message).labelled("this function").help(
+        let raise = Raise::error(AgentCode::Late, message).labelled("this function").help(
             "let it do less, or give it more: `hook_timeout_ms` of the loop, `timeout_ms` under `[hooks]` in harn.toml",
         );
         Thrown::fault(match self.place() {

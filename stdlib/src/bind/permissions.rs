@@ -10,7 +10,7 @@ use super::function::data_of;
 use crate::convert::to_value;
 use lang::diagnostic::nearest;
 use lang::value::{Value, article};
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, RunCode};
 use runtime::data::Data;
 use runtime::hooks::Pattern;
 use runtime::message::ToolCall;
@@ -40,10 +40,11 @@ impl ScriptPermissions {
         }
         let Some(dict) = value.as_dict() else {
             let message = format!("`permissions` must be a function or a dict, found {}", article(value.type_name()));
-            return Err(Raise::error(lang::check::codes::TYPE, message));
+            return Err(Raise::error(lang::check::CheckCode::Type, message));
         };
         if let Some((key, _)) = dict.iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
-            let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}` in `permissions`"));
+            let raise =
+                Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}` in `permissions`"));
             return Err(match nearest(key, KEYS) {
                 Some(near) => raise.help(format!("did you mean `{near}`?")),
                 None => raise.help("it may hold `ask`, `deny` and `decide`"),
@@ -63,7 +64,7 @@ impl ScriptPermissions {
 }
 
 fn wrong(key: &str, expected: &str) -> Box<Raise> {
-    Raise::error(lang::check::codes::TYPE, format!("`permissions.{key}` must be {expected}"))
+    Raise::error(lang::check::CheckCode::Type, format!("`permissions.{key}` must be {expected}"))
 }
 
 fn globs(value: Option<&Value>, key: &str) -> Result<Option<Vec<Pattern>>, Box<Raise>> {
@@ -71,7 +72,7 @@ fn globs(value: Option<&Value>, key: &str) -> Result<Option<Vec<Pattern>>, Box<R
     let items = value.as_list().ok_or_else(|| wrong(key, "a list of globs"))?;
     let glob = |item: &Value| {
         let text = item.as_str().ok_or_else(|| wrong(key, "a list of globs"))?;
-        Pattern::parse(text).map_err(|e| Raise::error(codes::VALUE, e.to_string()))
+        Pattern::parse(text).map_err(|e| Raise::error(RunCode::Value, e.to_string()))
     };
     items.iter().map(glob).collect::<Result<_, _>>().map(Some)
 }

@@ -6,7 +6,7 @@ use crate::values::failed_loop;
 use crate::world::exit_code_of;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::value::{Value, brief};
-use lang::vm::{Raise, Why, codes};
+use lang::vm::{Raise, RunCode, Why};
 use runtime::event_log::Ticket;
 use std::task::{Poll, Waker};
 
@@ -80,7 +80,7 @@ impl Engine {
                 diagnostics.clear();
             } else {
                 diagnostics
-                    .push(Diagnostic::error(codes::OUTSIDE, format!("cannot write to standard output: {error}")));
+                    .push(Diagnostic::new(RunCode::Outside, format!("cannot write to standard output: {error}")));
             }
         }
         if let Some(unwritten) = self.settle_log() {
@@ -135,7 +135,7 @@ impl Engine {
         let tasks = self.isolate.unseen_failures().into_iter().map(|raise| {
             let mut d = raise.to_diagnostic();
             d.severity = Severity::Warning;
-            d.code = codes::UNSEEN;
+            d.code = RunCode::Unseen.into();
             d.message = format!("a task failed and nobody awaited it: {}", d.message);
             d
         });

@@ -8,7 +8,7 @@ pub use came::{Came, End, Returned};
 
 use super::{Engine, RunOptions, errors, whole};
 use crate::convert::to_value;
-use crate::hosting::{Hosting, UNSERVABLE};
+use crate::hosting::{Hosting, ServedCode};
 use crate::rhai_voice::is_rhai;
 use crate::world::Live;
 use entry::Main;
@@ -128,7 +128,7 @@ impl Hosted {
     /// Runs the pipeline. Once `stop` says why, it is told to, with a grace of two seconds.
     pub async fn prompt<R: AsRef<str>>(&self, request: Request, stop: impl Future<Output = R>) -> Came {
         let Some(main) = self.main.get() else {
-            let missing = Diagnostic::error(UNSERVABLE, "the script has not begun");
+            let missing = Diagnostic::new(ServedCode::Unservable, "the script has not begun");
             return Came {
                 end: End::Failed(Box::new(missing)),
                 closing: None,

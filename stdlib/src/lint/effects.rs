@@ -1,6 +1,7 @@
 //! What a handler or provider returns in a literal.
 
 use super::spec;
+use crate::catalogue::from_core;
 use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
@@ -64,7 +65,7 @@ pub(super) fn check<'a>(view: &CallView<'a>, returned: &'a Expr, producer: &Prod
 }
 
 fn refused<'a>(view: &CallView<'a>, dict: &DictView<'a>) -> Diagnostic {
-    Diagnostic::error(ReminderCode::HookEvent.as_str(), "worker events take no reminders")
+    Diagnostic::new(from_core(ReminderCode::HookEvent), "worker events take no reminders")
         .label(view.source(), dict.span, "this reminder would be refused")
         .help("return it from a session, tool, step or persona hook")
 }

@@ -3,7 +3,7 @@
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::{Diagnostic, nearest};
-use lang::vm::codes;
+use lang::vm::RunCode;
 use runtime::hooks::{EventKind, Step};
 use runtime::reminder::bridge::Seam;
 
@@ -27,7 +27,7 @@ pub(super) fn event<'a>(
 pub(super) fn of_step<'a>(view: &CallView<'a>, name: &'a Expr, found: &mut Vec<Diagnostic>) {
     match view.text(name).map(EventKind::parse) {
         Some(Ok(kind)) if kind.is_step() && !kind.has_step() => {
-            let d = Diagnostic::error(codes::VALUE, format!("the event `{kind}` belongs to no step"));
+            let d = Diagnostic::new(RunCode::Value, format!("the event `{kind}` belongs to no step"));
             found.push(d.label(view.source(), name.span, "no step").help("register_persona_hook takes it"));
         }
         _ => event(view, name, EventKind::has_step, "step", found),
@@ -70,7 +70,7 @@ pub(super) fn step<'a>(view: &CallView<'a>, name: &'a Expr, found: &mut Vec<Diag
 }
 
 fn unknown<'a>(view: &CallView<'a>, at: &'a Expr, message: String, near: Option<&str>) -> Diagnostic {
-    let d = Diagnostic::error(codes::VALUE, message).label(view.source(), at.span, "unknown");
+    let d = Diagnostic::new(RunCode::Value, message).label(view.source(), at.span, "unknown");
     match near {
         Some(near) => d.fix(at.span, format!("\"{near}\"")).help(format!("did you mean `{near}`?")),
         None => d,

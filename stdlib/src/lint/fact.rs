@@ -2,6 +2,7 @@
 //! signatures already.
 
 use super::literal;
+use crate::catalogue::from_core;
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
@@ -73,7 +74,7 @@ fn read<'a>(
 /// The error at the part of the literal that its field path leads to.
 fn report<'a>(view: &CallView<'a>, whole: &'a Expr, error: &FactError) -> Diagnostic {
     let span = part(view, whole, &error.field);
-    let d = Diagnostic::error(error.code.as_str(), error.message.clone()).label(view.source(), span, "here");
+    let d = Diagnostic::new(from_core(error.code), error.message.clone()).label(view.source(), span, "here");
     let d = match &error.suggestion {
         Some(word) => d.fix(span, format!("\"{word}\"")),
         None => d,

@@ -1,10 +1,11 @@
 //! The option `reminders` of a loop.
 
 use super::literal;
+use crate::Capability;
+use crate::catalogue::from_core;
 use crate::read::Files;
 use crate::rhai_voice::packs::{PackSpec, check_pack};
 use lang::ast::{Expr, ExprKind};
-use lang::builtins::Capability;
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
 use runtime::reminder::providers::{ProviderList, ReminderOptions, ReminderProviders};
@@ -130,7 +131,7 @@ fn report<'a>(view: &CallView<'a>, whole: &'a Expr, error: &ReminderError) -> Di
             at = span;
         }
     }
-    let mut d = Diagnostic::error(error.code.as_str(), error.message.clone()).label(view.source(), at, "here");
+    let mut d = Diagnostic::new(from_core(error.code), error.message.clone()).label(view.source(), at, "here");
     if let Some(suggestion) = &error.suggestion {
         d = d.fix(at, if at_key { suggestion.clone() } else { format!("\"{suggestion}\"") });
     }

@@ -1,7 +1,8 @@
 //! The route that a call names: a provider that there is not, and `user_block` beside a route that has no such blocks.
 
 use super::literal;
-use crate::fault::MODEL;
+use crate::catalogue::from_core;
+use crate::fault::AgentCode;
 use lang::ast::Expr;
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
@@ -22,7 +23,7 @@ pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &m
         }
         let name = if model.is_empty() { provider } else { format!("{provider} ({model})") };
         found.push(
-            Diagnostic::warning(ReminderCode::UserBlock.as_str(), format!("{name} has no user blocks for reminders"))
+            Diagnostic::new(from_core(ReminderCode::UserBlock), format!("{name} has no user blocks for reminders"))
                 .label(view.source(), hint.span, "cannot be kept on this route")
                 .label(view.source(), at.span, "the route")
                 .help("write `role_hint: \"system\"` or `\"developer\"`, which every route can show"),
@@ -39,7 +40,11 @@ pub(super) fn provider(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnost
     else {
         return;
     };
-    let error = Diagnostic::error(MODEL, format!("there is no provider {got:?}")).label(view.source(), at.span, "here");
+    let error = Diagnostic::new(AgentCode::Model, format!("there is no provider {got:?}")).label(
+        view.source(),
+        at.span,
+        "here",
+    );
     let error = match suggestion {
         Some(near) => error.fix(at.span, format!("{near:?}")),
         None => error,

@@ -2,6 +2,7 @@
 
 use super::effects::Producer;
 use super::{literal, route};
+use crate::catalogue::from_core;
 use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
@@ -169,7 +170,7 @@ fn report<'a>(view: &CallView<'a>, dict: &DictView<'a>, keys: &[&str], error: &R
         (Some(value), _) => (item(view, value, &error.field).unwrap_or(value).span, "this value"),
         _ => (dict.span, "in this dict"),
     };
-    let mut d = Diagnostic::error(error.code.as_str(), error.message.clone()).label(view.source(), span, label);
+    let mut d = Diagnostic::new(from_core(error.code), error.message.clone()).label(view.source(), span, label);
     if let Some(suggestion) = &error.suggestion {
         let replacement = if unknown { suggestion.clone() } else { format!("\"{suggestion}\"") };
         d = d.fix(span, replacement);
@@ -191,7 +192,7 @@ fn unbounded<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagn
         return;
     }
     found.push(
-        Diagnostic::warning(ReminderCode::Unbounded.as_str(), "this reminder has no finite TTL and is not preserved")
+        Diagnostic::new(from_core(ReminderCode::Unbounded), "this reminder has no finite TTL and is not preserved")
             .label(view.source(), dict.span, "lives for ever, and vanishes at the next compaction")
             .help("add `ttl_turns: 3`, or `preserve_on_compact: true` where it is meant to last"),
     );

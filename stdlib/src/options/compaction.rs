@@ -1,11 +1,11 @@
 //! How a compaction is done: the options of `transcript_compact` and `agent_session_compact`, and of a loop's own.
 
 use super::Reader;
+use crate::Capability;
 use crate::bind::{ScriptCompactor, ScriptFn};
-use lang::builtins::Capability;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Value};
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, RunCode};
 use runtime::compaction::{AutoCompact, Threshold};
 use runtime::seam::Compactor;
 use runtime::transcript::compact::{CompactOptions, Strategy};
@@ -26,7 +26,7 @@ pub(crate) struct Asked {
 const KEYS: [&str; 6] = ["strategy", "keep_last", "target_tokens", "summary", "summarize_prompt", "custom_compactor"];
 
 fn wrong(key: &str, expected: &str) -> Box<Raise> {
-    Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}"))
+    Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
 }
 
 impl Asked {
@@ -53,7 +53,7 @@ impl Asked {
                 "custom_compactor" => asked.custom = Some(compactor(cx, key, value)?),
                 "threshold" if in_loop => asked.threshold = Some(threshold(key, value)?),
                 other => {
-                    let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{other}`"));
+                    let raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{other}`"));
                     let known = KEYS.into_iter().chain(in_loop.then_some("threshold"));
                     return Err(match nearest(other, known) {
                         Some(near) => raise.help(format!("did you mean `{near}`?")),
@@ -94,7 +94,7 @@ impl Asked {
                 Err(wrong("custom_compactor", "a function where the strategy is \"custom\""))
             }
             Strategy::Llm if cx.isolate.is_denied(Capability::Llm) => Err(Raise::error(
-                codes::DENIED,
+                RunCode::Denied,
                 "the strategy \"llm\" needs the capability `llm`, which this run does not have",
             )
             .help("run without `--deny` for it, or choose another strategy")),

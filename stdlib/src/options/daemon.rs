@@ -1,10 +1,10 @@
 //! What a daemon is told: how long it sleeps, what it watches.
 
 use super::Reader;
+use crate::Capability;
 use crate::here;
-use lang::builtins::Capability;
 use lang::value::{Value, article};
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, RunCode};
 use providers::watch::FileWatch;
 use runtime::agent_loop::LoopOptions;
 use runtime::watch::Watch;
@@ -24,7 +24,7 @@ pub(crate) fn read(cx: &Cx<'_>, options: &Reader<'_>, out: &mut LoopOptions) -> 
         return match idle {
             None => Ok(()),
             Some(key) => {
-                Err(Raise::error(codes::VALUE, format!("`{key}` is an option of daemons, and this loop is none"))
+                Err(Raise::error(RunCode::Value, format!("`{key}` is an option of daemons, and this loop is none"))
                     .about(options.arg(), format!("`{key}` is at fault"))
                     .help("add `daemon: true`"))
             }
@@ -41,7 +41,7 @@ fn watch(cx: &Cx<'_>, options: &Reader<'_>) -> Result<Option<Rc<dyn Watch>>, Box
     let at = |raise: Box<Raise>| raise.about(options.arg(), format!("`{key}` is at fault"));
     let wrong = |found: &Value| {
         let message = format!("`{key}` must be a path or a list of paths, found {}", article(found.type_name()));
-        at(Raise::error(lang::check::codes::TYPE, message))
+        at(Raise::error(lang::check::CheckCode::Type, message))
     };
     let patterns: Vec<Arc<str>> = match &options.value(key) {
         Value::Nil => return Ok(None),
@@ -57,9 +57,9 @@ fn watch(cx: &Cx<'_>, options: &Reader<'_>) -> Result<Option<Rc<dyn Watch>>, Box
     }
     if cx.isolate.is_denied(Capability::FsRead) {
         let message = "`watch_paths` needs the capability `fs.read`, which this run does not have";
-        return Err(at(Raise::error(codes::DENIED, message)).help("run without `--deny` for it, or watch nothing"));
+        return Err(at(Raise::error(RunCode::Denied, message)).help("run without `--deny` for it, or watch nothing"));
     }
-    let watch = FileWatch::new(patterns).map_err(|error| at(Raise::error(codes::VALUE, error.to_string())))?;
+    let watch = FileWatch::new(patterns).map_err(|error| at(Raise::error(RunCode::Value, error.to_string())))?;
     let folder = here::world(cx)?.hosting.as_ref().and_then(|hosting| hosting.cwd.clone());
     Ok(Some(Rc::new(watch.below(folder))))
 }

@@ -1,6 +1,6 @@
 //! `[agent]` of `harn.toml`: what an agent says of itself to those that it is served to.
 
-use super::VALUE;
+use super::ProjectCode;
 use super::read::{Reader, not_text};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -114,7 +114,7 @@ impl Reader<'_> {
     fn provider(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Provider> {
         let help = "write `provider = {organization = \"…\", url = \"https://…\"}`";
         let Some(table) = value.get_ref().as_table() else {
-            self.wrong(VALUE, value.span(), "`provider` is a table".to_owned(), help);
+            self.wrong(ProjectCode::Value, value.span(), "`provider` is a table".to_owned(), help);
             return None;
         };
         let (mut organization, mut url) = (None, None);
@@ -126,7 +126,12 @@ impl Reader<'_> {
             }
         }
         if organization.is_none() || url.is_none() {
-            self.wrong(VALUE, value.span(), "a provider has an `organization` and a `url`".to_owned(), help);
+            self.wrong(
+                ProjectCode::Value,
+                value.span(),
+                "a provider has an `organization` and a `url`".to_owned(),
+                help,
+            );
         }
         Some(Provider { organization: organization?, url: url? })
     }
@@ -134,7 +139,7 @@ impl Reader<'_> {
     fn skills(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Skill> {
         let Some(rows) = value.get_ref().as_array() else {
             let help = "write `[[agent.skills]]` above the keys of each";
-            self.wrong(VALUE, value.span(), "`skills` is a list of tables".to_owned(), help);
+            self.wrong(ProjectCode::Value, value.span(), "`skills` is a list of tables".to_owned(), help);
             return Vec::new();
         };
         let mut skills: Vec<Skill> = Vec::new();
@@ -142,7 +147,7 @@ impl Reader<'_> {
             let Some(skill) = self.skill(row) else { continue };
             if skills.iter().any(|other| other.id == skill.id) {
                 let message = format!("there is another skill with the id `{}`", skill.id);
-                self.wrong(VALUE, row.span(), message, "each skill has an id of its own");
+                self.wrong(ProjectCode::Value, row.span(), message, "each skill has an id of its own");
             }
             skills.push(skill);
         }
@@ -152,7 +157,7 @@ impl Reader<'_> {
     fn skill(&mut self, row: &Spanned<DeValue<'_>>) -> Option<Skill> {
         let Some(table) = row.get_ref().as_table() else {
             let help = "write `[[agent.skills]]` above the keys of each";
-            self.wrong(VALUE, row.span(), "a skill is a table".to_owned(), help);
+            self.wrong(ProjectCode::Value, row.span(), "a skill is a table".to_owned(), help);
             return None;
         };
         let mut skill = Skill::default();
@@ -169,7 +174,7 @@ impl Reader<'_> {
             }
         }
         if !table.iter().any(|(key, _)| key.get_ref().as_ref() == "id") {
-            self.wrong(VALUE, row.span(), "this skill has no `id`".to_owned(), "others name it by its id");
+            self.wrong(ProjectCode::Value, row.span(), "this skill has no `id`".to_owned(), "others name it by its id");
             return None;
         }
         // What is not said is as near to the id as may be.
@@ -188,7 +193,12 @@ impl Reader<'_> {
             "message" => Some(Replies::Message),
             _ => {
                 let help = "write `\"message\"` for an agent that answers without tasks where it can";
-                self.wrong(VALUE, value.span(), "`replies` is neither `\"task\"` nor `\"message\"`".to_owned(), help);
+                self.wrong(
+                    ProjectCode::Value,
+                    value.span(),
+                    "`replies` is neither `\"task\"` nor `\"message\"`".to_owned(),
+                    help,
+                );
                 None
             }
         }

@@ -1,7 +1,8 @@
 //! `[event_log]` of `harn.toml`.
 
-use super::VALUE;
+use super::ProjectCode;
 use super::read::{Reader, not_text};
+use crate::catalogue::from_core;
 use crate::limits::parse_time;
 use runtime::event_log::{Home, Kept, Synchronous};
 use std::path::Path;
@@ -60,7 +61,7 @@ impl Reader<'_> {
                 }
             }
             Ok(home) => self.project.log.home = Some(home),
-            Err(error) => self.wrong(error.code(), value.span(), error.to_string(), &error.help()),
+            Err(error) => self.wrong(from_core(error.code()), value.span(), error.to_string(), &error.help()),
         }
     }
 
@@ -71,7 +72,7 @@ impl Reader<'_> {
             _ => {
                 let help = "\"normal\" survives the end of the process, \"full\" a loss of power as well";
                 let message = "this must be \"normal\" or \"full\"".to_owned();
-                return self.wrong(VALUE, value.span(), message, help);
+                return self.wrong(ProjectCode::Value, value.span(), message, help);
             }
         };
         self.project.log.sqlite.synchronous = level;

@@ -1,9 +1,9 @@
 //! `packs` under `[providers]` of `harn.toml`.
 
-use super::VALUE;
+use super::ProjectCode;
 use super::read::{Reader, not_text};
+use crate::Capability;
 use crate::rhai_voice::packs::{Budget, PackSpec};
-use lang::builtins::Capability;
 use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -35,7 +35,7 @@ impl Reader<'_> {
     pub(super) fn packs(&mut self, value: &Spanned<DeValue<'_>>) {
         let Some(packs) = value.get_ref().as_array() else {
             let help = "write `packs = [\"guard.rhai\", {file = \"repo.rhai\", allow = [\"fs.read\"]}]`";
-            return self.wrong(VALUE, value.span(), "`packs` is a list of files".to_owned(), help);
+            return self.wrong(ProjectCode::Value, value.span(), "`packs` is a list of files".to_owned(), help);
         };
         for pack in packs {
             match pack.get_ref() {
@@ -68,7 +68,7 @@ impl Reader<'_> {
         }
         if spec.file.as_os_str().is_empty() {
             let help = "write `{file = \"guard.rhai\", …}`";
-            return self.wrong(VALUE, whole.span(), "this pack names no file".to_owned(), help);
+            return self.wrong(ProjectCode::Value, whole.span(), "this pack names no file".to_owned(), help);
         }
         let name = spec.file.strip_prefix(self.folder).unwrap_or(&spec.file).display().to_string();
         self.add(whole, &name, spec);
@@ -87,7 +87,7 @@ impl Reader<'_> {
         if let Some(right) = rights.iter().find(|right| !GRANTABLE.contains(right)) {
             let message = format!("a pack cannot be given `{}`: it would have to wait, and packs do not", right.name());
             let names = GRANTABLE.map(Capability::name).join("`, `");
-            self.wrong(VALUE, value.span(), message, &format!("it can be given `{names}`"));
+            self.wrong(ProjectCode::Value, value.span(), message, &format!("it can be given `{names}`"));
         }
         rights
     }

@@ -3,9 +3,10 @@
 use super::packs::PACKS;
 use super::trust::{digest, is_trusted};
 use super::user::allowed_keys;
-use super::{KEY, MODELS, NAME, NOT_TOML, Project, UNREADABLE, UNTRUSTED, VALUE};
+use super::{NAME, Project, ProjectCode};
+use crate::Capability;
 use crate::limits::{DEFAULT_MEMORY, parse_size, parse_time};
-use lang::builtins::Capability;
+use lang::diagnostic::code::CodeRef;
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::source::{Source, SourceRef, Span};
 use lang::vm::Limits;
@@ -44,7 +45,7 @@ pub(super) fn read(path: &Path) -> Result<Read, Vec<Diagnostic>> {
     let name = shown(path);
     let unreadable = |why: &dyn Display| {
         let message = format!("cannot read `{name}`: {why}");
-        vec![Diagnostic::error(UNREADABLE, message).help("the limits of this project's scripts stand in it")]
+        vec![Diagnostic::new(ProjectCode::Unreadable, message).help("the limits of this project's scripts stand in it")]
     };
     let written = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = written.canonicalize().map_err(|error| unreadable(&error))?;
@@ -58,7 +59,7 @@ pub(super) fn read(path: &Path) -> Result<Read, Vec<Diagnostic>> {
     let source = Source::new(name, text);
     let table = DeTable::parse(source.text()).map_err(|e| {
         let place = e.span().map_or(Span::default(), span);
-        vec![Diagnostic::error(NOT_TOML, format!("`{NAME}` is no TOML")).label(&source, place, e.message())]
+        vec![Diagnostic::new(ProjectCode::NotToml, format!("`{NAME}` is no TOML")).label(&source, place, e.message())]
     })?;
     let folder_as_written = path.parent().unwrap_or(Path::new(""));
     let trusted = is_trusted(&folder, &digest);
@@ -134,7 +135,7 @@ impl Reader<'_> {
                     _,
                 ) => {
                     self.wrong(
-                        VALUE,
+                        ProjectCode::Value,
                         value.span(),
                         format!("`{known}` is a table"),
                         &format!("write `[{known}]` above its keys"),
@@ -212,7 +213,7 @@ impl Reader<'_> {
         };
         let place = rows.get(row.saturating_sub(1)).map_or(0..0, Spanned::span);
         let help = "`provider` and `model` say which models a row is about, the other keys what these can take";
-        self.wrong(MODELS, place, message, help);
+        self.wrong(ProjectCode::Models, place, message, help);
     }
 
     fn known_models(&self) -> CapabilityTable {
@@ -232,7 +233,7 @@ impl Reader<'_> {
         });
         let place = entry.or(table).map_or(0..0, |(key, _)| key.span());
         let help = "`[providers.NAME]` says where a provider lives: `base_url`, and `key_env`, the variable that holds its key";
-        self.wrong(MODELS, place, message, help);
+        self.wrong(ProjectCode::Models, place, message, help);
     }
 
     /// Servers count only in a trusted folder, with the keys that the user allows.
@@ -281,7 +282,7 @@ impl Reader<'_> {
         let message = format!("ignored settings of an untrusted folder: {}", names.join(", "));
         let folder = shown(self.folder);
         let folder = if folder.is_empty() { "." } else { folder.as_str() };
-        let mut warning = Diagnostic::warning(UNTRUSTED, message);
+        let mut warning = Diagnostic::new(ProjectCode::Untrusted, message);
         for (_, place) in self.guarded.iter().take(1) {
             warning = warning.label(self.source, *place, "ignored");
         }
@@ -315,7 +316,7 @@ impl Reader<'_> {
         let mut rights = Vec::new();
         let Some(names) = value.get_ref().as_array() else {
             let help = "write a list such as `[\"net\", \"process\"]`";
-            self.wrong(VALUE, value.span(), format!("`{key}` is a list of rights"), help);
+            self.wrong(ProjectCode::Value, value.span(), format!("`{key}` is a list of rights"), help);
             return rights;
         };
         for name in names {
@@ -328,7 +329,7 @@ impl Reader<'_> {
                         Some(near) => format!("did you mean \"{near}\"?"),
                         None => format!("there are {}", known.join(", ")),
                     };
-                    self.wrong(VALUE, name.span(), "there is no such right".to_owned(), &help);
+                    self.wrong(ProjectCode::Value, name.span(), "there is no such right".to_owned(), &help);
                 }
             }
         }
@@ -339,19 +340,19 @@ impl Reader<'_> {
         match read {
             Ok(read) => Some(read),
             Err(message) => {
-                let d = Diagnostic::error(VALUE, message).label(self.source, span(value.span()), "not this");
+                let d = Diagnostic::new(ProjectCode::Value, message).label(self.source, span(value.span()), "not this");
                 self.found.push(d);
                 None
             }
         }
     }
 
-    pub(super) fn wrong(&mut self, code: &'static str, place: Range<usize>, message: String, help: &str) {
-        self.found.push(Diagnostic::error(code, message).label(self.source, span(place), "here").help(help));
+    pub(super) fn wrong(&mut self, code: impl Into<CodeRef>, place: Range<usize>, message: String, help: &str) {
+        self.found.push(Diagnostic::new(code, message).label(self.source, span(place), "here").help(help));
     }
 
     pub(super) fn unknown(&mut self, key: &str, place: Range<usize>, known: &[&str], table: &str) {
-        let d = Diagnostic::error(KEY, format!("`{table}` has no key `{key}`")).label(
+        let d = Diagnostic::new(ProjectCode::Key, format!("`{table}` has no key `{key}`")).label(
             self.source,
             span(place),
             "not known",

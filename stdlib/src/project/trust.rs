@@ -5,7 +5,7 @@
 //! canonical path. A file that has changed since needs trust anew.
 
 use super::user::config_folder;
-use super::{NAME, UNREADABLE, find, read};
+use super::{NAME, ProjectCode, find, read};
 use lang::diagnostic::Diagnostic;
 use runtime::files;
 use sha2::{Digest, Sha256};
@@ -15,9 +15,6 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-/// The record of trust cannot be read or written.
-pub(crate) const RECORD: &str = "HARN-CFG-007";
 
 /// The file's name in the configuration folder.
 const TRUSTED: &str = "trusted";
@@ -105,7 +102,7 @@ fn nearest(folder: &Path) -> Result<PathBuf, Vec<Diagnostic>> {
     find(&folder.join(NAME)).ok_or_else(|| {
         let message = format!("no `{NAME}` found in `{}` or above it", folder.display());
         vec![
-            Diagnostic::error(UNREADABLE, message)
+            Diagnostic::new(ProjectCode::Unreadable, message)
                 .help(format!("trust is about a `{NAME}`; without one, none is needed")),
         ]
     })
@@ -155,13 +152,16 @@ fn change(edit: impl FnOnce(&mut Vec<(PathBuf, String)>)) -> Result<(), Vec<Diag
 }
 
 fn failed(verb: &str, path: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::error(RECORD, format!("cannot {verb} the record of trusted folders `{}`: {error}", path.display()))
-        .help("the folder of your settings is HARN_CONFIG_HOME, else harn in XDG_CONFIG_HOME, else ~/.config/harn")
+    Diagnostic::new(
+        ProjectCode::Record,
+        format!("cannot {verb} the record of trusted folders `{}`: {error}", path.display()),
+    )
+    .help("the folder of your settings is HARN_CONFIG_HOME, else harn in XDG_CONFIG_HOME, else ~/.config/harn")
 }
 
 fn nowhere() -> Diagnostic {
-    Diagnostic::error(
-        RECORD,
+    Diagnostic::new(
+        ProjectCode::Record,
         "cannot find the folder of your settings: neither HARN_CONFIG_HOME, XDG_CONFIG_HOME nor HOME is set",
     )
     .help("set HOME, or HARN_CONFIG_HOME to a folder of your own")

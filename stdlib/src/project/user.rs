@@ -5,15 +5,13 @@
 //! "https://gateway.example.com" = ["ANTHROPIC_API_KEY"]
 //! ```
 
+use super::ProjectCode;
 use lang::diagnostic::Diagnostic;
 use providers::model::{AllowedKeys, parse_origin};
 use runtime::files;
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The settings have an error.
-pub(crate) const SETTINGS: &str = "HARN-CFG-008";
 
 /// The largest file that is read.
 const LARGEST: u64 = 1 << 20;
@@ -60,7 +58,7 @@ fn read(text: &str) -> Result<AllowedKeys, String> {
 }
 
 fn wrong(path: &Path, why: &str) -> Diagnostic {
-    Diagnostic::error(SETTINGS, format!("cannot use your settings `{}`: {why}", path.display()))
+    Diagnostic::new(ProjectCode::Settings, format!("cannot use your settings `{}`: {why}", path.display()))
         .help("write `\"https://gateway.example.com\" = [\"ANTHROPIC_API_KEY\"]` under [keys]")
 }
 

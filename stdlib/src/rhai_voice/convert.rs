@@ -5,7 +5,7 @@ use super::Voice;
 use super::function::{RhaiFunction, pointer_of};
 use super::value::Opaque;
 use lang::value::{Dict, HostBox, Range, Str, Value};
-use lang::vm::{Meter, Raise, codes};
+use lang::vm::{Meter, Raise, RunCode};
 use rhai::{Array, Blob, Dynamic, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::any::TypeId;
 use std::rc::Rc;
@@ -98,7 +98,7 @@ fn simple_value(dynamic: Dynamic, from: From<'_>) -> Result<Result<Value, Dynami
         Value::Range(Rc::new(Range { from: *range.start(), to: *range.end(), exclusive: false }))
     } else {
         let name = from.context.engine().map_type_name(dynamic.type_name());
-        return Err(Raise::error(codes::TYPE, format!("a `{name}` of Rhai means nothing outside of it"))
+        return Err(Raise::error(RunCode::Type, format!("a `{name}` of Rhai means nothing outside of it"))
             .help("give a string or a number that is made of it"));
     };
     Ok(Ok(value))

@@ -123,7 +123,7 @@ impl Described {
                     _ => "value".to_owned(),
                 };
                 rest |= param.rest;
-                params.push((name, param.ty.as_ref().map_or_else(|| "?".to_owned(), in_rhai)));
+                params.push((name, param.ty.as_deref().map_or_else(|| "?".to_owned(), in_rhai)));
             }
             returns = decl.returns.as_ref().map_or(returns, in_rhai);
         }

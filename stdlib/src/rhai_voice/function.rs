@@ -5,8 +5,8 @@ use super::convert::{From, to_dynamic, to_value};
 use super::errors::{outcome_of, to_rhai};
 use super::value::Opaque;
 use lang::source::{SourceRef, Span};
-use lang::value::{Callable, HostBox, HostObject, Value};
-use lang::vm::{Cx, Outcome, Raise, Wait, begin, call, codes, roomy};
+use lang::value::{HostBox, HostObject, Value};
+use lang::vm::{Callable, Cx, Outcome, Raise, RunCode, Wait, begin, call, roomy};
 use rhai::{Dynamic, EvalAltResult, FnPtr, GlobalRuntimeState, NativeCallContext, Position};
 use std::any::Any;
 use std::cell::RefCell;
@@ -145,7 +145,7 @@ impl Held {
         let count = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
         let was = if args.len() == 1 { "was" } else { "were" };
         let message = format!("this function takes {}, but {} {was} given", count(*fewest), args.len());
-        let raise = Raise::error(codes::ARITY, message);
+        let raise = Raise::error(RunCode::Arity, message);
         Err(match &self.place {
             Some((source, span)) => raise.at(source, *span),
             None => raise,

@@ -3,9 +3,9 @@
 use super::errors::{diagnostics_of, raise_from, to_rhai};
 use super::script::{is_compiled, text_of};
 use super::{ENDING, Voice};
-use lang::builtins::Capability;
+use crate::Capability;
 use lang::module::{Loader, path};
-use lang::vm::{Raise, codes, inside};
+use lang::vm::{Raise, RunCode, inside};
 use rhai::grain::Compiler;
 use rhai::{Engine, EvalAltResult, GlobalRuntimeState, Module, ModuleResolver, Position, Scope};
 use std::cell::RefCell;
@@ -35,13 +35,13 @@ impl Resolver {
         let refused = |raise: Box<Raise>| at(to_rhai(raise), pos);
         let (Some(voice), Some(loader)) = (self.voice.upgrade(), &self.loader) else {
             return Err(refused(Raise::error(
-                lang::module::codes::REFUSED,
+                lang::module::ModuleCode::Refused,
                 format!("`{written}` cannot be imported: this script may import nothing"),
             )));
         };
         if inside(|cx| cx.isolate.is_denied(Capability::FsRead)).unwrap_or(false) {
             let message = "`import` needs the capability `fs.read`, which this run does not have";
-            return Err(refused(Raise::error(codes::DENIED, message).help("run without `--deny` for it")));
+            return Err(refused(Raise::error(RunCode::Denied, message).help("run without `--deny` for it")));
         }
         let target = path::target_with(importer.unwrap_or(""), written, ENDING);
         let identity = loader.identity(&target);
@@ -49,7 +49,7 @@ impl Resolver {
             return match known {
                 Some(module) => Ok(module.clone()),
                 None => Err(refused(Raise::error(
-                    lang::module::codes::CYCLE,
+                    lang::module::ModuleCode::Cycle,
                     format!("`{target}` imports itself, by itself or by what it imports"),
                 ))),
             };
@@ -58,7 +58,7 @@ impl Resolver {
         voice.know(&source);
         let mut ast = engine.compile(text_of(&source)).map_err(|error| {
             let found = diagnostics_of(&error, &source).into_iter().next();
-            refused(found.map_or_else(|| Raise::error(codes::OUTSIDE, error.to_string()), raise_from))
+            refused(found.map_or_else(|| Raise::error(RunCode::Outside, error.to_string()), raise_from))
         })?;
         ast.set_source(source.name());
         self.known.borrow_mut().insert(identity.clone(), None);

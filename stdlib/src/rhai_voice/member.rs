@@ -6,7 +6,7 @@ use super::errors::to_rhai;
 use super::offer::add;
 use super::value::Opaque;
 use lang::value::{Tag, Value, display, equal, inspect};
-use lang::vm::{Raise, call, codes, inside, iterate, read};
+use lang::vm::{Raise, RunCode, call, inside, iterate, read};
 use rhai::{Dynamic, EvalAltResult, Module};
 use std::any::TypeId;
 use std::rc::{Rc, Weak};
@@ -38,7 +38,7 @@ pub(super) fn add_members(module: &mut Module) {
         }
         let name = object.type_name();
         Err(to_rhai(
-            Raise::error(codes::TYPE, format!("a {name} cannot be changed"))
+            Raise::error(RunCode::Type, format!("a {name} cannot be changed"))
                 .help("builtins that change one give the changed one back"),
         ))
     };
@@ -72,7 +72,7 @@ fn value_of(dynamic: &Dynamic) -> Value {
 }
 
 fn nobody() -> Box<Raise> {
-    Raise::error(codes::OUTSIDE, "nothing runs that could read this")
+    Raise::error(RunCode::Outside, "nothing runs that could read this")
 }
 
 /// A walk over such a value.

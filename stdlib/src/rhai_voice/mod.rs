@@ -45,7 +45,7 @@ mod voice;
 
 pub(crate) use check::check;
 pub use definitions::rhai_definitions;
-pub(crate) use errors::CODES;
+pub(crate) use errors::RhaiCode;
 pub(crate) use script::Constants;
 pub(crate) use session::{Session, Unread, builtins as names_of_builtins};
 pub(crate) use surroundings::Surroundings;

@@ -1,8 +1,8 @@
 //! What runs once, as a function of the run.
 
 use lang::source::{SourceRef, Span};
-use lang::value::{Callable, HostBox, HostObject, Value};
-use lang::vm::{Cx, Outcome, Raise, Wait, begin};
+use lang::value::{HostBox, HostObject, Value};
+use lang::vm::{Callable, Cx, Outcome, Raise, Wait, begin};
 use std::any::Any;
 use std::cell::RefCell;
 

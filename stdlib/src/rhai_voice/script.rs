@@ -4,7 +4,7 @@ use super::Voice;
 use super::convert::{From, to_dynamic};
 use super::errors::{diagnostics_of, outcome_of};
 use super::once::Once;
-use crate::hosting::UNSERVABLE;
+use crate::hosting::ServedCode;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use lang::value::Value;
@@ -123,7 +123,7 @@ impl Script {
                 let message = format!("`{RESUMABLE}` says neither `true` nor `false`");
                 let line = at.line().map_or(String::new(), |line| format!(" (line {line})"));
                 let help = format!("write `const {RESUMABLE} = true;` at the top of `{}`{line}", self.source.name());
-                Err(vec![Diagnostic::error(UNSERVABLE, message).help(help)])
+                Err(vec![Diagnostic::new(ServedCode::Unservable, message).help(help)])
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::errors::{raised_in, to_rhai};
 use super::offer::{add, run};
 use lang::builtins::Builtin;
-use lang::vm::{Deadline, Raise, Why, codes, inside};
+use lang::vm::{Deadline, Raise, RunCode, Why, inside};
 use rhai::{Dynamic, EvalAltResult, FnPtr, Module, NativeCallContext};
 use std::any::TypeId;
 
@@ -91,7 +91,7 @@ fn deadline(context: &NativeCallContext<'_>, args: &mut [&mut Dynamic]) -> Resul
     drop(open);
     done.map_err(|error| match raised_in(&error) {
         Some(raise) if number.is_some_and(|number| raise.why == Why::Deadline(number)) => {
-            to_rhai(Raise::error(codes::DEADLINE, raise.message.clone()).labelled("not done in time"))
+            to_rhai(Raise::error(RunCode::Deadline, raise.message.clone()).labelled("not done in time"))
         }
         _ => error,
     })

@@ -4,6 +4,7 @@ mod asked;
 pub(crate) mod deadline;
 mod said;
 
+use crate::Capability;
 use crate::a2a::client::{Access, Method, Peer, PeerError, reminder, shown};
 use crate::a2a::{Frame, Task};
 use crate::convert::to_value;
@@ -15,7 +16,7 @@ use crate::values::PeerStream;
 use crate::world::World;
 use asked::{Asked, peer_of};
 use deadline::by;
-use lang::builtins::{Capability, args};
+use lang::builtins::{Right, args};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use providers::web::Web;
@@ -26,7 +27,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-const NET: &[Capability] = &[Capability::Net];
+const NET: &[Right] = &[Capability::Net.right()];
 
 lang::builtins! { "a2a" =>
     /// The card of the agent at a URL, with what is read from it under `harn`: `{version, endpoint, streaming, reminders}`.
@@ -206,7 +207,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rais
         None | Some("suppress") => false,
         Some(other) => {
             let message = format!("`fallback` must be \"metadata\" or \"suppress\", found {other:?}");
-            return Err(Raise::error(lang::check::codes::TYPE, message).about(3, "`fallback` is at fault"));
+            return Err(Raise::error(lang::check::CheckCode::Type, message).about(3, "`fallback` is at fault"));
         }
     };
     let message = match reader.value("message") {
@@ -306,7 +307,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 fn task_id(args: &[Value]) -> Result<Arc<str>, Box<Raise>> {
     let id: &Str = args::str(args, 1)?;
     if id.trim().is_empty() {
-        return Err(Raise::error(lang::vm::codes::VALUE, "a task has an id").about(1, "blank"));
+        return Err(Raise::error(lang::vm::RunCode::Value, "a task has an id").about(1, "blank"));
     }
     Ok(Arc::from(id.as_str()))
 }

@@ -1,5 +1,6 @@
 //! `agent_loop`.
 
+use crate::Capability;
 use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
@@ -7,7 +8,7 @@ use crate::loops::{prepare, put_messages, result_value};
 use crate::options::Reader;
 use crate::persist;
 use crate::world::World;
-use lang::builtins::{Capability, args};
+use lang::builtins::args;
 use lang::value::{Str, Value, display};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::clock::Clock;
@@ -19,7 +20,7 @@ lang::builtins! { "" =>
     /// Lets a model work on a task with tools until it is done: `{status, stop_reason, text, llm, tools, transcript,
     /// session_id, diagnostics, …}`. `agent_loop(…)?` raises what it failed with. Canonical reminder providers watch, unless `reminders`
     /// says otherwise. With `transcript` the loop has a new session with the messages and pending reminders of that transcript.
-    waits "agent_loop(task: any, system: string? = nil, options: AgentLoopOptions = nil) -> AgentLoopResult" [caps = &[Capability::Llm], lint = lint::agent_loop] agent_loop;
+    waits "agent_loop(task: any, system: string? = nil, options: AgentLoopOptions = nil) -> AgentLoopResult" [caps = &[Capability::Llm.right()], lint = lint::agent_loop] agent_loop;
 }
 
 fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

@@ -1,7 +1,7 @@
 //! What hosts do over a bridge, as builtins: for tests, and for hosts that embed the runtime.
 
 use crate::convert::{to_data, to_value};
-use crate::fault::{QUEUE, UNKNOWN_REMINDER, of_reminder, to_raise};
+use crate::fault::{AgentCode, of_reminder, to_raise};
 use crate::here;
 use crate::lint;
 use crate::options::label_of;
@@ -9,7 +9,7 @@ use crate::values::session_arg;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, Wait, codes};
+use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::data::Data;
 use runtime::event_log::Ticket;
 use runtime::reminder::bridge::{Injection, MessagePayload, Queue, QueueError, RemindPayload, Revoked, Seam};
@@ -101,7 +101,7 @@ fn drain(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 /// The seam of a name.
 pub(super) fn seam_arg(name: &str, i: usize) -> Result<Seam, Box<Raise>> {
     name.parse::<Seam>().map_err(|_| {
-        let raise = Raise::error(codes::VALUE, format!("there is no seam `{name}`")).about(i, "unknown seam");
+        let raise = Raise::error(RunCode::Value, format!("there is no seam `{name}`")).about(i, "unknown seam");
         match nearest(name, Seam::WORDS.iter().copied()) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise.help(format!("the seams are {}", Seam::WORDS.join(", "))),
@@ -116,7 +116,7 @@ pub(super) fn of_queue(error: &QueueError) -> Box<Raise> {
         QueueError::Unknown(_) => "unknown",
         QueueError::Closed => "closed",
     };
-    let code = if matches!(error, QueueError::Unknown(_)) { UNKNOWN_REMINDER } else { QUEUE };
+    let code = if matches!(error, QueueError::Unknown(_)) { AgentCode::UnknownReminder } else { AgentCode::Queue };
     Raise::error(code, error.to_string()).field("status", status)
 }
 

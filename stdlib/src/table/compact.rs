@@ -1,12 +1,13 @@
 //! Compacting transcripts and sessions by hand.
 
+use crate::Capability;
 use crate::convert::to_value;
 use crate::fault::to_raise;
 use crate::here;
 use crate::options::compaction::Asked;
 use crate::values::{TranscriptValue, session_arg};
 use crate::world::World;
-use lang::builtins::{Capability, args};
+use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use runtime::compaction::{ByModel, Compaction, Summarisers};

@@ -1,14 +1,15 @@
 //! The process around the run.
 
+use crate::Capability;
 use crate::convert::to_value;
 use crate::here;
-use lang::builtins::{Capability, args};
+use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
 
 lang::builtins! { "" =>
     /// The value of an environment variable, or the default.
-    plain "env(name: string, default: any = nil) -> any" [caps = &[Capability::Env]] env;
+    plain "env(name: string, default: any = nil) -> any" [caps = &[Capability::Env.right()]] env;
     /// The arguments behind `--`.
     plain "args() -> list<string>" argv;
     /// As `args`.

@@ -7,7 +7,7 @@ use crate::values::EventStream;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, Wait, codes};
+use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::clock::Clock;
 use runtime::event_log::{Filter, NewRecord, Place};
 use runtime::seam::{Answer, Outcome};
@@ -31,17 +31,17 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let topic: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
     if topic.trim().is_empty() {
-        return Err(Raise::error(codes::VALUE, "a record needs a topic").about(0, "blank"));
+        return Err(Raise::error(RunCode::Value, "a record needs a topic").about(0, "blank"));
     }
     // What audit and replay read must come from the runtime alone.
     if let Some(reserved) = RESERVED.into_iter().find(|reserved| topic.starts_with(reserved)) {
         let message = format!("the topic `{topic}` is the runtime's own, scripts cannot write to it");
-        return Err(Raise::error(codes::VALUE, message)
+        return Err(Raise::error(RunCode::Value, message)
             .about(0, "reserved")
             .help(format!("choose a topic that does not begin with `{reserved}`")));
     }
     if args::str(args, 1)?.trim().is_empty() {
-        return Err(Raise::error(codes::VALUE, "a record needs a kind").about(1, "blank"));
+        return Err(Raise::error(RunCode::Value, "a record needs a kind").about(1, "blank"));
     }
     if !args[3].is_nil() && args[3].as_dict().is_none() {
         return Err(args::mismatch(args, 3, "a dict"));
@@ -80,7 +80,7 @@ fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
     let mut filter = Filter::default();
     for (key, value) in dict.iter().filter(|(_, v)| !v.is_nil()) {
         let wrong = |expected: &str| {
-            Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}"))
+            Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
                 .about(0, format!("`{key}` is at fault"))
         };
         match key.as_str() {
@@ -96,7 +96,7 @@ fn filter_arg(args: &[Value]) -> Result<Filter, Box<Raise>> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("a filter may hold {}", KEYS.map(|key| format!("`{key}`")).join(", ")),
                 };
-                return Err(Raise::error(lang::check::codes::KEY, message).about(0, "").help(help));
+                return Err(Raise::error(lang::check::CheckCode::Key, message).about(0, "").help(help));
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Facts: typed claims with evidence that outlast a session.
 
+use crate::Capability;
 use crate::convert::{to_data, to_value};
 use crate::fact::{oddity, of_fact};
 use crate::here;
 use crate::lint;
 use crate::world::World;
-use lang::builtins::{Capability, args};
+use lang::builtins::{Right, args};
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
 use providers::fact::{Draft, FactError, Options, Query, Selector, confidence, kinds, recall};
@@ -13,9 +14,9 @@ use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::ids::Ids;
 
-const READ: &[Capability] = &[Capability::FsRead];
-const WRITE: &[Capability] = &[Capability::FsWrite];
-const BOTH: &[Capability] = &[Capability::FsRead, Capability::FsWrite];
+const READ: &[Right] = &[Capability::FsRead.right()];
+const WRITE: &[Right] = &[Capability::FsWrite.right()];
+const BOTH: &[Right] = &[Capability::FsRead.right(), Capability::FsWrite.right()];
 
 lang::builtins! { "" =>
     /// Stores a fact and gives its record: `{_type: "memory_record", id, key, tags, value}`. It is on disk when the call returns.

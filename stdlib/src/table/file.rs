@@ -5,20 +5,21 @@
 //! without a wait. A pack, which may not wait, and a run whose time does not follow the system's, which must happen again in the
 //! same order, do it at once.
 
+use crate::Capability;
 use crate::disk::{Disk, PART};
 use crate::here;
 use crate::world::World;
-use lang::builtins::{Capability, PlainFn, args};
+use lang::builtins::{PlainFn, Right, args};
 use lang::value::{Str, Value};
-use lang::vm::{Cx, Outcome, Raise, Wait, codes, take_over};
+use lang::vm::{Cx, Outcome, Raise, RunCode, Wait, take_over};
 use runtime::files;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-const READ: &[Capability] = &[Capability::FsRead];
-const WRITE: &[Capability] = &[Capability::FsWrite];
+const READ: &[Right] = &[Capability::FsRead.right()];
+const WRITE: &[Right] = &[Capability::FsWrite.right()];
 
 lang::builtins! { "" =>
     /// The text of a regular file of at most 256 MiB.
@@ -50,7 +51,7 @@ fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => e.to_string(),
     };
-    Raise::error(codes::OUTSIDE, format!("cannot {verb} `{path}`: {why}")).about(0, "").field("path", path)
+    Raise::error(RunCode::Outside, format!("cannot {verb} `{path}`: {why}")).about(0, "").field("path", path)
 }
 
 /// Where the path among the arguments leads to. A pack of providers belongs to no run, and begins where the process is.
@@ -147,7 +148,8 @@ fn read_now(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn text(path: &str, bytes: Vec<u8>) -> Outcome {
     String::from_utf8(bytes).map(Value::from).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
-        Raise::error(codes::OUTSIDE, format!("`{path}` is not UTF-8 text: byte {at} begins no character")).about(0, "")
+        Raise::error(RunCode::Outside, format!("`{path}` is not UTF-8 text: byte {at} begins no character"))
+            .about(0, "")
     })
 }
 

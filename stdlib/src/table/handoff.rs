@@ -86,6 +86,6 @@ fn required(options: &Reader<'_>, name: &str) -> Result<Arc<str>, Box<Raise>> {
 }
 
 fn missing(options: &Reader<'_>, name: &str) -> Box<Raise> {
-    let raise = Raise::error(lang::check::codes::KEY, format!("a handoff needs `{name}`"));
+    let raise = Raise::error(lang::check::CheckCode::Key, format!("a handoff needs `{name}`"));
     raise.about(options.arg(), format!("`{name}` is missing"))
 }

@@ -9,7 +9,7 @@ use crate::lint;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, Wait, codes};
+use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::data::Data;
 use runtime::hooks::{EventKind, Hook, HookEvent, Hooks, Listeners, Pattern, SessionHook, ToolHook};
 use runtime::reminder::bridge::Seam;
@@ -45,7 +45,8 @@ pub(super) fn event_arg(
     let kind = EventKind::parse(name).ok().filter(|kind| fits(*kind));
     kind.ok_or_else(|| {
         let known = EventKind::ALL.iter().filter(|k| fits(**k)).map(|k| k.as_str());
-        let raise = Raise::error(codes::VALUE, format!("there is no {what} event `{name}`")).about(i, "unknown event");
+        let raise =
+            Raise::error(RunCode::Value, format!("there is no {what} event `{name}`")).about(i, "unknown event");
         match nearest(name, known) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
@@ -55,7 +56,7 @@ pub(super) fn event_arg(
 
 /// The pattern in an argument.
 pub(super) fn pattern_of(text: &str, i: usize) -> Result<Pattern, Box<Raise>> {
-    Pattern::parse(text).map_err(|e| Raise::error(codes::VALUE, e.to_string()).about(i, "this pattern"))
+    Pattern::parse(text).map_err(|e| Raise::error(RunCode::Value, e.to_string()).about(i, "this pattern"))
 }
 
 fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -63,7 +64,7 @@ fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
     let dict = args::dict(args, 0)?;
     let mut hook = ToolHook { pattern: Pattern::all(), pre: None, post: None, deny: None, max_output: None };
     let wrong = |key: &str, expected: &str| {
-        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}"))
+        Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
             .about(0, format!("`{key}` is at fault"))
     };
     let mut name = "*".to_owned();
@@ -86,7 +87,8 @@ fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
                 hook.max_output = Some(n.ok_or_else(|| wrong("max_output", "a number of at least 0"))?);
             }
             other => {
-                let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{other}`")).about(0, "");
+                let raise =
+                    Raise::error(lang::check::CheckCode::Key, format!("there is no option `{other}`")).about(0, "");
                 return Err(match nearest(other, ["pattern", "pre", "post", "deny", "max_output"]) {
                     Some(near) => raise.help(format!("did you mean `{near}`?")),
                     None => raise,
@@ -105,7 +107,7 @@ pub(super) fn room(hooks: &Hooks) -> Result<(), Box<Raise>> {
         return Ok(());
     }
     let message = format!("{} handlers are registered, and no more are taken", Hooks::MOST);
-    Err(Raise::error(codes::VALUE, message)
+    Err(Raise::error(RunCode::Value, message)
         .help("register handlers once, at the top of a script; `clear_session_hooks()` and the like forget them"))
 }
 

@@ -1,14 +1,15 @@
 //! Requests over HTTP.
 
+use crate::Capability;
 use crate::options::Reader;
 use crate::{here, system};
-use lang::builtins::{Capability, args, json_text};
+use lang::builtins::{Right, args, json_text};
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use providers::web::{Failure, FailureKind, Method, Question, Reply};
 use std::rc::Rc;
 
-const NET: &[Capability] = &[Capability::Net];
+const NET: &[Right] = &[Capability::Net.right()];
 
 lang::builtins! { "" =>
     /// Asks a server: `{status, ok, headers, body}`. `ok` says whether the status is one of success.
@@ -54,7 +55,7 @@ fn question(args: &[Value], method: Method, options: usize) -> Result<Question, 
             let Value::Str(value) = value else {
                 let message =
                     format!("the header `{name}` must be a string, not {}", lang::value::article(value.type_name()));
-                return Err(Raise::error(lang::vm::codes::TYPE, message).about(options, "given here"));
+                return Err(Raise::error(lang::vm::RunCode::Type, message).about(options, "given here"));
             };
             headers.push((name.to_string(), value.to_string()));
         }
@@ -96,10 +97,14 @@ fn answer(reply: Reply) -> Value {
 
 fn failed(question: &Question, failure: &Failure) -> Box<Raise> {
     let (code, category, help) = match failure.kind {
-        FailureKind::Address => (system::ADDRESS, "address", "write the whole URL: `https://example.com/path`"),
-        FailureKind::Connection => (system::CONNECTION, "connection", "catch this where the server may be away"),
-        FailureKind::Timeout => (system::SLOW, "timeout", "give it more time with the option `timeout_ms`"),
-        FailureKind::TooLarge => (system::LARGE, "too_large", "ask for a part of it"),
+        FailureKind::Address => {
+            (system::SystemCode::Address, "address", "write the whole URL: `https://example.com/path`")
+        }
+        FailureKind::Connection => {
+            (system::SystemCode::Connection, "connection", "catch this where the server may be away")
+        }
+        FailureKind::Timeout => (system::SystemCode::Slow, "timeout", "give it more time with the option `timeout_ms`"),
+        FailureKind::TooLarge => (system::SystemCode::Large, "too_large", "ask for a part of it"),
     };
     let raise = Raise::error(code, failure.message.clone()).field("category", category);
     raise.field("url", question.url.as_str()).help(help)

@@ -1,5 +1,6 @@
 //! Asking a model once.
 
+use crate::Capability;
 use crate::convert::{to_data, to_value};
 use crate::fault::to_raise;
 use crate::here;
@@ -8,7 +9,7 @@ use crate::options::Reader;
 use crate::table::tool::tools_from;
 use crate::values::{Pieces, TextStream, TranscriptValue, find_session};
 use crate::world::World;
-use lang::builtins::{Capability, args};
+use lang::builtins::args;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::agent_loop::close_open_calls;
@@ -31,10 +32,10 @@ lang::builtins! { "" =>
     /// pending reminders of the session or transcript; evaluates no provider, charges nothing, and writes nothing into the session.
     /// Without `session_id` the call has a session of its own; `"current"` names the one at hand. With `transcript` the result has
     /// `transcript`: the given one with the prompt and the answer.
-    waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> LlmResult" [caps = &[Capability::Llm], lint = lint::llm_call] llm_call;
+    waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> LlmResult" [caps = &[Capability::Llm.right()], lint = lint::llm_call] llm_call;
     /// The same, its text piece by piece as it comes: `for piece in llm_stream(…)`. It is asked when the first piece is wanted,
     /// and cancelled when the stream is let go of. What fails is raised where the next piece is wanted.
-    plain "llm_stream(prompt: string, system: string? = nil, options: LlmOptions = nil) -> stream" [caps = &[Capability::Llm], lint = lint::llm_call] llm_stream;
+    plain "llm_stream(prompt: string, system: string? = nil, options: LlmOptions = nil) -> stream" [caps = &[Capability::Llm.right()], lint = lint::llm_call] llm_stream;
 }
 
 /// A question to a model, before it is rendered.
@@ -122,7 +123,7 @@ const CURRENT: &str = "current";
 /// The session of the hook, tool or provider at hand; elsewhere the one that the script is served in.
 fn current(cx: &Cx<'_>, world: &World) -> Result<Rc<Session>, Box<Raise>> {
     here::session(cx).or_else(|| world.current_session()).ok_or_else(|| {
-        Raise::error(crate::fault::SESSION, "no current session").help(
+        Raise::error(crate::fault::AgentCode::Session, "no current session").help(
             "`\"current\"` is for hooks, tools and providers; elsewhere name a session, or leave `session_id` out",
         )
     })
@@ -162,7 +163,7 @@ impl Asking {
 }
 
 fn read_messages(value: &Value) -> Result<Messages, Box<Raise>> {
-    let wrong = |why: String| Raise::error(lang::check::codes::TYPE, why).about(2, "`messages` is at fault");
+    let wrong = |why: String| Raise::error(lang::check::CheckCode::Type, why).about(2, "`messages` is at fault");
     let list = value.as_list().ok_or_else(|| wrong("`messages` must be a list".to_owned()))?;
     list.iter().map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string()))).collect()
 }

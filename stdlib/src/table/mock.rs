@@ -6,7 +6,7 @@ use crate::here;
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Dict, Str, Value};
-use lang::vm::{Cx, On, Raise, Wait, codes};
+use lang::vm::{Cx, On, Raise, RunCode, Wait};
 use providers::model::MockReply;
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ lang::builtins! { "" =>
 
 fn reply_of(value: &Value) -> Result<MockReply, Box<Raise>> {
     let data = to_data(value)?;
-    MockReply::from_data(&data).map_err(|e| Raise::error(codes::VALUE, e.to_string()))
+    MockReply::from_data(&data).map_err(|e| Raise::error(RunCode::Value, e.to_string()))
 }
 
 fn llm_mock(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

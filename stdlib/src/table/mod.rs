@@ -84,6 +84,9 @@ pub(crate) const fn registry() -> Registry {
         .with_shapes(crate::options::SHAPES)
         .with_handed_over(crate::options::HANDED_OVER)
         .with_modules(MODULES)
+        .with_types(&["transcript"])
+        .with_outcome(&["status", "transcript"])
+        .with_list("`harn doc` lists them")
 }
 
 /// Every row of the table.
@@ -94,6 +97,13 @@ pub fn builtins() -> impl Iterator<Item = &'static Builtin> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    #[test]
+    fn every_named_type_of_signatures_parses() {
+        for (name, text) in crate::options::SHAPES.iter().chain(crate::options::HANDED_OVER) {
+            assert!(lang::check::signature(&format!("shape() -> {text}")).is_some(), "{name}: {text}");
+        }
+    }
 
     #[test]
     fn every_signature_parses_and_every_name_is_there_once() {

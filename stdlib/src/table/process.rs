@@ -1,9 +1,10 @@
 //! Other programs.
 
+use crate::Capability;
 use crate::group::{ProcessGroup, exit_code};
 use crate::here;
 use crate::system;
-use lang::builtins::{Capability, args};
+use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use std::process::Stdio;
@@ -12,7 +13,7 @@ use tokio::process::Command;
 
 lang::builtins! { "" =>
     /// Runs a program to its end, without a shell: `{ok, code, stdout, stderr}`. Its standard input is empty.
-    waits "exec(command: string, ...args) -> {ok: bool, code: int, stdout: string, stderr: string, ...}" [caps = &[Capability::Process]] exec;
+    waits "exec(command: string, ...args) -> {ok: bool, code: int, stdout: string, stderr: string, ...}" [caps = &[Capability::Process.right()]] exec;
 }
 
 /// Bytes of standard output, and of standard error, that are kept.
@@ -50,7 +51,7 @@ async fn output(name: &str, stream: Option<impl AsyncRead + Unpin>) -> Result<Ve
     stream.take(most + 1).read_to_end(&mut bytes).await.map_err(|e| not_started(name, &e))?;
     if bytes.len() > MOST_OUTPUT {
         let message = format!("`{name}` wrote more than {} MiB", MOST_OUTPUT >> 20);
-        return Err(Raise::error(system::TOO_MUCH, message)
+        return Err(Raise::error(system::SystemCode::TooMuch, message)
             .field("category", "too_large")
             .help("let it write to a file, and read of that what is needed"));
     }
@@ -63,8 +64,9 @@ fn text(bytes: Vec<u8>) -> String {
 }
 
 fn not_started(name: &str, e: &std::io::Error) -> Box<Raise> {
-    let raise = Raise::error(system::NOT_STARTED, format!("cannot run `{name}`: {}", system::reason(e, "program")))
-        .field("command", name);
+    let raise =
+        Raise::error(system::SystemCode::NotStarted, format!("cannot run `{name}`: {}", system::reason(e, "program")))
+            .field("command", name);
     // The most common slip: a line for a shell.
     match name.split_once(' ') {
         Some((program, _)) => raise.help(format!(

@@ -10,7 +10,7 @@ use crate::values::session_arg;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, Wait, codes};
+use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::data::Data;
 use runtime::hooks::{EventKind, EventSet, HookEvent};
 use runtime::reminder::ReminderError;
@@ -32,7 +32,7 @@ pub(crate) fn event_of(name: &str, i: usize) -> Result<EventKind, Box<Raise>> {
     EventKind::parse(name).ok().filter(|k| k.is_for_providers()).ok_or_else(|| {
         let known = EventKind::ALL.iter().filter(|k| k.is_for_providers()).map(|k| k.as_str());
         let raise =
-            Raise::error(codes::VALUE, format!("providers cannot subscribe to `{name}`")).about(i, "no such event");
+            Raise::error(RunCode::Value, format!("providers cannot subscribe to `{name}`")).about(i, "no such event");
         match nearest(name, known) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
@@ -44,11 +44,11 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
     let world = here::world(cx)?;
     let dict = args::dict(args, 0)?;
     let wrong = |key: &str, expected: &str| {
-        Raise::error(lang::check::codes::TYPE, format!("`{key}` must be {expected}"))
+        Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
             .about(0, format!("`{key}` is at fault"))
     };
     if let Some((key, _)) = dict.iter().find(|(k, _)| !["id", "subscribes_to", "evaluate"].contains(&k.as_str())) {
-        let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`")).about(0, "");
+        let raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}`")).about(0, "");
         return Err(match nearest(key, ["id", "subscribes_to", "evaluate"]) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
@@ -70,12 +70,12 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
         dict.get_str("evaluate").and_then(|v| ScriptFn::of(cx, v)).ok_or_else(|| wrong("evaluate", "a function"))?;
     if let Some(pack) = world.packs.owner(&id) {
         let message = format!("the pack `{pack}` of this run has a provider `{id}`");
-        return Err(Raise::error(codes::VALUE, message).about(0, "the same id").help("give this one another id"));
+        return Err(Raise::error(RunCode::Value, message).about(0, "the same id").help("give this one another id"));
     }
     if world.providers.is_full() && !world.providers.is_custom(&id) {
         let most = ReminderProviders::MOST;
         let message = format!("{most} reminder providers are registered, and no more are taken");
-        return Err(Raise::error(codes::VALUE, message)
+        return Err(Raise::error(RunCode::Value, message)
             .about(0, "one too many")
             .help("register each once, under its id"));
     }

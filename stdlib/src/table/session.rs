@@ -8,7 +8,7 @@ use crate::options::label_of;
 use crate::values::session_arg;
 use lang::builtins::args;
 use lang::value::{Str, Value};
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, RunCode};
 use runtime::clock::Clock;
 use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::{ReminderSpec, Source};
@@ -54,7 +54,7 @@ fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let id = args::opt_str(args, 0)?;
     if id.is_some_and(|id| id.trim().is_empty()) {
-        return Err(Raise::error(codes::VALUE, "a session's id must not be blank")
+        return Err(Raise::error(RunCode::Value, "a session's id must not be blank")
             .about(0, "blank")
             .help("leave it out, and the session gets an id of its own"));
     }

@@ -1,14 +1,14 @@
 //! The standard tool that runs commands for agents: one program at a time, of those that are allowed, in one folder.
 
 use super::file_tools::native_tool;
+use crate::Capability;
 use crate::clock::RunClock;
 use crate::confinement::Reach;
 use crate::here;
 use crate::options::Reader;
 use crate::world::World;
-use lang::builtins::Capability;
 use lang::value::Value;
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, RunCode};
 use line::Rules;
 use run::{Limits, run};
 use runtime::data::Data;
@@ -26,7 +26,7 @@ lang::builtins! { "" =>
     /// A tool `shell` that runs one command at a time in `root`, without a shell. `allow` lists the programs, each by its name or
     /// with its first arguments (`"git status"`). On Linux the kernel keeps it within `root`, the folders in `readable` and
     /// `writable`, and those of the system (Landlock); elsewhere its arguments are checked and nothing more.
-    plain "shell_tool(options: ShellToolOptions) -> dict" [caps = &[Capability::Process]] shell_tool;
+    plain "shell_tool(options: ShellToolOptions) -> dict" [caps = &[Capability::Process.right()]] shell_tool;
 }
 
 /// How long a command may take where nobody says otherwise.
@@ -57,7 +57,7 @@ fn rules(options: &Reader<'_>, world: &World) -> Result<(Rules, Reach), Box<Rais
             .and_then(|path| if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) })
             .map_err(|e| {
                 let what = if key == "root" { "root" } else { "folder" };
-                wrong(codes::OUTSIDE, format!("the {what} `{path}` cannot be used: {e}"), key)
+                wrong(RunCode::Outside, format!("the {what} `{path}` cannot be used: {e}"), key)
             })
     };
     let root = folder(&options.text("root")?.unwrap_or_default(), "root")?;
@@ -68,11 +68,11 @@ fn rules(options: &Reader<'_>, world: &World) -> Result<(Rules, Reach), Box<Rais
     for entry in options.texts("allow")? {
         let words = shell_words::split(&entry).ok().filter(|words| !words.is_empty());
         let words = words
-            .ok_or_else(|| wrong(codes::VALUE, format!("`{entry}` is no command that can be allowed"), "allow"))?;
+            .ok_or_else(|| wrong(RunCode::Value, format!("`{entry}` is no command that can be allowed"), "allow"))?;
         allow.push(words);
     }
     if allow.is_empty() {
-        let raise = wrong(codes::VALUE, "nothing is allowed, so the tool could run nothing".to_owned(), "allow");
+        let raise = wrong(RunCode::Value, "nothing is allowed, so the tool could run nothing".to_owned(), "allow");
         return Err(raise.help("list the programs: `allow: [\"ls\", \"git status\"]`"));
     }
     let also = reach.readable.iter().chain(&reach.writable).cloned().collect();

@@ -8,11 +8,11 @@ use crate::hosting::{Made, Part, PlanEntry, Priority, Progress, Said};
 use crate::table::input;
 use crate::world::World;
 use lang::builtins::args;
-use lang::check::codes::{KEY, MISSING, TYPE, VALUES};
+use lang::check::CheckCode;
+use lang::diagnostic::code::CodeRef;
 use lang::diagnostic::nearest;
 use lang::value::Value;
-use lang::vm::Host;
-use lang::vm::{Cx, Raise, Wait, codes};
+use lang::vm::{Cx, Host, Raise, RunCode, Wait};
 use runtime::data::Data;
 use runtime::words::UnknownWord;
 use std::rc::Rc;
@@ -113,7 +113,9 @@ fn partial(given: &Data) -> Result<Data, Box<Raise>> {
         Data::Nil => {}
         portion => match portion.as_float() {
             Some(done) if (0.0..=1.0).contains(&done) => {}
-            Some(_) => return Err(misfit(at_fault(VALUES, "`completed_portion` must be from 0 to 1".to_owned()))),
+            Some(_) => {
+                return Err(misfit(at_fault(CheckCode::Values, "`completed_portion` must be from 0 to 1".to_owned())));
+            }
             None => return Err(misfit(wrong("completed_portion", "a number", portion))),
         },
     }
@@ -162,7 +164,7 @@ fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         None => world.eprint(&format!("rejected: {reason}\n")),
         Some(hosting) if hosting.refuse(reason) => {}
         Some(_) => {
-            let raise = Raise::error(codes::OUTSIDE, "there is no prompt at hand that could be rejected");
+            let raise = Raise::error(RunCode::Outside, "there is no prompt at hand that could be rejected");
             return Err(raise.help("reject within the pipeline"));
         }
     }
@@ -172,14 +174,14 @@ fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn closing(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = text(args)?;
     if text.trim().is_empty() {
-        return Err(Raise::error(codes::VALUE, "a closing message cannot be empty").about(0, "blank"));
+        return Err(Raise::error(RunCode::Value, "a closing message cannot be empty").about(0, "blank"));
     }
     let world: Rc<World> = here::world(cx)?;
     match &world.hosting {
         None => world.print(&format!("{text}\n"))?,
         Some(hosting) if hosting.close_with(text) => {}
         Some(_) => {
-            let raise = Raise::error(codes::OUTSIDE, "no prompt is at hand that a message could close");
+            let raise = Raise::error(RunCode::Outside, "no prompt is at hand that a message could close");
             return Err(raise.help("call it within the pipeline"));
         }
     }
@@ -191,7 +193,7 @@ fn mode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let Some(hosting) = world.hosting.clone() else { return Ok(Wait::ready(Ok(Value::Nil))) };
     let Some(id) = args::opt_str(args, 0)?.cloned() else { return Ok(Wait::ready(Ok(Value::str(&hosting.mode())))) };
     if !hosting.modes.contains(&id.as_str()) {
-        let raise = Raise::error(VALUES, format!("there is no mode `{id}`")).about(0, "no such mode");
+        let raise = Raise::error(CheckCode::Values, format!("there is no mode `{id}`")).about(0, "no such mode");
         return Err(match nearest(id.as_str(), hosting.modes.iter().copied()) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise.help(format!("the modes are {}", hosting.modes.join(", "))),
@@ -250,11 +252,13 @@ pub(super) fn part(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
     let Some(given) = data.as_dict() else { return Err(wrong(at, EXPECTED, data)) };
     known_keys(data, &["text", "data", "file"], at)?;
     match given.keys().next().map(AsRef::as_ref) {
-        Some(_) if given.len() > 1 => Err(at_fault(TYPE, format!("`{at}` must be {EXPECTED}, it has several"))),
+        Some(_) if given.len() > 1 => {
+            Err(at_fault(CheckCode::Type, format!("`{at}` must be {EXPECTED}, it has several")))
+        }
         Some("text") => Ok(Part::Text(required(data, "text", at)?)),
         Some("data") => Ok(Part::Data(data.get("data").clone())),
         Some(_) => file(data.get("file"), &format!("{at}.file")),
-        None => Err(at_fault(TYPE, format!("`{at}` must be {EXPECTED}, it has none"))),
+        None => Err(at_fault(CheckCode::Type, format!("`{at}` must be {EXPECTED}, it has none"))),
     }
 }
 
@@ -266,12 +270,13 @@ fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
     let optional = |key: &str| if data.get(key).is_nil() { Ok(None) } else { required(data, key, at).map(Some) };
     let (bytes, uri) = (optional("bytes")?, optional("uri")?);
     let plain = |bytes| {
-        let misfit = || at_fault(VALUES, format!("`{at}.bytes` must be base64")).help("`base64_encode` makes it");
+        let misfit =
+            || at_fault(CheckCode::Values, format!("`{at}.bytes` must be base64")).help("`base64_encode` makes it");
         base64::plain(bytes).ok_or_else(misfit)
     };
     let bytes = bytes.map(plain).transpose()?;
     if bytes.is_none() && uri.is_none() {
-        return Err(at_fault(MISSING, format!("`{at}` needs `bytes`, in base64, or `uri`")));
+        return Err(at_fault(CheckCode::Missing, format!("`{at}` needs `bytes`, in base64, or `uri`")));
     }
     Ok(Part::File { name: optional("name")?, mime_type: optional("mime_type")?, bytes, uri })
 }
@@ -279,7 +284,7 @@ fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
 fn known_keys(data: &Data, known: &[&'static str], at: &str) -> Result<(), Box<Raise>> {
     let mut keys = data.as_dict().into_iter().flat_map(runtime::data::Entries::keys);
     let Some(key) = keys.find(|key| !known.contains(&key.as_ref())) else { return Ok(()) };
-    let raise = at_fault(KEY, format!("there is no field `{}`", within(at, key)));
+    let raise = at_fault(CheckCode::Key, format!("there is no field `{}`", within(at, key)));
     Err(match nearest(key, known.iter().copied()) {
         Some(near) => raise.help(format!("did you mean `{near}`?")),
         None => raise.help(format!("the fields are {}", known.join(", "))),
@@ -301,7 +306,7 @@ fn word<T: FromStr<Err = UnknownWord>>(data: &Data, key: &str, at: &str) -> Resu
     }
     let word = required(data, key, at)?;
     word.parse().map(Some).map_err(|error: UnknownWord| {
-        let raise = at_fault(VALUES, format!("`{}`: {error}", within(at, key)));
+        let raise = at_fault(CheckCode::Values, format!("`{}`: {error}", within(at, key)));
         match error.suggestion {
             Some(near) => raise.help(format!("did you mean {near:?}?")),
             None => raise,
@@ -314,13 +319,13 @@ fn within(at: &str, key: &str) -> String {
 }
 
 fn missing(field: &str) -> Box<Raise> {
-    at_fault(MISSING, format!("`{field}` is missing"))
+    at_fault(CheckCode::Missing, format!("`{field}` is missing"))
 }
 
 fn wrong(field: &str, expected: &str, found: &Data) -> Box<Raise> {
-    at_fault(TYPE, format!("`{field}` must be {expected}, found {}", found.type_name()))
+    at_fault(CheckCode::Type, format!("`{field}` must be {expected}, found {}", found.type_name()))
 }
 
-fn at_fault(code: &'static str, message: String) -> Box<Raise> {
+fn at_fault(code: impl Into<CodeRef>, message: String) -> Box<Raise> {
     Raise::error(code, message).about(0, "")
 }

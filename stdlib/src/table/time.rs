@@ -3,7 +3,7 @@
 use crate::{here, rfc3339};
 use lang::builtins::args;
 use lang::value::Value;
-use lang::vm::{Cx, On, Raise, Wait, codes, yield_once};
+use lang::vm::{Cx, On, Raise, RunCode, Wait, yield_once};
 use runtime::clock::Clock;
 
 lang::builtins! { "" =>
@@ -62,7 +62,7 @@ fn advance_time(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>
     if here::world(cx)?.clock.advance(duration(args, 0)?) {
         return Ok(Value::Nil);
     }
-    Err(Raise::error(codes::VALUE, "time is not mocked").help("call `mock_time()` first"))
+    Err(Raise::error(RunCode::Value, "time is not mocked").help("call `mock_time()` first"))
 }
 
 fn unmock_time(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {

@@ -7,7 +7,7 @@ use crate::table::file_tools::NativeTool;
 use lang::builtins::args;
 use lang::value::article;
 use lang::value::{Dict, Str, Value};
-use lang::vm::{Cx, Raise, codes};
+use lang::vm::{Cx, Raise, RunCode};
 use runtime::data::Data;
 use runtime::message::ToolSpec;
 use runtime::seam::Tool;
@@ -50,7 +50,7 @@ fn tool_define(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     let description = args::str(args, 2)?.clone();
     let definition = args::dict(args, 3)?;
     let handler = definition.get_str("handler").filter(|h| h.is_callable()).cloned().ok_or_else(|| {
-        Raise::error(lang::check::codes::TYPE, "`handler` must be a function").about(3, "`handler` is at fault")
+        Raise::error(lang::check::CheckCode::Type, "`handler` must be a function").about(3, "`handler` is at fault")
     })?;
     let mut tool = Dict::new();
     tool.insert(Str::new("_type"), Value::str("tool"));
@@ -82,14 +82,14 @@ fn check_name(name: &str) -> Result<(), Box<Raise>> {
     } else {
         format!("{name:?} cannot be the name of a tool")
     };
-    Err(Raise::error(codes::VALUE, why).help("a tool's name is 1 to 64 letters, digits, `_` and `-`"))
+    Err(Raise::error(RunCode::Value, why).help("a tool's name is 1 to 64 letters, digits, `_` and `-`"))
 }
 
 /// They are hints and may hold what one likes; but those that are read must be what is expected.
 fn check_annotations(annotations: &Value) -> Result<(), Box<Raise>> {
     let Some(dict) = annotations.as_dict() else {
         let message = format!("`annotations` must be a dict, found {}", article(annotations.type_name()));
-        return Err(Raise::error(lang::check::codes::TYPE, message));
+        return Err(Raise::error(lang::check::CheckCode::Type, message));
     };
     let is_text = |value: &Value| value.as_str().is_some();
     type Check<'a> = &'a dyn Fn(&Value) -> bool;
@@ -103,7 +103,7 @@ fn check_annotations(annotations: &Value) -> Result<(), Box<Raise>> {
     for (key, expected, fits) in checks {
         if dict.get_str(key).is_some_and(|value| !value.is_nil() && !fits(value)) {
             let message = format!("`annotations.{key}` must be {expected}");
-            return Err(Raise::error(lang::check::codes::TYPE, message));
+            return Err(Raise::error(lang::check::CheckCode::Type, message));
         }
     }
     Ok(())
@@ -168,6 +168,6 @@ fn tool_from(cx: &Cx<'_>, dict: &Dict) -> Result<Rc<dyn Tool>, Box<Raise>> {
 }
 
 fn no_tool(why: &str) -> Box<Raise> {
-    Raise::error(lang::check::codes::TYPE, format!("this is no tool: {why}"))
+    Raise::error(lang::check::CheckCode::Type, format!("this is no tool: {why}"))
         .help("declare one with `tool name(…) { … }`, or use `tool_define(tool_registry(), …)`")
 }

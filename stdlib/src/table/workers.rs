@@ -1,7 +1,8 @@
 //! Sub-agents and workers.
 
+use crate::Capability;
 use crate::convert::to_data;
-use crate::fault::{SNAPSHOT, of_snapshot, of_worker, to_raise};
+use crate::fault::{AgentCode, of_snapshot, of_worker, to_raise};
 use crate::here;
 use crate::lint;
 use crate::options::Reader;
@@ -13,9 +14,9 @@ use crate::workers::{
     restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
 };
 use crate::world::World;
-use lang::builtins::{Capability, args};
+use lang::builtins::args;
 use lang::value::{Dict, Str, Value};
-use lang::vm::{Cx, On, Raise, Wait, codes};
+use lang::vm::{Cx, On, Raise, RunCode, Wait};
 use runtime::seam::{Scope, Tool};
 use runtime::workers::{self, GiveError, Given, Resumption, Worker, WorkerError, WorkerMode, WorkerStatus, begin};
 use std::rc::Rc;
@@ -25,9 +26,9 @@ lang::builtins! { "" =>
     /// Lets a sub-agent do a task in a session of its own and waits for it: `{ok, summary, text, artifacts, tokens_used,
     /// budget_exceeded, data?, error?, session_id, transcript}`. It inherits reminders from the session at hand. With
     /// `background: true` it works beside the script, and the handle of a worker is given.
-    waits "sub_agent_run(task: any, options: SubAgentOptions = nil) -> SubAgentResult" [caps = &[Capability::Llm], lint = lint::sub_agent] sub_agent_run;
+    waits "sub_agent_run(task: any, options: SubAgentOptions = nil) -> SubAgentResult" [caps = &[Capability::Llm.right()], lint = lint::sub_agent] sub_agent_run;
     /// Starts a worker beside the script: `{id, name, task, status, mode, has_transcript, …}`.
-    waits "spawn_agent(spec: WorkerSpec) -> Worker" [caps = &[Capability::Llm], lint = lint::worker] spawn_agent;
+    waits "spawn_agent(spec: WorkerSpec) -> Worker" [caps = &[Capability::Llm.right()], lint = lint::worker] spawn_agent;
     /// Waits until a worker, or each of a list, has ended or is suspended: its handle, with `result`, `error?`, `transcript`.
     waits "wait_agent(worker: any) -> any" wait_agent;
     /// Gives a worker a message to read. One that has done its task takes it as its next.
@@ -40,7 +41,7 @@ lang::builtins! { "" =>
     waits "suspend_agent(worker: any, reason: string = \"suspended by the operator\", options: {snapshot_path?: string} = nil) -> Worker" suspend_agent;
     /// Lets a suspended worker go on, with something to read; with `continue_transcript: false` it begins anew with its task.
     /// One that another process has left is resumed from its snapshot's path, with its tools and functions as `options`.
-    waits "resume_agent(worker: any, input: any = nil, continue_transcript: bool = true, options: WorkerBehaviour = nil) -> Worker" [caps = &[Capability::Llm]] resume_agent;
+    waits "resume_agent(worker: any, input: any = nil, continue_transcript: bool = true, options: WorkerBehaviour = nil) -> Worker" [caps = &[Capability::Llm.right()]] resume_agent;
     /// The registry with the tools `subagent_pause` and `subagent_resume`, by which a model controls its workers: those of
     /// `subagents` (handles or ids), else all that work for its session.
     plain "agent_lifecycle_tools(registry: dict, options: {subagents?: any} = nil) -> dict" agent_lifecycle_tools;
@@ -72,7 +73,7 @@ fn spawn_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> 
     let options = Reader::worker(args, 0)?;
     let task = options.value("task");
     if task.is_nil() {
-        let raise = Raise::error(lang::check::codes::KEY, "a worker needs a `task`");
+        let raise = Raise::error(lang::check::CheckCode::Key, "a worker needs a `task`");
         return Err(raise.about(0, "`task` is missing"));
     }
     let made = make(cx, &world, &options, task_of(&task), WorkerMode::Agent)?;
@@ -123,7 +124,7 @@ fn send_input(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let worker = worker_arg(args, 0, &world)?;
     let input: Arc<str> = task_of(&args[1]).into();
     if input.trim().is_empty() {
-        return Err(Raise::error(codes::VALUE, "there is nothing in this input").about(1, "blank"));
+        return Err(Raise::error(RunCode::Value, "there is nothing in this input").about(1, "blank"));
     }
     let scope = resumed_scope(cx, &world, &worker);
     let given = workers::give(&worker, &input, &scope).map_err(|error| match error {
@@ -187,18 +188,19 @@ fn snapshot_path(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<Option<Arc<str
     let mut path = None;
     for (key, value) in args::opt_dict(args, i)?.into_iter().flat_map(Dict::iter) {
         if key.as_str() != "snapshot_path" {
-            let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`"));
+            let raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}`"));
             return Err(raise.about(i, format!("has `{key}`")).help("the option is `snapshot_path`"));
         }
         let text = value.as_str().filter(|path| !path.trim().is_empty());
         let text = text.ok_or_else(|| {
-            Raise::error(lang::check::codes::TYPE, "`snapshot_path` must be a path")
+            Raise::error(lang::check::CheckCode::Type, "`snapshot_path` must be a path")
                 .about(i, "`snapshot_path` is at fault")
         })?;
         if cx.isolate.is_denied(Capability::FsWrite) {
             let message = "this run may not write files, so it has no snapshots";
-            return Err(Raise::error(codes::DENIED, message).about(i, "`snapshot_path` is at fault"));
+            return Err(Raise::error(RunCode::Denied, message).about(i, "`snapshot_path` is at fault"));
         }
+        cx.check_copy(text.len().saturating_mul(3))?;
         path = Some(here::world(cx)?.path_text(text));
     }
     Ok(path)
@@ -237,14 +239,17 @@ fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<Rc<Wo
         Value::Dict(handle) => handle.dict.get_str("snapshot_path").and_then(Value::as_str),
         _ => None,
     };
-    let Some(path) = path.map(|path| world.path_text(path)) else { return Err(unknown) };
+    let Some(path) = path else { return Err(unknown) };
+    // The path below the project's folder, and its text.
+    cx.check_copy(path.len().saturating_mul(3))?;
+    let path = world.path_text(path);
     // One that was suspended here is still here.
     if let Some(known) = world.workers.list().into_iter().find(|w| w.snapshot_path().as_ref() == Some(&path)) {
         return Ok(known);
     }
     if [Capability::FsRead, Capability::FsWrite].iter().any(|right| cx.isolate.is_denied(*right)) {
         let message = "this run may not read and write files, so it resumes no snapshots";
-        return Err(Raise::error(SNAPSHOT, message).about(0, "a snapshot"));
+        return Err(Raise::error(AgentCode::Snapshot, message).about(0, "a snapshot"));
     }
     restore(cx, world, &path, args::opt_dict(args, 3)?, 3)
 }

@@ -13,7 +13,7 @@ mod replay;
 mod report;
 mod sources;
 
-pub(crate) use codes::CODES;
+pub(crate) use codes::TapeCode;
 pub(crate) use models::Models;
 
 use crate::clock::{RunClock, system_ms};

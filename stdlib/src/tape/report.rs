@@ -1,6 +1,6 @@
 //! What is wrong with a tape, or with a run that follows one.
 
-use super::codes;
+use super::TapeCode;
 use super::sources::Compared;
 use lang::diagnostic::{Diagnostic, nearest};
 use providers::tape::{Call, Lost, Recording, TapeError};
@@ -11,18 +11,18 @@ const NAMED: usize = 6;
 /// An error of a tape.
 pub(super) fn of(error: &TapeError) -> Diagnostic {
     let code = match error {
-        TapeError::NotEmpty(_) | TapeError::Recorded(_) | TapeError::Unwritten { .. } => codes::UNWRITTEN,
-        TapeError::Newer { .. } => codes::NEWER,
-        TapeError::NoTape { .. } | TapeError::Broken { .. } | TapeError::Edited(_) => codes::UNREADABLE,
+        TapeError::NotEmpty(_) | TapeError::Recorded(_) | TapeError::Unwritten { .. } => TapeCode::Unwritten,
+        TapeError::Newer { .. } => TapeCode::Newer,
+        TapeError::NoTape { .. } | TapeError::Broken { .. } | TapeError::Edited(_) => TapeCode::Unreadable,
     };
-    Diagnostic::error(code, error.to_string()).help(error.help())
+    Diagnostic::new(code, error.to_string()).help(error.help())
 }
 
 /// A request that is not the one on record.
 pub(super) fn different(recording: &Recording, call: &Call, difference: &str, compared: &Compared) -> Diagnostic {
     let (number, fiber) = (call.number, &call.fiber);
     let message = format!("call {number} of `{fiber}` asks for something else than it did when it was recorded");
-    let said = Diagnostic::error(codes::DIFFERENT, message)
+    let said = Diagnostic::new(TapeCode::Different, message)
         .note(format!("it is turn {} of the session {}; `-` as recorded, `+` now", call.turn, call.session))
         .note(difference);
     again(said, recording, compared)
@@ -33,13 +33,13 @@ pub(super) fn lost(recording: &Recording, fiber: &str, lost: &Lost, compared: &C
     let said = match lost {
         Lost::Unfinished(count) => {
             let message = format!("the recorded run broke off before call {} of `{fiber}` was answered", count + 1);
-            return Diagnostic::error(codes::MISSING, message)
+            return Diagnostic::new(TapeCode::Missing, message)
                 .note("up to here everything was the same; the recording ends where the run was cut short")
                 .help(fresh(recording));
         }
         Lost::Unmade(0, lines) => {
             let message = format!("no call of `{fiber}` was recorded");
-            let mut said = Diagnostic::error(codes::MISSING, message).note(known(lines));
+            let mut said = Diagnostic::new(TapeCode::Missing, message).note(known(lines));
             if let Some(near) = nearest(fiber, lines.iter().map(String::as_str)) {
                 said = said.note(format!("the nearest of them is `{near}`"));
             }
@@ -48,7 +48,7 @@ pub(super) fn lost(recording: &Recording, fiber: &str, lost: &Lost, compared: &C
         Lost::Unmade(count, _) => {
             let message = format!("call {} of `{fiber}` was not recorded", count + 1);
             let calls = if *count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
-            Diagnostic::error(codes::MISSING, message).note(format!("the recorded run made {calls} there"))
+            Diagnostic::new(TapeCode::Missing, message).note(format!("the recorded run made {calls} there"))
         }
     };
     again(said, recording, compared)
@@ -69,7 +69,7 @@ pub(super) fn given_up(recording: &Recording, call: &Call) -> Diagnostic {
         "call {} of `{}` has no answer on record: the recorded run gave it up after {} ms",
         call.number, call.fiber, call.took_ms
     );
-    let said = Diagnostic::error(codes::MISSING, message);
+    let said = Diagnostic::new(TapeCode::Missing, message);
     if let Some(code @ (130 | 143)) = recording.exit_code() {
         return said
             .note(format!(
@@ -89,7 +89,7 @@ pub(super) fn unused(recording: &Recording, compared: &Compared) -> Option<Diagn
         return None;
     }
     let calls = if count == 1 { "1 recorded call was".to_owned() } else { format!("{count} recorded calls were") };
-    let mut said = Diagnostic::warning(codes::UNUSED, format!("{calls} not made again"));
+    let mut said = Diagnostic::new(TapeCode::Unused, format!("{calls} not made again"));
     for (fiber, first, count) in unused.iter().take(NAMED) {
         said = said.note(match count {
             1 => format!("call {first} of `{fiber}`"),

@@ -2,12 +2,13 @@
 //! notes whether the script looked at the failure, so that a run that ignores it does not end as a success.
 
 use crate::convert::to_value;
-use crate::fault::MODEL;
+use crate::fault::AgentCode;
 use crate::values::TranscriptValue;
 use lang::diagnostic::Diagnostic;
+use lang::diagnostic::code::CodeRef;
 use lang::source::{SourceRef, Span};
 use lang::value::{Dict, HostBox, HostObject, Str, Value};
-use lang::vm::{Raise, codes};
+use lang::vm::{Raise, RunCode};
 use runtime::agent_loop::LoopStatus;
 use runtime::data::Data;
 use std::any::Any;
@@ -29,7 +30,7 @@ pub(crate) struct FailedLoop {
 
 /// A failure of a loop, and whether the script has read it.
 struct Failure {
-    code: &'static str,
+    code: CodeRef,
     message: String,
     /// The call of `agent_loop`.
     place: Option<(SourceRef, Span)>,
@@ -141,7 +142,8 @@ pub(crate) fn outcome(value: &Value) -> Option<Result<(), Box<Raise>>> {
         return Some(Ok(()));
     }
     let mut raise = raise(code_of(status, &error), &message_of(status, &error));
-    raise.value = to_value(&error.with("code", raise.code.into()).with("message", raise.message.as_str().into()));
+    raise.value =
+        to_value(&error.with("code", raise.code.as_str().into()).with("message", raise.message.as_str().into()));
     Some(Err(raise))
 }
 
@@ -167,14 +169,15 @@ pub(crate) fn is_failure(status: LoopStatus) -> bool {
     matches!(status, LoopStatus::ProviderError | LoopStatus::Error)
 }
 
-fn raise(code: &'static str, message: &str) -> Box<Raise> {
+fn raise(code: CodeRef, message: &str) -> Box<Raise> {
     Raise::error(code, message)
 }
 
 /// The code of what failed, where the catalogue has it.
-fn code_of(status: LoopStatus, error: &Data) -> &'static str {
+fn code_of(status: LoopStatus, error: &Data) -> CodeRef {
     let known = error.get("code").as_str().and_then(crate::catalogue::find);
-    known.map_or(if status == LoopStatus::Error { codes::UNCAUGHT } else { MODEL }, |row| row.code)
+    let otherwise = if status == LoopStatus::Error { RunCode::Uncaught.code() } else { AgentCode::Model.code() };
+    known.map_or(otherwise, CodeRef::new)
 }
 
 fn message_of(status: LoopStatus, error: &Data) -> String {

@@ -6,8 +6,8 @@ use crate::clock::RunClock;
 use crate::convert::to_value;
 use crate::fault::of_peer;
 use crate::table::a2a::deadline::{Deadline, by};
-use lang::value::{HostBox, HostObject, Next, Value};
-use lang::vm::{Cx, Raise, Wait};
+use lang::value::{HostBox, HostObject, Value};
+use lang::vm::{Next, Raise, Wait};
 use std::any::Any;
 use std::cell::RefCell;
 use std::pin::pin;
@@ -51,7 +51,7 @@ fn read(event: Result<Option<Event>, PeerError>) -> Result<Option<Value>, Box<Ra
 }
 
 fn taken_already() -> Box<Raise> {
-    Raise::error(lang::vm::codes::VALUE, "somebody else waits on this stream already")
+    Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already")
 }
 
 /// Puts the stream back when the wait is over, also one that was given up.
@@ -73,7 +73,7 @@ impl HostObject for PeerStream {
         "stream"
     }
 
-    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
+    fn next(&self) -> Option<Next> {
         let mut shared = self.source.borrow_mut();
         let Some(stream) = &mut *shared else { return Some(Next::Ready(Err(taken_already()))) };
         // Also where more has come: an agent that never falls silent is not listened to for ever.

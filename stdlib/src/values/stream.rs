@@ -2,8 +2,8 @@
 
 use crate::convert::to_value;
 use crate::fault::to_raise;
-use lang::value::{HostBox, HostObject, Next, Value};
-use lang::vm::{Cx, Raise, Wait};
+use lang::value::{HostBox, HostObject, Value};
+use lang::vm::{Next, Raise, Wait};
 use runtime::event_log::Subscription;
 use std::any::Any;
 use std::cell::RefCell;
@@ -30,7 +30,7 @@ impl EventStream {
                 let record = source.try_next().map_err(|e| to_raise(&e))?;
                 Ok(record.map(|r| to_value(&r.to_data())))
             }
-            None => Err(Raise::error(lang::vm::codes::VALUE, "somebody else waits on this stream already")),
+            None => Err(Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already")),
         }
     }
 
@@ -41,7 +41,7 @@ impl EventStream {
             let source = shared.borrow_mut().take();
             let mut taken = Taken { shared, source };
             let Some(source) = &mut taken.source else {
-                return Err(Raise::error(lang::vm::codes::VALUE, "somebody else waits on this stream already"));
+                return Err(Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already"));
             };
             match source.next().await {
                 Ok(Some(record)) => Ok(Value::pair(to_value(&record.to_data()), Value::Bool(true))),
@@ -71,7 +71,7 @@ impl HostObject for EventStream {
         "stream"
     }
 
-    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
+    fn next(&self) -> Option<Next> {
         Some(match self.try_next() {
             Ok(Some(record)) => Next::Ready(Ok(Some(record))),
             Ok(None) => Next::Later(self.wait()),

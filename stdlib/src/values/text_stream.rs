@@ -1,9 +1,9 @@
 //! An answer of a model, read piece by piece. Nothing is asked before somebody reads, nothing is read ahead of whoever
 //! reads, and what is let go of is cancelled.
 
-use crate::fault::MODEL;
-use lang::value::{HostBox, HostObject, Next, Value};
-use lang::vm::{Cx, Local, Raise, Wait};
+use crate::fault::AgentCode;
+use lang::value::{HostBox, HostObject, Value};
+use lang::vm::{Local, Next, Raise, Wait};
 use runtime::model::Delta;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -80,7 +80,7 @@ impl Source {
 
 /// Half an answer was read, and another one begins.
 fn broken() -> Box<Raise> {
-    Raise::error(MODEL, "the answer broke off after pieces of it had been read")
+    Raise::error(AgentCode::Model, "the answer broke off after pieces of it had been read")
         .field("category", "connection")
         .help("ask again and forget what was read, or use `llm_call`, which tries again by itself")
 }
@@ -115,7 +115,7 @@ impl TextStream {
 }
 
 fn taken_already() -> Box<Raise> {
-    Raise::error(lang::vm::codes::VALUE, "somebody else waits on this stream already")
+    Raise::error(lang::vm::RunCode::Value, "somebody else waits on this stream already")
 }
 
 /// Puts the request back when the wait is over, also one that was given up.
@@ -137,7 +137,7 @@ impl HostObject for TextStream {
         "stream"
     }
 
-    fn next(&self, _cx: &mut Cx<'_>) -> Option<Next> {
+    fn next(&self) -> Option<Next> {
         let mut shared = self.source.borrow_mut();
         let Some(source) = &mut *shared else { return Some(Next::Ready(Err(taken_already()))) };
         if let Some(piece) = source.pieces.pop() {

@@ -5,7 +5,7 @@ use crate::here;
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::{HostBox, HostObject, Str, Value};
-use lang::vm::{Raise, codes};
+use lang::vm::{Raise, RunCode};
 use runtime::clock::Clock;
 use runtime::seam::Scope;
 use runtime::session::Session;
@@ -46,7 +46,7 @@ impl TranscriptValue {
                 let marked = data.get("_type").as_str() == Some("transcript");
                 let has_events = !data.get("events").is_nil();
                 if !marked && (!data.get("_type").is_nil() || !has_events && data.get("messages").is_nil()) {
-                    return Err(Raise::error(codes::TYPE, "this dict is no transcript")
+                    return Err(Raise::error(RunCode::Type, "this dict is no transcript")
                         .about(i, "has neither `_type: \"transcript\"` nor `messages`")
                         .help("make one with `transcript()` or `transcript({messages: […]})`"));
                 }
@@ -70,7 +70,7 @@ pub(crate) fn on_record((transcript, records): Imported, world: &World, scope: &
 
 /// A transcript's error as a raise.
 pub(crate) fn of_transcript(error: &TranscriptError) -> Box<Raise> {
-    Raise::error(codes::VALUE, error.to_string())
+    Raise::error(RunCode::Value, error.to_string())
 }
 
 impl HostObject for TranscriptValue {
@@ -113,7 +113,7 @@ pub(crate) fn session_arg(args: &[Value], i: usize, world: &World, builtin: &str
 /// The session of an id; the error says which builtin was asked.
 pub(crate) fn find_session(id: &str, world: &World, builtin: &str) -> Result<Rc<Session>, Box<Raise>> {
     world.sessions.get(id).map_err(|error| {
-        Raise::error(crate::fault::SESSION, format!("{builtin}: {error}"))
+        Raise::error(crate::fault::AgentCode::Session, format!("{builtin}: {error}"))
             .help("`agent_session_open(id)` opens a session")
     })
 }

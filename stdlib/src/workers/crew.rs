@@ -4,7 +4,7 @@ use crate::fault::to_raise;
 use crate::world::World;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::value::Value;
-use lang::vm::{Context, Cx, Isolate, Raise, Wait, codes, spawn_work};
+use lang::vm::{Context, Cx, Isolate, Raise, RunCode, Wait, spawn_work};
 use runtime::seam::{Outcome, Scope};
 use runtime::workers::{Worker, work};
 use std::rc::Rc;
@@ -87,9 +87,7 @@ pub(crate) fn unseen(world: &World) -> Vec<Diagnostic> {
                 worker.name,
                 error.get("message").to_text()
             );
-            found.push(
-                Diagnostic::new(codes::UNSEEN, Severity::Warning, message).help("wait for it: `wait_agent(worker)`"),
-            );
+            found.push(Diagnostic::new(RunCode::Unseen, message).help("wait for it: `wait_agent(worker)`"));
         }
         if let Some(raise) = thrown_by_observer(&worker) {
             let mut d = raise.to_diagnostic();

@@ -1,12 +1,12 @@
 //! Making a worker of what a script describes.
 
+use crate::Capability;
 use crate::convert::to_data;
 use crate::fault::{of_reminder, of_session, of_worker};
 use crate::here;
 use crate::loops::{prepare, put_messages};
 use crate::options::{Reader, label_of};
 use crate::world::World;
-use lang::builtins::Capability;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
 use runtime::clock::Clock;

@@ -160,11 +160,31 @@ impl Writer<'_> {
 
     fn binding(&mut self) {
         let var = self.pick(3) != 0;
+        if self.pick(4) == 0 {
+            return self.destructuring(var);
+        }
         let kind = KINDS[self.pick(KINDS.len())];
         let value = self.expr(kind, 0);
         let name = self.fresh("v");
         self.line(&format!("{} {name} = {value}", if var { "var" } else { "let" }));
         self.known.push(Known { name, kind, var });
+    }
+
+    /// Binds two names by a pattern.
+    fn destructuring(&mut self, var: bool) {
+        let kinds = [KINDS[self.pick(KINDS.len())], KINDS[self.pick(KINDS.len())]];
+        let [one, two] = kinds.map(|kind| self.expr(kind, 1));
+        let [a, b] = [self.fresh("v"), self.fresh("v")];
+        let (pattern, value) = match self.pick(4) {
+            0 => (format!("[{a}, {b}]"), format!("[{one}, {two}]")),
+            1 => (format!("({a}, {b})"), format!("({one}, {two})")),
+            2 => (format!("{{{a}, k: {b} = {two}}}"), format!("{{{a}: {one}}}")),
+            _ => (format!("[{a}, ...{b}]"), format!("[{one}, {two}]")),
+        };
+        self.line(&format!("{} {pattern} = {value}", if var { "var" } else { "let" }));
+        for (name, kind) in [a, b].into_iter().zip(kinds) {
+            self.known.push(Known { name, kind, var });
+        }
     }
 
     fn assignment(&mut self) {

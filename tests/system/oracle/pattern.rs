@@ -104,7 +104,7 @@ impl<'a> Oracle<'a> {
                 true
             }
             PatternKind::Dict { name, fields, rest } => {
-                return self.fits_fields(name.as_ref(), fields, rest.as_ref(), value, scope);
+                return self.fits_fields(name.as_deref(), fields, rest.as_ref(), value, scope);
             }
             PatternKind::Variant { enum_name, variant, args } => match value {
                 Value::Variant(of, name, fields) => {
@@ -132,7 +132,7 @@ impl<'a> Oracle<'a> {
         &mut self,
         name: Option<&'a Name>,
         fields: &'a [PatternField],
-        rest: Option<&'a Option<Name>>,
+        rest: Option<&'a Option<Box<Name>>>,
         value: &Value<'a>,
         scope: &Rc<Scope<'a>>,
     ) -> Result<bool, Stop<'a>> {
@@ -170,7 +170,7 @@ fn has(value: &Value<'_>, key: &str) -> bool {
     }
 }
 
-fn bind_tail<'a>(rest: Option<&Option<Name>>, values: &[Value<'a>], from: usize, scope: &Rc<Scope<'a>>) {
+fn bind_tail<'a>(rest: Option<&Option<Box<Name>>>, values: &[Value<'a>], from: usize, scope: &Rc<Scope<'a>>) {
     if let Some(Some(rest)) = rest {
         scope.bind(&rest.text, Value::list(values.iter().skip(from).cloned().collect()));
     }

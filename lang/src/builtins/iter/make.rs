@@ -3,7 +3,7 @@
 use super::lazy;
 use crate::builtins::{Builtin, args, items};
 use crate::value::{Body, Flavor, Iter, Value};
-use crate::vm::{Cx, Raise, codes, walkable};
+use crate::vm::{Cx, Raise, RunCode, walkable};
 
 crate::builtins! { "<iter>" =>
     /// The iterator itself.
@@ -55,7 +55,7 @@ pub(super) fn try_iter(value: Value) -> Result<Value, Value> {
 fn source(args: &mut [Value], i: usize) -> Result<Value, Box<Raise>> {
     try_iter(std::mem::take(&mut args[i])).map_err(|value| {
         let message = format!("{} has no items to go through", items::article(&value));
-        Raise::error(codes::TYPE, message).about(i, format!("this is {}", items::shown(&value)))
+        Raise::error(RunCode::Type, message).about(i, format!("this is {}", items::shown(&value)))
     })
 }
 

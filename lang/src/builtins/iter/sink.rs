@@ -3,8 +3,8 @@
 use crate::builtins::ordering::Comparer;
 use crate::builtins::walk::push;
 use crate::builtins::{Native, Step, args, list};
-use crate::value::{Next, Value};
-use crate::vm::{Cx, Raise};
+use crate::value::Value;
+use crate::vm::{Cx, Next, Raise};
 use std::cmp::Ordering;
 
 crate::builtins! { "<iter>" =>
@@ -144,8 +144,8 @@ static FIRST: &Native =
     &Native { enter: next, item: |_, _, item| Ok(Step::Return(item.unwrap_or_default())), resume: no_answer, slots: 0 };
 
 static TRY_NEXT: &Native = &Native {
-    enter: |cx, regs| match &regs[SOURCE] {
-        Value::Host(h) => match h.object().next(cx) {
+    enter: |_, regs| match &regs[SOURCE] {
+        Value::Host(h) => match h.object().next() {
             Some(Next::Ready(item)) => item.map(|item| Step::Return(item.unwrap_or_default())),
             Some(Next::Later(_)) => Ok(Step::Return(Value::Nil)),
             None => Err(args::mismatch(regs, SOURCE, "a stream")),

@@ -18,15 +18,15 @@ use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, MatchError, MatchKind, PatternID};
 use std::cell::{OnceCell, RefCell};
 
-/// The largest pattern, built, in bytes.
+/// The largest compiled pattern, in bytes.
 const LARGEST: usize = 10 << 20;
-/// The longest text of a pattern, in bytes: to read it takes a hundred times as much, and nothing stops that.
+/// The longest pattern, in bytes. Parsing needs about a hundred times as much memory and cannot be interrupted.
 const LONGEST: usize = 256 << 10;
-/// What an automaton may hold, in bytes.
+/// The size limit of the lazy automaton's cache, in bytes.
 const CACHE: usize = 2 << 20;
 /// The most steps of a search that cannot be interrupted: states of the pattern times bytes of the text.
 const SHORT: usize = 10_000_000;
-/// What a search may hold for the groups of a pattern, in bytes.
+/// The most memory that a search may use for capture groups, in bytes.
 const GROUPS: usize = 16 << 20;
 /// The least that a state takes, in bytes.
 const STATE: usize = 16;
@@ -41,7 +41,7 @@ pub(super) struct Pattern {
     large: OnceCell<Box<Large>>,
 }
 
-/// What long searches need.
+/// The engines for long searches.
 struct Large {
     nfa: NFA,
     lazy: Option<RefCell<(Lazy, hybrid::Cache)>>,

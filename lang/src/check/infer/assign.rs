@@ -18,7 +18,7 @@ impl<'a> Checker<'a> {
             _ => self.expr(value, Want::FREE),
         };
         let Some(root) = root_of(target) else { return };
-        let Some(id) = self.binding_at(root.span) else { return };
+        let Some(id) = self.binding_of(root.id) else { return };
         let before = self.known(id);
         let after = match op {
             None => changed(&before, target, &found),
@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
     }
 
     fn variable(&mut self, target: &'a Expr, op: Option<BinaryOp>, value: &'a Expr, span: Span) {
-        let Some(id) = self.binding_at(target.span) else {
+        let Some(id) = self.binding_of(target.id) else {
             self.expr(value, Want::FREE);
             return;
         };

@@ -1,16 +1,16 @@
 //! What has several roads: `if`, `match`, `try`, `select` and their like.
 
 use super::Checker;
-use super::codes::ARM;
 use super::condition::{of_kind, of_name};
 use super::flow::Flow;
 use super::want::{Want, Why};
 use crate::ast::*;
+use crate::builtin_type::Tag;
+use crate::check::CheckCode;
 use crate::check::types::{Field, Kinds, Shape, Type, join};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::BindingId;
 use crate::source::Span;
-use crate::value::Tag;
 use std::rc::Rc;
 
 /// The signature that a `parallel` with wrong options is shown with.
@@ -102,7 +102,7 @@ impl<'a> Checker<'a> {
     /// Arms that others leave nothing for are told elsewhere; this is about types.
     fn unfit_arm(&mut self, arm: &Arm, subject: &Type, fits: &super::pattern::Fits) {
         if fits.matched == Type::Never && !subject.is_open() {
-            let d = Diagnostic::warning(ARM, "no value fits this arm")
+            let d = Diagnostic::new(CheckCode::Arm, "no value fits this arm")
                 .label(self.source, arm.pattern.span, "never fits")
                 .note(format!("the value is {}", subject.described()));
             self.say(d);
@@ -112,7 +112,7 @@ impl<'a> Checker<'a> {
     /// The binding that an expression is the plain name of.
     pub(super) fn plain_binding(&self, e: &Expr) -> Option<BindingId> {
         let ExprKind::Name(_) = &e.kind else { return None };
-        self.binding_at(e.span)
+        self.binding_of(e.id)
     }
 
     pub(super) fn try_block(&mut self, t: &'a TryBlock, want: Want<'_>) -> Type {

@@ -3,11 +3,11 @@
 use super::Checker;
 use super::want::{Want, Why};
 use crate::ast::{Expr, ExprKind, FnDecl, ItemKind, ListItem, Name, TypeExpr};
-use crate::builtins::Builtin;
+use crate::builtin_type::Tag;
 use crate::check::types::{Bound, FnType, Kinds, Type, bind, fill};
+use crate::declaration::Builtin;
 use crate::resolve::Target;
 use crate::source::Span;
-use crate::value::Tag;
 use std::rc::Rc;
 
 /// What a parameter takes: its type, and who demands it.
@@ -16,7 +16,7 @@ pub(super) type Taken = (Type, Why);
 impl<'a> Checker<'a> {
     pub(super) fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span, want: Want<'_>) -> Type {
         if let ExprKind::Field { object, name, optional } = &callee.kind {
-            if let Some(row) = self.world.names.namespaced.get(&name.span.start).copied() {
+            if let Some(row) = self.world.names.namespaced.get(&name.id).copied() {
                 return self.builtin_call(row, args, span);
             }
             if let Some(ty) = self.variant_call(object, name, args, want) {
@@ -47,10 +47,9 @@ impl<'a> Checker<'a> {
 
     fn called_by_name(&mut self, callee: &Expr) -> Option<Named<'a>> {
         let ExprKind::Name(_) = &callee.kind else { return None };
-        match self.world.names.uses.get(&callee.span.start)? {
+        match self.world.names.used(callee.id)? {
             Target::Builtin(row) => Some(Named::Builtin(row)),
             Target::Binding(id) => {
-                let id = *id;
                 let item = self.world.items.get(id)?;
                 let named = match &item.kind {
                     ItemKind::Fn(decl) | ItemKind::Tool { decl, .. } => Named::Function(decl),
@@ -65,12 +64,10 @@ impl<'a> Checker<'a> {
 
     /// How many arguments a function of another file takes is certain; what its types mean is that file's to know.
     fn imported_arity(&mut self, callee: &Expr, args: &'a [ListItem], span: Span) {
-        let (ExprKind::Name(name), Some(Target::Binding(id))) =
-            (&callee.kind, self.world.names.uses.get(&callee.span.start))
-        else {
+        let (ExprKind::Name(name), Some(Target::Binding(id))) = (&callee.kind, self.world.names.used(callee.id)) else {
             return;
         };
-        let binding = self.world.names.binding(*id);
+        let binding = self.world.names.binding(id);
         let Some(takes) = binding.takes.clone().filter(|_| binding.origin.is_some()) else { return };
         let before = self.found.len();
         self.arity(args, span, name, takes.min, takes.max, None, None);

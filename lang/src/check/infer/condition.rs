@@ -7,10 +7,10 @@ use super::Checker;
 use super::flow::Flow;
 use super::want::Want;
 use crate::ast::*;
+use crate::builtin_type::{Kind, Tag, builtin_type};
 use crate::check::types::{Field, Kinds, Shape, Type, join};
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
-use crate::value::Tag;
 use smol_str::SmolStr;
 use std::rc::Rc;
 
@@ -181,7 +181,7 @@ impl<'a> Checker<'a> {
     /// The place whose type `type_of(x)` asks for.
     pub(super) fn type_asked(&self, e: &Expr) -> Option<Place> {
         let ExprKind::Call { callee, args } = &e.kind else { return None };
-        let Some(Target::Builtin(row)) = self.world.names.uses.get(&callee.span.start) else { return None };
+        let Some(Target::Builtin(row)) = self.world.names.used(callee.id) else { return None };
         let (true, [arg]) = (row.module.is_empty() && row.name == "type_of", args.as_slice()) else { return None };
         if arg.spread { None } else { self.place_of(&arg.value) }
     }
@@ -373,18 +373,11 @@ fn loose(ty: &Type) -> Type {
 
 /// What `type_of` calls by that name; nothing for names that the file or the runtime give.
 pub(super) fn of_name(name: &str) -> Option<Type> {
-    Some(match name {
-        "nil" => Type::Nil,
-        "bool" => Type::Bool,
-        "int" => Type::Int,
-        "float" => Type::Float,
-        "string" => Type::Str,
-        "bytes" => Type::Bytes,
-        "range" => Type::Range,
-        "list" => Type::list(Type::Any),
-        "dict" => Type::dict(Type::Any),
-        "set" => Type::set(Type::Any),
-        "closure" => Type::function(),
-        _ => return None,
-    })
+    if name == "closure" {
+        return Some(Type::function());
+    }
+    match builtin_type(name)?.kind {
+        Kind::Any | Kind::Never | Kind::Pair | Kind::Result | Kind::Opaque => None,
+        kind => (kind.name() == name).then(|| Type::of_kind(kind, &mut std::iter::empty())),
+    }
 }

@@ -3,11 +3,11 @@
 use super::Checker;
 use super::want::{Want, Why};
 use crate::ast::*;
+use crate::builtin_type::Tag;
 use crate::check::items::deprecated;
 use crate::check::types::{Field, Kinds, MOST_KEYS, Shape, Type, fill, join};
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
-use crate::value::Tag;
 use std::rc::Rc;
 
 /// A text longer than this is no choice among texts.
@@ -126,22 +126,22 @@ impl<'a> Checker<'a> {
         Type::Str
     }
 
-    /// The binding that the name at a span means.
-    pub(super) fn binding_at(&self, span: Span) -> Option<BindingId> {
-        match self.world.names.uses.get(&span.start) {
-            Some(Target::Binding(id)) => Some(*id),
+    /// Returns the binding that a name means.
+    pub(super) fn binding_of(&self, name: NodeId) -> Option<BindingId> {
+        match self.world.names.used(name) {
+            Some(Target::Binding(id)) => Some(id),
             _ => None,
         }
     }
 
     fn name(&mut self, e: &'a Expr) -> Type {
-        match self.world.names.uses.get(&e.span.start) {
+        match self.world.names.used(e.id) {
             Some(Target::Binding(id)) => {
-                self.used(*id, e.span);
-                match self.world.items.get(*id).map(|item| &item.kind) {
+                self.used(id, e.span);
+                match self.world.items.get(id).map(|item| &item.kind) {
                     Some(ItemKind::Fn(decl)) => fill(&Type::Fn(self.function_type(decl)), &Vec::new()),
                     Some(_) => Type::Any,
-                    None => self.known(*id).or_unknown(),
+                    None => self.known(id).or_unknown(),
                 }
             }
             Some(Target::Builtin(_)) => Type::function(),
@@ -160,7 +160,7 @@ impl<'a> Checker<'a> {
     }
 
     fn structure(&mut self, name: &'a Name, items: &'a [DictItem]) -> Type {
-        let id = self.binding_at(name.span);
+        let id = self.binding_of(name.id);
         if let Some(id) = id {
             self.used(id, name.span);
         }
@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
 
     fn pipe(&mut self, a: &'a Expr, b: &'a Expr, span: Span) -> Type {
         let value = self.expr(a, Want::FREE);
-        if self.world.names.piped(b.span).is_some() {
+        if self.world.names.piped(b.id).is_some() {
             self.piped.push(value);
             let ty = self.expr(b, Want::FREE);
             self.piped.pop();
@@ -303,10 +303,22 @@ impl<'a> Checker<'a> {
         self.piped_call(a, &value, b, span)
     }
 
+    /// Whether a value of the type may be a dict of the host that says how some work ended.
+    fn may_be_outcome(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Dict(of) => of.is_open(),
+            Type::Shape(shape) => {
+                let keys = self.world.registry.outcome();
+                !shape.literal && !keys.is_empty() && keys.iter().all(|key| shape.field(key).is_some())
+            }
+            _ => false,
+        }
+    }
+
     /// `e?`
     fn unwrapped(&mut self, e: &'a Expr) -> Type {
         let ty = self.expr(e, Want::FREE);
-        if may_be_loop_result(&ty) {
+        if self.may_be_outcome(&ty) {
             return ty;
         }
         if !ty.is_open() && !ty.kinds().meets(Kinds::of(Tag::Variant)) {
@@ -317,15 +329,6 @@ impl<'a> Checker<'a> {
             Type::Result(both) => both.0.clone(),
             _ => Type::Any,
         }
-    }
-}
-
-/// Whether a value of the type may be what an agent loop returns: `?` raises the error of one that failed.
-fn may_be_loop_result(ty: &Type) -> bool {
-    match ty {
-        Type::Dict(of) => of.is_open(),
-        Type::Shape(shape) => !shape.literal && shape.field("status").is_some() && shape.field("transcript").is_some(),
-        _ => false,
     }
 }
 

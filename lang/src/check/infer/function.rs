@@ -35,7 +35,7 @@ impl<'a> Checker<'a> {
                 self.function(decl, None, &[]);
             }
             ItemKind::Impl { target, methods, .. } => {
-                let owner = self.binding_at(target.span);
+                let owner = self.binding_of(target.id);
                 let owner_type = owner.map_or(Type::Any, |id| self.named(id, Vec::new()));
                 let generics = owner.and_then(|id| self.world.items.get(id)).map_or(&[][..], generics_of);
                 for method in methods {
@@ -125,7 +125,7 @@ impl<'a> Checker<'a> {
 
     fn parameter(&mut self, param: &'a Param, known: Option<&Type>) {
         if let Some(default) = &param.default {
-            self.default(default, param.ty.as_ref());
+            self.default(default, param.ty.as_deref());
         }
         let ty = match (&param.ty, known) {
             (Some(ty), _) if param.rest => self.rest_type(ty),

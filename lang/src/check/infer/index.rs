@@ -3,9 +3,9 @@
 use super::Checker;
 use super::want::{Want, Why};
 use crate::ast::{Expr, ExprKind};
+use crate::builtin_type::Tag;
 use crate::check::types::{Field, Kinds, Nominal, Shape, Type, join};
 use crate::source::Span;
-use crate::value::Tag;
 use std::rc::Rc;
 
 const INT: Kinds = Kinds::of(Tag::Int);

@@ -3,9 +3,9 @@
 use super::Checker;
 use super::want::Want;
 use crate::ast::{Expr, ItemKind, Name};
-use crate::builtins::Builtin;
 use crate::check::items::Declared;
 use crate::check::types::{NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
+use crate::declaration::Builtin;
 use crate::diagnostic::nearest;
 use crate::foreign;
 use crate::source::Span;

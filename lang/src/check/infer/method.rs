@@ -4,11 +4,11 @@ use super::Checker;
 use super::call::most;
 use super::want::Want;
 use crate::ast::{Expr, FnDecl, ItemKind, ListItem, Name};
-use crate::builtins::Builtin;
+use crate::builtin_type::Tag;
 use crate::check::items::Declared;
 use crate::check::types::{Kinds, NamedKind, NamedType, Nominal, Type, fill, join};
+use crate::declaration::Builtin;
 use crate::source::Span;
-use crate::value::Tag;
 
 /// What a name after a dot means when it is called.
 enum Method<'a> {

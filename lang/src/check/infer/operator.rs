@@ -3,9 +3,9 @@
 use super::Checker;
 use super::want::Want;
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::builtin_type::Tag;
 use crate::check::types::{Field, Kinds, Shape, Type, join};
 use crate::source::Span;
-use crate::value::Tag;
 use std::rc::Rc;
 
 const STR: Kinds = Kinds::of(Tag::Str);

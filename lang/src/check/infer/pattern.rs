@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
             self.loosen_variables(pattern);
             return;
         };
-        let Some(id) = self.world.names.made_at(pattern.span) else { return };
+        let Some(id) = self.world.names.made(pattern.id) else { return };
         if self.world.names.binding(id).assigned {
             self.set_base(id, written.unwrap_or(Type::Any));
             self.learn(id, found.clone());
@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
     /// What a pattern has bound may be assigned to: it is known only until then.
     fn loosen_variables(&mut self, pattern: &Pattern) {
         let mut bound = Vec::new();
-        names_of(pattern, &mut |name| bound.extend(self.world.names.made_at(name)));
+        names_of(pattern, &mut |name| bound.extend(self.world.names.made(name)));
         for id in bound {
             if self.world.names.binding(id).assigned {
                 let ty = self.base(id);
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         match &pattern.kind {
             PatternKind::Wildcard | PatternKind::Error => Fits::some(found.clone(), Type::Never),
             PatternKind::Bind(_) => {
-                if let Some(id) = self.world.names.made_at(pattern.span) {
+                if let Some(id) = self.world.names.made(pattern.id) {
                     self.bind_name(id, found);
                 }
                 Fits::some(found.clone(), Type::Never)
@@ -66,7 +66,7 @@ impl<'a> Checker<'a> {
             PatternKind::List { items, rest } => self.list_pattern(items, rest.as_ref(), found, exact),
             PatternKind::Pair(a, b) => self.pair_pattern(a, b, found, exact),
             PatternKind::Variant { enum_name, variant, args } => {
-                self.variant_pattern(pattern, enum_name.as_ref(), variant, args, found)
+                self.variant_pattern(pattern, enum_name.as_deref(), variant, args, found)
             }
             PatternKind::Or(parts) => {
                 let mut rest = found.clone();
@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
                 }
                 // What the alternatives bind is part of either.
                 names_of(pattern, &mut |name| {
-                    if let Some(id) = self.world.names.made_at(name) {
+                    if let Some(id) = self.world.names.made(name) {
                         self.set_base(id, Type::Any);
                     }
                 });
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
     fn dict_pattern(
         &mut self,
         fields: &'a [PatternField],
-        rest: Option<&Option<Name>>,
+        rest: Option<&Option<Box<Name>>>,
         found: &Type,
         exact: bool,
     ) -> Fits {
@@ -150,7 +150,7 @@ impl<'a> Checker<'a> {
             }
         }
         if let Some(Some(name)) = rest
-            && let Some(id) = self.world.names.made_at(name.span)
+            && let Some(id) = self.world.names.made(name.id)
         {
             self.bind_name(id, &Type::dict(Type::Any));
         }
@@ -194,7 +194,7 @@ impl<'a> Checker<'a> {
     fn list_pattern(
         &mut self,
         items: &'a [(Pattern, Option<Expr>)],
-        rest: Option<&Option<Name>>,
+        rest: Option<&Option<Box<Name>>>,
         found: &Type,
         exact: bool,
     ) -> Fits {
@@ -221,7 +221,7 @@ impl<'a> Checker<'a> {
             self.bind_pattern(item, &ty, exact);
         }
         if let Some(Some(name)) = rest
-            && let Some(id) = self.world.names.made_at(name.span)
+            && let Some(id) = self.world.names.made(name.id)
         {
             self.bind_name(id, &Type::list(of));
         }
@@ -268,7 +268,7 @@ impl<'a> Checker<'a> {
         }
         let id = match taken {
             Type::Named(named) => Some(named.id),
-            _ => enum_name.and_then(|name| self.binding_at(name.span)),
+            _ => enum_name.and_then(|name| self.binding_of(name.id)),
         };
         let Some((item, fields)) = id.and_then(|id| self.world.variant(id, &variant.text)) else {
             return vec![Type::Any; count];
@@ -294,17 +294,17 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Where the names that a pattern binds stand.
-fn names_of(pattern: &Pattern, visit: &mut dyn FnMut(crate::source::Span)) {
+/// Calls `visit` with the names that a pattern binds, those of all alternatives.
+fn names_of(pattern: &Pattern, visit: &mut dyn FnMut(NodeId)) {
     match &pattern.kind {
-        PatternKind::Bind(_) => visit(pattern.span),
+        PatternKind::Bind(_) => visit(pattern.id),
         PatternKind::Dict { fields, rest, .. } => {
             fields.iter().for_each(|f| names_of(&f.pattern, visit));
-            rest.iter().flatten().for_each(|name| visit(name.span));
+            rest.iter().flatten().for_each(|name| visit(name.id));
         }
         PatternKind::List { items, rest } => {
             items.iter().for_each(|(p, _)| names_of(p, visit));
-            rest.iter().flatten().for_each(|name| visit(name.span));
+            rest.iter().flatten().for_each(|name| visit(name.id));
         }
         PatternKind::Pair(a, b) => {
             names_of(a, visit);

@@ -1,12 +1,11 @@
 //! The words for what does not fit.
 
 use super::Checker;
-use super::codes::{CALLED, COMPARED, INDEXED, MEMBER, NO_KEY, OPERATOR, WALKED};
 use super::want::Why;
 use crate::ast::{BinaryOp, ListItem, Name};
-use crate::builtins::Builtin;
-use crate::check::codes;
+use crate::check::CheckCode;
 use crate::check::types::{Field, NamedKind, Nominal, Shape, Type, apart};
+use crate::declaration::Builtin;
 use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::source::Span;
 
@@ -23,7 +22,7 @@ impl Checker<'_> {
             let list = choice.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(", ");
             format!("expected one of {list}")
         };
-        let mut d = Diagnostic::error(codes::TYPE, message).label(self.source, at, format!("this is {given}"));
+        let mut d = Diagnostic::new(CheckCode::Type, message).label(self.source, at, format!("this is {given}"));
         d = self.with_origin(d, why, &asked);
         if let (Type::Text(text), false) = (found, choice.is_empty())
             && let Some(near) = nearest(text, choice.iter().map(String::as_str))
@@ -40,7 +39,7 @@ impl Checker<'_> {
     fn callback_arity(&mut self, at: Span, min: usize, given: usize, why: Why) {
         let plural = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
         let message = format!("this function takes {}, but will be called with {given}", plural(min));
-        let d = Diagnostic::error(codes::ARITY, message).label(self.source, at, format!("takes {}", plural(min)));
+        let d = Diagnostic::new(CheckCode::Arity, message).label(self.source, at, format!("takes {}", plural(min)));
         let d = self.with_origin(d, why, "");
         self.raises(d);
     }
@@ -78,7 +77,7 @@ impl Checker<'_> {
         let names = || shape.fields.iter().map(|f| f.name.as_str());
         let builtin = matches!(why, Why::Builtin(_));
         let what = if builtin { "option" } else { "key" };
-        let mut d = Diagnostic::error(codes::KEY, format!("there is no {what} `{}`", field.name)).label(
+        let mut d = Diagnostic::new(CheckCode::Key, format!("there is no {what} `{}`", field.name)).label(
             self.source,
             at,
             "unknown",
@@ -97,7 +96,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn missing_key(&mut self, name: &str, at: Span, why: Why) {
-        let d = Diagnostic::error(codes::MISSING, format!("`{name}` is missing"))
+        let d = Diagnostic::new(CheckCode::Missing, format!("`{name}` is missing"))
             .label(self.source, at, "in this dict")
             .help(format!("add `{name}: …`"));
         let d = if let Why::Builtin(_) = why { d } else { self.with_origin(d, why, "") };
@@ -127,7 +126,7 @@ impl Checker<'_> {
         };
         let was = if given == 1 { "was" } else { "were" };
         let name = if name.is_empty() { "this function".to_owned() } else { format!("`{name}`") };
-        let mut d = Diagnostic::error(codes::ARITY, format!("{name} takes {takes}, but {given} {was} given")).label(
+        let mut d = Diagnostic::new(CheckCode::Arity, format!("{name} takes {takes}, but {given} {was} given")).label(
             self.source,
             span,
             "called here",
@@ -143,7 +142,11 @@ impl Checker<'_> {
     pub(super) fn operator_fails(&mut self, op: BinaryOp, a: &Type, b: &Type, a_at: Span, b_at: Span) {
         let (left, right) = (a.described_value(), b.described_value());
         let message = format!("`{}` does not work on {left} and {right}", op.symbol());
-        let mut d = Diagnostic::error(OPERATOR, message).label(self.source, a_at, left).label(self.source, b_at, right);
+        let mut d = Diagnostic::new(CheckCode::Operator, message).label(self.source, a_at, left).label(
+            self.source,
+            b_at,
+            right,
+        );
         let text = |ty: &Type| matches!(ty, Type::Str | Type::Text(_));
         if op == BinaryOp::Add && (text(a) || text(b)) {
             d = d.help("nothing becomes a string by itself: write `\"…${value}\"` or `to_string(value)`");
@@ -156,7 +159,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn cannot_negate(&mut self, ty: &Type, at: Span) {
-        let d = Diagnostic::error(OPERATOR, format!("cannot negate {}", ty.described_value())).label(
+        let d = Diagnostic::new(CheckCode::Operator, format!("cannot negate {}", ty.described_value())).label(
             self.source,
             at,
             format!("this is {}", ty.described_value()),
@@ -167,7 +170,7 @@ impl Checker<'_> {
     pub(super) fn never_equals(&mut self, op: BinaryOp, a: &Type, b: &Type, at: Span, choice: Option<(&Type, &str)>) {
         let always = if op == BinaryOp::Eq { "never" } else { "always" };
         let message = format!("this is {always} true: {} never equals {}", a.described(), b.described());
-        let mut d = Diagnostic::warning(COMPARED, message).label(self.source, at, format!("{always} true"));
+        let mut d = Diagnostic::new(CheckCode::Compared, message).label(self.source, at, format!("{always} true"));
         if let Some((choice, text)) = choice {
             let words = self::choice(choice);
             if let Some(near) = nearest(text, words.iter().map(String::as_str)) {
@@ -180,13 +183,13 @@ impl Checker<'_> {
     pub(super) fn no_member(&mut self, holder: &Type, at: Span, name: &Name) {
         let described = holder.described_value();
         if *holder == Type::Nil {
-            let d = Diagnostic::error(MEMBER, format!("nil has no method or field `{}`", name.text))
+            let d = Diagnostic::new(CheckCode::Member, format!("nil has no method or field `{}`", name.text))
                 .label(self.source, at, "this is nil")
                 .help(format!("write `?.{}` where it may be nil", name.text));
             return self.raises(d);
         }
         let message = format!("{described} has no method or field `{}`", name.text);
-        let mut d = Diagnostic::error(MEMBER, message).label(self.source, name.span, "not found").label(
+        let mut d = Diagnostic::new(CheckCode::Member, message).label(self.source, name.span, "not found").label(
             self.source,
             at,
             format!("this is {described}"),
@@ -201,7 +204,7 @@ impl Checker<'_> {
 
     pub(super) fn no_key(&mut self, holder: &Type, at: Span, key_at: Span, key: &str) {
         let message = format!("a dict of this type has no key `{key}`");
-        let mut d = Diagnostic::error(NO_KEY, message).label(self.source, key_at, "unknown");
+        let mut d = Diagnostic::new(CheckCode::NoKey, message).label(self.source, key_at, "unknown");
         if at != key_at {
             d = d.label(self.source, at, format!("this is `{}`", holder.shortened()));
         }
@@ -218,7 +221,7 @@ impl Checker<'_> {
 
     pub(super) fn cannot_be_indexed(&mut self, ty: &Type, at: Span) {
         let described = ty.described_value();
-        let d = Diagnostic::error(INDEXED, format!("{described} cannot be indexed")).label(
+        let d = Diagnostic::new(CheckCode::Indexed, format!("{described} cannot be indexed")).label(
             self.source,
             at,
             format!("this is {described}"),
@@ -233,7 +236,7 @@ impl Checker<'_> {
             _ => "an int",
         };
         let (described, index) = (holder.described_value(), by.described_value());
-        let d = Diagnostic::error(INDEXED, format!("{described} is indexed by {wants}, not by {index}"))
+        let d = Diagnostic::new(CheckCode::Indexed, format!("{described} is indexed by {wants}, not by {index}"))
             .label(self.source, at, format!("this is {described}"))
             .label(self.source, by_at, format!("this is {index}"));
         self.raises(d);
@@ -241,7 +244,7 @@ impl Checker<'_> {
 
     pub(super) fn cannot_be_sliced(&mut self, ty: &Type, at: Span) {
         let described = ty.described_value();
-        let d = Diagnostic::error(INDEXED, format!("{described} cannot be sliced")).label(
+        let d = Diagnostic::new(CheckCode::Indexed, format!("{described} cannot be sliced")).label(
             self.source,
             at,
             format!("this is {described}"),
@@ -251,7 +254,7 @@ impl Checker<'_> {
 
     pub(super) fn cannot_be_walked(&mut self, ty: &Type, at: Span, number: Option<i64>) {
         let described = ty.described_value();
-        let mut d = Diagnostic::error(WALKED, format!("{described} cannot be walked with `for`")).label(
+        let mut d = Diagnostic::new(CheckCode::Walked, format!("{described} cannot be walked with `for`")).label(
             self.source,
             at,
             format!("this is {described}"),
@@ -270,7 +273,7 @@ impl Checker<'_> {
 
     pub(super) fn not_a_function(&mut self, ty: &Type, at: Span) {
         let described = ty.described_value();
-        let d = Diagnostic::error(CALLED, format!("{described} is not a function")).label(
+        let d = Diagnostic::new(CheckCode::Called, format!("{described} is not a function")).label(
             self.source,
             at,
             format!("this is {described}"),
@@ -280,7 +283,7 @@ impl Checker<'_> {
 
     pub(super) fn no_result(&mut self, operator: &str, ty: &Type, at: Span) {
         let described = ty.described_value();
-        let d = Diagnostic::error(OPERATOR, format!("`{operator}` needs a Result, not {described}"))
+        let d = Diagnostic::new(CheckCode::Operator, format!("`{operator}` needs a Result, not {described}"))
             .label(self.source, at, format!("this is {described}"))
             .help("`Ok(v)`, `Err(e)` and `try { … }` give Results");
         self.raises(d);
@@ -292,14 +295,14 @@ impl Checker<'_> {
             return;
         }
         let asked = promised.described();
-        let d = Diagnostic::error(codes::TYPE, format!("expected {asked}, but the function ends without a value"))
+        let d = Diagnostic::new(CheckCode::Type, format!("expected {asked}, but the function ends without a value"))
             .label(self.source, end, "nil is returned here");
         let d = self.with_origin(d, why, &asked);
         self.say(d.help("end it with the value, or `return` it"));
     }
 
     pub(super) fn deprecated(&mut self, name: &str, at: Span, attribute: Span, text: Option<&str>) {
-        let mut d = Diagnostic::warning(codes::DEPRECATED, format!("`{name}` is deprecated"))
+        let mut d = Diagnostic::new(CheckCode::Deprecated, format!("`{name}` is deprecated"))
             .label(self.source, at, "used here")
             .label(self.source, attribute, "marked here");
         if let Some(text) = text {

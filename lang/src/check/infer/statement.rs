@@ -1,9 +1,9 @@
 //! Statements and blocks, and what control never reaches.
 
 use super::Checker;
-use super::codes::DEAD;
 use super::want::{Want, Why};
 use crate::ast::*;
+use crate::check::CheckCode;
 use crate::check::types::Type;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -52,8 +52,11 @@ impl<'a> Checker<'a> {
         let idle = |stmt: &&Stmt| !matches!(stmt.kind, StmtKind::Item(_) | StmtKind::Error);
         let (Some(first), Some(last)) = (stmts.iter().find(idle), stmts.iter().rfind(idle)) else { return };
         let span = Span::new(first.span.start, last.span.end);
-        let mut d =
-            Diagnostic::warning(DEAD, "this is never reached").label(self.source, span, "control never gets here");
+        let mut d = Diagnostic::new(CheckCode::Dead, "this is never reached").label(
+            self.source,
+            span,
+            "control never gets here",
+        );
         if let Some(left) = self.frame.left {
             let endless = self.source.slice(left).starts_with("while");
             let how = if endless { "this loop has no end" } else { "it leaves here" };
@@ -64,7 +67,9 @@ impl<'a> Checker<'a> {
 
     fn statement(&mut self, stmt: &'a Stmt) {
         match &stmt.kind {
-            StmtKind::Let { kind, pattern, ty, value, .. } => self.binding(*kind, pattern, ty.as_ref(), value.as_ref()),
+            StmtKind::Let { kind, pattern, ty, value, .. } => {
+                self.binding(*kind, pattern, ty.as_deref(), value.as_ref());
+            }
             StmtKind::Assign { target, op, value } => self.assignment(target, *op, value, stmt.span),
             StmtKind::Expr(e) => {
                 self.expr(e, Want::FREE);
@@ -117,7 +122,7 @@ impl<'a> Checker<'a> {
         } else {
             self.bind_pattern(pattern, &found, false);
             if let (Some(value), PatternKind::Bind(_)) = (value, &pattern.kind)
-                && let Some(id) = self.world.names.made_at(pattern.span)
+                && let Some(id) = self.world.names.made(pattern.id)
             {
                 self.name_test(id, value);
             }

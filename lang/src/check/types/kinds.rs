@@ -1,7 +1,7 @@
 //! Which kinds of value a type allows: what operators and methods ask.
 
 use super::{NamedKind, Type};
-use crate::value::Tag;
+use crate::builtin_type::{Kind, Tag};
 
 /// A set of kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,27 @@ const DICT_LIKE: Kinds = Kinds::of(Tag::Dict).and(Kinds::of(Tag::Host)).and(Kind
 const LIST_LIKE: Kinds = Kinds::of(Tag::List).and(Kinds::of(Tag::Host)).and(Kinds::of(Tag::Range));
 
 impl Type {
+    /// The kind of built-in type that it is.
+    pub(in crate::check) fn kind(&self) -> Option<Kind> {
+        Some(match self {
+            Self::Any => Kind::Any,
+            Self::Never => Kind::Never,
+            Self::Nil => Kind::Nil,
+            Self::Bool => Kind::Bool,
+            Self::Int => Kind::Int,
+            Self::Float => Kind::Float,
+            Self::Str | Self::Text(_) => Kind::Str,
+            Self::Bytes => Kind::Bytes,
+            Self::Range => Kind::Range,
+            Self::List(_) => Kind::List,
+            Self::Set(_) => Kind::Set,
+            Self::Dict(_) | Self::Shape(_) => Kind::Dict,
+            Self::Pair(_) => Kind::Pair,
+            Self::Result(_) => Kind::Result,
+            Self::Fn(_) | Self::Named(_) | Self::Param(_) | Self::Union(_) => return None,
+        })
+    }
+
     /// The kinds of value that it allows.
     pub(in crate::check) fn kinds(&self) -> Kinds {
         match self {

@@ -21,7 +21,7 @@ mod signature;
 pub(super) use generic::{Bound, bind, fill};
 pub(super) use join::join;
 pub(super) use kinds::Kinds;
-pub(super) use read::{Reader, is_known};
+pub(super) use read::{FileNames, Reader};
 pub(super) use relate::{Nominal, refuses};
 pub(super) use show::apart;
 pub(super) use signature::Signatures;

@@ -9,43 +9,52 @@ use crate::resolve::{BindingId, Resolution, Target};
 use smol_str::SmolStr;
 use std::rc::Rc;
 
-/// Whether a type of that name needs no declaration.
-pub(in crate::check) fn is_known(name: &str) -> bool {
-    builtin_type(name).is_some()
+/// A type by its name and arguments; nothing when that is no type of the language.
+fn builtin(name: &str, args: &mut dyn Iterator<Item = Type>) -> Option<Type> {
+    Some(Type::of_kind(builtin_type(name)?.kind, args))
 }
 
-/// A type by its name and arguments; nothing when that is no type of the language.
-pub(super) fn builtin(name: &str, args: &mut dyn Iterator<Item = Type>) -> Option<Type> {
-    let mut next = || args.next().unwrap_or(Type::Any);
-    Some(match builtin_type(name)?.kind {
-        Kind::Any | Kind::Opaque => Type::Any,
-        Kind::Never => Type::Never,
-        Kind::Nil => Type::Nil,
-        Kind::Bool => Type::Bool,
-        Kind::Int => Type::Int,
-        Kind::Float => Type::Float,
-        Kind::Str => Type::Str,
-        Kind::Bytes => Type::Bytes,
-        Kind::Range => Type::Range,
-        Kind::List => Type::list(next()),
-        Kind::Set => Type::set(next()),
-        Kind::Pair => Type::Pair(Rc::new((next(), next()))),
-        Kind::Result => Type::Result(Rc::new((next(), next()))),
-        Kind::Dict => {
-            // `dict<K, V>`; keys are strings.
-            next();
-            Type::dict(next())
+impl Type {
+    /// The type of a kind, with its arguments.
+    pub(in crate::check) fn of_kind(kind: Kind, args: &mut dyn Iterator<Item = Self>) -> Self {
+        let mut next = || args.next().unwrap_or(Self::Any);
+        match kind {
+            Kind::Any | Kind::Opaque => Self::Any,
+            Kind::Never => Self::Never,
+            Kind::Nil => Self::Nil,
+            Kind::Bool => Self::Bool,
+            Kind::Int => Self::Int,
+            Kind::Float => Self::Float,
+            Kind::Str => Self::Str,
+            Kind::Bytes => Self::Bytes,
+            Kind::Range => Self::Range,
+            Kind::List => Self::list(next()),
+            Kind::Set => Self::set(next()),
+            Kind::Pair => Self::Pair(Rc::new((next(), next()))),
+            Kind::Result => Self::Result(Rc::new((next(), next()))),
+            Kind::Dict => {
+                // `dict<K, V>`; keys are strings.
+                next();
+                Self::dict(next())
+            }
         }
-    })
+    }
 }
 
 /// Aliases of aliases are followed this far.
 const MOST_ALIASES: usize = 100;
 
-/// Reads the written types of a file.
-pub(in crate::check) struct Reader<'r, 'a> {
+/// The names that written types of a file may name.
+#[derive(Clone, Copy)]
+pub(in crate::check) struct FileNames<'r, 'a> {
     pub(in crate::check) names: &'r Resolution,
     pub(in crate::check) items: &'r Items<'a>,
+}
+
+/// Reads the written types of a file or of a signature.
+pub(in crate::check) struct Reader<'r, 'a> {
+    /// The names of the file; nothing for a signature, in which a single capital letter is a type parameter.
+    pub(in crate::check) file: Option<FileNames<'r, 'a>>,
     pub(in crate::check) signatures: &'r Signatures,
     /// Type parameters that stand for themselves.
     pub(in crate::check) generics: &'r [Name],
@@ -53,7 +62,7 @@ pub(in crate::check) struct Reader<'r, 'a> {
     pub(in crate::check) open: Vec<BindingId>,
 }
 
-impl Reader<'_, '_> {
+impl<'r, 'a> Reader<'r, 'a> {
     pub(in crate::check) fn read(&mut self, ty: &TypeExpr) -> Type {
         match &ty.kind {
             TypeKind::Name { name, args } => self.named(name, args, ty),
@@ -63,13 +72,14 @@ impl Reader<'_, '_> {
                 Type::Fn(Rc::new(FnType { params, min, rest: false, returns: self.read(returns) }))
             }
             TypeKind::Shape { fields, open } => {
+                let told = *open && self.file.is_none();
                 let fields = fields.iter().map(|(name, optional, ty)| Field {
                     name: name.text.clone(),
                     ty: self.read(ty),
                     optional: *optional,
                     at: None,
                 });
-                Type::Shape(Rc::new(Shape { fields: fields.collect(), open: *open, literal: false, told: false }))
+                Type::Shape(Rc::new(Shape { fields: fields.collect(), open: *open, literal: false, told }))
             }
             TypeKind::Literal(text) => Type::Text(text.clone()),
             TypeKind::Union(parts) => {
@@ -82,22 +92,28 @@ impl Reader<'_, '_> {
     }
 
     fn named(&mut self, name: &SmolStr, args: &[TypeExpr], ty: &TypeExpr) -> Type {
-        if self.generics.iter().any(|g| g.text == *name) {
+        let is_param = match self.file {
+            Some(_) => self.generics.iter().any(|g| g.text == *name),
+            None => name.len() == 1 && name.starts_with(|c: char| c.is_ascii_uppercase()),
+        };
+        if is_param {
             return Type::Param(name.clone());
         }
-        if let Some(Target::Binding(id)) = self.names.uses.get(&ty.span.start) {
+        if let Some(file) = self.file
+            && let Some(Target::Binding(id)) = file.names.used(ty.id)
+        {
             let args: Vec<Type> = args.iter().map(|a| self.read(a)).collect();
-            return self.declared(*id, args);
+            return self.declared(file, id, args);
         }
         let mut args = args.iter().map(|a| self.read(a)).collect::<Vec<_>>().into_iter();
         builtin(name, &mut args).or_else(|| self.signatures.shape(name)).unwrap_or(Type::Any)
     }
 
     /// A type that the file declares.
-    fn declared(&mut self, id: BindingId, args: Vec<Type>) -> Type {
-        let Some(item) = self.items.get(id) else { return Type::Any };
+    fn declared(&mut self, file: FileNames<'r, 'a>, id: BindingId, args: Vec<Type>) -> Type {
+        let Some(item) = file.items.get(id) else { return Type::Any };
         let (kind, name) = match &item.kind {
-            ItemKind::TypeAlias { generics, ty, .. } => return self.alias(id, generics, ty, args),
+            ItemKind::TypeAlias { generics, ty, .. } => return self.alias(file, (id, generics, ty), args),
             ItemKind::Struct { name, .. } => (super::NamedKind::Struct, name),
             ItemKind::Enum { name, .. } => (super::NamedKind::Enum, name),
             ItemKind::Interface { name, .. } => (super::NamedKind::Interface, name),
@@ -106,8 +122,13 @@ impl Reader<'_, '_> {
         Type::Named(Rc::new(NamedType { id, kind, name: name.text.clone(), args }))
     }
 
-    fn alias(&mut self, id: BindingId, generics: &[Name], ty: &TypeExpr, args: Vec<Type>) -> Type {
-        let read = match self.items.alias(id) {
+    fn alias(
+        &mut self,
+        file: FileNames<'r, 'a>,
+        (id, generics, ty): (BindingId, &[Name], &TypeExpr),
+        args: Vec<Type>,
+    ) -> Type {
+        let read = match file.items.alias(id) {
             Some(read) => read,
             None => {
                 if self.open.contains(&id) || self.open.len() > MOST_ALIASES {
@@ -115,12 +136,11 @@ impl Reader<'_, '_> {
                 }
                 self.open.push(id);
                 let open = std::mem::take(&mut self.open);
-                let mut inner =
-                    Reader { names: self.names, items: self.items, signatures: self.signatures, generics, open };
+                let mut inner = Reader { file: Some(file), signatures: self.signatures, generics, open };
                 let read = inner.read(ty).bounded();
                 self.open = inner.open;
                 self.open.pop();
-                self.items.set_alias(id, read.clone());
+                file.items.set_alias(id, read.clone());
                 read
             }
         };
@@ -130,6 +150,6 @@ impl Reader<'_, '_> {
 }
 
 /// One of these; what `any` would swallow stays unknown.
-pub(super) fn union(parts: Vec<Type>) -> Type {
+fn union(parts: Vec<Type>) -> Type {
     parts.into_iter().fold(Type::Never, join)
 }

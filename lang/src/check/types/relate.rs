@@ -1,7 +1,7 @@
 //! Whether a value certainly does not fit.
 
 use super::{FnType, NamedKind, NamedType, Shape, Type};
-use crate::value::Tag;
+use crate::builtin_type::Tag;
 use std::rc::Rc;
 
 /// What the declarations of the file say of structs and interfaces.

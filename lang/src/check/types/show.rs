@@ -1,34 +1,25 @@
 //! Types in messages.
 
 use super::{Field, Type};
-use crate::value::article;
+use crate::article::article;
+use crate::builtin_type::Kind;
 use std::fmt;
 
 impl fmt::Display for Type {
     /// As it is written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Any => f.write_str("any"),
-            Self::Never => f.write_str("never"),
-            Self::Nil => f.write_str("nil"),
-            Self::Bool => f.write_str("bool"),
-            Self::Int => f.write_str("int"),
-            Self::Float => f.write_str("float"),
-            Self::Str => f.write_str("string"),
             Self::Text(text) => write!(f, "{text:?}"),
-            Self::Bytes => f.write_str("bytes"),
-            Self::Range => f.write_str("range"),
-            Self::List(of) => of_one(f, "list", of),
-            Self::Set(of) => of_one(f, "set", of),
-            Self::Dict(of) if of.is_open() => f.write_str("dict"),
+            Self::List(of) => of_one(f, Kind::List, of),
+            Self::Set(of) => of_one(f, Kind::Set, of),
+            Self::Dict(of) if of.is_open() => f.write_str(Kind::Dict.name()),
             Self::Dict(of) => write!(f, "dict<string, {of}>"),
             Self::Shape(shape) => {
                 let end = if shape.open { Some("...".to_owned()) } else { None };
                 let parts = shape.fields.iter().map(field).chain(end);
                 write!(f, "{{{}}}", parts.collect::<Vec<_>>().join(", "))
             }
-            Self::Pair(_) => f.write_str("pair"),
-            Self::Result(of) if of.0.is_open() && of.1.is_open() => f.write_str("Result"),
+            Self::Result(of) if of.0.is_open() && of.1.is_open() => f.write_str(Kind::Result.name()),
             Self::Result(of) => write!(f, "Result<{}, {}>", open(&of.0), open(&of.1)),
             Self::Fn(function) if function.rest => f.write_str("fn"),
             Self::Fn(function) => {
@@ -40,6 +31,16 @@ impl fmt::Display for Type {
                 let args: Vec<String> = named.args.iter().map(ToString::to_string).collect();
                 write!(f, "{}<{}>", named.name, args.join(", "))
             }
+            Self::Any
+            | Self::Never
+            | Self::Nil
+            | Self::Bool
+            | Self::Int
+            | Self::Float
+            | Self::Str
+            | Self::Bytes
+            | Self::Range
+            | Self::Pair(_) => f.write_str(self.kind().map_or("any", Kind::name)),
             Self::Param(name) => f.write_str(name),
             Self::Union(members) => {
                 let rest: Vec<&Self> = members.iter().filter(|m| **m != Self::Nil).collect();
@@ -53,7 +54,8 @@ impl fmt::Display for Type {
     }
 }
 
-fn of_one(f: &mut fmt::Formatter<'_>, name: &str, of: &Type) -> fmt::Result {
+fn of_one(f: &mut fmt::Formatter<'_>, kind: Kind, of: &Type) -> fmt::Result {
+    let name = kind.name();
     if of.is_open() { f.write_str(name) } else { write!(f, "{name}<{of}>") }
 }
 

@@ -1,12 +1,9 @@
-//! Signatures of builtins, read from their rows.
-//!
-//! The rows write them in the language's own syntax, and a test holds them to it; but a grammar is built for every text
-//! that is parsed, and a script that calls ten builtins should not wait for ten grammars. So this reads what signatures
-//! are made of, and nothing else: names, `<…>`, `fn(…) -> …`, shapes, texts, `|` and `?`.
+//! Signatures of builtins, read from their rows when a script uses them.
 
-use super::read::{builtin, union};
-use super::{Field, FnType, Shape, Type};
-use crate::builtins::{Builtin, Registry};
+use super::{Reader, Type};
+use crate::ast::{PatternKind, TypeExpr, TypeKind};
+use crate::declaration::{Arity, Builtin, Registry};
+use crate::parse::signature;
 use smol_str::SmolStr;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -49,9 +46,14 @@ impl Signatures {
         if let Some(known) = self.read.borrow().get(&key) {
             return known.clone();
         }
-        let signature = Rc::new(Text { rest: row.sig, signatures: self }.signature());
+        let signature = Rc::new(Signature::read(row, self));
         self.read.borrow_mut().insert(key, signature.clone());
         signature
+    }
+
+    /// A type of a signature: it names no declarations of a file.
+    fn ty(&self, ty: &TypeExpr) -> Type {
+        Reader { file: None, signatures: self, generics: &[], open: Vec::new() }.read(ty)
     }
 
     /// A named type of the registry.
@@ -62,158 +64,49 @@ impl Signatures {
         let (name, text) = self.registry.shape(name)?;
         // A shape that mentions itself is unknown there.
         self.shapes.borrow_mut().insert(name, Type::Any);
-        let ty = Text { rest: text, signatures: self }.ty();
+        let decl = signature(&format!("shape() -> {text}"));
+        let ty = decl.and_then(|decl| decl.returns).map_or(Type::Any, |ty| self.ty(&ty));
         self.shapes.borrow_mut().insert(name, ty.clone());
         Some(ty)
     }
 }
 
-/// What is left of a signature's text.
-struct Text<'s> {
-    rest: &'static str,
-    signatures: &'s Signatures,
+impl Signature {
+    fn read(row: &Builtin, signatures: &Signatures) -> Self {
+        let Some(decl) = signature(row.sig) else { return Self::unknown(row) };
+        let ty = |ty: Option<&TypeExpr>| ty.map_or(Type::Any, |ty| signatures.ty(ty));
+        let params = decl.params.iter().map(|param| Param {
+            name: if let PatternKind::Bind(name) = &param.pattern.kind { name.clone() } else { SmolStr::default() },
+            ty: ty(param.ty.as_deref()),
+            optional: param.default.is_some(),
+            rest: param.rest,
+            mentions_event: param.ty.as_deref().is_some_and(takes_event),
+        });
+        Self { params: params.collect(), returns: ty(decl.returns.as_ref()) }
+    }
+
+    /// The signature of a row whose text is not well formed: only the number of its parameters is known.
+    fn unknown(row: &Builtin) -> Self {
+        let Arity { min, max, rest } = row.arity;
+        let param =
+            |optional, rest| Param { name: SmolStr::default(), ty: Type::Any, optional, rest, mentions_event: false };
+        let params = (0..max).map(|i| param(i >= min, false)).chain(rest.then(|| param(false, true)));
+        Self { params: params.collect(), returns: Type::Any }
+    }
 }
 
-impl Text<'_> {
-    fn signature(&mut self) -> Signature {
-        self.word();
-        self.take("(");
-        let mut params = Vec::new();
-        while !self.take(")") && !self.rest.is_empty() {
-            params.push(self.param());
-            self.take(",");
+/// Whether a function that takes an event is part of a type.
+fn takes_event(ty: &TypeExpr) -> bool {
+    let is_event = |ty: &TypeExpr| matches!(&ty.kind, TypeKind::Name { name, args } if name == "E" && args.is_empty());
+    match &ty.kind {
+        TypeKind::Fn { params, returns } => {
+            matches!(params.as_slice(), [only] if is_event(only))
+                || params.iter().any(takes_event)
+                || takes_event(returns)
         }
-        let returns = if self.take("->") { self.ty() } else { Type::Any };
-        Signature { params, returns }
-    }
-
-    fn param(&mut self) -> Param {
-        let rest = self.take("...");
-        let name = self.word();
-        let before = self.rest;
-        let ty = if self.take(":") { self.ty() } else { Type::Any };
-        let mentions_event = before[..before.len() - self.rest.len()].contains("fn(E)");
-        let optional = self.take("=");
-        if optional {
-            self.skip_default();
-        }
-        Param { name: name.into(), ty, optional, rest, mentions_event }
-    }
-
-    /// Up to the comma or parenthesis that ends the parameter.
-    fn skip_default(&mut self) {
-        let (mut depth, mut quoted) = (0u32, false);
-        let end = self.rest.find(|c| {
-            match c {
-                '"' => quoted = !quoted,
-                '(' | '[' | '{' if !quoted => depth += 1,
-                ')' | ']' | '}' if !quoted && depth > 0 => depth -= 1,
-                ',' | ')' if !quoted && depth == 0 => return true,
-                _ => {}
-            }
-            false
-        });
-        self.rest = &self.rest[end.unwrap_or(self.rest.len())..];
-    }
-
-    fn ty(&mut self) -> Type {
-        let mut parts = vec![self.optional()];
-        while self.take("|") {
-            parts.push(self.optional());
-        }
-        union(parts)
-    }
-
-    fn optional(&mut self) -> Type {
-        let mut ty = self.primary();
-        while self.take("?") {
-            ty = ty.optional();
-        }
-        ty
-    }
-
-    fn primary(&mut self) -> Type {
-        self.space();
-        if self.take("{") {
-            return self.shape();
-        }
-        if self.take("(") {
-            let ty = self.ty();
-            self.take(")");
-            return ty;
-        }
-        if self.take("\"") {
-            let (text, rest) = self.rest.split_once('"').unwrap_or((self.rest, ""));
-            self.rest = rest;
-            return Type::Text(text.into());
-        }
-        let name = self.word();
-        if name == "fn" && self.take("(") {
-            return self.function();
-        }
-        let mut args = Vec::new();
-        if self.take("<") {
-            while !self.take(">") && !self.rest.is_empty() {
-                args.push(self.ty());
-                self.take(",");
-            }
-        }
-        if name.len() == 1 && name.starts_with(|c: char| c.is_ascii_uppercase()) {
-            return Type::Param(name.into());
-        }
-        builtin(name, &mut args.into_iter()).or_else(|| self.signatures.shape(name)).unwrap_or(Type::Any)
-    }
-
-    fn function(&mut self) -> Type {
-        let mut params = Vec::new();
-        while !self.take(")") && !self.rest.is_empty() {
-            params.push(self.ty());
-            self.take(",");
-        }
-        let returns = if self.take("->") { self.ty() } else { Type::Any };
-        let min = params.len();
-        Type::Fn(Rc::new(FnType { params, min, rest: false, returns }))
-    }
-
-    fn shape(&mut self) -> Type {
-        let (mut fields, mut open) = (Vec::new(), false);
-        while !self.take("}") && !self.rest.is_empty() {
-            if self.take("...") {
-                open = true;
-            } else {
-                let name = self.word();
-                let optional = self.take("?");
-                self.take(":");
-                fields.push(Field { name: name.into(), ty: self.ty(), optional, at: None });
-            }
-            self.take(",");
-        }
-        Type::Shape(Rc::new(Shape { fields, open, literal: false, told: open }))
-    }
-
-    fn space(&mut self) {
-        self.rest = self.rest.trim_start();
-    }
-
-    /// Takes `what` if it comes next. Never stands still: what fits nothing is passed over by [`Self::word`].
-    fn take(&mut self, what: &str) -> bool {
-        self.space();
-        match self.rest.strip_prefix(what) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn word(&mut self) -> &'static str {
-        self.space();
-        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
-        // A character that begins nothing is passed over, so that every loop ends.
-        let next = if end == 0 { self.rest.chars().next().map_or(0, char::len_utf8) } else { end };
-        let word = &self.rest[..end];
-        self.rest = &self.rest[next..];
-        word
+        TypeKind::Name { args: parts, .. } | TypeKind::Union(parts) => parts.iter().any(takes_event),
+        TypeKind::Shape { fields, .. } => fields.iter().any(|(_, _, ty)| takes_event(ty)),
+        TypeKind::Optional(inner) => takes_event(inner),
+        TypeKind::Literal(_) | TypeKind::Error => false,
     }
 }

@@ -7,7 +7,7 @@
 //! of tasks, atomics and what else the runtime hands out are meant to be shared, and are.
 
 use crate::value::{Body, Closure, Dict, DictBox, Iter, List, Pair, Set, Status, StructValue, Value, VariantValue};
-use crate::vm::{Isolate, Raise, codes};
+use crate::vm::{Isolate, Raise, RunCode};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -50,7 +50,7 @@ impl<'a> Crossing<'a> {
                 return Ok(None);
             }
             return Err(Raise::error(
-                codes::SIZE,
+                RunCode::Size,
                 format!("a closure lies more than {DEPTH} levels deep in what goes to another task"),
             ));
         }
@@ -120,7 +120,7 @@ impl<'a> Crossing<'a> {
     fn iter(&mut self, iter: &Rc<Iter>, depth: usize) -> Result<Value, Box<Raise>> {
         if iter.status() == Status::Running {
             let message = format!("this {} cannot go to another task while it is making an item", iter.flavor().name());
-            return Err(Raise::error(codes::RUNNING, message));
+            return Err(Raise::error(RunCode::Running, message));
         }
         let body = match &*iter.body().borrow() {
             Body::Items { source, position } => Body::Items { source: self.owned(source, depth)?, position: *position },

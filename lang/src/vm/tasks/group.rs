@@ -2,8 +2,8 @@
 
 use super::Task;
 use super::spawn::{spawn, stop_all};
-use crate::builtins::element;
 use crate::value::Value;
+use crate::vm::element;
 use crate::vm::{Context, Cx, Isolate, On, Outcome, Raise, Wait, Why};
 use std::cell::RefCell;
 use std::collections::BTreeMap;

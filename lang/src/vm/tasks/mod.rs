@@ -12,7 +12,6 @@
 //! - [`Open`]: what a fiber must close behind it, however it ends.
 //! - [`Waiters`]: who waits for one thing, in order.
 
-pub(super) mod codes;
 mod cross;
 mod deadline;
 mod globals;
@@ -28,7 +27,6 @@ mod task;
 mod waiters;
 mod waiting;
 
-pub(crate) use codes::CODES;
 pub(crate) use cross::cross;
 pub use deadline::Deadline;
 pub(super) use globals::Globals;

@@ -6,7 +6,7 @@
 
 use super::Key;
 use crate::vm::nesting::Nesting;
-use crate::vm::{Raise, Why, codes};
+use crate::vm::{Raise, RunCode, Why};
 use std::cell::{Cell, RefCell};
 
 /// How long `defer` and `finally` may wait once their task was interrupted.
@@ -96,7 +96,7 @@ impl Signals {
         }
         let mut inside = state.deadlines.iter().filter(|d| nesting.is_within(d.call));
         let passed = inside.find(|d| d.over || d.passed.is_some_and(|at| at > since))?;
-        let mut raise = Raise::error(codes::DEADLINE, passed.message.clone());
+        let mut raise = Raise::error(RunCode::Deadline, passed.message.clone());
         raise.why = Why::Deadline(passed.id);
         Some(if passed.over { press(raise, noticed) } else { raise })
     }

@@ -8,7 +8,7 @@ use crate::diagnostic::TraceFrame;
 use crate::source::{SourceRef, Span};
 use crate::value::Value;
 use crate::vm::unwind::KEPT_FRAMES;
-use crate::vm::{Context, Cx, Fiber, Isolate, Outcome, Raise, Wait, Why, codes, drive};
+use crate::vm::{Context, Cx, Fiber, Isolate, Outcome, Raise, RunCode, Wait, Why, drive};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
@@ -69,7 +69,7 @@ fn check_room(isolate: &Isolate) -> Result<(), Box<Raise>> {
     if isolate.tasks().live() < limit {
         return Ok(());
     }
-    Err(Raise::error(codes::TASKS, format!("{limit} tasks are running already"))
+    Err(Raise::error(RunCode::Tasks, format!("{limit} tasks are running already"))
         .help("let fewer run at one time: `parallel each xs with {max_concurrent: 100} { x -> … }`"))
 }
 
@@ -156,7 +156,7 @@ pub(super) fn stop_all(isolate: &Rc<Isolate>, tasks: Vec<Rc<Task>>, raise: &Rais
 
 /// The error of those who await a task that was cancelled.
 fn given_up(raise: &Raise) -> Box<Raise> {
-    let mut error = Raise::error(codes::TASK_CANCELLED, format!("the task was cancelled: {}", raise.message))
+    let mut error = Raise::error(RunCode::TaskCancelled, format!("the task was cancelled: {}", raise.message))
         .labelled("it has no result");
     error.notes.clone_from(&raise.notes);
     match raise.labels.first() {

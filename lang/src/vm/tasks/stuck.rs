@@ -3,7 +3,7 @@
 use super::set::Tasks;
 use super::waiting::Noted;
 use crate::source::{SourceRef, Span};
-use crate::vm::{Idle, Isolate, On, Raise, codes};
+use crate::vm::{Idle, Isolate, On, Raise, RunCode};
 use std::rc::Rc;
 
 /// Tasks that the message names.
@@ -38,7 +38,8 @@ fn deadlock(tasks: &Tasks) -> bool {
 }
 
 fn describe(tasks: &Tasks, main: Option<&Noted>) -> Box<Raise> {
-    let mut raise = Raise::error(codes::DEADLOCK, "every task waits, and nothing is left that could wake one of them");
+    let mut raise =
+        Raise::error(RunCode::Deadlock, "every task waits, and nothing is left that could wake one of them");
     if let Some(main) = main {
         raise = raise.labelled(format!("this waits {}", main.on));
     }

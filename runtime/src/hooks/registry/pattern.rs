@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::hooks::HookEvent;
 
-/// The longest pattern, in bytes: a regular expression takes a hundred times its length in memory to read.
+/// The longest pattern, in bytes. Parsing a regular expression needs about a hundred times its length in memory.
 const LONGEST: usize = 64 << 10;
 
 /// Which events a handler wants.

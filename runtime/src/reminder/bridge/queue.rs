@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
-use crate::ids::IdStream;
+use crate::ids::{IdStream, shortened};
 use crate::message::Message;
 use crate::reminder::{ReminderSpec, Source};
 
@@ -220,7 +220,7 @@ impl Queue {
             Some(Fate::Revoked) => Ok(Revoked::Already),
             Some(Fate::Replaced) => Ok(Revoked::Replaced),
             Some(Fate::Delivered) => Err(QueueError::AlreadyDelivered(id.into())),
-            None => Err(QueueError::Unknown(id.into())),
+            None => Err(QueueError::Unknown(shortened(id))),
         }
     }
 

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
+use crate::codes::CodeRef;
 use crate::hooks::verdict::Effects;
 use crate::reminder::{ReminderError, ReminderSpec};
 use crate::seam::{Fault, Outcome, Sort, fault};
@@ -53,7 +54,7 @@ impl Fault for Malformed {
         self
     }
 
-    fn code(&self) -> Option<&'static str> {
+    fn code(&self) -> Option<CodeRef> {
         self.first.code()
     }
 }

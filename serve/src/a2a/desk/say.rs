@@ -1,6 +1,8 @@
 //! What the agent says of a task: its messages, and the ids of all that is made here.
 
+use crate::a2a::A2aCode;
 use runtime::data::Data;
+use stdlib::CodeRef;
 use stdlib::a2a::{Message, Part, Role};
 
 use crate::host::Failure;
@@ -40,24 +42,23 @@ pub(super) struct Reported {
 }
 
 /// Reports an error of the code `code`; `words` are the script's own to its caller, `details` the whole of it.
-pub(super) fn reported(about: &str, code: &str, words: Option<&str>, details: &str) -> Reported {
-    let id = fresh_id("err");
-    let text = match (words, crate::title_of(code)) {
-        (Some(words), _) => words.to_owned(),
-        (None, Some(title)) => format!("{about}: {title} (error {id})"),
-        (None, None) => format!("{about} (error {id})"),
+pub(super) fn reported(about: &str, code: impl Into<CodeRef>, words: Option<&str>, details: &str) -> Reported {
+    let (id, code) = (fresh_id("err"), code.into());
+    let text = match words {
+        Some(words) => words.to_owned(),
+        None => format!("{about}: {} (error {id})", code.row().title),
     };
-    Reported { message: failed_as(code, &text, Some(&id)), log: format!("error {id}\n{}", details.trim_end()) }
+    Reported { message: failed_as(code.as_str(), &text, Some(&id)), log: format!("error {id}\n{}", details.trim_end()) }
 }
 
 /// Reports why a script has failed.
 pub(super) fn failure(failure: &Failure) -> Reported {
-    reported(FAILED, &failure.code, failure.words.as_deref(), &failure.drawn)
+    reported(FAILED, failure.code, failure.words.as_deref(), &failure.drawn)
 }
 
 /// Reports an error of the server.
 pub(super) fn fault(details: &str) -> Reported {
-    reported(FAILED, "HARN-A2A-013", None, details)
+    reported(FAILED, A2aCode::Internal, None, details)
 }
 
 /// How the sentence for the caller begins.

@@ -1,9 +1,8 @@
 //! [`Fault`]: the `error` of an answer. A sentence for a person, and beside it what a program needs, in the spelling of each
 //! version.
 
-use std::borrow::Cow;
-
 use runtime::data::Data;
+use stdlib::CodeRef;
 use stdlib::a2a::Version;
 
 /// The codes of JSON-RPC and of the protocol.
@@ -48,7 +47,7 @@ fn usual_reason(rpc: i32) -> &'static str {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
     rpc: i32,
-    code: Cow<'static, str>,
+    code: CodeRef,
     reason: &'static str,
     message: String,
     more: Vec<(&'static str, Data)>,
@@ -58,7 +57,7 @@ pub(crate) struct Fault {
 
 impl Fault {
     /// A fault with a code of JSON-RPC, a code of harn, and a sentence.
-    pub(crate) fn new(rpc: i32, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Fault {
+    pub(crate) fn new(rpc: i32, code: impl Into<CodeRef>, message: impl Into<String>) -> Fault {
         Fault {
             rpc,
             code: code.into(),
@@ -104,13 +103,13 @@ impl Fault {
     }
 
     fn plain(&self) -> Data {
-        let known = [("code", Data::from(&*self.code)), ("reason", self.reason.into())];
+        let known = [("code", Data::from(self.code.as_str())), ("reason", self.reason.into())];
         Data::dict(known.into_iter().chain(self.more.iter().cloned()))
     }
 
     /// The details that version 1.0 asks for. Their metadata are texts.
     fn error_info(&self) -> Data {
-        let known = std::iter::once(("code", Data::from(&*self.code)));
+        let known = std::iter::once(("code", Data::from(self.code.as_str())));
         let more = self.more.iter().map(|(key, value)| (*key, Data::Str(value.to_text())));
         Data::list([Data::dict([
             ("@type", Data::from("type.googleapis.com/google.rpc.ErrorInfo")),

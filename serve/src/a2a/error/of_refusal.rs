@@ -1,8 +1,10 @@
 //! What a [`Refusal`] is on the wire.
 
+use crate::a2a::A2aCode;
 use runtime::reminder::ReminderError;
 use runtime::reminder::bridge::QueueError;
 use stdlib::a2a::Misfit;
+use stdlib::from_core;
 
 use super::Refusal;
 use super::fault::{Fault, code, shortened};
@@ -22,12 +24,12 @@ impl From<Refusal> for Fault {
                     "the task `{}` is {state}, so nothing can be said to it any more; a message without its id begins another",
                     shortened(&task_id),
                 );
-                let fault = Fault::new(code::UNSUPPORTED, "HARN-A2A-007", message);
+                let fault = Fault::new(code::UNSUPPORTED, A2aCode::NotTaken, message);
                 fault.with("taskId", &task_id).with("state", state.as_str())
             }
             Refusal::NotCancelable { task_id, state } => {
                 let message = format!("the task `{}` is {state} and cannot be cancelled", shortened(&task_id));
-                let fault = Fault::new(code::NOT_CANCELABLE, "HARN-A2A-007", message);
+                let fault = Fault::new(code::NOT_CANCELABLE, A2aCode::NotTaken, message);
                 fault.with("taskId", &task_id).with("state", state.as_str())
             }
             Refusal::Busy(id) => {
@@ -35,34 +37,36 @@ impl From<Refusal> for Fault {
                     "the task `{}` is at work and asks nothing; wait for its end, or send the message without its id",
                     shortened(&id)
                 );
-                Fault::new(code::UNSUPPORTED, "HARN-A2A-007", message).reason("task_busy").with("taskId", &id)
+                Fault::new(code::UNSUPPORTED, A2aCode::NotTaken, message).reason("task_busy").with("taskId", &id)
             }
             Refusal::OtherContext { task_id, context_id } => {
                 let (task, context) = (shortened(&task_id), shortened(&context_id));
                 let message = format!("the task `{task}` does not belong to the context `{context}`");
-                Fault::new(code::PARAMS, "HARN-A2A-005", message).field("message.contextId").with("taskId", &task_id)
+                Fault::new(code::PARAMS, A2aCode::Params, message).field("message.contextId").with("taskId", &task_id)
             }
             Refusal::MediaType { part, media_type } => {
                 let message = format!("the agent does not take the media type `{}`", shortened(&media_type));
-                let fault = Fault::new(code::CONTENT_TYPE, "HARN-A2A-018", message);
+                let fault = Fault::new(code::CONTENT_TYPE, A2aCode::MediaType, message);
                 fault.field(&format!("message.parts.{part}"))
             }
             Refusal::OtherMessage(id) => {
                 let message = format!("another message had the id `{}`; give each message its own", shortened(&id));
-                Fault::new(code::PARAMS, "HARN-A2A-005", message).reason("message_id_reused").field("message.messageId")
+                Fault::new(code::PARAMS, A2aCode::Params, message)
+                    .reason("message_id_reused")
+                    .field("message.messageId")
             }
             Refusal::Unsupported(operation) => {
-                Fault::new(code::UNSUPPORTED, "HARN-A2A-008", format!("{operation} is not offered"))
+                Fault::new(code::UNSUPPORTED, A2aCode::NotOffered, format!("{operation} is not offered"))
             }
             Refusal::TooManyStreams(most) => {
                 let message = format!("{most} streams are open, and no more may be; close one, or ask for the task");
-                Fault::new(code::SERVER, "HARN-A2A-012", message).reason("too_many_streams")
+                Fault::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_streams")
             }
             Refusal::Queue(error) => of_queue(&error),
             Refusal::Host(error) => of_host(&error),
             Refusal::Log(error) => {
                 let message = format!("what was sent cannot be kept, so it was not accepted: {error}");
-                Fault::new(code::INTERNAL, error.code(), message)
+                Fault::new(code::INTERNAL, from_core(error.code()), message)
             }
         }
     }
@@ -70,7 +74,7 @@ impl From<Refusal> for Fault {
 
 impl From<Misfit> for Fault {
     fn from(misfit: Misfit) -> Fault {
-        let fault = Fault::new(code::PARAMS, "HARN-A2A-005", misfit.message).field(&misfit.field);
+        let fault = Fault::new(code::PARAMS, A2aCode::Params, misfit.message).field(&misfit.field);
         fault.suggestion(misfit.suggestion.as_deref())
     }
 }
@@ -89,11 +93,11 @@ impl Fault {
 
 fn unknown_task(rpc: i32, id: &str) -> Fault {
     let message = format!("there is no task `{}`", shortened(id));
-    Fault::new(rpc, "HARN-A2A-006", message).with("taskId", id)
+    Fault::new(rpc, A2aCode::UnknownTask, message).with("taskId", id)
 }
 
 fn of_reminder(error: &ReminderError) -> Fault {
-    let fault = Fault::new(code::PARAMS, error.code.as_str(), error.message.as_str());
+    let fault = Fault::new(code::PARAMS, from_core(error.code), error.message.as_str());
     let fault = fault.field(if error.field.is_empty() { "params" } else { &error.field });
     fault.with("message", error.message.as_str()).suggestion(bridge::suggestion(error, Wire::A2a))
 }
@@ -117,9 +121,9 @@ fn of_queue(error: &QueueError) -> Fault {
 fn of_host(error: &HostError) -> Fault {
     let message = error.to_string();
     match error {
-        HostError::Failed(failure) => Fault::new(code::INTERNAL, failure.code.to_string(), message),
-        HostError::Full(_) => Fault::new(code::SERVER, "HARN-A2A-012", message).reason("sessions_full"),
-        HostError::Stopping => Fault::new(code::SERVER, "HARN-A2A-012", message).reason("stopping"),
+        HostError::Failed(failure) => Fault::new(code::INTERNAL, failure.code, message),
+        HostError::Full(_) => Fault::new(code::SERVER, A2aCode::TooMany, message).reason("sessions_full"),
+        HostError::Stopping => Fault::new(code::SERVER, A2aCode::TooMany, message).reason("stopping"),
         HostError::Store(error) => {
             let message = format!("{message}; {}", error.help());
             match error {
@@ -134,6 +138,6 @@ fn of_host(error: &HostError) -> Fault {
         | HostError::Busy(_)
         | HostError::NotAsking(_)
         | HostError::Closed(_)
-        | HostError::Broken { .. } => Fault::new(code::INTERNAL, "HARN-A2A-013", message),
+        | HostError::Broken { .. } => Fault::new(code::INTERNAL, A2aCode::Internal, message),
     }
 }

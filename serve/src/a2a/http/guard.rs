@@ -1,6 +1,7 @@
 //! [`Guard`]: whose pages may ask. A page in somebody's browser can reach what listens on the same machine: by a name of its own
 //! that leads there (DNS rebinding), or by a request that the browser sends for it.
 
+use crate::a2a::A2aCode;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, Version, header};
 use std::net::IpAddr;
@@ -75,7 +76,7 @@ fn one_host(headers: &HeaderMap) -> Result<(), Fault> {
         0 => "missing header `Host`: a request of HTTP/1.1 must have one",
         _ => "repeated header `Host`: a request must have exactly one",
     };
-    Err(Fault::new(code::REQUEST, "HARN-A2A-003", message).field("Host"))
+    Err(Fault::new(code::REQUEST, A2aCode::NoRequest, message).field("Host"))
 }
 
 /// The name in `name:port`, without the brackets of an address.
@@ -100,12 +101,12 @@ fn wrong_host(host: &str) -> Fault {
         "this agent serves its own machine, and is not called `{}`; where that name leads here, `--url` says so",
         shortened(host)
     );
-    Fault::new(code::SERVER, "HARN-A2A-011", message).reason("host_not_allowed").field("Host")
+    Fault::new(code::SERVER, A2aCode::Forbidden, message).reason("host_not_allowed").field("Host")
 }
 
 fn wrong_origin(origin: &str) -> Fault {
     let message = format!("pages of `{}` may not ask this agent; `--allow-origin` lets them", shortened(origin));
-    Fault::new(code::SERVER, "HARN-A2A-011", message).reason("origin_not_allowed").field("Origin")
+    Fault::new(code::SERVER, A2aCode::Forbidden, message).reason("origin_not_allowed").field("Origin")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::patient::Patient;
 use super::router::Answerer;
+use crate::a2a::A2aCode;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::places::{Place, Places};
 use crate::a2a::rpc::{Id, refused};
@@ -111,7 +112,7 @@ fn bounded() -> http1::Builder {
 /// What those hear for whom there is no place.
 fn full(most: usize) -> Vec<u8> {
     let message = format!("{most} connections are open, and no more may be; try again later");
-    let fault = Fault::new(code::SERVER, "HARN-A2A-012", message).reason("too_many_connections");
+    let fault = Fault::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_connections");
     let body = refused(&Id::null(), &fault, Version::V0_3);
     let head =
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: application/json";

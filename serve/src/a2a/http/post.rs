@@ -11,6 +11,7 @@ use super::body::{self, Missing};
 use super::refusal::{json, refusal, said, with};
 use super::router::Front;
 use super::sse;
+use crate::a2a::A2aCode;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::extension::Asked;
 use crate::a2a::rpc::{Caller, Reply, call, read, refused};
@@ -80,7 +81,7 @@ fn denied(denied: Denied) -> Refused {
         Denied::Scheme => "this agent wants a token of the scheme `Bearer`: `Authorization: Bearer TOKEN`",
         Denied::Wrong => "the token is not the one that this agent was started with",
     };
-    let fault = Fault::new(code::SERVER, "HARN-A2A-010", message).reason("unauthenticated").field("Authorization");
+    let fault = Fault::new(code::SERVER, A2aCode::NoToken, message).reason("unauthenticated").field("Authorization");
     (StatusCode::UNAUTHORIZED, fault)
 }
 
@@ -104,12 +105,12 @@ fn content_type(value: Option<&HeaderValue>) -> Result<(), Refused> {
             format!("the `Content-Type` must be `application/json`, not `{other}`")
         }
     };
-    let fault = Fault::new(code::CONTENT_TYPE, "HARN-A2A-014", message).field("Content-Type");
+    let fault = Fault::new(code::CONTENT_TYPE, A2aCode::NotFound, message).field("Content-Type");
     Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, fault))
 }
 
 fn unread(missing: &Missing, most: usize) -> Refused {
-    let fault = |message, reason| Fault::new(code::REQUEST, "HARN-A2A-002", message).reason(reason);
+    let fault = |message, reason| Fault::new(code::REQUEST, A2aCode::Body, message).reason(reason);
     match missing {
         Missing::TooLarge => {
             let message = format!("the body has more than {most} bytes, which is what a request may have");

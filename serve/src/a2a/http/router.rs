@@ -17,6 +17,7 @@ use super::get_card::get_card;
 use super::guard::Guard;
 use super::post::post as take;
 use super::refusal::{refusal, said, with};
+use crate::a2a::A2aCode;
 use crate::a2a::card::Card;
 use crate::a2a::desk::Desk;
 use crate::a2a::error::{Fault, code, shortened};
@@ -137,6 +138,6 @@ async fn nowhere(request: Request) -> Response<Body> {
 }
 
 fn not_there(request: &Request, status: StatusCode, message: String, reason: &'static str) -> Response<Body> {
-    let fault = Fault::new(code::REQUEST, "HARN-A2A-014", message).reason(reason);
+    let fault = Fault::new(code::REQUEST, A2aCode::NotFound, message).reason(reason);
     refusal(status, &fault, said(request.headers(), request.uri().query()).nearest())
 }

@@ -1,5 +1,6 @@
 //! What a request comes to.
 
+use crate::a2a::A2aCode;
 use runtime::data::Data;
 use serde::Serialize;
 use stdlib::a2a::{Frame, SendMessage, Version};
@@ -111,7 +112,7 @@ impl Call<'_> {
                 // In 1.0 the other code is of agents whose card says that they have an extended one.
                 let is_1_0 = version == Version::V1_0 || name == "GetExtendedAgentCard";
                 let rpc = if is_1_0 { code::UNSUPPORTED } else { code::NO_EXTENDED_CARD };
-                return Err(Fault::new(rpc, "HARN-A2A-008", message));
+                return Err(Fault::new(rpc, A2aCode::NotOffered, message));
             }
             Method::Reminders(name) => {
                 let result = injection::call(name, params, self.desk).await;
@@ -185,7 +186,7 @@ impl Call<'_> {
         let state = self.desk.task(&asked.id).await?.status.state;
         if state.is_terminal() {
             let message = format!("the task is {state}, so nothing more comes of it; ask for the task instead");
-            let fault = Fault::new(code::UNSUPPORTED, "HARN-A2A-007", message);
+            let fault = Fault::new(code::UNSUPPORTED, A2aCode::NotTaken, message);
             return Err(fault.with("taskId", &*asked.id).with("state", state.as_str()));
         }
         let place = self.place()?;
@@ -209,5 +210,5 @@ impl Call<'_> {
 
 fn no_push() -> Fault {
     let message = "this agent calls nobody back; follow the task's stream, or ask for the task";
-    Fault::new(code::NO_PUSH, "HARN-A2A-008", message)
+    Fault::new(code::NO_PUSH, A2aCode::NotOffered, message)
 }

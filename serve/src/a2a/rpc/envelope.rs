@@ -6,6 +6,7 @@ use runtime::data::{Data, DataError};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::a2a::A2aCode;
 use crate::a2a::error::{Fault, code};
 
 mod whole;
@@ -86,14 +87,14 @@ fn members(body: &[u8]) -> Result<Members<'_>, Fault> {
         None => return Err(not_json("the body is empty; it is one request of JSON-RPC".to_owned())),
         Some(b'[') => {
             let message = "a list of requests is not taken; send each request by itself";
-            return Err(Fault::new(code::REQUEST, "HARN-A2A-003", message).reason("batch"));
+            return Err(Fault::new(code::REQUEST, A2aCode::NoRequest, message).reason("batch"));
         }
         Some(b'{') => {}
         // It may be no JSON at all, and then that is what is said.
         Some(_) => {
             let other = Data::from_json(text).map_err(|error| no_json(&error))?;
             let message = format!("a request of JSON-RPC is an object, not {}", kind(&other));
-            return Err(Fault::new(code::REQUEST, "HARN-A2A-003", message));
+            return Err(Fault::new(code::REQUEST, A2aCode::NoRequest, message));
         }
     }
     serde_json::from_str(text).map_err(|error| {
@@ -135,7 +136,7 @@ fn request(members: &Members<'_>, id: Option<Id>) -> Result<Request, Fault> {
         params @ (Data::Nil | Data::Dict(_)) => Ok(Request { id, method, params }),
         other => {
             let message = format!("`params` must be an object, not {}", kind(&other));
-            Err(Fault::new(code::PARAMS, "HARN-A2A-005", message).field("params"))
+            Err(Fault::new(code::PARAMS, A2aCode::Params, message).field("params"))
         }
     }
 }
@@ -156,11 +157,11 @@ fn no_json(error: &DataError) -> Fault {
 }
 
 fn not_json(message: String) -> Fault {
-    Fault::new(code::NOT_JSON, "HARN-A2A-001", message)
+    Fault::new(code::NOT_JSON, A2aCode::NoJson, message)
 }
 
 fn wrong(field: &str, problem: &str) -> Fault {
-    Fault::new(code::REQUEST, "HARN-A2A-003", format!("`{field}` of a request {problem}")).field(field)
+    Fault::new(code::REQUEST, A2aCode::NoRequest, format!("`{field}` of a request {problem}")).field(field)
 }
 
 /// What a value is, for a person.

@@ -1,5 +1,6 @@
 //! [`Method`]: the names of three generations in one table.
 
+use crate::a2a::A2aCode;
 use runtime::words::nearest;
 use stdlib::a2a::Version;
 
@@ -87,7 +88,8 @@ impl Method {
         if let Some((_, method, version)) = found(name).or(plain) {
             return Ok((*method, *version));
         }
-        let fault = Fault::new(code::METHOD, "HARN-A2A-004", format!("there is no method `{}`", shortened(name)));
+        let fault =
+            Fault::new(code::METHOD, A2aCode::UnknownMethod, format!("there is no method `{}`", shortened(name)));
         Err(fault.suggestion(nearest(name, TABLE.iter().map(|(known, ..)| *known))))
     }
 

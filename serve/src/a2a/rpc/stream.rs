@@ -12,11 +12,11 @@ use super::answer;
 use super::envelope::Id;
 use super::pieces::Pieces;
 use super::written::Written;
-use crate::a2a::Refusal;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::feed::{Next, Subscription, Told};
 use crate::a2a::places::Place;
 use crate::a2a::reminder::{Spelled, Spelling};
+use crate::a2a::{A2aCode, Refusal};
 
 /// How long a stream may be quiet: what lies between closes connections that seem to be dead.
 const QUIET: Duration = Duration::from_secs(15);
@@ -166,7 +166,7 @@ impl Frames {
     /// The stream ends before the task does.
     fn refuse(&mut self, message: &str, reason: &'static str, text: &mut String) {
         self.ended = true;
-        let fault = Fault::new(code::SERVER, "HARN-A2A-012", message).reason(reason);
+        let fault = Fault::new(code::SERVER, A2aCode::TooMany, message).reason(reason);
         event(&answer::refused(&self.id, &fault, self.version), text);
     }
 

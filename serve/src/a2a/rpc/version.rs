@@ -1,5 +1,6 @@
 //! [`Said`]: which version a request says that it speaks.
 
+use crate::a2a::A2aCode;
 use stdlib::a2a::Version;
 
 use crate::a2a::error::{Fault, code, shortened};
@@ -48,7 +49,7 @@ impl Said {
                     "version `{}` of the protocol is not spoken here; `A2A-Version` may be 1.0, 0.3 or 0.1",
                     shortened(value)
                 );
-                let fault = Fault::new(code::VERSION, "HARN-A2A-009", message).field("A2A-Version");
+                let fault = Fault::new(code::VERSION, A2aCode::Version, message).field("A2A-Version");
                 Err(fault.with("supported", "1.0, 0.3, 0.1"))
             }
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use runtime::data::Data;
+use runtime::event_log::LogCode;
 use runtime::workers::snapshot::Lock;
 use stdlib::a2a::{Message, Part, Role, Status, StatusUpdate, TaskState};
 
@@ -146,4 +147,4 @@ fn asks(restored: &Restored) -> bool {
 }
 
 /// What a task failed with whose process ended.
-const CODE: &str = "HARN-LOG-017";
+const CODE: &str = LogCode::ProcessEnded.as_str();

@@ -93,5 +93,5 @@ pub(super) async fn let_go(mailbox: &Arc<Mailbox>) {
 
 /// An error that keeps a host from starting.
 pub(super) fn diagnostic(error: &StoreError) -> Diagnostic {
-    Diagnostic::error(error.code(), error.to_string()).help(error.help())
+    Diagnostic::new(error.code(), error.to_string()).help(error.help())
 }

@@ -143,7 +143,7 @@ fn a_script_that_cannot_be_served_is_refused_at_the_start() {
             served(name, text, 1, None),
             std::sync::Arc::<crate::host::testing::Watcher>::default(),
         );
-        let codes: Vec<_> = found.err().unwrap().iter().map(|d| d.code).collect();
+        let codes: Vec<_> = found.err().unwrap().iter().map(|d| d.code.as_str()).collect();
         assert_eq!(codes, [code], "{text}");
     }
 }

@@ -304,7 +304,7 @@ fn a_session_is_not_charged_for_what_another_of_its_worker_holds() {
             }
         }
         let Stop::Failed(failure) = all[0].prompt(says("go")).await.unwrap().stop else { panic!("it held 60 MB") };
-        assert_eq!(failure.code.as_ref(), "HARN-LIM-001");
+        assert_eq!(failure.code.as_str(), "HARN-LIM-001");
         assert_eq!((watcher.text("a"), watcher.text("b")), ("12".to_owned(), "12".to_owned()));
     });
 }

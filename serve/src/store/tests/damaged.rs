@@ -34,7 +34,7 @@ fn what_is_not_known_is_passed_over_and_what_is_not_whole_is_named() {
         match (store.load(ID), why) {
             (Ok(stored), None) => assert_eq!(stored.messages().len(), 2, "{kind}"),
             (Err(error), Some(why)) => {
-                assert_eq!(error.code(), "HARN-LOG-013");
+                assert_eq!(error.code().as_str(), "HARN-LOG-013");
                 let said = error.to_string();
                 assert!(said.contains(why) && said.contains(kind) && said.contains("cursor 2"), "{said}");
             }
@@ -56,6 +56,6 @@ fn an_id_that_is_none_of_a_session_is_unknown() {
         ["", "sess_", "sess_../../etc/passwd", "sess_..", "session", "sess_zz", &format!("sess_{}", "0".repeat(65))]
     {
         assert_eq!(store.load(id).unwrap_err(), StoreError::Unknown(id.into()));
-        assert_eq!(store.claim(id).unwrap_err().code(), "HARN-LOG-011");
+        assert_eq!(store.claim(id).unwrap_err().code().as_str(), "HARN-LOG-011");
     }
 }

@@ -1,9 +1,10 @@
 //! [`PeerError`]: every way in which asking a peer fails.
 
+use lang::diagnostic::code::CodeRef;
 use providers::web::{Failure, FailureKind};
 use runtime::data::Data;
 
-use super::codes;
+use super::PeerCode;
 use crate::system;
 
 /// Which way it failed.
@@ -39,21 +40,21 @@ pub(crate) enum ErrorKind {
 
 impl ErrorKind {
     /// The code of the catalogue.
-    pub(crate) fn code(self) -> &'static str {
+    pub(crate) fn code(self) -> CodeRef {
         match self {
-            ErrorKind::Address => system::ADDRESS,
-            ErrorKind::Connection => system::CONNECTION,
-            ErrorKind::TooLarge => system::LARGE,
-            ErrorKind::NoCard => codes::NO_CARD,
-            ErrorKind::NotAgent => codes::NOT_AGENT,
-            ErrorKind::NoVersion => codes::NO_VERSION,
-            ErrorKind::Refused => codes::REFUSED,
-            ErrorKind::Moved => codes::MOVED,
-            ErrorKind::Status => codes::STATUS,
-            ErrorKind::Answer => codes::ANSWER,
-            ErrorKind::BrokeOff => codes::BROKE_OFF,
-            ErrorKind::Timeout => codes::TIMEOUT,
-            ErrorKind::Deadline => codes::DEADLINE,
+            ErrorKind::Address => system::SystemCode::Address.code(),
+            ErrorKind::Connection => system::SystemCode::Connection.code(),
+            ErrorKind::TooLarge => system::SystemCode::Large.code(),
+            ErrorKind::NoCard => PeerCode::NoCard.code(),
+            ErrorKind::NotAgent => PeerCode::NotAgent.code(),
+            ErrorKind::NoVersion => PeerCode::NoVersion.code(),
+            ErrorKind::Refused => PeerCode::Refused.code(),
+            ErrorKind::Moved => PeerCode::Moved.code(),
+            ErrorKind::Status => PeerCode::Status.code(),
+            ErrorKind::Answer => PeerCode::Answer.code(),
+            ErrorKind::BrokeOff => PeerCode::BrokeOff.code(),
+            ErrorKind::Timeout => PeerCode::Timeout.code(),
+            ErrorKind::Deadline => PeerCode::Deadline.code(),
         }
     }
 

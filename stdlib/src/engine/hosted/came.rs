@@ -1,12 +1,11 @@
 //! What a prompt came to.
 
 use crate::convert::to_data_lossy;
-use crate::hosting::{Hosting, UNSERVABLE};
+use crate::hosting::{Hosting, ServedCode};
 use crate::values::failed_loop;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};
-use lang::vm::codes::UNCAUGHT;
-use lang::vm::{Outcome, Why};
+use lang::vm::{Outcome, RunCode, Why};
 use runtime::agent_loop::LoopStatus;
 use runtime::data::Data;
 use std::sync::Arc;
@@ -65,7 +64,7 @@ pub(super) fn of_top_level(value: &Value) -> Diagnostic {
         Some(Err(error)) => format!("the top level of the script failed: {}", display(error)),
         _ => "the top level of the script returned before its end, so it takes no prompts".to_owned(),
     };
-    Diagnostic::error(UNSERVABLE, why)
+    Diagnostic::new(ServedCode::Unservable, why)
 }
 
 /// What the pipeline threw while it cleaned up after it was told to stop: a `finally` or a `defer` has failed.
@@ -93,8 +92,10 @@ pub(super) fn of_pipeline(outcome: Outcome, hosting: &Hosting) -> End {
 fn of_value(value: &Value, hosting: &Hosting) -> End {
     let value = match value.as_result() {
         Some(Err(error)) => {
-            let found =
-                Box::new(Diagnostic::error(UNCAUGHT, format!("the pipeline returned an error: {}", display(error))));
+            let found = Box::new(Diagnostic::new(
+                RunCode::Uncaught,
+                format!("the pipeline returned an error: {}", display(error)),
+            ));
             return match own_words(error) {
                 Some(words) => End::Declined(words, found),
                 None => End::Failed(found),

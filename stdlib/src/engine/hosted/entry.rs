@@ -2,7 +2,7 @@
 
 use super::super::{Engine, closure, entry};
 use super::{Hosted, whole};
-use crate::hosting::UNSERVABLE;
+use crate::hosting::ServedCode;
 use crate::rhai_voice::is_rhai;
 use lang::compile::{Imported, Unit};
 use lang::diagnostic::Diagnostic;
@@ -58,7 +58,7 @@ pub(super) fn missing(source: &SourceRef) -> Diagnostic {
         ("pipeline", "give it one: `pipeline default(task) { … }`")
     };
     let message = format!("`{}` has no {what}, so it takes no prompts", source.name());
-    Diagnostic::error(UNSERVABLE, message).help(help)
+    Diagnostic::new(ServedCode::Unservable, message).help(help)
 }
 
 impl Main {
@@ -106,5 +106,5 @@ impl Main {
 /// It was read before, so this does not happen.
 fn unread_again(found: &[Diagnostic]) -> Box<Raise> {
     let message = found.first().map_or("the script cannot be read", |found| found.message.as_str());
-    Raise::error(UNSERVABLE, message)
+    Raise::error(ServedCode::Unservable, message)
 }

@@ -1,13 +1,24 @@
 //! Parts of the language's own tree, with spans of a file in Rhai.
 
 use lang::ast::{
-    Block, Closure, DictItem, Expr, ExprKind, ListItem, Name, Param, Pattern, PatternKind, Stmt, StmtKind,
+    Block, Closure, DictItem, Expr, ExprKind, ListItem, Name, NodeId, NodeIds, Param, Pattern, PatternKind, Stmt,
+    StmtKind,
 };
 use lang::source::Span;
 
+/// An expression that is neither a name nor holds one itself: no table knows it.
+pub(super) fn expr(kind: ExprKind, span: Span) -> Expr {
+    Expr::new(kind, span, NodeId::NONE)
+}
+
+/// A name as an expression.
+pub(super) fn name_expr(ids: &NodeIds, text: &str, span: Span) -> Expr {
+    Expr::new(ExprKind::Name(text.into()), span, ids.next())
+}
+
 /// Something of which nothing is known.
 pub(super) fn unknown(span: Span) -> Expr {
-    Expr::new(ExprKind::Error, span)
+    expr(ExprKind::Error, span)
 }
 
 /// Something of which nothing is known but what is in it.
@@ -16,15 +27,15 @@ pub(super) fn holding(parts: Vec<Expr>, span: Span) -> Expr {
         return unknown(span);
     }
     let callee = Box::new(unknown(Span::new(span.start, span.start)));
-    Expr::new(ExprKind::Call { callee, args: parts.into_iter().map(item).collect() }, span)
+    expr(ExprKind::Call { callee, args: parts.into_iter().map(item).collect() }, span)
 }
 
 pub(super) fn item(value: Expr) -> ListItem {
     ListItem { value, spread: false }
 }
 
-pub(super) fn name(text: &str, span: Span) -> Name {
-    Name { text: text.into(), span }
+pub(super) fn name(ids: &NodeIds, text: &str, span: Span) -> Name {
+    Name { text: text.into(), span, id: ids.next() }
 }
 
 /// `key: value`
@@ -32,20 +43,20 @@ pub(super) fn entry(key: Name, value: Expr) -> DictItem {
     DictItem::Entry { key, value }
 }
 
-pub(super) fn binding(text: &str, span: Span) -> Pattern {
-    Pattern { kind: PatternKind::Bind(text.into()), span }
+pub(super) fn binding(ids: &NodeIds, text: &str, span: Span) -> Pattern {
+    Pattern { kind: PatternKind::Bind(text.into()), span, id: ids.next() }
 }
 
-pub(super) fn parameter(text: &str, span: Span) -> Param {
-    Param { pattern: binding(text, span), ty: None, default: None, rest: false, span }
+pub(super) fn parameter(ids: &NodeIds, text: &str, span: Span) -> Param {
+    Param { pattern: binding(ids, text, span), ty: None, default: None, rest: false, span }
 }
 
 pub(super) fn closure(params: Vec<Param>, body: Block, span: Span) -> Expr {
-    Expr::new(ExprKind::Closure(Box::new(Closure { params, body })), span)
+    expr(ExprKind::Closure(Box::new(Closure { params, body })), span)
 }
 
-pub(super) fn block(stmts: Vec<Stmt>, span: Span) -> Block {
-    Block { stmts, span }
+pub(super) fn block(ids: &NodeIds, stmts: Vec<Stmt>, span: Span) -> Block {
+    Block { stmts, span, id: ids.next() }
 }
 
 pub(super) fn statement(e: Expr) -> Stmt {

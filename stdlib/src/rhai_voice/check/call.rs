@@ -1,6 +1,6 @@
 //! Calls of functions.
 
-use super::build::{around, holding, item, name};
+use super::build::{around, expr, holding, item, name, name_expr};
 use super::functions::Meaning;
 use super::walk::Walk;
 use crate::rhai_voice::errors::calls;
@@ -9,7 +9,7 @@ use crate::rhai_voice::errors::place::Place;
 use crate::rhai_voice::errors::words::Call;
 use lang::ast::{Expr, ExprKind};
 use lang::builtins::Builtin;
-use lang::check::codes;
+use lang::check::CheckCode;
 use lang::source::Span;
 use rhai::{FnCallExpr, Position};
 
@@ -63,13 +63,13 @@ impl Walk<'_> {
         let (start, named) = (at(first), at(head));
         let whole = self.tokens.bracketed(head + 1).unwrap_or(named);
         let callee = if row.module.is_empty() {
-            Expr::new(ExprKind::Name(row.name.into()), named)
+            name_expr(&self.ids, row.name, named)
         } else {
-            let object = Box::new(Expr::new(ExprKind::Name(row.module.into()), start));
-            Expr::new(ExprKind::Field { object, name: name(row.name, named), optional: false }, start.to(named))
+            let object = Box::new(name_expr(&self.ids, row.module, start));
+            expr(ExprKind::Field { object, name: name(&self.ids, row.name, named), optional: false }, start.to(named))
         };
         let args = args.into_iter().map(item).collect();
-        Expr::new(ExprKind::Call { callee: Box::new(callee), args }, start.to(whole))
+        expr(ExprKind::Call { callee: Box::new(callee), args }, start.to(whole))
     }
 
     fn leads_nowhere(&mut self, namespace: &str, called: &str, start: Position, first: usize, head: usize) {
@@ -86,8 +86,8 @@ impl Walk<'_> {
         }
         let call = Call { namespace: namespace.to_owned(), name: called.to_owned(), types: None };
         let mut found = calls::among(&place, &self.functions.known, &call);
-        if found.code == lang::vm::codes::ARITY {
-            found.code = codes::ARITY;
+        if found.code == lang::vm::RunCode::Arity {
+            found.code = CheckCode::Arity.into();
         }
         self.raises(found);
     }

@@ -24,12 +24,12 @@ impl Walk<'_> {
             self.scopes.bind(param, None);
             if i >= captured {
                 let nowhere = self.fresh();
-                params.push(parameter(&format!("{param}'"), nowhere));
+                params.push(parameter(&self.ids, &format!("{param}'"), nowhere));
             }
         }
         let stmts: Vec<Stmt> = self.statements(&body);
         self.scopes.end_function();
         self.caught = caught;
-        Some(closure(params, block(stmts, span), span))
+        Some(closure(params, block(&self.ids, stmts, span), span))
     }
 }

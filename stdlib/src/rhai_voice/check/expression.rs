@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::build::{around, entry, holding, item, name, unknown};
+use super::build::{around, entry, expr, holding, item, name, name_expr, unknown};
 use super::walk::Walk;
 use lang::ast::{Expr, ExprKind, StrPart};
 use lang::source::Span;
@@ -22,29 +22,29 @@ impl Walk<'_> {
     fn kind(&mut self, e: &rhai::Expr, span: Span) -> Expr {
         use rhai::Expr as E;
         match e {
-            E::BoolConstant(b, _) => Expr::new(ExprKind::Bool(*b), span),
-            E::IntegerConstant(i, _) => Expr::new(ExprKind::Int(*i), self.signed(span)),
-            E::FloatConstant(f, _) => Expr::new(ExprKind::Float(**f), self.signed(span)),
-            E::CharConstant(c, _) => Expr::new(ExprKind::Str(vec![StrPart::Text(c.to_string())]), span),
+            E::BoolConstant(b, _) => expr(ExprKind::Bool(*b), span),
+            E::IntegerConstant(i, _) => expr(ExprKind::Int(*i), self.signed(span)),
+            E::FloatConstant(f, _) => expr(ExprKind::Float(**f), self.signed(span)),
+            E::CharConstant(c, _) => expr(ExprKind::Str(vec![StrPart::Text(c.to_string())]), span),
             E::StringConstant(text, at) => {
                 self.text(text, *at);
                 let parts = if text.is_empty() { Vec::new() } else { vec![StrPart::Text(text.to_string())] };
-                Expr::new(ExprKind::Str(parts), span)
+                expr(ExprKind::Str(parts), span)
             }
-            E::Unit(_) => Expr::new(ExprKind::Nil, span),
+            E::Unit(_) => expr(ExprKind::Nil, span),
             E::InterpolatedString(parts, _) => self.template(parts, span),
             E::Array(items, at) => {
                 let items = items.iter().map(|item| self.expr(item)).map(item).collect();
-                Expr::new(ExprKind::List(items), self.bracketed(*at, span))
+                expr(ExprKind::List(items), self.bracketed(*at, span))
             }
             E::Map(entries, at) => {
                 let entries = entries.0.iter().map(|(key, value)| {
                     let value = self.expr(value);
                     let at = self.span(key.pos);
-                    entry(name(key.name.as_str(), at), value)
+                    entry(name(&self.ids, key.name.as_str(), at), value)
                 });
                 let entries = entries.collect();
-                Expr::new(ExprKind::Dict(entries), self.bracketed(*at, span))
+                expr(ExprKind::Dict(entries), self.bracketed(*at, span))
             }
             E::DynamicConstant(value, at) => self.pointer(value, *at, 0).unwrap_or_else(|| unknown(span)),
             E::Variable(variable, _, at) => self.variable(&variable.1, &variable.2, *at, span),
@@ -94,7 +94,7 @@ impl Walk<'_> {
         if made.iter().all(|part| matches!(part, StrPart::Text(_))) {
             made.push(StrPart::Interp(unknown(span)));
         }
-        Expr::new(ExprKind::Str(made), self.tokens.template(span).unwrap_or(span))
+        expr(ExprKind::Str(made), self.tokens.template(span).unwrap_or(span))
     }
 
     fn variable(&mut self, variable: &str, namespace: &rhai::Namespace, at: Position, span: Span) -> Expr {
@@ -103,7 +103,7 @@ impl Walk<'_> {
         }
         match self.scopes.find(variable) {
             Some(found) => match &found.constant {
-                Some(own) => Expr::new(ExprKind::Name(own.as_str().into()), span),
+                Some(own) => name_expr(&self.ids, own, span),
                 None => unknown(span),
             },
             None => {
@@ -124,6 +124,6 @@ impl Walk<'_> {
             self.scopes.end_block();
             return made;
         }
-        Expr::new(ExprKind::Block(self.block(body)), span)
+        expr(ExprKind::Block(self.block(body)), span)
     }
 }

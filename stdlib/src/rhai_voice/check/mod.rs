@@ -22,14 +22,14 @@ use super::Voice;
 use super::errors::diagnostics_of;
 use super::errors::tokens::Tokens;
 use functions::Functions;
-use lang::builtins::Capability;
+use lang::builtins::Right;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use rhai::{Engine, OptimizationLevel};
 use walk::Walk;
 
 /// Everything that can be found without running.
-pub(crate) fn check(voice: &Voice, source: &SourceRef, denied: &[Capability]) -> Vec<Diagnostic> {
+pub(crate) fn check(voice: &Voice, source: &SourceRef, denied: &[Right]) -> Vec<Diagnostic> {
     let mut plain = Engine::new();
     // The tree as it is written: constants folded into one have no places any more.
     plain.set_optimization_level(OptimizationLevel::None);

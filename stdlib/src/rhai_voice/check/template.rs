@@ -1,7 +1,7 @@
 //! `"turn ${n}"`: in double quotes nothing is put in.
 
 use super::walk::Walk;
-use crate::rhai_voice::errors::codes::TEMPLATE;
+use crate::rhai_voice::errors::RhaiCode;
 use lang::diagnostic::Diagnostic;
 use rhai::Position;
 
@@ -11,9 +11,10 @@ pub(super) fn check(walk: &mut Walk<'_>, text: &str, at: Position) -> Option<Dia
     let span = walk.span(at);
     let written = walk.source.slice(span);
     let inner = written.strip_prefix('"')?.strip_suffix('"')?;
-    let found = Diagnostic::warning(TEMPLATE, format!("`${{{named}}}` is not put into a string in double quotes"))
-        .label(walk.source, span, "stays as it is written")
-        .help("strings in backticks are templates");
+    let found =
+        Diagnostic::new(RhaiCode::Template, format!("`${{{named}}}` is not put into a string in double quotes"))
+            .label(walk.source, span, "stays as it is written")
+            .help("strings in backticks are templates");
     let plain = !inner.contains(['`', '\\']);
     Some(if plain { found.fix(span, format!("`{inner}`")) } else { found })
 }

@@ -1,12 +1,12 @@
 //! One walk over Rhai's tree.
 
 use super::bodies::Bodies;
-use super::build::{block, closure, statement, unknown};
+use super::build::{block, closure, expr, statement, unknown};
 use super::functions::Functions;
 use super::scope::Scopes;
 use super::{build, template};
 use crate::rhai_voice::errors::tokens::{Kind, Tokens};
-use lang::ast::{Block, Catch, Expr, ExprKind, LetKind, Module, Stmt, StmtKind, TryBlock};
+use lang::ast::{Block, Catch, Expr, ExprKind, LetKind, Module, NodeIds, Stmt, StmtKind, TryBlock};
 use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};
 use rhai::{AST, ASTFlags, Position};
@@ -22,6 +22,8 @@ pub(super) struct Walk<'a> {
     pub(super) functions: &'a Functions,
     pub(super) bodies: Bodies,
     pub(super) scopes: Scopes,
+    /// The ids of the nodes.
+    pub(super) ids: NodeIds,
     pub(super) found: Vec<Diagnostic>,
     /// Variables that may change after they are bound.
     changing: HashSet<&'a str>,
@@ -50,6 +52,7 @@ impl<'a> Walk<'a> {
             functions,
             bodies: Bodies::of(ast),
             scopes: Scopes::default(),
+            ids: NodeIds::default(),
             found: Vec::new(),
             changing: changing(tokens),
             imports: HashSet::new(),
@@ -93,7 +96,7 @@ impl<'a> Walk<'a> {
         let stmts = self.statements(&body);
         self.scopes.end_function();
         let span = self.fresh();
-        self.body.push(statement(closure(Vec::new(), block(stmts, span), span)));
+        self.body.push(statement(closure(Vec::new(), block(&self.ids, stmts, span), span)));
     }
 
     /// Imports are known in functions as well.
@@ -109,7 +112,8 @@ impl<'a> Walk<'a> {
         self.scopes.begin_block();
         let stmts = self.statements(body.statements());
         self.scopes.end_block();
-        block(stmts, self.span(body.position()))
+        let span = self.span(body.position());
+        block(&self.ids, stmts, span)
     }
 
     pub(super) fn statements(&mut self, stmts: &[rhai::Stmt]) -> Vec<Stmt> {
@@ -131,15 +135,14 @@ impl<'a> Walk<'a> {
         Some(match stmt {
             rhai::Stmt::Expr(e) => statement(self.expr(e)),
             rhai::Stmt::FnCall(call, pos) => statement(self.function_call(call, *pos)),
-            rhai::Stmt::Block(body) => statement(Expr::new(ExprKind::Block(self.block(body)), span)),
+            rhai::Stmt::Block(body) => statement(expr(ExprKind::Block(self.block(body)), span)),
             rhai::Stmt::Var(bound, ..) => return Some(self.binding(&bound.0, &bound.1)),
             rhai::Stmt::If(flow, _) => {
                 let cond = Box::new(masked(self.expr(&flow.expr)));
                 let then = self.block(&flow.body);
                 let otherwise = self.block(&flow.branch);
-                let otherwise =
-                    (!flow.branch.is_empty()).then(|| Box::new(Expr::new(ExprKind::Block(otherwise), span)));
-                statement(Expr::new(ExprKind::If { cond, then, otherwise }, span))
+                let otherwise = (!flow.branch.is_empty()).then(|| Box::new(expr(ExprKind::Block(otherwise), span)));
+                statement(expr(ExprKind::If { cond, then, otherwise }, span))
             }
             rhai::Stmt::Switch(parts, _) => statement(self.switch(&parts.0, &parts.1, span)),
             rhai::Stmt::While(flow, _) | rhai::Stmt::Do(flow, ..) => {
@@ -163,7 +166,7 @@ impl<'a> Walk<'a> {
                     value if !flags.intersects(ASTFlags::BREAK) => ExprKind::Return(value),
                     value => ExprKind::Throw(value.unwrap_or_else(|| Box::new(unknown(span)))),
                 };
-                statement(Expr::new(kind, around))
+                statement(expr(kind, around))
             }
             rhai::Stmt::BreakLoop(value, ..) => {
                 let value: Vec<Expr> = value.iter().map(|value| self.expr(value)).collect();
@@ -186,7 +189,7 @@ impl<'a> Walk<'a> {
         self.nowhere = self.nowhere.saturating_add(1);
         // No name of a script has such a sign, so that it never hides a builtin.
         let own = format!("{name}'{}", self.nowhere);
-        let pattern = build::binding(&own, span);
+        let pattern = build::binding(&self.ids, &own, span);
         self.scopes.bind(name, Some(own));
         let around = span.to(value.span);
         Stmt {
@@ -221,12 +224,12 @@ impl<'a> Walk<'a> {
             let cond = self.expr(&case.lhs);
             let body = self.expr(&case.rhs);
             let at = body.span;
-            let then = block(vec![statement(body)], at);
+            let then = block(&self.ids, vec![statement(body)], at);
             let cond = Box::new(masked(cond));
-            chain = Some(Expr::new(ExprKind::If { cond, then, otherwise: chain.take().map(Box::new) }, span));
+            chain = Some(expr(ExprKind::If { cond, then, otherwise: chain.take().map(Box::new) }, span));
         }
         let stmts = std::iter::once(value).chain(chain).map(statement).collect();
-        Expr::new(ExprKind::Block(block(stmts, span)), span)
+        expr(ExprKind::Block(block(&self.ids, stmts, span)), span)
     }
 
     fn try_catch(&mut self, flow: &rhai::FlowControl, span: Span) -> Expr {
@@ -240,7 +243,7 @@ impl<'a> Walk<'a> {
         let handler = self.block(&flow.branch);
         self.scopes.end_block();
         let catch = Some(Catch { name: None, ty: None, body: handler });
-        Expr::new(ExprKind::TryBlock(Box::new(TryBlock { body, catch, finally: None })), span)
+        expr(ExprKind::TryBlock(Box::new(TryBlock { body, catch, finally: None })), span)
     }
 
     /// The token at a position.

@@ -5,7 +5,8 @@ use super::place::Place;
 use super::slips;
 use super::words::{Call, all_described, arguments, described, takes};
 use lang::diagnostic::Diagnostic;
-use lang::vm::codes;
+use lang::resolve::ResolveCode;
+use lang::vm::RunCode;
 use rhai::Engine;
 
 /// `call` found nothing that it could mean.
@@ -36,7 +37,7 @@ pub(in crate::rhai_voice) fn among(place: &Place<'_>, offered: &[Known], call: &
     let given = given.saturating_sub(hidden);
     let was = if given == 1 { "was" } else { "were" };
     let message = format!("`{}` takes {}, but {given} {was} given", path(call), takes(&arities));
-    let mut found = place.error(codes::ARITY, message, "called here");
+    let mut found = place.error(RunCode::Arity, message, "called here");
     for (.., declared) in place.tokens.functions().into_iter().filter(|f| f.0 == call.name && call.namespace.is_empty())
     {
         found = found.label(place.source, declared, "declared here");
@@ -76,7 +77,7 @@ fn written_arguments(place: &Place<'_>) -> usize {
 fn operator(place: &Place<'_>, call: &Call) -> Diagnostic {
     let types = call.types.clone().unwrap_or_default();
     let found = place.error(
-        codes::TYPE,
+        RunCode::Type,
         format!("`{}` does not work on {}", call.name, all_described(&types)),
         "does not work",
     );
@@ -94,7 +95,7 @@ fn unknown(place: &Place<'_>, known: &[&Known], call: &Call, method: bool) -> Di
         return nothing_in_namespace(place, known, call);
     }
     let name = call.name.as_str();
-    let found = place.error("HARN-NAM-001", format!("there is no function `{name}`"), "not found");
+    let found = place.error(ResolveCode::Undefined, format!("there is no function `{name}`"), "not found");
     if names::variables(&place.tokens).contains(&name) {
         return found.help(format!("a closure in a variable is called by `{name}.call(…)`"));
     }
@@ -123,7 +124,12 @@ fn nothing_in_namespace(place: &Place<'_>, known: &[&Known], call: &Call) -> Dia
     } else {
         format!("the namespace `{}` has no function `{}`", call.namespace, call.name)
     };
-    suggested(place.error_at(at, "HARN-NAM-004", message, "not found"), at, meant(&call.name, &there), &call.name)
+    suggested(
+        place.error_at(at, ResolveCode::Namespace, message, "not found"),
+        at,
+        meant(&call.name, &there),
+        &call.name,
+    )
 }
 
 fn no_method(place: &Place<'_>, known: &[&Known], call: &Call) -> Diagnostic {
@@ -131,7 +137,7 @@ fn no_method(place: &Place<'_>, known: &[&Known], call: &Call) -> Diagnostic {
     let methods = methods_of(known, receiver.map(String::as_str));
     let of_what = receiver.map_or_else(|| "this".to_owned(), |ty| described(ty));
     let message = format!("{of_what} has no method `{}`", call.name);
-    let found = place.error(codes::MEMBER, message, "not found");
+    let found = place.error(RunCode::Member, message, "not found");
     if receiver.is_some_and(|ty| ty == "()") {
         return found.help(format!("write `?.{}(…)` where it may be `()`", call.name));
     }
@@ -185,7 +191,7 @@ fn wrong_types(place: &Place<'_>, same: &[&Known], call: &Call, given: usize, me
         }
         _ => format!("`{}` does not take {}", path(call), all_described(&types)),
     };
-    let mut found = place.error(codes::TYPE, message, "no such call");
+    let mut found = place.error(RunCode::Type, message, "no such call");
     let mut forms: Vec<String> = fitting.iter().map(|k| format!("`{}({})`", k.name, k.types.join(", "))).collect();
     forms.sort_unstable();
     forms.dedup();

@@ -4,6 +4,7 @@
 use super::place::Place;
 use super::tokens::Kind;
 use lang::diagnostic::Diagnostic;
+use lang::parse::ParseCode;
 
 /// What the whole construct should have been, if the place looks like one.
 pub(super) fn of(place: &Place<'_>) -> Option<Diagnostic> {
@@ -29,7 +30,7 @@ fn closure(place: &Place<'_>) -> Option<Diagnostic> {
                 let mut found = place
                     .error_at(
                         Some(span),
-                        "HARN-PAR-001",
+                        ParseCode::Unexpected,
                         "a closure of Rhai has its parameters between bars",
                         "begins a block",
                     )
@@ -62,7 +63,7 @@ fn map(place: &Place<'_>) -> Option<Diagnostic> {
     let span = place.span_of(open)?;
     Some(
         place
-            .error_at(Some(span), "HARN-PAR-001", "a map begins with `#{`", "this opens a block")
+            .error_at(Some(span), ParseCode::Unexpected, "a map begins with `#{`", "this opens a block")
             .help("write `#{key: value}`; braces alone hold statements")
             .fix(span, "#{"),
     )
@@ -82,7 +83,7 @@ fn written_type(place: &Place<'_>) -> Option<Diagnostic> {
     }
     Some(
         place
-            .error("HARN-PAR-001", "Rhai has no written types", "a type begins here")
+            .error(ParseCode::Unexpected, "Rhai has no written types", "a type begins here")
             .help("leave the type out; `type_of(x)` tells it while the script runs"),
     )
 }
@@ -97,7 +98,7 @@ fn destructuring(place: &Place<'_>) -> Option<Diagnostic> {
     }
     Some(
         place
-            .error("HARN-PAR-007", "`let` binds one name", "a pattern begins here")
+            .error(ParseCode::NoPattern, "`let` binds one name", "a pattern begins here")
             .help("bind the whole and take it apart: `let a = x.a; let b = x[0];`"),
     )
 }
@@ -111,7 +112,7 @@ fn default_value(place: &Place<'_>) -> Option<Diagnostic> {
     let name = place.tokens.text(open - 1);
     Some(
         place
-            .error("HARN-PAR-001", "parameters of Rhai have no default values", "not here")
+            .error(ParseCode::Unexpected, "parameters of Rhai have no default values", "not here")
             .help(format!("write a second `fn {name}` with fewer parameters that calls this one")),
     )
 }
@@ -125,7 +126,8 @@ fn word_operator(place: &Place<'_>) -> Option<Diagnostic> {
         "elif" | "elsif" => ("`elif` is written `else if`", "write `} else if c {`", "else if"),
         _ if place.before(1) == "not" => {
             let span = place.span_of(place.at - 1);
-            let found = place.error_at(span, "HARN-PAR-001", "`not` is written `!`", "not known").help("write `!a`");
+            let found =
+                place.error_at(span, ParseCode::Unexpected, "`not` is written `!`", "not known").help("write `!a`");
             return Some(match span {
                 Some(span) => found.fix(span, "!"),
                 None => found,
@@ -133,7 +135,7 @@ fn word_operator(place: &Place<'_>) -> Option<Diagnostic> {
         }
         _ => return None,
     };
-    let found = place.error("HARN-PAR-001", message, "not known").help(help);
+    let found = place.error(ParseCode::Unexpected, message, "not known").help(help);
     Some(match place.span() {
         Some(span) => found.fix(span, instead),
         None => found,
@@ -176,7 +178,7 @@ fn keyword(place: &Place<'_>) -> Option<Diagnostic> {
     } else {
         format!("Rhai has no statement `{word}`")
     };
-    Some(place.error_at(place.span_of(i), "HARN-PAR-001", message, "not known").help(help))
+    Some(place.error_at(place.span_of(i), ParseCode::Unexpected, message, "not known").help(help))
 }
 
 fn same_line(place: &Place<'_>, i: usize) -> bool {

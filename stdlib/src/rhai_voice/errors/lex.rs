@@ -4,6 +4,10 @@ use super::place::Place;
 use super::slips;
 use super::tokens::Kind;
 use lang::diagnostic::Diagnostic;
+use lang::diagnostic::code::CodeRef;
+use lang::lex::LexCode;
+use lang::parse::ParseCode;
+use lang::resolve::ResolveCode;
 use rhai::{LexError, Position};
 
 /// A mistake below the grammar.
@@ -16,30 +20,38 @@ pub(super) fn of(place: &Place<'_>, error: &LexError) -> Diagnostic {
         LexError::MalformedNumber(text) => number(place, text),
         LexError::MalformedChar(text) => character(place, text),
         LexError::MalformedIdentifier(name) => place
-            .error("HARN-LEX-014", format!("`{name}` is no name"), "not a name")
+            .error(LexCode::NameLetter, format!("`{name}` is no name"), "not a name")
             .help("names are made of the letters A to Z, digits and `_`, with a letter among them"),
         LexError::ImproperSymbol(symbol, why) => symbol_of(place, symbol, why),
-        LexError::Runtime(why) => place.error("HARN-PAR-001", why.clone(), "here"),
-        other => place.error("HARN-PAR-001", other.to_string(), "here"),
+        LexError::Runtime(why) => place.error(ParseCode::Unexpected, why.clone(), "here"),
+        other => place.error(ParseCode::Unexpected, other.to_string(), "here"),
     }
 }
 
 /// A token where none of its kind can stand.
 pub(super) fn unexpected(place: &Place<'_>, found: &str) -> Diagnostic {
     if place.is_end() {
-        return place.error("HARN-PAR-002", "the text ends where an expression should follow", "the end of the text");
+        return place.error(
+            ParseCode::NoExpression,
+            "the text ends where an expression should follow",
+            "the end of the text",
+        );
     }
     if matches!(found, ")" | "]" | "}") {
         return place
-            .error("HARN-LEX-005", format!("nothing is open that this `{found}` could close"), "closes nothing")
+            .error(
+                LexCode::UnmatchedBracket,
+                format!("nothing is open that this `{found}` could close"),
+                "closes nothing",
+            )
             .help("take it out, or open the bracket that it is to close");
     }
     if !found.is_ascii() {
         return place
-            .error("HARN-LEX-001", format!("`{found}` means nothing here"), "not part of Rhai")
+            .error(LexCode::Character, format!("`{found}` means nothing here"), "not part of Rhai")
             .help("names are made of the letters A to Z, digits and `_`; strings and comments may hold any text");
     }
-    let wrong = place.error("HARN-PAR-001", format!("{} does not fit here", place.found()), "does not fit");
+    let wrong = place.error(ParseCode::Unexpected, format!("{} does not fit here", place.found()), "does not fit");
     match slips::sign(found).or_else(|| slips::word(found)) {
         Some(slip) => with_slip(place, wrong, &slip),
         None => wrong,
@@ -68,7 +80,7 @@ fn unclosed(place: &Place<'_>) -> Diagnostic {
         let length = text.find('\n').unwrap_or(text.len());
         lang::source::Span::new(span.start, span.start + u32::try_from(length).unwrap_or(0))
     });
-    place.error_at(first, "HARN-LEX-002", message, "opened here").help(help)
+    place.error_at(first, LexCode::UnclosedString, message, "opened here").help(help)
 }
 
 fn escape_of(place: &Place<'_>, escape: &str) -> Diagnostic {
@@ -80,11 +92,11 @@ fn escape_of(place: &Place<'_>, escape: &str) -> Diagnostic {
     let unicode = escape.starts_with("\\x") || escape.starts_with("\\u") || escape.starts_with("\\U");
     if unicode {
         return place
-            .error_at(span, "HARN-LEX-011", format!("`{escape}` names no character"), "names no character")
+            .error_at(span, LexCode::UnicodeEscape, format!("`{escape}` names no character"), "names no character")
             .help("write `\\x41`, `\\u0041` or `\\U0001F600`, with all of their digits");
     }
     place
-        .error_at(span, "HARN-LEX-010", format!("`{escape}` is no escape"), "unknown escape")
+        .error_at(span, LexCode::UnknownEscape, format!("`{escape}` is no escape"), "unknown escape")
         .help("the escapes are `\\n`, `\\t`, `\\r`, `\\\\`, `\\\"` and `\\u…`; `#\"…\"#` has none")
 }
 
@@ -99,7 +111,7 @@ pub(super) fn in_a_number(place: &Place<'_>, position: Position) -> Option<Diagn
     if matches!(unit, "ms" | "s" | "m" | "h" | "d" | "w") {
         return Some(
             place
-                .error("HARN-LEX-008", format!("`{text}` is no number of Rhai"), "no unit here")
+                .error(LexCode::NumberSuffix, format!("`{text}` is no number of Rhai"), "no unit here")
                 .help("spans of time are numbers of milliseconds: `30s` is `30 * 1000`"),
         );
     }
@@ -110,11 +122,11 @@ fn number(place: &Place<'_>, text: &str) -> Diagnostic {
     let text = if text.is_empty() { place.text() } else { text };
     if text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '_') {
         return place
-            .error("HARN-LEX-007", format!("`{text}` does not fit an int"), "too large")
+            .error(LexCode::NumberTooLarge, format!("`{text}` does not fit an int"), "too large")
             .help("an int has 64 bits; write a larger number as a float");
     }
     place
-        .error("HARN-LEX-009", format!("`{text}` is no number"), "not a number")
+        .error(LexCode::NoDigits, format!("`{text}` is no number"), "not a number")
         .help("write `0xff`, `0b101`, `0o17`, `1_000` or `1.5e3`")
 }
 
@@ -122,7 +134,7 @@ fn character(place: &Place<'_>, text: &str) -> Diagnostic {
     let span = place.span();
     let written = span.map_or("", |span| place.source.slice(span));
     let inner = written.trim_matches('\'');
-    let found = place.error("HARN-LEX-012", format!("`'{text}'` is not one character"), "single quotes hold one");
+    let found = place.error(LexCode::Quotes, format!("`'{text}'` is not one character"), "single quotes hold one");
     if inner.is_empty() {
         return found.help("a string without characters is `\"\"`");
     }
@@ -133,11 +145,16 @@ fn character(place: &Place<'_>, text: &str) -> Diagnostic {
     }
 }
 
+/// The code of an operator that Rhai does not have.
+pub(super) fn code_of(symbol: &str) -> CodeRef {
+    if matches!(symbol, "===" | "!==") { LexCode::ExtraSign.into() } else { ParseCode::Unexpected.into() }
+}
+
 fn symbol_of(place: &Place<'_>, symbol: &str, why: &str) -> Diagnostic {
     if let Some(slip) = slips::sign(symbol) {
-        let code = if matches!(symbol, "===" | "!==") { "HARN-LEX-013" } else { "HARN-PAR-001" };
-        let message = match (code, slip.instead) {
-            ("HARN-LEX-013", Some(instead)) => format!("`{symbol}` is written `{instead}`"),
+        let code = code_of(symbol);
+        let message = match slip.instead {
+            Some(instead) if code == LexCode::ExtraSign => format!("`{symbol}` is written `{instead}`"),
             _ => format!("Rhai has no `{symbol}` here"),
         };
         return with_slip(place, place.error(code, message, "not known"), &slip);
@@ -145,7 +162,7 @@ fn symbol_of(place: &Place<'_>, symbol: &str, why: &str) -> Diagnostic {
     match symbol {
         "=" => {
             let found = place
-                .error("HARN-PAR-019", "`=` assigns and is a statement", "no value")
+                .error(ParseCode::AssignInCondition, "`=` assigns and is a statement", "no value")
                 .help("compare with `==`, or assign on a line of its own");
             match place.span() {
                 Some(span) => found.fix(span, "=="),
@@ -153,19 +170,21 @@ fn symbol_of(place: &Place<'_>, symbol: &str, why: &str) -> Diagnostic {
             }
         }
         "this" => place
-            .error("HARN-NAM-001", "`this` is known in functions only", "not in a function")
+            .error(ResolveCode::Undefined, "`this` is known in functions only", "not in a function")
             .help("`this` is what a function is called on: `fn shout() { this += \"!\" }` and `s.shout()`"),
         "!" => place
             .error(
-                "HARN-PAR-001",
+                ParseCode::Unexpected,
                 "`!` between a name and `(` hands the caller's variables over, and cannot stand here",
                 "does not fit",
             )
             .help("call it without the `!`"),
         "::" => place
-            .error("HARN-PAR-001", "`::` stands between a namespace and its function", "does not fit")
+            .error(ParseCode::Unexpected, "`::` stands between a namespace and its function", "does not fit")
             .help("what a value holds is read with a dot: `x.field`"),
-        _ if why.is_empty() => place.error("HARN-PAR-001", format!("`{symbol}` does not fit here"), "does not fit"),
-        _ => place.error("HARN-PAR-001", format!("`{symbol}` does not fit here: {why}"), "does not fit"),
+        _ if why.is_empty() => {
+            place.error(ParseCode::Unexpected, format!("`{symbol}` does not fit here"), "does not fit")
+        }
+        _ => place.error(ParseCode::Unexpected, format!("`{symbol}` does not fit here: {why}"), "does not fit"),
     }
 }

@@ -10,7 +10,7 @@
 //! - `codes`: the catalogue of what only Rhai knows.
 
 pub(super) mod calls;
-pub(super) mod codes;
+mod codes;
 mod habits;
 mod lex;
 pub(super) mod names;
@@ -22,7 +22,7 @@ pub(super) mod tokens;
 mod trace;
 pub(super) mod words;
 
-pub(crate) use codes::CODES;
+pub(crate) use codes::RhaiCode;
 
 use super::convert::{From, to_value};
 use super::value::Opaque;
@@ -92,7 +92,7 @@ fn own(error: &EvalAltResult, source: Option<&SourceRef>, from: From<'_>) -> Box
     };
     match run::of(error, source, at, from.voice.engine()) {
         Some(found) => raise_from(found),
-        None => Raise::error(lang::vm::codes::VALUE, parse::sentence(&error.to_string(), "the script failed")),
+        None => Raise::error(lang::vm::RunCode::Value, parse::sentence(&error.to_string(), "the script failed")),
     }
 }
 

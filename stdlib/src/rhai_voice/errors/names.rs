@@ -6,6 +6,7 @@ use super::tokens::Tokens;
 use super::words::plain;
 use lang::builtins::Builtin;
 use lang::diagnostic::{Diagnostic, nearest};
+use lang::resolve::ResolveCode;
 use lang::source::Span;
 use rhai::Engine;
 
@@ -87,7 +88,7 @@ pub(crate) fn no_variable(place: &Place<'_>, name: &str) -> Diagnostic {
     if namespaces().contains(&name) {
         return namespace_as_value(place, name);
     }
-    let found = place.error("HARN-NAM-001", format!("nothing called `{name}` is in scope"), "not found");
+    let found = place.error(ResolveCode::Undefined, format!("nothing called `{name}` is in scope"), "not found");
     let known = variables(&place.tokens);
     if let Some(row) = crate::table::registry().find("", name) {
         return found.help(format!("it is a builtin: call it, or wrap it in a closure, `|x| {}(x)`", row.name));
@@ -109,7 +110,8 @@ fn namespace_as_value(place: &Place<'_>, name: &str) -> Diagnostic {
     let dot = place.tokens.text(place.at + 1) == ".";
     let function = place.tokens.text(place.at + 2);
     let known = crate::table::registry().find(name, function).is_some();
-    let found = place.error("HARN-NAM-004", format!("`{name}` is a namespace and not a value"), "used as a value");
+    let found =
+        place.error(ResolveCode::Namespace, format!("`{name}` is a namespace and not a value"), "used as a value");
     match place.span_of(place.at + 1).filter(|_| dot) {
         Some(at) if known => {
             found.help(format!("its functions are called with `::`: `{name}::{function}(…)`")).fix(at, "::")
@@ -120,7 +122,7 @@ fn namespace_as_value(place: &Place<'_>, name: &str) -> Diagnostic {
 
 /// A namespace that there is not.
 pub(crate) fn no_namespace(place: &Place<'_>, name: &str) -> Diagnostic {
-    let found = place.error("HARN-NAM-004", format!("there is no namespace `{name}`"), "not found");
+    let found = place.error(ResolveCode::Namespace, format!("there is no namespace `{name}`"), "not found");
     if variables(&place.tokens).contains(&name) {
         let found = found.help("what a value holds is read with a dot: `x.field`");
         return match place.span_of(place.at + 1).filter(|_| place.tokens.text(place.at + 1) == "::") {

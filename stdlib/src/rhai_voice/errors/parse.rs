@@ -1,11 +1,14 @@
 //! A text that is not what Rhai's grammar allows.
 
-use super::codes::{DEPTH, TOP};
 use super::place::Place;
-use super::{habits, lex, names, slips};
+use super::{RhaiCode, habits, lex, names, slips};
+use lang::check::CheckCode;
 use lang::diagnostic::Diagnostic;
+use lang::lex::LexCode;
+use lang::parse::ParseCode;
+use lang::resolve::ResolveCode;
 use lang::source::SourceRef;
-use lang::vm::codes as run;
+use lang::vm::RunCode;
 use rhai::{ParseErrorType, Position};
 
 /// What is wrong with a text. Rhai stops at the first mistake.
@@ -37,25 +40,27 @@ fn grammar(place: &Place<'_>, error: &ParseErrorType) -> Option<Diagnostic> {
         E::VariableExpected => no_variable(place),
         E::FnMissingName => no_name(place, "the name of the function"),
         E::FnMissingParams(name) => place
-            .error("HARN-PAR-001", format!("`fn {name}` has no parameter list"), "expected `(`")
+            .error(ParseCode::Unexpected, format!("`fn {name}` has no parameter list"), "expected `(`")
             .help(format!("write `fn {name}() {{ … }}`")),
         E::FnMissingBody(name) => {
             let what = if name.is_empty() { "the closure".to_owned() } else { format!("`fn {name}`") };
             place
-                .error("HARN-PAR-005", format!("{what} has no body"), "expected `{`")
+                .error(ParseCode::NoBody, format!("{what} has no body"), "expected `{`")
                 .help("the body stands in braces: `fn add(a, b) { a + b }`")
         }
         E::ExprExpected(what) => place.error(
-            "HARN-PAR-002",
+            ParseCode::NoExpression,
             format!("expected {}, found {}", expression(what), place.found()),
             "no such value",
         ),
-        E::MalformedCapture(why) => place.error("HARN-PAR-001", sentence(why, "this cannot capture"), "does not fit"),
+        E::MalformedCapture(why) => {
+            place.error(ParseCode::Unexpected, sentence(why, "this cannot capture"), "does not fit")
+        }
         E::MalformedIndexExpr(why) => place
-            .error("HARN-TYP-023", sentence(why, "this is no index"), "not an index")
+            .error(CheckCode::Indexed, sentence(why, "this is no index"), "not an index")
             .help("arrays and strings are indexed by numbers, maps by strings"),
         E::ExprTooDeep => place
-            .error(DEPTH, "expressions or blocks lie in each other too deep", "too deep")
+            .error(LexCode::TooDeep, "expressions or blocks lie in each other too deep", "too deep")
             .help("give inner parts names with `let`, or move them into functions"),
         _ => return None,
     })
@@ -66,57 +71,61 @@ fn meaning(place: &Place<'_>, error: &ParseErrorType) -> Diagnostic {
     use ParseErrorType as E;
     match error {
         E::DuplicatedProperty(key) => place
-            .error("HARN-NAM-011", format!("the key `{key}` stands twice in this map"), "a second time")
+            .error(ResolveCode::MemberTwice, format!("the key `{key}` stands twice in this map"), "a second time")
             .help("take one of them out"),
-        E::DuplicatedVariable(name) | E::VariableExists(name) => {
-            place.error("HARN-NAM-002", format!("`{name}` is bound twice"), "a second time").help("choose another name")
-        }
+        E::DuplicatedVariable(name) | E::VariableExists(name) => place
+            .error(ResolveCode::Twice, format!("`{name}` is bound twice"), "a second time")
+            .help("choose another name"),
         E::FnDuplicatedDefinition(name, parameters) => twice(place, name, *parameters),
         E::FnDuplicatedParam(name, param) => {
             let what = if name.is_empty() { "this closure".to_owned() } else { format!("`fn {name}`") };
-            place.error("HARN-NAM-002", format!("{what} has two parameters `{param}`"), "a second time")
+            place.error(ResolveCode::Twice, format!("{what} has two parameters `{param}`"), "a second time")
         }
         E::WrongSwitchIntegerCase => place
-            .error("HARN-PAR-001", "numbers stand before ranges in a `switch`", "behind a range")
+            .error(ParseCode::Unexpected, "numbers stand before ranges in a `switch`", "behind a range")
             .help("move this arm up"),
-        E::WrongSwitchDefaultCase => {
-            place.error("HARN-PAR-001", "`_` is the last arm of a `switch`", "not the last").help("move this arm down")
-        }
+        E::WrongSwitchDefaultCase => place
+            .error(ParseCode::Unexpected, "`_` is the last arm of a `switch`", "not the last")
+            .help("move this arm down"),
         E::WrongSwitchCaseCondition => place
-            .error("HARN-PAR-001", "this arm cannot have a condition", "not here")
+            .error(ParseCode::Unexpected, "this arm cannot have a condition", "not here")
             .help("write an `if` in its body"),
         E::ForbiddenVariable(name) => place
-            .error("HARN-PAR-018", format!("`{name}` cannot name a variable"), "reserved")
+            .error(ParseCode::ReservedWord, format!("`{name}` cannot name a variable"), "reserved")
             .help("choose another name"),
         E::MismatchedType(wanted, given) => place.error(
-            "HARN-TYP-001",
+            CheckCode::Type,
             format!("expected {}, found {}", expression(wanted), super::words::described(given)),
             "of another type",
         ),
         E::WrongDocComment => place
-            .error("HARN-PAR-017", "a comment with `///` stands before a `fn`", "no function behind it")
+            .error(ParseCode::NoDeclaration, "a comment with `///` stands before a `fn`", "no function behind it")
             .help("write `//` for an ordinary comment"),
         E::WrongFnDefinition => place
-            .error(TOP, "a function is declared at the top of a file", "inside a block")
+            .error(RhaiCode::Top, "a function is declared at the top of a file", "inside a block")
             .help("move it out of the block, or bind a closure: `let f = |x| x + 1;` and `f.call(1)`"),
-        E::WrongExport => {
-            place.error(TOP, "`export` stands at the top of a file", "inside a block").help("move it out of the block")
-        }
+        E::WrongExport => place
+            .error(RhaiCode::Top, "`export` stands at the top of a file", "inside a block")
+            .help("move it out of the block"),
         E::AssignmentToConstant(name) => constant(place, name),
         E::AssignmentToInvalidLHS(_) => place
-            .error("HARN-PAR-009", "only a variable, or a part of one, can be assigned to", "cannot be assigned to")
+            .error(
+                ParseCode::AssignTarget,
+                "only a variable, or a part of one, can be assigned to",
+                "cannot be assigned to",
+            )
             .help("bind the value first: `let x = …; x.a = 1;`"),
         E::VariableUndefined(name) => names::no_variable(place, name),
         E::ModuleUndefined(name) => names::no_namespace(place, name),
-        E::TooManyFunctions => place.error(run::SIZE, "the file has too many functions", "one too many"),
+        E::TooManyFunctions => place.error(RunCode::Size, "the file has too many functions", "one too many"),
         E::LiteralTooLarge(what, most) => too_large(place, literal(what), *most),
         E::LoopBreak => {
             let word = if place.text() == "continue" { "continue" } else { "break" };
             place
-                .error("HARN-NAM-006", format!("`{word}` stands outside any loop"), "no loop around this")
+                .error(ResolveCode::Misplaced, format!("`{word}` stands outside any loop"), "no loop around this")
                 .help("a closure inside a loop is a function of its own: `return` leaves it")
         }
-        other => place.error("HARN-PAR-001", other.to_string(), "here"),
+        other => place.error(ParseCode::Unexpected, other.to_string(), "here"),
     }
 }
 
@@ -124,7 +133,7 @@ fn cut_short(place: &Place<'_>) -> Diagnostic {
     if let Some(open) = place.tokens.unclosed_before(place.at) {
         return unclosed(place, open);
     }
-    place.error("HARN-PAR-002", "the text ends where an expression should follow", "the end of the text")
+    place.error(ParseCode::NoExpression, "the text ends where an expression should follow", "the end of the text")
 }
 
 fn unclosed(place: &Place<'_>, open: lang::source::Span) -> Diagnostic {
@@ -135,7 +144,7 @@ fn unclosed(place: &Place<'_>, open: lang::source::Span) -> Diagnostic {
         _ => "}",
     };
     place
-        .error_at(Some(open), "HARN-LEX-004", format!("this `{bracket}` is never closed"), "opened here")
+        .error_at(Some(open), LexCode::UnclosedBracket, format!("this `{bracket}` is never closed"), "opened here")
         .help(format!("close it with `{close}`"))
 }
 
@@ -146,7 +155,7 @@ fn missing(place: &Place<'_>, token: &str, why: &str) -> Diagnostic {
         return unclosed(place, open);
     }
     if let Some(slip) = slips::sign(place.text()).filter(|_| place.text() != ";").or_else(|| reserved_slip(place)) {
-        let wrong = place.error("HARN-PAR-001", format!("{} does not fit here", place.found()), "does not fit");
+        let wrong = place.error(ParseCode::Unexpected, format!("{} does not fit here", place.found()), "does not fit");
         return lex::with_slip(place, wrong, &slip);
     }
     match token {
@@ -155,25 +164,33 @@ fn missing(place: &Place<'_>, token: &str, why: &str) -> Diagnostic {
         ")" | "]" => no_close(place, token),
         "}" => no_comma_or_brace(place),
         "{" if place.before(1) == "catch" => place
-            .error("HARN-PAR-001", "the name of the error stands in parentheses", "expected `(`")
+            .error(ParseCode::Unexpected, "the name of the error stands in parentheses", "expected `(`")
             .help(format!("write `catch ({}) {{ … }}`", place.text())),
         "{" => place
-            .error("HARN-PAR-005", format!("expected a body in braces, found {}", place.found()), "expected `{`")
+            .error(ParseCode::NoBody, format!("expected a body in braces, found {}", place.found()), "expected `{`")
             .help("bodies stand in braces, also those of one statement"),
         "in" => place
-            .error("HARN-PAR-001", format!("expected `in`, found {}", place.found()), "expected `in`")
+            .error(ParseCode::Unexpected, format!("expected `in`, found {}", place.found()), "expected `in`")
             .help("write `for x in xs { … }`, with a number `for (x, i) in xs { … }`"),
         "=>" => place
-            .error("HARN-PAR-001", format!("expected `=>`, found {}", place.found()), "expected `=>`")
+            .error(ParseCode::Unexpected, format!("expected `=>`, found {}", place.found()), "expected `=>`")
             .help("an arm of a `switch` is `value => …`"),
         ":" => place
-            .error("HARN-PAR-001", format!("expected `:` behind the key, found {}", place.found()), "expected `:`")
+            .error(
+                ParseCode::Unexpected,
+                format!("expected `:` behind the key, found {}", place.found()),
+                "expected `:`",
+            )
             .help("an entry of a map is `key: value`, also where both have the same name"),
         "catch" => place
-            .error("HARN-PAR-001", "a `try` has a `catch`", "expected `catch`")
+            .error(ParseCode::Unexpected, "a `try` has a `catch`", "expected `catch`")
             .help("write `try { … } catch (e) { … }`"),
-        "as" => place.error("HARN-PAR-001", format!("expected `as`, found {}", place.found()), "expected `as`"),
-        _ => place.error("HARN-PAR-001", format!("expected `{token}` {why}, found {}", place.found()), "does not fit"),
+        "as" => place.error(ParseCode::Unexpected, format!("expected `as`, found {}", place.found()), "expected `as`"),
+        _ => place.error(
+            ParseCode::Unexpected,
+            format!("expected `{token}` {why}, found {}", place.found()),
+            "does not fit",
+        ),
     }
 }
 
@@ -187,7 +204,7 @@ fn reserved_slip(place: &Place<'_>) -> Option<slips::Slip> {
 fn no_semicolon(place: &Place<'_>) -> Diagnostic {
     if place.text() == "{" && place.before(1) == ")" && place.on_the_same_line() {
         return place
-            .error("HARN-PAR-016", "a block cannot stand behind a call", "a block begins here")
+            .error(ParseCode::TrailingClosure, "a block cannot stand behind a call", "a block begins here")
             .help("a closure is an argument like any other: `f(|x| { … })`");
     }
     let at = place.end_before();
@@ -195,7 +212,7 @@ fn no_semicolon(place: &Place<'_>) -> Diagnostic {
     let found = place
         .error_at(
             at,
-            "HARN-PAR-004",
+            ParseCode::StatementEnd,
             format!("the statement before this is not ended by `;`{behind}"),
             "`;` is missing",
         )
@@ -208,8 +225,11 @@ fn no_semicolon(place: &Place<'_>) -> Diagnostic {
 
 fn no_comma(place: &Place<'_>) -> Diagnostic {
     let close = place.bracket().map_or(")", |open| if place.tokens.text(open) == "(" { ")" } else { "]" });
-    let found =
-        place.error("HARN-PAR-003", format!("expected `,` or `{close}` here, found {}", place.found()), "does not fit");
+    let found = place.error(
+        ParseCode::ElementEnd,
+        format!("expected `,` or `{close}` here, found {}", place.found()),
+        "does not fit",
+    );
     match place.end_before() {
         Some(at) => found.help("elements are divided by `,`").fix(at, ","),
         None => found,
@@ -220,15 +240,15 @@ fn no_comma_or_brace(place: &Place<'_>) -> Diagnostic {
     let in_map = place.bracket().is_some_and(|open| place.tokens.text(open) == "#{");
     if in_map {
         return place
-            .error("HARN-PAR-003", format!("expected `,` or `}}` here, found {}", place.found()), "does not fit")
+            .error(ParseCode::ElementEnd, format!("expected `,` or `}}` here, found {}", place.found()), "does not fit")
             .help("entries of a map are `key: value`, divided by `,`");
     }
-    place.error("HARN-PAR-001", format!("expected `}}` here, found {}", place.found()), "does not fit")
+    place.error(ParseCode::Unexpected, format!("expected `}}` here, found {}", place.found()), "does not fit")
 }
 
 fn no_close(place: &Place<'_>, close: &str) -> Diagnostic {
     let found =
-        place.error("HARN-PAR-001", format!("expected `{close}` here, found {}", place.found()), "does not fit");
+        place.error(ParseCode::Unexpected, format!("expected `{close}` here, found {}", place.found()), "does not fit");
     match place.bracket().and_then(|open| place.span_of(open)) {
         Some(open) => found.label(place.source, open, "opened here"),
         None => found,
@@ -237,13 +257,16 @@ fn no_close(place: &Place<'_>, close: &str) -> Diagnostic {
 
 fn reserved(place: &Place<'_>, word: &str) -> Diagnostic {
     if let Some(slip) = slips::sign(word) {
-        let code = if matches!(word, "===" | "!==") { "HARN-LEX-013" } else { "HARN-PAR-001" };
-        return lex::with_slip(place, place.error(code, format!("Rhai has no `{word}`"), "not known"), &slip);
+        return lex::with_slip(
+            place,
+            place.error(lex::code_of(word), format!("Rhai has no `{word}`"), "not known"),
+            &slip,
+        );
     }
     let as_key = matches!(place.before(1), "#{" | ",") && place.tokens.text(place.at + 1) == ":";
     if as_key {
         let found = place
-            .error("HARN-PAR-018", format!("`{word}` is a reserved word of Rhai"), "reserved")
+            .error(ParseCode::ReservedWord, format!("`{word}` is a reserved word of Rhai"), "reserved")
             .help(format!("put the key in quotes: `\"{word}\": …`"));
         return match place.span() {
             Some(span) => found.fix(span, format!("\"{word}\"")),
@@ -253,10 +276,10 @@ fn reserved(place: &Place<'_>, word: &str) -> Diagnostic {
     let behind_dot = matches!(place.before(1), "." | "?.");
     if behind_dot {
         return place
-            .error("HARN-PAR-018", format!("`{word}` is a reserved word of Rhai"), "reserved")
+            .error(ParseCode::ReservedWord, format!("`{word}` is a reserved word of Rhai"), "reserved")
             .help(format!("read it by its key: `x[\"{word}\"]`"));
     }
-    let found = place.error("HARN-PAR-018", format!("`{word}` is a reserved word of Rhai"), "reserved");
+    let found = place.error(ParseCode::ReservedWord, format!("`{word}` is a reserved word of Rhai"), "reserved");
     match slips::word(word) {
         Some(slip) => lex::with_slip(place, found, &slip),
         None => found.help("choose another name"),
@@ -266,21 +289,25 @@ fn reserved(place: &Place<'_>, word: &str) -> Diagnostic {
 fn no_name(place: &Place<'_>, what: &str) -> Diagnostic {
     if place.text() == "..." {
         return place
-            .error("HARN-PAR-001", "nothing can be spread into a map", "does not fit")
+            .error(ParseCode::Unexpected, "nothing can be spread into a map", "does not fit")
             .help("maps are joined with `+`: `a + #{b: 1}`");
     }
     place
-        .error("HARN-PAR-006", format!("expected {what}, found {}", place.found()), "expected a name")
+        .error(ParseCode::NoName, format!("expected {what}, found {}", place.found()), "expected a name")
         .help("names are made of the letters A to Z, digits and `_`; other keys stand in quotes")
 }
 
 fn no_variable(place: &Place<'_>) -> Diagnostic {
     if place.tokens.get(place.at).is_some_and(|token| token.kind == super::tokens::Kind::Word) {
         return place
-            .error("HARN-PAR-018", format!("{} cannot name a variable", place.found()), "reserved")
+            .error(ParseCode::ReservedWord, format!("{} cannot name a variable", place.found()), "reserved")
             .help("choose another name");
     }
-    place.error("HARN-PAR-007", format!("expected the name of a variable, found {}", place.found()), "expected a name")
+    place.error(
+        ParseCode::NoPattern,
+        format!("expected the name of a variable, found {}", place.found()),
+        "expected a name",
+    )
 }
 
 fn twice(place: &Place<'_>, name: &str, parameters: usize) -> Diagnostic {
@@ -289,7 +316,7 @@ fn twice(place: &Place<'_>, name: &str, parameters: usize) -> Diagnostic {
     let (first, second) = (spans.next(), spans.next());
     let message = format!("there are two functions `{name}` with {}", super::words::parameters(parameters));
     let found = place
-        .error_at(second.or(place.span()), "HARN-NAM-002", message, "a second time")
+        .error_at(second.or(place.span()), ResolveCode::Twice, message, "a second time")
         .help("functions of one name differ in how many parameters they have");
     match (first, second) {
         (Some(first), Some(_)) => found.label(place.source, first, "the first one"),
@@ -300,20 +327,20 @@ fn twice(place: &Place<'_>, name: &str, parameters: usize) -> Diagnostic {
 fn constant(place: &Place<'_>, name: &str) -> Diagnostic {
     if name.is_empty() {
         return place.error(
-            "HARN-PAR-009",
+            ParseCode::AssignTarget,
             "only a variable, or a part of one, can be assigned to",
             "cannot be assigned to",
         );
     }
     place
-        .error("HARN-NAM-003", format!("`{name}` is a constant and cannot be assigned to"), "assigned here")
+        .error(ResolveCode::Forbidden, format!("`{name}` is a constant and cannot be assigned to"), "assigned here")
         .help(format!("bind it with `let {name} = …`"))
 }
 
 /// A literal that is larger than this run allows.
 pub(super) fn too_large(place: &Place<'_>, what: &str, most: usize) -> Diagnostic {
     place
-        .error(run::SIZE, format!("{what} may have at most {most} here"), "too large")
+        .error(RunCode::Size, format!("{what} may have at most {most} here"), "too large")
         .help("build it in pieces, or read it from a file")
 }
 

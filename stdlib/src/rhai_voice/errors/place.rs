@@ -2,6 +2,7 @@
 
 use super::tokens::{Kind, Tokens};
 use lang::diagnostic::Diagnostic;
+use lang::diagnostic::code::CodeRef;
 use lang::source::{SourceRef, Span};
 use rhai::Position;
 
@@ -52,7 +53,7 @@ impl<'a> Place<'a> {
     /// An error there.
     pub(in crate::rhai_voice) fn error(
         &self,
-        code: &'static str,
+        code: impl Into<CodeRef>,
         message: impl Into<String>,
         label: &str,
     ) -> Diagnostic {
@@ -63,11 +64,11 @@ impl<'a> Place<'a> {
     pub(in crate::rhai_voice) fn error_at(
         &self,
         span: Option<Span>,
-        code: &'static str,
+        code: impl Into<CodeRef>,
         message: impl Into<String>,
         label: &str,
     ) -> Diagnostic {
-        let error = Diagnostic::error(code, message);
+        let error = Diagnostic::new(code, message);
         match span {
             Some(span) => error.label(self.source, span, label),
             None => error,

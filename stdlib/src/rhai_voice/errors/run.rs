@@ -1,14 +1,14 @@
 //! What Rhai finds while a script runs, one variant after the other.
 
-use super::calls;
-use super::codes::IN_USE;
-use super::names;
 use super::parse::{self, sentence};
 use super::place::Place;
 use super::words::{Call, described};
+use super::{RhaiCode, calls, names};
 use lang::diagnostic::Diagnostic;
+use lang::parse::ParseCode;
+use lang::resolve::ResolveCode;
 use lang::source::SourceRef;
-use lang::vm::codes;
+use lang::vm::RunCode;
 use rhai::{Engine, EvalAltResult as E, Position};
 
 /// An error of Rhai's own as a finding; nothing for those that are the run's: thrown values, ends, limits of operations.
@@ -28,21 +28,21 @@ fn names_and_calls(error: &E, place: &Place<'_>, engine: &Engine) -> Option<Diag
         },
         E::ErrorFunctionNotFound(signature, _) => calls::not_found(place, engine, &Call::read(signature)),
         E::ErrorModuleNotFound(name, _) => no_module(place, name),
-        E::ErrorVariableExists(name, _) => {
-            place.error("HARN-NAM-002", format!("`{name}` is bound twice"), "a second time").help("choose another name")
-        }
+        E::ErrorVariableExists(name, _) => place
+            .error(ResolveCode::Twice, format!("`{name}` is bound twice"), "a second time")
+            .help("choose another name"),
         E::ErrorForbiddenVariable(name, _) => place
-            .error("HARN-PAR-018", format!("`{name}` cannot name a variable"), "reserved")
+            .error(ParseCode::ReservedWord, format!("`{name}` cannot name a variable"), "reserved")
             .help("choose another name"),
         E::ErrorAssignmentToConstant(name, _) => place
-            .error("HARN-NAM-003", format!("`{name}` is a constant and cannot be changed"), "changed here")
+            .error(ResolveCode::Forbidden, format!("`{name}` is a constant and cannot be changed"), "changed here")
             .help(format!("copy it into a variable: `let my_{name} = {name};`")),
         E::ErrorNonPureMethodCallOnConstant(name, _) => changed_constant(place, name),
         E::ErrorUnboundThis(_) => place
-            .error(codes::UNBOUND, "`this` is bound only in a function that is called on a value", "not bound")
+            .error(RunCode::Unbound, "`this` is bound only in a function that is called on a value", "not bound")
             .help("call it with a dot: `value.function(…)`"),
         E::ErrorPropertyNotFound(name, _) => place
-            .error(codes::MEMBER, format!("there is no property `{name}`"), "not found")
+            .error(RunCode::Member, format!("there is no property `{name}`"), "not found")
             .help(format!("test for it first: `\"{name}\" in map`")),
         E::ErrorDotExpr(said, _) => no_property(place, said, engine),
         _ => return None,
@@ -57,7 +57,7 @@ fn values(error: &E, place: &Place<'_>) -> Option<Diagnostic> {
                 (wanted, "") => format!("expected {}", described(wanted)),
                 (wanted, given) => format!("expected {}, found {}", described(wanted), described(given)),
             };
-            let found = place.error(codes::TYPE, message, "of another type");
+            let found = place.error(RunCode::Type, message, "of another type");
             if wanted == "bool" {
                 found.help("nothing but `true` and `false` is a condition: compare it with something")
             } else {
@@ -69,20 +69,20 @@ fn values(error: &E, place: &Place<'_>) -> Option<Diagnostic> {
         E::ErrorStringBounds(length, index, _) => out_of_range(place, *index, "string", *length, "character"),
         E::ErrorBitFieldBounds(length, index, _) => out_of_range(place, *index, "int", *length, "bit"),
         E::ErrorIndexNotFound(index, _) => place
-            .error(codes::INDEX, format!("there is nothing at `{index}`"), "not found")
+            .error(RunCode::Index, format!("there is nothing at `{index}`"), "not found")
             .help("test for it first with `in`"),
         E::ErrorFor(_) => {
             let walked = (place.at..place.at + 40).find(|i| place.tokens.text(*i) == "in").map(|i| i + 1);
             let at = walked.and_then(|i| place.span_of(i)).or(place.span());
             place
-                .error_at(at, codes::TYPE, "this cannot be walked with `for`", "nothing to walk")
+                .error_at(at, RunCode::Type, "this cannot be walked with `for`", "nothing to walk")
                 .help("arrays, strings, ranges and iterators can; a map by `keys(map)`, so many turns by `0..n`")
         }
         E::ErrorArithmetic(said, _) => arithmetic(place, said),
         E::ErrorDataRace(name, _) => {
             let what = if name.is_empty() { "a variable".to_owned() } else { format!("`{}`", variable_of(name)) };
             place
-                .error(IN_USE, format!("{what} is used while it is being changed"), "in use")
+                .error(RhaiCode::InUse, format!("{what} is used while it is being changed"), "in use")
                 .help("a closure that captured it is at work: copy it first, `let copy = …;`, and work on the copy")
         }
         _ => return None,
@@ -91,35 +91,37 @@ fn values(error: &E, place: &Place<'_>) -> Option<Diagnostic> {
 
 fn limits(error: &E, place: &Place<'_>) -> Option<Diagnostic> {
     Some(match error {
-        E::ErrorTooManyOperations(_) => place.error(codes::FUEL, "the script used up its operations", "here"),
-        E::ErrorTooManyVariables(_) => place.error(codes::SIZE, "the script binds too many variables", "one too many"),
+        E::ErrorTooManyOperations(_) => place.error(RunCode::Fuel, "the script used up its operations", "here"),
+        E::ErrorTooManyVariables(_) => {
+            place.error(RunCode::Size, "the script binds too many variables", "one too many")
+        }
         E::ErrorTooManyModules(_) => {
-            place.error(lang::module::codes::TOO_MANY, "the script imports too many files", "one too many")
+            place.error(lang::module::ModuleCode::TooMany, "the script imports too many files", "one too many")
         }
         E::ErrorStackOverflow(_) => place
-            .error(codes::DEPTH, "calls are nested too deep", "one call too many")
-            .help("a recursion without an end is the usual reason; `--max-depth` allows more"),
+            .error(RunCode::Depth, "calls are nested too deep", "one call too many")
+            .help(crate::limits::SUGGESTIONS.depth),
         E::ErrorDataTooLarge(what, _) => {
             let what = what.trim_start_matches("Length of ").trim_start_matches("Size of ").to_lowercase();
             place
-                .error(codes::SIZE, format!("the {what} is larger than this script may make"), "too large")
+                .error(RunCode::Size, format!("the {what} is larger than this script may make"), "too large")
                 .help("build it in pieces, or write it to a file")
         }
         E::ErrorSystem(what, error) => {
             let what = if what.is_empty() { error.to_string() } else { format!("{what}: {error}") };
-            place.error(codes::OUTSIDE, sentence(&what, "something outside failed"), "failed here")
+            place.error(RunCode::Outside, sentence(&what, "something outside failed"), "failed here")
         }
         E::LoopBreak(breaks, ..) => {
             let word = if *breaks { "break" } else { "continue" };
-            place.error("HARN-NAM-006", format!("`{word}` stands outside any loop"), "no loop around this")
+            place.error(ResolveCode::Misplaced, format!("`{word}` stands outside any loop"), "no loop around this")
         }
-        E::ErrorCustomSyntax(what, ..) => place.error(codes::VALUE, sentence(what, "this does not fit"), "here"),
+        E::ErrorCustomSyntax(what, ..) => place.error(RunCode::Value, sentence(what, "this does not fit"), "here"),
         _ => return None,
     })
 }
 
 fn no_constant(place: &Place<'_>, namespace: &str, name: &str) -> Diagnostic {
-    let found = place.error("HARN-NAM-004", format!("`{namespace}` has no constant `{name}`"), "not found");
+    let found = place.error(ResolveCode::Namespace, format!("`{namespace}` has no constant `{name}`"), "not found");
     if namespace == "global" {
         return found.help(format!("bind it at the top of the file: `const {name} = …;`"));
     }
@@ -135,7 +137,7 @@ fn no_module(place: &Place<'_>, name: &str) -> Diagnostic {
         return names::no_namespace(place, name);
     }
     place
-        .error(lang::module::codes::MISSING, format!("`{name}` cannot be imported"), "not found")
+        .error(lang::module::ModuleCode::Missing, format!("`{name}` cannot be imported"), "not found")
         .help("write the path of a `.rhai` file from the folder of this one, without the ending")
 }
 
@@ -146,7 +148,7 @@ fn changed_constant(place: &Place<'_>, name: &str) -> Diagnostic {
     };
     place
         .error(
-            "HARN-NAM-003",
+            ResolveCode::Forbidden,
             format!("{by} changes what it is called on, and that is a constant"),
             "changes a constant",
         )
@@ -157,16 +159,16 @@ fn changed_constant(place: &Place<'_>, name: &str) -> Diagnostic {
 fn no_property(place: &Place<'_>, said: &str, engine: &Engine) -> Diagnostic {
     let mut quoted = said.split('\'').skip(1).step_by(2);
     let (Some(property), Some(of)) = (quoted.next(), quoted.next()) else {
-        return place.error(codes::MEMBER, sentence(said, "there is no such property"), "not found");
+        return place.error(RunCode::Member, sentence(said, "there is no such property"), "not found");
     };
     if said.starts_with("No writable") {
         return place.error(
-            codes::TYPE,
+            RunCode::Type,
             format!("{} has no property `{property}` that could be set", described(of)),
             "cannot be set",
         );
     }
-    let found = place.error(codes::MEMBER, format!("{} has no property `{property}`", described(of)), "not found");
+    let found = place.error(RunCode::Member, format!("{} has no property `{property}`", described(of)), "not found");
     if of == "()" {
         return found.help(format!("write `?.{property}` where it may be `()`"));
     }
@@ -185,7 +187,7 @@ fn no_index(place: &Place<'_>, said: &str) -> Diagnostic {
         (_, _) if !set.is_empty() => format!("{of_what} has no elements that could be set"),
         _ => format!("{of_what} cannot be indexed"),
     };
-    let found = place.error(codes::TYPE, message, "not an index");
+    let found = place.error(RunCode::Type, message, "not an index");
     if of == "()" { found.help("write `?[…]` where it may be `()`") } else { found }
 }
 
@@ -195,7 +197,8 @@ fn out_of_range(place: &Place<'_>, index: i64, of: &str, length: usize, element:
         1 => format!("has 1 {element}"),
         n => format!("has {n} {element}s"),
     };
-    let found = place.error(codes::INDEX, format!("index {index} is out of range: the {of} {holds}"), "no such place");
+    let found =
+        place.error(RunCode::Index, format!("index {index} is out of range: the {of} {holds}"), "no such place");
     if of == "int" { found } else { found.help("the first is `[0]`, the last `[-1]`; `len` tells how many there are") }
 }
 
@@ -204,10 +207,10 @@ fn arithmetic(place: &Place<'_>, said: &str) -> Diagnostic {
     if lower.contains("zero") && !lower.contains("step") {
         let verb = if lower.contains("modulo") { "take the remainder" } else { "divide" };
         return place
-            .error(codes::ZERO, format!("cannot {verb} by the integer zero"), "by zero")
+            .error(RunCode::Zero, format!("cannot {verb} by the integer zero"), "by zero")
             .help("test the divisor first, or divide by a float: `x / 0.0` is `inf`");
     }
-    let code = if lower.contains("overflow") { codes::SIZE } else { codes::VALUE };
+    let code = if lower.contains("overflow") { RunCode::Size } else { RunCode::Value };
     let found = place.error(code, sentence(said, "this cannot be worked out"), "here");
     if lower.contains("overflow") { found.help("an int has 64 bits: work with floats, `to_float(x)`") } else { found }
 }

@@ -69,7 +69,8 @@ impl Told {
         if let (Some(source), false) = (&self.source, raise.located)
             && let Some(span) = about(source, self.at, raise.about)
         {
-            let bare = std::mem::replace(raise, Raise::error("", ""));
+            let placeholder = Raise::error(raise.code, "");
+            let bare = std::mem::replace(raise, placeholder);
             *raise = bare.at(source, span);
         }
         raise.trace.extend(self.frames.into_iter().take(MOST));

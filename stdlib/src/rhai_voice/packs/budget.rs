@@ -1,6 +1,6 @@
 //! How far a pack may go, and what it is granted.
 
-use lang::builtins::Capability;
+use crate::Capability;
 use std::path::PathBuf;
 use std::time::Duration;
 

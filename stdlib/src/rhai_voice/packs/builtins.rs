@@ -5,10 +5,12 @@
 use super::budget::Budget;
 use super::data::{Crossing, Stuck};
 use super::meter::{Limit, Meter};
+use crate::Capability;
 use crate::convert::{to_data, to_value};
+use crate::limits::SUGGESTIONS;
 use crate::table::file::AT_ONCE;
 use crate::table::registry;
-use lang::builtins::{Builtin, Capability, PlainFn, Run};
+use lang::builtins::{Builtin, PlainFn, Run};
 use lang::value::Value;
 use lang::vm::{Context, Cx, Isolate, Limits, NoHost, Raise, Why};
 use rhai::{Dynamic, Engine, EvalAltResult, ImmutableString, Map, Position};
@@ -59,7 +61,8 @@ pub(super) fn rows(granted: &[Capability]) -> impl Iterator<Item = (&'static Bui
         names.iter().filter_map(move |name| registry().find(module, name))
     };
     let data = named("", GLOBAL).chain(named("<string>", OF_STRINGS)).chain(named("<list>", OF_LISTS));
-    let with_rights = named("", GRANTED).filter(|row| row.caps.iter().all(|right| granted.contains(right)));
+    let with_rights = named("", GRANTED)
+        .filter(|row| row.caps.iter().all(|right| granted.iter().any(|known| known.right() == *right)));
     data.filter(|row| row.caps.is_empty()).chain(with_rights.filter(|row| !row.caps.is_empty())).filter_map(|row| {
         match row.run {
             Run::Plain(run) => Some((row, run)),
@@ -102,6 +105,7 @@ fn limits(budget: &Budget) -> Limits {
         depth: budget.depth,
         value_bytes: budget.string.max(budget.elements.saturating_mul(size_of::<Value>())),
         memory: None,
+        suggestions: &SUGGESTIONS,
         ..Limits::default()
     }
 }
@@ -143,14 +147,14 @@ impl Room {
 
     /// An error of a builtin, as `catch` sees it: `e.code`, `e.message`.
     fn raised(&self, raise: &Raise) -> Box<EvalAltResult> {
-        if raise.code == lang::vm::codes::SIZE {
+        if raise.code == lang::vm::RunCode::Size {
             return self.over(Limit::String);
         }
         if raise.why == Why::Exhausted {
             return self.over(Limit::Memory);
         }
         let mut map = Map::new();
-        map.insert("code".into(), raise.code.into());
+        map.insert("code".into(), raise.code.as_str().into());
         map.insert("message".into(), raise.message.clone().into());
         EvalAltResult::ErrorRuntime(map.into(), Position::NONE).into()
     }

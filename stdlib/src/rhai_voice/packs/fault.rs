@@ -1,13 +1,14 @@
 //! What went wrong in a pack, for people.
 
+use super::PackCode;
 use super::budget::Budget;
 use super::builtins::GRANTED;
-use super::codes::{BUDGET, FAILED, LOAD, REFUSED};
 use super::data::{Crossing, Stuck};
 use super::meter::{Limit, Meter};
 use crate::convert::to_value;
 use crate::table::registry;
 use lang::diagnostic::TraceFrame;
+use lang::diagnostic::code::CodeRef;
 use lang::source::{SourceRef, Span};
 use lang::vm::Raise;
 use rhai::{Dynamic, EvalAltResult, ParseError, Position};
@@ -35,7 +36,7 @@ impl Whose<'_> {
     pub(super) fn over(&self, limit: Limit, at: Option<Span>) -> Box<Raise> {
         let budget: &Budget = self.meter.budget();
         let message = format!("{} used up its {}", self.subject(), limit.describe(budget));
-        let raise = Raise::error(BUDGET, message).labelled("it was ended here").help(format!(
+        let raise = Raise::error(PackCode::Budget, message).labelled("it was ended here").help(format!(
             "let it do less, or give it more: `{}` of the pack under `[providers]` in harn.toml",
             limit.key()
         ));
@@ -44,12 +45,12 @@ impl Whose<'_> {
 
     /// The interpreter itself failed.
     pub(super) fn panicked(&self) -> Box<Raise> {
-        self.at(Raise::error(FAILED, format!("{} made the interpreter fail", self.subject())), None)
+        self.at(Raise::error(PackCode::Failed, format!("{} made the interpreter fail", self.subject())), None)
     }
 
     /// What it gave back is no data.
     pub(super) fn no_data(&self, what: &str, at: Option<Span>) -> Box<Raise> {
-        let raise = Raise::error(FAILED, format!("{} gave back {what}", self.subject()))
+        let raise = Raise::error(PackCode::Failed, format!("{} gave back {what}", self.subject()))
             .labelled("by this function")
             .help("give back nothing, a reminder `#{body: \"…\"}`, or a list of reminders");
         self.at(raise, at)
@@ -69,13 +70,13 @@ impl Whose<'_> {
             (Some(limit), _) => self.over(limit, at),
             (None, EvalAltResult::ErrorRuntime(value, _)) => self.thrown(&value, at),
             (None, EvalAltResult::ErrorParsing(kind, _)) => {
-                self.at(Raise::error(REFUSED, kind.to_string()).labelled("not in a pack"), at)
+                self.at(Raise::error(PackCode::Refused, kind.to_string()).labelled("not in a pack"), at)
             }
             (None, EvalAltResult::ErrorFunctionNotFound(signature, _)) => self.at(self.not_there(&signature), at),
             (None, mut other) => {
                 other.set_position(Position::NONE);
                 let message = format!("{} failed: {}", self.subject(), first_small(&other.to_string()));
-                self.at(Raise::error(FAILED, message).labelled("here"), at)
+                self.at(Raise::error(PackCode::Failed, message).labelled("here"), at)
             }
         };
         raise.trace.extend(trace);
@@ -87,9 +88,10 @@ impl Whose<'_> {
         let name = signature.split([' ', '(']).next().unwrap_or(signature);
         let Some(row) = registry().all().find(|row| row.name == name && !row.is_method()) else {
             let message = format!("{} failed: there is no function `{signature}`", self.subject());
-            return Raise::error(FAILED, message).labelled("not known with these arguments");
+            return Raise::error(PackCode::Failed, message).labelled("not known with these arguments");
         };
-        let raise = Raise::error(REFUSED, format!("{} has no `{name}`", self.subject())).labelled("not in a pack");
+        let raise =
+            Raise::error(PackCode::Refused, format!("{} has no `{name}`", self.subject())).labelled("not in a pack");
         match row.caps.first() {
             Some(right) if GRANTED.contains(&name) => raise.help(format!(
                 "its project can give it the right, in harn.toml: `packs = [{{file = \"…\", allow = [\"{}\"]}}]`",
@@ -107,10 +109,11 @@ impl Whose<'_> {
             Err(Stuck::NoData(_) | Stuck::TooDeep) => "what it threw is no data".into(),
         };
         let said = data.get("message").as_str().map_or_else(|| data.to_text(), Into::into);
-        let code =
-            data.get("code").as_str().and_then(|code| crate::catalogue().into_iter().find(|row| row.code == code));
+        // The script wrote the code.
+        let code = data.get("code").as_str().and_then(crate::catalogue::find);
         let message = format!("{} failed: {said}", self.subject());
-        let mut raise = Raise::error(code.map_or(FAILED, |row| row.code), message).labelled("thrown here");
+        let mut raise =
+            Raise::error(code.map_or(PackCode::Failed.code(), CodeRef::new), message).labelled("thrown here");
         raise.value = to_value(&data);
         self.at(raise, at)
     }
@@ -120,13 +123,13 @@ impl Whose<'_> {
 pub(super) fn unreadable(error: &ParseError, source: &SourceRef) -> Box<Raise> {
     let said = error.err_type().to_string();
     let (code, message) = match error.err_type() {
-        rhai::ParseErrorType::Reserved(word) => (REFUSED, format!("a pack has no `{word}`")),
+        rhai::ParseErrorType::Reserved(word) => (PackCode::Refused, format!("a pack has no `{word}`")),
         rhai::ParseErrorType::BadInput(rhai::LexError::ImproperSymbol(word, _))
             if ["eval", "import", "export"].contains(&word.as_str()) =>
         {
-            (REFUSED, format!("a pack has no `{word}`"))
+            (PackCode::Refused, format!("a pack has no `{word}`"))
         }
-        _ => (LOAD, format!("the pack `{}` is no Rhai: {}", source.name(), first_small(&said))),
+        _ => (PackCode::Load, format!("the pack `{}` is no Rhai: {}", source.name(), first_small(&said))),
     };
     Raise::error(code, message).labelled("here").at(source, span_at(source, error.position()).unwrap_or_default())
 }

@@ -1,14 +1,14 @@
 //! Loading a pack: its text is looked at, its top level runs once, and what it registers are its providers.
 
+use super::PackCode;
 use super::budget::PackSpec;
-use super::codes::{LOAD, REFUSED};
 use super::fault::{Whose, span_at, unreadable};
 use super::meter::Meter;
 use super::provider::{Asked, PackProvider, guarded};
 use super::sandbox::{LONGEST_PACK, Printed, engine};
 use super::shape::{self, REGISTER};
+use crate::Capability;
 use crate::table::event_of;
-use lang::builtins::Capability;
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::source::{SourceRef, Span};
 use lang::vm::Raise;
@@ -52,7 +52,7 @@ pub(super) fn load(
 ) -> Result<Vec<Rc<PackProvider>>, Vec<Diagnostic>> {
     if source.text().len() > LONGEST_PACK {
         let message = format!("the pack `{}` is longer than {} KiB", source.name(), LONGEST_PACK >> 10);
-        return Err(vec![Diagnostic::error(LOAD, message).label(source, Span::default(), "this pack")]);
+        return Err(vec![Diagnostic::new(PackCode::Load, message).label(source, Span::default(), "this pack")]);
     }
     let granted: Vec<Capability> = spec.allow.iter().copied().filter(|right| !asked.denied.contains(right)).collect();
     let meter = Rc::new(Meter::new(spec.budget.clone()));
@@ -77,7 +77,7 @@ pub(super) fn load(
     let registered = arriving.take().unwrap_or_default();
     if registered.is_empty() {
         let message = format!("the pack `{}` registers no provider", source.name());
-        return Err(vec![Diagnostic::error(LOAD, message).label(source, Span::default(), "this pack").help(
+        return Err(vec![Diagnostic::new(PackCode::Load, message).label(source, Span::default(), "this pack").help(
             "call `register_reminder_provider(#{id: …, subscribes_to: […], evaluate: |ctx| …})` at its top level",
         )]);
     }
@@ -93,10 +93,16 @@ fn offer_registration(engine: &mut Engine, source: &SourceRef, arriving: &Arrivi
         let new = read(spec, place).map_err(|why| thrown(&why))?;
         let mut arriving = arriving.borrow_mut();
         let Some(known) = arriving.as_mut() else {
-            return Err(thrown(&Raise::error(REFUSED, "a pack registers its providers while it is loaded, not later")));
+            return Err(thrown(&Raise::error(
+                PackCode::Refused,
+                "a pack registers its providers while it is loaded, not later",
+            )));
         };
         if known.iter().any(|other| other.id == new.id) {
-            return Err(thrown(&Raise::error(LOAD, format!("the pack registers the provider `{}` twice", new.id))));
+            return Err(thrown(&Raise::error(
+                PackCode::Load,
+                format!("the pack registers the provider `{}` twice", new.id),
+            )));
         }
         known.push(new);
         Ok(())
@@ -105,16 +111,17 @@ fn offer_registration(engine: &mut Engine, source: &SourceRef, arriving: &Arrivi
 
 fn thrown(raise: &Raise) -> Box<EvalAltResult> {
     let mut map = Map::new();
-    map.insert("code".into(), raise.code.into());
+    map.insert("code".into(), raise.code.as_str().into());
     let help = raise.help.first().map_or_else(String::new, |help| format!("; {help}"));
     map.insert("message".into(), format!("{}{help}", raise.message).into());
     EvalAltResult::ErrorRuntime(map.into(), Position::NONE).into()
 }
 
 fn read(mut spec: Map, at: Span) -> Result<Registered, Box<Raise>> {
-    let wrong = |key: &str, expected: &str| Raise::error(LOAD, format!("`{key}` of a provider must be {expected}"));
+    let wrong =
+        |key: &str, expected: &str| Raise::error(PackCode::Load, format!("`{key}` of a provider must be {expected}"));
     if let Some(key) = spec.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        let raise = Raise::error(LOAD, format!("a provider has no `{key}`"));
+        let raise = Raise::error(PackCode::Load, format!("a provider has no `{key}`"));
         return Err(match nearest(key, KEYS) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
@@ -125,14 +132,14 @@ fn read(mut spec: Map, at: Span) -> Result<Registered, Box<Raise>> {
     let id = id.ok_or_else(|| wrong("id", "a name that does not begin with `-`"))?;
     if ReminderProviders::CANONICAL.contains(&id.as_str()) {
         let message = format!("`{id}` is a provider of every run, and a pack cannot take its place");
-        return Err(Raise::error(REFUSED, message).help("give the provider an id of its own"));
+        return Err(Raise::error(PackCode::Refused, message).help("give the provider an id of its own"));
     }
     let names = spec.get("subscribes_to").and_then(|names| names.clone().into_typed_array::<String>().ok());
     let names =
         names.filter(|names| !names.is_empty()).ok_or_else(|| wrong("subscribes_to", "a list of event names"))?;
     let event = |name: &String| {
         event_of(name, 0).map_err(|mut raise| {
-            raise.code = LOAD;
+            raise.code = PackCode::Load.into();
             raise
         })
     };

@@ -31,5 +31,5 @@ mod texts;
 mod written;
 
 pub use budget::{Budget, PackSpec};
-pub(crate) use codes::CODES;
+pub(crate) use codes::PackCode;
 pub(crate) use of_run::{Packs, check_pack};

@@ -1,11 +1,11 @@
 //! The packs of a run: those that its project and its command name, and those that options of loops do.
 
+use super::PackCode;
 use super::budget::PackSpec;
-use super::codes::{LOAD, REFUSED};
 use super::load::load;
 use super::provider::{Asked, PackProvider};
+use crate::Capability;
 use crate::output::Output;
-use lang::builtins::Capability;
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, NoFiles};
 use lang::vm::Raise;
@@ -122,9 +122,8 @@ impl Packs {
                 && !self.loaded.borrow().contains_key(&self.identity(&spec.file))
             {
                 let message = format!("the pack `{}` cannot be read: this run has no `fs.read`", file.as_ref());
-                return Err(
-                    Raise::error(LOAD, message).help("name it by `--provider` or in harn.toml, or allow reading")
-                );
+                return Err(Raise::error(PackCode::Load, message)
+                    .help("name it by `--provider` or in harn.toml, or allow reading"));
             }
             for provider in self.of_file(&spec).map_err(|found| raised(file.as_ref(), found))?.iter() {
                 if self.of_run.borrow().iter().chain(&brought).any(|known| Rc::ptr_eq(known, provider)) {
@@ -195,7 +194,7 @@ fn read_and_load(
     let source = loader.load(&name).map_err(|why| {
         // The loader speaks of imports.
         let message = why.message.trim_end_matches(" to import");
-        let mut found = Diagnostic::error(LOAD, format!("the pack `{name}` cannot be loaded: {message}"));
+        let mut found = Diagnostic::new(PackCode::Load, format!("the pack `{name}` cannot be loaded: {message}"));
         found.notes = why.notes;
         found.help = why.help.into_iter().filter(|help| help.starts_with("did you mean")).collect();
         let places = "a path begins in the folder of `harn.toml`, of the script, or, behind `--provider`, where one is";
@@ -207,7 +206,9 @@ fn read_and_load(
 /// What is wrong with a pack, where options name it.
 fn raised(file: &str, found: Vec<Diagnostic>) -> Box<Raise> {
     let mut found = found.into_iter();
-    let Some(first) = found.next() else { return Raise::error(LOAD, format!("the pack `{file}` cannot be loaded")) };
+    let Some(first) = found.next() else {
+        return Raise::error(PackCode::Load, format!("the pack `{file}` cannot be loaded"));
+    };
     let mut raise = Raise::error(first.code, first.message);
     // The main place is the one that names the pack.
     raise.labels = first.labels;
@@ -220,7 +221,7 @@ fn raised(file: &str, found: Vec<Diagnostic>) -> Box<Raise> {
 fn taken(provider: &PackProvider, by: &str) -> Box<Raise> {
     let (source, span) = provider.place();
     let message = format!("the pack `{}` has a provider `{}`, and so has `{by}`", source.name(), provider.id());
-    Raise::error(REFUSED, message)
+    Raise::error(PackCode::Refused, message)
         .labelled("registered here")
         .at(source, span)
         .help("a pack cannot take the place of another's provider: load one of them")

@@ -17,7 +17,7 @@ use std::rc::Rc;
 const LARGEST: usize = 256 << 10;
 /// How many steps the slow road may take: states of the pattern times bytes of the text.
 const SHORT: usize = 4_000_000;
-/// The longest pattern, in bytes: reading one takes a hundred times its length in memory.
+/// The longest pattern, in bytes. Parsing one needs about a hundred times its length in memory.
 const LONGEST: usize = 64 << 10;
 /// What the automaton may hold, in bytes.
 const CACHE: usize = 2 << 20;
@@ -33,7 +33,7 @@ struct Pattern {
 impl Pattern {
     fn new(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
-            return Err(format!("this pattern is too long: it may have {LONGEST} bytes"));
+            return Err(format!("regular expression too long: more than {LONGEST} bytes"));
         }
         let nfa = thompson::Compiler::new()
             .configure(thompson::Config::new().nfa_size_limit(Some(LARGEST)))
@@ -109,6 +109,7 @@ mod tests {
 
     #[test]
     fn what_would_take_long_is_refused() {
+        assert!(matches(&"x".repeat(LONGEST + 1), "a").is_err_and(|why| why.contains("too long")));
         assert!(matches("((a{100}){100}){100}", "a").is_err_and(|why| why.contains("too large")));
         // Each byte would build a new state of the automaton.
         let mut dice = 1_u64;

@@ -2,7 +2,7 @@
 
 use super::meter::Meter;
 use super::{builtins, seen, texts, written};
-use lang::builtins::Capability;
+use crate::Capability;
 use rhai::module_resolvers::DummyModuleResolver;
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,

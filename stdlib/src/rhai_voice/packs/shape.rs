@@ -6,7 +6,7 @@
 //! of a built-in function that calls it, or as the `evaluate` of a provider. Then values are trees, and what they weigh is
 //! what the interpreter counts.
 
-use super::codes::REFUSED;
+use super::PackCode;
 use super::fault::span_at;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
@@ -78,7 +78,7 @@ struct Shape<'a> {
 
 impl Shape<'_> {
     fn refuse(&mut self, at: Position, message: String, help: &str) {
-        let mut d = Diagnostic::error(REFUSED, message).help(help);
+        let mut d = Diagnostic::new(PackCode::Refused, message).help(help);
         if let Some(span) = span_at(self.source, at) {
             d = d.label(self.source, span, "not in a pack");
         }

@@ -1,13 +1,15 @@
 //! Where a peer is and how it is asked, from the arguments of a call.
 
+use crate::Capability;
 use crate::a2a::Version;
-use crate::a2a::client::{Access, Peer, REMINDERS, address, codes};
+use crate::a2a::client::{Access, Peer, PeerCode, REMINDERS, address};
 use crate::fault::of_peer;
 use crate::options::Reader;
 use crate::world::World;
-use lang::builtins::{Capability, args};
+use lang::builtins::args;
+use lang::diagnostic::code::CodeRef;
 use lang::value::{Value, article};
-use lang::vm::{Cx, Raise};
+use lang::vm::{Cx, Raise, RunCode};
 use runtime::clock::Clock;
 use std::sync::Arc;
 
@@ -30,7 +32,7 @@ impl Asked {
             None => None,
             Some(word) => Some(Version::of_header(&word).ok_or_else(|| {
                 let message = format!("`version` must be \"1.0\", \"0.3\" or \"0.1\", found {word:?}");
-                Raise::error(lang::check::codes::TYPE, message).about(reader.arg(), "`version` is at fault")
+                Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`version` is at fault")
             })?),
         };
         let access = Access {
@@ -59,32 +61,32 @@ fn trusted(reader: &Reader<'_>) -> Result<Vec<Arc<str>>, Box<Raise>> {
     let trusted = reader.texts("trust")?;
     match trusted.iter().find(|origin| address(origin).is_err()) {
         None => Ok(trusted),
-        Some(origin) => Err(Raise::error(codes::UNSENDABLE, format!("`trust` lists `{origin}`, which is no origin"))
-            .about(reader.arg(), "`trust` is at fault")
-            .help("write it with its scheme, and its port where it has one: `https://agent.example.com:8443`")),
+        Some(origin) => {
+            Err(Raise::error(PeerCode::Unsendable, format!("`trust` lists `{origin}`, which is no origin"))
+                .about(reader.arg(), "`trust` is at fault")
+                .help("write it with its scheme, and its port where it has one: `https://agent.example.com:8443`"))
+        }
     }
 }
 
 fn token(cx: &Cx<'_>, reader: &Reader<'_>) -> Result<Option<Arc<str>>, Box<Raise>> {
     let (token, variable) = (reader.text("token")?, reader.text("token_env")?);
     let Some(variable) = variable else { return Ok(token) };
-    let at_fault = |code: &'static str, message: String| {
-        Raise::error(code, message).about(reader.arg(), "`token_env` is at fault")
-    };
+    let at_fault =
+        |code: CodeRef, message: String| Raise::error(code, message).about(reader.arg(), "`token_env` is at fault");
     if token.is_some() {
-        return Err(
-            at_fault(codes::UNSENDABLE, "`token` is given beside `token_env`".to_owned()).help("give one of them")
-        );
+        return Err(at_fault(PeerCode::Unsendable.into(), "`token` is given beside `token_env`".to_owned())
+            .help("give one of them"));
     }
     if cx.isolate.is_denied(Capability::Env) {
         let message = "`token_env` needs the capability `env`, which this run does not have".to_owned();
-        return Err(at_fault(lang::vm::codes::DENIED, message).help("run without `--deny` for it, or give a `token`"));
+        return Err(at_fault(RunCode::Denied.into(), message).help("run without `--deny` for it, or give a `token`"));
     }
     match std::env::var(&*variable) {
         Ok(token) if !token.trim().is_empty() => Ok(Some(token.trim().into())),
         _ => {
             let message = format!("the variable `{variable}` that `token_env` names is not set");
-            Err(at_fault(codes::UNSENDABLE, message).help("set it before the run"))
+            Err(at_fault(PeerCode::Unsendable.into(), message).help("set it before the run"))
         }
     }
 }
@@ -94,8 +96,9 @@ fn headers(reader: &Reader<'_>) -> Result<Vec<(String, String)>, Box<Raise>> {
     if given.is_nil() {
         return Ok(Vec::new());
     }
-    let wrong =
-        |message: String| Raise::error(lang::check::codes::TYPE, message).about(reader.arg(), "`headers` is at fault");
+    let wrong = |message: String| {
+        Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`headers` is at fault")
+    };
     let Some(given) = given.as_dict() else {
         return Err(wrong(format!("`headers` must be a dict, found {}", article(given.type_name()))));
     };

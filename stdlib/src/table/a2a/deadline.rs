@@ -1,6 +1,6 @@
 //! The option `deadline`: the agent is told of it, and the wait for the agent ends by it.
 
-use crate::a2a::client::{ErrorKind, PeerError, codes};
+use crate::a2a::client::{ErrorKind, PeerCode, PeerError};
 use crate::clock::RunClock;
 use crate::options::Reader;
 use crate::{from_rfc3339, rfc3339};
@@ -40,9 +40,11 @@ impl Deadline {
                 other => article(other.type_name()),
             };
             let message = format!("`deadline` is no moment: {found}");
-            return Err(Raise::error(codes::UNSENDABLE, message).about(reader.arg(), "`deadline` is at fault").help(
-                "give milliseconds since 1970, such as `now_ms() + 60000`, or RFC 3339: \"2030-01-01T12:00:00Z\"",
-            ));
+            return Err(Raise::error(PeerCode::Unsendable, message)
+                .about(reader.arg(), "`deadline` is at fault")
+                .help(
+                    "give milliseconds since 1970, such as `now_ms() + 60000`, or RFC 3339: \"2030-01-01T12:00:00Z\"",
+                ));
         };
         let until_ms = at_ms.max(clock.now_ms()).saturating_add(GRACE_MS);
         Ok(Some(Deadline { at_ms, until_ms }))

@@ -1,7 +1,7 @@
 //! What is said to a peer, from the arguments of a call.
 
 use super::deadline::Deadline;
-use crate::a2a::client::{Lease, Method, Peer, PeerError, Stream, codes, reminder};
+use crate::a2a::client::{Lease, Method, Peer, PeerCode, PeerError, Stream, reminder};
 use crate::a2a::{Configuration, Content, Frame, Message, Part, Role, SendMessage, Version};
 use crate::convert::to_data;
 use crate::fault::of_reminder;
@@ -137,7 +137,7 @@ pub(super) fn fresh(kind: &str) -> String {
 pub(super) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part>, Data), Box<Raise>> {
     const EXPECTED: &str = "a text, a list of parts or `{parts, metadata?}`";
     let nothing = || {
-        Raise::error(codes::UNSENDABLE, format!("{what} says nothing"))
+        Raise::error(PeerCode::Unsendable, format!("{what} says nothing"))
             .about(arg, "empty")
             .help("say what the agent should do")
     };
@@ -149,7 +149,7 @@ pub(super) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part
         Data::Dict(entries) => {
             if let Some(key) = entries.keys().find(|key| !matches!(key.as_ref(), "parts" | "metadata")) {
                 let message = format!("{what} is {EXPECTED}, and has no field `{key}`");
-                let raise = Raise::error(lang::check::codes::KEY, message).about(arg, format!("has `{key}`"));
+                let raise = Raise::error(lang::check::CheckCode::Key, message).about(arg, format!("has `{key}`"));
                 let help = match key.as_ref() {
                     "text" | "data" | "file" => format!("put it into a list: `[{{{key}: …}}]`"),
                     key => match lang::diagnostic::nearest(key, ["parts", "metadata"]) {
@@ -163,19 +163,19 @@ pub(super) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part
         }
         _ => {
             let message = format!("{what} is {EXPECTED}, not {}", article(value.type_name()));
-            return Err(Raise::error(lang::check::codes::TYPE, message).about(arg, ""));
+            return Err(Raise::error(lang::check::CheckCode::Type, message).about(arg, ""));
         }
     };
     let Some(list) = parts.as_list() else {
         let message = format!("`parts` of {what} must be a list, found {}", parts.type_name());
-        return Err(Raise::error(lang::check::codes::TYPE, message).about(arg, "`parts` is at fault"));
+        return Err(Raise::error(lang::check::CheckCode::Type, message).about(arg, "`parts` is at fault"));
     };
     if list.is_empty() {
         return Err(nothing());
     }
     if !metadata.is_nil() && metadata.as_dict().is_none() {
         let message = format!("`metadata` of {what} must be a dict, found {}", metadata.type_name());
-        return Err(Raise::error(lang::check::codes::TYPE, message).about(arg, "`metadata` is at fault"));
+        return Err(Raise::error(lang::check::CheckCode::Type, message).about(arg, "`metadata` is at fault"));
     }
     let part = |(i, data): (usize, &Data)| task::part(data, &format!("parts[{i}]")).map(of_said);
     let parts = list.iter().enumerate().map(part).collect::<Result<_, _>>().map_err(|raise| raise.about(arg, ""))?;
@@ -199,7 +199,7 @@ pub(super) fn own_metadata(reader: &Reader<'_>) -> Result<Data, Box<Raise>> {
     let given = reader.value("metadata");
     if !given.is_nil() && given.as_dict().is_none() {
         let message = format!("`metadata` must be a dict, found {}", article(given.type_name()));
-        return Err(Raise::error(lang::check::codes::TYPE, message).about(reader.arg(), "`metadata` is at fault"));
+        return Err(Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`metadata` is at fault"));
     }
     reader.data("metadata")
 }
@@ -212,7 +212,7 @@ fn specs(reader: &Reader<'_>) -> Result<Vec<Data>, Box<Raise>> {
             Value::Nil | Value::Bool(_) => Ok(Vec::new()),
             other => {
                 let message = format!("`reminders` must be a list of reminders, found {}", article(other.type_name()));
-                Err(Raise::error(lang::check::codes::TYPE, message).about(reader.arg(), "`reminders` is at fault"))
+                Err(Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`reminders` is at fault"))
             }
         };
     };

@@ -9,15 +9,16 @@ mod specs;
 mod write;
 
 use super::tool::registry_of;
+use crate::Capability;
 use crate::convert::to_value;
 use crate::disk::Disk;
 use crate::fault::{Thrown, to_raise};
 use crate::here;
 use crate::world::World;
-use lang::builtins::{Capability, args};
+use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, HostBox, HostObject, Str, Value};
-use lang::vm::{Cx, Raise, codes, take_over};
+use lang::vm::{Cx, Raise, RunCode, take_over};
 use root::Root;
 use runtime::data::Data;
 use runtime::hooks::{HookEvent, Listeners};
@@ -33,7 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 lang::builtins! { "" =>
     /// A registry with `read_file`, `list_files`, `search_files`, `write_file` and `edit_file`, all kept below `root`;
     /// `read_only: true` leaves the last two out.
-    plain "file_tools(options: {root: string, read_only?: bool}) -> dict" [caps = &[Capability::FsRead]] file_tools;
+    plain "file_tools(options: {root: string, read_only?: bool}) -> dict" [caps = &[Capability::FsRead.right()]] file_tools;
 }
 
 /// A tool that is not written in the language, as the handler of a tool's dict.
@@ -64,7 +65,7 @@ const OPTIONS: [&str; 2] = ["root", "read_only"];
 fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let options = args::dict(args, 0)?;
     if let Some((key, _)) = options.iter().find(|(key, _)| !OPTIONS.contains(&key.as_str())) {
-        let raise = Raise::error(lang::check::codes::KEY, format!("there is no option `{key}`")).about(0, "");
+        let raise = Raise::error(lang::check::CheckCode::Key, format!("there is no option `{key}`")).about(0, "");
         return Err(match nearest(key, OPTIONS) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
@@ -76,12 +77,13 @@ fn file_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     // Nothing is no folder, not the one that all begin in.
     let place = if path.is_empty() { PathBuf::new() } else { world.path(&path) };
     let root = Root::open(&place).map_err(|why| {
-        Raise::error(codes::OUTSIDE, format!("the root `{path}` cannot be used: {why}")).about(0, "`root` is at fault")
+        Raise::error(RunCode::Outside, format!("the root `{path}` cannot be used: {why}"))
+            .about(0, "`root` is at fault")
     })?;
     if !read_only && cx.isolate.is_denied(Capability::FsWrite) {
         let message =
             format!("`file_tools` needs the right `{}`, which this run was denied", Capability::FsWrite.name());
-        return Err(Raise::error(codes::DENIED, message).help("leave the writing tools out with `read_only: true`"));
+        return Err(Raise::error(RunCode::Denied, message).help("leave the writing tools out with `read_only: true`"));
     }
     let (root, world) = (Arc::new(root), Rc::downgrade(&world));
     let mut tools = Dict::new();

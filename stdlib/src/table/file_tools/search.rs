@@ -77,13 +77,13 @@ pub(super) fn files(
     Ok((out, false))
 }
 
-/// The longest pattern, in bytes: reading one takes a hundred times its length in memory.
+/// The longest pattern, in bytes. Parsing one needs about a hundred times its length in memory.
 const LONGEST: usize = 64 << 10;
 
 fn pattern(arguments: &Data) -> Result<Regex, String> {
     let text = arguments.get("pattern").as_str().unwrap_or_default();
     if text.len() > LONGEST {
-        return Err(format!("`pattern` is too long: it may have {LONGEST} bytes"));
+        return Err(format!("`pattern` is longer than {LONGEST} bytes"));
     }
     let escaped = arguments.get("literal").truthy().then(|| regex::escape(text));
     RegexBuilder::new(escaped.as_deref().unwrap_or(text)).size_limit(1 << 20).build().map_err(|e| {
@@ -98,4 +98,16 @@ fn glob(text: &str) -> Result<GlobMatcher, String> {
 
 fn last_line(text: &str) -> &str {
     text.lines().last().unwrap_or_default().trim_start_matches("error: ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_is_too_long_is_refused() {
+        let of_length = |bytes| pattern(&Data::dict([("pattern", Data::from("x".repeat(bytes).as_str()))]));
+        assert!(of_length(LONGEST + 1).is_err_and(|why| why.contains("longer than")));
+        assert!(of_length(100).is_ok());
+    }
 }

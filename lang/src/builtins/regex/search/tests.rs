@@ -75,7 +75,7 @@ const TEXTS: &[&str] = &[
     "ababababaabbbab",
 ];
 
-/// What a search found: the ends of each group.
+/// The matches of a search: the ends of each group.
 type Found = Vec<Vec<Option<(usize, usize)>>>;
 
 fn all(pattern: &Pattern, text: &str, groups: bool) -> Found {

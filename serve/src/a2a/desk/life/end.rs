@@ -54,9 +54,9 @@ impl Life {
             How::Ended(ended) => {
                 let told = ended.diagnostics.iter().map(|told| {
                     Data::dict_of_present([
-                        ("code", Data::from(told.code)),
+                        ("code", Data::from(told.code.as_str())),
                         ("severity", told.severity.word().into()),
-                        ("message", crate::title_of(told.code).into()),
+                        ("message", told.code.row().title.into()),
                     ])
                 });
                 let told: Vec<_> = told.collect();

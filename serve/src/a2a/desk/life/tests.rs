@@ -1,11 +1,13 @@
 //! A task on its own.
 
+use stdlib::CodeRef;
 use stdlib::a2a::{Content, Part, Role};
 use tokio::sync::oneshot;
 
 use super::super::said::{MOST_SAID, MOST_SAID_BYTES};
 use super::*;
 use crate::host::{Ended, Event, Failure, Made, PermissionQuestion, PermissionScope, Stop, Verdict};
+use runtime::event_log::LogCode;
 use runtime::message::ToolCall;
 
 fn life() -> Life {
@@ -123,7 +125,7 @@ fn only_a_task_that_ends_well_has_the_closing_message() {
 
 #[test]
 fn a_cancelled_task_blames_its_clean_up_for_nothing_else() {
-    let told = |text: &str| stdlib::Diagnostic::error("HARN-LOG-006", text);
+    let told = |text: &str| stdlib::Diagnostic::new(stdlib::from_core(LogCode::NotWritten), text);
     for uncleaned in [None, Some("no")] {
         let mut life = working();
         life.halt(Halt::Cancelled);
@@ -162,7 +164,7 @@ fn log(out: &[Out]) -> String {
 #[test]
 fn a_failure_keeps_its_details_on_this_machine() {
     let failure = |words: Option<&str>| Failure {
-        code: "HARN-RUN-001".into(),
+        code: CodeRef::new(stdlib::find("HARN-RUN-001").unwrap()),
         message: "uncaught error: token s3cret".into(),
         drawn: "error at /srv/agent.harn: token s3cret".into(),
         words: words.map(Into::into),

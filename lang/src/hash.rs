@@ -36,11 +36,11 @@ static SECRET: LazyLock<Secret> = LazyLock::new(Secret::draw);
 
 /// A hasher with the secret of the process.
 #[inline]
-pub(super) fn hasher() -> FoldHasher<'static> {
+pub(crate) fn hasher() -> FoldHasher<'static> {
     SECRET.hasher()
 }
 
-/// Maps whose keys come from a text that anyone may have written: hashed with the secret of the process.
+/// A hash builder with the secret of the process, for maps whose keys come from untrusted text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Keyed;
 
@@ -55,7 +55,7 @@ impl BuildHasher for Keyed {
 
 /// The hash of a text, never 0.
 #[inline]
-pub(super) fn text(bytes: &[u8]) -> u32 {
+pub(crate) fn text(bytes: &[u8]) -> u32 {
     SECRET.text(bytes)
 }
 
@@ -87,7 +87,7 @@ mod tests {
         texts
     }
 
-    /// What it costs to find each key once in a table that is half full: the keys that share its place, over all keys.
+    /// Counts the comparisons that it takes to find each key once in a table that is half full.
     fn looks(keys: &[Str]) -> u64 {
         let mut places = vec![0_u64; (keys.len() * 2).next_power_of_two()];
         for key in keys {

@@ -22,7 +22,7 @@ impl Index {
     }
 }
 
-/// Names of builtins are our own: nobody can choose them so that they collide.
+/// Hashes the name of a builtin. The seed is fixed, because scripts cannot add builtins.
 fn hash(module: &str, name: &str) -> u64 {
     FixedState::default().hash_one((module, name))
 }
@@ -35,6 +35,9 @@ pub struct Registry {
     /// The same, of what builtins hand over.
     handed_over: &'static [(&'static str, &'static str)],
     modules: &'static [&'static str],
+    types: &'static [&'static str],
+    outcome: &'static [&'static str],
+    listed: Option<&'static str>,
     index: Option<&'static Index>,
 }
 
@@ -42,7 +45,16 @@ impl Registry {
     /// The rows of these groups of tables.
     #[must_use]
     pub const fn new(tables: &'static [&'static [&'static [Builtin]]]) -> Self {
-        Self { tables, shapes: &[], handed_over: &[], modules: &[], index: None }
+        Self {
+            tables,
+            shapes: &[],
+            handed_over: &[],
+            modules: &[],
+            types: &[],
+            outcome: &[],
+            listed: None,
+            index: None,
+        }
     }
 
     /// With a place for the index of these tables; without one, every look-up is a walk over them.
@@ -67,6 +79,42 @@ impl Registry {
     #[must_use]
     pub const fn with_modules(self, modules: &'static [&'static str]) -> Self {
         Self { modules, ..self }
+    }
+
+    /// With the names of types whose values only the host makes and looks into.
+    #[must_use]
+    pub const fn with_types(self, types: &'static [&'static str]) -> Self {
+        Self { types, ..self }
+    }
+
+    /// With the keys by which a dict of the host is known that says how some work ended: `?` raises the error of work that failed.
+    #[must_use]
+    pub const fn with_outcome(self, outcome: &'static [&'static str]) -> Self {
+        Self { outcome, ..self }
+    }
+
+    /// With a few words that say where all builtins are listed.
+    #[must_use]
+    pub const fn with_list(self, listed: &'static str) -> Self {
+        Self { listed: Some(listed), ..self }
+    }
+
+    /// The types of the host.
+    #[must_use]
+    pub fn types(&self) -> &'static [&'static str] {
+        self.types
+    }
+
+    /// The keys of a dict that says how some work ended; none where the host has no such dicts.
+    #[must_use]
+    pub fn outcome(&self) -> &'static [&'static str] {
+        self.outcome
+    }
+
+    /// Where all builtins are listed.
+    #[must_use]
+    pub fn listed(&self) -> Option<&'static str> {
+        self.listed
     }
 
     /// The paths of the standard modules.

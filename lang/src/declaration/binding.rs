@@ -1,0 +1,29 @@
+//! What a name stands for.
+
+/// Number of a binding in its module.
+pub type BindingId = u32;
+
+/// What made a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindingKind {
+    /// `let`, `const`
+    Let,
+    /// `var`
+    Var,
+    /// A parameter
+    Parameter,
+    /// A loop variable
+    Loop,
+    /// A name in a pattern, a caught error
+    Pattern,
+    /// `fn`, `tool`
+    Function,
+    /// `pipeline`
+    Pipeline,
+    /// `struct`, `enum`, `interface`, `type`
+    Type,
+    /// `import`
+    Import,
+    /// Of an earlier piece of the session
+    Outer,
+}

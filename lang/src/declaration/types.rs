@@ -1,0 +1,311 @@
+//! The types that a script declares.
+//!
+//! They hold all that checking and compiling must know of a type, so a type of an earlier piece of a session or of another file is
+//! known as well as one of the same file.
+
+use super::methods::{HasName, Methods};
+use crate::ast::{TypeExpr, TypeKind};
+use crate::source::{SourceRef, Span};
+use smol_str::SmolStr;
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+/// What the name of a type stands for.
+#[derive(Clone)]
+pub enum TypeDecl {
+    /// `struct`
+    Struct(Rc<StructDecl>),
+    /// `enum`
+    Enum(Rc<EnumDecl>),
+    /// `interface`
+    Interface(Rc<InterfaceDecl>),
+    /// `type`
+    Alias(Rc<AliasDecl>),
+}
+
+/// Where something is declared.
+#[derive(Clone)]
+pub struct Site {
+    /// The file.
+    pub source: SourceRef,
+    /// The name.
+    pub span: Span,
+}
+
+/// A struct as declared.
+pub struct StructDecl {
+    /// Its name.
+    pub name: SmolStr,
+    /// Where.
+    pub site: Site,
+    /// Its fields in the order of the declaration.
+    pub fields: Box<[FieldDecl]>,
+    /// What its `impl`s declare.
+    pub methods: Methods<MethodDecl>,
+}
+
+/// A struct's field.
+pub struct FieldDecl {
+    /// Its name.
+    pub name: SmolStr,
+    /// Where.
+    pub span: Span,
+    /// Its annotation.
+    pub ty: Option<TypeExpr>,
+    /// What it is where a literal leaves it out.
+    pub default: DefaultDecl,
+}
+
+/// What a field is where a literal leaves it out.
+pub enum DefaultDecl {
+    /// It cannot be left out.
+    None,
+    /// Always the same.
+    Constant(Constant),
+    /// What its expression gives.
+    Computed,
+}
+
+/// The value of an expression that is always the same.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Constant {
+    /// `nil`
+    Nil,
+    /// `true`, `false`
+    Bool(bool),
+    /// An int.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// A string.
+    Str(SmolStr),
+    /// `[]`
+    EmptyList,
+    /// `{}`
+    EmptyDict,
+}
+
+/// An enum as declared.
+pub struct EnumDecl {
+    /// Its name.
+    pub name: SmolStr,
+    /// Where; nothing for `Result`.
+    pub site: Option<Site>,
+    /// Its variants in the order of the declaration.
+    pub variants: Box<[VariantDecl]>,
+    /// What its `impl`s declare.
+    pub methods: Methods<MethodDecl>,
+}
+
+/// An enum's variant.
+pub struct VariantDecl {
+    /// Its name.
+    pub name: SmolStr,
+    /// Where.
+    pub span: Span,
+    /// How many values it holds.
+    pub arity: usize,
+    /// Their annotations.
+    pub types: Box<[TypeExpr]>,
+}
+
+/// An interface as declared.
+pub struct InterfaceDecl {
+    /// Its name.
+    pub name: SmolStr,
+    /// Where.
+    pub site: Site,
+    /// What a value must have.
+    pub methods: Box<[Signature]>,
+}
+
+/// `type Name = T`.
+pub struct AliasDecl {
+    /// Its name.
+    pub name: SmolStr,
+    /// Where.
+    pub site: Site,
+    /// Its type parameters.
+    pub generics: Box<[SmolStr]>,
+    /// What it stands for.
+    pub ty: TypeExpr,
+    /// The types that `ty` names.
+    pub names: RefCell<Vec<(SmolStr, Named)>>,
+}
+
+/// A type that an alias names: aliases may name one another in a circle.
+pub enum Named {
+    /// A struct, enum or interface.
+    Type(TypeDecl),
+    /// Another alias, or itself.
+    Alias(Weak<AliasDecl>),
+}
+
+/// A function's head, for callers.
+#[derive(Clone)]
+pub struct Signature {
+    /// Its name.
+    pub name: SmolStr,
+    /// Where.
+    pub span: Span,
+    /// Its first parameter is `self`, which is not counted in what follows.
+    pub takes_self: bool,
+    /// Arguments that must be given.
+    pub min: usize,
+    /// Arguments that may be given; nothing with a rest parameter.
+    pub max: Option<usize>,
+    /// The annotations of its parameters.
+    pub params: Vec<Option<TypeExpr>>,
+    /// The annotation of its result.
+    pub returns: Option<TypeExpr>,
+}
+
+/// A function of an `impl`.
+pub struct MethodDecl {
+    /// Its head.
+    pub signature: Signature,
+    /// The file.
+    pub source: SourceRef,
+}
+
+impl HasName for MethodDecl {
+    fn name(&self) -> &str {
+        &self.signature.name
+    }
+}
+
+impl Signature {
+    /// What it takes, in a few words.
+    #[must_use]
+    pub fn parameters(&self) -> String {
+        let count = match self.max {
+            Some(1) if self.min == 1 => "1 argument".to_owned(),
+            Some(max) if max == self.min => format!("{max} arguments"),
+            Some(max) => format!("{} to {max} arguments", self.min),
+            None => format!("at least {} arguments", self.min),
+        };
+        match (self.takes_self, self.max) {
+            (true, Some(0)) => "takes only `self`".to_owned(),
+            (true, _) => format!("takes `self` and {count}"),
+            (false, _) => format!("takes {count}"),
+        }
+    }
+}
+
+impl StructDecl {
+    /// Which field has that name.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|f| f.name.as_str() == name)
+    }
+
+    /// The names of its fields.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &SmolStr> + DoubleEndedIterator {
+        self.fields.iter().map(|f| &f.name)
+    }
+}
+
+thread_local! {
+    static RESULT: Rc<EnumDecl> = Rc::new(EnumDecl {
+        name: SmolStr::new_static("Result"),
+        site: None,
+        variants: ["Ok", "Err"]
+            .map(|name| {
+                let (name, span) = (SmolStr::new_static(name), Span::default());
+                VariantDecl { name, span, arity: 1, types: Box::default() }
+            })
+            .into(),
+        methods: Methods::default(),
+    });
+}
+
+impl EnumDecl {
+    /// The enum that `Ok` and `Err` are variants of.
+    #[must_use]
+    pub fn result() -> Rc<Self> {
+        RESULT.with(Rc::clone)
+    }
+
+    /// Which variant has that name.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.variants.iter().position(|v| v.name.as_str() == name)
+    }
+}
+
+impl AliasDecl {
+    /// The type that a name in it stands for.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<TypeDecl> {
+        let names = self.names.borrow();
+        names.iter().find(|(n, _)| n == name).and_then(|(_, named)| match named {
+            Named::Type(def) => Some(def.clone()),
+            Named::Alias(alias) => alias.upgrade().map(TypeDecl::Alias),
+        })
+    }
+}
+
+impl TypeDecl {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &SmolStr {
+        match self {
+            Self::Struct(d) => &d.name,
+            Self::Enum(d) => &d.name,
+            Self::Interface(d) => &d.name,
+            Self::Alias(d) => &d.name,
+        }
+    }
+
+    /// Where it is declared; nothing for what is built in.
+    #[must_use]
+    pub fn site(&self) -> Option<&Site> {
+        match self {
+            Self::Struct(d) => Some(&d.site),
+            Self::Enum(d) => d.site.as_ref(),
+            Self::Interface(d) => Some(&d.site),
+            Self::Alias(d) => Some(&d.site),
+        }
+    }
+
+    /// In a sentence: `a struct`.
+    #[must_use]
+    pub fn sort(&self) -> &'static str {
+        match self {
+            Self::Struct(_) => "a struct",
+            Self::Enum(_) => "an enum",
+            Self::Interface(_) => "an interface",
+            Self::Alias(_) => "a name for another type",
+        }
+    }
+
+    /// The functions of its `impl`s.
+    #[must_use]
+    pub fn methods(&self) -> Option<&Methods<MethodDecl>> {
+        match self {
+            Self::Struct(d) => Some(&d.methods),
+            Self::Enum(d) => Some(&d.methods),
+            Self::Interface(_) | Self::Alias(_) => None,
+        }
+    }
+
+    /// The struct or enum behind aliases that are just another name for it.
+    #[must_use]
+    pub fn resolved(&self) -> Self {
+        let mut def = self.clone();
+        // Aliases may name one another in a circle.
+        for _ in 0..32 {
+            let Self::Alias(alias) = &def else { return def };
+            let TypeKind::Name { name, .. } = &alias.ty.kind else { return def };
+            let Some(next) = alias.named(name) else { return def };
+            def = next;
+        }
+        def
+    }
+}
+
+impl std::fmt::Debug for TypeDecl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.sort(), self.name())
+    }
+}

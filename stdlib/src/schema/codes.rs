@@ -1,0 +1,20 @@
+//! The catalogue of schemas.
+
+use lang::codes;
+
+codes! {
+/// The codes of schemas.
+pub(crate) enum SchemaCode {
+    /// A schema that is none.
+    Schema = "HARN-TOL-001", Error {
+        title: "a schema that is none",
+        meaning: "`parameters` and `returns` of a tool, and `output_schema`, are JSON Schema, or a dict of names and types as the \
+                  language writes them: `{path: \"string\", lines: \"list<int>?\"}`. The schema is read when the tool is defined, \
+                  so that a slip in it is found before a model is asked.",
+        fails: "tool_define(tool_registry(), \"look\", \"Looks at a file.\", {\n  handler: { args -> args.path },\n  parameters: \
+                {path: \"strng\"},\n})\n",
+        mended: "tool_define(tool_registry(), \"look\", \"Looks at a file.\", {\n  handler: { args -> args.path },\n  parameters: \
+                 {path: \"string\"},\n})\n",
+    },
+}
+}
