@@ -143,6 +143,7 @@ impl Data {
     }
 
     /// The value under `key`; nil where there is none, or where this is no dict.
+    #[inline]
     #[must_use]
     pub fn get(&self, key: &str) -> &Data {
         static NIL: Data = Data::Nil;

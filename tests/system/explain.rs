@@ -216,3 +216,11 @@ fn the_list_has_every_reminder_code_and_an_unknown_one_gets_the_nearest() {
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(2), ""));
     assert!(outcome.err.contains("the nearest code is HARN-RMD-005"), "{}", outcome.err);
 }
+
+#[test]
+fn what_is_asked_for_is_shown_without_what_a_terminal_would_obey() {
+    let outcome = harn(&["explain", "HARN-\u{1b}[31mRMD\u{202e}-05"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(!outcome.err.contains('\u{1b}') && !outcome.err.contains('\u{202e}'), "{}", outcome.err);
+    assert!(outcome.err.contains("RMD"), "{}", outcome.err);
+}

@@ -101,13 +101,18 @@ impl GroundedReview {
         structured::collect(event, &config, &mut structured);
         // What a tool's result says outright belongs to what the tool did.
         let of_tool = outcomes.last().filter(|_| event.kind() == EventKind::PostToolUse);
-        let mut groups = vec![(of_tool.map_or_else(|| Self::ID.to_owned(), ToolOutcome::key), structured)];
-        for outcome in &outcomes {
+        let with_findings = outcomes.iter().filter_map(|outcome| {
             let mut found = Findings::default();
             outcome.findings(&config, &mut found);
-            if found.is_empty() {
-                continue;
-            }
+            (!found.is_empty()).then_some((outcome, found))
+        });
+        let mut with_findings = with_findings.peekable();
+        // So it is with most calls.
+        if structured.is_empty() && with_findings.peek().is_none() {
+            return Ok(Vec::new());
+        }
+        let mut groups = vec![(of_tool.map_or_else(|| Self::ID.to_owned(), ToolOutcome::key), structured)];
+        for (outcome, found) in with_findings {
             let key = outcome.key();
             match groups.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, findings)) => outcome.findings(&config, findings),

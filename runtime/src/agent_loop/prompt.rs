@@ -119,12 +119,21 @@ impl Run<'_> {
 
     /// Every call has an id of its own: results name it. What a caller of the script's own left out, or gave twice, is drawn.
     fn with_call_ids(&self, mut reply: Reply) -> Reply {
-        let mut known = HashSet::with_capacity(reply.tool_calls.len());
-        for call in &mut reply.tool_calls {
-            if call.id.trim().is_empty() || known.contains(&call.id) {
-                call.id = self.session.ids().next_text(self.scope.clock.now_ms());
+        /// So many are compared with one another.
+        const FEW: usize = 8;
+        let calls = &mut reply.tool_calls;
+        let are_many = calls.len() > FEW;
+        let mut known = HashSet::with_capacity(if are_many { calls.len() } else { 0 });
+        for place in 0..calls.len() {
+            let (before, rest) = calls.split_at_mut(place);
+            let id = &mut rest[0].id;
+            let is_known = if are_many { known.contains(id) } else { before.iter().any(|other| other.id == *id) };
+            if is_known || id.trim().is_empty() {
+                *id = self.session.ids().next_text(self.scope.clock.now_ms());
             }
-            known.insert(call.id.clone());
+            if are_many {
+                known.insert(id.clone());
+            }
         }
         reply
     }

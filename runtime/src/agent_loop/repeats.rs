@@ -1,6 +1,8 @@
 //! Noticing a model that asks for the same again and again and gets the same each time.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use foldhash::fast::{FixedState, FoldHasher};
 
 use crate::data::Data;
 use crate::hooks::event::ToolResult;
@@ -59,9 +61,10 @@ impl Repeats {
     }
 }
 
-/// Half of a hash: numbers of a snapshot have a sign.
+/// Half of a hash: numbers of a snapshot have a sign. The seed is fixed, so that a loop that goes on in another process knows
+/// its calls again; two calls with one hash cost no more than a hint.
 fn fingerprint(call: &ToolCall, result: &ToolResult) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FixedState::default().build_hasher();
     call.name.hash(&mut hasher);
     hash(&call.arguments, &mut hasher);
     result.text.hash(&mut hasher);
@@ -69,7 +72,7 @@ fn fingerprint(call: &ToolCall, result: &ToolResult) -> u64 {
     hasher.finish() >> 1
 }
 
-fn hash(data: &Data, hasher: &mut DefaultHasher) {
+fn hash(data: &Data, hasher: &mut FoldHasher<'_>) {
     std::mem::discriminant(data).hash(hasher);
     match data {
         Data::Nil => {}

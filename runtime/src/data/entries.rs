@@ -57,6 +57,7 @@ impl Entries {
     }
 
     /// The value under a key.
+    #[inline]
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Data> {
         match &self.0 {

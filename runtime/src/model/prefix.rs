@@ -228,6 +228,14 @@ impl Sent {
         }
         let texts: usize = self.system.iter().take(count).map(|piece| piece.json.len()).sum();
         let before = texts + System::SEPARATOR.len() * 2 * count.saturating_sub(1);
+        // Most often a text has changed in its middle, and what follows it need not be looked at.
+        if let (Some(mine), Some(its)) = (self.system.get(count), last.system.get(count)) {
+            let common = common_bytes(&mine.json, &its.json);
+            if common < mine.json.len().min(its.json.len()) as u64 {
+                let separator = if count > 0 { System::SEPARATOR.len() * 2 } else { 0 };
+                return ((before + separator) as u64 + common, false);
+            }
+        }
         let rest = self.system_from(count).zip(last.system_from(count));
         (before as u64 + rest.take_while(|(mine, its)| mine == its).count() as u64, false)
     }

@@ -131,7 +131,8 @@ fn quoted_entries(entries: &Entries) -> Entries {
 }
 
 fn has_marker(text: &str) -> bool {
-    markers(text).next().is_some()
+    // Names and ids are shorter than any marker.
+    text.len() > "systemreminder".len() && markers(text).next().is_some()
 }
 
 /// The places where a mark is to be inserted, in order, each with its mark. A tag has a `<` and a header a `:`, so the rest of

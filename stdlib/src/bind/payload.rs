@@ -4,7 +4,13 @@ use crate::convert::{key, to_value};
 use lang::value::{Dict, Value};
 use runtime::hooks::HookEvent;
 use runtime::hooks::event::ToolRow;
+use std::cell::RefCell;
 use std::sync::Arc;
+
+thread_local! {
+    /// The session of the last payload as its handler saw it: a loop tells of the same one again and again.
+    static SESSION: RefCell<Option<(Arc<str>, Value)>> = const { RefCell::new(None) };
+}
 
 /// The payload of an event; made field by field, without a [`runtime::data::Data`] of the whole in between.
 pub(super) fn payload(event: &HookEvent<'_>, session_id: &Arc<str>) -> Value {
@@ -18,11 +24,20 @@ pub(super) fn payload(event: &HookEvent<'_>, session_id: &Arc<str>) -> Value {
     });
     let session = key("session");
     if !entries.contains(&session) {
-        let mut of_session = Dict::with_capacity(1);
-        of_session.insert(key("id"), Value::str(session_id));
-        entries.insert(session, Value::dict(of_session));
+        entries.insert(session, of_session(session_id));
     }
     Value::dict(entries)
+}
+
+fn of_session(id: &Arc<str>) -> Value {
+    SESSION.with_borrow_mut(|last| match last {
+        Some((known, value)) if Arc::ptr_eq(known, id) => value.clone(),
+        _ => {
+            let mut entries = Dict::with_capacity(1);
+            entries.insert(key("id"), Value::str(id));
+            last.insert((id.clone(), Value::dict(entries))).1.clone()
+        }
+    })
 }
 
 /// As [`ToolRow::to_data`] has it.

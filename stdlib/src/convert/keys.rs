@@ -42,8 +42,21 @@ impl<T: Clone + Deref<Target = str>> Words<T> {
 }
 
 fn place(word: &str) -> Option<usize> {
-    let hash = |word: &str| word.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(131).wrapping_add(byte.into()));
-    (word.len() <= LONGEST).then(|| hash(word) % PLACES)
+    (word.len() <= LONGEST).then(|| mixed(word.as_bytes()) % PLACES)
+}
+
+/// A number of the ends of a word and its length: two words with the same ends take turns at one place.
+fn mixed(word: &[u8]) -> usize {
+    let (first, last) = match (word.first_chunk::<8>(), word.last_chunk::<8>()) {
+        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => match (word.first_chunk::<4>(), word.last_chunk::<4>()) {
+            (Some(first), Some(last)) => (u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()),
+            _ => (word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)), 0),
+        },
+    };
+    let ends = first ^ last.rotate_left(29) ^ word.len() as u64;
+    // The upper bits of the product depend on all of the word's; 56 of 64 are left out.
+    (ends.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use runtime::message::{Role, ToolCall};
 use runtime::model::{Delta, ModelError, ModelErrorKind, Reply, Request, Usage};
@@ -146,18 +146,23 @@ impl Mock {
         let text = scripted.text.unwrap_or_default();
         let output_tokens = scripted.output_tokens.unwrap_or_else(|| output_estimate(&text, &tool_calls));
         let reply = Reply {
-            stop_reason: Some(if tool_calls.is_empty() { "end_turn" } else { "tool_use" }.into()),
+            stop_reason: Some(if tool_calls.is_empty() { END_TURN.clone() } else { TOOL_USE.clone() }),
             text,
             reasoning: scripted.reasoning.filter(|reasoning| !reasoning.is_empty()),
             tool_calls,
             usage: Usage { input_tokens, output_tokens, ..Usage::default() },
             model: scripted.model.unwrap_or_else(|| model.clone()),
-            provider: "mock".into(),
+            provider: MOCK.clone(),
             ..Reply::default()
         };
         Answered { delay_ms, said: None, outcome: Ok(reply) }
     }
 }
+
+/// What each answer holds, made once.
+static MOCK: LazyLock<Arc<str>> = LazyLock::new(|| "mock".into());
+static END_TURN: LazyLock<Arc<str>> = LazyLock::new(|| "end_turn".into());
+static TOOL_USE: LazyLock<Arc<str>> = LazyLock::new(|| "tool_use".into());
 
 /// An answer that is known, and how long it is waited for.
 struct Answered {

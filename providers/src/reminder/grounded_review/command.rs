@@ -42,9 +42,9 @@ const LONGEST: usize = 16 << 10;
 
 /// The line in a tool's arguments; nothing where they hold none.
 pub(super) fn line_of(args: &Data) -> Option<String> {
-    args.as_dict()?;
+    let entries = args.as_dict()?;
     let keys = ["command", "cmd", "commands", "command_line", "script", "argv", "program"];
-    let given = keys.iter().map(|key| args.get(key)).find(|given| !given.is_nil())?;
+    let given = keys.iter().filter_map(|key| entries.get(key)).find(|given| !given.is_nil())?;
     let mut line = match given {
         Data::Str(line) => line.to_string(),
         Data::List(words) => joined(words),

@@ -232,7 +232,8 @@ fn words(name: &str) -> Vec<String> {
 /// The file or the like that arguments name.
 fn target(args: &Data) -> Option<Arc<str>> {
     let keys = ["path", "file", "file_path", "filename", "url", "target"];
-    keys.iter().find_map(|key| args.get(key).as_shared_str()).filter(|text| !text.trim().is_empty())
+    let entries = args.as_dict()?;
+    keys.iter().find_map(|key| entries.get(key)?.as_shared_str()).filter(|text| !text.trim().is_empty())
 }
 
 /// Whether a call was refused: by the loop, or by the guard of a standard tool. Nothing was run, so nothing failed.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(super) struct Topics {
     last_ids: Vec<(Arc<str>, u64)>,
     /// Where a topic stands in the list.
-    places: HashMap<Arc<str>, usize>,
+    places: HashMap<Arc<str>, usize, foldhash::fast::RandomState>,
     /// Where the topic of the last record stands. Most often the next record has the same, and nothing is hashed.
     recent: usize,
 }
