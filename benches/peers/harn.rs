@@ -2,6 +2,9 @@
 
 use crate::here::{again, cpu_ms};
 use crate::peer::{Peer, Ran};
+use lang::ast::NodeMap;
+use lang::declaration::{Builtin, Registry};
+use lang::resolve::{Role, Surroundings};
 use std::path::Path;
 use std::process::Command;
 use std::rc::Rc;
@@ -37,6 +40,10 @@ impl Peer for Harn {
     fn read_only(&self, source: &Path) -> Option<Command> {
         Some(again("harn-check", source, None))
     }
+
+    fn front(&self, source: &Path) -> Option<Command> {
+        Some(again("harn-front", source, None))
+    }
 }
 
 /// In the process of its own: reading, checking and compiling the text count, as they do for the others.
@@ -58,4 +65,29 @@ pub(crate) fn check(source: &Path) -> Result<Ran, String> {
     let (found, ms) = cpu_ms(|| read_source(source).map(|source| engine.check(&source)).map_err(|d| d.message));
     let found = found?;
     if found.is_empty() { Ok(Ran { printed: String::new(), ms }) } else { Err(format!("{:?}", found[0])) }
+}
+
+/// The stages from the first to the last that compiles nothing, one after the other.
+pub(crate) fn front(source: &Path) -> Result<Ran, String> {
+    static BUILTINS: &[&[&[Builtin]]] = &[lang::builtins::TABLES];
+    let registry = Registry::new(BUILTINS);
+    let source = read_source(source).map_err(|d| d.message)?;
+    let before = peak()?;
+    let around = Surroundings { outer: &[], links: NodeMap::default(), role: Role::Script };
+    let (found, ms) = cpu_ms(|| {
+        let parsed = lang::parse::parse(&source);
+        let (names, mut found) = lang::resolve::resolve(&source, &parsed.module, registry, &around);
+        lang::check::check(&source, &parsed.module, &names, registry, &[], &mut found);
+        found.extend(parsed.diagnostics);
+        found
+    });
+    let grown = peak()? - before;
+    if found.is_empty() { Ok(Ran { printed: grown.to_string(), ms }) } else { Err(format!("{:?}", found[0])) }
+}
+
+/// The most memory that this process ever held, in KiB.
+fn peak() -> Result<u64, String> {
+    let status = std::fs::read_to_string("/proc/self/status").map_err(|e| e.to_string())?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).ok_or_else(|| "no peak is told".to_owned())
 }

@@ -25,6 +25,7 @@ pub(crate) fn child(args: &[String]) -> Option<ExitCode> {
     let ran: Result<Ran, String> = match what.as_str() {
         "harn" => harn::run(file, input),
         "harn-check" => harn::check(file),
+        "harn-front" => harn::front(file),
         _ => rhai_peer::run(file, input),
     };
     match ran {

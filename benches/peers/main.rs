@@ -108,8 +108,8 @@ fn programs(peers: &[Box<dyn Peer>], options: &Options) -> bool {
 }
 
 fn others(peers: &[Box<dyn Peer>], options: &Options) {
-    let [start, memory, source] = whole::NAMES.map(|name| options.wants_row(name));
-    if start || memory || source {
+    let [start, memory, source, front] = whole::NAMES.map(|name| options.wants_row(name));
+    if start || memory || source || front {
         println!("\nThe whole command, and its front end alone\n");
         table::head("", &names(peers));
     }
@@ -121,6 +121,9 @@ fn others(peers: &[Box<dyn Peer>], options: &Options) {
     }
     if source {
         whole::source(peers, options.runs);
+    }
+    if front {
+        whole::front(peers, options.runs);
     }
 }
 

@@ -18,6 +18,11 @@ pub(crate) trait Peer {
     fn plain(&self, file: &Path) -> Option<Command>;
     /// Reads a source text that is not run, timed as above; nothing when it does not take part.
     fn read_only(&self, source: &Path) -> Option<Command>;
+    /// Makes a tree of a source text and does not compile it, timed as above; prints by how many KiB the most memory that it
+    /// ever held has grown. Nothing when it does not take part.
+    fn front(&self, _source: &Path) -> Option<Command> {
+        None
+    }
 }
 
 /// What a run of a program gave.

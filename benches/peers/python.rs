@@ -62,4 +62,18 @@ impl Peer for Python {
         let path = source.display().to_string();
         Some(self.clocked(&format!("compile(open({path:?}).read(), {path:?}, 'exec')")))
     }
+
+    fn front(&self, source: &Path) -> Option<Command> {
+        let mut command = self.start();
+        command.arg("-c").arg(format!(
+            "import ast, resource, sys, time\n\
+             peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n\
+             text, before, t = open({:?}).read(), peak(), time.process_time()\n\
+             tree = ast.parse(text)\n\
+             sys.stderr.write(str((time.process_time() - t) * 1000))\n\
+             print(peak() - before)",
+            source.display().to_string()
+        ));
+        Some(command)
+    }
 }

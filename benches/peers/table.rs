@@ -1,6 +1,6 @@
 //! Tables that read well in a terminal and in a page.
 
-const TITLE: usize = 32;
+const TITLE: usize = 34;
 const COLUMN: usize = 18;
 
 /// The line of names and the line below it.

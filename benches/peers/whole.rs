@@ -9,7 +9,10 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Instant;
 
 /// The names of these rows.
-pub(crate) const NAMES: [&str; 3] = ["start", "memory", "source"];
+pub(crate) const NAMES: [&str; 4] = ["start", "memory", "source", "front"];
+
+/// Functions in a text of about a megabyte.
+const MEGABYTE: usize = 2000;
 
 /// Wall-clock milliseconds from starting an empty script to its end.
 pub(crate) fn start(peers: &[Box<dyn Peer>], runs: usize) {
@@ -36,7 +39,7 @@ pub(crate) fn memory(peers: &[Box<dyn Peer>], runs: usize) {
 /// Megabytes of source text in a second: parsed and checked by harn, compiled by the others.
 pub(crate) fn source(peers: &[Box<dyn Peer>], runs: usize) {
     let figures = in_turn(peers, runs, |peer| {
-        let text = text_in(peer.ending())?;
+        let text = text_in(peer.ending(), MEGABYTE)?;
         let size = text.len() as f64 / 1e6;
         let path = made(&format!("source.{}", peer.ending()), || text);
         let ran = finish(peer.read_only(&path)?).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -44,6 +47,31 @@ pub(crate) fn source(peers: &[Box<dyn Peer>], runs: usize) {
     });
     let cells = figures.iter().map(|f| f.map_or("–".to_owned(), |f| format!("{f:.1}")));
     table::line("source read, MB/s (more: better)", &cells.collect::<Vec<_>>());
+}
+
+/// A text of three megabytes up to the last stage that compiles nothing, and the bytes of memory for each of its bytes. CPython
+/// makes a tree of it and checks no names or types.
+pub(crate) fn front(peers: &[Box<dyn Peer>], runs: usize) {
+    let mut memory = vec![None; peers.len()];
+    let mut speed = Vec::with_capacity(peers.len());
+    for (peer, memory) in peers.iter().zip(&mut memory) {
+        let once = || {
+            let text = text_in(peer.ending(), 3 * MEGABYTE)?;
+            let size = text.len() as f64;
+            let path = made(&format!("front.{}", peer.ending()), || text);
+            let ran = finish(peer.front(&path)?).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let grown: f64 = ran.printed.parse().unwrap_or_else(|_| panic!("no number: {}", ran.printed));
+            Some((size / ran.ms / 1e3, grown * 1024.0 / size))
+        };
+        let figures: Vec<(f64, f64)> = (0..runs).map_while(|_| once()).collect();
+        speed.push(median(figures.iter().map(|(speed, _)| *speed).collect()));
+        *memory = median(figures.iter().map(|(_, memory)| *memory).collect());
+    }
+    let cells = |figures: &[Option<f64>]| -> Vec<String> {
+        figures.iter().map(|f| f.map_or("–".to_owned(), |f| format!("{f:.1}"))).collect()
+    };
+    table::line("lex to check, MB/s (more: better)", &cells(&speed));
+    table::line("its peak memory, bytes a byte", &cells(&memory));
 }
 
 fn in_turn(peers: &[Box<dyn Peer>], runs: usize, once: impl Fn(&dyn Peer) -> Option<f64>) -> Vec<Option<f64>> {
@@ -56,9 +84,9 @@ fn in_turn(peers: &[Box<dyn Peer>], runs: usize, once: impl Fn(&dyn Peer) -> Opt
     figures.into_iter().map(median).collect()
 }
 
-/// About a megabyte of the same functions; nothing for a language that has no such text.
-fn text_in(ending: &str) -> Option<String> {
+/// So many of the same function; nothing for a language that has no such text.
+fn text_in(ending: &str, functions: usize) -> Option<String> {
     let path = program("source", ending).with_extension(format!("{ending}.txt"));
     let function = std::fs::read_to_string(Path::new(&path)).ok()?;
-    Some((0..2000).map(|n| function.replace('@', &n.to_string())).collect())
+    Some((0..functions).map(|n| function.replace('@', &n.to_string())).collect())
 }

@@ -83,7 +83,7 @@ pub(super) struct Declared<'a> {
     pub(super) names: &'a Resolution,
     pub(super) registry: Registry,
     pub(super) items: Items<'a>,
-    pub(super) signatures: Signatures,
+    pub(super) signatures: Rc<Signatures>,
     structs: RefCell<HashMap<BindingId, Rc<Shape>>>,
     /// Heads of functions read so far.
     pub(super) functions: RefCell<HashMap<*const FnDecl, Rc<FnType>>>,
@@ -91,7 +91,7 @@ pub(super) struct Declared<'a> {
 
 impl<'a> Declared<'a> {
     pub(super) fn new(names: &'a Resolution, registry: Registry) -> Self {
-        let signatures = Signatures::new(registry);
+        let signatures = Signatures::of_registry(registry);
         let (structs, functions) = Default::default();
         Self { names, registry, items: Items::default(), signatures, structs, functions }
     }

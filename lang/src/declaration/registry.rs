@@ -63,6 +63,11 @@ impl Registry {
         Self { index: Some(index), ..self }
     }
 
+    /// Returns the place of its index: two registries with one place have the same rows. Nothing where it has none.
+    pub(crate) fn place(&self) -> Option<&'static Index> {
+        self.index
+    }
+
     /// With named types that signatures mention: a name and the type, in the language's own syntax.
     #[must_use]
     pub const fn with_shapes(self, shapes: &'static [(&'static str, &'static str)]) -> Self {

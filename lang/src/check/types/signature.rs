@@ -2,7 +2,7 @@
 
 use super::{Reader, Type};
 use crate::ast::{PatternKind, TypeExpr, TypeKind};
-use crate::declaration::{Arity, Builtin, Registry};
+use crate::declaration::{Arity, Builtin, Index, Registry};
 use crate::parse::signature;
 use smol_str::SmolStr;
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ pub(in crate::check) struct Param {
     pub(in crate::check) mentions_event: bool,
 }
 
-/// The signatures read so far, each once.
+/// The signatures and shapes of a registry that were read so far, each once.
 pub(in crate::check) struct Signatures {
     registry: Registry,
     read: RefCell<HashMap<*const u8, Rc<Signature>>>,
@@ -36,8 +36,21 @@ pub(in crate::check) struct Signatures {
 }
 
 impl Signatures {
-    pub(in crate::check) fn new(registry: Registry) -> Self {
+    fn new(registry: Registry) -> Self {
         Self { registry, read: RefCell::default(), shapes: RefCell::default() }
+    }
+
+    /// Returns those of a registry. A thread keeps the last one's: a server checks a script for each task, and the signatures
+    /// of builtins never change.
+    pub(in crate::check) fn of_registry(registry: Registry) -> Rc<Self> {
+        thread_local! {
+            static KEPT: RefCell<Option<(&'static Index, Rc<Signatures>)>> = const { RefCell::new(None) };
+        }
+        let Some(place) = registry.place() else { return Rc::new(Self::new(registry)) };
+        KEPT.with_borrow_mut(|kept| match kept {
+            Some((known, signatures)) if std::ptr::eq(*known, place) => signatures.clone(),
+            _ => kept.insert((place, Rc::new(Self::new(registry)))).1.clone(),
+        })
     }
 
     pub(in crate::check) fn of(&self, row: &'static Builtin) -> Rc<Signature> {
