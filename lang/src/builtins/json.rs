@@ -152,6 +152,12 @@ struct Writing {
     /// Why writing ended early.
     failed: Cell<Option<Box<Raise>>>,
     meter: RefCell<Meter>,
+    /// Values that the meter does not know of yet: it is told of [`Writing::AT_ONCE`] together.
+    untold: Cell<usize>,
+}
+
+impl Writing {
+    const AT_ONCE: usize = 64;
 }
 
 impl Writer<'_> {
@@ -160,7 +166,15 @@ impl Writer<'_> {
         E::custom("")
     }
 
-    /// Counts one value or text.
+    /// Counts one value.
+    #[inline]
+    fn step<E: serde::ser::Error>(&self) -> Result<(), E> {
+        let untold = self.writing.untold.get() + 1;
+        self.writing.untold.set(untold % Writing::AT_ONCE);
+        if untold < Writing::AT_ONCE { Ok(()) } else { self.count(|meter| meter.steps(untold)) }
+    }
+
+    #[cold]
     fn count<E: serde::ser::Error>(&self, how: impl FnOnce(&mut Meter) -> Result<(), Stopped>) -> Result<(), E> {
         how(&mut self.writing.meter.borrow_mut()).map_err(|stopped| self.fail(stopped.raise()))
     }
@@ -176,7 +190,7 @@ impl Writer<'_> {
         }
         let mut list = to.serialize_seq(Some(range.len()))?;
         for item in (0..range.len()).filter_map(|i| range.at(i)) {
-            self.count(Meter::step)?;
+            self.step()?;
             list.serialize_element(&item)?;
         }
         list.end()
@@ -214,7 +228,7 @@ impl serde::Serialize for Writer<'_> {
             let message = format!("the value is nested more than {DEPTH} levels deep");
             return Err(self.fail(Raise::error(RunCode::Value, message)));
         }
-        self.count(Meter::step)?;
+        self.step()?;
         match self.value {
             Value::Nil | Value::Unbound => to.serialize_unit(),
             Value::Bool(b) => to.serialize_bool(*b),
@@ -247,7 +261,7 @@ fn written(
     value: &Value,
     write: impl FnOnce(&Writer<'_>) -> Result<String, serde_json::Error>,
 ) -> Result<String, Box<Raise>> {
-    let writing = Writing { failed: Cell::new(None), meter: RefCell::new(Meter::start()) };
+    let writing = Writing { failed: Cell::new(None), meter: RefCell::new(Meter::start()), untold: Cell::new(0) };
     write(&Writer { value, depth: DEPTH, writing: &writing }).map_err(|e| {
         writing.failed.take().unwrap_or_else(|| Raise::error(RunCode::Value, format!("this is no JSON: {e}")))
     })
