@@ -254,55 +254,16 @@ impl Desk {
     /// # Errors
     /// There is none, or it is over.
     pub async fn inbox(&self, task_id: &str) -> Result<Inbox, Refusal> {
-        let cell = self.cell(task_id).await?;
-        cell.is_here()?;
-        cell.inbox().await
+        self.reminders(task_id).await?.inbox().await
     }
 
-    /// What was put into a task, in any process, as far as it is known.
+    /// What is put into a task and taken out of it.
     ///
     /// # Errors
     /// There is none.
-    pub async fn injections(&self, task_id: &str) -> Result<Arc<Injections>, Refusal> {
-        Ok(self.cell(task_id).await?.injections.clone())
-    }
-
-    /// Something was put in for a task: it is written down with it.
-    ///
-    /// # Errors
-    /// There is none, or it cannot be kept.
-    pub async fn injected(&self, task_id: &str, what: impl FnOnce() -> Data) -> Result<(), Refusal> {
-        if !self.0.journal.keeps() {
-            return Ok(());
-        }
+    pub async fn reminders(&self, task_id: &str) -> Result<TaskReminders, Refusal> {
         let cell = self.cell(task_id).await?;
-        cell.injected(what());
-        cell.kept().await.map_err(Refusal::Log)
-    }
-
-    /// Clears the reminders of a task's session that a selector means, as [`crate::host::Handle::clear_reminders`] does.
-    ///
-    /// # Errors
-    /// There is no such task, it is over, or its session refuses.
-    pub async fn clear_reminders(
-        &self,
-        task_id: &str,
-        selector: Selector,
-    ) -> Result<(Vec<Arc<str>>, Cleared), Refusal> {
-        let cell = self.cell(task_id).await?;
-        let handle = cell.handle().ok_or_else(|| Refusal::Host(HostError::Closed(cell.id.clone())))?;
-        handle.clear_reminders(selector).map_err(|error| match error {
-            // As many such requests wait as may.
-            HostError::Busy(_) => Refusal::Queue(QueueError::Full(crate::host::CLEARS)),
-            error => Refusal::Host(error),
-        })
-    }
-
-    /// Shows those who follow a task what became of a reminder that has not reached its transcript.
-    pub async fn show_reminder(&self, task_id: &str, event: ReminderEvent) {
-        if let Ok(cell) = self.cell(task_id).await {
-            cell.show(Event::Reminder(event));
-        }
+        Ok(TaskReminders { cell, is_kept: self.0.journal.keeps() })
     }
 
     /// Ends all tasks and waits for them, with two seconds of grace. Nothing begins from now on. What the next process runs again
@@ -337,6 +298,60 @@ impl Desk {
         let found = found.ok_or_else(|| Refusal::UnknownTask(task_id.into()))?;
         // It is read again each time: what was forgotten is asked for seldom.
         Ok(Cell::restored(found, self.0.journal.clone()))
+    }
+}
+
+/// The reminders of one task, looked up once for all that a request does to them.
+pub struct TaskReminders {
+    cell: Arc<Cell>,
+    /// What is put in outlives the process.
+    is_kept: bool,
+}
+
+impl TaskReminders {
+    /// What was put into it, in any process, as far as it is known.
+    #[must_use]
+    pub fn injections(&self) -> &Injections {
+        &self.cell.injections
+    }
+
+    /// What accepts them. Where the task's session is only being opened, that is waited for.
+    ///
+    /// # Errors
+    /// The task is over, or another process works on it.
+    pub async fn inbox(&self) -> Result<Inbox, Refusal> {
+        self.cell.is_here()?;
+        self.cell.inbox().await
+    }
+
+    /// Something was put in: it is written down with the task.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    pub async fn injected(&self, what: impl FnOnce() -> Data) -> Result<(), Refusal> {
+        if !self.is_kept {
+            return Ok(());
+        }
+        self.cell.injected(what());
+        self.cell.kept().await.map_err(Refusal::Log)
+    }
+
+    /// Clears those that a selector means, as [`crate::host::Handle::clear_reminders`] does.
+    ///
+    /// # Errors
+    /// The task is over, or its session refuses.
+    pub fn clear(&self, selector: Selector) -> Result<(Vec<Arc<str>>, Cleared), Refusal> {
+        let handle = self.cell.handle().ok_or_else(|| Refusal::Host(HostError::Closed(self.cell.id.clone())))?;
+        handle.clear_reminders(selector).map_err(|error| match error {
+            // As many such requests wait as may.
+            HostError::Busy(_) => Refusal::Queue(QueueError::Full(crate::host::CLEARS)),
+            error => Refusal::Host(error),
+        })
+    }
+
+    /// Shows those who follow the task what became of a reminder that has not reached its transcript.
+    pub fn show(&self, event: ReminderEvent) {
+        self.cell.show(Event::Reminder(event));
     }
 }
 

@@ -71,30 +71,31 @@ async fn inject(given: &Data, desk: &Desk) -> Result<Accepted, Refusal> {
     let metadata = params::metadata(given).map_err(Refusal::Reminder)?;
     let read = Incoming::read(given.get("reminder"), &metadata);
     let incoming = read.map_err(|error| Refusal::Reminder(error.under("reminder")))?;
-    let known = desk.injections(&task_id).await?;
+    let reminders = desk.reminders(&task_id).await?;
+    let known = reminders.injections();
     if let Some(given) = known.again(&incoming)? {
         // Told again even where the task is over by now.
-        if let Ok(inbox) = desk.inbox(&task_id).await {
+        if let Ok(inbox) = reminders.inbox().await {
             inbox.durable().await.map_err(Refusal::Log)?;
         }
         return Ok(answer(&given));
     }
-    let inbox = desk.inbox(&task_id).await?;
+    let inbox = reminders.inbox().await?;
     let (given, is_new) = match known.accept(incoming, &inbox).await {
         Err(Refusal::Queue(QueueError::Closed)) => return Err(closed(&task_id, desk).await),
         accepted => accepted?,
     };
-    if is_new && let Err(refusal) = desk.injected(&task_id, || given.to_data()).await {
+    if is_new && let Err(refusal) = reminders.injected(|| given.to_data()).await {
         known.undo(&given, &inbox);
         return Err(refusal);
     }
     // A task that has ended meanwhile has emptied its queue before this one came, and its session may go on with another.
-    if is_new && let Err(refusal) = desk.inbox(&task_id).await {
+    if is_new && let Err(refusal) = reminders.inbox().await {
         known.undo(&given, &inbox);
         return Err(refusal);
     }
     if is_new && let Some(event) = given.displacement() {
-        desk.show_reminder(&task_id, event).await;
+        reminders.show(event);
     }
     Ok(answer(&given))
 }
@@ -110,10 +111,9 @@ fn answer(given: &Given) -> Accepted {
 async fn pending(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     params::check(given, &["taskId", "metadata"]).map_err(Refusal::Reminder)?;
     let task_id = task_id(given)?;
-    let inbox = desk.inbox(&task_id).await?;
-    let known = desk.injections(&task_id).await?;
-    let waiting = inbox.pending();
-    let rows = waiting.iter().map(|item| row(item, &known));
+    let reminders = desk.reminders(&task_id).await?;
+    let waiting = reminders.inbox().await?.pending();
+    let rows = waiting.iter().map(|item| row(item, reminders.injections()));
     Ok(Data::dict([("pendingCount", Data::from(waiting.len())), ("injections", rows.collect())]))
 }
 
@@ -134,8 +134,9 @@ async fn revoke(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     params::check(given, &["taskId", "reminderId", "metadata"]).map_err(Refusal::Reminder)?;
     let task_id = task_id(given)?;
     let id = params::id(given, "reminderId", "what is to be taken back").map_err(Refusal::Reminder)?;
-    let inbox = desk.inbox(&task_id).await?;
-    let status = match desk.injections(&task_id).await?.revoke(&id, &inbox) {
+    let reminders = desk.reminders(&task_id).await?;
+    let inbox = reminders.inbox().await?;
+    let status = match reminders.injections().revoke(&id, &inbox) {
         Ok(Revoked::Now) => "revoked",
         // One that a newer one has replaced will not be delivered either.
         Ok(Revoked::Already | Revoked::Replaced) => "already_revoked",
@@ -144,8 +145,8 @@ async fn revoke(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     };
     inbox.durable().await.map_err(Refusal::Log)?;
     if status == "revoked" {
-        desk.injected(&task_id, || revoked(&id)).await?;
-        desk.show_reminder(&task_id, ReminderEvent::cleared(id.clone())).await;
+        reminders.injected(|| revoked(&id)).await?;
+        reminders.show(ReminderEvent::cleared(id.clone()));
     }
     Ok(Data::dict([("status", Data::from(status)), ("reminderId", (&id).into())]))
 }
@@ -155,17 +156,17 @@ async fn clear(given: &Data, desk: &Desk) -> Result<Data, Refusal> {
     params::check(given, &keys).map_err(Refusal::Reminder)?;
     let task_id = task_id(given)?;
     let selector = bridge::selector(given).map_err(Refusal::Reminder)?;
-    let inbox = desk.inbox(&task_id).await?;
-    let known = desk.injections(&task_id).await?;
-    let (queued, cleared) = match desk.clear_reminders(&task_id, selector).await {
+    let reminders = desk.reminders(&task_id).await?;
+    let inbox = reminders.inbox().await?;
+    let (queued, cleared) = match reminders.clear(selector) {
         Err(Refusal::Host(HostError::Closed(_))) => return Err(closed(&task_id, desk).await),
         cleared => cleared?,
     };
     inbox.durable().await.map_err(Refusal::Log)?;
     for id in &queued {
-        known.forget(id);
-        desk.injected(&task_id, || revoked(id)).await?;
-        desk.show_reminder(&task_id, ReminderEvent::cleared(id.clone())).await;
+        reminders.injections().forget(id);
+        reminders.injected(|| revoked(id)).await?;
+        reminders.show(ReminderEvent::cleared(id.clone()));
     }
     let Ok(delivered) = cleared.await else { return Err(closed(&task_id, desk).await) };
     Ok(Data::dict([("removedCount", Data::from(queued.len() + delivered))]))
