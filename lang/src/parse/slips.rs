@@ -3,7 +3,7 @@
 use super::ParseCode;
 use super::error::Scene;
 use super::failure::Want;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::foreign;
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
@@ -81,6 +81,7 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                 .label(scene.source, at, "cannot be a name")
                 .help(format!("choose another name, for instance `{}_`", kw.text())),
         ),
+        Token::Ident(_) => foreign_word(scene, at).or_else(|| misspelt_word(scene)),
         _ => foreign_word(scene, at),
     }
 }
@@ -158,6 +159,41 @@ fn foreign_word(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
         Some(text) => d.fix(span, text),
         None => d,
     })
+}
+
+/// `pipline main`: a name at the start of a statement that is nearly a keyword, and a name behind it.
+fn misspelt_word(scene: &Scene<'_, '_>) -> Option<Diagnostic> {
+    const BEFORE_NAMES: &[Kw] = &[
+        Kw::Const,
+        Kw::Enum,
+        Kw::Fn,
+        Kw::Guard,
+        Kw::If,
+        Kw::Impl,
+        Kw::Interface,
+        Kw::Let,
+        Kw::Match,
+        Kw::Pipeline,
+        Kw::Return,
+        Kw::Struct,
+        Kw::Throw,
+        Kw::Tool,
+        Kw::Type,
+        Kw::Var,
+        Kw::While,
+    ];
+    let (Token::Ident(word), span) = scene.before(1)? else { return None };
+    let begins = matches!(scene.before(2), None | Some((Token::Newline | Token::Semi | Token::LBody, _)));
+    if !begins || !scene.wants.has(Want::Separator) {
+        return None;
+    }
+    let meant = nearest(word, BEFORE_NAMES.iter().map(|kw| kw.text()))?;
+    Some(
+        Diagnostic::new(ParseCode::StatementEnd, format!("unknown keyword `{word}`"))
+            .label(scene.source, span, "not a keyword")
+            .help(format!("did you mean `{meant}`?"))
+            .fix(span, meant),
+    )
 }
 
 fn wants_name(scene: &Scene<'_, '_>) -> bool {
