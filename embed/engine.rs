@@ -182,11 +182,10 @@ mod tests {
     #[test]
     fn only_identifiers_that_are_not_taken_are_bound() {
         let engine = Engine::new();
-        for name in ["", "a b", "1a", "let", "println", "a.b", "\"a\"", "a\n"] {
+        for name in ["", "a b", "1a", "let", "println", "a.b", "\"a\"", "a\n", "größe"] {
             let error = engine.set(name, 1).unwrap_err();
             assert!(matches!(&error, Error::InvalidName(refused) if refused == name), "{name}: {error:?}");
         }
-        engine.set("größe", 1).unwrap_or_else(|error| assert!(matches!(error, Error::InvalidName(_))));
     }
 
     #[test]

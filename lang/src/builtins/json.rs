@@ -152,8 +152,8 @@ struct Writing {
     /// Why writing ended early.
     failed: Cell<Option<Box<Raise>>>,
     meter: RefCell<Meter>,
-    /// Values that the meter does not know of yet: it is told of [`Writing::AT_ONCE`] together.
-    untold: Cell<usize>,
+    /// Values written but not yet counted by the meter, which counts [`Writing::AT_ONCE`] of them at a time.
+    uncounted: Cell<usize>,
 }
 
 impl Writing {
@@ -169,11 +169,12 @@ impl Writer<'_> {
     /// Counts one value.
     #[inline]
     fn step<E: serde::ser::Error>(&self) -> Result<(), E> {
-        let untold = self.writing.untold.get() + 1;
-        self.writing.untold.set(untold % Writing::AT_ONCE);
-        if untold < Writing::AT_ONCE { Ok(()) } else { self.count(|meter| meter.steps(untold)) }
+        let uncounted = self.writing.uncounted.get() + 1;
+        self.writing.uncounted.set(uncounted % Writing::AT_ONCE);
+        if uncounted < Writing::AT_ONCE { Ok(()) } else { self.count(|meter| meter.steps(uncounted)) }
     }
 
+    /// Tells the meter, and keeps why writing must stop.
     #[cold]
     fn count<E: serde::ser::Error>(&self, how: impl FnOnce(&mut Meter) -> Result<(), Stopped>) -> Result<(), E> {
         how(&mut self.writing.meter.borrow_mut()).map_err(|stopped| self.fail(stopped.raise()))
@@ -261,7 +262,7 @@ fn written(
     value: &Value,
     write: impl FnOnce(&Writer<'_>) -> Result<String, serde_json::Error>,
 ) -> Result<String, Box<Raise>> {
-    let writing = Writing { failed: Cell::new(None), meter: RefCell::new(Meter::start()), untold: Cell::new(0) };
+    let writing = Writing { failed: Cell::new(None), meter: RefCell::new(Meter::start()), uncounted: Cell::new(0) };
     write(&Writer { value, depth: DEPTH, writing: &writing }).map_err(|e| {
         writing.failed.take().unwrap_or_else(|| Raise::error(RunCode::Value, format!("this is no JSON: {e}")))
     })
