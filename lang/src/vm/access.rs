@@ -310,7 +310,7 @@ pub(super) fn item(value: &Value, position: i64) -> Result<(Item, i64), Box<Rais
         Value::Str(s) => {
             // The position of a string's walk is a byte offset.
             let Some(c) = s.get(at..).and_then(|rest| rest.chars().next()) else { return Ok((Item::End, position)) };
-            let next = position + i64::try_from(c.len_utf8()).unwrap_or(1);
+            let next = position.saturating_add(i64::try_from(c.len_utf8()).unwrap_or(1));
             return Ok((Item::Some(Value::str(c.encode_utf8(&mut [0; 4]))), next));
         }
         Value::Host(h) if h.object().is_list() => h.object().at(position),
@@ -324,7 +324,8 @@ pub(super) fn item(value: &Value, position: i64) -> Result<(Item, i64), Box<Rais
         },
         _ => None,
     };
-    Ok((found.map_or(Item::End, Item::Some), position + 1))
+    // Only corrupted code has a position that is no place: its register may hold any number.
+    Ok((found.map_or(Item::End, Item::Some), position.saturating_add(1)))
 }
 
 impl Fiber {
