@@ -149,7 +149,7 @@ impl Walk<'_> {
         self.reach(id, depth, span);
         self.out.set_used(at.id, Target::Binding(id));
         self.clear(id, name, span);
-        self.out.assigned.push((span.start, id));
+        self.out.assigned.push(id);
         let binding = &mut self.out.bindings[id as usize];
         binding.assigned = true;
         if binding.kind == BindingKind::Var {

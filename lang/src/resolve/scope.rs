@@ -8,6 +8,7 @@ use crate::module::{Origin, Takes};
 use crate::source::Span;
 use smol_str::SmolStr;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A binding.
@@ -112,8 +113,10 @@ pub struct Resolution {
     used_at: NameMap<(&'static str, &'static str), u32>,
     /// The bindings that names and patterns make.
     made: NodeNumbers,
-    /// The offsets at which bindings are assigned to, in the order of the text.
-    pub assigned: Vec<(u32, BindingId)>,
+    /// The bindings that are assigned to, one for each assignment.
+    pub(super) assigned: Vec<BindingId>,
+    /// The part of `assigned` that belongs to a block, or to the loop whose body it is.
+    pub(super) assigned_in: NodeMap<Range<u32>>,
     /// The bindings whose cells must exist from the start of a block, by the block.
     pub early: NodeMap<Vec<BindingId>>,
     /// The functions whose calls make iterators, by their bodies.
@@ -170,6 +173,12 @@ impl Resolution {
     /// Notes the binding that a name or pattern makes.
     pub(super) fn set_made(&mut self, id: NodeId, binding: BindingId) {
         self.made.set(id, binding);
+    }
+
+    /// Returns the bindings that are assigned to in a block, or in the loop whose body it is.
+    #[must_use]
+    pub fn assigned_in(&self, block: NodeId) -> &[BindingId] {
+        self.assigned_in.get(&block).map_or(&[], |part| &self.assigned[part.start as usize..part.end as usize])
     }
 
     /// Returns the type that a name stands for.

@@ -156,9 +156,22 @@ impl Walk<'_> {
     }
 
     pub(super) fn block(&mut self, block: &Block) {
-        self.open(block.id);
-        self.statements(&block.stmts);
-        self.close(false);
+        self.noting_assigned(block.id, |walk| {
+            walk.open(block.id);
+            walk.statements(&block.stmts);
+            walk.close(false);
+        });
+    }
+
+    /// Notes the bindings that `part` assigns to as those of a block.
+    fn noting_assigned(&mut self, block: NodeId, part: impl FnOnce(&mut Self)) {
+        let start = self.out.assigned.len();
+        part(self);
+        let end = self.out.assigned.len();
+        if start < end {
+            // Each assignment takes more than a byte of a text, and texts end at 4 GiB.
+            self.out.assigned_in.insert(block, start as u32..end as u32);
+        }
     }
 
     pub(super) fn statement(&mut self, stmt: &Stmt) {
@@ -178,17 +191,17 @@ impl Walk<'_> {
                 self.target(target, op.is_some());
             }
             StmtKind::Expr(e) => self.expr(e),
-            StmtKind::While { cond, body } => {
-                self.expr(cond);
-                self.in_loop(|walk| walk.block(body));
-            }
-            StmtKind::For { pattern, iter, body } => {
-                self.expr(iter);
-                self.open(NodeId::NONE);
-                self.pattern(pattern, BindingKind::Loop);
-                self.in_loop(|walk| walk.block(body));
-                self.close(false);
-            }
+            StmtKind::While { cond, body } => self.noting_assigned(body.id, |walk| {
+                walk.expr(cond);
+                walk.in_loop(|walk| walk.block(body));
+            }),
+            StmtKind::For { pattern, iter, body } => self.noting_assigned(body.id, |walk| {
+                walk.expr(iter);
+                walk.open(NodeId::NONE);
+                walk.pattern(pattern, BindingKind::Loop);
+                walk.in_loop(|walk| walk.block(body));
+                walk.close(false);
+            }),
             StmtKind::Guard { cond, otherwise } => {
                 self.expr(cond);
                 self.block(otherwise);

@@ -135,7 +135,6 @@ impl<'a> Walk<'a> {
 
     pub(super) fn finish(mut self) -> (Resolution, Vec<Diagnostic>) {
         self.found.sort_by_key(Diagnostic::position);
-        self.out.assigned.sort_unstable();
         (self.out, self.found)
     }
 

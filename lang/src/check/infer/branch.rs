@@ -10,7 +10,6 @@ use crate::check::CheckCode;
 use crate::check::types::{Field, Kinds, Shape, Type, join};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::BindingId;
-use crate::source::Span;
 use std::rc::Rc;
 
 /// The signature that a `parallel` with wrong options is shown with.
@@ -123,33 +122,33 @@ impl<'a> Checker<'a> {
         let mut value = self.block(&t.body, if alone { Want::FREE } else { want });
         self.caught -= catches;
         if alone {
-            self.after_attempt(before, t.body.span);
+            self.after_attempt(before, &t.body);
             return Type::Result(Rc::new((value, Type::Any))).bounded();
         }
         if let Some(catch) = &t.catch {
             let after = std::mem::replace(&mut self.flow, before.clone());
-            self.forget_assigned(t.body.span);
+            self.forget_assigned(&t.body);
             value = join(value, self.block(&catch.body, want));
             let caught = std::mem::take(&mut self.flow);
             self.flow = self.meet(after, caught);
         }
         if let Some(finally) = &t.finally {
             let after = std::mem::replace(&mut self.flow, before);
-            self.forget_assigned(t.body.span);
+            self.forget_assigned(&t.body);
             if let Some(catch) = &t.catch {
-                self.forget_assigned(catch.body.span);
+                self.forget_assigned(&catch.body);
             }
             self.block(finally, Want::FREE);
             let dead = self.flow.dead || after.dead;
             self.flow = after;
             self.flow.dead = dead;
-            self.forget_assigned(finally.span);
+            self.forget_assigned(finally);
         }
         value
     }
 
     /// Behind a body that may have been left anywhere.
-    fn after_attempt(&mut self, before: Flow, body: Span) {
+    fn after_attempt(&mut self, before: Flow, body: &Block) {
         self.flow = before;
         self.forget_assigned(body);
     }
@@ -157,7 +156,7 @@ impl<'a> Checker<'a> {
     pub(super) fn retry(&mut self, times: &'a Expr, body: &'a Block, want: Want<'_>) -> Type {
         self.expr(times, Want::must(&Type::Int, Why::Nobody));
         // The body may run again after it was left anywhere.
-        self.forget_assigned(body.span);
+        self.forget_assigned(body);
         self.block(body, want)
     }
 

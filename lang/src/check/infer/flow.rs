@@ -1,9 +1,9 @@
 //! What is known at a point of the text: facts about variables that tests and assignments have told.
 
 use super::Checker;
+use crate::ast::Block;
 use crate::check::types::{Type, join};
 use crate::resolve::BindingId;
-use crate::source::Span;
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
 
@@ -87,14 +87,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Forgets what an assignment in `span` may have changed.
-    pub(super) fn forget_assigned(&mut self, span: Span) {
-        let assigned = &self.world.names.assigned;
-        let from = assigned.partition_point(|(at, _)| *at < span.start);
-        for (at, id) in &assigned[from..] {
-            if *at >= span.end {
-                break;
-            }
+    /// Forgets what is known of the bindings that a block, or the loop whose body it is, assigns to.
+    pub(super) fn forget_assigned(&mut self, block: &Block) {
+        for id in self.world.names.assigned_in(block.id) {
             self.flow.forget(*id);
         }
     }

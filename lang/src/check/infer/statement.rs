@@ -75,7 +75,7 @@ impl<'a> Checker<'a> {
                 self.expr(e, Want::FREE);
             }
             StmtKind::While { cond, body } => self.while_loop(cond, body, stmt.span),
-            StmtKind::For { pattern, iter, body } => self.for_loop(pattern, iter, body, stmt.span),
+            StmtKind::For { pattern, iter, body } => self.for_loop(pattern, iter, body),
             StmtKind::Guard { cond, otherwise } => {
                 let mark = self.loosened.len();
                 let (holds, fails) = self.condition(cond);
@@ -130,7 +130,7 @@ impl<'a> Checker<'a> {
     }
 
     fn while_loop(&mut self, cond: &'a Expr, body: &'a Block, span: Span) {
-        self.forget_assigned(span);
+        self.forget_assigned(body);
         let mark = self.loosened.len();
         let (holds, fails) = self.condition(cond);
         self.keep_loose(mark);
@@ -148,13 +148,13 @@ impl<'a> Checker<'a> {
             let here = std::mem::take(&mut self.flow);
             self.flow = self.meet(here, flow);
         }
-        self.forget_assigned(span);
+        self.forget_assigned(body);
     }
 
-    fn for_loop(&mut self, pattern: &'a Pattern, iter: &'a Expr, body: &'a Block, span: Span) {
+    fn for_loop(&mut self, pattern: &'a Pattern, iter: &'a Expr, body: &'a Block) {
         let walked = self.expr(iter, Want::FREE);
         let item = self.element(&walked, iter);
-        self.forget_assigned(span);
+        self.forget_assigned(body);
         let before = self.flow.clone();
         self.bind_pattern(pattern, &item, false);
         self.loops.push(Vec::new());
