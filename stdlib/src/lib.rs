@@ -66,7 +66,8 @@ pub use moment::{from_rfc3339, rfc3339};
 pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::{
-    Agent, Granted, Project, Provider, Replies, Skill, TrustedFolder, config_folder, revoke, trust, trusted,
+    Agent, Granted, Project, Provider, Replies, Skill, TrustedFolder, config_folder, project_keys, revoke, trust,
+    trusted,
 };
 pub use read::{Files, decode_source, read_source, unreadable_source};
 pub use rhai_voice::packs::{Budget, PackSpec};

@@ -56,6 +56,7 @@ mod user;
 
 pub use agent::{Agent, Provider, Replies, Skill};
 pub(crate) use codes::ProjectCode;
+pub use read::project_keys;
 pub use trust::{Granted, TrustedFolder, revoke, trust, trusted};
 pub use user::config_folder;
 

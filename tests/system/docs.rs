@@ -60,7 +60,7 @@ fn links(page: &str) -> Vec<&str> {
 #[test]
 fn every_script_of_a_page_checks_and_runs_clean() {
     let dir = scratch("docs");
-    for page in pages() {
+    for page in pages().into_iter().filter(|page| !crate::walkthroughs::covers(page)) {
         for (i, script) in scripts(&fs::read_to_string(root().join(&page)).unwrap()).iter().enumerate() {
             let path = dir.join(format!("block-{i}.{}", script.language));
             fs::write(&path, script.text).unwrap();

@@ -20,6 +20,7 @@
 //! - [`dis`]: what scripts are compiled to.
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
+//! - [`walkthroughs`]: every block of the pages for newcomers, the reference of the command and of `harn.toml`.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
 //! - [`persist`]: loops that outlive their process.
 //! - [`recording`]: runs on record, run again without models; loops side by side against a server.
@@ -87,4 +88,5 @@ mod trace;
 mod trust;
 mod untrusted_files;
 mod walks;
+mod walkthroughs;
 mod wire_shapes;

@@ -13,7 +13,7 @@ use super::provider::Provider;
 use super::server::{self, AllowedKeys, Servers};
 
 /// The keys of a row.
-const KEYS: &[&str] = &[
+pub const KEYS: &[&str] = &[
     "provider",
     "model",
     "wire",

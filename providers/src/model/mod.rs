@@ -32,8 +32,8 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use capabilities::{CapabilityError, CapabilityTable};
+pub use capabilities::{CapabilityError, CapabilityTable, KEYS as ROW_KEYS};
 pub use mock::{Mock, MockCall, MockError, MockReply};
 pub use provider::{Provider, RouteError};
 pub use route::{Route, Routes};
-pub use server::{AllowedKeys, parse_origin};
+pub use server::{AllowedKeys, KEYS as SERVER_KEYS, parse_origin};

@@ -7,8 +7,8 @@ use runtime::words::nearest;
 
 use super::provider::Provider;
 
-/// The keys of such a table.
-const KEYS: &[&str] = &["base_url", "key_env"];
+/// The keys of a `[providers.NAME]` table.
+pub const KEYS: &[&str] = &["base_url", "key_env"];
 
 /// Where a provider lives. What its own variables say goes before the URL; where a variable is named for the key, only that
 /// one is read.

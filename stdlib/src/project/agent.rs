@@ -69,7 +69,7 @@ pub struct Skill {
 }
 
 /// The keys of `[agent]`.
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "name",
     "description",
     "version",
@@ -82,9 +82,9 @@ const KEYS: &[&str] = &[
     "replies",
 ];
 /// The keys of its provider.
-const PROVIDER: &[&str] = &["organization", "url"];
+pub(super) const PROVIDER: &[&str] = &["organization", "url"];
 /// The keys of a skill.
-const SKILL: &[&str] = &["id", "name", "description", "tags", "examples", "input_modes", "output_modes"];
+pub(super) const SKILL: &[&str] = &["id", "name", "description", "tags", "examples", "input_modes", "output_modes"];
 
 impl Reader<'_> {
     pub(super) fn agent(&mut self, table: &DeTable<'_>) {

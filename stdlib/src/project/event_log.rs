@@ -10,8 +10,8 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The keys.
-const KEYS: &[&str] = &["home", "synchronous", "lock_timeout", "max_file", "keep_records", "keep_bytes"];
+/// The keys of `[event_log]`.
+pub(super) const KEYS: &[&str] = &["home", "synchronous", "lock_timeout", "max_file", "keep_records", "keep_bytes"];
 
 impl Reader<'_> {
     pub(super) fn event_log(&mut self, table: &DeTable<'_>) {

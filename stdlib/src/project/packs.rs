@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 pub(super) const PACKS: &str = "packs";
 
 /// The keys of a pack.
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "file",
     "allow",
     "timeout_ms",

@@ -3,14 +3,14 @@
 use super::packs::PACKS;
 use super::trust::{digest, is_trusted};
 use super::user::allowed_keys;
-use super::{NAME, Project, ProjectCode};
+use super::{NAME, Project, ProjectCode, agent, event_log, packs};
 use crate::Capability;
 use crate::limits::{DEFAULT_MEMORY, parse_size, parse_time};
 use lang::diagnostic::code::CodeRef;
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::source::{Source, SourceRef, Span};
 use lang::vm::Limits;
-use providers::model::{CapabilityError, CapabilityTable};
+use providers::model::{CapabilityError, CapabilityTable, ROW_KEYS, SERVER_KEYS};
 use runtime::files;
 use runtime::reminder::Reminder;
 use runtime::seam::Scope;
@@ -25,6 +25,31 @@ use toml::de::{DeArray, DeTable, DeValue};
 const TABLES: &[&str] = &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
+/// The keys of `[capabilities]`.
+const RIGHTS: &[&str] = &["deny"];
+/// The keys of `[hooks]`.
+const HOOKS: &[&str] = &["timeout_ms"];
+/// The keys of `[reminders]`.
+const REMINDERS: &[&str] = &["max_body"];
+
+/// Returns every key of `harn.toml`, table by table, for its reference.
+#[must_use]
+pub fn project_keys() -> [(&'static str, &'static [&'static str]); 12] {
+    [
+        ("[limits]", LIMITS),
+        ("[capabilities]", RIGHTS),
+        ("[reminders]", REMINDERS),
+        ("[hooks]", HOOKS),
+        ("[event_log]", event_log::KEYS),
+        ("[providers]", &[PACKS]),
+        ("packs", packs::KEYS),
+        ("[providers.NAME]", SERVER_KEYS),
+        ("[[capabilities]]", ROW_KEYS),
+        ("[agent]", agent::KEYS),
+        ("[agent.provider]", agent::PROVIDER),
+        ("[[agent.skills]]", agent::SKILL),
+    ]
+}
 
 /// The largest `harn.toml` that is read.
 pub(super) const LARGEST: u64 = 1 << 20;
@@ -177,7 +202,7 @@ impl Reader<'_> {
                     let time = self.at_most("hooks.timeout_ms", key, time, Scope::HOOK_TIMEOUT_MS);
                     self.project.limits.hook = time.map(Duration::from_millis);
                 }
-                unknown => self.unknown(unknown, key.span(), &["timeout_ms"], "[hooks]"),
+                unknown => self.unknown(unknown, key.span(), HOOKS, "[hooks]"),
             }
         }
     }
@@ -190,7 +215,7 @@ impl Reader<'_> {
                     let usual = Reminder::MAX_BODY as u64;
                     self.project.limits.max_body = self.at_most("reminders.max_body", key, size, usual);
                 }
-                unknown => self.unknown(unknown, key.span(), &["max_body"], "[reminders]"),
+                unknown => self.unknown(unknown, key.span(), REMINDERS, "[reminders]"),
             }
         }
     }
@@ -199,7 +224,7 @@ impl Reader<'_> {
         for (key, value) in table {
             match key.get_ref().as_ref() {
                 "deny" => self.deny(value),
-                unknown => self.unknown(unknown, key.span(), &["deny"], "[capabilities]"),
+                unknown => self.unknown(unknown, key.span(), RIGHTS, "[capabilities]"),
             }
         }
     }
