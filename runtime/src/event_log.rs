@@ -10,6 +10,7 @@
 //! - [`OfRun`]: a log in a file is written by many runs; each record of the runtime names its own.
 //! - [`Payload`]: what a record tells; [`Facts`]: told by the runtime, made into data where somebody looks; [`Batch`]: all that
 //!   is told at once.
+//! - [`Room`]: room for records, set aside before a lock is taken.
 //! - [`SharedLog`]: a log that several threads write to.
 //! - [`Through`]: a log with a [`Passage`] in front of it.
 //! - [`LogError`]: what can go wrong; its codes are [`LogCode`].
@@ -26,6 +27,7 @@ mod memory;
 mod of_run;
 mod payload;
 mod read;
+mod room;
 mod shared;
 mod sqlite;
 mod through;
@@ -36,6 +38,7 @@ pub use home::Home;
 pub use memory::{Kept, MemoryLog};
 pub use of_run::{OfRun, RUN_ID};
 pub use payload::{Batch, Facts, Payload};
+pub use room::Room;
 pub use shared::{Settled, SharedLog};
 pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, within};
 pub use through::{Passage, Through};
@@ -175,6 +178,18 @@ pub trait EventLog {
     /// Takes a record, in the order of the calls. It is safe only once [`EventLog::durable`] says so; where it cannot be
     /// written, that is where the failure shows. Waits only for room, where too much is on its way already.
     fn append(&self, record: NewRecord) -> Ticket;
+
+    /// Sets room aside for so many records of so many bytes together. Waits for it as [`EventLog::append`] does, so it is
+    /// called before a lock is taken.
+    fn reserve(&self, _records: usize, _bytes: usize) -> Room {
+        Room::default()
+    }
+
+    /// Takes a record as [`EventLog::append`] does, into room that was set aside, and never waits: it may be called while a lock
+    /// is held. A record that needs more than was set aside is taken all the same.
+    fn append_in(&self, _room: &mut Room, record: NewRecord) -> Ticket {
+        self.append(record)
+    }
 
     /// Takes all records of a batch, one after the other, as [`EventLog::append`] does.
     fn tell(&self, batch: Arc<dyn Batch>, occurred_at_ms: u64) -> Ticket {

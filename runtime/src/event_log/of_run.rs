@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::data::Data;
 use crate::seam::{Answer, Outcome};
 
-use super::{EventLog, NewRecord, Passage, Place, Settled, SharedLog, Through, Ticket};
+use super::{EventLog, NewRecord, Passage, Place, Room, Settled, SharedLog, Through, Ticket};
 
 /// The header that names the run.
 pub const RUN_ID: &str = "run_id";
@@ -36,6 +36,14 @@ impl<L: SharedLog> OfRun<L> {
 impl<L: SharedLog> SharedLog for OfRun<L> {
     fn put(&self, record: NewRecord) -> Ticket {
         self.append(record)
+    }
+
+    fn reserve_now(&self, records: usize, bytes: usize) -> Option<Room> {
+        self.log.reserve_now(records, bytes)
+    }
+
+    fn put_in(&self, room: &mut Room, record: NewRecord) -> Ticket {
+        self.log.put_in(room, self.stamp.stamped(record))
     }
 
     fn settled(&self, upto: Ticket) -> Settled {

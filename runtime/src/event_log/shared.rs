@@ -4,7 +4,7 @@
 use std::pin::Pin;
 use std::rc::Rc;
 
-use super::{EventLog, LogError, NewRecord, Ticket};
+use super::{EventLog, LogError, NewRecord, Room, Ticket};
 
 /// Ready once records are durable. It may be waited for on any thread.
 pub type Settled = Pin<Box<dyn Future<Output = Result<(), LogError>> + Send>>;
@@ -13,6 +13,17 @@ pub type Settled = Pin<Box<dyn Future<Output = Result<(), LogError>> + Send>>;
 pub trait SharedLog: Send + Sync {
     /// Takes a record, as [`EventLog::append`] does.
     fn put(&self, record: NewRecord) -> Ticket;
+
+    /// Sets room aside for so many records of so many bytes together, and never waits for it. Returns `None` if the writer is
+    /// too far behind. What is asked for here has room of its own, which [`SharedLog::put`] does not fill.
+    fn reserve_now(&self, _records: usize, _bytes: usize) -> Option<Room> {
+        Some(Room::default())
+    }
+
+    /// Takes a record as [`EventLog::append_in`] does.
+    fn put_in(&self, _room: &mut Room, record: NewRecord) -> Ticket {
+        self.put(record)
+    }
 
     /// Waits, as [`EventLog::durable`] does, until everything up to a ticket would survive the end of the process.
     fn settled(&self, upto: Ticket) -> Settled;

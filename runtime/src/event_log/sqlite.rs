@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::seam::{Answer, Local, Outcome, fault};
 
-use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Settled, SharedLog, Subscription, Ticket};
+use super::{EventLog, Filter, LogError, NewRecord, Place, Record, Room, Settled, SharedLog, Subscription, Ticket};
 
 mod commit;
 mod file;
@@ -140,6 +140,14 @@ impl EventLog for SqliteLog {
         Ticket(self.0.shared.append(record, None))
     }
 
+    fn reserve(&self, records: usize, bytes: usize) -> Room {
+        self.0.shared.reserve(records, bytes)
+    }
+
+    fn append_in(&self, room: &mut Room, record: NewRecord) -> Ticket {
+        Ticket(self.0.shared.append_in(room, record))
+    }
+
     fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
         let weight = record.weight();
         if weight > NewRecord::MOST {
@@ -170,6 +178,14 @@ impl EventLog for SqliteLog {
 impl SharedLog for SqliteLog {
     fn put(&self, record: NewRecord) -> Ticket {
         self.append(record)
+    }
+
+    fn reserve_now(&self, records: usize, bytes: usize) -> Option<Room> {
+        self.0.shared.reserve_now(records, bytes)
+    }
+
+    fn put_in(&self, room: &mut Room, record: NewRecord) -> Ticket {
+        self.append_in(room, record)
     }
 
     fn settled(&self, upto: Ticket) -> Settled {

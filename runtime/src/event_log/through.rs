@@ -1,11 +1,12 @@
 //! A log with something in front of it: what is appended passes there first, what is read does not.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::seam::{Answer, Local, Outcome};
 
-use super::{EventLog, Filter, NewRecord, Place, Record, Subscription, Ticket};
+use super::{EventLog, Filter, NewRecord, Place, Record, Room, Subscription, Ticket};
 
 /// What records pass on their way to a log.
 pub trait Passage {
@@ -36,8 +37,48 @@ impl<P: Passage> EventLog for Through<P> {
         self.passage.append(record, &*self.log)
     }
 
+    fn reserve(&self, records: usize, bytes: usize) -> Room {
+        self.log.reserve(records, bytes)
+    }
+
+    fn append_in(&self, room: &mut Room, record: NewRecord) -> Ticket {
+        self.passage.append(record, &InRoom { log: &*self.log, room: RefCell::new(room) })
+    }
+
     fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
         self.passage.emit(record, &*self.log)
+    }
+
+    fn latest(&self, topic: &str) -> Outcome<Option<u64>> {
+        self.log.latest(topic)
+    }
+
+    fn durable(&self, upto: Ticket) -> Local<'_, Outcome<()>> {
+        self.log.durable(upto)
+    }
+
+    fn read(&self, filter: &Filter, limit: usize) -> Outcome<Vec<Arc<Record>>> {
+        self.log.read(filter, limit)
+    }
+
+    fn subscribe(&self, filter: Filter) -> Box<dyn Subscription> {
+        self.log.subscribe(filter)
+    }
+}
+
+/// A log that puts what is appended into room that was set aside.
+struct InRoom<'a> {
+    log: &'a dyn EventLog,
+    room: RefCell<&'a mut Room>,
+}
+
+impl EventLog for InRoom<'_> {
+    fn append(&self, record: NewRecord) -> Ticket {
+        self.log.append_in(&mut self.room.borrow_mut(), record)
+    }
+
+    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<Place>> {
+        self.log.emit(record)
     }
 
     fn latest(&self, topic: &str) -> Outcome<Option<u64>> {

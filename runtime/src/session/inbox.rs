@@ -1,11 +1,12 @@
 //! Accepting what hosts put in, on whatever thread they are served. The queue's lock decides everything: what is accepted,
 //! in which order, and whether an item was delivered already. An item is put on record before the lock is given back, so its
-//! `queued` stands in the log before its `delivered`.
+//! `queued` stands in the log before its `delivered`. Room in the log is set aside before the lock is taken: a log that cannot
+//! keep up never holds up whoever wants the queue.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::data::{Data, shared};
-use crate::event_log::{Facts, LogError, NewRecord, SharedLog, Ticket};
+use crate::event_log::{Facts, LogError, NewRecord, Room, SharedLog, Ticket};
 use crate::reminder::ReminderError;
 use crate::reminder::bridge::{
     Accepted, Injection, MessagePayload, Payload, Queue, QueueError, RemindPayload, Revoked, SharedQueue,
@@ -67,7 +68,8 @@ impl Inbox {
     /// # Errors
     /// The queue is full, or the session is closed.
     pub fn accept_reminder_as(&self, id: Option<Arc<str>>, payload: RemindPayload) -> Result<Injected, QueueError> {
-        self.noted(self.intake().accept_reminder(id, payload)?)
+        let mut room = self.room(payload.weight())?;
+        self.noted(self.intake().accept_reminder(&mut room, id, payload)?)
     }
 
     /// Accepts a message of the user, as [`Inbox::accept_reminder`] does a reminder.
@@ -75,7 +77,8 @@ impl Inbox {
     /// # Errors
     /// The queue is full, or the session is closed.
     pub fn accept_message(&self, payload: MessagePayload) -> Result<Injected, QueueError> {
-        self.noted(self.intake().accept_message(payload)?)
+        let mut room = self.room(payload.weight())?;
+        self.noted(self.intake().accept_message(&mut room, payload)?)
     }
 
     /// What waits and has this id.
@@ -95,7 +98,8 @@ impl Inbox {
     /// # Errors
     /// It was delivered, or never was there.
     pub fn revoke(&self, id: &str) -> Result<Revoked, QueueError> {
-        let (revoked, ticket) = self.intake().revoke(id)?;
+        // What ends an item needs no room of its own: there are no more of these than of items that were accepted.
+        let (revoked, ticket) = self.intake().revoke(&mut Room::default(), id)?;
         if let Some(ticket) = ticket {
             self.note(ticket);
         }
@@ -125,7 +129,11 @@ impl Inbox {
     #[must_use]
     pub fn refuse_notification(&self, error: &ReminderError) -> String {
         let (dropped, message) = refusal(&self.0.session_id, error);
-        let ticket = self.0.log.put(dropped.to_log_outside(&self.0.session_id, (self.0.now_ms)()));
+        let record = dropped.to_log_outside(&self.0.session_id, (self.0.now_ms)());
+        let Some(mut room) = self.0.log.reserve_now(1, record.weight()) else {
+            return format!("{message} (not logged: the event log cannot keep up)");
+        };
+        let ticket = self.0.log.put_in(&mut room, record);
         self.note(ticket);
         message
     }
@@ -139,8 +147,13 @@ impl Inbox {
         self.0.log.settled(upto)
     }
 
-    fn intake(&self) -> Intake<'_, impl Fn(NewRecord) -> Ticket + '_> {
-        let append = |record| self.0.log.put(record);
+    /// Room for the records of one item.
+    fn room(&self, weight: usize) -> Result<Room, QueueError> {
+        self.0.log.reserve_now(RECORDS_OF_ITEM, weight).ok_or(QueueError::LogBehind)
+    }
+
+    fn intake(&self) -> Intake<'_, impl Fn(&mut Room, NewRecord) -> Ticket + '_> {
+        let append = |room: &mut Room, record| self.0.log.put_in(room, record);
         Intake { session_id: &self.0.session_id, queue: &self.0.queue, now_ms: (self.0.now_ms)(), append }
     }
 
@@ -167,72 +180,104 @@ pub(super) struct Intake<'a, A> {
     pub(super) append: A,
 }
 
-impl<A: Fn(NewRecord) -> Ticket> Intake<'_, A> {
-    pub(super) fn accept_reminder(&self, id: Option<Arc<str>>, payload: RemindPayload) -> Result<Injected, QueueError> {
+/// Records of an item that is accepted: that it is queued, and that it replaced the one with its key.
+pub(super) const RECORDS_OF_ITEM: usize = 2;
+
+/// What a record of an item takes besides its texts.
+const FRAME: usize = 256;
+
+impl RemindPayload {
+    /// Roughly the bytes of the records of its item.
+    pub(super) fn weight(&self) -> usize {
+        let tags = self.spec.tags.iter().map(|tag| tag.len()).sum::<usize>();
+        RECORDS_OF_ITEM * 2 * FRAME + self.spec.body.len() + tags + self.meta.weight()
+    }
+}
+
+impl MessagePayload {
+    /// Roughly the bytes of the record of its item.
+    pub(super) fn weight(&self) -> usize {
+        2 * FRAME + self.message.content.to_data().weight() + self.meta.weight()
+    }
+}
+
+impl<A: Fn(&mut Room, NewRecord) -> Ticket> Intake<'_, A> {
+    pub(super) fn accept_reminder(
+        &self,
+        room: &mut Room,
+        id: Option<Arc<str>>,
+        payload: RemindPayload,
+    ) -> Result<Injected, QueueError> {
         let mut queue = locked(self.queue);
         let accepted = queue.push_reminder_as(id, payload.spec, payload.mode, self.now_ms)?;
-        Ok(self.record(&queue, accepted, payload.meta))
+        Ok(self.record(room, &queue, accepted, payload.meta))
     }
 
-    pub(super) fn accept_message(&self, payload: MessagePayload) -> Result<Injected, QueueError> {
+    pub(super) fn accept_message(&self, room: &mut Room, payload: MessagePayload) -> Result<Injected, QueueError> {
         let mut queue = locked(self.queue);
         let accepted = queue.push_message(payload.message, payload.mode, self.now_ms)?;
-        Ok(self.record(&queue, accepted, payload.meta))
+        Ok(self.record(room, &queue, accepted, payload.meta))
     }
 
     /// What became of the item, and the ticket of its record, where there is a new one.
-    pub(super) fn revoke(&self, id: &str) -> Result<(Revoked, Option<Ticket>), QueueError> {
+    pub(super) fn revoke(&self, room: &mut Room, id: &str) -> Result<(Revoked, Option<Ticket>), QueueError> {
         let mut queue = locked(self.queue);
         let revoked = queue.revoke(id)?;
-        let ticket = (revoked == Revoked::Now).then(|| self.log("revoked", [("id", Data::from(id))]));
+        let ticket = (revoked == Revoked::Now).then(|| self.log(room, "revoked", [("id", Data::from(id))]));
         Ok((revoked, ticket))
     }
 
     /// The ticket of the record, or `None` if the item is no longer queued.
     fn expire(&self, id: &str) -> Option<Ticket> {
         let mut queue = locked(self.queue);
-        (queue.revoke(id) == Ok(Revoked::Now)).then(|| self.log_expired(id))
+        (queue.revoke(id) == Ok(Revoked::Now)).then(|| (self.append)(&mut Room::default(), self.expired(id)))
     }
 
-    /// Logs that an item left the queue because its task or session is over.
-    pub(super) fn log_expired(&self, id: &str) -> Ticket {
-        self.log("expired", [("id", Data::from(id)), ("reason", ExpireReason::Cleared.as_str().into())])
+    /// The record of an item that left the queue because its task or session is over.
+    pub(super) fn expired(&self, id: &str) -> NewRecord {
+        self.told("expired", [("id", Data::from(id)), ("reason", ExpireReason::Cleared.as_str().into())])
     }
 
     /// Puts what has just come on record, before anybody else can see it in the queue.
-    fn record(&self, queue: &Queue, accepted: Accepted, meta: Data) -> Injected {
+    fn record(&self, room: &mut Room, queue: &Queue, accepted: Accepted, meta: Data) -> Injected {
         let Accepted { id, replaced, pending } = accepted;
         for old in &replaced {
             let told = Told::Replaced { session_id: self.session_id.clone(), id: old.clone(), by: id.clone() };
-            self.put(shared!("session.injection.replaced"), told);
+            self.put(room, shared!("session.injection.replaced"), told);
         }
         let mut ticket = Ticket::ALL;
         if let Some(item) = queue.last() {
             let told = Told::Queued { session_id: self.session_id.clone(), item: item.clone(), meta };
-            ticket = self.put(shared!("session.injection.queued"), told);
+            ticket = self.put(room, shared!("session.injection.queued"), told);
         }
         Injected { id, deduped_count: replaced.len() + pending, replaced, ticket }
     }
 
-    fn put(&self, kind: Arc<str>, told: Told) -> Ticket {
-        (self.append)(NewRecord {
+    fn put(&self, room: &mut Room, kind: Arc<str>, told: Told) -> Ticket {
+        let record = NewRecord {
             topic: shared!(INJECTION_TOPIC),
             kind,
             payload: crate::event_log::Payload::of(told),
             headers: Data::Nil,
             occurred_at_ms: self.now_ms,
-        })
+        };
+        (self.append)(room, record)
     }
 
-    pub(super) fn log<const N: usize>(&self, word: &str, fields: [(&'static str, Data); N]) -> Ticket {
+    fn log<const N: usize>(&self, room: &mut Room, word: &str, fields: [(&'static str, Data); N]) -> Ticket {
+        (self.append)(room, self.told(word, fields))
+    }
+
+    /// A record that says what became of an item.
+    pub(super) fn told<const N: usize>(&self, word: &str, fields: [(&'static str, Data); N]) -> NewRecord {
         let session = ("session_id", Data::from(self.session_id));
-        (self.append)(NewRecord {
+        NewRecord {
             topic: INJECTION_TOPIC.into(),
             kind: format!("{INJECTION_TOPIC}.{word}").into(),
             payload: Data::dict_of_present(std::iter::once(session).chain(fields)).into(),
             headers: Data::Nil,
             occurred_at_ms: self.now_ms,
-        })
+        }
     }
 }
 
@@ -267,8 +312,6 @@ impl Facts for Told {
     }
 
     fn weight(&self, _: usize) -> usize {
-        /// What a record takes besides its texts.
-        const FRAME: usize = 256;
         match self {
             Told::Queued { item, meta, .. } => {
                 let said = match &item.payload {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, MutexGuard};
 
 use crate::data::Data;
-use crate::event_log::{NewRecord, SharedLog, Ticket};
+use crate::event_log::{NewRecord, Room, SharedLog, Ticket};
 use crate::note::{Note, Severity};
 use crate::reminder::bridge::{
     Injection, MessagePayload, Payload, PendingKeys, Queue, QueueError, RemindPayload, Revoked, Seam,
@@ -13,7 +13,7 @@ use crate::reminder::{Reminder, ReminderError};
 use crate::seam::Scope;
 
 use super::Session;
-use super::inbox::{Inbox, Injected, Intake, locked, refusal};
+use super::inbox::{Inbox, Injected, Intake, RECORDS_OF_ITEM, locked, refusal};
 
 impl Session {
     /// Accepts a reminder of a host.
@@ -22,7 +22,8 @@ impl Session {
     /// The queue is full.
     pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<Injected, QueueError> {
         let key = payload.spec.dedupe_key.clone();
-        let injected = self.intake(scope).accept_reminder(None, payload)?;
+        let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
+        let injected = self.intake(scope).accept_reminder(&mut room, None, payload)?;
         let pending = key.map_or(0, |key| self.with(|state| state.transcript.slots_of_key(&key).len()));
         Ok(Injected { deduped_count: injected.replaced.len() + pending, ..injected })
     }
@@ -32,7 +33,8 @@ impl Session {
     /// # Errors
     /// The queue is full.
     pub fn accept_message(&self, scope: &Scope, payload: MessagePayload) -> Result<Injected, QueueError> {
-        self.intake(scope).accept_message(payload)
+        let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
+        self.intake(scope).accept_message(&mut room, payload)
     }
 
     /// A notification that holds no reminder: nobody waits for an answer, so the log says `dropped`, and the driver is told
@@ -54,11 +56,13 @@ impl Session {
     /// # Errors
     /// It was delivered, or never was there.
     pub fn revoke_injection(&self, scope: &Scope, id: &str) -> Result<Revoked, QueueError> {
-        self.intake(scope).revoke(id).map(|(revoked, _)| revoked)
+        // One more than needed at worst: it is cheaper than to look first.
+        let mut room = scope.log.reserve(1, 0);
+        self.intake(scope).revoke(&mut room, id).map(|(revoked, _)| revoked)
     }
 
-    fn intake<'a>(&'a self, scope: &'a Scope) -> Intake<'a, impl Fn(NewRecord) -> Ticket + 'a> {
-        let append = |record| scope.log.append(record);
+    fn intake<'a>(&'a self, scope: &'a Scope) -> Intake<'a, impl Fn(&mut Room, NewRecord) -> Ticket + 'a> {
+        let append = |room: &mut Room, record| scope.log.append_in(room, record);
         Intake { session_id: self.id(), queue: self.queue(), now_ms: scope.clock.now_ms(), append }
     }
 
@@ -91,12 +95,13 @@ impl Session {
     /// An item has left the queue, at a seam or because its session ends.
     pub(crate) fn log_delivered(&self, scope: &Scope, item: &Injection, at: &str) {
         let mode = ("mode", Data::from(item.mode.as_str()));
-        self.intake(scope).log("delivered", [("id", Data::from(&item.id)), mode, ("at", at.into())]);
+        let fields = [("id", Data::from(&item.id)), mode, ("at", at.into())];
+        scope.log.append(self.intake(scope).told("delivered", fields));
     }
 
     /// Logs that an item left the queue because its session ended before a loop took it.
     pub fn log_expired(&self, scope: &Scope, item: &Injection) {
-        self.intake(scope).log_expired(&item.id);
+        scope.log.append(self.intake(scope).expired(&item.id));
     }
 
     /// Delivers what is due at a seam, first in first. At `loop_exit` it is for the record only.

@@ -83,7 +83,7 @@ fn path(field: &str) -> String {
 
 fn of_queue(error: &QueueError, message: String) -> Refusal {
     let rpc = match error {
-        QueueError::Full(_) => QUEUE_FULL.into(),
+        QueueError::Full(_) | QueueError::LogBehind => QUEUE_FULL.into(),
         QueueError::AlreadyDelivered(_) => ALREADY_DELIVERED.into(),
         QueueError::Unknown(_) | QueueError::Closed => ErrorCode::RESOURCE_NOT_FOUND,
     };
@@ -92,7 +92,7 @@ fn of_queue(error: &QueueError, message: String) -> Refusal {
         QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
             refusal.field("reminderId").with("reminderId", &**id)
         }
-        QueueError::Full(_) | QueueError::Closed => refusal,
+        QueueError::Full(_) | QueueError::LogBehind | QueueError::Closed => refusal,
     }
 }
 

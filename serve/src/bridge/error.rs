@@ -46,7 +46,9 @@ impl BridgeError {
     pub fn of_queue(error: &QueueError) -> AgentCode {
         match error {
             QueueError::Unknown(_) => AgentCode::UnknownReminder,
-            QueueError::Full(_) | QueueError::Closed | QueueError::AlreadyDelivered(_) => AgentCode::Queue,
+            QueueError::Full(_) | QueueError::LogBehind | QueueError::Closed | QueueError::AlreadyDelivered(_) => {
+                AgentCode::Queue
+            }
         }
     }
 
@@ -59,7 +61,7 @@ impl BridgeError {
             BridgeError::Method { .. } => -32601,
             BridgeError::Reminder(_) => -32602,
             BridgeError::Host(_) | BridgeError::Queue(QueueError::Unknown(_) | QueueError::Closed) => -32002,
-            BridgeError::Queue(QueueError::Full(_)) => -32000,
+            BridgeError::Queue(QueueError::Full(_) | QueueError::LogBehind) => -32000,
             BridgeError::Queue(QueueError::AlreadyDelivered(_)) => -32010,
             BridgeError::Log(_) => -32603,
         }
@@ -96,7 +98,7 @@ impl BridgeError {
 #[must_use]
 pub fn reason(error: &QueueError) -> &'static str {
     match error {
-        QueueError::Full(_) => "queue_full",
+        QueueError::Full(_) | QueueError::LogBehind => "queue_full",
         QueueError::Closed => "closed",
         QueueError::AlreadyDelivered(_) => "already_delivered",
         QueueError::Unknown(_) => "unknown_reminder",

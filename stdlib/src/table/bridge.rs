@@ -111,7 +111,7 @@ pub(super) fn seam_arg(name: &str, i: usize) -> Result<Seam, Box<Raise>> {
 
 pub(super) fn of_queue(error: &QueueError) -> Box<Raise> {
     let status = match error {
-        QueueError::Full(_) => "queue_full",
+        QueueError::Full(_) | QueueError::LogBehind => "queue_full",
         QueueError::AlreadyDelivered(_) => "already_delivered",
         QueueError::Unknown(_) => "unknown",
         QueueError::Closed => "closed",

@@ -3,6 +3,9 @@
 //! The queue is bounded. While the file can be written, whoever appends too fast waits for room. While it cannot, nobody is
 //! made to wait for ever: what does not fit any more is counted as lost, the log ends there, and everybody who asks whether
 //! it is durable hears of it.
+//!
+//! Whoever appends while it holds a lock of its own must not wait: it sets [`Room`] aside first. A host's thread serves many
+//! sessions and may not even wait for that. It has a margin of its own, and is refused where that is full too.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
@@ -10,12 +13,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use crate::event_log::{LogError, NewRecord, Place};
+use crate::event_log::room::RoomStore;
+use crate::event_log::{LogError, NewRecord, Place, Room};
 
 /// Records that may wait for the writer.
 pub(super) const MOST_RECORDS: usize = 8192;
 /// Bytes that may wait for the writer, roughly.
 const MOST_BYTES: usize = 64 << 20;
+/// Records that may wait beyond those, if hosts put them in.
+pub(super) const HOST_RECORDS: usize = 8192;
+/// Bytes that may wait beyond those, if hosts put them in.
+const HOST_BYTES: usize = 16 << 20;
 /// Records of one transaction.
 pub(super) const BATCH: usize = 512;
 /// How long the writer rests between two attempts that nobody asks for.
@@ -54,6 +62,10 @@ pub(super) struct Shared {
 struct State {
     queue: VecDeque<Item>,
     queued: usize,
+    /// Records that room is set aside for.
+    reserved: usize,
+    /// Bytes that are set aside for them.
+    reserved_bytes: usize,
     /// Tickets given out.
     appended: u64,
     /// The ticket of the last record that was taken into the queue.
@@ -107,7 +119,20 @@ impl State {
     }
 
     fn is_full(&self, weight: usize) -> bool {
-        self.queue.len() >= MOST_RECORDS || (self.queued + weight > MOST_BYTES && !self.queue.is_empty())
+        !self.has_room(1, weight, MOST_RECORDS, MOST_BYTES)
+    }
+
+    /// Whether so much fits. Something fits into an empty queue, however large it is.
+    fn has_room(&self, records: usize, bytes: usize, most_records: usize, most_bytes: usize) -> bool {
+        let waiting = self.queue.len() + self.reserved;
+        waiting == 0
+            || (waiting.saturating_add(records) <= most_records
+                && (self.queued + self.reserved_bytes).saturating_add(bytes) <= most_bytes)
+    }
+
+    /// Whether the writer is at work, so that room may still come.
+    fn may_write(&self) -> bool {
+        self.ended.is_none() && self.failing.is_none()
     }
 
     /// Nothing will be written any more.
@@ -148,9 +173,57 @@ impl Shared {
     pub(super) fn append(&self, record: NewRecord, reply: Option<Reply>) -> u64 {
         let weight = record.weight();
         let mut state = self.lock();
-        while state.ended.is_none() && state.failing.is_none() && state.is_full(weight) {
+        while state.may_write() && state.is_full(weight) {
             state = self.block(state);
         }
+        self.take(state, record, weight, reply)
+    }
+
+    /// Takes a record into room that was set aside; its ticket. Never blocks: what was not set aside goes beyond the bound.
+    pub(super) fn append_in(&self, room: &mut Room, record: NewRecord) -> u64 {
+        let weight = record.weight();
+        let (records, bytes) = (room.records.min(1), room.bytes.min(weight));
+        (room.records, room.bytes) = (room.records - records, room.bytes - bytes);
+        let mut state = self.lock();
+        (state.reserved, state.reserved_bytes) = (state.reserved - records, state.reserved_bytes - bytes);
+        self.take(state, record, weight, None)
+    }
+
+    /// Sets room aside. Blocks while there is none and the file can be written.
+    pub(super) fn reserve(self: &Arc<Self>, records: usize, bytes: usize) -> Room {
+        let mut state = self.lock();
+        while state.may_write() && !state.has_room(records, bytes, MOST_RECORDS, MOST_BYTES) {
+            state = self.block(state);
+        }
+        self.set_aside(state, records, bytes)
+    }
+
+    /// Sets room aside for a host, which does not wait for it.
+    pub(super) fn reserve_now(self: &Arc<Self>, records: usize, bytes: usize) -> Option<Room> {
+        let state = self.lock();
+        let fits = state.has_room(records, bytes, MOST_RECORDS + HOST_RECORDS, MOST_BYTES + HOST_BYTES);
+        // A file that cannot be written answers by the ticket, not by a lack of room.
+        (fits || !state.may_write()).then(|| self.set_aside(state, records, bytes))
+    }
+
+    /// Whether so much could be set aside without a wait.
+    #[cfg(test)]
+    pub(super) fn would_take(&self, records: usize, bytes: usize) -> bool {
+        let state = self.lock();
+        state.queue.len() + state.reserved + records <= MOST_RECORDS && state.queued + bytes <= MOST_BYTES
+    }
+
+    fn set_aside(self: &Arc<Self>, mut state: MutexGuard<'_, State>, records: usize, bytes: usize) -> Room {
+        if !state.may_write() {
+            return Room::default();
+        }
+        state.reserved += records;
+        state.reserved_bytes += bytes;
+        drop(state);
+        Room::new(self.clone(), records, bytes)
+    }
+
+    fn take(&self, mut state: MutexGuard<'_, State>, record: NewRecord, weight: usize, reply: Option<Reply>) -> u64 {
         state.appended += 1;
         let ticket = state.appended;
         if state.ended.is_none() && weight > NewRecord::MOST {
@@ -327,6 +400,17 @@ impl Shared {
 
     pub(super) fn unwatch(&self, waiter: u64) {
         self.lock().watching.remove(&waiter);
+    }
+}
+
+impl RoomStore for Shared {
+    fn free(&self, records: usize, bytes: usize) {
+        let mut state = self.lock();
+        state.reserved -= records;
+        state.reserved_bytes -= bytes;
+        if state.blocked > 0 {
+            self.progress.notify_all();
+        }
     }
 }
 

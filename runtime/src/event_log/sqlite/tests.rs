@@ -3,6 +3,7 @@
 mod failing;
 mod following;
 mod sharing;
+mod stalled;
 mod writing;
 
 use std::path::PathBuf;

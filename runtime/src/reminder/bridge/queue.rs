@@ -65,6 +65,9 @@ pub enum QueueError {
     /// It is full.
     #[error("the session's queue is full ({0} items); wait until the session has drained it")]
     Full(usize),
+    /// The event log has no room for the item's record.
+    #[error("the event log cannot keep up with what comes; try again later")]
+    LogBehind,
     /// The session is closed.
     #[error("the session is closed and takes nothing more")]
     Closed,

@@ -104,7 +104,7 @@ fn of_reminder(error: &ReminderError) -> Fault {
 
 fn of_queue(error: &QueueError) -> Fault {
     let rpc = match error {
-        QueueError::Full(_) => code::SERVER,
+        QueueError::Full(_) | QueueError::LogBehind => code::SERVER,
         QueueError::AlreadyDelivered(_) => code::ALREADY_DELIVERED,
         QueueError::Unknown(_) => code::PARAMS,
         QueueError::Closed => code::UNSUPPORTED,
@@ -114,7 +114,7 @@ fn of_queue(error: &QueueError) -> Fault {
         QueueError::AlreadyDelivered(id) | QueueError::Unknown(id) => {
             fault.field("reminderId").with("reminderId", &**id)
         }
-        QueueError::Full(_) | QueueError::Closed => fault,
+        QueueError::Full(_) | QueueError::LogBehind | QueueError::Closed => fault,
     }
 }
 

@@ -1,0 +1,162 @@
+//! A disk that does not answer: the writer waits for a file that somebody else holds.
+
+use std::rc::Rc;
+use std::sync::mpsc;
+use std::time::Instant;
+
+use super::super::queue::{HOST_RECORDS, MOST_RECORDS};
+use super::*;
+use crate::clock::ManualClock;
+use crate::event_log::SharedLog;
+use crate::reminder::ReminderSpec;
+use crate::reminder::bridge::{Mode, QueueError, RemindPayload};
+use crate::seam::Scope;
+use crate::session::{Inbox, Sessions};
+
+/// Longer than any of these tests: the writer waits and does not fail.
+fn waiting(folder: &Folder) -> SqliteLog {
+    let options = SqliteOptions { lock_timeout: Duration::from_secs(60), ..SqliteOptions::default() };
+    SqliteLog::open(folder.file(), &options).unwrap()
+}
+
+/// Appends until there is no room, while the file is held, and gives how many records there are.
+fn fill(log: &SqliteLog) -> u64 {
+    log.append(record("a", "x"));
+    // The writer takes it, and waits with it for the file.
+    let start = Instant::now();
+    while !log.0.shared.would_take(MOST_RECORDS, 0) {
+        assert!(start.elapsed() < Duration::from_secs(10), "the writer takes nothing");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let mut count = 1;
+    while log.0.shared.would_take(1, 0) {
+        log.append(record("a", "x"));
+        count += 1;
+    }
+    count
+}
+
+fn payload() -> RemindPayload {
+    RemindPayload { spec: ReminderSpec::new("b"), mode: Mode::FinishStep, meta: Data::Nil }
+}
+
+#[test]
+fn who_appends_into_room_that_was_set_aside_never_waits() {
+    let folder = Folder::new();
+    let log = waiting(&folder);
+    let held = hold(&folder);
+    let count = fill(&log);
+    let mut room = log.0.shared.reserve_now(2, 200).unwrap();
+    log.append_in(&mut room, record("b", "set aside"));
+    log.append_in(&mut room, record("b", "set aside"));
+    log.append_in(&mut room, record("b", "beyond"));
+    drop(room);
+    drop(held);
+    assert_eq!(log.latest("a").unwrap(), Some(count));
+    assert_eq!(log.latest("b").unwrap(), Some(3));
+}
+
+#[test]
+fn room_that_was_not_used_is_free_again() {
+    let folder = Folder::new();
+    let log = waiting(&folder);
+    let held = hold(&folder);
+    let room = log.reserve(MOST_RECORDS, 0);
+    assert!(!log.0.shared.would_take(1, 0));
+    let (told, hears) = mpsc::channel();
+    let other = log.clone();
+    let blocked = std::thread::spawn(move || {
+        drop(other.reserve(1, 0));
+        told.send(()).unwrap();
+    });
+    assert!(hears.recv_timeout(Duration::from_millis(50)).is_err(), "it should wait for room");
+    drop(room);
+    hears.recv_timeout(Duration::from_secs(10)).unwrap();
+    blocked.join().unwrap();
+    drop(held);
+}
+
+/// A session whose thread waits for room holds up nobody: hosts put reminders into it and into others, from one thread.
+#[test]
+fn a_thread_that_waits_for_room_does_not_hold_the_queue_of_its_session() {
+    let folder = Folder::new();
+    let log = waiting(&folder);
+    let held = hold(&folder);
+    fill(&log);
+    let (inboxes, from_session) = mpsc::channel();
+    let (ended, ends) = mpsc::channel();
+    let its = log.clone();
+    let session = std::thread::spawn(move || {
+        let scope = Scope::new(Rc::new(ManualClock::new(5)), its.here());
+        let sessions = Sessions::new(7);
+        let all = ["stuck", "other"].map(|id| sessions.open(Some(id), 5));
+        let open: Vec<Inbox> = all.iter().map(|session| session.inbox(Arc::new(its.clone()), || 5)).collect();
+        inboxes.send(open).unwrap();
+        // No room: it waits here until the disk answers.
+        all[0].accept_reminder(&scope, payload()).unwrap();
+        ended.send(()).unwrap();
+    });
+    let open = from_session.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert!(ends.recv_timeout(Duration::from_millis(50)).is_err(), "the session should wait for room");
+    let start = Instant::now();
+    for inbox in &open {
+        for _ in 0..100 {
+            inbox.accept_reminder(payload()).unwrap();
+        }
+    }
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(ends.try_recv().is_err(), "the session should still wait");
+    drop(held);
+    ends.recv_timeout(Duration::from_secs(10)).unwrap();
+    session.join().unwrap();
+    open.iter().for_each(|inbox| block_on(inbox.durable()).unwrap());
+}
+
+#[test]
+fn a_host_is_refused_once_its_margin_is_full_and_heard_again_later() {
+    let folder = Folder::new();
+    let log = waiting(&folder);
+    let held = hold(&folder);
+    let session = Sessions::new(7).open(Some("s"), 5);
+    let inbox = session.inbox(Arc::new(log.clone()), || 5);
+    let margin = log.0.shared.reserve_now(MOST_RECORDS + HOST_RECORDS - 1, 0).unwrap();
+    assert_eq!(inbox.accept_reminder(payload()), Err(QueueError::LogBehind));
+    assert_eq!(inbox.pending().len(), 0);
+    drop(margin);
+    let accepted = inbox.accept_reminder(payload()).unwrap();
+    assert_eq!(inbox.pending().len(), 1);
+    drop(held);
+    block_on(log.durable(accepted.ticket)).unwrap();
+}
+
+/// Sessions that one wire serves, all with records on their way to a disk that does not answer.
+#[test]
+fn a_thousand_sessions_take_reminders_while_the_disk_does_not_answer() {
+    const SESSIONS: usize = 1_000;
+    const ROUNDS: usize = 5;
+    let folder = Folder::new();
+    let log = waiting(&folder);
+    let sessions = Sessions::new(7);
+    let open: Vec<_> = (0..SESSIONS).map(|n| sessions.open(Some(&format!("s{n}")), 5)).collect();
+    let inboxes: Vec<Inbox> = open.iter().map(|session| session.inbox(Arc::new(log.clone()), || 5)).collect();
+    let held = hold(&folder);
+    // All that sessions may leave on its way is on its way.
+    fill(&log);
+    let mut times = Vec::with_capacity(SESSIONS * ROUNDS);
+    for _ in 0..ROUNDS {
+        for inbox in &inboxes {
+            let start = Instant::now();
+            inbox.accept_reminder(payload()).unwrap();
+            times.push(start.elapsed());
+        }
+    }
+    times.sort_unstable();
+    let p99 = times[times.len() * 99 / 100];
+    assert!(p99 < Duration::from_millis(5), "p99 of an inject is {p99:?}");
+    assert!(inboxes.iter().all(|inbox| inbox.pending().len() == ROUNDS));
+    drop(held);
+    for inbox in &inboxes {
+        block_on(inbox.durable()).unwrap();
+    }
+    assert_eq!(log.latest("session.injection").unwrap(), Some((SESSIONS * ROUNDS) as u64));
+}
