@@ -3,6 +3,7 @@
 
 use foldhash::SharedSeed;
 use foldhash::fast::FoldHasher;
+use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
 
@@ -52,6 +53,9 @@ impl BuildHasher for Keyed {
         hasher()
     }
 }
+
+/// A map whose keys come from untrusted text: names, or the numbers of bindings.
+pub(crate) type KeyedMap<K, V> = HashMap<K, V, Keyed>;
 
 /// The hash of a text, never 0.
 #[inline]

@@ -157,13 +157,16 @@ mod tests {
     use std::time::{Duration, Instant};
 
     /// Operations that wait even where the system has the file in memory.
-    const CALLS: [&str; 6] = [
+    const CALLS: [&str; 9] = [
         "read_file(\"no such file\")",
         "write_file(\"FOLDER/file\", \"text\")",
         "append_file(\"FOLDER/file\", \"text\")",
         "list_dir(\".\")",
         "mkdir(\"FOLDER/made\")",
         "delete_file(\"FOLDER/file\")",
+        "recall_facts(\"no such fact\")",
+        "invalidate_facts(\"no such fact\")",
+        r#"store_fact(json_parse("{\"kind\": \"claim\", \"claim\": \"c\", \"confidence\": 1}"), json_parse("{\"root\": \"FOLDER\"}"))"#,
     ];
 
     fn scratch(name: &str) -> String {
@@ -226,6 +229,23 @@ mod tests {
         assert_eq!(ran.exit_code, 0, "{:?}", ran.diagnostics);
         let all: String = (0..50).map(|i| format!("{i} ")).collect();
         assert!(output.stdout().ends_with(&format!(" {all}\n")), "{}", output.stdout());
+    }
+
+    #[test]
+    fn facts_are_stored_recalled_and_forgotten_in_the_order_of_the_calls() {
+        let folder = scratch("facts");
+        let text = format!(
+            "let options = {{root: \"{folder}\"}}\nlet all = range(0, 20).to_list().map({{ i -> spawn {{ store_fact({{kind: \
+             \"claim\", claim: \"word ${{i}}\", confidence: 1.0}}, options).id }} }})\nlet first = spawn {{ recall_facts(\"word\", \
+             nil, 0.0, options).count }}\nlet ids = all.map({{ t -> await(t) }})\nlet forgotten = spawn {{ \
+             invalidate_facts(ids[3], options).forgotten }}\nprintln(await(first), await(forgotten), recall_facts(\"word\", nil, \
+             0.0, options).count, recall_facts(\"word\", nil, 0.0, options).count)\n"
+        );
+        let output = Rc::new(Captured::default());
+        let engine = Engine::new(RunOptions { output: output.clone(), ..RunOptions::default() });
+        let ran = engine.run(&Source::new("a.harn", text));
+        assert_eq!((ran.exit_code, output.stdout()), (0, "20 1 19 19\n".to_owned()), "{:?}", ran.diagnostics);
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use crate::ast::visit::{Visit, walk_expr, walk_module, walk_stmt};
 use crate::ast::*;
 use crate::declaration::Builtin;
+use crate::hash::KeyedMap;
 use crate::resolve::{BindingId, Resolution, Target};
 use crate::source::Span;
-use std::collections::HashMap;
 
 /// A call of a builtin.
 pub(crate) struct Call<'a> {
@@ -18,10 +18,10 @@ pub(crate) struct Call<'a> {
 pub(crate) struct Calls<'a> {
     pub(crate) all: Vec<Call<'a>>,
     /// Their numbers, by namespace and name of the builtin.
-    of_row: HashMap<(&'static str, &'static str), Vec<usize>>,
+    of_row: KeyedMap<(&'static str, &'static str), Vec<usize>>,
     names: &'a Resolution,
     /// What `let`s bind, for following names to literals.
-    lets: HashMap<BindingId, &'a Expr>,
+    lets: KeyedMap<BindingId, &'a Expr>,
 }
 
 impl<'a> Calls<'a> {
@@ -46,7 +46,7 @@ impl<'a> Calls<'a> {
 }
 
 pub(crate) fn collect<'a>(module: &'a Module, names: &'a Resolution) -> Calls<'a> {
-    let mut calls = Calls { all: Vec::new(), of_row: HashMap::new(), names, lets: HashMap::new() };
+    let mut calls = Calls { all: Vec::new(), of_row: KeyedMap::default(), names, lets: KeyedMap::default() };
     walk_module(&mut calls, module);
     for (i, call) in calls.all.iter().enumerate() {
         calls.of_row.entry((call.row.module, call.row.name)).or_default().push(i);

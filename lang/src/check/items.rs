@@ -4,20 +4,20 @@ use super::types::{Field, FileNames, FnType, Kinds, NamedKind, NamedType, Nomina
 use crate::ast::{Attribute, Expr, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
 use crate::builtin_type::Tag;
 use crate::declaration::Registry;
+use crate::hash::KeyedMap;
 use crate::resolve::{BindingId, Resolution, Target};
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The declarations seen so far; those of a block are added when it is entered.
 #[derive(Default)]
 pub(super) struct Items<'a> {
-    all: HashMap<BindingId, &'a Item>,
-    methods: HashMap<BindingId, Vec<&'a FnDecl>>,
+    all: KeyedMap<BindingId, &'a Item>,
+    methods: KeyedMap<BindingId, Vec<&'a FnDecl>>,
     /// The methods that have a receiver, by their names.
-    by_name: HashMap<BindingId, HashMap<&'a str, &'a FnDecl>>,
+    by_name: KeyedMap<BindingId, KeyedMap<&'a str, &'a FnDecl>>,
     /// What aliases stand for, each read once.
-    aliases: RefCell<HashMap<BindingId, Type>>,
+    aliases: RefCell<KeyedMap<BindingId, Type>>,
 }
 
 impl<'a> Items<'a> {
@@ -84,9 +84,9 @@ pub(super) struct Declared<'a> {
     pub(super) registry: Registry,
     pub(super) items: Items<'a>,
     pub(super) signatures: Rc<Signatures>,
-    structs: RefCell<HashMap<BindingId, Rc<Shape>>>,
+    structs: RefCell<KeyedMap<BindingId, Rc<Shape>>>,
     /// Heads of functions read so far.
-    pub(super) functions: RefCell<HashMap<*const FnDecl, Rc<FnType>>>,
+    pub(super) functions: RefCell<KeyedMap<*const FnDecl, Rc<FnType>>>,
 }
 
 impl<'a> Declared<'a> {

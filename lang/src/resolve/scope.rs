@@ -3,11 +3,10 @@
 use crate::ast::{NodeId, NodeMap, NodeSet};
 use crate::builtin_type::Flavor;
 use crate::declaration::{BindingId, BindingKind, Builtin, EnumDecl, TypeDecl};
-use crate::hash::Keyed;
+use crate::hash::KeyedMap;
 use crate::module::{Origin, Takes};
 use crate::source::Span;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -71,9 +70,6 @@ pub enum Target {
     Builtin(&'static Builtin),
 }
 
-/// A map whose keys come from the text: names, or the numbers of bindings.
-pub(crate) type NameMap<K, V> = HashMap<K, V, Keyed>;
-
 /// A table in which many nodes have a number: a vector by id.
 #[derive(Default)]
 struct NodeNumbers(Vec<u32>);
@@ -110,7 +106,7 @@ pub struct Resolution {
     uses: NodeNumbers,
     /// The builtins that are used by their bare names, and their places in this list.
     used: Vec<&'static Builtin>,
-    used_at: NameMap<(&'static str, &'static str), u32>,
+    used_at: KeyedMap<(&'static str, &'static str), u32>,
     /// The bindings that names and patterns make.
     made: NodeNumbers,
     /// The bindings that are assigned to, one for each assignment.

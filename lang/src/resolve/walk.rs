@@ -1,20 +1,21 @@
 //! The walk over a module: scopes, bindings, and what a binding must know of who captures it.
 
 use super::pipelines::Base;
-use super::scope::{Binding, NameMap, Resolution};
+use super::scope::{Binding, Resolution};
 use super::yields::Body;
 use super::{BindingId, BindingKind, ResolveCode, Role, Surroundings};
-use crate::ast::{Module, NodeAt, NodeId};
+use crate::ast::{Module, NodeAt, NodeId, NodeMap};
 use crate::declaration::Registry;
 use crate::diagnostic::Diagnostic;
+use crate::hash::KeyedMap;
 use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 pub(super) struct Scope {
-    pub(super) names: NameMap<SmolStr, BindingId>,
+    pub(super) names: KeyedMap<SmolStr, BindingId>,
     /// The names of its pipelines, `default` included.
-    pub(super) pipelines: NameMap<SmolStr, NodeAt>,
+    pub(super) pipelines: KeyedMap<SmolStr, NodeAt>,
     /// The block, for cells that must exist from its start.
     pub(super) block: NodeId,
     pub(super) function: u32,
@@ -42,7 +43,7 @@ pub(super) struct Walk<'a> {
     /// Names that an earlier alternative of the same pattern bound.
     pub(super) shared: Vec<(SmolStr, BindingId)>,
     /// What pipelines offer to those that extend them, by their names.
-    pub(super) bases: HashMap<NodeId, Base>,
+    pub(super) bases: NodeMap<Base>,
     /// Which functions are overridden: the function, the name behind `extends`, the name that overrides.
     pub(super) overridden: Vec<(BindingId, Span, Span)>,
     /// The block that follows is the body of a pipeline.
@@ -53,9 +54,9 @@ pub(super) struct Walk<'a> {
     /// `pub` stands before the statement at hand.
     pub(super) public: bool,
     /// Those of the types declared so far, for their `impl`s.
-    pub(super) type_generics: NameMap<BindingId, Vec<SmolStr>>,
+    pub(super) type_generics: KeyedMap<BindingId, Vec<SmolStr>>,
     /// Names that two files bring, with the path of the second import.
-    pub(super) ambiguous: NameMap<BindingId, Span>,
+    pub(super) ambiguous: KeyedMap<BindingId, Span>,
 }
 
 impl<'a> Walk<'a> {
@@ -75,14 +76,14 @@ impl<'a> Walk<'a> {
             around,
             barriers: Vec::new(),
             shared: Vec::new(),
-            bases: HashMap::new(),
+            bases: NodeMap::default(),
             overridden: Vec::new(),
             in_pipeline: false,
             generics: Vec::new(),
             undefined: HashSet::new(),
             public: false,
-            type_generics: NameMap::default(),
-            ambiguous: NameMap::default(),
+            type_generics: KeyedMap::default(),
+            ambiguous: KeyedMap::default(),
         };
         walk.open(NodeId::NONE);
         for o in around.outer {
@@ -148,7 +149,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn open(&mut self, block: NodeId) {
         let function = self.function;
-        self.scopes.push(Scope { names: NameMap::default(), pipelines: NameMap::default(), block, function });
+        self.scopes.push(Scope { names: KeyedMap::default(), pipelines: KeyedMap::default(), block, function });
     }
 
     pub(super) fn close(&mut self, top: bool) {

@@ -38,5 +38,5 @@ pub use place::Place;
 pub use recall::{Query, Recalled, recall};
 pub use record::{Draft, Evidence, Fact, confidence};
 pub use selector::Selector;
-pub use store::{Contents, Facts, Oddity};
+pub use store::{Appending, Contents, Facts, Loaded, Loading, Oddity};
 pub use time::moment;

@@ -1,4 +1,6 @@
 //! The files of a run, each parsed once as long as nobody changes it.
+//!
+//! What waits for the disk is data that may go to another thread: [`Loading`] and [`Appending`].
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -100,20 +102,40 @@ impl Facts {
     /// # Errors
     /// A file that cannot be read, a link on the way.
     pub fn read(&self, place: &Place) -> Result<Rc<Contents>, FactError> {
-        place.check_links()?;
-        let path = place.file();
-        let stamp = stamp(&path);
-        if let Some((known, contents)) = self.parsed.borrow().get(&path)
-            && stamp == Some(*known)
-        {
-            return Ok(contents.clone());
-        }
-        let contents = Rc::new(parse(&path, &file::read(&path)?));
-        // Taken before reading: what was appended since is read the next time.
+        let (loading, known) = self.loading(place);
+        Ok(self.loaded(loading.run()?, known))
+    }
+
+    /// What reads a place, and what was read there before.
+    #[must_use]
+    pub fn loading(&self, place: &Place) -> (Loading, Option<Rc<Contents>>) {
+        let (known, contents) = self.parsed.borrow().get(&place.file()).cloned().unzip();
+        (Loading { place: place.clone(), known }, contents)
+    }
+
+    /// Takes what was read, and gives what is kept there. `known` is what was read before.
+    #[must_use]
+    pub fn loaded(&self, loaded: Loaded, known: Option<Rc<Contents>>) -> Rc<Contents> {
+        let Loaded { path, stamp, bytes } = loaded;
+        let bytes = match (bytes, known) {
+            (None, Some(contents)) => return contents,
+            (bytes, _) => bytes.unwrap_or_default(),
+        };
+        let contents = Rc::new(parse(&path, &bytes));
         if let Some(stamp) = stamp {
             self.parsed.borrow_mut().insert(path, (stamp, contents.clone()));
         }
-        Ok(contents)
+        contents
+    }
+
+    /// What is kept in a place if that is known, and the system has in memory that its file is there and has not changed.
+    #[must_use]
+    pub fn known(&self, place: &Place) -> Option<Rc<Contents>> {
+        let path = place.file();
+        let (known, contents) = self.parsed.borrow().get(&path).cloned()?;
+        let unchanged =
+            runtime::files::exists_cached(&path) && place.check_links().is_ok() && stamp(&path) == Some(known);
+        unchanged.then_some(contents)
     }
 
     /// Stores a fact; what was cut off on the way.
@@ -127,10 +149,17 @@ impl Facts {
         draft: Draft,
         now_ms: u64,
     ) -> Result<(Fact, Option<Oddity>), FactError> {
-        place.check_links()?;
         let fact = Fact::new(id, draft, now_ms);
-        let torn = append(place, &line::stored(&fact)?)?;
+        let torn = self.storing(place, &fact)?.run()?;
         Ok((fact, torn))
+    }
+
+    /// What stores a fact.
+    ///
+    /// # Errors
+    /// A record that is too large.
+    pub fn storing(&self, place: &Place, fact: &Fact) -> Result<Appending, FactError> {
+        Ok(Appending { place: place.clone(), lines: vec![line::stored(fact)?] })
     }
 
     /// Invalidates the facts that a selector means; how many there were.
@@ -143,9 +172,23 @@ impl Facts {
         selector: &Selector,
         now_ms: u64,
     ) -> Result<(usize, Option<Oddity>), FactError> {
+        let (count, appending) = self.invalidating(place, &*self.read(place)?, selector, now_ms)?;
+        Ok((count, appending.run()?))
+    }
+
+    /// What invalidates the facts that a selector means, of those that are kept; how many there are.
+    ///
+    /// # Errors
+    /// A line that is too large.
+    pub fn invalidating(
+        &self,
+        place: &Place,
+        contents: &Contents,
+        selector: &Selector,
+        now_ms: u64,
+    ) -> Result<(usize, Appending), FactError> {
         /// Ids of one line: it must stay below the longest that is written.
         const MOST: usize = 1_000;
-        let contents = self.read(place)?;
         let ids: Vec<&Arc<str>> = contents
             .facts
             .iter()
@@ -153,11 +196,70 @@ impl Facts {
             .filter(|fact| selector.means(fact))
             .map(|fact| &fact.id)
             .collect();
+        let lines = ids.chunks(MOST).map(|ids| line::forgotten(ids.iter().copied(), now_ms));
+        Ok((ids.len(), Appending { place: place.clone(), lines: lines.collect::<Result<_, _>>()? }))
+    }
+}
+
+/// A file to be read, unless it is as it was.
+#[derive(Debug)]
+pub struct Loading {
+    place: Place,
+    known: Option<Stamp>,
+}
+
+/// A file that was read, or that is as it was.
+#[derive(Debug)]
+pub struct Loaded {
+    path: PathBuf,
+    /// Taken before reading: what was appended since is read the next time.
+    stamp: Option<Stamp>,
+    /// `None` if it is as it was.
+    bytes: Option<Vec<u8>>,
+}
+
+impl Loading {
+    /// Reads it. Waits for the disk, and for other processes that write there.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a link on the way.
+    pub fn run(&self) -> Result<Loaded, FactError> {
+        self.place.check_links()?;
+        let path = self.place.file();
+        let stamp = stamp(&path);
+        let unchanged = stamp.is_some() && stamp == self.known;
+        let bytes = if unchanged { None } else { Some(file::read(&path)?) };
+        Ok(Loaded { path, stamp, bytes })
+    }
+}
+
+impl Loaded {
+    /// The bytes that were read.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes.as_ref().map_or(0, Vec::capacity)
+    }
+}
+
+/// Lines to be appended to a file.
+#[derive(Debug)]
+pub struct Appending {
+    place: Place,
+    lines: Vec<String>,
+}
+
+impl Appending {
+    /// Appends them; what was cut off on the way. Waits until they are on disk.
+    ///
+    /// # Errors
+    /// A file that cannot be written, a link on the way.
+    pub fn run(&self) -> Result<Option<Oddity>, FactError> {
+        self.place.check_links()?;
         let mut torn = None;
-        for ids in ids.chunks(MOST) {
-            torn = append(place, &line::forgotten(ids.iter().copied(), now_ms)?)?.or(torn);
+        for line in &self.lines {
+            torn = append(&self.place, line)?.or(torn);
         }
-        Ok((ids.len(), torn))
+        Ok(torn)
     }
 }
 

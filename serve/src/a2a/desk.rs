@@ -103,6 +103,19 @@ pub struct Asker {
     pub takes_message: bool,
 }
 
+/// How busy a desk is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Load {
+    /// Tasks that are not over.
+    pub(super) open: usize,
+    /// Tasks that are not over, at most.
+    pub(super) most: usize,
+    /// Tasks started since the process started, those resumed from the log included.
+    pub(super) started: u64,
+    /// Whether no task starts any more.
+    pub(super) is_stopping: bool,
+}
+
 /// All tasks of a served script. Clones are the same desk.
 #[derive(Clone)]
 pub struct Desk(Arc<Shared>);
@@ -287,6 +300,17 @@ impl Desk {
         let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);
         let _ = tokio::time::timeout(grace + PATIENCE, over).await;
         self.0.host.stop().await;
+    }
+
+    /// Returns how busy the server is.
+    pub(super) fn load(&self) -> Load {
+        let directory = self.0.directory();
+        Load {
+            open: directory.open(),
+            most: self.0.open,
+            started: directory.begun(),
+            is_stopping: directory.is_stopping,
+        }
     }
 
     /// A task, in memory or from where it is written down.

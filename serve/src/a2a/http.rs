@@ -2,7 +2,8 @@
 //!
 //! - `listener`: connections, with bounds. `patient`: one that takes nothing for long is given up.
 //! - `router`: which path is whose. `guard`: whose pages may ask. `body`: reading what was sent, with bounds.
-//! - `post`: a request of JSON-RPC. `get_card`: the agent card. `sse`: a stream. `refusal`: what is answered to all else.
+//! - `post`: a request of JSON-RPC. `get_card`: the agent card. `sse`: a stream. `probe`: health,
+//!   readiness and metrics. `refusal`: what is answered to all else.
 
 mod body;
 mod get_card;
@@ -10,6 +11,7 @@ mod guard;
 mod listener;
 mod patient;
 mod post;
+mod probe;
 mod refusal;
 mod router;
 mod sse;

@@ -1,4 +1,7 @@
 //! Facts: typed claims with evidence that outlast a session.
+//!
+//! They are read and written on the blocking pool ([`crate::disk`]), except by a run whose time does not follow the system's,
+//! which must happen again in the same order. What is known and has not changed is recalled without a wait.
 
 use crate::Capability;
 use crate::convert::{to_data, to_value};
@@ -8,11 +11,13 @@ use crate::lint;
 use crate::world::World;
 use lang::builtins::{Right, args};
 use lang::value::Value;
-use lang::vm::{Cx, Raise};
-use providers::fact::{Draft, FactError, Options, Query, Selector, confidence, kinds, recall};
+use lang::vm::{Cx, Outcome, Raise, Wait, take_over};
+use providers::fact::{Appending, Contents, Draft, Fact, FactCode, FactError, Oddity, Options, Place, Query, Selector};
+use providers::fact::{confidence, kinds, recall};
 use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::ids::Ids;
+use std::rc::Rc;
 
 const READ: &[Right] = &[Capability::FsRead.right()];
 const WRITE: &[Right] = &[Capability::FsWrite.right()];
@@ -20,12 +25,12 @@ const BOTH: &[Right] = &[Capability::FsRead.right(), Capability::FsWrite.right()
 
 lang::builtins! { "" =>
     /// Stores a fact and gives its record: `{_type: "memory_record", id, key, tags, value}`. It is on disk when the call returns.
-    plain "store_fact(fact: Fact, options: FactOptions = nil) -> FactRecord" [caps = WRITE, lint = lint::store_fact] store_fact;
+    waits "store_fact(fact: Fact, options: FactOptions = nil) -> FactRecord" [caps = WRITE, lint = lint::store_fact] store_fact;
     /// The records that a query means, each with its `score`: those with its words first, then the others, the newest first.
     /// `kind` is one kind or a list; `options` may also hold `limit`.
-    plain "recall_facts(query: string, kind: any = nil, min_confidence: float? = nil, options: RecallOptions = nil) -> list<FactRecord>" [caps = READ, lint = lint::recall_facts] recall_facts;
+    waits "recall_facts(query: string, kind: any = nil, min_confidence: float? = nil, options: RecallOptions = nil) -> list<FactRecord>" [caps = READ, lint = lint::recall_facts] recall_facts;
     /// Invalidates facts, by id, key, record, `{id?, key?, tag?, kind?}` or a list of those: `{forgotten}`, how many there were.
-    plain "invalidate_facts(selector: any, options: FactOptions = nil) -> {forgotten: int}" [caps = BOTH, lint = lint::invalidate_facts] invalidate_facts;
+    waits "invalidate_facts(selector: any, options: FactOptions = nil) -> {forgotten: int}" [caps = BOTH, lint = lint::invalidate_facts] invalidate_facts;
 }
 
 /// An argument as data.
@@ -46,19 +51,29 @@ fn now(options: &Options, world: &World) -> u64 {
     options.now_ms.unwrap_or_else(|| world.clock.now_ms())
 }
 
-fn store_fact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn store_fact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let draft = Draft::from_data(&data(args, 0)?).map_err(|error| about(&error, 0))?;
     let options = options(args, 1, false)?;
     let in_store = |error: FactError| about(&error, 1);
     let place = world.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
     let id = world.ids.next_text(world.clock.now_ms());
-    let (fact, torn) = world.facts.store(&place, id, draft, now(&options, &world)).map_err(|error| about(&error, 0))?;
-    torn.iter().for_each(|torn| world.show(&oddity(torn)));
-    Ok(to_value(&fact.to_record()))
+    let fact = Fact::new(id, draft, now(&options, &world));
+    let appending = world.facts.storing(&place, &fact).map_err(|error| about(&error, 0))?;
+    let stored = move |world: &World, torn: Result<Option<Oddity>, FactError>| -> Outcome {
+        show(world, torn.map_err(|error| about(&error, 0))?.as_ref());
+        Ok(to_value(&fact.to_record()))
+    };
+    if !world.clock.follows_system() {
+        return stored(&world, appending.run()).map(|record| Wait::ready(Ok(record)));
+    }
+    Ok(Wait::new(async move {
+        let torn = append(&world, appending).await;
+        stored(&world, torn)
+    }))
 }
 
-fn recall_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn recall_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let kinds = kinds(&data(args, 1)?, "kind").map_err(|error| about(&error, 1))?;
     let min_confidence = match data(args, 2)? {
@@ -68,20 +83,77 @@ fn recall_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>
     let options = options(args, 3, true)?;
     let in_store = |error: FactError| about(&error, 3);
     let place = world.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
-    let contents = world.facts.read(&place).map_err(in_store)?;
-    contents.oddity.iter().for_each(|odd| world.show(&oddity(odd)));
     let text = args::str(args, 0)?.to_string();
     let query = Query { text, kinds, min_confidence, limit: options.limit, now_ms: now(&options, &world) };
-    Ok(Value::list(recall(&contents, &query).iter().map(|found| to_value(&found.to_data())).collect()))
+    let found = move |world: &World, contents: &Contents| {
+        show(world, contents.oddity.as_ref());
+        Value::list(recall(contents, &query).iter().map(|found| to_value(&found.to_data())).collect())
+    };
+    if !world.clock.follows_system() {
+        let contents = world.facts.read(&place).map_err(in_store)?;
+        return Ok(Wait::ready(Ok(found(&world, &contents))));
+    }
+    if world.disk.is_quiet()
+        && let Some(contents) = world.facts.known(&place)
+    {
+        return Ok(Wait::ready(Ok(found(&world, &contents))));
+    }
+    Ok(Wait::new(async move {
+        let contents = read(&world, &place).await.map_err(in_store)?;
+        Ok(found(&world, &contents))
+    }))
 }
 
-fn invalidate_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn invalidate_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let selector = Selector::from_data(&data(args, 0)?).map_err(|error| about(&error, 0))?;
     let options = options(args, 1, false)?;
     let in_store = |error: FactError| about(&error, 1);
     let place = world.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
-    let (forgotten, torn) = world.facts.invalidate(&place, &selector, now(&options, &world)).map_err(in_store)?;
-    torn.iter().for_each(|torn| world.show(&oddity(torn)));
-    Ok(Value::record([("forgotten", Value::from(forgotten))]))
+    let now_ms = now(&options, &world);
+    let answer = |world: &World, forgotten: usize, torn: Option<Oddity>| {
+        show(world, torn.as_ref());
+        Value::record([("forgotten", Value::from(forgotten))])
+    };
+    if !world.clock.follows_system() {
+        let (forgotten, torn) = world.facts.invalidate(&place, &selector, now_ms).map_err(in_store)?;
+        return Ok(Wait::ready(Ok(answer(&world, forgotten, torn))));
+    }
+    Ok(Wait::new(async move {
+        let contents = read(&world, &place).await.map_err(in_store)?;
+        let invalidating = world.facts.invalidating(&place, &contents, &selector, now_ms);
+        let (forgotten, appending) = invalidating.map_err(in_store)?;
+        let torn = append(&world, appending).await.map_err(in_store)?;
+        Ok(answer(&world, forgotten, torn))
+    }))
+}
+
+fn show(world: &World, odd: Option<&Oddity>) {
+    odd.iter().for_each(|odd| world.show(&oddity(odd)));
+}
+
+/// Reads a place on the blocking pool.
+async fn read(world: &World, place: &Place) -> Result<Rc<Contents>, FactError> {
+    let (loading, known) = world.facts.loading(place);
+    let mut turn = world.disk.turn(false).await;
+    let (_, loaded) = turn.run(loading, |loading| Ok(loading.run())).await.map_err(|error| no_thread(&error))?;
+    let loaded = loaded?;
+    take_over(loaded.size());
+    Ok(world.facts.loaded(loaded, known))
+}
+
+/// Appends on the blocking pool.
+async fn append(world: &World, appending: Appending) -> Result<Option<Oddity>, FactError> {
+    let mut turn = world.disk.turn(true).await;
+    turn.run(appending, |appending| Ok(appending.run())).await.map_err(|error| no_thread(&error))?.1
+}
+
+fn no_thread(error: &std::io::Error) -> FactError {
+    FactError {
+        code: FactCode::Store,
+        field: "root".to_owned(),
+        message: format!("the system gave no thread for the facts: {error}"),
+        suggestion: None,
+        help: None,
+    }
 }

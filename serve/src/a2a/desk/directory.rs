@@ -21,6 +21,8 @@ pub(super) struct Directory {
     by_first: HashMap<Arc<str>, Arc<str>>,
     /// How many are not over.
     open: usize,
+    /// How many have begun.
+    begun: u64,
     /// Those that have run and are over.
     finished: Ended,
     /// Those that were over before they ran.
@@ -61,6 +63,11 @@ impl Directory {
         self.open
     }
 
+    /// Returns how many have begun since the start.
+    pub(super) fn begun(&self) -> u64 {
+        self.begun
+    }
+
     /// All that are in memory.
     pub(super) fn all(&self) -> Vec<Arc<Cell>> {
         self.tasks.values().cloned().collect()
@@ -69,6 +76,7 @@ impl Directory {
     /// One that begins.
     pub(super) fn begin(&mut self, cell: &Arc<Cell>) {
         self.open += 1;
+        self.begun += 1;
         self.put(cell);
     }
 

@@ -15,6 +15,7 @@ mod chosen;
 mod contexts;
 mod course;
 mod listed;
+mod load;
 mod messages;
 mod panics;
 mod refused;

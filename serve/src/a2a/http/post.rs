@@ -75,7 +75,7 @@ impl Front {
     }
 }
 
-fn denied(denied: Denied) -> Refused {
+pub(super) fn denied(denied: Denied) -> Refused {
     let message = match denied {
         Denied::Missing => "this agent wants a token: send the header `Authorization: Bearer TOKEN`",
         Denied::Scheme => "this agent wants a token of the scheme `Bearer`: `Authorization: Bearer TOKEN`",
@@ -85,7 +85,7 @@ fn denied(denied: Denied) -> Refused {
     (StatusCode::UNAUTHORIZED, fault)
 }
 
-fn with_challenge(response: Response<Body>, headers: &HeaderMap) -> Response<Body> {
+pub(super) fn with_challenge(response: Response<Body>, headers: &HeaderMap) -> Response<Body> {
     let offered = headers.contains_key(header::AUTHORIZATION);
     let challenge = if offered { "Bearer realm=\"harn\", error=\"invalid_token\"" } else { "Bearer realm=\"harn\"" };
     with(response, header::WWW_AUTHENTICATE, challenge)

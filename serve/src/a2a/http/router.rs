@@ -16,6 +16,7 @@ use runtime::words::nearest;
 use super::get_card::get_card;
 use super::guard::Guard;
 use super::post::post as take;
+use super::probe::{HEALTH, METRICS, READY, healthz, metrics, readyz};
 use super::refusal::{refusal, said, with};
 use crate::a2a::A2aCode;
 use crate::a2a::card::Card;
@@ -64,6 +65,9 @@ impl Answerer {
         for path in CARDS {
             router = router.route(path, get(get_card).fallback(only_get));
         }
+        router = router.route(HEALTH, get(healthz).fallback(only_read));
+        router = router.route(READY, get(readyz).fallback(only_read));
+        router = router.route(METRICS, get(metrics).fallback(only_read));
         let router = router.fallback(nowhere).with_state(front.clone());
         Answerer { front, router: TowerToHyperService::new(router) }
     }
@@ -120,6 +124,11 @@ async fn only_get(request: Request) -> Response<Body> {
         shortened(request.method().as_str()),
         RPC[0]
     );
+    with(not_there(&request, StatusCode::METHOD_NOT_ALLOWED, message, "method_not_allowed"), header::ALLOW, "GET, HEAD")
+}
+
+async fn only_read(request: Request) -> Response<Body> {
+    let message = format!("method `{}` not allowed: use GET", shortened(request.method().as_str()));
     with(not_there(&request, StatusCode::METHOD_NOT_ALLOWED, message, "method_not_allowed"), header::ALLOW, "GET, HEAD")
 }
 
