@@ -154,7 +154,8 @@ impl Fact {
     /// The schema of its value.
     pub const SCHEMA: &str = "harn.fact.v1";
 
-    pub(super) fn new(id: Arc<str>, draft: Draft, recorded_at_ms: u64) -> Fact {
+    /// Makes a fact of a draft.
+    pub fn new(id: Arc<str>, draft: Draft, recorded_at_ms: u64) -> Fact {
         // It was read when the draft was.
         let valid_until_ms = moment(&draft.valid_until, "valid_until").ok().flatten();
         Fact { id, draft, recorded_at_ms, valid_until_ms }
