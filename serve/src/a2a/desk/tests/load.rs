@@ -7,7 +7,8 @@ use crate::host::testing::front;
 #[test]
 fn the_load_counts_tasks_that_started_and_those_that_are_open() {
     let settings = Settings { open: 2, ..Settings::default() };
-    let desk = desk_with("pipeline default(task) { if task == \"wait\" { sleep(3600000) } return task }", settings);
+    let desk =
+        desk_with("pipeline default(task) {\n  if task == \"wait\" { sleep(3600000) }\n  return task\n}\n", settings);
     front(async {
         let load = |open, started| Load { open, most: 2, started, is_stopping: false };
         assert_eq!(desk.load(), load(0, 0));
