@@ -40,7 +40,7 @@ use life::Halt;
 use sessions::Sessions;
 use shared::Shared;
 
-pub use journal::{ANSWER, Begun, Change, Claim, Journal, Restored, Unkept};
+pub use journal::{ANSWER, Begun, Change, Journal, Restored, Unkept};
 pub(super) use life::question_of;
 pub use media::InputModes;
 pub(super) use said::{Page, push_bounded, weight_of};
@@ -212,14 +212,6 @@ impl Desk {
     /// There is none.
     pub async fn task(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         Ok(self.cell(task_id).await?.task())
-    }
-
-    /// The version that the task's caller spoke first.
-    ///
-    /// # Errors
-    /// There is none.
-    pub async fn spoken(&self, task_id: &str) -> Result<Version, Refusal> {
-        Ok(self.cell(task_id).await?.version)
     }
 
     /// A page of tasks.

@@ -1,6 +1,6 @@
 //! JSON-RPC: what a body asks for, and what it is answered.
 //!
-//! - `envelope`: a body as a request, or what is wrong with it. `method`: the names of three generations.
+//! - `envelope`: a body as a request, or what is wrong with it. `method`: their names.
 //! - `call`: what a request comes to: an answer, a stream, or nothing. `version`: how it is spelled.
 //! - `stream`: what is told of a task, frame by frame. `pieces`, `written`: writing frames. `answer`: the texts of answers.
 

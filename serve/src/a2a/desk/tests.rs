@@ -11,7 +11,6 @@ use crate::a2a::feed::{Next, Subscription, Told};
 use crate::host::testing::served;
 
 mod broken;
-mod chosen;
 mod contexts;
 mod course;
 mod listed;

@@ -50,7 +50,6 @@ fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> Told {
         artifact: artifact.into(),
         append,
         last_chunk,
-        index: None,
         metadata: Data::Nil,
     }))
 }

@@ -60,9 +60,8 @@ pub(in crate::a2a) async fn call(desk: &Desk, streams: &Streams, request: Reques
         Ok(reply) => reply,
         Err(fault) => {
             let text = answer::refused(&call.id, &fault, call.version);
-            // Whoever asks for a stream in the older versions reads nothing but events.
-            let wants_events =
-                call.version != Version::V1_0 && Method::of(&method).is_ok_and(|(method, _)| method.is_stream());
+            // Whoever asks for a stream in 0.3 reads nothing but events.
+            let wants_events = call.version != Version::V1_0 && Method::of(&method).is_ok_and(Method::is_stream);
             if wants_events { Reply::Event(event_of(&text)) } else { Reply::Text(text) }
         }
     }
@@ -80,12 +79,8 @@ struct Call<'a> {
 impl Call<'_> {
     async fn meet(&mut self, name: &str, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
         let said = caller.said.known()?;
-        let (method, usual) = Method::of(name)?;
-        self.version = said.unwrap_or(usual);
-        // Who began a task in 0.1 asks for it by names that 0.3 has, too.
-        if said.is_none() && method.names_a_task() && self.spoken(params).await == Some(Version::V0_1) {
-            self.version = Version::V0_1;
-        }
+        let method = Method::of(name)?;
+        self.version = said.unwrap_or(Version::V0_3);
         let version = self.version;
         Ok(match method {
             Method::Send => self.send(params, caller).await?,
@@ -121,18 +116,12 @@ impl Call<'_> {
         })
     }
 
-    /// The version that the caller of a task spoke first.
-    async fn spoken(&self, params: &Data) -> Option<Version> {
-        self.desk.spoken(params.get("id").as_str()?).await.ok()
-    }
-
     /// What is sent. Who wants to be called back is told that nobody is, before anything begins.
     fn sent(&self, params: &Data) -> Result<SendMessage, Fault> {
         let request = self.version.read_send(params)?;
         let field = match self.version {
             Version::V1_0 => "configuration.taskPushNotificationConfig",
             Version::V0_3 => "configuration.pushNotificationConfig",
-            Version::V0_1 => "pushNotification",
         };
         if request.configuration.push { Err(no_push().field(field)) } else { Ok(request) }
     }
@@ -141,10 +130,10 @@ impl Call<'_> {
         Reply::Text(answer::result(&self.id, result))
     }
 
-    /// Who sends something. A message has no form in 0.1, and who is told of reminders knows them by their task.
+    /// Who sends something. Whoever is told of reminders knows them by their task, so gets no message in its place.
     fn asker(&self, request: &SendMessage, caller: &Caller) -> Asker {
         let waits = !request.configuration.return_immediately && !self.is_notification;
-        Asker { version: self.version, takes_message: waits && self.version != Version::V0_1 && !caller.reminders }
+        Asker { version: self.version, takes_message: waits && !caller.reminders }
     }
 
     async fn send(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {

@@ -117,7 +117,6 @@ impl Worker {
             artifact: Arc::new(artifact(id, parts)),
             append,
             last_chunk,
-            index: None,
             metadata: Data::Nil,
         };
         self.note(task, &Change::Artifact(update));

@@ -13,11 +13,11 @@ pub(super) struct V0_3;
 
 impl Spelling for V0_3 {
     fn read_part(part: &Object<'_>) -> Result<Part, Misfit> {
-        tagged::read_part(part, &key::KIND)
+        tagged::read_part(part)
     }
 
     fn part(part: &Part) -> Data {
-        tagged::part(part, &key::KIND)
+        tagged::part(part)
     }
 
     fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, Misfit> {

@@ -1,4 +1,4 @@
-//! States and roles: `input-required` in the older versions, `TASK_STATE_INPUT_REQUIRED` in 1.0.
+//! States and roles: `input-required` in 0.3, `TASK_STATE_INPUT_REQUIRED` in 1.0.
 
 use std::sync::{Arc, LazyLock};
 

@@ -31,7 +31,7 @@ impl Asked {
         let version = match reader.text("version")? {
             None => None,
             Some(word) => Some(Version::of_header(&word).ok_or_else(|| {
-                let message = format!("`version` must be \"1.0\", \"0.3\" or \"0.1\", found {word:?}");
+                let message = format!("`version` must be \"1.0\" or \"0.3\", found {word:?}");
                 Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`version` is at fault")
             })?),
         };

@@ -112,7 +112,7 @@ async fn a_comment_is_no_event_between_two() {
 
 #[tokio::test]
 async fn who_reads_too_slowly_is_told_so_in_each_version_and_nothing_more() {
-    for version in [Version::V1_0, Version::V0_3, Version::V0_1] {
+    for version in [Version::V1_0, Version::V0_3] {
         let feed = Feed::default();
         let mut frames = frames(&feed, version);
         for n in 0..=MAX_THINGS {
@@ -126,7 +126,7 @@ async fn who_reads_too_slowly_is_told_so_in_each_version_and_nothing_more() {
         let data = &refused["error"]["data"];
         let (code, reason) = match version {
             Version::V1_0 => (&data[0]["metadata"]["code"], &data[0]["reason"]),
-            Version::V0_3 | Version::V0_1 => (&data["code"], &data["reason"]),
+            Version::V0_3 => (&data["code"], &data["reason"]),
         };
         let expected = if version == Version::V1_0 { "STREAM_TOO_SLOW" } else { "stream_too_slow" };
         assert_eq!((code, reason), (&json!("HARN-A2A-012"), &json!(expected)), "{version:?}");
