@@ -7,6 +7,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use jsonrpc::Id;
 use stdlib::a2a::Version;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -16,7 +17,7 @@ use super::router::Answerer;
 use crate::a2a::A2aCode;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::places::{Place, Places};
-use crate::a2a::rpc::{Id, refused};
+use crate::a2a::rpc::refused;
 
 /// How long the head of a request may take, and a connection be idle before one.
 const HEAD: Duration = Duration::from_secs(10);

@@ -3,10 +3,11 @@
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use jsonrpc::Id;
 use stdlib::a2a::Version;
 
 use crate::a2a::error::Fault;
-use crate::a2a::rpc::{Id, Said, refused};
+use crate::a2a::rpc::{Said, refused};
 
 /// Which version the headers say, or the query where it stands there.
 pub(super) fn said(headers: &HeaderMap, query: Option<&str>) -> Said {

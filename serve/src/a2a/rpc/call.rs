@@ -1,16 +1,17 @@
 //! What a request comes to.
 
-use crate::a2a::A2aCode;
+use jsonrpc::Id;
 use runtime::data::Data;
 use serde::Serialize;
 use stdlib::a2a::{Frame, SendMessage, Version};
 
 use super::answer;
-use super::envelope::{Id, Request};
+use super::envelope::Request;
 use super::method::Method;
 use super::stream::{Frames, Source, event_of};
 use super::version::Said;
 use super::written::Written;
+use crate::a2a::A2aCode;
 use crate::a2a::Refusal;
 use crate::a2a::desk::{Asker, Desk};
 use crate::a2a::error::{Fault, code};
@@ -51,6 +52,7 @@ pub(in crate::a2a) enum Reply {
 /// Meets a request.
 pub(in crate::a2a) async fn call(desk: &Desk, streams: &Streams, request: Request, caller: Caller) -> Reply {
     let Request { id, method, params } = request;
+    let params = params.unwrap_or(Data::Nil);
     let is_notification = id.is_none();
     let mut call =
         Call { desk, streams, id: id.unwrap_or_else(Id::null), is_notification, version: caller.said.nearest() };
@@ -127,7 +129,7 @@ impl Call<'_> {
     }
 
     fn result(&self, result: &impl Serialize) -> Reply {
-        Reply::Text(answer::result(&self.id, result))
+        Reply::Text(jsonrpc::result(&self.id, result))
     }
 
     /// Who sends something. Whoever is told of reminders knows them by their task, so gets no message in its place.

@@ -6,10 +6,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use jsonrpc::Id;
 use stdlib::a2a::{Artifact, Content, Frame, Message, Part, Version};
 
 use super::answer;
-use super::envelope::Id;
 use super::pieces::Pieces;
 use super::written::Written;
 use crate::a2a::error::{Fault, code};

@@ -33,7 +33,7 @@ fn frames(feed: &Feed, version: Version) -> Frames {
     };
     let followed = feed.follow(Frame::Task(task.into()), false);
     let place = Places::new(1).take().unwrap();
-    let (id, spelling) = (Id::written("7"), Spelling::new(false));
+    let (id, spelling) = (Id::from(7), Spelling::new(false));
     Frames::new(id, version, spelling, None, Source::Told(followed), Written::default(), place)
 }
 
