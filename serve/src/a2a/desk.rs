@@ -11,11 +11,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use a2a::{ListTasks, Message, Misfit, SendMessage, Task, TaskPage, TaskState, Version};
 use runtime::data::Data;
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;
-use stdlib::a2a::{ListTasks, Message, Misfit, SendMessage, Task, TaskPage, TaskState, Version};
 use stdlib::{Diagnostic, Replies};
 
 mod cell;

@@ -17,8 +17,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use a2a::{ListTasks, TaskPage};
 use runtime::event_log::{NewRecord, Settled, SharedLog, SqliteLog, Ticket};
-use stdlib::a2a::{ListTasks, TaskPage};
 use tokio::sync::Semaphore;
 
 use super::clock::now_ms;

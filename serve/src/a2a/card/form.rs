@@ -1,7 +1,7 @@
 //! The spelling of a card in each version, and one that all of them can read.
 
+use a2a::Version;
 use runtime::data::Data;
-use stdlib::a2a::Version;
 use stdlib::{Agent, Skill};
 
 use super::Card;

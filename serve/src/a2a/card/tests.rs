@@ -1,9 +1,9 @@
 use std::time::SystemTime;
 
+use a2a::Version;
 use runtime::data::Data;
 use serde_json::{Value, json};
 use stdlib::Agent;
-use stdlib::a2a::Version;
 
 use super::{Card, Url, about};
 

@@ -7,10 +7,10 @@ mod permit;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use a2a::{Frame, Message, Task, TaskState, Version};
 use runtime::data::Data;
 use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
-use stdlib::a2a::{Frame, Message, Task, TaskState, Version};
 use stdlib::output::{Output, Terminal};
 use tokio::sync::Notify;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use a2a::{Message, Misfit, SendMessage, Status, Task, TaskState};
 use runtime::data::Data;
 use stdlib::Replies;
-use stdlib::a2a::{Message, Misfit, SendMessage, Status, Task, TaskState};
 use tokio::sync::oneshot;
 
 use super::cell::Cell;

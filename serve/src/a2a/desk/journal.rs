@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use a2a::{ArtifactUpdate, ListTasks, Message, Role, StatusUpdate, Task, TaskPage, Version};
 use runtime::data::Data;
 use runtime::event_log::{Settled, Ticket};
-use stdlib::a2a::{ArtifactUpdate, ListTasks, Message, Role, StatusUpdate, Task, TaskPage, Version};
 
 use super::said::{push_bounded, weight_of};
 use crate::host::Waiting;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version, model};
 use runtime::data::Data;
-use stdlib::a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version, model};
 
 use super::{Asker, Desk, Settings};
 use crate::a2a::Refusal;

@@ -1,9 +1,9 @@
 //! [`Fault`]: the `error` of an answer. A sentence for a person, and beside it what a program needs, in the spelling of each
 //! version.
 
+use a2a::Version;
 use runtime::data::Data;
 use stdlib::CodeRef;
-use stdlib::a2a::Version;
 
 /// The codes of JSON-RPC and of the protocol.
 pub(crate) mod code {

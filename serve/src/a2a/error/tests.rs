@@ -1,5 +1,5 @@
+use a2a::{Misfit, TaskState, Version};
 use serde_json::{Value, json};
-use stdlib::a2a::{Misfit, TaskState, Version};
 
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::{ReminderCode, ReminderError};

@@ -1,12 +1,12 @@
 use std::sync::atomic::AtomicUsize;
 use std::task::{Context, Wake, Waker};
 
+use a2a::{
+    Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, model::text_of,
+};
 use futures_util::FutureExt;
 use proptest::prelude::*;
 use runtime::data::Data;
-use stdlib::a2a::{
-    Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, model::text_of,
-};
 
 use super::*;
 

@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::pin::pin;
 use std::time::Duration;
 
+use a2a::Version;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use jsonrpc::Id;
-use stdlib::a2a::Version;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 

@@ -1,10 +1,10 @@
 //! What is answered to a request that is none of JSON-RPC, or may not be one. Clients read errors in the shape of JSON-RPC
 //! whatever the status is.
 
+use a2a::Version;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use jsonrpc::Id;
-use stdlib::a2a::Version;
 
 use crate::a2a::error::Fault;
 use crate::a2a::rpc::{Said, refused};

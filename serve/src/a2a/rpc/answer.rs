@@ -1,7 +1,7 @@
 //! The text of a refusal, in the spelling of a version.
 
+use a2a::Version;
 use jsonrpc::Id;
-use stdlib::a2a::Version;
 
 use crate::a2a::error::Fault;
 

@@ -1,9 +1,9 @@
 //! What a request comes to.
 
+use a2a::{Frame, SendMessage, Version};
 use jsonrpc::Id;
 use runtime::data::Data;
 use serde::Serialize;
-use stdlib::a2a::{Frame, SendMessage, Version};
 
 use super::answer;
 use super::envelope::Request;

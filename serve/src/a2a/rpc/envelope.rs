@@ -66,8 +66,8 @@ fn wrong(field: &str, problem: &str) -> Fault {
 
 #[cfg(test)]
 mod tests {
+    use a2a::Version;
     use serde_json::{Value, json};
-    use stdlib::a2a::Version;
 
     use super::*;
     use crate::a2a::rpc::refused;

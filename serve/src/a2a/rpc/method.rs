@@ -95,7 +95,7 @@ impl Method {
 
 #[cfg(test)]
 mod tests {
-    use stdlib::a2a::Version;
+    use a2a::Version;
 
     use super::*;
 

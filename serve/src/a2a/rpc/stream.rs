@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a::{Artifact, Content, Frame, Message, Part, Version};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jsonrpc::Id;
-use stdlib::a2a::{Artifact, Content, Frame, Message, Part, Version};
 
 use super::answer;
 use super::pieces::Pieces;

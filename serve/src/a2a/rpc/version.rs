@@ -1,7 +1,7 @@
 //! [`Said`]: which version a request says that it speaks.
 
 use crate::a2a::A2aCode;
-use stdlib::a2a::Version;
+use a2a::Version;
 
 use crate::a2a::error::{Fault, code, shortened};
 

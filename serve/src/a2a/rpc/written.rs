@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use stdlib::a2a::{Frame, Version};
+use a2a::{Frame, Version};
 
 use crate::a2a::feed::Told;
 
@@ -42,7 +42,7 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
-    use stdlib::a2a::{Status, StatusUpdate, TaskState};
+    use a2a::{Status, StatusUpdate, TaskState};
 
     use super::*;
 

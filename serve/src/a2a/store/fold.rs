@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use a2a::{Frame, Status, StatusUpdate, Task, TaskState};
 use runtime::data::Data;
 use runtime::event_log::Record;
-use stdlib::a2a::{Frame, Status, StatusUpdate, Task, TaskState};
 
 use super::super::desk::{Begun, Restored, push_bounded, weight_of};
 use super::record::{Brief, SPELLING};

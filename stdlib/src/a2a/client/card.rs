@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use a2a::Version;
 use providers::web::Url;
 use runtime::data::{Data, Entries};
 
 use super::access::{address, shown};
 use super::{ErrorKind, PeerError};
-use crate::a2a::Version;
 
 /// The URI of the extension of reminders.
 pub(crate) const REMINDERS: &str = "urn:harn:ext:reminders:1";

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use a2a::{Frame, Misfit, Task, Version};
 use providers::web::{Method as HttpMethod, Opened, Question, Web, too_many_values};
 use runtime::data::Data;
 
@@ -9,7 +10,6 @@ use super::access::{Access, has, shown};
 use super::card::Card;
 use super::stream::Stream;
 use super::{ErrorKind, PeerError};
-use crate::a2a::{Frame, Misfit, Task, Version};
 
 /// The largest body, and the largest event of a stream, in bytes.
 pub(crate) const MOST_BODY: usize = 16 << 20;

@@ -1,11 +1,11 @@
 //! Where a peer is and how it is asked, from the arguments of a call.
 
 use crate::Capability;
-use crate::a2a::Version;
 use crate::a2a::client::{Access, Peer, PeerCode, REMINDERS, address};
 use crate::fault::of_peer;
 use crate::options::Reader;
 use crate::world::World;
+use a2a::Version;
 use lang::builtins::args;
 use lang::diagnostic::code::CodeRef;
 use lang::value::{Value, article};

@@ -2,7 +2,6 @@
 
 use super::deadline::Deadline;
 use crate::a2a::client::{Lease, Method, Peer, PeerCode, PeerError, Stream, reminder};
-use crate::a2a::{Configuration, Content, Frame, Message, Part, Role, SendMessage};
 use crate::convert::to_data;
 use crate::fault::of_reminder;
 use crate::here;
@@ -10,6 +9,7 @@ use crate::hosting;
 use crate::options::{Reader, label_of};
 use crate::table::task;
 use crate::world::World;
+use a2a::{Configuration, Content, Frame, Message, Part, Role, SendMessage};
 use lang::value::{Value, article};
 use lang::vm::{Cx, Raise};
 use runtime::data::Data;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Artifact, ArtifactUpdate, Message, Part, Role};
 use runtime::data::Data;
-use stdlib::a2a::{Artifact, ArtifactUpdate, Message, Part, Role};
 
 use super::super::{ANSWER, Change};
 use super::{Life, Out, weight_of_parts};

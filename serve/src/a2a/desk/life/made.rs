@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Artifact, ArtifactUpdate, Content, Part};
 use runtime::data::Data;
-use stdlib::a2a::{Artifact, ArtifactUpdate, Content, Part};
 
 use super::super::{ANSWER, Change};
 use super::{Halt, Life, Out, weight_of_parts};

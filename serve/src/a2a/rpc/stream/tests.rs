@@ -1,5 +1,5 @@
+use a2a::{Role, Status, StatusUpdate, Task, TaskState};
 use serde_json::{Value, json};
-use stdlib::a2a::{Role, Status, StatusUpdate, Task, TaskState};
 use tokio::time::Instant;
 
 use super::*;

@@ -43,12 +43,12 @@ fn pieces_of_an_answer_are_gathered_and_none_is_lost_for_long() {
     assert!((2..10).contains(&written), "{written} records");
     let kept = worker.store.load(TASK).unwrap().unwrap().task;
     assert!(kept.artifacts[0].parts.len() == 1);
-    let lost = 40_000 - stdlib::a2a::model::text_of(&kept.artifacts[0].parts).len();
+    let lost = 40_000 - a2a::model::text_of(&kept.artifacts[0].parts).len();
     assert!(lost <= 10_000, "{lost} bytes are not written");
     // Whatever else comes writes what waits first.
     worker.note(&task, &Change::Injected(Data::Nil));
     let kept = worker.store.load(TASK).unwrap().unwrap().task;
-    assert_eq!(stdlib::a2a::model::text_of(&kept.artifacts[0].parts).len(), 40_000);
+    assert_eq!(a2a::model::text_of(&kept.artifacts[0].parts).len(), 40_000);
     // A piece that has waited long is written with the next one.
     let count = records(&worker.store).len();
     worker.artifact(&task, ANSWER, vec![Part::text("a")], true, false);
@@ -121,5 +121,5 @@ fn a_long_answer_is_read_in_one_go() {
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     let parts = &task.artifacts[0].parts;
     assert_eq!((parts.len(), &parts[1..]), (3, &[Part::data(Data::from(7)), Part::text("ab")][..]));
-    assert_eq!(stdlib::a2a::model::text_of(&parts[..1]).len(), 4_000 * piece.len());
+    assert_eq!(a2a::model::text_of(&parts[..1]).len(), 4_000 * piece.len());
 }

@@ -7,7 +7,7 @@ use runtime::data::Data;
 
 use super::made;
 use super::said::Said;
-use crate::a2a::{Artifact, Frame, ListTasks, Message, Part, SendMessage, Status, Task, TaskPage, TaskState, Version};
+use crate::{Artifact, Frame, ListTasks, Message, Part, SendMessage, Status, Task, TaskPage, TaskState, Version};
 
 const VERSIONS: [Version; 2] = [Version::V0_3, Version::V1_0];
 
@@ -112,7 +112,7 @@ fn replaced(data: &Data, nth: usize, with: &Data) -> Data {
 
 #[test]
 fn a_history_is_cut_from_its_old_end_and_a_page_has_what_was_asked_for() {
-    let say = |id: &str| Arc::new(Message::new(crate::a2a::Role::User, id, vec![Part::text("x")]));
+    let say = |id: &str| Arc::new(Message::new(crate::Role::User, id, vec![Part::text("x")]));
     let task = Task {
         id: "t".into(),
         context_id: "c".into(),

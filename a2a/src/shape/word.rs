@@ -7,7 +7,7 @@ use runtime::data::Data;
 use super::Misfit;
 use super::key::Key;
 use super::object::Object;
-use crate::a2a::{Role, TaskState};
+use crate::{Role, TaskState};
 
 /// The states in the order of [`TaskState::ALL`], each with its number.
 const STATES: [(&str, i64); 9] = [

@@ -6,7 +6,7 @@ use super::Misfit;
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
-use crate::a2a::{Content, Part, base64};
+use crate::{Content, Part, base64};
 
 /// Reads a part.
 pub(super) fn read_part(part: &Object<'_>) -> Result<Part, Misfit> {

@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
 use super::{Misfit, tagged, word};
-use crate::a2a::{Configuration, Frame, Part, Role, TaskState};
+use crate::{Configuration, Frame, Part, Role, TaskState};
 
 pub(super) struct V0_3;
 

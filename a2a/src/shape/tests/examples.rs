@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtime::data::Data;
 
 use super::json;
-use crate::a2a::{
+use crate::{
     Artifact, ArtifactUpdate, Content, Frame, ListTasks, Message, Part, Role, Status, StatusUpdate, Task, TaskPage,
     TaskState, Version,
 };

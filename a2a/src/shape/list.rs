@@ -5,7 +5,7 @@ use runtime::data::Data;
 use super::fields::Fields;
 use super::object::Object;
 use super::{Misfit, Version, key, word};
-use crate::a2a::{ListTasks, TaskPage};
+use crate::{ListTasks, TaskPage};
 
 /// How many tasks a page holds at most.
 const MAX_PAGE: u32 = 100;
@@ -22,7 +22,7 @@ pub(super) fn read(version: Version, params: &Object<'_>) -> Result<ListTasks, M
     Ok(ListTasks {
         context_id: params.text(&key::CONTEXT_ID)?,
         // In 1.0 a caller that says nothing may write the word for nothing.
-        state: state.filter(|state| version != Version::V1_0 || *state != crate::a2a::TaskState::Unknown),
+        state: state.filter(|state| version != Version::V1_0 || *state != crate::TaskState::Unknown),
         changed_since_ms: params.moment(&key::STATUS_TIMESTAMP_AFTER)?,
         page_size,
         page_token: params.text(&key::PAGE_TOKEN)?,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
+use runtime::moment::rfc3339;
 
 use super::Misfit;
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
-use crate::a2a::{Artifact, ArtifactUpdate, Message, Part, Role, Status, StatusUpdate, Task, TaskState};
-use crate::rfc3339;
+use crate::{Artifact, ArtifactUpdate, Message, Part, Role, Status, StatusUpdate, Task, TaskState};
 
 /// Where the versions differ.
 pub(super) trait Spelling {

@@ -3,7 +3,7 @@
 use runtime::data::Data;
 
 use super::json;
-use crate::a2a::{Misfit, Version};
+use crate::{Misfit, Version};
 
 /// A row: the parameters or the result, then field, message and suggestion.
 type Row<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
