@@ -6,7 +6,7 @@
 //! | [`data`] | `Data`, the neutral payload |
 //! | [`seam`] | how answers, faults, turns and scopes are handed through; `Tool`, `Model`, `Compactor` |
 //! | [`note`] | diagnostics that must not end the work |
-//! | [`cancel`], [`clock`], [`ids`] | being stopped, time, ids |
+//! | [`cancel`], [`clock`], [`moment`], [`ids`] | being stopped, time, RFC 3339, ids |
 //! | [`message`], [`model`], [`capabilities`] | what is said to a model, in no vendor's shape |
 //! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
 //! | [`render`] | pending reminders into the slots of a route |
@@ -38,6 +38,7 @@ pub mod hooks;
 pub mod ids;
 pub mod message;
 pub mod model;
+pub mod moment;
 pub mod note;
 pub mod patience;
 pub mod receipt;

@@ -1,4 +1,4 @@
-//! The Agent2Agent protocol over HTTP: JSON-RPC and server-sent events. Shapes are [`stdlib::a2a`]'s; sessions are [`crate::host`]'s.
+//! The Agent2Agent protocol over HTTP: JSON-RPC and server-sent events. Shapes are [`a2a`]'s; sessions are [`crate::host`]'s.
 //!
 //! - [`serve`]: from the first connection to the last answer. [`Settings`], [`Bounds`], [`Token`], [`address`]: how.
 //! - `http`: connections, paths, bodies, streams. `rpc`: requests of JSON-RPC, and what they come to.

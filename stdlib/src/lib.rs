@@ -2,11 +2,10 @@
 //!
 //! - [`Engine`]: checks and runs scripts; a REPL feeds it piece by piece.
 //! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock.
-//! - [`a2a`]: what agents say to each other: the model of the protocol, its spelling in each version.
+//! - `a2a`: asking other agents.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
 //! - `disk`: file operations, off the threads of sessions.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
-//! - `moment`: RFC 3339, read and written.
 //! - `persist`: loops that outlive their process.
 //! - `rhai_voice`: Rhai beside Harn.
 //! - `table`: the builtins, one file per namespace.
@@ -16,7 +15,7 @@
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
 //! - [`catalogue`]: every diagnostic code.
 
-pub mod a2a;
+mod a2a;
 mod before_exec;
 mod bind;
 mod capability;
@@ -37,7 +36,6 @@ pub mod limits;
 mod lint;
 mod log;
 mod loops;
-mod moment;
 mod options;
 pub mod output;
 mod persist;
@@ -62,7 +60,6 @@ pub use fault::AgentCode;
 pub use hosting::{Hosting, Made, Part, PlanEntry, Priority, Progress, Question, Said, Talk, outside};
 pub use interrupt::Interrupt;
 pub use log::LogSettings;
-pub use moment::{from_rfc3339, rfc3339};
 pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::{
@@ -72,6 +69,7 @@ pub use project::{
 pub use read::{Files, decode_source, read_source, unreadable_source};
 pub use rhai_voice::packs::{Budget, PackSpec};
 pub use rhai_voice::rhai_definitions;
+pub use runtime::moment::{from_rfc3339, rfc3339};
 pub use table::builtins;
 pub use tape::Tape;
 pub use world::{Live, World};

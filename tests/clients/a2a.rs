@@ -4,7 +4,6 @@
 //! - [`broken`]: that these checks can fail.
 //! - [`shapes`]: values of the model through the types of the SDKs and back.
 //! - [`sdk`]: the clients of the protocol's own SDKs, in Python and Node.
-//! - [`first_names`]: the methods and shapes of version 0.1, for which there is no SDK.
 //! - [`cards`]: the card by version and extension. [`places`]: how many there may be of something.
 //! - [`page`]: the requests that the reference shows.
 //! - [`bad_input`]: what no client should send. [`flood`]: too much of what it may.
@@ -27,7 +26,6 @@ mod client;
 mod closing;
 mod example;
 mod failures;
-mod first_names;
 mod flood;
 mod http;
 mod kept;

@@ -9,10 +9,10 @@ mod tests;
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
+use a2a::Version;
 use runtime::data::Data;
 use sha2::{Digest, Sha256};
 use stdlib::Agent;
-use stdlib::a2a::Version;
 
 /// What an agent says of itself. It is the same as long as the agent is served.
 #[derive(Debug)]

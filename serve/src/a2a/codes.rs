@@ -27,8 +27,8 @@ pub enum A2aCode {
     /// A method that there is not.
     UnknownMethod = "HARN-A2A-004", Error {
         title: "a method that there is not",
-        meaning: "The request was answered with -32601; `suggestion` holds the nearest method, where one is near. The names of the \
-         versions 1.0, 0.3 and 0.1 are all taken: `SendMessage`, `message/send` and `tasks/send` are the same.",
+        meaning: "The request was answered with -32601; `suggestion` holds the nearest method, where one is near. The names of \
+         versions 1.0 and 0.3 are all taken: `SendMessage` and `message/send` are the same.",
     },
     /// Parameters that are wrong.
     Params = "HARN-A2A-005", Error {

@@ -11,11 +11,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use a2a::{ListTasks, Message, Misfit, SendMessage, Task, TaskPage, TaskState, Version};
 use runtime::data::Data;
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;
-use stdlib::a2a::{ListTasks, Message, Misfit, SendMessage, Task, TaskPage, TaskState, Version};
 use stdlib::{Diagnostic, Replies};
 
 mod cell;
@@ -40,7 +40,7 @@ use life::Halt;
 use sessions::Sessions;
 use shared::Shared;
 
-pub use journal::{ANSWER, Begun, Change, Claim, Journal, Restored, Unkept};
+pub use journal::{ANSWER, Begun, Change, Journal, Restored, Unkept};
 pub(super) use life::question_of;
 pub use media::InputModes;
 pub(super) use said::{Page, push_bounded, weight_of};
@@ -225,14 +225,6 @@ impl Desk {
     /// There is none.
     pub async fn task(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         Ok(self.cell(task_id).await?.task())
-    }
-
-    /// The version that the task's caller spoke first.
-    ///
-    /// # Errors
-    /// There is none.
-    pub async fn spoken(&self, task_id: &str) -> Result<Version, Refusal> {
-        Ok(self.cell(task_id).await?.version)
     }
 
     /// A page of tasks.

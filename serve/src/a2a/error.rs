@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use a2a::{Misfit, TaskState};
 use runtime::event_log::LogError;
 use runtime::reminder::ReminderError;
 use runtime::reminder::bridge::QueueError;
-use stdlib::a2a::{Misfit, TaskState};
 
 use crate::host::HostError;
 

@@ -11,7 +11,7 @@ mod window;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use stdlib::a2a::Frame;
+use a2a::Frame;
 use tokio::sync::Notify;
 
 use super::reminder::Reminded;

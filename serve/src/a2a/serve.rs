@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use stdlib::a2a::Version;
+use a2a::Version;
 use stdlib::{Agent, Diagnostic};
 use tokio::net::{TcpListener, TcpSocket};
 

@@ -11,18 +11,18 @@
 //! - [`TaskStore`]: the tasks of a log, a [`Journal`](super::desk::Journal).
 //! - `record`: a change as records, and `pieces`: what of an answer is written when. `fold`: records as the task that they come to.
 //! - `index`: all tasks in short, and `list`: pages of them.
-//! - `claim`: an id that a caller chose is one task's. `left`: tasks that a process left in the middle.
+//! - `claim`: locks beside the log. `left`: tasks that a process left in the middle.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use a2a::{ListTasks, TaskPage};
 use runtime::event_log::{NewRecord, Settled, SharedLog, SqliteLog, Ticket};
-use stdlib::a2a::{ListTasks, TaskPage};
 use tokio::sync::Semaphore;
 
 use super::clock::now_ms;
-use super::desk::{Change, Claim, Journal, Restored};
+use super::desk::{Change, Journal, Restored};
 use crate::host::Waiting;
 use crate::store::{Store, StoreError};
 use fold::Fold;
@@ -165,11 +165,6 @@ impl Journal for TaskStore {
             index.refresh(store.0.store.log())?;
             Ok(index.of_first(&message_id).cloned())
         })
-    }
-
-    fn claim(&self, task_id: &str) -> Waiting<Result<Claim, StoreError>> {
-        let task_id = task_id.to_owned();
-        self.beside(move |store| store.claimed(&task_id))
     }
 
     fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {

@@ -69,7 +69,7 @@ impl Refusal {
         serde_json::json!({"code": rpc.value(), "message": message, "data": data})
     }
 
-    pub(crate) fn no_json(error: &serde_json::Error) -> Refusal {
+    pub(crate) fn no_json(error: &str) -> Refusal {
         Refusal::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, format!("the line is no JSON: {error}"))
     }
 

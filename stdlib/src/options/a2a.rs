@@ -7,7 +7,7 @@ macro_rules! access {
             "{",
             $more,
             "token?: string, token_env?: string, headers?: dict, trust?: list<string>, timeout_ms?: int, \
-             version?: \"1.0\" | \"0.3\" | \"0.1\"}"
+             version?: \"1.0\" | \"0.3\"}"
         )
     };
 }

@@ -6,7 +6,6 @@ mod said;
 
 use crate::Capability;
 use crate::a2a::client::{Access, Method, Peer, PeerError, reminder, shown};
-use crate::a2a::{Frame, Task};
 use crate::convert::to_value;
 use crate::fault::{of_peer, of_reminder};
 use crate::here;
@@ -14,6 +13,7 @@ use crate::lint;
 use crate::options::{Reader, label_of};
 use crate::values::PeerStream;
 use crate::world::World;
+use a2a::{Frame, Task};
 use asked::{Asked, peer_of};
 use deadline::by;
 use lang::builtins::{Right, args};
@@ -234,7 +234,7 @@ struct Injecting {
     /// Whether it goes with a message where the agent takes none by itself.
     is_metadata: bool,
     /// The message.
-    message: Option<(Vec<crate::a2a::Part>, Data)>,
+    message: Option<(Vec<a2a::Part>, Data)>,
 }
 
 impl Injecting {

@@ -1,12 +1,12 @@
 //! `task.…`: what a script tells the person that it works for, and asks. Where the run is served, the host shows it; elsewhere
 //! it is printed, and standard input answers.
 
-use crate::a2a::base64;
 use crate::convert::to_data;
 use crate::here;
 use crate::hosting::{Made, Part, PlanEntry, Priority, Progress, Said};
 use crate::table::input;
 use crate::world::World;
+use a2a::base64;
 use lang::builtins::args;
 use lang::check::CheckCode;
 use lang::diagnostic::code::CodeRef;

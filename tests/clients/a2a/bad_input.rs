@@ -50,6 +50,7 @@ fn bodies_that_are_no_request() {
         (br#"{"jsonrpc":"2.0","id":{},"method":"GetTask"}"#.to_vec(), -32600),
         (br#"{"jsonrpc":"2.0","id":"\ud800","method":"GetTask","params":{"id":"t"}}"#.to_vec(), -32700),
         (br#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#.to_vec(), -32601),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t"}}"#.to_vec(), -32601),
         (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":7}"#.to_vec(), -32602),
         (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}"#.to_vec(), -32602),
         (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask"}"#.to_vec(), -32602),

@@ -11,7 +11,7 @@ type Said = (Option<&'static str>, Option<&'static str>);
 
 /// Each version without the extension and by each header that may name it.
 fn all() -> Vec<Said> {
-    let versions = [None, Some("1.0"), Some("0.3"), Some("0.1")];
+    let versions = [None, Some("1.0"), Some("0.3")];
     let headers = [None, Some("A2A-Extensions"), Some("X-A2A-Extensions")];
     versions.into_iter().flat_map(|version| headers.map(|header| (version, header))).collect()
 }
@@ -45,10 +45,7 @@ fn cards(server: &Server, rfc: bool) -> Vec<(Said, String, Value)> {
         let mut connection = server.connect();
         connection.send(&request);
         let answer = connection.answer();
-        // Of 0.1 there are no types to hold it against.
-        if said.0 != Some("0.1") {
-            server.keep(&request, &answer);
-        }
+        server.keep(&request, &answer);
         assert_eq!(answer.status, 200);
         for header in ["A2A-Extensions", "X-A2A-Extensions"] {
             let confirmed = answer.header(&header.to_ascii_lowercase());
@@ -66,8 +63,7 @@ fn the_drafts_member_is_on_every_card_of_a_server_that_was_told_so() {
     for (said, _, card) in cards(&server, true) {
         let reminders = &card["capabilities"]["reminders"];
         assert_eq!(reminders["inject"], true, "{said:?}: {card}");
-        // Version 0.1 knows no extensions.
-        assert!(said.0 == Some("0.1") || *reminders == params(&card), "{said:?}: {card}");
+        assert_eq!(*reminders, params(&card), "{said:?}: {card}");
     }
     // What is written for all is as it was: nothing but that member is more.
     let plain = Start::agent("desk.harn", "card-plain").spawn();
@@ -109,7 +105,7 @@ fn each_card_has_a_tag_of_its_own_that_spares_sending_it_again() {
         }
         let different: std::collections::BTreeSet<_> = cards.iter().map(|(_, tag, _)| tag).collect();
         // By version; and by the extension, where the option does not show it to everybody.
-        assert_eq!(different.len(), if args.is_empty() { 8 } else { 4 }, "{different:?}");
+        assert_eq!(different.len(), if args.is_empty() { 6 } else { 3 }, "{different:?}");
         let first = again(&server, (None, None), "X", "y");
         let since = first.header("last-modified").unwrap();
         assert_eq!(again(&server, (None, None), "If-Modified-Since", since).status, 304);
@@ -132,5 +128,26 @@ fn a_strict_card_is_that_of_1_0_for_clients_that_name_no_version() {
     assert_eq!(strict, card((Some("1.0"), None)));
     assert_eq!((&strict["url"], strict["supportedInterfaces"].is_array()), (&Value::Null, true));
     assert!(card((Some("0.3"), None))["url"].is_string());
+    server.end();
+}
+
+#[test]
+fn both_cards_are_found_and_say_when_they_have_changed() {
+    let server = Start::agent("desk.harn", "card-places").spawn();
+    for path in ["/.well-known/agent.json", "/.well-known/agent-card.json"] {
+        for version in [None, Some("1.0"), Some("0.3")] {
+            let mut request = Request::get(&server.address, path);
+            if let Some(version) = version {
+                request = request.header("A2A-Version", version);
+            }
+            let answer = server.ask(&request);
+            assert_eq!(answer.status, 200);
+            assert!(answer.header("etag").is_some() && answer.header("cache-control").is_some(), "{answer:?}");
+            let tagged = request.header("If-None-Match", answer.header("etag").unwrap());
+            let mut connection = server.connect();
+            connection.send(&tagged);
+            assert_eq!(connection.head().status, 304);
+        }
+    }
     server.end();
 }

@@ -1,4 +1,4 @@
-//! Our own schemas: what harn adds to the protocol, as the documents show it, and the shapes of version 0.1, which no SDK knows.
+//! Our own schemas: what harn adds to the protocol, as the documents show it.
 
 use crate::harn::root;
 use boon::{Compiler, SchemaIndex, Schemas};
@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::sync::OnceLock;
 
-/// Where the schemas stand, and how their definitions are called here.
-const FILES: [(&str, &str); 2] = [("", "docs/reference/schemas/a2a.json"), ("0.1.", "tests/a2a/v0_1.json")];
+/// The file of the schemas.
+const FILE: &str = "docs/reference/schemas/a2a.json";
 
 /// The compiled schemas.
 pub(super) struct Ours {
@@ -26,14 +26,12 @@ impl Ours {
     fn read() -> Ours {
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         let mut compiled = HashMap::new();
-        for (prefix, file) in FILES {
-            let schema: Value = serde_json::from_slice(&fs::read(root().join(file)).unwrap()).unwrap();
-            let url = format!("http://a2a/{prefix}json");
-            compiler.add_resource(&url, schema.clone()).unwrap();
-            for name in schema["$defs"].as_object().unwrap().keys() {
-                let index = compiler.compile(&format!("{url}#/$defs/{name}"), &mut schemas);
-                compiled.insert(format!("{prefix}{name}"), index.unwrap_or_else(|error| panic!("{name}: {error}")));
-            }
+        let schema: Value = serde_json::from_slice(&fs::read(root().join(FILE)).unwrap()).unwrap();
+        let url = "http://a2a/json";
+        compiler.add_resource(url, schema.clone()).unwrap();
+        for name in schema["$defs"].as_object().unwrap().keys() {
+            let index = compiler.compile(&format!("{url}#/$defs/{name}"), &mut schemas);
+            compiled.insert(name.clone(), index.unwrap_or_else(|error| panic!("{name}: {error}")));
         }
         Ours { schemas, compiled }
     }

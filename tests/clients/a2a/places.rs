@@ -84,7 +84,6 @@ fn a_stream_too_many_is_refused_in_each_version_and_begins_no_task() {
         (Some("1.0"), "SubscribeToTask", json!({"id": task}), "TOO_MANY_STREAMS"),
         (Some("1.0"), "SendStreamingMessage", json!({"message": message("echo x")}), "TOO_MANY_STREAMS"),
         (Some("0.3"), "tasks/resubscribe", json!({"id": task}), "too_many_streams"),
-        (Some("0.1"), "tasks/resubscribe", json!({"id": task}), "too_many_streams"),
     ];
     for (version, method, params, reason) in too_many {
         let request = server.request(version, method, params);
@@ -118,8 +117,7 @@ fn a_stream_that_is_read_too_slowly_ends_with_an_error_in_each_version() {
     std::fs::write(&script, TALKER).unwrap();
     let server = Start::file(script, "slow-readers").spawn();
     let task = server.result("SendMessage", json!({"message": message("talk")}))["task"]["id"].clone();
-    let versions =
-        [(Some("1.0"), "SubscribeToTask"), (Some("0.3"), "tasks/resubscribe"), (Some("0.1"), "tasks/resubscribe")];
+    let versions = [(Some("1.0"), "SubscribeToTask"), (Some("0.3"), "tasks/resubscribe")];
     let slow = versions.map(|(version, method)| {
         let request = server.request(version, method, json!({"id": task}));
         let mut connection = server.connect();

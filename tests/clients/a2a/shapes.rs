@@ -4,6 +4,8 @@
 use super::strict::Types;
 use crate::harn::{root, scratch};
 use crate::packages::node;
+use a2a as model;
+use a2a::{Frame, ListTasks, SendMessage, Task, TaskPage, Version};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use runtime::data::Data;
@@ -11,13 +13,11 @@ use said::Said;
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::process::Command;
-use stdlib::a2a as model;
-use stdlib::a2a::{Frame, ListTasks, SendMessage, Task, TaskPage, Version};
 
-#[path = "../../../stdlib/src/a2a/shape/tests/made.rs"]
+#[path = "../../../a2a/src/shape/tests/made.rs"]
 #[allow(dead_code, reason = "the tests of the shapes make more of it")]
 mod made;
-#[path = "../../../stdlib/src/a2a/shape/tests/said.rs"]
+#[path = "../../../a2a/src/shape/tests/said.rs"]
 mod said;
 
 /// How many values of each kind are made.

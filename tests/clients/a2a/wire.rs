@@ -9,16 +9,19 @@ use serde_json::{Value, json};
 /// The extension that a caller asks for to be told of reminders.
 pub(super) const EXTENSION: &str = "urn:harn:ext:reminders:1";
 
-/// Methods under the names of each generation, and what they give in versions 1.0, 0.3 and 0.1.
-const METHODS: [(&[&str], [&str; 3]); 7] = [
-    (&["SendMessage", "message/send", "tasks/send"], ["SendMessageResponse", "Task", "0.1.Task"]),
-    (&["SendStreamingMessage", "message/stream", "tasks/sendSubscribe"], ["StreamResponse", "Stream", "0.1.Frame"]),
-    (&["SubscribeToTask", "tasks/resubscribe"], ["StreamResponse", "Stream", "0.1.Frame"]),
-    (&["GetTask", "tasks/get"], ["Task", "Task", "0.1.Task"]),
-    (&["CancelTask", "tasks/cancel"], ["Task", "Task", "0.1.Task"]),
-    (&["ListTasks", "tasks/list"], ["ListTasksResponse", "0.1.TaskPage", "0.1.TaskPage"]),
-    (&["GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard"], ["AgentCard", "AgentCard", "0.1.Card"]),
+/// Methods under their names in both versions, and what they give in 1.0 and 0.3.
+const METHODS: [(&[&str], [&str; 2]); 7] = [
+    (&["SendMessage", "message/send"], ["SendMessageResponse", "Task"]),
+    (&["SendStreamingMessage", "message/stream"], ["StreamResponse", "Stream"]),
+    (&["SubscribeToTask", "tasks/resubscribe"], ["StreamResponse", "Stream"]),
+    (&["GetTask", "tasks/get"], ["Task", "Task"]),
+    (&["CancelTask", "tasks/cancel"], ["Task", "Task"]),
+    (&["ListTasks", "tasks/list"], ["ListTasksResponse", PAGE]),
+    (&["GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard"], ["AgentCard", "AgentCard"]),
 ];
+
+/// A page of tasks in version 0.3, which has no type for it.
+const PAGE: &str = "TaskPage";
 
 /// Methods of ours, and what they give in all versions.
 const OURS: [(&str, &str); 4] = [
@@ -51,7 +54,6 @@ const OF_0_3: [&str; 6] = [
 pub(super) enum Spoken {
     V1,
     V03,
-    V01,
 }
 
 /// An exchange, as it is kept.
@@ -183,14 +185,10 @@ impl Asked {
         let id = id.map(|id| if id.is_string() || id.is_number() { id.clone() } else { Value::Null });
         let request = read.unwrap_or_default();
         let method = request["method"].as_str().unwrap_or_default().to_owned();
-        let first = exchange["spoken"] == "0.1" || matches!(method.as_str(), "tasks/send" | "tasks/sendSubscribe");
         let spoken = match headers["a2a-version"].as_str() {
-            Some(version) if version.starts_with("0.3") => Spoken::V03,
-            Some(version) if version.starts_with("0.1") => Spoken::V01,
             // Versions that are not spoken are refused in the shape of the nearest one.
             Some(version) if version.starts_with("0.") => Spoken::V03,
             Some(_) => Spoken::V1,
-            None if first => Spoken::V01,
             None => Spoken::V03,
         };
         let extensions = [&headers["a2a-extensions"], &headers["x-a2a-extensions"]];
@@ -217,7 +215,6 @@ impl Asked {
             let is_task = match self.spoken {
                 Spoken::V1 => result["task"].is_object(),
                 Spoken::V03 => result["kind"] == "task",
-                Spoken::V01 => result.get("sessionId").is_some(),
             };
             let is_message = result["message"].is_object() || result["kind"] == "message";
             if is_message && frames.len() > 1 {
@@ -226,7 +223,7 @@ impl Asked {
             if at == 0 && frame.get("error").is_none() && !is_task && !is_message {
                 return Err(format!("the first frame is no task: {frame}"));
             }
-            if at > 0 && self.spoken != Spoken::V01 && is_task {
+            if at > 0 && is_task {
                 return Err(format!("the task comes a second time: {frame}"));
             }
             let later = frames[at + 1..].iter().any(|frame| frame.get("method").is_none());
@@ -272,21 +269,17 @@ impl Asked {
         let (_, types) = method.ok_or_else(|| format!("`{}` has a result", self.method))?;
         match self.spoken {
             Spoken::V1 => expect(Types::V1.fault(types[0], result))?,
-            Spoken::V03 if types[1].starts_with("0.1.") => page(result)?,
+            Spoken::V03 if types[1] == PAGE => page(result)?,
             // What is sent may be answered with a message in place of a task.
             Spoken::V03 if types[0] == "SendMessageResponse" && result["kind"] == "message" => {
                 expect(Types::V03.fault("Message", result))?;
             }
             Spoken::V03 => expect(Types::V03.fault(types[1], result))?,
-            Spoken::V01 => expect(ours().fault(types[2], result))?,
         }
         // What a caller has said in its own metadata is given back as it was; this is ours.
         let update = match self.spoken {
             Spoken::V1 => result.get("statusUpdate"),
             Spoken::V03 => Some(result).filter(|result| result["kind"] == "status-update"),
-            Spoken::V01 => {
-                Some(result).filter(|result| result.get("final").is_some() && result.get("sessionId").is_none())
-            }
         };
         match update.and_then(|update| update.get("metadata")) {
             Some(metadata) => expect(ours().fault("Metadata", metadata)),
@@ -328,7 +321,7 @@ fn page(result: &Value) -> Result<(), String> {
     for task in result["tasks"].as_array().into_iter().flatten() {
         expect(Types::V03.fault("Task", task))?;
     }
-    expect(ours().fault("0.1.Page", result))
+    expect(ours().fault(PAGE, result))
 }
 
 fn has(frame: &Value, keys: &[&str]) -> Result<(), String> {

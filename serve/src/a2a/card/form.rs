@@ -1,7 +1,7 @@
 //! The spelling of a card in each version, and one that all of them can read.
 
+use a2a::Version;
 use runtime::data::Data;
-use stdlib::a2a::Version;
 use stdlib::{Agent, Skill};
 
 use super::Card;
@@ -16,26 +16,20 @@ const SCHEME: &str = "bearer";
 /// Writes a card: strictly as a version has it, or one that all can read, as the members of 0.3 and 1.0 have different names.
 pub(super) fn write(card: &Card, url: &str, version: Option<Version>, rfc: bool) -> Data {
     let is = |asked: Version| version.is_none_or(|version| version == asked);
-    let mut data = common(&card.about, capabilities(card, version, rfc), version);
+    let mut data = common(&card.about, capabilities(card, version, rfc));
     if is(Version::V1_0) {
         v1_0(card, url, &mut data);
     }
     if is(Version::V0_3) {
         v0_3(card, url, &mut data);
     }
-    if version == Some(Version::V0_1) {
-        data.set("url", url.into());
-        if card.has_token {
-            data.set("authentication", Data::dict([("schemes", Data::list(["Bearer".into()]))]));
-        }
-    }
-    if card.has_token && version != Some(Version::V0_1) {
+    if card.has_token {
         data.set("securitySchemes", Data::dict([(SCHEME, scheme(is(Version::V0_3), is(Version::V1_0)))]));
     }
     data
 }
 
-fn common(about: &Agent, capabilities: Data, version: Option<Version>) -> Data {
+fn common(about: &Agent, capabilities: Data) -> Data {
     let modes = || Data::list(MODES.map(Data::from));
     let taken = about.input_modes.iter().map(|mode| mode.as_str().into());
     let text = |text: &Option<String>| text.as_deref().map_or(Data::Nil, Data::from);
@@ -45,14 +39,13 @@ fn common(about: &Agent, capabilities: Data, version: Option<Version>) -> Data {
             ("url", provider.url.as_str().into()),
         ])
     });
-    let icon = if version == Some(Version::V0_1) { Data::Nil } else { text(&about.icon_url) };
     Data::dict_of_present([
         ("name", text(&about.name)),
         ("description", text(&about.description)),
         ("version", about.version.as_deref().unwrap_or("0.0.0").into()),
         ("provider", provider),
         ("documentationUrl", text(&about.documentation_url)),
-        ("iconUrl", icon),
+        ("iconUrl", text(&about.icon_url)),
         ("capabilities", capabilities),
         ("defaultInputModes", Data::list(taken)),
         ("defaultOutputModes", modes()),
@@ -82,15 +75,13 @@ fn capabilities(card: &Card, version: Option<Version>, rfc: bool) -> Data {
     if version != Some(Version::V1_0) {
         data.set("stateTransitionHistory", false.into());
     }
-    if version != Some(Version::V0_1) {
-        let extension = Data::dict([
-            ("uri", Data::from(REMINDERS)),
-            ("description", "System reminders: put into a task, and told of on its streams.".into()),
-            ("required", false.into()),
-            ("params", card.reminders.clone()),
-        ]);
-        data.set("extensions", Data::list([extension]));
-    }
+    let extension = Data::dict([
+        ("uri", Data::from(REMINDERS)),
+        ("description", "System reminders: put into a task, and told of on its streams.".into()),
+        ("required", false.into()),
+        ("params", card.reminders.clone()),
+    ]);
+    data.set("extensions", Data::list([extension]));
     if rfc {
         data.set("reminders", card.reminders.clone());
     }

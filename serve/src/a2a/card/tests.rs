@@ -1,9 +1,9 @@
 use std::time::SystemTime;
 
+use a2a::Version;
 use runtime::data::Data;
 use serde_json::{Value, json};
 use stdlib::Agent;
-use stdlib::a2a::Version;
 
 use super::{Card, Url, about};
 
@@ -60,18 +60,13 @@ fn each_version_gets_its_own_members_and_no_other() {
         }},
         "security": [{"bearer": []}],
     });
-    let v0_1 = json!({
-        "url": url,
-        "capabilities": {"streaming": true, "pushNotifications": false, "stateTransitionHistory": false},
-        "authentication": {"schemes": ["Bearer"]},
-    });
     let whole = |own: &Value| {
         let mut whole = common.clone();
         whole.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
         whole
     };
     let card = card(true);
-    for (version, own) in [(Version::V1_0, &v1_0), (Version::V0_3, &v0_3), (Version::V0_1, &v0_1)] {
+    for (version, own) in [(Version::V1_0, &v1_0), (Version::V0_3, &v0_3)] {
         assert_eq!(shown(&card, Some(version), false), whole(own), "{version:?}");
     }
 }
@@ -90,9 +85,9 @@ fn who_says_no_version_gets_what_both_read() {
 
 #[test]
 fn without_a_token_none_is_asked_for() {
-    for version in [None, Some(Version::V1_0), Some(Version::V0_3), Some(Version::V0_1)] {
+    for version in [None, Some(Version::V1_0), Some(Version::V0_3)] {
         let shown = shown(&card(false), version, false);
-        for member in ["securitySchemes", "securityRequirements", "security", "authentication"] {
+        for member in ["securitySchemes", "securityRequirements", "security"] {
             assert!(shown.get(member).is_none(), "{member}");
         }
     }
@@ -100,7 +95,7 @@ fn without_a_token_none_is_asked_for() {
 
 #[test]
 fn the_drafts_own_member_is_there_only_for_those_who_ask() {
-    for version in [None, Some(Version::V1_0), Some(Version::V0_3), Some(Version::V0_1)] {
+    for version in [None, Some(Version::V1_0), Some(Version::V0_3)] {
         assert!(shown(&card(false), version, false)["capabilities"].get("reminders").is_none());
         assert_eq!(shown(&card(false), version, true)["capabilities"]["reminders"], json!({"inject": true}));
         let always = Card { always_rfc: true, ..card(false) };

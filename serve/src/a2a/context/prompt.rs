@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use a2a::{Content, Message, Part, Task};
 use runtime::data::Data;
-use stdlib::a2a::{Content, Message, Part, Task};
 
 use crate::host::Prompt;
 

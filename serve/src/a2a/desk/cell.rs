@@ -7,10 +7,10 @@ mod permit;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use a2a::{Frame, Message, Task, TaskState, Version};
 use runtime::data::Data;
 use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
-use stdlib::a2a::{Frame, Message, Task, TaskState, Version};
 use stdlib::output::{Output, Terminal};
 use tokio::sync::Notify;
 
@@ -28,8 +28,6 @@ use crate::store::StoreError;
 pub(super) struct Cell {
     pub(super) id: Arc<str>,
     pub(super) context_id: Arc<str>,
-    /// The version that its caller spoke first.
-    pub(super) version: Version,
     /// The message that it began with.
     pub(super) first: Option<Arc<Message>>,
     is_elsewhere: bool,
@@ -70,17 +68,17 @@ impl Cell {
         let task = life.task();
         let created = Change::Created { task: task.clone(), version, session_id, begun };
         let last = journal.note(&task.id, now_ms(), &created);
-        Cell::of(&task, version, journal, State::new(life, last))
+        Cell::of(&task, journal, State::new(life, last))
     }
 
     /// A task that a process before has left in the middle, and that runs again.
     pub(super) fn again(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
-        let Restored { task, version, injected, begun, .. } = restored;
+        let Restored { task, injected, begun, .. } = restored;
         let mut life = Life::new(Arc::unwrap_or_clone(task));
         life.still_asks();
         let task = life.task();
         let state = State::new(life, Ticket::NONE);
-        let cell = Cell::of(&task, version, journal, state);
+        let cell = Cell::of(&task, journal, state);
         cell.injections.restore(&injected);
         if injected.is_empty() {
             // The process ended before its session was open. What cannot be read was refused when it came.
@@ -91,10 +89,10 @@ impl Cell {
 
     /// A task that was written down, and that nothing becomes of here: it is over, or another process has it.
     pub(super) fn restored(restored: Restored, journal: Arc<dyn Journal>) -> Arc<Cell> {
-        let Restored { task, version, injected, .. } = restored;
+        let Restored { task, injected, .. } = restored;
         let (life, is_elsewhere) = (Life::restored(task.clone()), !task.status.state.is_terminal());
         let state = State::new(life, Ticket::NONE);
-        let mut cell = Cell::of(&task, version, journal, state);
+        let mut cell = Cell::of(&task, journal, state);
         if let Some(cell) = Arc::get_mut(&mut cell) {
             cell.is_elsewhere = is_elsewhere;
         }
@@ -116,11 +114,10 @@ impl Cell {
         self.is_elsewhere
     }
 
-    fn of(task: &Task, version: Version, journal: Arc<dyn Journal>, state: State) -> Arc<Cell> {
+    fn of(task: &Task, journal: Arc<dyn Journal>, state: State) -> Arc<Cell> {
         Arc::new(Cell {
             id: task.id.clone(),
             context_id: task.context_id.clone(),
-            version,
             first: task.history.first().cloned(),
             is_elsewhere: false,
             feed: Feed::default(),

@@ -4,9 +4,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a::Message;
 use runtime::data::Data;
 use runtime::event_log::LogError;
-use stdlib::a2a::Message;
 use tokio::sync::oneshot;
 
 use super::cell::Cell;

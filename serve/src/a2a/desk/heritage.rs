@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a::Message;
 use runtime::data::Data;
 use runtime::reminder::Reminder;
-use stdlib::a2a::Message;
 
 use super::cell::Cell;
 use super::shared::Shared;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use a2a::{Message, Misfit, SendMessage, Status, Task, TaskState};
 use runtime::data::Data;
 use stdlib::Replies;
-use stdlib::a2a::{Message, Misfit, SendMessage, Status, Task, TaskState, Version};
 use tokio::sync::oneshot;
 
 use super::cell::Cell;
@@ -29,46 +29,13 @@ impl Desk {
     /// Takes a message.
     pub(super) async fn take(&self, request: SendMessage, asker: Asker) -> Result<(Arc<str>, Subscription), Refusal> {
         let message = &request.message;
-        check_ids(message, asker.version)?;
+        check_ids(message)?;
         if let Some((part, media_type)) = self.0.input_modes.first_other(&message.parts) {
             return Err(Refusal::MediaType { part, media_type });
         }
         let reminders = of_message(&request).map_err(Refusal::Reminder)?;
         let Some(task_id) = message.task_id.clone() else { return self.begin(request, reminders, asker).await };
-        match self.cell(&task_id).await {
-            Ok(cell) => reply(&cell, message, reminders).await,
-            // In 0.1 the caller gives a new task its id.
-            Err(Refusal::UnknownTask(_)) if asker.version == Version::V0_1 => {
-                self.begin_as(&task_id, request, reminders, asker).await
-            }
-            Err(refusal) => Err(refusal),
-        }
-    }
-
-    /// Begins a task with an id that its caller chose. Of several that come at once with the same one, to whatever process, one
-    /// begins it, and the others are messages for it.
-    async fn begin_as(
-        &self,
-        task_id: &str,
-        request: SendMessage,
-        reminders: Vec<Incoming>,
-        asker: Asker,
-    ) -> Result<(Arc<str>, Subscription), Refusal> {
-        let claim = self.0.journal.claim(task_id).await.map_err(unread)?;
-        // Another one may have begun it meanwhile.
-        match self.cell(task_id).await {
-            Ok(cell) => return reply(&cell, &request.message, reminders).await,
-            Err(Refusal::UnknownTask(_)) => {}
-            Err(refusal) => return Err(refusal),
-        }
-        let desk = self.clone();
-        // Who goes away meanwhile does not let go of the id before the log has the task.
-        let begins = tokio::spawn(async move {
-            let begun = desk.begin(request, reminders, asker).await;
-            drop(claim);
-            begun
-        });
-        begins.await.unwrap_or(Err(Refusal::Host(HostError::Stopping)))
+        reply(&*self.cell(&task_id).await?, message, reminders).await
     }
 
     /// Runs a task again that a process before has left in the middle.
@@ -101,10 +68,8 @@ impl Desk {
     ) -> Result<(Arc<str>, Subscription), Refusal> {
         let now = now_ms();
         let metadata = merged(&request.metadata, &request.message.metadata);
-        let first = request.message.task_id.is_none().then(|| request.message.clone());
-        if let Some(first) = &first
-            && let Some(cell) = self.begun_before(first).await?
-        {
+        let first = request.message.clone();
+        if let Some(cell) = self.begun_before(&first).await? {
             return Ok((cell.id.clone(), cell.follow()));
         }
         let task = new_task(request.message, &metadata, now);
@@ -114,12 +79,9 @@ impl Desk {
             Err(misfit) => (None, Some(unmet(misfit))),
         };
         let begun = Begun { metadata: metadata.clone(), deadline_ms: deadline, is_alone: false };
-        let (cell, follows, seat) = match (self.enter(task, first.as_ref(), begun, reason, reminders, asker)?, &message)
-        {
-            (Entered::New(cell, follows, seat), _) => (cell, follows, seat),
-            (Entered::Known(cell, reminders), Some(message)) => return reply(&cell, message, reminders).await,
-            (Entered::Known(cell, _), None) => return Err(Refusal::Busy(cell.id.clone())),
-            (Entered::Repeated(cell), _) => {
+        let (cell, follows, seat) = match self.enter(task, &first, begun, reason, reminders, asker)? {
+            Entered::New(cell, follows, seat) => (cell, follows, seat),
+            Entered::Repeated(cell) => {
                 cell.kept().await.map_err(Refusal::Log)?;
                 return Ok((cell.id.clone(), cell.follow()));
             }
@@ -159,11 +121,11 @@ impl Desk {
     }
 
     /// Puts a new task into the directory, with its place in a session; or it is rejected at once, for `reason` or because too
-    /// many are at work. `first` is its message if the caller chose no id for the task: then the message may be a repeat.
+    /// many are at work. `first` is its message, which may be a repeat.
     fn enter(
         &self,
         task: Task,
-        first: Option<&Message>,
+        first: &Message,
         begun: Begun,
         reason: Option<Reason>,
         reminders: Vec<Incoming>,
@@ -174,14 +136,8 @@ impl Desk {
         if directory.is_stopping {
             return Err(Refusal::Host(HostError::Stopping));
         }
-        // Another one with the same id may have come meanwhile.
-        if let Some(cell) = directory.find(&task.id) {
-            return Ok(Entered::Known(cell, reminders));
-        }
         // A caller that has lost the answer sends the first message of its task again.
-        if let Some(first) = first
-            && let Some(cell) = directory.of_first(&first.message_id)
-        {
+        if let Some(cell) = directory.of_first(&first.message_id) {
             let is_repeat = cell.first.as_ref().is_some_and(|known| is_repeat(known, first));
             return if is_repeat {
                 Ok(Entered::Repeated(cell))
@@ -217,16 +173,10 @@ enum Entered {
     New(Arc<Cell>, Subscription, Option<Seat>),
     /// Its first message has come before.
     Repeated(Arc<Cell>),
-    /// One with its id was there already.
-    Known(Arc<Cell>, Vec<Incoming>),
 }
 
 /// Says something to a task that is there.
-async fn reply(
-    cell: &Arc<Cell>,
-    message: &Message,
-    reminders: Vec<Incoming>,
-) -> Result<(Arc<str>, Subscription), Refusal> {
+async fn reply(cell: &Cell, message: &Message, reminders: Vec<Incoming>) -> Result<(Arc<str>, Subscription), Refusal> {
     if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != cell.context_id) {
         return Err(Refusal::OtherContext { task_id: cell.id.clone(), context_id: context_id.clone() });
     }
@@ -237,7 +187,7 @@ async fn reply(
 }
 
 fn new_task(message: Message, metadata: &Data, now: u64) -> Task {
-    let id = message.task_id.clone().unwrap_or_else(|| say::fresh_id("task"));
+    let id = say::fresh_id("task");
     let context_id = message.context_id.clone().unwrap_or_else(|| say::fresh_id("ctx"));
     let message = Message { task_id: Some(id.clone()), context_id: Some(context_id.clone()), ..message };
     Task {
@@ -265,12 +215,8 @@ fn full(open: usize, most: usize) -> Option<Reason> {
 }
 
 /// Ids that callers choose are short, and hold nothing that could not be shown.
-fn check_ids(message: &Message, version: Version) -> Result<(), Refusal> {
-    let (task, context) = match version {
-        Version::V0_1 => ("id", "sessionId"),
-        Version::V0_3 | Version::V1_0 => ("message.taskId", "message.contextId"),
-    };
-    for (field, id) in [(task, &message.task_id), (context, &message.context_id)] {
+fn check_ids(message: &Message) -> Result<(), Refusal> {
+    for (field, id) in [("message.taskId", &message.task_id), ("message.contextId", &message.context_id)] {
         let Some(id) = id else { continue };
         let is_good = (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_good {

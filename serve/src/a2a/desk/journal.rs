@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use a2a::{ArtifactUpdate, ListTasks, Message, Role, StatusUpdate, Task, TaskPage, Version};
 use runtime::data::Data;
 use runtime::event_log::{Settled, Ticket};
-use runtime::workers::snapshot::Lock;
-use stdlib::a2a::{ArtifactUpdate, ListTasks, Message, Role, StatusUpdate, Task, TaskPage, Version};
 
 use super::said::{push_bounded, weight_of};
 use crate::host::Waiting;
@@ -56,8 +55,6 @@ pub struct Begun {
 pub struct Restored {
     /// The task. One that is not over and not in memory is at work in another process.
     pub task: Arc<Task>,
-    /// The version that its caller spoke.
-    pub version: Version,
     /// The session that worked on it.
     pub session_id: Option<Arc<str>>,
     /// How it was begun.
@@ -85,10 +82,6 @@ impl Restored {
     }
 }
 
-/// The right to begin a task with an id that its caller chose. Held until the task would survive the end of the process.
-#[derive(Debug)]
-pub struct Claim(pub Option<Lock>);
-
 /// Where tasks are written down. Nothing of it waits but the futures that it gives, and [`Journal::left`].
 pub trait Journal: Send + Sync {
     /// Writes down a change. Changes of one task come in their order, and nothing comes behind a terminal status. Pieces of
@@ -110,11 +103,6 @@ pub trait Journal: Send + Sync {
     /// The task that began with the message of this id, whichever process has it.
     fn of_first(&self, _message_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
         Box::pin(std::future::ready(Ok(None)))
-    }
-
-    /// Waits until no other process, and nobody else here, is about to begin a task with this id.
-    fn claim(&self, _task_id: &str) -> Waiting<Result<Claim, StoreError>> {
-        Box::pin(std::future::ready(Ok(Claim(None))))
     }
 
     /// A page of all tasks; nothing where only those in memory are known.

@@ -10,9 +10,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use a2a::{Message, Status, StatusUpdate, Task, TaskState};
 use runtime::data::Data;
 use runtime::model::Usage;
-use stdlib::a2a::{Message, Status, StatusUpdate, Task, TaskState};
 
 use super::Change;
 use super::said::{push_bounded, weight_of, weight_of_parts};
@@ -167,8 +167,7 @@ impl Life {
 
     /// The message of its caller with this id that has come already.
     pub(super) fn said_as(&self, message_id: &str) -> Option<&Arc<Message>> {
-        let by_caller =
-            |message: &&Arc<Message>| message.role == stdlib::a2a::Role::User && &*message.message_id == message_id;
+        let by_caller = |message: &&Arc<Message>| message.role == a2a::Role::User && &*message.message_id == message_id;
         self.task.history.iter().find(by_caller)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stdlib::a2a::{ListTasks, Misfit, Task, TaskPage};
+use a2a::{ListTasks, Misfit, Task, TaskPage};
 
 use super::{Desk, Page};
 use crate::a2a::Refusal;

@@ -1,7 +1,7 @@
 //! [`InputModes`]: the media types that messages of callers may have.
 
+use a2a::{Content, Part};
 use stdlib::Agent;
-use stdlib::a2a::{Content, Part};
 
 /// The media types that messages may have. The default accepts all.
 #[derive(Debug, Clone, Default)]

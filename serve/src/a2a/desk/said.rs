@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use stdlib::a2a::{Content, ListTasks, Message, Part, Task};
+use a2a::{Content, ListTasks, Message, Part, Task};
 
 /// The most messages of a history. Beyond, the oldest are dropped, but for the one that the task began with.
 pub(super) const MOST_SAID: usize = 1_000;

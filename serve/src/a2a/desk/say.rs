@@ -1,9 +1,9 @@
 //! What the agent says of a task: its messages, and the ids of all that is made here.
 
 use crate::a2a::A2aCode;
+use a2a::{Message, Part, Role};
 use runtime::data::Data;
 use stdlib::CodeRef;
-use stdlib::a2a::{Message, Part, Role};
 
 use crate::host::Failure;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version, model};
 use runtime::data::Data;
-use stdlib::a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version, model};
 
 use super::{Asker, Desk, Settings};
 use crate::a2a::Refusal;
@@ -11,7 +11,6 @@ use crate::a2a::feed::{Next, Subscription, Told};
 use crate::host::testing::served;
 
 mod broken;
-mod chosen;
 mod contexts;
 mod course;
 mod listed;

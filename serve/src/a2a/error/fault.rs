@@ -1,17 +1,17 @@
 //! [`Fault`]: the `error` of an answer. A sentence for a person, and beside it what a program needs, in the spelling of each
 //! version.
 
+use a2a::Version;
 use runtime::data::Data;
 use stdlib::CodeRef;
-use stdlib::a2a::Version;
 
 /// The codes of JSON-RPC and of the protocol.
 pub(crate) mod code {
-    pub(crate) const NOT_JSON: i32 = -32700;
-    pub(crate) const REQUEST: i32 = -32600;
-    pub(crate) const METHOD: i32 = -32601;
-    pub(crate) const PARAMS: i32 = -32602;
-    pub(crate) const INTERNAL: i32 = -32603;
+    pub(crate) use jsonrpc::code::{
+        INTERNAL_ERROR as INTERNAL, INVALID_PARAMS as PARAMS, INVALID_REQUEST as REQUEST, METHOD_NOT_FOUND as METHOD,
+        PARSE_ERROR as NOT_JSON,
+    };
+
     /// JSON-RPC leaves the codes from -32099 to -32000 to servers, and the protocol takes those from -32001 on.
     pub(crate) const SERVER: i32 = -32000;
     pub(crate) const UNKNOWN_TASK: i32 = -32001;

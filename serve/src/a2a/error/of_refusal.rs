@@ -1,9 +1,9 @@
 //! What a [`Refusal`] is on the wire.
 
 use crate::a2a::A2aCode;
+use a2a::Misfit;
 use runtime::reminder::ReminderError;
 use runtime::reminder::bridge::QueueError;
-use stdlib::a2a::Misfit;
 use stdlib::from_core;
 
 use super::Refusal;

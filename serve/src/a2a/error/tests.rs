@@ -1,5 +1,5 @@
+use a2a::{Misfit, TaskState, Version};
 use serde_json::{Value, json};
-use stdlib::a2a::{Misfit, TaskState, Version};
 
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::{ReminderCode, ReminderError};
@@ -29,14 +29,12 @@ fn details_are_typed_in_version_1_0_and_plain_before() {
             "metadata": {"code": "HARN-A2A-005", "field": "message.parts.0", "suggestion": "text"},
         }]})
     );
-    for version in [Version::V0_3, Version::V0_1] {
-        assert_eq!(
-            told(refusal(), version),
-            json!({"code": -32602, "message": message, "data": {
-                "code": "HARN-A2A-005", "reason": "invalid_params", "field": "message.parts.0", "suggestion": "text",
-            }})
-        );
-    }
+    assert_eq!(
+        told(refusal(), Version::V0_3),
+        json!({"code": -32602, "message": message, "data": {
+            "code": "HARN-A2A-005", "reason": "invalid_params", "field": "message.parts.0", "suggestion": "text",
+        }})
+    );
 }
 
 #[test]
@@ -48,7 +46,7 @@ fn a_task_that_is_not_there_has_a_code_of_the_protocol_and_another_of_the_extens
         assert_eq!((&told["code"], &told["data"][0]["reason"]), (&json!(-32004), &json!("TASK_NOT_FOUND")));
     }
     let over = Refusal::Over { task_id: "t".into(), state: TaskState::Failed };
-    let told = told(Fault::of_extension(over), Version::V0_1);
+    let told = told(Fault::of_extension(over), Version::V0_3);
     assert_eq!((&told["code"], &told["data"][0]["reason"]), (&json!(-32004), &json!("TASK_TERMINAL")));
     assert_eq!(told["data"][0]["metadata"]["state"], "failed");
 }

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use stdlib::a2a::Frame;
+use a2a::Frame;
 
 use super::window::{Found, Reader};
 use super::{Next, Shared, Told};

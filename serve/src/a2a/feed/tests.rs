@@ -1,12 +1,12 @@
 use std::sync::atomic::AtomicUsize;
 use std::task::{Context, Wake, Waker};
 
+use a2a::{
+    Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, model::text_of,
+};
 use futures_util::FutureExt;
 use proptest::prelude::*;
 use runtime::data::Data;
-use stdlib::a2a::{
-    Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, model::text_of,
-};
 
 use super::*;
 
@@ -50,7 +50,6 @@ fn chunk(id: &str, part: Part, append: bool, last_chunk: bool) -> Told {
         artifact: artifact.into(),
         append,
         last_chunk,
-        index: None,
         metadata: Data::Nil,
     }))
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use stdlib::a2a::{Content, Frame, Part};
+use a2a::{Content, Frame, Part};
 
 use super::chunks::{Chunks, artifact_id};
 use super::{Next, Told};

@@ -122,7 +122,7 @@ mod tests {
         let admitted = guard.admit(Version::HTTP_11, &Uri::from_static("/"), &headers);
         admitted.map(|named| named.is_some()).map_err(|(status, fault)| {
             assert_eq!(status, StatusCode::FORBIDDEN);
-            let data = fault.to_data(stdlib::a2a::Version::V0_3);
+            let data = fault.to_data(a2a::Version::V0_3);
             data.at("data.field").as_str().unwrap().to_owned()
         })
     }

@@ -4,10 +4,11 @@ use std::io::Write as _;
 use std::pin::pin;
 use std::time::Duration;
 
+use a2a::Version;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use stdlib::a2a::Version;
+use jsonrpc::Id;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
@@ -16,7 +17,7 @@ use super::router::Answerer;
 use crate::a2a::A2aCode;
 use crate::a2a::error::{Fault, code};
 use crate::a2a::places::{Place, Places};
-use crate::a2a::rpc::{Id, refused};
+use crate::a2a::rpc::refused;
 
 /// How long the head of a request may take, and a connection be idle before one.
 const HEAD: Duration = Duration::from_secs(10);

@@ -1,12 +1,13 @@
 //! What is answered to a request that is none of JSON-RPC, or may not be one. Clients read errors in the shape of JSON-RPC
 //! whatever the status is.
 
+use a2a::Version;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
-use stdlib::a2a::Version;
+use jsonrpc::Id;
 
 use crate::a2a::error::Fault;
-use crate::a2a::rpc::{Id, Said, refused};
+use crate::a2a::rpc::{Said, refused};
 
 /// Which version the headers say, or the query where it stands there.
 pub(super) fn said(headers: &HeaderMap, query: Option<&str>) -> Said {

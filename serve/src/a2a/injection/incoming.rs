@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use a2a::SendMessage;
 use runtime::data::Data;
 use runtime::reminder::bridge::{Queue, RemindPayload};
 use runtime::reminder::limits::{MAX_ID, fault_of_name};
 use runtime::reminder::{ReminderCode, ReminderError};
 use runtime::words::nearest;
-use stdlib::a2a::SendMessage;
 
 use super::Echo;
 

@@ -2,8 +2,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version};
 use runtime::reminder::ReminderCode;
-use stdlib::a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version};
 
 use super::*;
 use crate::a2a::desk::{Asker, Settings};
@@ -189,7 +189,7 @@ async fn inject(desk: &Desk, task: &str, reminder: &str) -> Result<Data, Refusal
 
 fn answer(task: &Task) -> String {
     let parts = task.artifacts.iter().find(|artifact| &*artifact.artifact_id == "answer").map(|found| &found.parts);
-    parts.map(|parts| stdlib::a2a::model::text_of(parts)).unwrap_or_default()
+    parts.map(|parts| a2a::model::text_of(parts)).unwrap_or_default()
 }
 
 /// All that a stream with this spelling is told of reminders, each as JSON.

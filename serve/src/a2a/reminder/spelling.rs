@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Frame, Status, StatusUpdate};
 use runtime::data::Data;
-use stdlib::a2a::{Frame, Status, StatusUpdate};
 
 use super::Reminded;
 use super::words::Words;

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
+use a2a::{Frame, Message, Part, Role, Status, StatusUpdate, TaskState};
 use runtime::data::Data;
 use runtime::reminder::lifecycle::ExpireReason;
 use runtime::reminder::{ReminderSpec, Source};
-use stdlib::a2a::{Frame, Message, Part, Role, Status, StatusUpdate, TaskState};
 
 use super::*;
 

@@ -1,16 +1,17 @@
 //! What a request comes to.
 
-use crate::a2a::A2aCode;
+use a2a::{Frame, SendMessage, Version};
+use jsonrpc::Id;
 use runtime::data::Data;
 use serde::Serialize;
-use stdlib::a2a::{Frame, SendMessage, Version};
 
 use super::answer;
-use super::envelope::{Id, Request};
+use super::envelope::Request;
 use super::method::Method;
 use super::stream::{Frames, Source, event_of};
 use super::version::Said;
 use super::written::Written;
+use crate::a2a::A2aCode;
 use crate::a2a::Refusal;
 use crate::a2a::desk::{Asker, Desk};
 use crate::a2a::error::{Fault, code};
@@ -51,6 +52,7 @@ pub(in crate::a2a) enum Reply {
 /// Meets a request.
 pub(in crate::a2a) async fn call(desk: &Desk, streams: &Streams, request: Request, caller: Caller) -> Reply {
     let Request { id, method, params } = request;
+    let params = params.unwrap_or(Data::Nil);
     let is_notification = id.is_none();
     let mut call =
         Call { desk, streams, id: id.unwrap_or_else(Id::null), is_notification, version: caller.said.nearest() };
@@ -60,9 +62,8 @@ pub(in crate::a2a) async fn call(desk: &Desk, streams: &Streams, request: Reques
         Ok(reply) => reply,
         Err(fault) => {
             let text = answer::refused(&call.id, &fault, call.version);
-            // Whoever asks for a stream in the older versions reads nothing but events.
-            let wants_events =
-                call.version != Version::V1_0 && Method::of(&method).is_ok_and(|(method, _)| method.is_stream());
+            // Whoever asks for a stream in 0.3 reads nothing but events.
+            let wants_events = call.version != Version::V1_0 && Method::of(&method).is_ok_and(Method::is_stream);
             if wants_events { Reply::Event(event_of(&text)) } else { Reply::Text(text) }
         }
     }
@@ -80,12 +81,8 @@ struct Call<'a> {
 impl Call<'_> {
     async fn meet(&mut self, name: &str, params: &Data, caller: &Caller) -> Result<Reply, Fault> {
         let said = caller.said.known()?;
-        let (method, usual) = Method::of(name)?;
-        self.version = said.unwrap_or(usual);
-        // Who began a task in 0.1 asks for it by names that 0.3 has, too.
-        if said.is_none() && method.names_a_task() && self.spoken(params).await == Some(Version::V0_1) {
-            self.version = Version::V0_1;
-        }
+        let method = Method::of(name)?;
+        self.version = said.unwrap_or(Version::V0_3);
         let version = self.version;
         Ok(match method {
             Method::Send => self.send(params, caller).await?,
@@ -121,30 +118,24 @@ impl Call<'_> {
         })
     }
 
-    /// The version that the caller of a task spoke first.
-    async fn spoken(&self, params: &Data) -> Option<Version> {
-        self.desk.spoken(params.get("id").as_str()?).await.ok()
-    }
-
     /// What is sent. Who wants to be called back is told that nobody is, before anything begins.
     fn sent(&self, params: &Data) -> Result<SendMessage, Fault> {
         let request = self.version.read_send(params)?;
         let field = match self.version {
             Version::V1_0 => "configuration.taskPushNotificationConfig",
             Version::V0_3 => "configuration.pushNotificationConfig",
-            Version::V0_1 => "pushNotification",
         };
         if request.configuration.push { Err(no_push().field(field)) } else { Ok(request) }
     }
 
     fn result(&self, result: &impl Serialize) -> Reply {
-        Reply::Text(answer::result(&self.id, result))
+        Reply::Text(jsonrpc::result(&self.id, result))
     }
 
-    /// Who sends something. A message has no form in 0.1, and who is told of reminders knows them by their task.
+    /// Who sends something. Whoever is told of reminders knows them by their task, so gets no message in its place.
     fn asker(&self, request: &SendMessage, caller: &Caller) -> Asker {
         let waits = !request.configuration.return_immediately && !self.is_notification;
-        Asker { version: self.version, takes_message: waits && self.version != Version::V0_1 && !caller.reminders }
+        Asker { version: self.version, takes_message: waits && !caller.reminders }
     }
 
     async fn send(&self, params: &Data, caller: &Caller) -> Result<Reply, Fault> {

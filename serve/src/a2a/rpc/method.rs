@@ -1,8 +1,7 @@
-//! [`Method`]: the names of three generations in one table.
+//! [`Method`]: its names in both versions in one table.
 
 use crate::a2a::A2aCode;
 use runtime::words::nearest;
-use stdlib::a2a::Version;
 
 use crate::a2a::error::{Fault, code, shortened};
 
@@ -37,98 +36,88 @@ const PENDING: &str = "tasks/pending_injections";
 const REVOKE: &str = "tasks/revoke_reminder";
 const CLEAR: &str = "tasks/clear_reminders";
 
-/// A name, what it asks for, and the version that a caller speaks who does not say.
-type Row = (&'static str, Method, Version);
+/// A name, and what it asks for.
+type Row = (&'static str, Method);
 
 /// All names.
 const TABLE: &[Row] = &[
-    ("SendMessage", Send, Version::V0_3),
-    ("message/send", Send, Version::V0_3),
-    ("tasks/send", Send, Version::V0_1),
-    ("SendStreamingMessage", Stream, Version::V0_3),
-    ("message/stream", Stream, Version::V0_3),
-    ("tasks/sendSubscribe", Stream, Version::V0_1),
-    ("GetTask", Get, Version::V0_3),
-    ("tasks/get", Get, Version::V0_3),
-    ("ListTasks", List, Version::V0_3),
-    ("tasks/list", List, Version::V0_3),
-    ("CancelTask", Cancel, Version::V0_3),
-    ("tasks/cancel", Cancel, Version::V0_3),
-    ("SubscribeToTask", Subscribe, Version::V0_3),
-    ("tasks/resubscribe", Subscribe, Version::V0_3),
-    ("CreateTaskPushNotificationConfig", Push, Version::V0_3),
-    ("SetTaskPushNotificationConfig", Push, Version::V0_3),
-    ("GetTaskPushNotificationConfig", Push, Version::V0_3),
-    ("ListTaskPushNotificationConfigs", Push, Version::V0_3),
-    ("ListTaskPushNotificationConfig", Push, Version::V0_3),
-    ("DeleteTaskPushNotificationConfig", Push, Version::V0_3),
-    ("tasks/pushNotificationConfig/set", Push, Version::V0_3),
-    ("tasks/pushNotificationConfig/get", Push, Version::V0_3),
-    ("tasks/pushNotificationConfig/list", Push, Version::V0_3),
-    ("tasks/pushNotificationConfig/delete", Push, Version::V0_3),
-    ("tasks/pushNotification/set", Push, Version::V0_1),
-    ("tasks/pushNotification/get", Push, Version::V0_1),
-    ("GetExtendedAgentCard", ExtendedCard, Version::V0_3),
-    ("agent/getAuthenticatedExtendedCard", ExtendedCard, Version::V0_3),
-    (INJECT, Reminders(INJECT), Version::V0_3),
-    (PENDING, Reminders(PENDING), Version::V0_3),
-    (REVOKE, Reminders(REVOKE), Version::V0_3),
-    (CLEAR, Reminders(CLEAR), Version::V0_3),
+    ("SendMessage", Send),
+    ("message/send", Send),
+    ("SendStreamingMessage", Stream),
+    ("message/stream", Stream),
+    ("GetTask", Get),
+    ("tasks/get", Get),
+    ("ListTasks", List),
+    ("tasks/list", List),
+    ("CancelTask", Cancel),
+    ("tasks/cancel", Cancel),
+    ("SubscribeToTask", Subscribe),
+    ("tasks/resubscribe", Subscribe),
+    ("CreateTaskPushNotificationConfig", Push),
+    ("SetTaskPushNotificationConfig", Push),
+    ("GetTaskPushNotificationConfig", Push),
+    ("ListTaskPushNotificationConfigs", Push),
+    ("ListTaskPushNotificationConfig", Push),
+    ("DeleteTaskPushNotificationConfig", Push),
+    ("tasks/pushNotificationConfig/set", Push),
+    ("tasks/pushNotificationConfig/get", Push),
+    ("tasks/pushNotificationConfig/list", Push),
+    ("tasks/pushNotificationConfig/delete", Push),
+    ("GetExtendedAgentCard", ExtendedCard),
+    ("agent/getAuthenticatedExtendedCard", ExtendedCard),
+    (INJECT, Reminders(INJECT)),
+    (PENDING, Reminders(PENDING)),
+    (REVOKE, Reminders(REVOKE)),
+    (CLEAR, Reminders(CLEAR)),
 ];
 
 impl Method {
-    /// The method of a name, and the version of a caller who does not say which it speaks. Some clients put a `_` before what
-    /// they do not know.
+    /// Returns the method of a name. Some clients put a `_` before names that they do not know.
     ///
     /// # Errors
     /// There is none.
-    pub(super) fn of(name: &str) -> Result<(Method, Version), Fault> {
-        let found = |name: &str| TABLE.iter().find(|(known, ..)| *known == name);
-        let plain = name.strip_prefix('_').and_then(found).filter(|(_, method, _)| matches!(method, Reminders(_)));
-        if let Some((_, method, version)) = found(name).or(plain) {
-            return Ok((*method, *version));
+    pub(super) fn of(name: &str) -> Result<Method, Fault> {
+        let found = |name: &str| TABLE.iter().find(|(known, _)| *known == name);
+        let plain = name.strip_prefix('_').and_then(found).filter(|(_, method)| matches!(method, Reminders(_)));
+        if let Some((_, method)) = found(name).or(plain) {
+            return Ok(*method);
         }
         let fault =
             Fault::new(code::METHOD, A2aCode::UnknownMethod, format!("there is no method `{}`", shortened(name)));
-        Err(fault.suggestion(nearest(name, TABLE.iter().map(|(known, ..)| *known))))
+        Err(fault.suggestion(nearest(name, TABLE.iter().map(|(known, _)| *known))))
     }
 
     /// Whether it is answered by a stream.
     pub(super) fn is_stream(self) -> bool {
         matches!(self, Stream | Subscribe)
     }
-
-    /// Whether it is about a task that is there: then it is answered as the task's caller speaks.
-    pub(super) fn names_a_task(self) -> bool {
-        matches!(self, Get | Cancel | Subscribe)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use a2a::Version;
+
     use super::*;
 
     #[test]
     fn no_name_is_there_twice() {
-        for (i, (name, ..)) in TABLE.iter().enumerate() {
-            assert!(TABLE[..i].iter().all(|(other, ..)| other != name), "{name}");
+        for (i, (name, _)) in TABLE.iter().enumerate() {
+            assert!(TABLE[..i].iter().all(|(other, _)| other != name), "{name}");
         }
     }
 
     #[test]
-    fn names_of_all_generations_ask_for_the_same() {
+    fn names_of_both_versions_ask_for_the_same() {
         for (names, method) in [
-            (["SendMessage", "message/send", "tasks/send"], Send),
-            (["SendStreamingMessage", "message/stream", "tasks/sendSubscribe"], Stream),
-            (["SubscribeToTask", "tasks/resubscribe", "tasks/resubscribe"], Subscribe),
-            (["tasks/inject_reminder", "_tasks/inject_reminder", INJECT], Reminders(INJECT)),
+            (["SendMessage", "message/send"], Send),
+            (["SendStreamingMessage", "message/stream"], Stream),
+            (["SubscribeToTask", "tasks/resubscribe"], Subscribe),
+            (["tasks/inject_reminder", "_tasks/inject_reminder"], Reminders(INJECT)),
         ] {
             for name in names {
-                assert_eq!(Method::of(name).unwrap().0, method, "{name}");
+                assert_eq!(Method::of(name).unwrap(), method, "{name}");
             }
         }
-        assert_eq!(Method::of("tasks/sendSubscribe").unwrap().1, Version::V0_1);
-        assert_eq!(Method::of("ListTasks").unwrap().1, Version::V0_3);
     }
 
     #[test]
@@ -138,6 +127,7 @@ mod tests {
             ("sendmessage", Some("SendMessage")),
             ("tasks/inject_reminders", Some(INJECT)),
             ("_SendMessage", Some("SendMessage")),
+            ("tasks/send", Some("tasks/get")),
             ("frobnicate", None),
         ] {
             let data = Method::of(name).unwrap_err().to_data(Version::V0_3);

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a::{Artifact, Content, Frame, Message, Part, Version};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use stdlib::a2a::{Artifact, Content, Frame, Message, Part, Version};
+use jsonrpc::Id;
 
 use super::answer;
-use super::envelope::Id;
 use super::pieces::Pieces;
 use super::written::Written;
 use crate::a2a::error::{Fault, code};

@@ -1,7 +1,7 @@
 //! [`Said`]: which version a request says that it speaks.
 
 use crate::a2a::A2aCode;
-use stdlib::a2a::Version;
+use a2a::Version;
 
 use crate::a2a::error::{Fault, code, shortened};
 
@@ -46,11 +46,11 @@ impl Said {
             Said::Known(version) => Ok(Some(*version)),
             Said::Unknown(value) => {
                 let message = format!(
-                    "version `{}` of the protocol is not spoken here; `A2A-Version` may be 1.0, 0.3 or 0.1",
+                    "version `{}` of the protocol is not spoken here; `A2A-Version` may be 1.0 or 0.3",
                     shortened(value)
                 );
                 let fault = Fault::new(code::VERSION, A2aCode::Version, message).field("A2A-Version");
-                Err(fault.with("supported", "1.0, 0.3, 0.1"))
+                Err(fault.with("supported", "1.0, 0.3"))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use stdlib::a2a::{Frame, Version};
+use a2a::{Frame, Version};
 
 use crate::a2a::feed::Told;
 
@@ -42,7 +42,7 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
-    use stdlib::a2a::{Status, StatusUpdate, TaskState};
+    use a2a::{Status, StatusUpdate, TaskState};
 
     use super::*;
 
@@ -60,7 +60,7 @@ mod tests {
         let (one, frame) = told(1);
         let first = written.text(&one, &frame, Version::V1_0, false);
         assert!(Arc::ptr_eq(&first, &written.text(&one, &frame, Version::V1_0, false)));
-        for (version, is_last) in [(Version::V0_3, false), (Version::V0_3, true), (Version::V0_1, false)] {
+        for (version, is_last) in [(Version::V0_3, false), (Version::V0_3, true)] {
             let other = written.text(&one, &frame, version, is_last);
             assert_eq!(*other, *version.frame(&frame, is_last).to_json());
             assert_ne!(other, first);

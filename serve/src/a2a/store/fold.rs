@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use a2a::{Frame, Status, StatusUpdate, Task, TaskState};
 use runtime::data::Data;
 use runtime::event_log::Record;
-use stdlib::a2a::{Frame, Status, StatusUpdate, Task, TaskState, Version};
 
 use super::super::desk::{Begun, Restored, push_bounded, weight_of};
 use super::record::{Brief, SPELLING};
@@ -27,7 +27,6 @@ pub(super) struct Fold {
     task: Task,
     /// What the last record of its life says; nothing as long as it was not created.
     pub(super) brief: Option<Brief>,
-    version: Version,
     begun: Begun,
     /// What was made, which the task has in the end.
     made: Made,
@@ -76,7 +75,6 @@ impl Fold {
         Fold {
             task: Task { id: task_id.into(), context_id: "".into(), status, artifacts, history, metadata },
             brief: None,
-            version: SPELLING,
             begun: Begun::default(),
             made: Made::default(),
             said: 0,
@@ -121,7 +119,6 @@ impl Fold {
         }
         Some(Restored {
             task: Arc::new(task),
-            version: self.version,
             session_id: brief.session_id,
             begun: Begun { is_alone: brief.is_alone, ..self.begun },
             injected: self.injected.into(),
@@ -141,8 +138,6 @@ impl Fold {
         self.brief = Some(brief);
         match word {
             "created" => {
-                let version = payload.get("version").as_str().and_then(Version::of_header);
-                self.version = version.unwrap_or(SPELLING);
                 self.task.status.state = state;
                 self.task.status.at_ms.get_or_insert(at_ms);
                 Ok(())

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use a2a::TaskState;
 use runtime::event_log::{Filter, LogError, Record, SqliteLog};
-use stdlib::a2a::TaskState;
 
 use super::TASK_TOPIC;
 use super::record::Brief;

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use a2a::{Message, Part, Role, Status, StatusUpdate, TaskState};
 use runtime::data::Data;
 use runtime::event_log::LogCode;
 use runtime::workers::snapshot::Lock;
-use stdlib::a2a::{Message, Part, Role, Status, StatusUpdate, TaskState};
 
 use super::super::desk::{Change, Restored, question_of};
 use super::pieces::Pieces;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stdlib::a2a::{ListTasks, Status, Task, TaskPage};
+use a2a::{ListTasks, Status, Task, TaskPage};
 
 use super::super::desk::Page;
 use super::fold::{DAMAGED, Fold};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Artifact, ArtifactUpdate, Content, Part};
 use runtime::data::Data;
-use stdlib::a2a::{Artifact, ArtifactUpdate, Content, Part};
 
 use super::super::desk::ANSWER;
 

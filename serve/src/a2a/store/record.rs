@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use a2a::{Frame, StatusUpdate, Task, TaskState, Version};
 use runtime::data::Data;
-use stdlib::a2a::{Frame, StatusUpdate, Task, TaskState, Version};
 
 use super::super::desk::{Begun, Change};
 use super::{CONTENT_TOPIC, Open, TASK_TOPIC};

@@ -5,11 +5,9 @@ use std::pin::pin;
 use std::sync::atomic::AtomicU64;
 use std::task::{Context, Poll, Waker};
 
+use a2a::{Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, Version};
 use runtime::data::Data;
 use runtime::event_log::{Filter, Record, SqliteOptions};
-use stdlib::a2a::{
-    Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, Version,
-};
 
 use super::super::desk::{ANSWER, Begun};
 use super::*;
@@ -117,7 +115,6 @@ impl Worker {
             artifact: Arc::new(artifact(id, parts)),
             append,
             last_chunk,
-            index: None,
             metadata: Data::Nil,
         };
         self.note(task, &Change::Artifact(update));

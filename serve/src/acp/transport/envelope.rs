@@ -1,22 +1,27 @@
-//! A line as a message of JSON-RPC, or what is wrong with it. The crate would refuse the same lines with less to read.
+//! A line as a message of JSON-RPC, or what is wrong with it, in the words of this wire. The crate would refuse the same lines
+//! with less to read.
 
 use agent_client_protocol::RawJsonRpcMessage;
-use serde_json::{Map, Value, json};
+use jsonrpc::{Answer, Id, IdRule, Message, Problem, Request, Rules};
+use serde_json::{Map, Value};
 
 use super::lines::Line;
 use crate::acp::error::Refusal;
 
+/// Both sides send requests, so both send answers. An id is what the crate can tell apart again when it is answered.
+const RULES: Rules = Rules { ids: IdRule::Integers, max_id_len: usize::MAX, positional_params: true, answers: true };
+
 /// What to answer to a line that is no message: the error, and the id where one can be read.
 #[derive(Debug)]
 pub(crate) struct BadLine {
-    id: Value,
+    id: Id,
     refusal: Refusal,
 }
 
 impl BadLine {
     /// The answer as a line.
     pub(crate) fn answer(self) -> String {
-        json!({"jsonrpc": "2.0", "id": self.id, "error": self.refusal.into_json()}).to_string()
+        jsonrpc::error(&self.id, &self.refusal.into_json())
     }
 }
 
@@ -26,70 +31,65 @@ impl BadLine {
 /// What to answer, where the peer waits for an answer.
 pub(crate) fn read(line: Line, limit: usize) -> Result<Option<RawJsonRpcMessage>, Box<BadLine>> {
     let bad = |id, refusal| Box::new(BadLine { id, refusal });
-    let without_id = |refusal| bad(Value::Null, refusal);
     let text = match line {
         Line::Text(text) => text,
-        Line::NoText { byte } => return Err(without_id(Refusal::no_text(byte))),
-        Line::TooLong { bytes } => return Err(without_id(Refusal::line_too_long(bytes, limit))),
+        Line::NoText { byte } => return Err(bad(Id::null(), Refusal::no_text(byte))),
+        Line::TooLong { bytes } => return Err(bad(Id::null(), Refusal::line_too_long(bytes, limit))),
     };
-    let value: Value = serde_json::from_str(&text).map_err(|error| without_id(Refusal::no_json(&error)))?;
-    let object = match value {
-        Value::Object(object) => object,
-        Value::Array(_) => return Err(without_id(Refusal::batch())),
-        other => return Err(without_id(Refusal::no_message(kind(&other)))),
-    };
-    let is_answer = !object.contains_key("method") && (object.contains_key("result") || object.contains_key("error"));
-    let fault = fault(&object, is_answer);
-    let id = object.get("id").filter(|id| is_id(id)).cloned().unwrap_or(Value::Null);
-    if let Some((field, problem)) = fault {
-        return if is_answer { Ok(None) } else { Err(bad(id, Refusal::envelope(field, &problem))) };
-    }
-    match serde_json::from_value(Value::Object(object)) {
-        Ok(message) => Ok(Some(message)),
-        Err(_) if is_answer => Ok(None),
-        Err(error) => Err(bad(id, Refusal::envelope("jsonrpc", &error.to_string()))),
+    match jsonrpc::read_text::<Value>(&text, &RULES) {
+        Ok(Message::Request(request)) => {
+            let id = request.id.clone().unwrap_or_else(Id::null);
+            let message = of_crate(of_request(request));
+            message.map(Some).map_err(|error| bad(id, Refusal::envelope("jsonrpc", &error.to_string())))
+        }
+        Ok(Message::Answer(answer)) => Ok(of_crate(of_answer(answer)).ok()),
+        Err(error) if error.is_answer && !error.problem.is_syntax() => Ok(None),
+        // Nothing in a line that is no JSON can be trusted.
+        Err(error) if error.problem.is_syntax() => Err(bad(Id::null(), refusal(error.problem))),
+        Err(error) => Err(bad(error.id, refusal(error.problem))),
     }
 }
 
-/// The field of an envelope that is wrong, and how.
-fn fault(object: &Map<String, Value>, is_answer: bool) -> Option<(&'static str, String)> {
-    let wrong = |field, wanted: &str, got: Option<&Value>| {
-        Some((
-            field,
-            got.map_or_else(
-                || format!("is missing; it must be {wanted}"),
-                |got| format!("must be {wanted}, not {}", kind(got)),
-            ),
-        ))
-    };
-    match object.get("jsonrpc") {
-        Some(Value::String(version)) if version == "2.0" => {}
-        Some(Value::String(version)) => return Some(("jsonrpc", format!("must be \"2.0\", not {version:?}"))),
-        got => return wrong("jsonrpc", "\"2.0\"", got),
-    }
-    match object.get("id") {
-        Some(id) if !is_id(id) => return wrong("id", "a string, an integer or null", Some(id)),
-        _ => {}
-    }
-    if is_answer {
-        return None;
-    }
-    if object.contains_key("result") || object.contains_key("error") {
-        return Some(("method", "stands beside `result` or `error`; a message is a request or an answer".to_owned()));
-    }
-    match object.get("method") {
-        Some(Value::String(_)) => {}
-        got => return wrong("method", "a string", got),
-    }
-    match object.get("params") {
-        None | Some(Value::Object(_) | Value::Array(_) | Value::Null) => None,
-        got => wrong("params", "an object", got),
-    }
+/// A message as the crate reads it.
+fn of_crate(mut members: Map<String, Value>) -> Result<RawJsonRpcMessage, serde_json::Error> {
+    members.insert("jsonrpc".to_owned(), "2.0".into());
+    serde_json::from_value(Value::Object(members))
 }
 
-/// Whether a value may name a request: what is told apart again when it is answered.
-fn is_id(id: &Value) -> bool {
-    id.is_null() || id.is_string() || id.is_i64()
+fn of_request(request: Request<Value>) -> Map<String, Value> {
+    let Request { id, method, params } = request;
+    let mut members = with_id(id.as_ref());
+    members.insert("method".to_owned(), method.into());
+    members.extend(params.map(|params| ("params".to_owned(), params)));
+    members
+}
+
+fn of_answer(answer: Answer<Value>) -> Map<String, Value> {
+    let Answer { id, result, error } = answer;
+    let mut members = with_id(id.as_ref());
+    members.extend(result.map(|result| ("result".to_owned(), result)));
+    members.extend(error.map(|error| ("error".to_owned(), error)));
+    members
+}
+
+fn with_id(id: Option<&Id>) -> Map<String, Value> {
+    // An id that was read can be read again.
+    id.map(|id| ("id".to_owned(), serde_json::from_str(id.as_json()).unwrap_or_default())).into_iter().collect()
+}
+
+fn refusal(problem: Problem) -> Refusal {
+    match problem {
+        Problem::NotUtf8 { byte } => Refusal::no_text(byte),
+        Problem::Empty => Refusal::no_json("it is empty"),
+        Problem::Syntax { message, line, column } => {
+            Refusal::no_json(&format!("{message} at line {line} column {column}"))
+        }
+        Problem::InvalidId { message } => Refusal::no_json(&format!("invalid string in `id`: {message}")),
+        Problem::Batch => Refusal::batch(),
+        Problem::NotObject { found } => Refusal::no_message(found),
+        Problem::Member { name, problem } => Refusal::envelope(name, &problem),
+        Problem::Params { found } => Refusal::envelope("params", &format!("must be an object, not {found}")),
+    }
 }
 
 /// What a value is, for a person.
@@ -107,6 +107,8 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn refused(line: &str) -> Option<Value> {

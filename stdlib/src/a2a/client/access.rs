@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use a2a::Version;
 use providers::web::Url;
 
 use super::{ErrorKind, PeerError};
-use crate::a2a::Version;
 
 /// Where a peer is and how it is asked.
 #[derive(Clone)]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use a2a::Version;
 use providers::web::Url;
 use runtime::data::{Data, Entries};
 
 use super::access::{address, shown};
 use super::{ErrorKind, PeerError};
-use crate::a2a::Version;
 
 /// The URI of the extension of reminders.
 pub(crate) const REMINDERS: &str = "urn:harn:ext:reminders:1";
@@ -156,7 +156,7 @@ fn spelling(version: &str) -> Option<Version> {
 
 fn none_spoken(offered: &[Interface<'_>], at: &str, wanted: Option<Version>) -> PeerError {
     let rows: Vec<String> = offered.iter().map(|row| format!("{} {}", row.binding, row.version)).collect();
-    let asked = wanted.map_or("JSON-RPC in the versions 1.0, 0.3 and 0.1", |_| "JSON-RPC");
+    let asked = wanted.map_or("JSON-RPC in the versions 1.0 and 0.3", |_| "JSON-RPC");
     let message = format!("the agent at {} offers {}, and {asked} is spoken here", shown(at), rows.join(", "));
     PeerError::new(ErrorKind::NoVersion, message)
         .fact("offered", rows.iter().map(|row| Data::from(row.as_str())).collect())
@@ -262,7 +262,7 @@ mod tests {
         ] {
             assert_eq!(read(json, None).unwrap_err().kind, ErrorKind::NoVersion, "{json}");
         }
-        let forced = read(r#"{"url": "http://h/", "protocolVersion": "7.0"}"#, Some(Version::V0_1)).unwrap();
-        assert_eq!(forced.version, Version::V0_1);
+        let forced = read(r#"{"url": "http://h/", "protocolVersion": "7.0"}"#, Some(Version::V0_3)).unwrap();
+        assert_eq!(forced.version, Version::V0_3);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use a2a::{Frame, Misfit, Task, Version};
 use providers::web::{Method as HttpMethod, Opened, Question, Web, too_many_values};
 use runtime::data::Data;
 
@@ -9,7 +10,6 @@ use super::access::{Access, has, shown};
 use super::card::Card;
 use super::stream::Stream;
 use super::{ErrorKind, PeerError};
-use crate::a2a::{Frame, Misfit, Task, Version};
 
 /// The largest body, and the largest event of a stream, in bytes.
 pub(crate) const MOST_BODY: usize = 16 << 20;
@@ -31,20 +31,18 @@ pub(crate) enum Method {
 impl Method {
     /// As a version calls it.
     fn name(self, version: Version) -> &'static str {
-        use Version::{V0_1, V0_3, V1_0};
+        use Version::{V0_3, V1_0};
         match (self, version) {
             (Method::Send, V1_0) => "SendMessage",
             (Method::Send, V0_3) => "message/send",
-            (Method::Send, V0_1) => "tasks/send",
             (Method::Stream, V1_0) => "SendStreamingMessage",
             (Method::Stream, V0_3) => "message/stream",
-            (Method::Stream, V0_1) => "tasks/sendSubscribe",
             (Method::Get, V1_0) => "GetTask",
-            (Method::Get, _) => "tasks/get",
+            (Method::Get, V0_3) => "tasks/get",
             (Method::Cancel, V1_0) => "CancelTask",
-            (Method::Cancel, _) => "tasks/cancel",
+            (Method::Cancel, V0_3) => "tasks/cancel",
             (Method::Subscribe, V1_0) => "SubscribeToTask",
-            (Method::Subscribe, _) => "tasks/resubscribe",
+            (Method::Subscribe, V0_3) => "tasks/resubscribe",
             (Method::InjectReminder, _) => "tasks/inject_reminder",
         }
     }

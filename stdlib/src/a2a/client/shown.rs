@@ -1,11 +1,11 @@
 //! Tasks and events as data for scripts: names in snake_case, parts as `task.artifact` takes them.
 
+use a2a::model::text_of;
+use a2a::{Artifact, Content, Frame, Message, Part, Role, Status, Task, TaskState};
 use runtime::data::Data;
 
 use super::Event;
 use super::reminder::Told;
-use crate::a2a::model::text_of;
-use crate::a2a::{Artifact, Content, Frame, Message, Part, Role, Status, Task, TaskState};
 
 /// The name of the artifact that holds an agent's answer, where it is one of harn's.
 const ANSWER: &str = "answer";

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a::{Frame, TaskState, Version};
 use providers::web::{Events, too_many_values};
 use runtime::data::Data;
 use tokio::time::timeout;
@@ -10,7 +11,6 @@ use tokio::time::timeout;
 use super::peer::{Peer, excerpt};
 use super::reminder::{self, Told};
 use super::{ErrorKind, Lease, PeerError};
-use crate::a2a::{Frame, TaskState, Version};
 
 /// How long a peer may take to close a stream whose task waits for its caller.
 const LINGER: Duration = Duration::from_secs(2);

@@ -1,11 +1,11 @@
 //! Where a peer is and how it is asked, from the arguments of a call.
 
 use crate::Capability;
-use crate::a2a::Version;
 use crate::a2a::client::{Access, Peer, PeerCode, REMINDERS, address};
 use crate::fault::of_peer;
 use crate::options::Reader;
 use crate::world::World;
+use a2a::Version;
 use lang::builtins::args;
 use lang::diagnostic::code::CodeRef;
 use lang::value::{Value, article};
@@ -31,7 +31,7 @@ impl Asked {
         let version = match reader.text("version")? {
             None => None,
             Some(word) => Some(Version::of_header(&word).ok_or_else(|| {
-                let message = format!("`version` must be \"1.0\", \"0.3\" or \"0.1\", found {word:?}");
+                let message = format!("`version` must be \"1.0\" or \"0.3\", found {word:?}");
                 Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "`version` is at fault")
             })?),
         };

@@ -2,7 +2,6 @@
 
 use super::deadline::Deadline;
 use crate::a2a::client::{Lease, Method, Peer, PeerCode, PeerError, Stream, reminder};
-use crate::a2a::{Configuration, Content, Frame, Message, Part, Role, SendMessage, Version};
 use crate::convert::to_data;
 use crate::fault::of_reminder;
 use crate::here;
@@ -10,6 +9,7 @@ use crate::hosting;
 use crate::options::{Reader, label_of};
 use crate::table::task;
 use crate::world::World;
+use a2a::{Configuration, Content, Frame, Message, Part, Role, SendMessage};
 use lang::value::{Value, article};
 use lang::vm::{Cx, Raise};
 use runtime::data::Data;
@@ -111,10 +111,6 @@ impl Sending {
             };
             let all = waiting.reminders().iter().cloned().chain(own).collect();
             message.metadata = reminder::attach(message.metadata.clone(), all);
-        }
-        if message.task_id.is_none() && peer.card.version == Version::V0_1 {
-            // There the caller names the task.
-            message.task_id = Some(fresh("task").into());
         }
         let params = peer.card.version.send(&self.request);
         Going { params, waiting }

@@ -44,13 +44,13 @@ fn what_is_no_agent_is_told_by_name() {
             "grpc",
             200,
             r#"{"url": "http://h/", "preferredTransport": "GRPC", "protocolVersion": "0.3.0"}"#,
-            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers GRPC 0.3.0, and JSON-RPC in the versions 1.0, 0.3 and 0.1 is spoken here\n",
+            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers GRPC 0.3.0, and JSON-RPC in the versions 1.0 and 0.3 is spoken here\n",
         ),
         (
             "later",
             200,
             r#"{"url": "http://h/", "protocolVersion": "2.0"}"#,
-            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers JSONRPC 2.0, and JSON-RPC in the versions 1.0, 0.3 and 0.1 is spoken here\n",
+            "HARN-A2A-103 no_version: the agent at http://127.0.0.1/.well-known/agent-card.json offers JSONRPC 2.0, and JSON-RPC in the versions 1.0 and 0.3 is spoken here\n",
         ),
         ("down", 503, "busy", "HARN-A2A-109 status: http://127.0.0.1/.well-known/agent-card.json answered 503\n"),
     ];

@@ -75,12 +75,14 @@ println([answer.state, answer.rejection_reason, answer.text])
 #[test]
 fn a_version_can_be_asked_for() {
     let peer = agent("{}", |asked| match asked.method() {
-        "tasks/send" => result(r#"{"id": "t-1", "sessionId": "s", "status": {"state": "completed"}}"#),
+        "message/send" => {
+            result(r#"{"kind": "task", "id": "t-1", "contextId": "c", "status": {"state": "completed"}}"#)
+        }
         other => panic!("{other}"),
     });
-    let script = r#"println(a2a.send(args()[0], "Look.", {version: "0.1"}).state)"#;
-    assert_eq!(printed("0-1", script, &peer), "completed\n");
-    assert!(peer.calls()[0].body["params"]["id"].as_str().unwrap().starts_with("task_"));
+    let script = r#"println(a2a.send(args()[0], "Look.", {version: "0.3"}).state)"#;
+    assert_eq!(printed("asked-version", script, &peer), "completed\n");
+    assert_eq!(peer.calls()[0].header("a2a-version"), "0.3");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2a::Frame;
 use runtime::event_log::Ticket;
-use stdlib::a2a::Frame;
 
 use super::super::life::How;
 use super::Cell;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Artifact, ArtifactUpdate, Message, Part, Role};
 use runtime::data::Data;
-use stdlib::a2a::{Artifact, ArtifactUpdate, Message, Part, Role};
 
 use super::super::{ANSWER, Change};
 use super::{Life, Out, weight_of_parts};
@@ -106,15 +106,13 @@ impl Life {
 
     fn answered(&mut self, parts: Vec<Part>, append: bool, last_chunk: bool) -> Out {
         let place = self.task.artifacts.iter().position(|artifact| &*artifact.artifact_id == ANSWER);
-        let index = place.unwrap_or_else(|| {
+        if place.is_none() {
             self.keep_answer();
-            self.task.artifacts.len().saturating_sub(1)
-        });
+        }
         Out::Change(Change::Artifact(ArtifactUpdate {
             task_id: self.task.id.clone(),
             context_id: self.task.context_id.clone(),
             artifact: Arc::new(artifact(parts)),
-            index: u32::try_from(index).ok(),
             append,
             last_chunk,
             metadata: Data::Nil,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Content, Message, Part, Role, Status, Task, TaskState};
 use runtime::data::Data;
-use stdlib::a2a::{Content, Message, Part, Role, Status, Task, TaskState};
 use tokio::sync::oneshot;
 
 use super::super::say;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use a2a::{Message, TaskState};
 use runtime::data::Data;
 use runtime::model::Usage;
 use stdlib::Diagnostic;
-use stdlib::a2a::{Message, TaskState};
 
 use super::super::say::{self, Reported};
 use super::{Halt, Life, Out};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Artifact, ArtifactUpdate, Content, Part};
 use runtime::data::Data;
-use stdlib::a2a::{Artifact, ArtifactUpdate, Content, Part};
 
 use super::super::{ANSWER, Change};
 use super::{Halt, Life, Out, weight_of_parts};
@@ -40,7 +40,6 @@ impl Life {
             return Vec::new();
         }
         let artifacts = &mut Arc::make_mut(&mut self.task).artifacts;
-        let index = u32::try_from(known.unwrap_or(artifacts.len())).ok();
         let artifact = Arc::new(artifact);
         match known {
             Some(place) if append => {
@@ -61,7 +60,6 @@ impl Life {
             task_id,
             context_id,
             artifact,
-            index,
             append,
             last_chunk,
             metadata,

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use a2a::{Message, Role, Task, TaskState};
 use runtime::data::Data;
-use stdlib::a2a::{Message, Role, Task, TaskState};
 
 use super::super::ANSWER;
 use super::Life;

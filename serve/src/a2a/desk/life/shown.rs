@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use a2a::{Message, Part, TaskState};
 use runtime::data::Data;
 use runtime::message::ToolCall;
-use stdlib::a2a::{Message, Part, TaskState};
 
 use super::super::say;
 use super::{Life, Out};

@@ -1,7 +1,7 @@
 //! A task on its own.
 
+use a2a::{Content, Part, Role};
 use stdlib::CodeRef;
-use stdlib::a2a::{Content, Part, Role};
 use tokio::sync::oneshot;
 
 use super::super::said::{MOST_SAID, MOST_SAID_BYTES};
@@ -176,7 +176,7 @@ fn a_failure_keeps_its_details_on_this_machine() {
         let message = task.status.message.clone().unwrap();
         let shown = format!("{message:?}");
         assert!(message.text().starts_with(begins) && !shown.contains("s3cret") && !shown.contains("/srv"), "{shown}");
-        let stdlib::a2a::Content::Data(data) = &message.parts[1].content else { panic!() };
+        let a2a::Content::Data(data) = &message.parts[1].content else { panic!() };
         let id = data.get("correlation_id").as_str().unwrap().to_owned();
         assert_eq!(data.get("code").as_str(), Some("HARN-RUN-001"));
         assert!(log(&out).starts_with(&format!("error {id}\n")) && log(&out).contains("/srv/agent.harn: token s3cret"));
@@ -318,7 +318,7 @@ fn an_answer_streams_and_is_whole_at_the_end() {
     let lines: Vec<_> = told.iter().filter_map(line).collect();
     assert_eq!(lines, ["first false false", "said first", "sec false false", "ond true false", "second false true"]);
     let task = life.task();
-    assert_eq!((task.artifacts.len(), stdlib::a2a::model::text_of(&task.artifacts[0].parts)), (1, "second".to_owned()));
+    assert_eq!((task.artifacts.len(), a2a::model::text_of(&task.artifacts[0].parts)), (1, "second".to_owned()));
     assert_eq!(task.history.len(), 2);
 }
 
@@ -399,13 +399,13 @@ fn pieces_of_an_artifact_come_behind_each_other() {
         .into_iter()
         .flat_map(|event| life.show(event, 2))
         .map(|out| match out {
-            Out::Change(Change::Artifact(update)) => (update.append, update.last_chunk, update.index),
+            Out::Change(Change::Artifact(update)) => (update.append, update.last_chunk),
             _ => panic!(),
         })
         .collect();
     // What comes behind nothing is the first.
-    assert_eq!(frames, [(false, false, Some(0)), (true, true, Some(0)), (false, true, Some(0))]);
-    assert_eq!(stdlib::a2a::model::text_of(&life.task().artifacts[0].parts), "c");
+    assert_eq!(frames, [(false, false), (true, true), (false, true)]);
+    assert_eq!(a2a::model::text_of(&life.task().artifacts[0].parts), "c");
 }
 
 #[test]

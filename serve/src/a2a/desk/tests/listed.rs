@@ -1,6 +1,6 @@
 //! Pages of the tasks in memory.
 
-use stdlib::a2a::ListTasks;
+use a2a::ListTasks;
 
 use super::*;
 use crate::host::testing::front;

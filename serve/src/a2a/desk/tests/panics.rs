@@ -1,7 +1,7 @@
 //! A fault of the runtime under a task, on its worker.
 
+use a2a::{ListTasks, TaskPage};
 use runtime::event_log::{Settled, Ticket};
-use stdlib::a2a::{ListTasks, TaskPage};
 
 use super::super::{Change, Journal, Restored, Unkept};
 use super::*;

@@ -44,15 +44,9 @@ fn a_task_that_is_over_or_at_work_takes_no_message() {
             desk.follow("nope").await.err(),
             desk.settled("nope").await.err(),
             desk.inbox("nope").await.err(),
-            desk.spoken("nope").await.err(),
         ] {
             assert_eq!(refused, Some(Refusal::UnknownTask("nope".into())));
         }
-        // In 0.1 the caller names a new task.
-        let asker = Asker { version: Version::V0_1, takes_message: false };
-        let (id, _) = desk.send(request(unknown), asker).await.unwrap();
-        assert_eq!((&*id, desk.spoken("nope").await.unwrap()), ("nope", Version::V0_1));
-        is(&desk.settled("nope").await.unwrap(), TaskState::Completed);
     });
 }
 

@@ -16,7 +16,7 @@ fn where_looking_after_a_task_breaks_off_nothing_of_it_is_left() {
         let task = Task {
             id: "t".into(),
             context_id: "a".into(),
-            status: stdlib::a2a::Status { state: TaskState::Submitted, message: None, at_ms: None },
+            status: a2a::Status { state: TaskState::Submitted, message: None, at_ms: None },
             artifacts: Vec::new(),
             history: Vec::new(),
             metadata: Data::Nil,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stdlib::a2a::{Artifact, ArtifactUpdate, Content, Part};
+use a2a::{Artifact, ArtifactUpdate, Content, Part};
 
 use super::super::super::desk::ANSWER;
 use super::super::pieces::goes_on;

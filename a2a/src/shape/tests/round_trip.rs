@@ -7,17 +7,13 @@ use runtime::data::Data;
 
 use super::made;
 use super::said::Said;
-use crate::a2a::{Artifact, Frame, ListTasks, Message, Part, SendMessage, Status, Task, TaskPage, TaskState, Version};
+use crate::{Artifact, Frame, ListTasks, Message, Part, SendMessage, Status, Task, TaskPage, TaskState, Version};
 
-const VERSIONS: [Version; 3] = [Version::V0_1, Version::V0_3, Version::V1_0];
+const VERSIONS: [Version; 2] = [Version::V0_3, Version::V1_0];
 
 /// As a peer gets it.
 fn sent(data: &Data) -> Data {
     Data::from_json(&data.to_json()).unwrap()
-}
-
-fn without_ids(frame: Frame, version: Version) -> Frame {
-    if version > Version::V0_1 { frame } else { frame.said_in(version) }
 }
 
 proptest! {
@@ -27,7 +23,6 @@ proptest! {
     fn tasks(task in made::task()) {
         for version in VERSIONS {
             let read = version.read_task(&sent(&version.task(&task, None))).unwrap();
-            let read = if version > Version::V0_1 { read } else { read.said_in(version) };
             prop_assert_eq!(read, task.clone().said_in(version));
         }
     }
@@ -36,7 +31,7 @@ proptest! {
     fn frames(frame in made::frame(), is_last in any::<bool>()) {
         for version in VERSIONS {
             let read = version.read_frame(&sent(&version.frame(&frame, is_last))).unwrap();
-            prop_assert_eq!(without_ids(read, version), frame.clone().said_in(version));
+            prop_assert_eq!(read, frame.clone().said_in(version));
         }
     }
 
@@ -44,25 +39,21 @@ proptest! {
     fn what_sending_answers_is_read_as_a_frame(task in made::task()) {
         for version in VERSIONS {
             let read = version.read_frame(&sent(&version.sent(&task, None))).unwrap();
-            prop_assert_eq!(without_ids(read, version), Frame::Task(task.clone().said_in(version).into()));
+            prop_assert_eq!(read, Frame::Task(task.clone().said_in(version).into()));
         }
     }
 
     #[test]
-    fn requests(mut request in made::send()) {
-        request.message.task_id.get_or_insert_with(|| "t".into());
+    fn requests(request in made::send()) {
         for version in VERSIONS {
-            let mut read = version.read_send(&sent(&version.send(&request))).unwrap();
-            if version == Version::V0_1 {
-                read.message.message_id = "m".into();
-            }
+            let read = version.read_send(&sent(&version.send(&request))).unwrap();
             prop_assert_eq!(read, request.clone().said_in(version));
         }
     }
 
     #[test]
     fn messages(message in made::message()) {
-        for version in [Version::V0_3, Version::V1_0] {
+        for version in VERSIONS {
             let data = version.message(&message);
             let sent = version.send(&request_of(&message));
             prop_assert_eq!(&data, sent.get("message"));
@@ -121,7 +112,7 @@ fn replaced(data: &Data, nth: usize, with: &Data) -> Data {
 
 #[test]
 fn a_history_is_cut_from_its_old_end_and_a_page_has_what_was_asked_for() {
-    let say = |id: &str| Arc::new(Message::new(crate::a2a::Role::User, id, vec![Part::text("x")]));
+    let say = |id: &str| Arc::new(Message::new(crate::Role::User, id, vec![Part::text("x")]));
     let task = Task {
         id: "t".into(),
         context_id: "c".into(),
@@ -141,7 +132,7 @@ fn a_history_is_cut_from_its_old_end_and_a_page_has_what_was_asked_for() {
         let history = data.get("history").as_list().unwrap_or_default();
         history.iter().map(|message| message.get("messageId").to_text().to_string()).collect()
     };
-    for version in [Version::V0_3, Version::V1_0] {
+    for version in VERSIONS {
         assert_eq!(ids(&version.task(&task, None)), ["1", "2", "3"]);
         assert_eq!(ids(&version.task(&task, Some(2))), ["2", "3"]);
         assert_eq!(ids(&version.task(&task, Some(9))), ["1", "2", "3"]);

@@ -1,4 +1,4 @@
-//! States and roles: `input-required` in the older versions, `TASK_STATE_INPUT_REQUIRED` in 1.0.
+//! States and roles: `input-required` in 0.3, `TASK_STATE_INPUT_REQUIRED` in 1.0.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,7 +7,7 @@ use runtime::data::Data;
 use super::Misfit;
 use super::key::Key;
 use super::object::Object;
-use crate::a2a::{Role, TaskState};
+use crate::{Role, TaskState};
 
 /// The states in the order of [`TaskState::ALL`], each with its number.
 const STATES: [(&str, i64); 9] = [

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use runtime::data::{Data, Entries};
+use runtime::moment::from_rfc3339;
 use runtime::words::nearest;
 
 use super::Misfit;
 use super::key::Key;
-use crate::from_rfc3339;
 
 /// The way to a value. It is written down only when something is wrong.
 #[derive(Clone, Copy)]
@@ -49,7 +49,6 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("id", "artifactId"),
     ("id", "messageId"),
     ("id", "taskId"),
-    ("kind", "type"),
     ("taskId", "id"),
     ("task_id", "id"),
     ("type", "kind"),

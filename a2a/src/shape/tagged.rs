@@ -1,4 +1,4 @@
-//! Parts that say what they are: by `kind` in 0.3, by `type` in 0.1.
+//! Parts of 0.3, which say by `kind` what they are.
 
 use runtime::data::Data;
 
@@ -6,19 +6,19 @@ use super::Misfit;
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
-use crate::a2a::{Content, Part, base64};
+use crate::{Content, Part, base64};
 
-/// Reads a part that says by `tag` what it is.
-pub(super) fn read_part(part: &Object<'_>, tag: &Key) -> Result<Part, Misfit> {
+/// Reads a part.
+pub(super) fn read_part(part: &Object<'_>) -> Result<Part, Misfit> {
     let metadata = part.dict(&key::METADATA)?;
-    let kind = part.word(tag, &["text", "file", "data"], |data| match data.as_str()? {
+    let kind = part.word(&key::KIND, &["text", "file", "data"], |data| match data.as_str()? {
         "text" => Some(Kind::Text),
         "file" => Some(Kind::File),
         "data" => Some(Kind::Data),
         _ => None,
     })?;
     match kind {
-        None => Err(untagged(part, tag)),
+        None => Err(untagged(part)),
         Some(Kind::Text) => {
             let text = part.any_text(&key::TEXT)?.ok_or_else(|| part.missing(&key::TEXT))?;
             Ok(Part { metadata, ..Part::text(text) })
@@ -41,8 +41,8 @@ enum Kind {
     Data,
 }
 
-fn untagged(part: &Object<'_>, tag: &Key) -> Misfit {
-    let mut misfit = part.missing(tag);
+fn untagged(part: &Object<'_>) -> Misfit {
+    let mut misfit = part.missing(&key::KIND);
     if misfit.suggestion.is_none() {
         misfit.message.push_str(": a part is `text`, `file` or `data`");
         if [&key::TEXT, &key::RAW, &key::URL, &key::DATA].iter().any(|key| part.has(key)) {
@@ -70,15 +70,17 @@ fn read_file(file: &Object<'_>) -> Result<Part, Misfit> {
     Ok(Part { filename, media_type, ..Part::new(content) })
 }
 
-/// Writes a part that says by `tag` what it is.
-pub(super) fn part(part: &Part, tag: &Key) -> Data {
+/// Writes a part.
+pub(super) fn part(part: &Part) -> Data {
     let mut metadata = part.metadata.clone();
     let fields = match &part.content {
-        Content::Text(text) => Fields::new().with(tag, "text").with(&key::TEXT, text),
-        Content::Raw(bytes) => Fields::new().with(tag, "file").with(&key::FILE, file(part, &key::BYTES, bytes.into())),
-        Content::Url(uri) => Fields::new().with(tag, "file").with(&key::FILE, file(part, &key::URI, uri.into())),
+        Content::Text(text) => Fields::new().with(&key::KIND, "text").with(&key::TEXT, text),
+        Content::Raw(bytes) => {
+            Fields::new().with(&key::KIND, "file").with(&key::FILE, file(part, &key::BYTES, bytes.into()))
+        }
+        Content::Url(uri) => Fields::new().with(&key::KIND, "file").with(&key::FILE, file(part, &key::URI, uri.into())),
         Content::Data(data) => {
-            let fields = Fields::new().with(tag, "data");
+            let fields = Fields::new().with(&key::KIND, "data");
             if data.as_dict().is_some() {
                 fields.with(&key::DATA, data.clone())
             } else {
@@ -98,8 +100,8 @@ fn file(part: &Part, holder: &Key, content: Data) -> Data {
         .done()
 }
 
-/// These versions have objects for data only. Whatever else it is stands in `value`, and the metadata say so: the SDKs of 1.0 do the
-/// same when they speak an older version.
+/// Version 0.3 has objects for data only. Any other value is stored in `value`, and the metadata say so: the SDKs of 1.0 do the
+/// same when they speak 0.3.
 fn unwrapped(data: Data, mut metadata: Data) -> (Data, Data) {
     let is_wrapped = metadata.get(key::DATA_PART_COMPAT.name).as_bool() == Some(true);
     let value = data.as_dict().and_then(|entries| entries.get(key::VALUE.name));

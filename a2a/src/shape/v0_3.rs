@@ -7,17 +7,17 @@ use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
 use super::{Misfit, tagged, word};
-use crate::a2a::{Configuration, Frame, Part, Role, TaskState};
+use crate::{Configuration, Frame, Part, Role, TaskState};
 
 pub(super) struct V0_3;
 
 impl Spelling for V0_3 {
     fn read_part(part: &Object<'_>) -> Result<Part, Misfit> {
-        tagged::read_part(part, &key::KIND)
+        tagged::read_part(part)
     }
 
     fn part(part: &Part) -> Data {
-        tagged::part(part, &key::KIND)
+        tagged::part(part)
     }
 
     fn read_state(status: &Object<'_>, key: &Key) -> Result<Option<TaskState>, Misfit> {

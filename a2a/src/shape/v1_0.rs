@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
 use super::{Misfit, word};
-use crate::a2a::{Configuration, Content, Frame, Part, Role, TaskState, base64};
+use crate::{Configuration, Content, Frame, Part, Role, TaskState, base64};
 
 pub(super) struct V1_0;
 

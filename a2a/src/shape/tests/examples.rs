@@ -5,12 +5,12 @@ use std::sync::Arc;
 use runtime::data::Data;
 
 use super::json;
-use crate::a2a::{
+use crate::{
     Artifact, ArtifactUpdate, Content, Frame, ListTasks, Message, Part, Role, Status, StatusUpdate, Task, TaskPage,
     TaskState, Version,
 };
 
-const VERSIONS: [Version; 3] = [Version::V0_1, Version::V0_3, Version::V1_0];
+const VERSIONS: [Version; 2] = [Version::V0_3, Version::V1_0];
 
 fn question() -> Message {
     Message {
@@ -76,32 +76,12 @@ fn a_message() {
         {"kind": "data", "data": {"value": [1]}, "metadata": {"data_part_compat": true}}],
         "metadata": {"harn.reminder": {"body": "b"}}, "extensions": ["urn:x"], "referenceTaskIds": ["t0"]},
         "configuration": {"blocking": true}}"#;
-    let v0_1 = r#"{"id": "t1", "sessionId": "c1", "message": {"role": "user", "parts": [
-        {"type": "text", "text": "hello", "metadata": {"k": 1}},
-        {"type": "file", "file": {"bytes": "aGk=", "name": "a.txt", "mimeType": "text/plain"}},
-        {"type": "file", "file": {"uri": "https://x/y", "name": "a.txt", "mimeType": "text/plain"}},
-        {"type": "data", "data": {"n": [1, 2.5, null]}},
-        {"type": "data", "data": {"value": [1]}, "metadata": {"data_part_compat": true}}],
-        "metadata": {"harn.reminder": {"body": "b"}}}}"#;
-    for (version, text) in VERSIONS.into_iter().zip([v0_1, v0_3, v1_0]) {
-        let mut request = version.read_send(&json(text)).unwrap();
-        if version == Version::V0_1 {
-            assert!(request.message.message_id.starts_with("msg_"), "{}", request.message.message_id);
-            request.message.message_id = "m1".into();
-            request.message.extensions = vec!["urn:x".into()];
-            request.message.reference_task_ids = vec!["t0".into()];
-        }
+    for (version, text) in VERSIONS.into_iter().zip([v0_3, v1_0]) {
+        let request = version.read_send(&json(text)).unwrap();
         assert_eq!(request.message, question());
         assert_eq!((&request.configuration, &request.metadata), (&Default::default(), &Data::Nil));
         assert_eq!(version.send(&request), json(text), "{version:?}");
     }
-}
-
-#[test]
-fn two_messages_of_0_1_are_two() {
-    let params = json(r#"{"id": "t", "message": {"role": "user", "parts": [{"type": "text", "text": "yes"}]}}"#);
-    let id = || Version::V0_1.read_send(&params).unwrap().message.message_id;
-    assert_ne!(id(), id());
 }
 
 #[test]
@@ -194,21 +174,11 @@ fn a_task() {
             "parts": [{"kind": "text", "text": "yes"}]}],
         "history": [{"kind": "message", "messageId": "m1", "role": "user", "parts": [{"kind": "text", "text": "go"}]}],
         "metadata": {"k": "v"}}"#;
-    let v0_1 = r#"{"id": "t1", "sessionId": "c1",
-        "status": {"state": "input-required", "timestamp": "2024-12-31T23:59:59.999Z",
-            "message": {"role": "agent", "parts": [{"type": "text", "text": "which?"}]}},
-        "artifacts": [{"index": 0, "name": "answer", "description": "what it says", "parts": [{"type": "text", "text": "yes"}]}],
-        "history": [{"role": "user", "parts": [{"type": "text", "text": "go"}]}],
-        "metadata": {"k": "v"}}"#;
-    for (version, text) in VERSIONS.into_iter().zip([v0_1, v0_3, v1_0]) {
+    for (version, text) in VERSIONS.into_iter().zip([v0_3, v1_0]) {
         assert_eq!(version.task(&task(), None), json(text), "{version:?}");
     }
     assert_eq!(Version::V1_0.sent(&task(), None), Data::dict([("task", json(v1_0))]));
     assert_eq!(Version::V0_3.sent(&task(), None), json(v0_3));
-    assert_eq!(Version::V0_1.sent(&task(), None), json(v0_1));
-    // A stream of 0.1 knows updates only.
-    let first = Version::V0_1.frame(&Frame::Task(task().into()), false);
-    assert_eq!(first, json(v0_1).with("final", Data::Bool(false)));
 }
 
 #[test]
@@ -222,7 +192,6 @@ fn what_a_stream_tells() {
     let made = Frame::Artifact(ArtifactUpdate {
         task_id: "t1".into(),
         context_id: "c1".into(),
-        index: Some(2),
         artifact: artifact(),
         append: true,
         last_chunk: false,
@@ -243,13 +212,6 @@ fn what_a_stream_tells() {
             r#"{"kind": "artifact-update", "taskId": "t1", "contextId": "c1", "append": true, "lastChunk": false, "artifact":
                 {"artifactId": "answer", "name": "answer", "description": "what it says",
                  "parts": [{"kind": "text", "text": "yes"}]}}"#,
-        ),
-        (
-            Version::V0_1,
-            r#"{"id": "t1", "metadata": {"k": 1}, "final": true,
-                "status": {"state": "completed", "timestamp": "1970-01-01T00:00:00.000Z"}}"#,
-            r#"{"id": "t1", "artifact": {"index": 2, "append": true, "lastChunk": false, "name": "answer",
-                "description": "what it says", "parts": [{"type": "text", "text": "yes"}]}}"#,
         ),
     ];
     for (version, status_text, artifact_text) in rows {
@@ -291,18 +253,6 @@ fn each_state_has_its_word() {
         "UNSPECIFIED",
     ];
     assert_eq!(words(Version::V1_0), loud.map(|word| format!("TASK_STATE_{word}")));
-    let first = [
-        "submitted",
-        "working",
-        "input-required",
-        "input-required",
-        "completed",
-        "canceled",
-        "failed",
-        "failed",
-        "unknown",
-    ];
-    assert_eq!(words(Version::V0_1), first);
 }
 
 #[test]
@@ -328,8 +278,8 @@ fn a_version_by_its_header() {
         ("1.0.12", Some(Version::V1_0)),
         ("0.3", Some(Version::V0_3)),
         ("0.3.0", Some(Version::V0_3)),
-        ("0.1", Some(Version::V0_1)),
-        ("0.1.7", Some(Version::V0_1)),
+        ("0.1", None),
+        ("0.1.7", None),
         ("", None),
         ("1", None),
         ("1.", None),

@@ -120,11 +120,10 @@ fn status_update() -> impl Strategy<Value = StatusUpdate> {
 }
 
 fn artifact_update() -> impl Strategy<Value = ArtifactUpdate> {
-    (id(), id(), 0..9_u32, artifact(), any::<(bool, bool)>(), metadata()).prop_map(
-        |(task_id, context_id, index, artifact, (append, last_chunk), metadata)| ArtifactUpdate {
+    (id(), id(), artifact(), any::<(bool, bool)>(), metadata()).prop_map(
+        |(task_id, context_id, artifact, (append, last_chunk), metadata)| ArtifactUpdate {
             task_id,
             context_id,
-            index: Some(index),
             artifact: artifact.into(),
             append,
             last_chunk,

@@ -216,8 +216,6 @@ pub struct ArtifactUpdate {
     pub task_id: Arc<str>,
     /// Its conversation.
     pub context_id: Arc<str>,
-    /// Which of the task's artifacts it is, from 0, where that is known: version 0.1 tells them apart by it, and takes nothing for 0.
-    pub index: Option<u32>,
     /// The artifact, or its next parts.
     pub artifact: Arc<Artifact>,
     /// Whether these parts come behind those that are there; else they take their place.

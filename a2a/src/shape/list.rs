@@ -1,11 +1,11 @@
-//! Asking for tasks, and the page that answers: spelled alike in all versions, but for the state and the tasks.
+//! Asking for tasks, and the page that answers: spelled alike in both versions, but for the state and the tasks.
 
 use runtime::data::Data;
 
 use super::fields::Fields;
 use super::object::Object;
 use super::{Misfit, Version, key, word};
-use crate::a2a::{ListTasks, TaskPage};
+use crate::{ListTasks, TaskPage};
 
 /// How many tasks a page holds at most.
 const MAX_PAGE: u32 = 100;
@@ -17,16 +17,12 @@ pub(super) fn read(version: Version, params: &Object<'_>) -> Result<ListTasks, M
     }
     let state = match version {
         Version::V1_0 => word::read_loud_state(params, &key::STATUS)?,
-        Version::V0_3 | Version::V0_1 => word::read_quiet_state(params, &key::STATUS)?,
-    };
-    let context_id = match params.text(&key::CONTEXT_ID)? {
-        None if version == Version::V0_1 => params.text(&key::SESSION_ID)?,
-        context_id => context_id,
+        Version::V0_3 => word::read_quiet_state(params, &key::STATUS)?,
     };
     Ok(ListTasks {
-        context_id,
+        context_id: params.text(&key::CONTEXT_ID)?,
         // In 1.0 a caller that says nothing may write the word for nothing.
-        state: state.filter(|state| version != Version::V1_0 || *state != crate::a2a::TaskState::Unknown),
+        state: state.filter(|state| version != Version::V1_0 || *state != crate::TaskState::Unknown),
         changed_since_ms: params.moment(&key::STATUS_TIMESTAMP_AFTER)?,
         page_size,
         page_token: params.text(&key::PAGE_TOKEN)?,

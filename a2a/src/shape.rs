@@ -1,6 +1,6 @@
 //! The spelling of each version: [`Version`] reads what comes and writes what goes.
 //!
-//! - `v1_0`, `v0_3`, `v0_1`: what each version spells in its own way. `alike`: what 0.3 and 1.0 share; `tagged`: the parts of 0.1 and 0.3.
+//! - `v1_0`, `v0_3`: what each version spells in its own way. `alike`: what both share; `tagged`: the parts of 0.3.
 //! - `send`, `list`: parameters that are spelled alike, and their bounds.
 //! - `object` reads fields and `fields` writes them; `key`, `word`: names, states and roles.
 
@@ -21,7 +21,6 @@ mod list;
 mod object;
 mod send;
 mod tagged;
-mod v0_1;
 mod v0_3;
 mod v1_0;
 mod word;
@@ -35,8 +34,6 @@ const RESULT: &str = "the result";
 /// A version of the protocol. They differ in spelling, not in what can be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// Parts by `type`, tasks with a `sessionId`.
-    V0_1,
     /// Parts and results by `kind`.
     V0_3,
     /// Parts and results by their member, words in capitals.
@@ -71,15 +68,15 @@ impl Version {
             None => rest.is_empty(),
         };
         let value = value.trim();
-        let versions = [Version::V1_0, Version::V0_3, Version::V0_1];
-        versions.into_iter().find(|version| value.strip_prefix(version.as_str()).is_some_and(is_patch))
+        [Version::V1_0, Version::V0_3]
+            .into_iter()
+            .find(|version| value.strip_prefix(version.as_str()).is_some_and(is_patch))
     }
 
     /// As the header has it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Version::V0_1 => "0.1",
             Version::V0_3 => "0.3",
             Version::V1_0 => "1.0",
         }
@@ -94,7 +91,6 @@ impl Version {
         match self {
             Version::V1_0 => send::read::<V1_0>(&params, v1_0::read_configuration),
             Version::V0_3 => send::read::<V0_3>(&params, v0_3::read_configuration),
-            Version::V0_1 => v0_1::read_send(&params),
         }
     }
 
@@ -106,7 +102,7 @@ impl Version {
         let params = Object::whole(params, PARAMS)?;
         let history_length = match self {
             Version::V0_3 => v0_3::read_history_length(&params)?,
-            Version::V1_0 | Version::V0_1 => params.count(&key::HISTORY_LENGTH)?,
+            Version::V1_0 => params.count(&key::HISTORY_LENGTH)?,
         };
         Ok(GetTask { id: params.needed_text(&key::ID)?, history_length })
     }
@@ -132,7 +128,6 @@ impl Version {
         match self {
             Version::V1_0 => alike::read_task::<V1_0>(&task),
             Version::V0_3 => alike::read_task::<V0_3>(&task),
-            Version::V0_1 => v0_1::read_task(&task),
         }
     }
 
@@ -145,7 +140,6 @@ impl Version {
         match self {
             Version::V1_0 => v1_0::read_frame(&frame),
             Version::V0_3 => v0_3::read_frame(&frame),
-            Version::V0_1 => v0_1::read_frame(&frame),
         }
     }
 
@@ -155,7 +149,6 @@ impl Version {
         match self {
             Version::V1_0 => send::write::<V1_0>(request, v1_0::configuration(&request.configuration)),
             Version::V0_3 => send::write::<V0_3>(request, v0_3::configuration(&request.configuration)),
-            Version::V0_1 => v0_1::write_send(request),
         }
     }
 
@@ -165,7 +158,6 @@ impl Version {
         match self {
             Version::V1_0 => alike::message::<V1_0>(message),
             Version::V0_3 => alike::message::<V0_3>(message),
-            Version::V0_1 => v0_1::message(message),
         }
     }
 
@@ -181,7 +173,7 @@ impl Version {
         let task = self.task(task, history_length);
         match self {
             Version::V1_0 => fields::Fields::new().with(&key::TASK, task).done(),
-            Version::V0_3 | Version::V0_1 => task,
+            Version::V0_3 => task,
         }
     }
 
@@ -191,7 +183,6 @@ impl Version {
         match self {
             Version::V1_0 => v1_0::frame(frame),
             Version::V0_3 => v0_3::frame(frame, is_last),
-            Version::V0_1 => v0_1::frame(frame, is_last),
         }
     }
 
@@ -208,7 +199,6 @@ impl Version {
         match self {
             Version::V1_0 => alike::task::<V1_0>(task, history, artifacts),
             Version::V0_3 => alike::task::<V0_3>(task, history, artifacts),
-            Version::V0_1 => v0_1::task(task, history, artifacts).done(),
         }
     }
 }

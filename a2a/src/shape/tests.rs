@@ -9,7 +9,7 @@ mod misfits;
 mod round_trip;
 mod said;
 
-use crate::a2a as model;
+use crate as model;
 use runtime::data::Data;
 
 fn json(text: &str) -> Data {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use runtime::data::Data;
+use runtime::moment::rfc3339;
 
 use super::Misfit;
 use super::fields::Fields;
 use super::key::{self, Key};
 use super::object::Object;
-use crate::a2a::{Artifact, ArtifactUpdate, Message, Part, Role, Status, StatusUpdate, Task, TaskState};
-use crate::rfc3339;
+use crate::{Artifact, ArtifactUpdate, Message, Part, Role, Status, StatusUpdate, Task, TaskState};
 
 /// Where the versions differ.
 pub(super) trait Spelling {
@@ -142,7 +142,6 @@ pub(super) fn read_artifact_update<S: Spelling>(update: &Object<'_>) -> Result<A
     Ok(ArtifactUpdate {
         task_id: update.needed_text(&key::TASK_ID)?,
         context_id: update.text(&key::CONTEXT_ID)?.unwrap_or_default(),
-        index: None,
         artifact: Arc::new(update.needed_object(&key::ARTIFACT, read_artifact::<S>)?),
         append: update.flag(&key::APPEND)?.unwrap_or(false),
         last_chunk: update.flag(&key::LAST_CHUNK)?.unwrap_or(false),

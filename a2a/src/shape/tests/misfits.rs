@@ -3,7 +3,7 @@
 use runtime::data::Data;
 
 use super::json;
-use crate::a2a::{Misfit, Version};
+use crate::{Misfit, Version};
 
 /// A row: the parameters or the result, then field, message and suggestion.
 type Row<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
@@ -26,7 +26,6 @@ fn of_part(version: Version, part: &str) -> String {
     match version {
         Version::V1_0 => of_message(&format!(r#""messageId": "m", "role": "ROLE_USER", "parts": [{part}]"#)),
         Version::V0_3 => of_message(&format!(r#""messageId": "m", "role": "user", "parts": [{part}]"#)),
-        Version::V0_1 => format!(r#"{{"id": "t", "message": {{"role": "user", "parts": [{part}]}}}}"#),
     }
 }
 
@@ -39,7 +38,7 @@ fn hold_parts(version: Version, rows: &[Row<'_>]) {
 
 #[test]
 fn a_request_as_a_whole() {
-    for version in [Version::V0_1, Version::V0_3, Version::V1_0] {
+    for version in [Version::V0_3, Version::V1_0] {
         let rows: &[Row<'_>] = &[
             ("null", "", "the parameters must be an object, not null", None),
             ("[]", "", "the parameters must be an object, not an array", None),
@@ -294,23 +293,6 @@ fn parts_of_the_older_versions() {
             ),
         ],
     );
-    hold_parts(
-        Version::V0_1,
-        &[
-            (
-                r#"{"kind": "text", "text": "x"}"#,
-                "message.parts.0.kind",
-                "`message.parts.0.kind` is not known here, and `type` is missing",
-                Some("type"),
-            ),
-            (
-                r#"{"type": "image"}"#,
-                "message.parts.0.type",
-                "`message.parts.0.type` must be one of `text`, `file`, `data`",
-                None,
-            ),
-        ],
-    );
 }
 
 #[test]
@@ -362,23 +344,9 @@ fn what_names_a_task() {
             None,
         ),
     ];
-    for version in [Version::V0_1, Version::V0_3, Version::V1_0] {
+    for version in [Version::V0_3, Version::V1_0] {
         hold(rows, |data| version.read_get(data));
     }
-    let message = r#""message": {"role": "user", "parts": [{"type": "text", "text": "x"}]}"#;
-    hold(
-        &[
-            (&format!("{{{message}}}"), "id", "`id` is missing", None),
-            (&format!(r#"{{"id": "a b", {message}}}"#), "id", "`id` must be 1 to 128 visible ASCII characters", None),
-            (
-                &format!(r#"{{"id": "a", "sessionId": "ä", {message}}}"#),
-                "sessionId",
-                "`sessionId` must be 1 to 128 visible ASCII characters",
-                None,
-            ),
-        ],
-        |data| Version::V0_1.read_send(data),
-    );
 }
 
 #[test]
@@ -457,5 +425,5 @@ fn results() {
         ],
         |data| Version::V0_3.read_frame(data),
     );
-    hold(&[("3", "", "the result must be an object, not a number", None)], |data| Version::V0_1.read_frame(data));
+    hold(&[("3", "", "the result must be an object, not a number", None)], |data| Version::V0_3.read_frame(data));
 }

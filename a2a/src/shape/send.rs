@@ -7,7 +7,7 @@ use super::alike::{self, Spelling};
 use super::fields::Fields;
 use super::key;
 use super::object::Object;
-use crate::a2a::{Configuration, Message, SendMessage};
+use crate::{Configuration, Message, SendMessage};
 
 /// How many parts a message may have.
 const MAX_PARTS: usize = 1_000;

@@ -9,7 +9,8 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 
 /// Base64 in the alphabet of RFC 4648 with its padding. Protocol buffers also take the alphabet for URLs, and either without padding.
 /// Nothing where it is no base64.
-pub(crate) fn plain(text: Arc<str>) -> Option<Arc<str>> {
+#[must_use]
+pub fn plain(text: Arc<str>) -> Option<Arc<str>> {
     if STANDARD.decode(text.as_bytes()).is_ok() {
         return Some(text);
     }

@@ -1,0 +1,303 @@
+//! The reader of envelopes. A valid request is read in one pass; anything else is read again member by member, to say what is
+//! wrong with which.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::id::{Id, IdRule};
+use crate::single_pass;
+
+#[cfg(test)]
+mod tests;
+
+/// The points in which wires differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Which ids are accepted.
+    pub ids: IdRule,
+    /// The longest id, in bytes of its JSON.
+    pub max_id_len: usize,
+    /// Whether parameters may be a list.
+    pub positional_params: bool,
+    /// Whether the peer sends responses too. Then a request may not have `result` or `error`.
+    pub answers: bool,
+}
+
+/// A message, with parameters or results of type `P`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message<P> {
+    /// A request or a notification.
+    Request(Request<P>),
+    /// A response to a request of ours.
+    Answer(Answer<P>),
+}
+
+/// A request or a notification.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request<P> {
+    /// `None` for a notification, which is not answered.
+    pub id: Option<Id>,
+    /// The name of the method.
+    pub method: String,
+    /// The parameters. `None` if they are missing or null.
+    pub params: Option<P>,
+}
+
+/// A response to a request of ours. Either member may be missing: whoever sent the request decides what that means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer<P> {
+    /// The id of the request.
+    pub id: Option<Id>,
+    /// The member `result`.
+    pub result: Option<P>,
+    /// The member `error`.
+    pub error: Option<P>,
+}
+
+/// The reason why a text is not a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvelopeError {
+    /// The id to answer to: null if it could not be read.
+    pub id: Id,
+    /// Whether the text is a response. Two peers that answer invalid responses would never stop.
+    pub is_answer: bool,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// What is wrong with an envelope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// Not UTF-8.
+    NotUtf8 {
+        /// The offset of the first invalid byte.
+        byte: usize,
+    },
+    /// Empty, or white space only.
+    Empty,
+    /// Not valid JSON.
+    Syntax {
+        /// What was expected or found.
+        message: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+    /// The id is a string that is not valid Unicode.
+    InvalidId {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A batch.
+    Batch,
+    /// Valid JSON, but neither an object nor a batch.
+    NotObject {
+        /// What it is, for a person.
+        found: &'static str,
+    },
+    /// A member is missing or invalid.
+    Member {
+        /// Its name.
+        name: &'static str,
+        /// The rest of a sentence that begins with the name.
+        problem: String,
+    },
+    /// The parameters are not structured.
+    Params {
+        /// What they are, for a person.
+        found: &'static str,
+    },
+}
+
+impl Problem {
+    /// Whether the text is not JSON at all, so that nothing in it can be trusted.
+    #[must_use]
+    pub fn is_syntax(&self) -> bool {
+        matches!(self, Problem::NotUtf8 { .. } | Problem::Empty | Problem::Syntax { .. } | Problem::InvalidId { .. })
+    }
+
+    fn syntax(error: &serde_json::Error) -> Problem {
+        let message = error.to_string().split(" at line ").next().unwrap_or_default().to_owned();
+        Problem::Syntax { message, line: error.line(), column: error.column() }
+    }
+}
+
+/// Reads a message from bytes.
+///
+/// # Errors
+/// What to answer, and to which id.
+pub fn read<P: DeserializeOwned>(bytes: &[u8], rules: &Rules) -> Result<Message<P>, Box<EnvelopeError>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => read_text(text, rules),
+        Err(error) => Err(without_id(Problem::NotUtf8 { byte: error.valid_up_to() })),
+    }
+}
+
+/// Reads a message from a text.
+///
+/// # Errors
+/// What to answer, and to which id.
+pub fn read_text<P: DeserializeOwned>(text: &str, rules: &Rules) -> Result<Message<P>, Box<EnvelopeError>> {
+    match single_pass::read(text, rules) {
+        Some(request) => Ok(Message::Request(request)),
+        None => read_by_members(text, rules),
+    }
+}
+
+fn without_id(problem: Problem) -> Box<EnvelopeError> {
+    Box::new(EnvelopeError { id: Id::null(), is_answer: false, problem })
+}
+
+fn read_by_members<P: DeserializeOwned>(text: &str, rules: &Rules) -> Result<Message<P>, Box<EnvelopeError>> {
+    let members = members(text).map_err(without_id)?;
+    let is_answer = members.method.is_none() && (members.result.is_some() || members.error.is_some());
+    let id = members.id.map(|id| Id::read(id, rules.ids, rules.max_id_len)).transpose();
+    let bad = |id: &Result<Option<Id>, Problem>, problem| {
+        let id = id.as_ref().ok().and_then(Clone::clone).unwrap_or_else(Id::null);
+        Box::new(EnvelopeError { id, is_answer: is_answer && rules.answers, problem })
+    };
+    // An invalid string is invalid JSON, whatever else is wrong.
+    if let Err(problem @ Problem::InvalidId { .. }) = &id {
+        return Err(bad(&id, problem.clone()));
+    }
+    let version = string("jsonrpc", "\"2.0\"", members.jsonrpc).map_err(|problem| bad(&id, problem))?;
+    if version != "2.0" {
+        let problem = Problem::Member { name: "jsonrpc", problem: format!("must be \"2.0\", not {version:?}") };
+        return Err(bad(&id, problem));
+    }
+    let id = match id {
+        Ok(id) => id,
+        Err(problem) => return Err(bad(&Ok(None), problem)),
+    };
+    let message = match is_answer && rules.answers {
+        true => answer(&members, id.clone()).map(Message::Answer),
+        false => request(&members, id.clone(), is_answer, rules).map(Message::Request),
+    };
+    message.map_err(|problem| bad(&Ok(id), problem))
+}
+
+fn answer<P: DeserializeOwned>(members: &Members<'_>, id: Option<Id>) -> Result<Answer<P>, Problem> {
+    let value = |written: Option<&RawValue>| {
+        let value = written.map(|written| serde_json::from_str(written.get())).transpose();
+        value.map_err(|error| Problem::syntax(&error))
+    };
+    Ok(Answer { id, result: value(members.result)?, error: value(members.error)? })
+}
+
+fn request<P: DeserializeOwned>(
+    members: &Members<'_>,
+    id: Option<Id>,
+    is_answer: bool,
+    rules: &Rules,
+) -> Result<Request<P>, Problem> {
+    let method = |problem: &str| Err(Problem::Member { name: "method", problem: problem.to_owned() });
+    if is_answer {
+        return method("is missing: this is an answer, and answers are not taken");
+    }
+    if rules.answers && (members.result.is_some() || members.error.is_some()) {
+        return method("appears beside `result` or `error`; a message is a request or an answer");
+    }
+    let method = string("method", "a string", members.method)?;
+    let params = match members.params.map(RawValue::get) {
+        None | Some("null") => None,
+        Some(params) => {
+            let is_structured = params.starts_with('{') || rules.positional_params && params.starts_with('[');
+            // Whatever is not valid JSON is reported as such first.
+            let read = |params| serde_json::from_str(params).map_err(|error| Problem::syntax(&error));
+            if !is_structured {
+                serde_json::from_str::<serde_json::Value>(params).map_err(|error| Problem::syntax(&error))?;
+                return Err(Problem::Params { found: kind(params) });
+            }
+            Some(read(params)?)
+        }
+    };
+    Ok(Request { id, method, params })
+}
+
+fn string(name: &'static str, wanted: &str, written: Option<&RawValue>) -> Result<String, Problem> {
+    let Some(written) = written.map(RawValue::get) else {
+        return Err(Problem::Member { name, problem: format!("is missing; it must be {wanted}") });
+    };
+    if written.starts_with('"') {
+        return serde_json::from_str(written).map_err(|error| Problem::syntax(&error));
+    }
+    Err(Problem::Member { name, problem: format!("must be {wanted}, not {}", kind(written)) })
+}
+
+/// The members of a message as they are written. If one appears twice the last one counts, as in any object.
+#[derive(Default)]
+struct Members<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+}
+
+fn members(text: &str) -> Result<Members<'_>, Problem> {
+    let start = text.trim_start_matches([' ', '\t', '\n', '\r']);
+    match start.as_bytes().first() {
+        None => return Err(Problem::Empty),
+        Some(b'{') => {}
+        // It may not be JSON at all.
+        Some(first) => {
+            serde_json::from_str::<serde_json::Value>(text).map_err(|error| Problem::syntax(&error))?;
+            let found = kind(start);
+            return Err(if *first == b'[' { Problem::Batch } else { Problem::NotObject { found } });
+        }
+    }
+    serde_json::from_str(text).map_err(|error| Problem::syntax(&error))
+}
+
+/// Says what a value is, for a person.
+pub(crate) fn kind(json: &str) -> &'static str {
+    match json.as_bytes().first() {
+        Some(b'n') => "null",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'"') => "a string",
+        Some(b'[') => "a list",
+        Some(b'{') => "an object",
+        _ if json.contains(['.', 'e', 'E']) => "a number with a fraction",
+        _ => "a number",
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'de>, D::Error> {
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+struct Visitor;
+
+impl<'de> serde::de::Visitor<'de> for Visitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+        let mut members = Members::default();
+        // Names with escapes cannot be borrowed.
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+            let value: &RawValue = map.next_value()?;
+            match &*name {
+                "jsonrpc" => members.jsonrpc = Some(value),
+                "id" => members.id = Some(value),
+                "method" => members.method = Some(value),
+                "params" => members.params = Some(value),
+                "result" => members.result = Some(value),
+                "error" => members.error = Some(value),
+                _ => {}
+            }
+        }
+        Ok(members)
+    }
+}

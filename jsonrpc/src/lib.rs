@@ -1,0 +1,15 @@
+//! JSON-RPC 2.0 without a transport: a text becomes a [`Message`] or an [`EnvelopeError`], and results and errors become
+//! the text of a response. The type of parameters and results is the caller's.
+//!
+//! - `envelope`: the reader, what it returns, and the [`Rules`] in which wires differ. `single_pass`: its fast path.
+//! - `id`: ids as they are written. `response`: the text of responses. [`code`]: the codes of JSON-RPC.
+
+pub mod code;
+mod envelope;
+mod id;
+mod response;
+mod single_pass;
+
+pub use envelope::{Answer, EnvelopeError, Message, Problem, Request, Rules, read, read_text};
+pub use id::{Id, IdRule};
+pub use response::{error, result};
