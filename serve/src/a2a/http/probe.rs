@@ -12,9 +12,11 @@ use super::refusal::{refusal, with};
 use super::router::Front;
 use crate::a2a::desk::Load;
 
-/// Paths of the probes.
+/// The path that says whether the server answers.
 pub(super) const HEALTH: &str = "/healthz";
+/// The path that says whether a new task would be accepted.
 pub(super) const READY: &str = "/readyz";
+/// The path of the metrics.
 pub(super) const METRICS: &str = "/metrics";
 
 /// Answers that the server answers.
@@ -34,7 +36,7 @@ pub(super) async fn metrics(State(front): State<Arc<Front>>, headers: HeaderMap)
         && let Err(why) = token.admit(&headers)
     {
         let (status, fault) = denied(why);
-        return with_challenge(refusal(status, &fault, stdlib::a2a::Version::V1_0), &headers);
+        return with_challenge(refusal(status, &fault, a2a::Version::V1_0), &headers);
     }
     let response = plain(StatusCode::OK, exposition(&front.desk.load()));
     with(response, header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")
