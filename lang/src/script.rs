@@ -75,9 +75,9 @@ fn shortened(source: &SourceRef, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> 
     found.truncate(MOST_FINDINGS);
     let end = u32::try_from(source.text().len()).unwrap_or(u32::MAX);
     found.push(
-        Diagnostic::new(crate::check::CheckCode::More, format!("{more} more findings are not shown"))
+        Diagnostic::new(crate::check::CheckCode::More, format!("{more} more diagnostics are not shown"))
             .label(source, Span::new(end, end), "end of the file")
-            .help("fix the ones above, then check again"),
+            .help("fix the errors above, then check again"),
     );
     found
 }

@@ -35,7 +35,7 @@ impl Attributes<'_> {
             "deprecated" => self.deprecated(attribute),
             RESUMABLE => self.resumable(attribute, item),
             name => {
-                let message = format!("there is no attribute `@{name}`");
+                let message = format!("unknown attribute `@{name}`");
                 let d =
                     Diagnostic::new(CheckCode::Attribute, message).label(self.source, attribute.name.span, "unknown");
                 self.found.push(match nearest(name, KNOWN.iter().copied()) {
@@ -50,24 +50,24 @@ impl Attributes<'_> {
         if let Some(arg) = attribute.args.first() {
             self.found.push(
                 Diagnostic::new(CheckCode::Attribute, "`@test` takes no arguments")
-                    .label(self.source, arg.span, "one too many")
-                    .help("name the function after what it tests"),
+                    .label(self.source, arg.span, "unexpected argument")
+                    .help("remove the argument; the name of the function says what it tests"),
             );
         }
         match &item.kind {
             ItemKind::Fn(decl) => {
                 if let Some(param) = decl.params.iter().find(|p| p.default.is_none() && !p.rest) {
                     self.found.push(
-                        Diagnostic::new(CheckCode::Attribute, "a test is called without arguments")
-                            .label(self.source, param.span, "nothing is given for this")
-                            .label(self.source, attribute.name.span, "a test because of this")
-                            .help("give it a default, or bind it in the body"),
+                        Diagnostic::new(CheckCode::Attribute, "a test must not have required parameters")
+                            .label(self.source, param.span, "no argument is passed for this")
+                            .label(self.source, attribute.name.span, "declared as a test here")
+                            .help("give it a default, or bind it in the function"),
                     );
                 }
             }
             ItemKind::Pipeline { .. } => {}
             _ => self.found.push(
-                Diagnostic::new(CheckCode::Attribute, "only a function or a pipeline can be a test")
+                Diagnostic::new(CheckCode::Attribute, "`@test` can be used only on a function or a pipeline")
                     .label(self.source, attribute.name.span, "here")
                     .help("put `@test` before a `fn`"),
             ),
@@ -78,15 +78,15 @@ impl Attributes<'_> {
         if let Some(arg) = attribute.args.first() {
             self.found.push(
                 Diagnostic::new(CheckCode::Attribute, "`@resumable` takes no arguments")
-                    .label(self.source, arg.span, "one too many")
-                    .help("what the pipeline does when it runs again it decides by `context.resumed`"),
+                    .label(self.source, arg.span, "unexpected argument")
+                    .help("remove the argument; the pipeline can read `context.resumed` when it runs again"),
             );
         }
         if !matches!(item.kind, ItemKind::Pipeline { .. }) {
             self.found.push(
-                Diagnostic::new(CheckCode::Attribute, "only a pipeline can be resumed")
+                Diagnostic::new(CheckCode::Attribute, "`@resumable` can be used only on a pipeline")
                     .label(self.source, attribute.name.span, "here")
-                    .help("put `@resumable` before the `pipeline` that is served"),
+                    .help("put `@resumable` before the served `pipeline`"),
             );
         }
     }
@@ -101,9 +101,9 @@ impl Attributes<'_> {
             [_, more, ..] => more,
         };
         self.found.push(
-            Diagnostic::new(CheckCode::Attribute, "`@deprecated` takes one text, which says what to use instead")
-                .label(self.source, wrong.span, "not this")
-                .help("write `@deprecated(\"use …\")`"),
+            Diagnostic::new(CheckCode::Attribute, "`@deprecated` takes one string")
+                .label(self.source, wrong.span, "not a single string")
+                .help("say what to use instead: `@deprecated(\"use …\")`"),
         );
     }
 }

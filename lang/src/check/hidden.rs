@@ -19,9 +19,13 @@ pub(super) fn check(source: &SourceRef, found: &mut Vec<Diagnostic>) {
         let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let escapes: String = text[start..at].chars().flat_map(char::escape_unicode).collect();
         found.push(
-            Diagnostic::new(CheckCode::Hidden, "invisible character that changes the order of the text on the screen")
-                .label(source, Span::new(offset(start), offset(at)), "text after this is shown in another order")
-                .help(format!("remove it; in a string write `{escapes}`")),
+            Diagnostic::new(CheckCode::Hidden, "invisible character that reorders the displayed text")
+                .label(
+                    source,
+                    Span::new(offset(start), offset(at)),
+                    "the text after this is displayed in another order",
+                )
+                .help(format!("remove it, or write `{escapes}` in a string")),
         );
     }
 }

@@ -39,9 +39,9 @@ impl Interfaces<'_> {
     fn no_body(&mut self, method: &FnDecl) {
         if !method.body.stmts.is_empty() {
             self.found.push(
-                Diagnostic::new(CheckCode::Nonsense, "an interface names functions and has no bodies for them")
+                Diagnostic::new(CheckCode::Nonsense, "function of an interface has a body")
                     .label(self.source, method.body.span, "this would never run")
-                    .help("put the body into an `impl`"),
+                    .help("move the body to an `impl`"),
             );
         }
     }
@@ -51,11 +51,11 @@ impl Interfaces<'_> {
         let missing: Vec<&Signature> = interface.methods.iter().filter(|m| methods.get(&m.name).is_none()).collect();
         if let Some(first) = missing.first() {
             let list = listed(missing.iter().map(|m| m.name.as_str()), "or");
-            let message = format!("`{}` has no {list}, which `{}` asks for", def.name(), interface.name);
+            let message = format!("`{}` has no {list}, which `{}` requires", def.name(), interface.name);
             self.found.push(
                 Diagnostic::new(CheckCode::NotImplemented, message)
-                    .label(self.source, target.span, "does not have all functions")
-                    .label(&interface.site.source, first.span, "asked for here")
+                    .label(self.source, target.span, "does not implement the interface")
+                    .label(&interface.site.source, first.span, "required here")
                     .help(format!("add `fn {}(…) {{ … }}` to an `impl` of `{}`", first.name, def.name())),
             );
         }
@@ -67,7 +67,7 @@ impl Interfaces<'_> {
                 && own.max.is_none_or(|max| wanted.max.is_some_and(|wanted| max >= wanted));
             if !fits {
                 let message = format!(
-                    "`{}` of `{}` takes other arguments than `{}` asks for",
+                    "parameters of `{}` of `{}` differ from those in `{}`",
                     own.name,
                     def.name(),
                     interface.name
@@ -76,7 +76,7 @@ impl Interfaces<'_> {
                     Diagnostic::new(CheckCode::NotImplemented, message)
                         .label(&method.source, own.span, own.parameters())
                         .label(&interface.site.source, wanted.span, wanted.parameters())
-                        .help("give it the parameters that the interface names"),
+                        .help("declare the same parameters as in the interface"),
                 );
             }
         }

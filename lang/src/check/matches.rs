@@ -77,9 +77,9 @@ impl Matches<'_> {
         let before = self.source.slice(Span::new(e.span.start, value.span.start)).find("match").unwrap_or(0);
         let start = e.span.start + u32::try_from(before).unwrap_or(0);
         let first = named.first().map_or("_", String::as_str);
-        let d = Diagnostic::new(CheckCode::NotCovered, format!("this `match` has no arm for {list}"))
-            .label(self.source, Span::new(start, start + 5), "not every variant is covered")
-            .help(format!("add `{first} -> …`, or `_ -> …` for all that is left"));
+        let d = Diagnostic::new(CheckCode::NotCovered, format!("`match` has no arm for {list}"))
+            .label(self.source, Span::new(start, start + 5), "not all variants are covered")
+            .help(format!("add `{first} -> …`, or `_ -> …` for all other values"));
         let site = self.enum_of(first).and_then(|def| {
             let variant = first.split_once('.').map_or("", |(_, rest)| rest);
             let name = variant.split(['(', ' ']).next().unwrap_or("");
@@ -103,17 +103,17 @@ impl Matches<'_> {
     }
 
     fn unreachable(&mut self, arm: &Arm, by: Option<&Arm>) {
-        let mut d = Diagnostic::new(CheckCode::Unreachable, "this arm can never be chosen").label(
+        let mut d = Diagnostic::new(CheckCode::Unreachable, "unreachable arm").label(
             self.source,
             arm.pattern.span,
-            "never reached",
+            "never chosen",
         );
         if let Some(by) = by {
-            d = d.label(self.source, by.pattern.span, "everything that fits it fits this one first");
+            d = d.label(self.source, by.pattern.span, "this arm matches the same values first");
             if let PatternKind::Bind(name) = &by.pattern.kind
                 && let Some(owner) = self.owner_of_variant(name)
             {
-                d = d.note(format!("`{name}` binds a name here; the variant is written `{owner}.{name}`"));
+                d = d.note(format!("write `{owner}.{name}` for the variant: `{name}` alone binds a new name"));
             }
         }
         self.found.push(d.help("put it before the more general arm, or remove it"));
@@ -131,12 +131,12 @@ impl Matches<'_> {
         for (at, own) in names.iter().enumerate() {
             for (i, (name, span)) in own.iter().enumerate() {
                 if let Some(lacks) = names.iter().position(|others| !others.iter().any(|(n, _)| n == name)) {
-                    let message = format!("`{name}` is bound by some of the alternatives and not by others");
+                    let message = format!("`{name}` is not bound in all alternatives");
                     self.found.push(
                         Diagnostic::new(CheckCode::Alternatives, message)
                             .label(self.source, alternatives[lacks].span, format!("`{name}` is not bound here"))
                             .label(self.source, *span, "bound here")
-                            .help("bind the same names in all alternatives, or write two arms"),
+                            .help("bind the same names in all alternatives, or use separate arms"),
                     );
                     return;
                 }
@@ -145,10 +145,13 @@ impl Matches<'_> {
                     && let Some((_, first)) = own[..i].iter().find(|(n, _)| n == name)
                 {
                     self.found.push(
-                        Diagnostic::new(CheckCode::Alternatives, format!("`{name}` is bound twice in one alternative"))
-                            .label(self.source, *span, "bound again here")
-                            .label(self.source, *first, "first bound here")
-                            .help("choose another name"),
+                        Diagnostic::new(
+                            CheckCode::Alternatives,
+                            format!("`{name}` is bound twice in the same alternative"),
+                        )
+                        .label(self.source, *span, "bound again here")
+                        .label(self.source, *first, "first bound here")
+                        .help("choose another name"),
                     );
                     return;
                 }

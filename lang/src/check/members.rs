@@ -87,7 +87,7 @@ impl Members<'_> {
                 let d = self
                     .error(
                         CheckCode::FieldTwice,
-                        format!("`{}` is given twice", key.text),
+                        format!("duplicate field `{}`", key.text),
                         key.span,
                         "given again here",
                     )
@@ -105,14 +105,14 @@ impl Members<'_> {
             .collect();
         let Some(first) = missing.first().filter(|_| complete) else { return };
         let list = listed(missing.iter().map(|f| f.name.as_str()), "and");
-        let are = if missing.len() == 1 { "is" } else { "are" };
+        let fields = if missing.len() == 1 { "field" } else { "fields" };
         let add: Vec<String> = missing.iter().map(|f| format!("{}: …", f.name)).collect();
         let d = self
             .error(
                 CheckCode::FieldMissing,
-                format!("{list} of `{}` {are} missing", def.name),
+                format!("missing {fields} {list} of `{}`", def.name),
                 name.span,
-                "not complete",
+                "incomplete",
             )
             .label(&def.site.source, first.span, "declared without a default")
             .help(format!("add `{}`", add.join(", ")));
@@ -124,7 +124,7 @@ impl Members<'_> {
             .error(CheckCode::NoField, format!("`{}` has no field `{}`", def.name, key.text), key.span, "unknown field")
             .label(&def.site.source, def.site.span, "declared here");
         let names = || def.names().map(SmolStr::as_str);
-        self.found.push(suggest(d, key, names, "its fields are"));
+        self.found.push(suggest(d, key, names, "the fields are"));
     }
 
     /// `Type.name` must be a variant or a function of the type.
@@ -139,7 +139,7 @@ impl Members<'_> {
             return;
         }
         if let TypeDecl::Interface(_) | TypeDecl::Alias(_) = owner {
-            let message = format!("`{}` is {}, which has no functions of its own", owner.name(), owner.sort());
+            let message = format!("`{}` is {} and has no functions", owner.name(), owner.sort());
             let d = self.error(CheckCode::NoMember, message, name.span, "not found");
             return self.found.push(declared(d, owner.site()));
         }
@@ -149,7 +149,7 @@ impl Members<'_> {
         if let TypeDecl::Struct(def) = owner
             && def.position(&name.text).is_some()
         {
-            let help = format!("it is a field: read it from a value, `value.{}`", name.text);
+            let help = format!("read the field from a value: `value.{}`", name.text);
             return self.found.push(d.help(help));
         }
         self.found.push(suggest(d, name, names, "there are"));
@@ -179,7 +179,7 @@ impl Members<'_> {
             "declared here",
         );
         if *takes_self {
-            d = d.help(format!("its first argument is `self`: `value.{}(…)` gives it", name.text));
+            d = d.help(format!("call it on a value, which is passed as `self`: `value.{}(…)`", name.text));
         }
         self.found.push(d);
     }
@@ -198,7 +198,7 @@ impl Members<'_> {
             Some(found) => {
                 let mut d = self.wrong_count(&def, found, given, span);
                 if given == 0 {
-                    d = d.help(format!("whatever it holds: `{}.{}(_)`", def.name, found.name));
+                    d = d.help(format!("use `{}.{}(_)` to match any value", def.name, found.name));
                 }
                 self.found.push(d);
             }
@@ -213,7 +213,7 @@ impl Members<'_> {
             CheckCode::NoMember,
             format!("`{}` is not a variant of `Result`", variant.text),
             variant.span,
-            "which enum is it of?",
+            "unknown variant",
         );
         let owner = self.names.bindings.iter().find_map(|b| match b.def.as_ref().map(TypeDecl::resolved) {
             Some(TypeDecl::Enum(def)) if def.position(&variant.text).is_some() => Some(b.name.clone()),
@@ -221,9 +221,9 @@ impl Members<'_> {
         });
         d = match owner {
             Some(owner) => d
-                .help(format!("write the enum as well: `{owner}.{}(…)`", variant.text))
+                .help(format!("write the name of the enum: `{owner}.{}(…)`", variant.text))
                 .fix(variant.span, format!("{owner}.{}", variant.text)),
-            None => d.help("only `Ok(…)` and `Err(…)` stand alone; others are written `Enum.Variant(…)`"),
+            None => d.help("write `Enum.Variant(…)`; only `Ok(…)` and `Err(…)` can be written without their enum"),
         };
         self.found.push(d);
     }

@@ -16,8 +16,8 @@ impl<'a> Compiler<'a> {
             ExprKind::Field { .. } | ExprKind::Index { .. } => self.assign_path(target, op, value, span),
             _ => self.nonsense(
                 target.span,
-                "only a variable, or a field or index of one, can be assigned to",
-                "bind the value first: `var x = …`",
+                "invalid assignment target",
+                "bind the value to a variable first: `var x = …`",
             ),
         }
     }
@@ -116,8 +116,8 @@ impl<'a> Compiler<'a> {
                 _ => {
                     return self.nonsense(
                         at.span,
-                        "an assigned path starts at a variable",
-                        "bind this part first: `var x = …`, change it, and put it back",
+                        "assignment path must start at a variable",
+                        "bind this part with `var x = …`, change it, and assign it back",
                     );
                 }
             }

@@ -5,16 +5,17 @@ use crate::codes;
 codes! {
 /// The codes of the compiler's errors.
 pub enum CompileCode {
-    /// A function larger than the machine can address.
+    /// Function too large.
     TooLarge = "HARN-CMP-002", Error {
-        title: "a function larger than the machine can address",
-        meaning: "A function may use 65,000 registers, constants and calls of each kind. Split it, or read the data from a file.",
+        title: "function too large",
+        meaning: "A function can use at most 65,000 registers, constants and calls of each kind. Split it, or read the data \
+                  from a file.",
     },
-    /// Compiled code that the verifier refuses.
+    /// Compiled code failed verification.
     Refused = "HARN-CMP-004", Error {
-        title: "compiled code refused",
-        meaning: "Compiled code is checked before it runs, so that no mistake of the compiler can touch memory that is not \
-                  its own. This code did not pass: a bug in harn, and not in the script.",
+        title: "compiled code failed verification",
+        meaning: "Compiled code is verified before it runs, so that a bug in the compiler cannot corrupt memory. This code was \
+                  rejected. It is a bug in harn, not in the script.",
     },
 }
 }

@@ -114,8 +114,8 @@ impl<'a> Compiler<'a> {
             // Whoever asks for items may never ask for the next one.
             self.nonsense(
                 span,
-                &format!("an item cannot be given from inside a `{word}` block"),
-                "compute it inside the block, and give it behind the block",
+                &format!("cannot produce an item inside a `{word}` block"),
+                "compute the item inside the block, and produce it after the block",
             );
         }
         let src = if self.is_temp(dst) { dst } else { self.copy(dst, span) };

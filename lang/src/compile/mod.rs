@@ -200,10 +200,10 @@ impl<'a> Compiler<'a> {
         let checked = functions.try_for_each(|proto| verify_function(self.isolate, &made, proto));
         checked.map_err(|refused| {
             vec![
-                Diagnostic::new(CompileCode::Refused, format!("the compiled code was refused: {refused}"))
+                Diagnostic::new(CompileCode::Refused, format!("compiled code failed verification: {refused}"))
                     .label(self.source, Span::default(), "in this file")
-                    .note("nothing was run; this is a bug in harn, not in the script")
-                    .help("report it with the script"),
+                    .note("the script did not run; this is a bug in harn, not in the script")
+                    .help("report the bug together with the script"),
             ]
         })
     }
@@ -299,8 +299,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn too_large(&mut self, span: Span, what: &str) {
-        let d = Diagnostic::new(CompileCode::TooLarge, format!("there are too many {what} here"))
-            .label(self.source, span, "the one too many")
+        let d = Diagnostic::new(CompileCode::TooLarge, format!("too many {what}"))
+            .label(self.source, span, "this one exceeds the limit")
             .help("split the function, or read the data from a file");
         self.report(d);
     }
@@ -335,11 +335,11 @@ impl<'a> Compiler<'a> {
                 self.report(
                     Diagnostic::new(
                         CompileCode::Refused,
-                        format!("`{}` is captured from nowhere", self.names.binding(id).name),
+                        format!("captured variable `{}` not found", self.names.binding(id).name),
                     )
                     .label(self.source, self.names.binding(id).span, "bound here")
-                    .note("nothing was run; this is a bug in harn, not in the script")
-                    .help("report it with the script"),
+                    .note("the script did not run; this is a bug in harn, not in the script")
+                    .help("report the bug together with the script"),
                 );
                 return 0;
             }

@@ -88,7 +88,7 @@ impl<'a> Compiler<'a> {
                 let Some(def) = self.pattern_enum(enum_name.as_deref()) else { return };
                 let Some(tag) = def.position(&variant.text) else { return };
                 if fails.is_none() && def.variants.len() > 1 {
-                    return self.must_fit(span, "the value may be another variant");
+                    return self.must_fit(span, "the value may be a different variant");
                 }
                 let tag = u32::try_from(tag).unwrap_or(u32::MAX);
                 let test = self.pattern_test(Test::Variant(def, tag), span);
@@ -133,7 +133,7 @@ impl<'a> Compiler<'a> {
 
     fn literal(&mut self, e: &'a Expr, src: Reg, fails: Option<&mut Vec<usize>>, span: Span) {
         let Some(fails) = fails else {
-            return self.must_fit(span, "a literal binds nothing");
+            return self.must_fit(span, "a literal binds no name");
         };
         let next = self.fn_ref().next;
         let b = self.operand(e);
@@ -145,7 +145,7 @@ impl<'a> Compiler<'a> {
     fn alternatives(&mut self, alternatives: &'a [Pattern], src: Reg, fails: Option<&mut Vec<usize>>) {
         let Some(fails) = fails else {
             let span = alternatives.first().map_or_else(Span::default, |a| a.span);
-            return self.must_fit(span, "alternatives are tried, and here nothing is");
+            return self.must_fit(span, "alternatives can be used only in `match`");
         };
         let mut fits = Vec::new();
         for (i, alternative) in alternatives.iter().enumerate() {
@@ -163,7 +163,7 @@ impl<'a> Compiler<'a> {
 
     /// A pattern that may not fit stands where one must.
     fn must_fit(&mut self, span: Span, why: &str) {
-        self.nonsense(span, why, "use `match` to compare, or a name to bind");
+        self.nonsense(span, why, "use `match` to compare, or write a name to bind the value");
     }
 
     /// Where jumps lead that a value takes which does not fit a pattern that must.

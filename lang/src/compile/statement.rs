@@ -268,7 +268,7 @@ impl<'a> Compiler<'a> {
                 if !flows_away(otherwise) {
                     self.nonsense(
                         otherwise.span,
-                        "the `else` of a `guard` must leave",
+                        "`else` of a `guard` does not leave",
                         "end it with `return`, `throw`, `break` or `continue`",
                     );
                 }

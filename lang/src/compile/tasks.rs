@@ -166,7 +166,7 @@ impl<'a> Compiler<'a> {
     fn select_makes_sense(&mut self, arms: &[SelectArm], word: Span) {
         if arms.is_empty() {
             let help = "add an arm: `m from ch { … }`, `timeout 5s { … }`, `default { … }`";
-            self.nonsense(word, "a `select` without arms would wait for ever", help);
+            self.nonsense(word, "`select` without arms", help);
         }
         let mut timeouts = arms.iter().filter_map(|arm| match arm {
             SelectArm::Timeout { limit, .. } => Some(limit.span),
@@ -178,7 +178,7 @@ impl<'a> Compiler<'a> {
             _ => None,
         });
         for second in [second_timeout, defaults.nth(1)].into_iter().flatten() {
-            self.nonsense(second, "a `select` has one arm of this kind", "remove one of the two");
+            self.nonsense(second, "duplicate arm in a `select`", "remove one of the two");
         }
     }
 }

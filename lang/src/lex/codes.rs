@@ -5,101 +5,108 @@ use crate::codes;
 codes! {
 /// The codes of what the lexer finds.
 pub enum LexCode {
-    /// Character without meaning.
+    /// Unknown character.
     Character = "HARN-LEX-001", Error {
-        title: "character without meaning",
-        meaning: "The text holds a character that is no part of the language outside of strings and comments. Take it out, or write what is meant: comments begin with `//`, strings stand in straight double quotes.",
+        title: "unknown character",
+        meaning: "The text contains a character that the language does not use outside of strings and comments. Remove it, or \
+                  write what is meant: comments begin with `//`, and strings are enclosed in straight double quotes.",
         fails: "let total = 3 ~ 4\n",
         mended: "let total = 3 - 4\n",
     },
-    /// String never closed.
+    /// Unclosed string.
     UnclosedString = "HARN-LEX-002", Error {
-        title: "string never closed",
-        meaning: "A string begins and its line, or the text, ends before its closing quotes. A `\"…\"` stands on one line; text of several lines stands in `\"\"\"…\"\"\"`.",
+        title: "unclosed string",
+        meaning: "The line or the text ends before the closing quotes of a string. A `\"…\"` string cannot span lines; a \
+                  `\"\"\"…\"\"\"` string can.",
         fails: "let name = \"Ada\nlog(name)\n",
         mended: "let name = \"Ada\"\nlog(name)\n",
     },
-    /// Comment never closed.
+    /// Unclosed comment.
     UnclosedComment = "HARN-LEX-003", Error {
-        title: "comment never closed",
-        meaning: "A `/*` has no `*/`. Comments nest, so each `/*` needs a `*/` of its own.",
+        title: "unclosed comment",
+        meaning: "A `/*` has no matching `*/`. Comments nest, so each `/*` needs its own `*/`.",
         fails: "let a = 1 /* one /* two */\n",
         mended: "let a = 1 /* one /* two */ */\n",
     },
-    /// Bracket never closed.
+    /// Unclosed bracket.
     UnclosedBracket = "HARN-LEX-004", Error {
-        title: "bracket never closed",
-        meaning: "A `(`, `[`, `{` or `${` has no partner before the place where it must have ended: another closing bracket, a line that can only begin a statement, or the end of the text.",
+        title: "unclosed bracket",
+        meaning: "A `(`, `[`, `{` or `${` is still open where it must have been closed: at another closing bracket, at a line \
+                  that can only begin a statement, or at the end of the text.",
         fails: "let a = (1 + 2\nlet b = 3\n",
         mended: "let a = (1 + 2)\nlet b = 3\n",
     },
-    /// Closing bracket without partner.
+    /// Unmatched closing bracket.
     UnmatchedBracket = "HARN-LEX-005", Error {
-        title: "closing bracket without partner",
-        meaning: "A `)`, `]` or `}` closes nothing that is open, or another kind of bracket than the innermost open one.",
+        title: "unmatched closing bracket",
+        meaning: "A `)`, `]` or `}` has no open partner, or does not match the innermost open bracket.",
         fails: "let a = [1, 2)\n",
         mended: "let a = [1, 2]\n",
     },
-    /// Nested too deep.
+    /// Brackets nested too deeply.
     TooDeep = "HARN-LEX-006", Error {
-        title: "nested too deep",
-        meaning: "Brackets or operators lie in each other so deep that no one could read them. Give inner parts names with `let`, or move them into functions.",
+        title: "brackets nested too deeply",
+        meaning: "Brackets or operators are nested too deeply. Name the inner parts with `let`, or move them into functions.",
         fails: "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
         mended: "[[[[[[]]]]]]\n",
     },
-    /// Number too large.
+    /// Integer too large.
     NumberTooLarge = "HARN-LEX-007", Error {
-        title: "number too large",
-        meaning: "An int has 64 bits, so it lies between -9223372036854775808 and 9223372036854775807. Write a larger number as a float.",
+        title: "integer too large",
+        meaning: "An int has 64 bits, so it must be between -9223372036854775808 and 9223372036854775807. Write a larger \
+                  number as a float.",
         fails: "let n = 99999999999999999999\n",
         mended: "let n = 1e20\n",
     },
-    /// Number runs into letters.
+    /// Invalid number suffix.
     NumberSuffix = "HARN-LEX-008", Error {
-        title: "number runs into letters",
-        meaning: "A number is followed directly by letters that are no unit of time. The units are `ms`, `s`, `m`, `h`, `d` and `w`, behind whole numbers; names cannot begin with a digit.",
+        title: "invalid number suffix",
+        meaning: "The letters directly after a number are not a unit of time. The units are `ms`, `s`, `m`, `h`, `d` and `w`, \
+                  after whole numbers only; a name cannot begin with a digit.",
         fails: "sleep(5min)\n",
         mended: "sleep(5m)\n",
     },
-    /// Number without digits.
+    /// Invalid digits in a number.
     NoDigits = "HARN-LEX-009", Error {
-        title: "number without digits",
-        meaning: "A `0x`, a `0b` or an exponent needs digits behind it, and only those of its kind.",
+        title: "invalid digits in a number",
+        meaning: "A `0x`, a `0b` or an exponent must be followed by digits, and only by digits of its base.",
         fails: "let mask = 0b102\n",
         mended: "let mask = 0b101\n",
     },
     /// Unknown escape.
     UnknownEscape = "HARN-LEX-010", Error {
         title: "unknown escape",
-        meaning: "A backslash in a string stands before a character that makes no escape. The escapes are `\\n`, `\\t`, `\\r`, `\\\\`, `\\\"`, `\\$` and `\\u{…}`; `r\"…\"` has none.",
+        meaning: "A backslash in a string must be followed by a known escape: `\\n`, `\\t`, `\\r`, `\\\\`, `\\\"`, `\\$` or \
+                  `\\u{…}`. `r\"…\"` strings have no escapes.",
         fails: "let pattern = \"\\d+\"\n",
         mended: "let pattern = r\"\\d+\"\n",
     },
-    /// Escape names no character.
+    /// Invalid Unicode escape.
     UnicodeEscape = "HARN-LEX-011", Error {
-        title: "escape names no character",
-        meaning: "`\\u{…}` holds one to six hexadecimal digits that number a Unicode character.",
+        title: "invalid Unicode escape",
+        meaning: "`\\u{…}` must contain one to six hexadecimal digits: the number of a Unicode character.",
         fails: "let face = \"\\u{110000}\"\n",
         mended: "let face = \"\\u{1F600}\"\n",
     },
-    /// String in the wrong quotes.
+    /// Wrong kind of quotes.
     Quotes = "HARN-LEX-012", Error {
-        title: "string in the wrong quotes",
-        meaning: "Strings stand in straight double quotes, not in single or curly ones.",
+        title: "wrong kind of quotes",
+        meaning: "Strings are enclosed in straight double quotes, not in single quotes, backticks or curly quotes.",
         fails: "let name = 'Ada'\n",
         mended: "let name = \"Ada\"\n",
     },
-    /// One sign too many.
+    /// Unknown operator `===` or `!==`.
     ExtraSign = "HARN-LEX-013", Error {
-        title: "one sign too many",
-        meaning: "Values are compared with `==` and `!=`; there is no second kind of equality.",
+        title: "unknown operator `===` or `!==`",
+        meaning: "Values are compared with `==` and `!=`. There is no second kind of equality.",
         fails: "let same = 1 === 2\n",
         mended: "let same = 1 == 2\n",
     },
-    /// Letter that no name may hold.
+    /// Invalid character in a name.
     NameLetter = "HARN-LEX-014", Error {
-        title: "letter that no name may hold",
-        meaning: "Names are made of the letters A to Z and a to z, digits and `_`, and do not begin with a digit. Strings and comments may hold any text.",
+        title: "invalid character in a name",
+        meaning: "Names consist of the letters A to Z and a to z, digits and `_`, and do not begin with a digit. Strings and \
+                  comments can contain any text.",
         fails: "let größe = 1\n",
         mended: "let size = 1\n",
     },

@@ -492,9 +492,9 @@ impl<'a> Layout<'a, '_> {
         }
         let span = self.lexemes[at].span;
         let finding =
-            Diagnostic::new(LexCode::TooDeep, format!("expressions lie in each other more than {MAX_NESTING} deep"))
+            Diagnostic::new(LexCode::TooDeep, format!("expressions nested more than {MAX_NESTING} levels deep"))
                 .label(self.source, span, "one level too many")
-                .help("give the inner parts names with `let`, or move them into functions");
+                .help("name the inner parts with `let`, or move them into functions");
         self.report.push(finding);
         self.out.truncate(self.statement);
         true

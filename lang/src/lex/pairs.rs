@@ -91,10 +91,9 @@ impl<'a> Scanner<'a> {
 
     /// Nothing behind this point can be trusted, and nothing before it in the same statement is whole.
     pub(super) fn too_deep(&mut self, at: Span) {
-        let finding =
-            Diagnostic::new(LexCode::TooDeep, format!("brackets lie in each other more than {MAX_NESTING} deep"))
-                .label(self.source, at, "one level too many")
-                .help("give the inner parts names with `let`, or move them into functions");
+        let finding = Diagnostic::new(LexCode::TooDeep, format!("brackets nested more than {MAX_NESTING} levels deep"))
+            .label(self.source, at, "one level too many")
+            .help("name the inner parts with `let`, or move them into functions");
         self.report.push(finding);
         self.out.truncate(self.statement);
         self.pairs = Pairs::default();
@@ -143,13 +142,13 @@ impl<'a> Scanner<'a> {
 
     fn unclosed(&self, kind: Open, opener: Span) -> Diagnostic {
         let written = self.source.slice(opener);
-        Diagnostic::new(LexCode::UnclosedBracket, format!("this `{written}` is never closed"))
+        Diagnostic::new(LexCode::UnclosedBracket, format!("unclosed `{written}`"))
             .label(self.source, opener, "opened here")
             .help(match kind {
                 Open::Paren => "add a `)`",
                 Open::Square => "add a `]`",
                 Open::Brace => "add a `}`",
-                Open::Interp => "close the interpolation with `}`; for a plain dollar sign write `\\$`",
+                Open::Interp => "close the interpolation with `}`; write `\\$` for a plain dollar sign",
                 Open::Str(_) => "add the closing quotes",
             })
     }
@@ -200,9 +199,9 @@ impl<'a> Scanner<'a> {
         let found = self.source.slice(at);
         let meant = open.closer();
         let opener = self.pairs.stack.last().map_or(at, |e| self.out[e.index].span);
-        let finding = Diagnostic::new(LexCode::UnmatchedBracket, format!("expected {meant} here, found `{found}`"))
-            .label(self.source, at, "closes nothing that is open")
-            .label(self.source, opener, "this is open")
+        let finding = Diagnostic::new(LexCode::UnmatchedBracket, format!("expected {meant}, found `{found}`"))
+            .label(self.source, at, "does not match the open bracket")
+            .label(self.source, opener, "opened here")
             .help(format!("write {meant}"));
         self.report.push(finding);
         self.pairs.early.push(open);
@@ -219,11 +218,10 @@ impl<'a> Scanner<'a> {
             label.span.end = at.end;
             return;
         }
-        let finding =
-            Diagnostic::new(LexCode::UnmatchedBracket, format!("nothing is open that this `{found}` could close"))
-                .label(self.source, at, "one too many")
-                .help(format!("take the `{found}` out, or open its partner before it"))
-                .fix(at, "");
+        let finding = Diagnostic::new(LexCode::UnmatchedBracket, format!("unmatched `{found}`"))
+            .label(self.source, at, "no open bracket matches")
+            .help(format!("remove the `{found}`, or add its opening bracket before it"))
+            .fix(at, "");
         self.report.push(finding);
         self.report.damaged.push(at);
     }
@@ -267,11 +265,11 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn unclosed_string(&mut self, opener: Span, end: usize, quote: Quote) {
         let written = self.source.slice(opener);
-        let finding = Diagnostic::new(LexCode::UnclosedString, "this string is never closed")
+        let finding = Diagnostic::new(LexCode::UnclosedString, "unclosed string")
             .label(self.source, opener, "opened here")
             .help(match quote {
                 Quote::Plain => format!(
-                    "add `\"` before the end of the line after `{written}`; text of several lines stands in `\"\"\"`"
+                    "add `\"` before the end of the line, after `{written}`; use `\"\"\"` for text of several lines"
                 ),
                 Quote::Triple => "close it with `\"\"\"`".to_owned(),
             });
@@ -321,7 +319,7 @@ impl<'a> Scanner<'a> {
         if let Some((kind, opener)) = brackets().next() {
             let mut finding = self.unclosed(*kind, *opener);
             for (_, outer) in brackets().skip(1).take(2) {
-                finding = finding.label(self.source, *outer, "nor is this one");
+                finding = finding.label(self.source, *outer, "also unclosed");
             }
             if !self.string_cut_off_behind(*opener) {
                 self.report.push(finding);

@@ -259,21 +259,18 @@ impl<'a> Scanner<'a> {
         let token = read.unwrap_or_else(|why| {
             let finding = match why {
                 BadNumber::TooLarge => {
-                    Diagnostic::new(LexCode::NumberTooLarge, format!("`{text}` does not fit an int"))
+                    Diagnostic::new(LexCode::NumberTooLarge, format!("`{text}` does not fit in an int"))
                         .label(self.source, at, "more than 64 bits")
                         .help("write it as a float, `1e19`, or as a string")
                 }
                 BadNumber::Letters(offset) => {
                     let (digits, letters) = text.split_at(offset);
-                    Diagnostic::new(
-                        LexCode::NumberSuffix,
-                        format!("`{letters}` is no unit of time, so `{text}` is no number"),
-                    )
-                    .label(self.source, at, "a number runs into letters here")
-                    .help(unit_help(digits, letters))
+                    Diagnostic::new(LexCode::NumberSuffix, format!("invalid suffix `{letters}` in the number `{text}`"))
+                        .label(self.source, at, "not a unit of time")
+                        .help(unit_help(digits, letters))
                 }
-                BadNumber::Digits => Diagnostic::new(LexCode::NoDigits, format!("`{text}` is no number"))
-                    .label(self.source, at, "digits are missing here, or wrong")
+                BadNumber::Digits => Diagnostic::new(LexCode::NoDigits, format!("invalid number `{text}`"))
+                    .label(self.source, at, "missing or invalid digits")
                     .help("write `0xff`, `0b1010` or `1e-9`"),
             };
             self.report.push(finding);
@@ -299,7 +296,7 @@ impl<'a> Scanner<'a> {
                 Some(_) => at += 1,
                 None => {
                     let opener = span(start, start + 2);
-                    let finding = Diagnostic::new(LexCode::UnclosedComment, "this comment is never closed")
+                    let finding = Diagnostic::new(LexCode::UnclosedComment, "unclosed comment")
                         .label(self.source, opener, "opened here")
                         .help("close it with `*/`; comments nest, so each `/*` needs its own");
                     self.report.push(finding);
@@ -385,11 +382,11 @@ impl<'a> Scanner<'a> {
         let text = &self.text[at.range()];
         let finding = match strings::check(text) {
             Ok(()) => return,
-            Err(BadEscape::Unknown) => Diagnostic::new(LexCode::UnknownEscape, format!("`{text}` is no escape"))
-                .label(self.source, at, "unknown escape")
-                .help(r#"escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#),
-            Err(BadEscape::Unicode) => Diagnostic::new(LexCode::UnicodeEscape, format!("`{text}` names no character"))
-                .label(self.source, at, "no Unicode character has this number")
+            Err(BadEscape::Unknown) => Diagnostic::new(LexCode::UnknownEscape, format!("unknown escape `{text}`"))
+                .label(self.source, at, "not an escape")
+                .help(r#"the escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#),
+            Err(BadEscape::Unicode) => Diagnostic::new(LexCode::UnicodeEscape, format!("invalid Unicode escape `{text}`"))
+                .label(self.source, at, "not the number of a Unicode character")
                 .help(r"write one to six hexadecimal digits in braces, `\u{1F600}`"),
         };
         self.report.push(finding);
@@ -404,7 +401,7 @@ fn unit_help(digits: &str, letters: &str) -> String {
         "day" | "days" => "d",
         "week" | "weeks" => "w",
         "msec" | "millis" | "milliseconds" => "ms",
-        _ => return "the units are `ms s m h d w`, behind whole numbers; a name cannot begin with a digit".to_owned(),
+        _ => return "the units are `ms s m h d w`, after whole numbers; a name cannot begin with a digit".to_owned(),
     };
     format!("write `{digits}{unit}`; the units are `ms s m h d w`")
 }

@@ -46,9 +46,9 @@ impl<'a> Scanner<'a> {
             self.wrong_quotes(span(start, end), inside, "a template in backticks");
             return Some(end);
         }
-        let finding = Diagnostic::new(LexCode::Quotes, "strings stand in double quotes")
+        let finding = Diagnostic::new(LexCode::Quotes, "strings must be enclosed in double quotes")
             .label(self.source, span(start, end), "a template in backticks")
-            .help("a string of several lines is written `\"\"\"…\"\"\"`, and interpolates with `${…}`");
+            .help("write `\"\"\"…\"\"\"` for a string of several lines; `${…}` interpolates");
         self.report.push(finding);
         self.before_string(at);
         self.push(Token::Raw(inside), span(start, end));
@@ -68,14 +68,14 @@ impl<'a> Scanner<'a> {
             && label.span.end == at.start
         {
             label.span.end = at.end;
-            "these characters mean nothing here".clone_into(&mut last.message);
+            "unknown characters".clone_into(&mut last.message);
             return;
         }
         let shown: String = text.chars().flat_map(char::escape_debug).collect();
-        let mut finding = Diagnostic::new(LexCode::Character, format!("`{shown}` means nothing here")).label(
+        let mut finding = Diagnostic::new(LexCode::Character, format!("unknown character `{shown}`")).label(
             self.source,
             at,
-            "not part of the language",
+            "not part of the syntax",
         );
         if let Some(help) = help_for(text.chars().next().unwrap_or(' ')) {
             finding = finding.help(help);
@@ -125,9 +125,9 @@ impl<'a> Scanner<'a> {
     }
 
     fn report_foreign(&mut self, at: Span) {
-        let finding = Diagnostic::new(LexCode::NameLetter, "names are made of the letters A to Z, digits and `_`")
-            .label(self.source, at, "not a letter of a name")
-            .help("text in any language goes in a string: \"…\"");
+        let finding = Diagnostic::new(LexCode::NameLetter, "invalid character in a name")
+            .label(self.source, at, "only the letters A to Z, digits and `_` are allowed")
+            .help("put text in other alphabets into a string: \"…\"");
         self.report.push(finding);
     }
 
@@ -146,9 +146,9 @@ impl<'a> Scanner<'a> {
 
     /// `# …`: a comment elsewhere.
     pub(super) fn hash(&mut self, at: Span) {
-        let finding = Diagnostic::new(LexCode::Character, "`#` means nothing here")
-            .label(self.source, Span::new(at.start, at.start + 1), "not part of the language")
-            .help("comments begin with `//`")
+        let finding = Diagnostic::new(LexCode::Character, "unknown character `#`")
+            .label(self.source, Span::new(at.start, at.start + 1), "not part of the syntax")
+            .help("begin a comment with `//`")
             .fix(Span::new(at.start, at.start + 1), "//");
         self.report.push(finding);
     }
@@ -160,7 +160,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn wrong_quotes(&mut self, at: Span, inside: &'a str, label: &str) {
-        let finding = Diagnostic::new(LexCode::Quotes, "strings stand in double quotes")
+        let finding = Diagnostic::new(LexCode::Quotes, "strings must be enclosed in double quotes")
             .label(self.source, at, label)
             .help(format!("write `\"{inside}\"`"))
             .fix(at, format!("\"{inside}\""));
@@ -179,9 +179,9 @@ impl<'a> Scanner<'a> {
             Token::EqEqEq => ("===", "==", Token::EqEq),
             _ => ("!==", "!=", Token::NotEq),
         };
-        let finding = Diagnostic::new(LexCode::ExtraSign, format!("`{written}` is written `{meant}`"))
-            .label(self.source, at, "one sign too many")
-            .help(format!("write `{meant}`, which compares values"))
+        let finding = Diagnostic::new(LexCode::ExtraSign, format!("unknown operator `{written}`"))
+            .label(self.source, at, "one `=` too many")
+            .help(format!("use `{meant}` to compare values"))
             .fix(at, meant);
         self.report.push(finding);
         self.push(plain, at);
@@ -190,20 +190,20 @@ impl<'a> Scanner<'a> {
 
 fn help_for(c: char) -> Option<&'static str> {
     Some(match c {
-        '“' | '”' | '„' | '«' | '»' => "strings stand in straight quotes: \"…\"",
-        '‘' | '’' | '\'' | '`' => "strings stand in double quotes: \"…\"",
-        '&' => "\"and\" is written `&&`",
-        '^' => "a power is written `**`",
-        '$' => "`${…}` stands inside strings; a variable is its bare name",
-        '\\' => "a `\\` joins lines only right before a line break",
-        '–' | '—' | '−' => "a minus sign is `-`",
-        '\u{a0}' | '\u{200b}' | '\u{202f}' => "this is a special blank; put a plain one",
-        '→' => "an arrow is written `->`",
-        '≠' => "\"not equal\" is written `!=`",
-        '≤' => "\"at most\" is written `<=`",
-        '≥' => "\"at least\" is written `>=`",
-        '×' => "\"times\" is written `*`",
-        '…' => "three dots are written `...`",
+        '“' | '”' | '„' | '«' | '»' => "enclose strings in straight quotes: \"…\"",
+        '‘' | '’' | '\'' | '`' => "enclose strings in double quotes: \"…\"",
+        '&' => "write `&&` for \"and\"",
+        '^' => "write `**` for a power",
+        '$' => "write the bare name of a variable; `${…}` is only for strings",
+        '\\' => "a `\\` must be the last character of its line, which it joins with the next one",
+        '–' | '—' | '−' => "write `-` for a minus sign",
+        '\u{a0}' | '\u{200b}' | '\u{202f}' => "replace this special space with an ordinary one",
+        '→' => "write `->` for an arrow",
+        '≠' => "write `!=` for \"not equal\"",
+        '≤' => "write `<=` for \"at most\"",
+        '≥' => "write `>=` for \"at least\"",
+        '×' => "write `*` for \"times\"",
+        '…' => "write `...` for three dots",
         _ => return None,
     })
 }

@@ -412,7 +412,7 @@ impl fmt::Display for Token<'_> {
             | Self::SingleQuoted => "a string",
             Self::Doc(_) => "a documentation comment",
             Self::LineComment | Self::BlockComment | Self::Hash => "a comment",
-            Self::Damaged => "something unreadable",
+            Self::Damaged => "unreadable text",
             Self::Newline | Self::LineBreak => "the end of the line",
             Self::Underscore => "`_`",
             Self::InterpStart => "`${`",

@@ -99,7 +99,7 @@ impl Walk<'_> {
                 self.found.push(Diagnostic::new(ModuleCode::TooMany, message).label(
                     &from.source,
                     span,
-                    "one too many",
+                    "this import exceeds the limit",
                 ));
             }
             return (None, None);
@@ -122,8 +122,8 @@ impl Walk<'_> {
         let first = round[0].file.source.name();
         if round.len() == 1 {
             return Diagnostic::new(ModuleCode::Cycle, format!("`{first}` imports itself"))
-                .label(&from.source, span, "this is the file that it stands in")
-                .help("take the import out: a file sees its own names");
+                .label(&from.source, span, "this path names the same file")
+                .help("remove the import: a file can use its own names");
         }
         let mut names: Vec<&str> = round.iter().take(MOST_SHOWN).map(|open| open.file.source.name()).collect();
         let left_out = format!("{} more", round.len() - names.len());
@@ -131,18 +131,18 @@ impl Walk<'_> {
             names.push(&left_out);
         }
         names.push(first);
-        let mut d = Diagnostic::new(
-            ModuleCode::Cycle,
-            format!("these files import one another: {}", names.join(" → ")),
-        )
-        .label(&from.source, span, format!("leads back to `{first}`"));
+        let mut d = Diagnostic::new(ModuleCode::Cycle, format!("import cycle: {}", names.join(" → "))).label(
+            &from.source,
+            span,
+            format!("leads back to `{first}`"),
+        );
         // Each file but the last has just opened the next one.
         for open in round[..round.len() - 1].iter().take(MOST_SHOWN) {
             if let Some(import) = open.done.last() {
-                d = d.label(&open.file.source, import.span, "which leads on");
+                d = d.label(&open.file.source, import.span, "part of the cycle");
             }
         }
-        d.help("move what both need into a file of its own, which imports neither")
+        d.help("move the shared code into a separate file that imports none of these")
     }
 }
 

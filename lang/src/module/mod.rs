@@ -40,18 +40,18 @@ pub struct NoFiles;
 
 impl Loader for NoFiles {
     fn load(&self, path: &str) -> Result<SourceRef, Box<Diagnostic>> {
-        Err(Box::new(refused(path, "this host lets scripts import standard modules only")))
+        Err(Box::new(refused(path, "scripts can import only standard modules here")))
     }
 }
 
 /// The error of an import whose file is not there.
 #[must_use]
 pub fn missing(path: &str) -> Diagnostic {
-    Diagnostic::new(ModuleCode::Missing, format!("there is no file `{path}` to import"))
+    Diagnostic::new(ModuleCode::Missing, format!("file `{path}` not found"))
 }
 
 /// The error of an import that the host does not allow.
 #[must_use]
 pub fn refused(path: &str, why: &str) -> Diagnostic {
-    Diagnostic::new(ModuleCode::Refused, format!("`{path}` cannot be imported: {why}"))
+    Diagnostic::new(ModuleCode::Refused, format!("cannot import `{path}`: {why}"))
 }

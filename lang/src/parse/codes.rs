@@ -5,141 +5,145 @@ use crate::codes;
 codes! {
 /// The codes of what the parser finds.
 pub enum ParseCode {
-    /// Token that does not fit.
+    /// Unexpected token.
     Unexpected = "HARN-PAR-001", Error {
-        title: "token that does not fit",
-        meaning: "Something stands where the grammar has no place for it. The message says what would fit.",
+        title: "unexpected token",
+        meaning: "The grammar does not allow this token here. The message says what is expected.",
         fails: "match 1 { 1 => { 2 } }\n",
         mended: "match 1 { 1 -> { 2 } }\n",
     },
-    /// Expression missing.
+    /// Missing expression.
     NoExpression = "HARN-PAR-002", Error {
-        title: "expression missing",
-        meaning: "An operator, a bracket or a word such as `if` must be followed by an expression.",
+        title: "missing expression",
+        meaning: "An operator, an opening bracket or a keyword such as `if` must be followed by an expression.",
         fails: "let a = 1 +\n",
         mended: "let a = 1 + 2\n",
     },
-    /// Element of a list does not end.
+    /// Missing comma or closing bracket.
     ElementEnd = "HARN-PAR-003", Error {
-        title: "element of a list does not end",
-        meaning: "Between brackets, an element is followed by a `,` or by the closing bracket.",
+        title: "missing comma or closing bracket",
+        meaning: "Between brackets, each element must be followed by a `,` or by the closing bracket.",
         fails: "let xs = [1 2]\n",
         mended: "let xs = [1, 2]\n",
     },
-    /// Statement does not end.
+    /// Missing end of statement.
     StatementEnd = "HARN-PAR-004", Error {
-        title: "statement does not end",
-        meaning: "A statement is whole, but something follows it on its line. Statements are separated by line breaks or `;`.",
+        title: "missing end of statement",
+        meaning: "A complete statement is followed by something else on the same line. Separate statements with line breaks or \
+                  `;`.",
         fails: "let a = 1 let b = 2\n",
         mended: "let a = 1; let b = 2\n",
     },
-    /// Body missing.
+    /// Missing body.
     NoBody = "HARN-PAR-005", Error {
-        title: "body missing",
-        meaning: "What was begun needs a body in braces.",
+        title: "missing body",
+        meaning: "A declaration or a control expression must have a body in braces.",
         fails: "if true\n",
         mended: "if true { log(1) }\n",
     },
-    /// Name missing.
+    /// Missing name.
     NoName = "HARN-PAR-006", Error {
-        title: "name missing",
-        meaning: "A declaration, a dot or a parameter needs a name.",
+        title: "missing name",
+        meaning: "A declaration, a dot or a parameter must have a name.",
         fails: "struct { x: int }\n",
         mended: "struct Point { x: int }\n",
     },
-    /// Pattern missing.
+    /// Missing pattern.
     NoPattern = "HARN-PAR-007", Error {
-        title: "pattern missing",
-        meaning: "`let`, `for`, a parameter or an arm needs a name or a pattern such as `{a, b}`, `[x, ...rest]` or `(k, v)`.",
+        title: "missing pattern",
+        meaning: "`let`, `for`, a parameter or an arm must have a name or a pattern such as `{a, b}`, `[x, ...rest]` or `(k, \
+                  v)`.",
         fails: "let = 3\n",
         mended: "let a = 3\n",
     },
-    /// Type missing.
+    /// Missing type.
     NoType = "HARN-PAR-008", Error {
-        title: "type missing",
-        meaning: "A `:` or `->` in a declaration is followed by a type.",
+        title: "missing type",
+        meaning: "A `:` or `->` in a declaration must be followed by a type.",
         fails: "let a: = 3\n",
         mended: "let a: int = 3\n",
     },
-    /// Assignment to what is no variable.
+    /// Invalid assignment target.
     AssignTarget = "HARN-PAR-009", Error {
-        title: "assignment to what is no variable",
-        meaning: "Only a variable, or a path of keys and indexes that begins at one, can be assigned to.",
+        title: "invalid assignment target",
+        meaning: "Only a variable, or a path of keys and indexes that begins at a variable, can be assigned to.",
         fails: "fn f() { return 1 }\nf() = 2\n",
         mended: "var a = 1\na = 2\nlog(a)\n",
     },
-    /// Pair of three.
+    /// Too many values in a pair.
     Pair = "HARN-PAR-010", Error {
-        title: "pair of three",
-        meaning: "A pair `(a, b)` has two parts. A list or a dict holds more.",
+        title: "too many values in a pair",
+        meaning: "A pair `(a, b)` has two values. Use a list or a dict for more.",
         fails: "let p = (1, 2, 3)\n",
         mended: "let p = [1, 2, 3]\n",
     },
-    /// `exclusive` without range.
+    /// `exclusive` without a range.
     Exclusive = "HARN-PAR-011", Error {
-        title: "`exclusive` without range",
-        meaning: "`exclusive` stands behind `a to b` and leaves the last number out.",
+        title: "`exclusive` without a range",
+        meaning: "`exclusive` must follow a range `a to b`; it leaves out the last number.",
         fails: "let r = 5 exclusive\n",
         mended: "let r = 1 to 5 exclusive\n",
     },
-    /// String must be constant.
+    /// Interpolation in a constant string.
     ConstantString = "HARN-PAR-012", Error {
-        title: "string must be constant",
-        meaning: "The path of an import, a pattern, a key or a type is fixed before the script runs, so it cannot hold `${…}`.",
+        title: "interpolation in a constant string",
+        meaning: "The path of an import, a pattern, a key or a type is fixed before the script runs, so it cannot contain \
+                  `${…}`.",
         fails: "import \"std/${1}\"\n",
         mended: "import \"std/testing\"\n",
     },
-    /// Rest is not last.
+    /// Rest pattern not last.
     RestNotLast = "HARN-PAR-013", Error {
-        title: "rest is not last",
-        meaning: "`...rest` in a pattern takes what is left, so nothing can follow it.",
+        title: "rest pattern not last",
+        meaning: "`...rest` takes all remaining elements, so it must be the last part of a pattern.",
         fails: "let [...init, last] = [1, 2]\n",
         mended: "let [first, ...rest] = [1, 2]\n",
     },
-    /// Second `catch`.
+    /// More than one `catch`.
     SecondCatch = "HARN-PAR-014", Error {
-        title: "second `catch`",
-        meaning: "A `try` has one `catch`. Tell errors apart inside it.",
+        title: "more than one `catch`",
+        meaning: "A `try` can have only one `catch`. Distinguish the errors inside of it.",
         fails: "fn f() { return 1 }\ntry { f() } catch { log(1) } catch { log(2) }\n",
         mended: "fn f() { return 1 }\ntry { f() } catch { log(1) }\n",
     },
-    /// Expression too deep.
+    /// Expression nested too deeply.
     TooDeep = "HARN-PAR-015", Error {
-        title: "expression too deep",
-        meaning: "An expression, such as a chain of operators, holds more than a thousand levels. Build the value in steps.",
+        title: "expression nested too deeply",
+        meaning: "An expression, such as a chain of operators, has more than a thousand levels. Build the value in steps.",
     },
-    /// Closure behind a call.
+    /// Closure after a call.
     TrailingClosure = "HARN-PAR-016", Error {
-        title: "closure behind a call",
-        meaning: "There are no trailing closures: a closure is an argument like any other and stands between the parentheses.",
+        title: "closure after a call",
+        meaning: "There are no trailing closures: pass a closure like any other argument, between the parentheses.",
         fails: "let xs = [1]\nxs.map() { x -> x + 1 }\n",
         mended: "let xs = [1]\nxs.map({ x -> x + 1 })\n",
     },
-    /// Declaration missing.
+    /// Missing declaration.
     NoDeclaration = "HARN-PAR-017", Error {
-        title: "declaration missing",
-        meaning: "`pub` and attributes stand before a declaration.",
+        title: "missing declaration",
+        meaning: "`pub` and attributes must be followed by a declaration.",
         fails: "@test\nlog(1)\n",
         mended: "@test\nfn t() { log(1) }\n",
     },
-    /// Reserved word as a name.
+    /// Reserved word used as a name.
     ReservedWord = "HARN-PAR-018", Error {
-        title: "reserved word as a name",
-        meaning: "A reserved word cannot name a variable, a function or a type. Behind a dot and as a key it can stand.",
+        title: "reserved word used as a name",
+        meaning: "A reserved word cannot name a variable, a function or a type. It can be a key, and it can follow a dot.",
         fails: "let match = 1\n",
         mended: "let found = 1\n",
     },
     /// Assignment in a condition.
     AssignInCondition = "HARN-PAR-019", Error {
         title: "assignment in a condition",
-        meaning: "`=` assigns and is a statement; a condition compares with `==`.",
+        meaning: "`=` assigns and is a statement. Use `==` to compare.",
         fails: "let a = 2\nif a = 1 { log(a) }\n",
         mended: "let a = 2\nif a == 1 { log(a) }\n",
     },
     /// Syntax of another language.
     ForeignSyntax = "HARN-PAR-024", Error {
         title: "syntax of another language",
-        meaning: "The text is written as in another language, such as Python or JavaScript. The help shows how Harn writes it: bodies are enclosed in braces, closures are `{ x -> … }`, arguments are passed by position.",
+        meaning: "This is the syntax of another language, such as Python or JavaScript. The help shows how to write it in \
+                  Harn: bodies are enclosed in braces, closures are `{ x -> … }`, and arguments are passed by position.",
         fails: "let add = lambda x: x + 1\n",
         mended: "let add = { x -> x + 1 }\n",
     },

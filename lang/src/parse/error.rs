@@ -129,25 +129,21 @@ fn words(scene: &Scene<'_, '_>) -> (ParseCode, String, String) {
     let wants = scene.wants;
     let after = scene.after();
     let expected = |what: &str| format!("expected {what}{after}, found {found}");
-    let unexpected = "not expected here".to_owned();
+    let unexpected = "unexpected".to_owned();
     if wants.has(Want::Expr) {
         if scene.at_statement_start() {
-            return (ParseCode::Unexpected, format!("no statement begins with {found}"), unexpected);
+            return (ParseCode::Unexpected, format!("expected a statement, found {found}"), unexpected);
         }
-        return (ParseCode::NoExpression, expected("an expression"), "an expression is missing here".to_owned());
+        return (ParseCode::NoExpression, expected("an expression"), "missing expression".to_owned());
     }
     if wants.has(Want::Pattern) {
-        return (
-            ParseCode::NoPattern,
-            expected("a name or a pattern"),
-            "a name or a pattern is missing here".to_owned(),
-        );
+        return (ParseCode::NoPattern, expected("a name or a pattern"), "missing name or pattern".to_owned());
     }
     if wants.has(Want::Type) {
-        return (ParseCode::NoType, expected("a type"), "a type is missing here".to_owned());
+        return (ParseCode::NoType, expected("a type"), "missing type".to_owned());
     }
     if wants.has(Want::Item) {
-        return (ParseCode::NoDeclaration, expected("a declaration"), "a declaration is missing here".to_owned());
+        return (ParseCode::NoDeclaration, expected("a declaration"), "missing declaration".to_owned());
     }
     if closes_bracket(scene) {
         let list = wants_text(wants);
@@ -161,18 +157,18 @@ fn words(scene: &Scene<'_, '_>) -> (ParseCode, String, String) {
     }
     if wants.has(Want::Body) || wants.has(Want::Closure) {
         let what = if wants.has(Want::Else) { "`else`" } else { "`{`" };
-        return (ParseCode::NoBody, expected(what), format!("{what} is missing here"));
+        return (ParseCode::NoBody, expected(what), format!("missing {what}"));
     }
     if wants.has(Want::Name) {
-        return (ParseCode::NoName, expected("a name"), "a name is missing here".to_owned());
+        return (ParseCode::NoName, expected("a name"), "missing name".to_owned());
     }
     let list = wants_text(wants);
     if list == "the end of the statement" {
         let message = format!("expected the end of the statement, found {found}");
-        return (ParseCode::StatementEnd, message, "the statement before it has not ended".to_owned());
+        return (ParseCode::StatementEnd, message, "the previous statement has not ended".to_owned());
     }
     if list.is_empty() {
-        return (ParseCode::Unexpected, format!("{found} does not fit here"), unexpected);
+        return (ParseCode::Unexpected, format!("unexpected {found}"), unexpected);
     }
     (ParseCode::Unexpected, expected(&list), unexpected)
 }
@@ -252,36 +248,36 @@ fn explain_problem(problem: Problem, span: Span, source: &SourceRef) -> Diagnost
     let (code, message, label, help) = match problem {
         Problem::AssignTarget => (
             ParseCode::AssignTarget,
-            "only a variable, or a path that begins at one, can be assigned to",
-            "not a variable",
+            "invalid assignment target",
+            "not a variable or a path that begins at one",
             "write `x = …`, `d.key = …` or `xs[0] = …`; to compare, write `==`",
         ),
         Problem::NoTriple => (
             ParseCode::Pair,
-            "a pair has two parts",
+            "a pair has exactly two values",
             "more than two",
-            "a list `[a, b, c]` or a dict `{a, b, c}` holds more",
+            "use a list `[a, b, c]` or a dict `{a, b, c}` for more",
         ),
         Problem::ExclusiveWithoutRange => {
-            (ParseCode::Exclusive, "`exclusive` stands behind a range", "not a range", "write `1 to 5 exclusive`")
+            (ParseCode::Exclusive, "`exclusive` without a range", "not a range", "write `1 to 5 exclusive`")
         }
         Problem::NotConstant => (
             ParseCode::ConstantString,
-            "a string without `${…}` is needed here",
+            "expected a string without `${…}`",
             "not constant",
-            "write the text out; a literal dollar sign is `\\$`",
+            "write the text itself; write `\\$` for a dollar sign",
         ),
         Problem::RestNotLast => (
             ParseCode::RestNotLast,
-            "`...` takes what is left, so it comes last",
-            "something follows it",
+            "`...` must be last in a pattern",
+            "followed by another part",
             "move it to the end",
         ),
         Problem::SecondCatch => (
             ParseCode::SecondCatch,
-            "a `try` has one `catch`",
-            "the second one",
-            "tell the errors apart with `match` inside the first",
+            "a `try` can have only one `catch`",
+            "second `catch`",
+            "distinguish the errors with `match` inside the first one",
         ),
     };
     Diagnostic::new(code, message).label(source, span, label).help(help)
@@ -289,7 +285,7 @@ fn explain_problem(problem: Problem, span: Span, source: &SourceRef) -> Diagnost
 
 /// An expression deeper than the tree may be.
 pub(super) fn too_deep(source: &SourceRef, span: Span) -> Diagnostic {
-    let message = format!("this expression is more than {} operations deep", crate::ast::MAX_DEPTH);
+    let message = format!("expression nested more than {} levels deep", crate::ast::MAX_DEPTH);
     Diagnostic::new(ParseCode::TooDeep, message)
         .label(source, Span::new(span.start, span.start), "begins here")
         .help("build it in steps, for instance with a list and a loop")

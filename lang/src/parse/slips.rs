@@ -16,9 +16,9 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
     let head = wants.has(Want::Body) || wants.has(Want::Else);
     match found {
         Token::Assign if head && !wants.has(Want::Separator) => Some(
-            Diagnostic::new(ParseCode::AssignInCondition, "`=` assigns, and a condition compares")
+            Diagnostic::new(ParseCode::AssignInCondition, "expected a comparison, found `=`")
                 .label(scene.source, at, "assignment in a condition")
-                .help("write `==`")
+                .help("write `==` to compare")
                 .fix(at, "=="),
         ),
         Token::LClosure | Token::LBody
@@ -27,18 +27,18 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                     || wants.has(Want::Comma) && found == Token::LClosure && before == Some(Token::RParen)) =>
         {
             Some(
-                Diagnostic::new(ParseCode::TrailingClosure, "a closure behind a call is not part of the call")
-                    .label(scene.source, at, "not expected here")
-                    .help("there are no trailing closures: put it between the parentheses, `f(xs, { x -> … })`"),
+                Diagnostic::new(ParseCode::TrailingClosure, "closure after a call")
+                    .label(scene.source, at, "unexpected")
+                    .help("pass the closure between the parentheses, `f(xs, { x -> … })`"),
             )
         }
         Token::Colon if head && !wants.has(Want::Separator) => Some(colon_for_body(scene, at)),
         Token::Assign | Token::Colon if names_argument(scene, before) => {
             let span = scene.before(1).map_or(at, |(_, name)| name.to(at));
-            let d = foreign_syntax(scene, "arguments are passed by position, not by name", span, "named argument")
-                .help("write `f(1, 2)`; options are passed as one dict, `f({a: 1})`");
+            let d = foreign_syntax(scene, "named arguments are not supported", span, "named argument")
+                .help("pass arguments by position: `f(1, 2)`; pass options as one dict: `f({a: 1})`");
             Some(match scene.opener() {
-                Some((_, _, opener)) => d.label(scene.source, opener, "the call opened here"),
+                Some((_, _, opener)) => d.label(scene.source, opener, "call opened here"),
                 None => d,
             })
         }
@@ -48,11 +48,11 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                 && !scene.at_statement_start()
                 && before.is_some_and(Token::ends_operand) =>
         {
-            let d = foreign_syntax(scene, "a condition comes before its values", at, "condition after the value");
+            let d = foreign_syntax(scene, "condition after its value", at, "the condition must come first");
             Some(d.help("write `condition ? a : b`, or `if condition { a } else { b }`"))
         }
         Token::Kw(Kw::For) if scene.opener().is_some_and(|(_, token, _)| token == Token::LBracket) => {
-            let d = foreign_syntax(scene, "unknown syntax: list comprehension", at, "not part of the language");
+            let d = foreign_syntax(scene, "unknown syntax: list comprehension", at, "not part of the syntax");
             Some(d.help("write `xs.map({ x -> … })`, or `xs.filter({ x -> … }).map({ x -> … })` with a condition"))
         }
         Token::Ident(_) if before == Some(Token::Kw(Kw::Import)) => {
@@ -60,25 +60,25 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
             Some(d.help("write `import \"file\"` for a file of yours; builtins such as `json_parse` need no import"))
         }
         Token::Kw(Kw::From) if scene.at_statement_start() => {
-            let d = foreign_syntax(scene, "an import begins with `import`", at, "not expected here");
+            let d = foreign_syntax(scene, "an import must begin with `import`", at, "unexpected");
             Some(d.help("write `import {a, b} from \"file\"`"))
         }
         Token::FatArrow if wants.has(Want::Separator) || wants.has(Want::Comma) => {
-            let d = foreign_syntax(scene, "unknown syntax: arrow function", at, "not part of the language");
-            Some(d.help("a closure is written `{ x -> … }`; an arrow is written `->`"))
+            let d = foreign_syntax(scene, "unknown syntax: arrow function", at, "not part of the syntax");
+            Some(d.help("write a closure as `{ x -> … }`"))
         }
         Token::LBody | Token::LClosure if wants.has(Want::In) && before == Some(Token::RParen) => {
             let open = scene.partner_before(1)?;
-            let d = foreign_syntax(scene, "unknown form of `for`", open.1, "not expected here");
+            let d = foreign_syntax(scene, "unknown form of `for`", open.1, "unexpected");
             Some(d.help("write `for x in xs { … }`, or `for i in range(3) { … }` to count"))
         }
         Token::Ident(_) if wants.has(Want::RParen) && catches(scene) => {
-            let d = foreign_syntax(scene, "expected a name, then `:` and a type", at, "not expected here");
+            let d = foreign_syntax(scene, "expected a name, then `:` and a type", at, "unexpected");
             Some(d.help("write `catch (e)`, or `catch (e: Type)` for errors of one type"))
         }
         Token::Kw(kw) if wants_name(scene) => Some(
             Diagnostic::new(ParseCode::ReservedWord, format!("`{}` is a reserved word", kw.text()))
-                .label(scene.source, at, "cannot be a name")
+                .label(scene.source, at, "not allowed as a name")
                 .help(format!("choose another name, for instance `{}_`", kw.text())),
         ),
         Token::Ident(_) => foreign_word(scene, at).or_else(|| misspelt_word(scene)),
@@ -99,12 +99,12 @@ fn colon_for_body(scene: &Scene<'_, '_>, at: Span) -> Diagnostic {
     });
     let on_this_line = scene.tokens.get(scene.at + 1).is_some_and(|(token, _)| *token != Token::Newline);
     if declares && on_this_line {
-        return foreign_syntax(scene, "a result type follows `->`", at, "not expected here")
+        return foreign_syntax(scene, "expected `->` before the result type", at, "unexpected")
             .help("write `fn name(…) -> int { … }`")
             .fix(at, " ->");
     }
-    foreign_syntax(scene, "expected `{`, found `:`", at, "`{` is missing here")
-        .help("a body is enclosed in braces, indented or not: `if c { … }`, `for x in xs { … }`")
+    foreign_syntax(scene, "expected `{`, found `:`", at, "missing `{`")
+        .help("enclose the body in braces: `if c { … }`, `for x in xs { … }`")
 }
 
 /// `name =` or `name:` right after the `(` or a `,` of a call.
@@ -132,9 +132,9 @@ fn prefixed_string(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
     if span.end != at.start || prefix.len() > 2 {
         return None;
     }
-    let d = foreign_syntax(scene, format!("unknown string prefix `{prefix}`"), span, "not part of the language");
+    let d = foreign_syntax(scene, format!("unknown string prefix `{prefix}`"), span, "not part of the syntax");
     Some(match prefix {
-        "f" | "F" | "fr" | "rf" => d.help("every string interpolates: write `\"hello ${name}\"`"),
+        "f" | "F" | "fr" | "rf" => d.help("remove the prefix: every string interpolates, as in `\"hello ${name}\"`"),
         _ => d.help("write `\"…\"`, or `r\"…\"` for a string without escapes"),
     })
 }
@@ -154,7 +154,7 @@ fn foreign_word(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
     if word == "new" && matches!(scene.before(2), Some((Token::Kw(Kw::Throw), _))) {
         help = "throw any value: `throw \"text\"` or `throw {kind: \"value\"}`";
     }
-    let d = foreign_syntax(scene, format!("unknown keyword `{word}`"), span, "not part of the language").help(help);
+    let d = foreign_syntax(scene, format!("unknown keyword `{word}`"), span, "not part of the syntax").help(help);
     Some(match instead.fix {
         Some(text) => d.fix(span, text),
         None => d,
@@ -224,54 +224,50 @@ fn for_tokens(scene: &Scene<'_, '_>, before: Option<Token<'_>>, found: Option<To
     let opener = scene.opener().map(|(_, token, _)| token);
     let found = found?;
     Some(match found {
-        Token::ColonAssign => "write `let x = …` for a new name and `x = …` to assign",
-        Token::FatArrow => "an arrow is written `->`",
-        Token::Assign if opener == Some(Token::LDict) => "in a dict a key and its value are joined by `:`",
-        Token::Plus | Token::Newline if before == Some(Token::Plus) && wants.has(Want::Expr) => {
-            "there is no `++`: write `x += 1`"
-        }
-        Token::Kw(Kw::Fn) if wants.has(Want::Expr) => "a function without a name is a closure: `{ x -> … }`",
-        Token::Kw(Kw::Else) if scene.at_statement_start() => "`else` follows the `}` of an `if` or a `guard`",
-        Token::Kw(Kw::In | Kw::To) if scene.at_statement_start() => {
-            "to go on with the line above, end that line with `\\`"
-        }
+        Token::ColonAssign => "write `let x = …` to bind a new name, or `x = …` to assign",
+        Token::FatArrow => "write `->` for an arrow",
+        Token::Assign if opener == Some(Token::LDict) => "write `:` between a key and its value",
+        Token::Plus | Token::Newline if before == Some(Token::Plus) && wants.has(Want::Expr) => "write `x += 1`",
+        Token::Kw(Kw::Fn) if wants.has(Want::Expr) => "write a function without a name as a closure: `{ x -> … }`",
+        Token::Kw(Kw::Else) if scene.at_statement_start() => "`else` must follow the `}` of an `if` or a `guard`",
+        Token::Kw(Kw::In | Kw::To) if scene.at_statement_start() => "end the line above with `\\` to continue it here",
         Token::Assign | Token::PlusAssign | Token::MinusAssign | Token::StarAssign | Token::SlashAssign
             if wants.has(Want::Comma) || wants.has(Want::Separator) =>
         {
-            "an assignment is a statement of its own and has no value; to compare, write `==`"
+            "write the assignment as a separate statement; write `==` to compare"
         }
-        Token::Kw(Kw::Catch | Kw::Finally) if scene.at_statement_start() => "it follows the `}` of a `try`",
-        Token::Semi if wants.has(Want::Comma) => "elements are separated by `,`",
+        Token::Kw(Kw::Catch | Kw::Finally) if scene.at_statement_start() => "it must follow the `}` of a `try`",
+        Token::Semi if wants.has(Want::Comma) => "separate the elements with `,`",
         Token::Bar if wants.has(Want::Expr) || wants.has(Want::Separator) => {
-            "a closure is `{ x -> … }`, \"or\" is `||`, and a pipe is `|>`"
+            "write a closure as `{ x -> … }`, \"or\" as `||` and a pipe as `|>`"
         }
-        Token::At if wants.has(Want::Expr) => "attributes stand before declarations",
-        Token::Dot if before == Some(Token::Dot) => "a range is written `1 to 5`",
-        Token::Int(_) | Token::Float(_) if before == Some(Token::Dot) => "elements are read with `[0]`",
-        Token::LBody | Token::LClosure if wants.has(Want::Expr) => "the condition or value before the `{` is missing",
+        Token::At if wants.has(Want::Expr) => "put attributes before a declaration",
+        Token::Dot if before == Some(Token::Dot) => "write a range as `1 to 5`",
+        Token::Int(_) | Token::Float(_) if before == Some(Token::Dot) => "read an element with `[0]`",
+        Token::LBody | Token::LClosure if wants.has(Want::Expr) => "add the condition or value before the `{`",
         _ if before == Some(Token::Question) && wants.has(Want::Separator) => {
-            "for `c ? a : b` put a space before the `?`; without one it unwraps a result"
+            "put a space before the `?` of `c ? a : b`; without one it unwraps a Result"
         }
         Token::StrStart(_) | Token::Raw(_) if wants.has(Want::Separator) && matches!(before, Some(Token::Ident(_))) => {
-            "arguments stand in parentheses: `f(\"text\")`"
+            "enclose the arguments in parentheses: `f(\"text\")`"
         }
         Token::Colon if wants.has(Want::Separator) && opener == Some(Token::LBody) => {
-            "this `{` begins a block; a dict as the value of an arm or a body stands in parentheses, `({a: 1})`"
+            "this `{` begins a block; enclose a dict in parentheses: `({a: 1})`"
         }
         Token::Arrow if wants.has(Want::Separator) && opener == Some(Token::LBody) => {
-            "this `{` begins a block; a closure as the value of an arm or a body stands in parentheses, `({ x -> … })`"
+            "this `{` begins a block; enclose a closure in parentheses: `({ x -> … })`"
         }
         Token::LDict if wants.has(Want::Separator) && matches!(before, Some(Token::Ident(_))) => {
-            "a call is `f({a: 1})`; the names of structs begin with a capital letter"
+            "write a call as `f({a: 1})`; the name of a struct begins with a capital letter"
         }
         Token::Ident(_) if wants.has(Want::Comma) && wants.has(Want::Colon) && opener != Some(Token::LDict) => {
             "put a `,` between two names, and a `:` between a name and its type"
         }
-        _ if wants.has(Want::Comma) && super::expr::begins_expr(found) => "put a `,` between the two",
+        _ if wants.has(Want::Comma) && super::expr::begins_expr(found) => "put a `,` between them",
         _ if wants.has(Want::Separator) && super::expr::begins_expr(found) => {
-            "begin a new line, or put a `;` between the two"
+            "begin a new line, or put a `;` between them"
         }
-        Token::Newline if wants.has(Want::Body) => "the body begins with `{`",
+        Token::Newline if wants.has(Want::Body) => "begin the body with `{`",
         _ => return None,
     })
 }

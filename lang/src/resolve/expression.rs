@@ -123,9 +123,9 @@ impl Walk<'_> {
     fn placeholder(&mut self, e: &Expr) {
         let Some((id, depth)) = self.lookup(&PIPED) else {
             self.found.push(
-                Diagnostic::new(ResolveCode::Undefined, "`_` stands for the piped value, and nothing is piped here")
-                    .label(self.source, e.span, "nothing is piped here")
-                    .help("use it on the right of `|>`"),
+                Diagnostic::new(ResolveCode::Undefined, "`_` outside of a pipe")
+                    .label(self.source, e.span, "no value is piped here")
+                    .help("use `_` only on the right of `|>`, where it is the piped value"),
             );
             return;
         };
@@ -140,9 +140,9 @@ impl Walk<'_> {
         }
         let word = if matches!(e.kind, ExprKind::Break) { "break" } else { "continue" };
         self.found.push(
-            Diagnostic::new(ResolveCode::Misplaced, format!("`{word}` stands outside any loop"))
-                .label(self.source, e.span, "no loop around this")
-                .help("a closure inside a loop is a function of its own: `return` leaves it"),
+            Diagnostic::new(ResolveCode::Misplaced, format!("`{word}` outside of a loop"))
+                .label(self.source, e.span, "not inside a loop")
+                .help("use `return` to leave a closure inside a loop"),
         );
     }
 
@@ -221,9 +221,9 @@ impl Walk<'_> {
         {
             let known = self.registry.find(namespace, &name.text).is_some();
             let message = if known {
-                format!("`{namespace}.{}` is a builtin and can only be called", name.text)
+                format!("builtin `{namespace}.{}` used as a value", name.text)
             } else {
-                format!("the namespace `{namespace}` has no builtin `{}`", name.text)
+                format!("unknown builtin `{namespace}.{}`", name.text)
             };
             let d = Diagnostic::new(ResolveCode::Namespace, message).label(self.source, name.span, "here");
             let d = if known {
@@ -256,7 +256,7 @@ impl Walk<'_> {
                 return self.exprs(args.iter().map(|a| &a.value));
             }
             if self.lookup(namespace).is_none() && self.registry.module(namespace).next().is_some() {
-                let message = format!("the namespace `{namespace}` has no builtin `{}`", name.text);
+                let message = format!("unknown builtin `{namespace}.{}`", name.text);
                 let d = Diagnostic::new(ResolveCode::Namespace, message).label(self.source, name.span, "not found");
                 let d = self.with_nearest_of(d, namespace, name);
                 self.found.push(d);

@@ -22,9 +22,9 @@ impl Walk<'_> {
         let listed = names.unwrap_or_default();
         if !self.at_top() {
             self.found.push(
-                Diagnostic::new(ModuleCode::Inside, "an import stands at the top of its file")
-                    .label(self.source, path_span, "imported inside a block")
-                    .help("move the import out of the block: it is evaluated before the file in any case"),
+                Diagnostic::new(ModuleCode::Inside, "import inside a block")
+                    .label(self.source, path_span, "inside a block")
+                    .help("move the import to the top level of the file"),
             );
             return self.unknown(listed);
         }
@@ -60,7 +60,7 @@ impl Walk<'_> {
     /// What the standard modules offer is global: an import gives it another name, or only has to be right.
     fn standard(&mut self, listed: Listed<'_>, path: &str, path_span: Span) {
         if !self.registry.modules().contains(&path) {
-            let mut d = Diagnostic::new(ModuleCode::NoStandard, format!("there is no standard module `{path}`")).label(
+            let mut d = Diagnostic::new(ModuleCode::NoStandard, format!("unknown standard module `{path}`")).label(
                 self.source,
                 path_span,
                 "not found",
@@ -95,9 +95,9 @@ impl Walk<'_> {
     }
 
     fn no_name(&self, name: &Name, path: &str, path_span: Span) -> Diagnostic {
-        Diagnostic::new(ModuleCode::NoName, format!("\"{path}\" has no name `{}`", name.text))
+        Diagnostic::new(ModuleCode::NoName, format!("\"{path}\" does not export `{}`", name.text))
             .label(self.source, name.span, "not found")
-            .label(self.source, path_span, "looked for here")
+            .label(self.source, path_span, "imported from here")
     }
 
     /// `import {a, b as c} from "path"`
@@ -121,22 +121,22 @@ impl Walk<'_> {
     fn not_offered(&self, name: &Name, exports: &Exports, path: &str, path_span: Span) -> Diagnostic {
         let source = self.source;
         if let Some(private) = exports.private.get(&name.text) {
-            let message = format!("`{}` is there, but \"{path}\" keeps it to itself", name.text);
-            let d = Diagnostic::new(ModuleCode::Private, message).label(source, name.span, "not offered");
+            let message = format!("`{}` is private to \"{path}\"", name.text);
+            let d = Diagnostic::new(ModuleCode::Private, message).label(source, name.span, "private");
             let there = &exports.source;
             return if private.kind == BindingKind::Import {
-                d.label(there, private.span, "imported here, and not passed on")
-                    .help("import it from where it comes from, or write `pub import` there")
+                d.label(there, private.span, "imported here without `pub`")
+                    .help("import it from the file that declares it, or write `pub import` there")
             } else {
                 d.label(there, private.span, format!("{} without `pub`", describe(private.kind)))
-                    .help("the file marks what it offers: write `pub` before this as well")
+                    .help("write `pub` before the declaration")
             };
         }
         let d = self.no_name(name, path, path_span);
         match nearest(&name.text, exports.names.keys().map(SmolStr::as_str)) {
             Some(near) => d.help(format!("did you mean `{near}`?")).fix(name.span, near),
-            None if exports.names.is_empty() => d.note("the file offers no names at all"),
-            None => d.note(format!("it offers {}", some_of(exports))),
+            None if exports.names.is_empty() => d.note("the file exports no names"),
+            None => d.note(format!("it exports {}", some_of(exports))),
         }
     }
 
@@ -193,11 +193,11 @@ impl Walk<'_> {
         let Some(second) = self.ambiguous.remove(&id) else { return };
         let first = self.out.binding(id).span;
         self.found.push(
-            Diagnostic::new(ModuleCode::Ambiguous, format!("`{name}` comes from two files"))
-                .label(self.source, span, "which one?")
-                .label(self.source, first, "one is in this file")
-                .label(self.source, second, "the other in this one")
-                .help(format!("list it in the import that is meant: `import {{{name}}} from \"…\"`")),
+            Diagnostic::new(ModuleCode::Ambiguous, format!("`{name}` is imported from two files"))
+                .label(self.source, span, "ambiguous")
+                .label(self.source, first, "exported by this file")
+                .label(self.source, second, "and by this one")
+                .help(format!("list it in one of the imports: `import {{{name}}} from \"…\"`")),
         );
     }
 }

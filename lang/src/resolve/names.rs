@@ -78,7 +78,7 @@ impl Walk<'_> {
         } else if foreign::is_module(name) {
             {
                 let listed = self.registry.listed().map(|where_to| format!(": {where_to}")).unwrap_or_default();
-                d.help(format!("builtins are called by their bare names, without a module{listed}"))
+                d.help(format!("call builtins without a module name{listed}"))
             }
         } else if let Some(near) = self.nearest(name, bound.chain(builtins)) {
             d.help(format!("did you mean `{near}`?")).fix(span, near)
@@ -111,7 +111,7 @@ impl Walk<'_> {
         if self.out.blind {
             return None;
         }
-        let message = format!("nothing called `{name}` is in scope");
+        let message = format!("unknown name `{name}`");
         Some(Diagnostic::new(ResolveCode::Undefined, message).label(self.source, span, "not found"))
     }
 
@@ -121,7 +121,7 @@ impl Walk<'_> {
         let bound = self.scopes.iter().flat_map(|s| s.names.keys().map(SmolStr::as_str));
         let d = match self.nearest(name, bound) {
             Some(near) => d.help(format!("did you mean `{near}`?")).fix(span, near),
-            None => d.help(format!("declare it: `let {name} = …`, or `var {name} = …` if it is assigned again")),
+            None => d.help(format!("declare it with `let {name} = …`, or with `var {name} = …` to assign to it later")),
         };
         self.found.push(d);
     }
@@ -137,9 +137,9 @@ impl Walk<'_> {
         let Some((id, depth)) = self.lookup(name) else {
             if self.registry.find("", name).is_some() {
                 self.found.push(
-                    Diagnostic::new(ResolveCode::Forbidden, format!("`{name}` is a builtin and cannot be assigned to"))
+                    Diagnostic::new(ResolveCode::Forbidden, format!("cannot assign to `{name}`: it is a builtin"))
                         .label(self.source, span, "assigned here")
-                        .help(format!("bind a variable of another name: `var {name}_2 = …`")),
+                        .help(format!("use a variable with another name: `var {name}_2 = …`")),
                 );
             } else {
                 self.assigned_before_declared(name, span);
@@ -156,18 +156,21 @@ impl Walk<'_> {
             return;
         }
         let (what, first) = (describe(binding.kind), binding.span);
-        let mut d = Diagnostic::new(ResolveCode::Forbidden, format!("`{name}` is {what} and cannot be assigned to"))
-            .label(self.source, span, "assigned here");
+        let mut d = Diagnostic::new(ResolveCode::Forbidden, format!("cannot assign to `{name}`: it is {what}")).label(
+            self.source,
+            span,
+            "assigned here",
+        );
         if binding.kind == BindingKind::Let {
-            d = d.label(self.source, first, "bound once here").help(format!("bind it with `var {name} = …`"));
+            d = d.label(self.source, first, "bound with `let` here").help(format!("use `var {name} = …`"));
         } else if binding.imported() {
             d = d
                 .label(self.source, first, "imported here")
-                .help(format!("only the file that binds `{name}` can assign to it: call a function of that file"));
+                .help(format!("call a function of the file that declares `{name}`; only that file can assign to it"));
         } else if binding.kind != BindingKind::Outer {
             d = d
                 .label(self.source, first, "bound here")
-                .help(format!("copy it into a variable: `var my_{name} = {name}`"));
+                .help(format!("copy it to a variable: `var my_{name} = {name}`"));
         }
         self.found.push(d);
     }
@@ -175,7 +178,7 @@ impl Walk<'_> {
 
 pub(super) fn describe(kind: BindingKind) -> &'static str {
     match kind {
-        BindingKind::Let => "bound once",
+        BindingKind::Let => "bound with `let`",
         BindingKind::Var => "a variable",
         BindingKind::Parameter => "a parameter",
         BindingKind::Loop => "a loop variable",

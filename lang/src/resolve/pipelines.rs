@@ -85,10 +85,10 @@ impl Walk<'_> {
         self.found.push(
             Diagnostic::new(
                 ResolveCode::Inheritance,
-                format!("pipelines extend one another in a circle: {}", names.join(" → ")),
+                format!("pipelines extend one another in a cycle: {}", names.join(" → ")),
             )
-            .label(self.source, extends.span, "this closes the circle")
-            .help("one of them must stand on its own"),
+            .label(self.source, extends.span, "this closes the cycle")
+            .help("remove the `extends` of one of them"),
         );
         for at in circle {
             done[*at] = true;
@@ -112,7 +112,7 @@ impl Walk<'_> {
             }
             (None, None) => {
                 for over in overrides {
-                    self.nothing_to_override(over, "this pipeline extends no other");
+                    self.nothing_to_override(over, "this pipeline extends no pipeline");
                 }
             }
             _ => {}
@@ -158,19 +158,22 @@ impl Walk<'_> {
         }
         let Some(base) = self.bases.get(&at.id).cloned() else {
             self.found.push(
-                Diagnostic::new(ResolveCode::Inheritance, format!("`{}` is declared too far below", name.text))
-                    .label(self.source, name.span, "extended here")
-                    .label(self.source, at.span, "declared here")
-                    .help("declare it above the block in which it is extended"),
+                Diagnostic::new(
+                    ResolveCode::Inheritance,
+                    format!("`{}` is declared after the block that extends it", name.text),
+                )
+                .label(self.source, name.span, "extended here")
+                .label(self.source, at.span, "declared here")
+                .help("move the declaration before the block"),
             );
             return None;
         };
         if base.below + 1 >= DEEPEST {
-            let message = format!("more than {DEEPEST} pipelines extend one another");
+            let message = format!("chain of more than {DEEPEST} pipelines that extend one another");
             self.found.push(
                 Diagnostic::new(ResolveCode::Inheritance, message)
-                    .label(self.source, name.span, "one too many")
-                    .help("put what they share into functions of the file"),
+                    .label(self.source, name.span, "this one exceeds the limit")
+                    .help("move the shared code into functions of the file"),
             );
             return None;
         }
@@ -194,7 +197,7 @@ impl Walk<'_> {
                 let (kind, first) = (binding.kind, binding.span);
                 let message = match kind {
                     BindingKind::Import | BindingKind::Outer => {
-                        format!("`{}` does not stand in this file, so it cannot be extended", name.text)
+                        format!("cannot extend `{}`: it is not declared in this file", name.text)
                     }
                     _ => format!("`{}` is {}, not a pipeline", name.text, super::names::describe(kind)),
                 };
@@ -202,7 +205,7 @@ impl Walk<'_> {
                     Diagnostic::new(ResolveCode::Inheritance, message).label(self.source, name.span, "extended here");
                 if kind == BindingKind::Outer { d } else { d.label(self.source, first, "bound here") }
             }
-            None => Diagnostic::new(ResolveCode::Inheritance, format!("there is no pipeline `{}`", name.text)).label(
+            None => Diagnostic::new(ResolveCode::Inheritance, format!("unknown pipeline `{}`", name.text)).label(
                 self.source,
                 name.span,
                 "not found",
@@ -220,14 +223,14 @@ impl Walk<'_> {
         let Some(member) = base.members.iter().find(|m| m.name == name.text) else {
             let message = format!("`{}` has no function `{}` to override", base_name.text, name.text);
             let mut d = Diagnostic::new(ResolveCode::Inheritance, message)
-                .label(self.source, name.span, "nothing of this name")
+                .label(self.source, name.span, "not found")
                 .label(self.source, base_name.span, "extended here");
             let names = || base.members.iter().map(|m| m.name.as_str());
             d = match nearest(&name.text, names()) {
                 Some(near) => d.help(format!("did you mean `{near}`?")).fix(name.span, near),
                 None if base.members.is_empty() => d.note("it has no functions"),
                 None => d.note(format!(
-                    "its functions are {}",
+                    "the functions are {}",
                     names().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
                 )),
             };
@@ -252,12 +255,12 @@ impl Walk<'_> {
         let too_many = own.max.is_some_and(|max| max < wanted.min);
         let too_few = wanted.max.is_some_and(|max| own.min > max);
         if too_many || too_few {
-            let message = format!("this `{}` cannot take the place of the one it overrides", name.text);
+            let message = format!("override of `{}` has different parameters", name.text);
             self.found.push(
                 Diagnostic::new(ResolveCode::Override, message)
                     .label(self.source, name.span, own.parameters())
                     .label(self.source, wanted.span, wanted.parameters())
-                    .help("the base calls it with its own arguments: give it the same parameters"),
+                    .help("declare the same parameters: the extended pipeline calls it with its own arguments"),
             );
         }
     }
@@ -267,15 +270,12 @@ impl Walk<'_> {
         for stmt in &decl.body.stmts {
             let Some(ItemKind::Fn(decl)) = stmt.item() else { continue };
             if let Some(member) = base.members.iter().find(|m| m.name == decl.name.text) {
-                let message = format!("`{}` has a function `{}` already", base_name.text, decl.name.text);
+                let message = format!("`{}` already has a function `{}`", base_name.text, decl.name.text);
                 self.found.push(
                     Diagnostic::new(ResolveCode::Inheritance, message)
-                        .label(self.source, decl.name.span, "the same name here")
+                        .label(self.source, decl.name.span, "declared again here")
                         .label(self.source, member.signature.span, "declared here")
-                        .help(format!(
-                            "write `override fn {}` to take its place, or choose another name",
-                            decl.name.text
-                        )),
+                        .help(format!("write `override fn {}` to replace it, or choose another name", decl.name.text)),
                 );
             }
         }
@@ -283,12 +283,9 @@ impl Walk<'_> {
 
     fn nothing_to_override(&mut self, decl: &FnDecl, why: &str) {
         self.found.push(
-            Diagnostic::new(
-                ResolveCode::Inheritance,
-                format!("there is nothing that `{}` could override", decl.name.text),
-            )
-            .label(self.source, decl.name.span, why)
-            .help("`override fn` stands in the body of a pipeline that `extends` another one"),
+            Diagnostic::new(ResolveCode::Inheritance, format!("`{}` overrides no function", decl.name.text))
+                .label(self.source, decl.name.span, why)
+                .help("use `override fn` only in the body of a pipeline that `extends` another one"),
         );
     }
 

@@ -85,7 +85,7 @@ impl Walk<'_> {
 
     fn twice(&mut self, name: &Name, first: Span, what: &str) {
         self.found.push(
-            Diagnostic::new(ResolveCode::MemberTwice, format!("there are two {what}s `{}`", name.text))
+            Diagnostic::new(ResolveCode::MemberTwice, format!("duplicate {what} `{}`", name.text))
                 .label(self.source, name.span, "declared again here")
                 .label(self.source, first, "first declared here")
                 .help("choose another name for one of them"),
@@ -145,7 +145,7 @@ impl Walk<'_> {
             _ => None,
         };
         if let (Some((span, what)), Some(site)) = (member, def.site()) {
-            let message = format!("`{}` has {what} `{}` already", def.name(), name.text);
+            let message = format!("`{}` already has {what} `{}`", def.name(), name.text);
             self.found.push(
                 Diagnostic::new(ResolveCode::MemberTwice, message)
                     .label(self.source, name.span, "declared again here")
@@ -197,7 +197,7 @@ impl Walk<'_> {
         let first = found.as_ref().and_then(|def| def.site().cloned());
         let first = first.unwrap_or_else(|| Site { source: self.source.clone(), span: bound });
         let d = Diagnostic::new(ResolveCode::NotAType, format!("`{}` is {is}, not {wanted}", name.text))
-            .label(self.source, name.span, format!("{wanted} is wanted here"))
+            .label(self.source, name.span, format!("expected {wanted}"))
             .label(&first.source, first.span, "declared here");
         self.found.push(d);
         None
@@ -250,7 +250,7 @@ impl Walk<'_> {
         let is_type = |id: &u32| matches!(self.out.binding(*id).kind, BindingKind::Type | BindingKind::Import);
         let bound = self.scopes.iter().flat_map(|s| s.names.iter());
         let bound = bound.filter(|(_, id)| is_type(id)).map(|(name, _)| name.as_str());
-        let d = Diagnostic::new(ResolveCode::NoType, format!("there is no type `{name}`")).label(
+        let d = Diagnostic::new(ResolveCode::NoType, format!("unknown type `{name}`")).label(
             self.source,
             span,
             "not found",
@@ -291,17 +291,17 @@ impl Walk<'_> {
     /// A type stands where a value should.
     pub(super) fn no_value(&mut self, name: &SmolStr, span: Span, def: &TypeDecl) {
         let help = match def.resolved() {
-            TypeDecl::Struct(d) if d.fields.is_empty() => format!("make one: `{name} {{}}`"),
+            TypeDecl::Struct(d) if d.fields.is_empty() => format!("make a value with `{name} {{}}`"),
             TypeDecl::Struct(d) => {
                 let fields: Vec<String> = d.names().map(|n| format!("{n}: …")).collect();
-                format!("make one: `{name} {{{}}}`", fields.join(", "))
+                format!("make a value with `{name} {{{}}}`", fields.join(", "))
             }
             TypeDecl::Enum(d) => {
                 let first = d.variants.first().map_or("…", |v| v.name.as_str());
-                format!("name a variant: `{name}.{first}`")
+                format!("use a variant: `{name}.{first}`")
             }
             TypeDecl::Interface(_) | TypeDecl::Alias(_) => {
-                "a type stands in annotations, behind `:` and `->`".to_owned()
+                "use a type only in annotations, after `:` and `->`".to_owned()
             }
         };
         let mut d = Diagnostic::new(ResolveCode::NotAType, format!("`{name}` is {}, not a value", def.sort())).label(
@@ -326,13 +326,10 @@ impl Walk<'_> {
     pub(super) fn cannot_reach(&mut self, name: &str, id: BindingId, span: Span) {
         let first = self.out.binding(id).span;
         self.found.push(
-            Diagnostic::new(
-                ResolveCode::Beyond,
-                format!("a type's functions cannot use `{name}` of the block around the type"),
-            )
-            .label(self.source, span, "used here")
-            .label(self.source, first, "bound in the block")
-            .help("give it to the function as an argument, or keep it in a field"),
+            Diagnostic::new(ResolveCode::Beyond, format!("function of a type uses `{name}` of the surrounding block"))
+                .label(self.source, span, "used here")
+                .label(self.source, first, "bound in the block")
+                .help("pass it to the function as an argument, or store it in a field"),
         );
     }
 }

@@ -163,9 +163,9 @@ impl<'a> Walk<'a> {
             let offered = binding.public || self.around.role == Role::Piece;
             if top && !offered && (binding.imported() || binding.builtin.is_some()) {
                 self.found.push(
-                    Diagnostic::new(ResolveCode::Unused, format!("`{name}` is imported and never used"))
+                    Diagnostic::new(ResolveCode::Unused, format!("unused import `{name}`"))
                         .label(self.source, span, "never used")
-                        .help("take it out of the import"),
+                        .help("remove it from the import"),
                 );
                 continue;
             }
@@ -179,7 +179,7 @@ impl<'a> Walk<'a> {
             self.found.push(
                 Diagnostic::new(ResolveCode::Unused, format!("`{name}` is {what}"))
                     .label(self.source, span, "never read")
-                    .help(format!("remove it, or call it `_{name}`"))
+                    .help(format!("remove it, or rename it to `_{name}`"))
                     .fix(span, format!("_{name}")),
             );
         }
@@ -209,7 +209,7 @@ impl<'a> Walk<'a> {
         if let Some(&first) = self.scope().names.get(name) {
             let first = self.out.binding(first).span;
             self.found.push(
-                Diagnostic::new(ResolveCode::Twice, format!("`{name}` is bound twice in one scope"))
+                Diagnostic::new(ResolveCode::Twice, format!("`{name}` is bound twice in the same scope"))
                     .label(self.source, span, "bound again here")
                     .label(self.source, first, "first bound here")
                     .help("assign to a `var`, or choose another name"),

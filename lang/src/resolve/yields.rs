@@ -63,31 +63,31 @@ impl Walk<'_> {
         let d = match (word, self.body.of) {
             ("emit", BodyOf::Stream) | ("yield", BodyOf::Function) if self.body.guards > 0 => Diagnostic::new(
                 ResolveCode::YieldInExit,
-                format!("`{word}` stands in a block that runs on the way out"),
+                format!("`{word}` in a `finally` or `defer` block"),
             )
-            .label(self.source, span, "cannot stop here")
-            .help("a `finally` or `defer` runs to its end: keep the items before it"),
+            .label(self.source, span, "cannot be suspended here")
+            .help(format!("move the `{word}` before the block, which must run to its end")),
             ("emit", BodyOf::Stream) => return,
             ("yield", BodyOf::Function) => {
                 self.out.iterators.insert(self.body.id, Flavor::Generator);
                 return;
             }
             ("yield", BodyOf::Stream) => {
-                Diagnostic::new(ResolveCode::YieldInStream, "`yield` stands in a `gen fn`, which emits")
+                Diagnostic::new(ResolveCode::YieldInStream, "`yield` in a `gen fn`")
                     .label(self.source, span, "write `emit`")
-                    .help("a `fn` that yields gives a generator, a `gen fn` that emits gives a stream")
+                    .help("use `emit` in a `gen fn`, which returns a stream; use `yield` in a `fn`, which then returns a generator")
                     .fix(span, "emit")
             }
-            ("emit", of) => Diagnostic::new(ResolveCode::Emit, "`emit` stands outside a `gen fn`")
+            ("emit", of) => Diagnostic::new(ResolveCode::Emit, "`emit` outside of a `gen fn`")
                 .label(self.source, span, outside(of))
                 .help(if of == BodyOf::Function {
-                    "declare the function as `gen fn`, or give its items with `yield`"
+                    "declare the function as `gen fn`, or use `yield`"
                 } else {
-                    "move it into a `gen fn`: calling that gives a stream"
+                    "move it into a `gen fn`, which returns a stream"
                 }),
-            (_, of) => Diagnostic::new(ResolveCode::Yield, "`yield` stands outside a function")
+            (_, of) => Diagnostic::new(ResolveCode::Yield, "`yield` outside of a function")
                 .label(self.source, span, outside(of))
-                .help("move it into a `fn`: calling that gives a generator"),
+                .help("move it into a `fn`, which then returns a generator"),
         };
         self.found.push(d);
     }
@@ -95,12 +95,12 @@ impl Walk<'_> {
 
 fn outside(of: BodyOf) -> &'static str {
     match of {
-        BodyOf::File => "no function around this",
-        BodyOf::Parameter => "a default is no part of the body",
-        BodyOf::Pipeline => "a pipeline gives one result",
-        BodyOf::Tool => "a tool gives one result",
-        BodyOf::Task => "a task gives one result; send items through a channel",
-        BodyOf::Function => "this function is no `gen fn`",
+        BodyOf::File => "not inside a function",
+        BodyOf::Parameter => "a default value is not part of the function's body",
+        BodyOf::Pipeline => "a pipeline returns one result",
+        BodyOf::Tool => "a tool returns one result",
+        BodyOf::Task => "a task returns one result; send items through a channel",
+        BodyOf::Function => "this function is not a `gen fn`",
         BodyOf::Stream => "",
     }
 }

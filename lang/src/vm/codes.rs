@@ -5,198 +5,201 @@ use crate::codes;
 codes! {
 /// The codes of runtime errors.
 pub enum RunCode {
-    /// Memory is used up.
+    /// Memory limit reached.
     Memory = "HARN-LIM-001", Error {
-        title: "the run used up its memory",
-        meaning: "All values of a run together may hold so much: 4 GiB, or what `--max-memory` or `memory` in `harn.toml` \
-                  says. Nothing can catch this, and the exit code is 3.",
+        title: "memory limit reached",
+        meaning: "All values of a run together may use at most 4 GiB, or the limit that `--max-memory` or `memory` in \
+                  `harn.toml` sets. The error cannot be caught, and the exit code is 3.",
     },
-    /// Time is used up.
+    /// Time limit reached.
     Time = "HARN-LIM-002", Error {
-        title: "the run took too long",
-        meaning: "The run went on for longer than `--timeout` or `timeout` in `harn.toml` allows, by the system's clock. It \
-                  can catch this once and has a tenth of its time, at least 100 ms, to clean up; then it is ended, with \
-                  exit code 3.",
+        title: "time limit reached",
+        meaning: "The run took longer than `--timeout` or `timeout` in `harn.toml` allows, by the system's clock. The script \
+                  can catch the error once and then has a tenth of its time, at least 100 ms, to clean up; after that it is ended \
+                  with exit code 3.",
     },
-    /// A thrown value that nobody caught.
+    /// Uncaught error.
     Uncaught = "HARN-RUN-001", Error {
-        title: "an error that nobody caught",
-        meaning: "A value was thrown and no `catch` took it. Catch it where something can be done about it, or let the run end.",
+        title: "uncaught error",
+        meaning: "A value was thrown, and no `catch` caught it. Catch it where the script can handle it, or let the run end.",
         fails: "throw \"no such user\"\n",
         mended: "let r = try { throw \"no such user\" }\nprintln(is_err(r))\n",
     },
-    /// An operator or builtin given a value of the wrong type.
+    /// Value of the wrong type.
     Type = "HARN-RUN-002", Error {
-        title: "a value of the wrong type",
-        meaning: "An operator or a builtin was given a value that it cannot work with. Nothing is turned into a string by \
-                  itself: use `\"${…}\"` or `to_string`.",
+        title: "value of the wrong type",
+        meaning: "An operator or a builtin cannot work with a value of this type. Values are not converted to strings \
+                  implicitly: use `\"${…}\"` or `to_string`.",
         fails: "fn title(n) {\n  return \"turn \" + n\n}\nprintln(title(3))\n",
         mended: "fn title(n) {\n  return \"turn ${n}\"\n}\nprintln(title(3))\n",
     },
-    /// Division or remainder by the integer zero.
+    /// Division by zero.
     Zero = "HARN-RUN-003", Error {
         title: "division by zero",
-        meaning: "An integer was divided by the integer zero. Floats give `inf` or `NaN` instead.",
+        meaning: "An int was divided by the int zero. Floats return `inf` or `NaN` instead.",
         fails: "let n = 0\nprintln(10 / n)\n",
         mended: "let n = 0\nprintln(n == 0 ? 0 : 10 / n)\n",
     },
-    /// An index that is out of range.
+    /// Index out of range.
     Index = "HARN-RUN-004", Error {
-        title: "an index out of range",
-        meaning: "A list or string has no element there. `?[i]` gives nil instead; `-1` is the last one.",
+        title: "index out of range",
+        meaning: "The list or string has no element at this index. `?[i]` returns nil instead; `-1` is the last element.",
         fails: "let xs = [1, 2]\nprintln(xs[2])\n",
         mended: "let xs = [1, 2]\nprintln(xs?[2])\n",
     },
-    /// A method or field that the value does not have.
+    /// Unknown method or field.
     Member = "HARN-RUN-005", Error {
-        title: "no such method or field",
-        meaning: "The value has no method or field of that name. Dicts give nil for a missing key; other values do not guess.",
+        title: "unknown method or field",
+        meaning: "The value has no method or field of this name. Only dicts return nil for a missing key.",
         fails: "fn size(xs) {\n  return xs.lenght()\n}\nprintln(size([1, 2]))\n",
         mended: "fn size(xs) {\n  return xs.count()\n}\nprintln(size([1, 2]))\n",
     },
-    /// A wrong number of arguments.
+    /// Wrong number of arguments.
     Arity = "HARN-RUN-006", Error {
-        title: "a wrong number of arguments",
-        meaning: "A function was called with more or fewer arguments than it takes. Calls are positional; parameters with a \
-                  default may be left out from the right.",
+        title: "wrong number of arguments",
+        meaning: "A function was called with more or fewer arguments than it takes. Arguments are passed by position; \
+                  parameters with a default can be omitted from the right.",
         fails: "fn one(f) {\n  return f(1)\n}\nprintln(one({ a, b -> a }))\n",
         mended: "fn one(f) {\n  return f(1)\n}\nprintln(one({ a -> a }))\n",
     },
-    /// A call of something that is not a function.
+    /// Call of a value that is not a function.
     Call = "HARN-RUN-007", Error {
-        title: "a call of something that is not a function",
-        meaning: "What stands before the parentheses is not a function, closure or builtin.",
+        title: "call of a value that is not a function",
+        meaning: "The value before the parentheses is not a function, closure or builtin.",
         fails: "fn ask(name) {\n  return name()\n}\nprintln(ask(\"harn\"))\n",
         mended: "fn ask(name) {\n  return name()\n}\nprintln(ask({ -> \"harn\" }))\n",
     },
-    /// A `match` without a fitting arm.
+    /// No matching arm in a `match`.
     NoArm = "HARN-RUN-008", Error {
-        title: "no arm of `match` fits",
-        meaning: "The value fits none of the patterns. Add an arm for it, or `_ -> …` for all that is left.",
+        title: "no matching arm in a `match`",
+        meaning: "The value fits none of the patterns. Add an arm for it, or `_ -> …` for all other values.",
         fails: "let n = 7\nmatch n {\n  1 -> println(\"one\")\n}\n",
         mended: "let n = 7\nmatch n {\n  1 -> println(\"one\")\n  _ -> println(\"many\")\n}\n",
     },
-    /// A `require` or assertion that does not hold.
+    /// Assertion failed.
     Require = "HARN-RUN-009", Error {
-        title: "a requirement that does not hold",
-        meaning: "A `require` or an assertion was false.",
+        title: "assertion failed",
+        meaning: "The condition of a `require` or an assertion was false.",
         fails: "let n = 0\nrequire n > 0, \"n must be positive\"\n",
         mended: "let n = 1\nrequire n > 0, \"n must be positive\"\n",
     },
-    /// Calls nested too deep.
+    /// Calls nested too deeply.
     Depth = "HARN-RUN-010", Error {
-        title: "calls nested too deep",
-        meaning: "Functions called each other until the limit of call depth was passed, usually because a recursion has no \
-                  end. A function whose last act is to call itself does not deepen the stack.",
+        title: "calls nested too deeply",
+        meaning: "The limit of the call depth was exceeded, usually because a recursion does not end. A function whose last \
+                  act is to call itself does not use more of the stack.",
         fails: "fn down(n) { return 1 + down(n + 1) }\ndown(0)\n",
         mended: "fn down(n) { return n > 10 ? n : 1 + down(n + 1) }\nprintln(down(0))\n",
     },
-    /// Fuel is used up.
+    /// Fuel limit reached.
     Fuel = "HARN-RUN-011", Error {
-        title: "the run used up its fuel",
-        meaning: "The run executed more instructions than it was given with `--fuel`. Nothing can catch this.",
+        title: "fuel limit reached",
+        meaning: "The run executed more instructions than `--fuel` allows. The error cannot be caught.",
     },
-    /// A variable read before it is bound.
+    /// Variable read before it is bound.
     Unbound = "HARN-RUN-012", Error {
-        title: "a variable read before it is bound",
-        meaning: "A function reads a variable of the file, or of the block around it, that has not been bound yet when the \
-                  function is called. Call it after the binding.",
+        title: "variable read before it is bound",
+        meaning: "A function reads a variable of the file, or of a surrounding block, that is not yet bound when the function \
+                  is called. Call the function after the binding.",
         fails: "fn show() { println(name) }\nshow()\nlet name = \"harn\"\n",
         mended: "fn show() { println(name) }\nlet name = \"harn\"\nshow()\n",
     },
-    /// An argument whose type is right and whose value is not.
+    /// Invalid argument.
     Value = "HARN-RUN-013", Error {
-        title: "a value that a builtin cannot work with",
-        meaning: "The argument has the right type and a value that makes no sense there. The message says which values do.",
+        title: "invalid argument",
+        meaning: "The argument has the right type, but its value is not allowed. The message says which values are.",
         fails: "println(\"ab\".repeat(0 - 1))\n",
         mended: "println(\"ab\".repeat(2))\n",
     },
-    /// A capability that the run was not given.
+    /// Permission denied.
     Denied = "HARN-RUN-014", Error {
-        title: "a capability that the run was not given",
-        meaning: "The builtin needs a right (files, processes, network, environment, models) that was taken away with `--deny`.",
+        title: "permission denied",
+        meaning: "The builtin needs a permission (files, processes, network, environment, models) that was removed with \
+                  `--deny`.",
     },
-    /// The run was cancelled.
+    /// Run cancelled.
     Cancelled = "HARN-RUN-015", Error {
-        title: "the run was cancelled",
-        meaning: "Somebody gave the task up. `defer` and `finally` still run; `catch` does not see it.",
+        title: "run cancelled",
+        meaning: "The run or task was cancelled. `defer` and `finally` still run; `catch` does not see the error.",
     },
-    /// Something outside failed: a file, a process, the network.
+    /// System operation failed.
     Outside = "HARN-RUN-016", Error {
-        title: "something outside failed",
-        meaning: "A file, a process or the network did not do what was asked. The message has the reason the system gave.",
+        title: "system operation failed",
+        meaning: "An operation on a file, a process or the network failed. The message contains the reason that the system \
+                  reported.",
         fails: "println(read_file(\"no-such-file.txt\"))\n",
         mended: "println(file_exists(\"no-such-file.txt\"))\n",
     },
-    /// A value larger than the run may make.
+    /// Result too large.
     Size = "HARN-RUN-017", Error {
-        title: "a value larger than the run may make",
-        meaning: "One operation would have made a string or list larger than the limit. Build it in pieces, or write it to a file.",
+        title: "result too large",
+        meaning: "One operation would have made a string or list that exceeds the size limit. Build it in pieces, or write it \
+                  to a file.",
         fails: "println(len(\"ab\".repeat(999999999999)))\n",
         mended: "println(len(\"ab\".repeat(9)))\n",
     },
-    /// An iterator that is asked for an item while it makes one.
+    /// Iterator used while it produces an item.
     Running = "HARN-RUN-025", Error {
-        title: "an iterator asked for an item while it makes one",
-        meaning: "A generator, stream or lazy iterator makes one item at a time. While it does, neither its own body or \
-                  closure nor another task can ask it for the next one. Make a second one, or ask from outside.",
+        title: "iterator used while it produces an item",
+        meaning: "A generator, stream or lazy iterator produces one item at a time. Meanwhile neither its own body or closure \
+                  nor another task can request the next item. Make a second iterator, or request the item from outside.",
         fails: "var g = nil\nfn numbers() {\n  yield 1\n  yield g.next().value\n}\ng = numbers()\nprintln(g.to_list())\n",
         mended: "fn numbers() {\n  yield 1\n  yield numbers().next().value\n}\nprintln(numbers().to_list())\n",
     },
-    /// A struct that cannot be made from what a literal spreads, or a field that it does not have.
+    /// Invalid struct field.
     NotMade = "HARN-RUN-020", Error {
-        title: "a field that the struct does not have, or lacks",
-        meaning: "A struct has exactly the fields of its declaration. What a literal spreads, or a path assigns, names \
-                  another one, or a field without a default is missing.",
+        title: "invalid struct field",
+        meaning: "A struct has exactly the fields of its declaration. A spread or an assignment uses another field, or a field \
+                  without a default is missing.",
         fails: "struct Point { x: int, y: int }\nlet d = json_parse(\"{\\\"x\\\": 1}\")\nprintln(Point {...d})\n",
         mended: "struct Point { x: int, y: int = 0 }\nlet d = json_parse(\"{\\\"x\\\": 1}\")\nprintln(Point {...d})\n",
     },
-    /// A deadline passed.
+    /// Deadline exceeded.
     Deadline = "HARN-RUN-030", Error {
-        title: "a deadline passed",
-        meaning: "What a `deadline` block holds was not done in time. `defer` and `finally` inside it have run; a `catch` around \
-                  the block sees the error, one inside it does not. With `--timeout` the whole run is such a block.",
+        title: "deadline exceeded",
+        meaning: "The body of a `deadline` block was not done in time. `defer` and `finally` inside of it have run. A `catch` \
+                  around the block sees the error; one inside of it does not. With `--timeout`, the whole run is such a block.",
         fails: "mock_time()\ndeadline 1s { sleep(5s) }\n",
         mended: "mock_time()\nlet r = try { deadline 1s { sleep(5s) } }\nprintln(is_err(r))\n",
     },
-    /// Every task waits for another.
+    /// Deadlock.
     Deadlock = "HARN-RUN-031", Error {
-        title: "every task waits for another",
-        meaning: "All tasks wait for channels, mutexes or one another, and nothing is left that could wake one of them. The \
-                  notes say where each one waits. Usually a channel was not closed, or the task that should send is the one \
-                  that waits.",
+        title: "deadlock",
+        meaning: "All tasks wait for channels, mutexes or one another, and nothing can wake any of them. The notes say where \
+                  each task waits. The usual causes are a channel that was not closed, and a task that waits for a value that it \
+                  should send itself.",
         fails: "let jobs = channel(\"jobs\", 1)\nprintln(receive(jobs))\n",
         mended: "let jobs = channel(\"jobs\", 1)\nlet sender = spawn { send(jobs, 1) }\nprintln(receive(jobs))\nawait(sender)\n",
     },
-    /// A send on a closed channel.
+    /// Send on a closed channel.
     Closed = "HARN-RUN-032", Error {
-        title: "a send on a closed channel",
-        meaning: "After `close_channel` nothing can be sent any more; what was sent before can still be received. The sender \
-                  should be the one that closes.",
+        title: "send on a closed channel",
+        meaning: "Nothing can be sent after `close_channel`. Values that were sent earlier can still be received. The sender \
+                  should close the channel.",
         fails: "let jobs = channel(\"jobs\", 1)\nclose_channel(jobs)\nsend(jobs, 1)\n",
         mended: "let jobs = channel(\"jobs\", 1)\nsend(jobs, 1)\nclose_channel(jobs)\n",
     },
-    /// A cancelled task was awaited.
+    /// Awaited task was cancelled.
     TaskCancelled = "HARN-RUN-033", Error {
-        title: "a cancelled task was awaited",
-        meaning: "The task was given up before it had a result: by `cancel`, by a deadline around its `spawn`, or with the task \
-                  that started it.",
+        title: "awaited task was cancelled",
+        meaning: "The task was cancelled before it had a result: by `cancel`, by a deadline around its `spawn`, or together \
+                  with the task that started it.",
         fails: "let h = spawn { sleep(1h) }\ncancel(h)\nawait(h)\n",
         mended: "let h = spawn { sleep(1h) }\ncancel(h)\nprintln(is_err(try { await(h) }))\n",
     },
-    /// More tasks than a run may have.
+    /// Too many tasks.
     Tasks = "HARN-RUN-034", Error {
-        title: "more tasks than a run may have",
-        meaning: "So many tasks that are not over would fill the memory. Let `parallel each … with {max_concurrent: n}` start \
-                  them as others end, or await some before more are started.",
+        title: "too many tasks",
+        meaning: "The run has reached its limit of unfinished tasks. Let `parallel each … with {max_concurrent: n}` start \
+                  tasks as others end, or await some before you start more.",
         fails: "fn more() { return await(spawn { more() }) }\nmore()\n",
         mended: "fn more(n) { return n == 0 ? 0 : await(spawn { more(n - 1) }) }\nprintln(more(10))\n",
     },
-    /// A task failed, and nobody awaited it.
+    /// Task failed and was not awaited.
     Unseen = "HARN-RUN-035", Warning {
-        title: "a task failed, and nobody awaited it",
-        meaning: "The error of a task surfaces where it is awaited. Nobody awaited this one, so the run went on without its \
-                  result. Await it, or catch what may go wrong inside it.",
+        title: "task failed and was not awaited",
+        meaning: "The error of a task is raised where the task is awaited. This task was never awaited, so the run continued \
+                  without its result. Await it, or catch the error inside of it.",
         fails: "spawn { throw \"no such user\" }\nsleep(1ms)\n",
         mended: "let h = spawn { throw \"no such user\" }\nprintln(try { await(h) })\n",
     },

@@ -103,7 +103,7 @@ fn a_host_without_files_refuses() {
     let shown: String = found.diagnostics.iter().map(show).collect();
     assert_eq!(
         shown,
-        "HARN-IMP-009: `lib/a.harn` cannot be imported: this host lets scripts import standard modules only at 1:8\n"
+        "HARN-IMP-009: cannot import `lib/a.harn`: scripts can import only standard modules here at 1:8\n"
     );
 }
 
@@ -115,7 +115,7 @@ fn every_cycle_is_told_once() {
         ("c.harn", "import \"c\"\nimport \"b\"\nlet c = 1".to_owned()),
     ]);
     let found = run(loader, "import \"a\"\nprintln(1)");
-    let want = "HARN-IMP-002: these files import one another: a.harn → b.harn → a.harn at 1:8\n\
+    let want = "HARN-IMP-002: import cycle: a.harn → b.harn → a.harn at 1:8\n\
                 HARN-IMP-002: `c.harn` imports itself at 1:8\n";
     assert_eq!(found, want);
 }

@@ -101,8 +101,8 @@ impl<'a> Checker<'a> {
     /// Arms that others leave nothing for are told elsewhere; this is about types.
     fn unfit_arm(&mut self, arm: &Arm, subject: &Type, fits: &super::pattern::Fits) {
         if fits.matched == Type::Never && !subject.is_open() {
-            let d = Diagnostic::new(CheckCode::Arm, "no value fits this arm")
-                .label(self.source, arm.pattern.span, "never fits")
+            let d = Diagnostic::new(CheckCode::Arm, "arm matches no value")
+                .label(self.source, arm.pattern.span, "never matches")
                 .note(format!("the value is {}", subject.described()));
             self.say(d);
         }

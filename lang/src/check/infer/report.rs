@@ -48,7 +48,7 @@ impl Checker<'_> {
     fn with_origin(&self, d: Diagnostic, why: Why, asked: &str) -> Diagnostic {
         match why {
             Why::Written(span) => d.label(self.source, span, "declared here"),
-            Why::Returns(span) => d.label(self.source, span, format!("the function promises {asked}")),
+            Why::Returns(span) => d.label(self.source, span, format!("the function declares {asked}")),
             Why::Parameter(span) => d.label(self.source, span, "the parameter is declared here"),
             Why::Declared(span) if span != Span::default() => d.label(self.source, span, "declared here"),
             Why::Builtin(sig) => d.note(format!("its signature is `{sig}`")),
@@ -65,7 +65,7 @@ impl Checker<'_> {
         let method = self.world.lacks(found, interface)?;
         Some(match found {
             Type::Named(named) => {
-                format!("`{}` lacks the method `{method}`: add it in an `impl {}`", named.name, named.name)
+                format!("`{}` has no method `{method}`: add it in an `impl {}`", named.name, named.name)
             }
             _ => format!("it has no method `{method}`"),
         })
@@ -77,7 +77,7 @@ impl Checker<'_> {
         let names = || shape.fields.iter().map(|f| f.name.as_str());
         let builtin = matches!(why, Why::Builtin(_));
         let what = if builtin { "option" } else { "key" };
-        let mut d = Diagnostic::new(CheckCode::Key, format!("there is no {what} `{}`", field.name)).label(
+        let mut d = Diagnostic::new(CheckCode::Key, format!("unknown {what} `{}`", field.name)).label(
             self.source,
             at,
             "unknown",
@@ -89,15 +89,15 @@ impl Checker<'_> {
         if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?")).fix(at, near);
         } else {
-            d = d.note(format!("known are {}", names().collect::<Vec<_>>().join(", ")));
+            d = d.note(format!("the known names are {}", names().collect::<Vec<_>>().join(", ")));
         }
         self.say(d);
         near
     }
 
     pub(super) fn missing_key(&mut self, name: &str, at: Span, why: Why) {
-        let d = Diagnostic::new(CheckCode::Missing, format!("`{name}` is missing"))
-            .label(self.source, at, "in this dict")
+        let d = Diagnostic::new(CheckCode::Missing, format!("missing key `{name}`"))
+            .label(self.source, at, "not in this dict")
             .help(format!("add `{name}: …`"));
         let d = if let Why::Builtin(_) = why { d } else { self.with_origin(d, why, "") };
         self.say(d);
@@ -149,11 +149,11 @@ impl Checker<'_> {
         );
         let text = |ty: &Type| matches!(ty, Type::Str | Type::Text(_));
         if op == BinaryOp::Add && (text(a) || text(b)) {
-            d = d.help("nothing becomes a string by itself: write `\"…${value}\"` or `to_string(value)`");
+            d = d.help("convert the value with `\"…${value}\"` or `to_string(value)`");
         } else if matches!(a, Type::Nil) || matches!(b, Type::Nil) {
-            d = d.help("one side is nil: give it a value with `??` first");
+            d = d.help("one operand is nil: replace it with `??` first");
         } else if op == BinaryOp::Mul && matches!(b, Type::Str | Type::Text(_)) && *a == Type::Int {
-            d = d.help("the string comes first: `\"ab\" * 3`");
+            d = d.help("write the string first: `\"ab\" * 3`");
         }
         self.raises(d);
     }
@@ -169,7 +169,7 @@ impl Checker<'_> {
 
     pub(super) fn never_equals(&mut self, op: BinaryOp, a: &Type, b: &Type, at: Span, choice: Option<(&Type, &str)>) {
         let always = if op == BinaryOp::Eq { "never" } else { "always" };
-        let message = format!("this is {always} true: {} never equals {}", a.described(), b.described());
+        let message = format!("comparison is {always} true: {} never equals {}", a.described(), b.described());
         let mut d = Diagnostic::new(CheckCode::Compared, message).label(self.source, at, format!("{always} true"));
         if let Some((choice, text)) = choice {
             let words = self::choice(choice);
@@ -185,7 +185,7 @@ impl Checker<'_> {
         if *holder == Type::Nil {
             let d = Diagnostic::new(CheckCode::Member, format!("nil has no method or field `{}`", name.text))
                 .label(self.source, at, "this is nil")
-                .help(format!("write `?.{}` where it may be nil", name.text));
+                .help(format!("use `?.{}` if it may be nil", name.text));
             return self.raises(d);
         }
         let message = format!("{described} has no method or field `{}`", name.text);
@@ -195,7 +195,7 @@ impl Checker<'_> {
             format!("this is {described}"),
         );
         if self.is_method_of(holder, &name.text) {
-            d = d.help(format!("it is a method: call it, `.{}()`", name.text));
+            d = d.help(format!("call the method: `.{}()`", name.text));
         } else if let Some(near) = self.near_member(holder, &name.text) {
             d = d.help(format!("did you mean `{near}`?")).fix(name.span, near);
         }
@@ -203,7 +203,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn no_key(&mut self, holder: &Type, at: Span, key_at: Span, key: &str) {
-        let message = format!("a dict of this type has no key `{key}`");
+        let message = format!("unknown key `{key}`");
         let mut d = Diagnostic::new(CheckCode::NoKey, message).label(self.source, key_at, "unknown");
         if at != key_at {
             d = d.label(self.source, at, format!("this is `{}`", holder.shortened()));
@@ -211,7 +211,7 @@ impl Checker<'_> {
         if let Some(near) = self.near_member(holder, key) {
             d = d.help(format!("did you mean `{near}`?")).fix(key_at, near);
         } else {
-            d = d.help("end the type with `...` where there may be other keys");
+            d = d.help("end the type with `...` to allow other keys");
         }
         if holder.members().iter().any(|m| matches!(m, Type::Shape(shape) if shape.told)) {
             d.severity = Severity::Warning;
@@ -226,7 +226,7 @@ impl Checker<'_> {
             at,
             format!("this is {described}"),
         );
-        let d = if *ty == Type::Nil { d.help("write `?[…]` where it may be nil") } else { d };
+        let d = if *ty == Type::Nil { d.help("use `?[…]` if it may be nil") } else { d };
         self.raises(d);
     }
 
@@ -236,7 +236,7 @@ impl Checker<'_> {
             _ => "an int",
         };
         let (described, index) = (holder.described_value(), by.described_value());
-        let d = Diagnostic::new(CheckCode::Indexed, format!("{described} is indexed by {wants}, not by {index}"))
+        let d = Diagnostic::new(CheckCode::Indexed, format!("{described} must be indexed by {wants}, not by {index}"))
             .label(self.source, at, format!("this is {described}"))
             .label(self.source, by_at, format!("this is {index}"));
         self.raises(d);
@@ -254,19 +254,19 @@ impl Checker<'_> {
 
     pub(super) fn cannot_be_walked(&mut self, ty: &Type, at: Span, number: Option<i64>) {
         let described = ty.described_value();
-        let mut d = Diagnostic::new(CheckCode::Walked, format!("{described} cannot be walked with `for`")).label(
+        let mut d = Diagnostic::new(CheckCode::Walked, format!("{described} is not iterable")).label(
             self.source,
             at,
             format!("this is {described}"),
         );
         if let Some(n) = number {
-            d = d.help(format!("for a number of turns write `0 to {n} exclusive`"));
+            d = d.help(format!("to repeat {n} times, use `0 to {n} exclusive`"));
         } else if *ty == Type::Int {
-            d = d.help("for a number of turns write `0 to n exclusive`");
+            d = d.help("to repeat n times, use `0 to n exclusive`");
         } else if matches!(ty, Type::Fn(_)) {
-            d = d.help("call it, if it gives something to walk");
+            d = d.help("call the function to iterate over its result");
         } else if *ty == Type::Nil {
-            d = d.help("write `?? []` where it may be nil");
+            d = d.help("use `?? []` if it may be nil");
         }
         self.raises(d);
     }
@@ -283,9 +283,9 @@ impl Checker<'_> {
 
     pub(super) fn no_result(&mut self, operator: &str, ty: &Type, at: Span) {
         let described = ty.described_value();
-        let d = Diagnostic::new(CheckCode::Operator, format!("`{operator}` needs a Result, not {described}"))
+        let d = Diagnostic::new(CheckCode::Operator, format!("`{operator}` requires a Result, found {described}"))
             .label(self.source, at, format!("this is {described}"))
-            .help("`Ok(v)`, `Err(e)` and `try { … }` give Results");
+            .help("`Ok(v)`, `Err(e)` and `try { … }` return a Result");
         self.raises(d);
     }
 
@@ -296,15 +296,15 @@ impl Checker<'_> {
         }
         let asked = promised.described();
         let d = Diagnostic::new(CheckCode::Type, format!("expected {asked}, but the function ends without a value"))
-            .label(self.source, end, "nil is returned here");
+            .label(self.source, end, "returns nil here");
         let d = self.with_origin(d, why, &asked);
-        self.say(d.help("end it with the value, or `return` it"));
+        self.say(d.help("end the function with a value, or use `return`"));
     }
 
     pub(super) fn deprecated(&mut self, name: &str, at: Span, attribute: Span, text: Option<&str>) {
         let mut d = Diagnostic::new(CheckCode::Deprecated, format!("`{name}` is deprecated"))
             .label(self.source, at, "used here")
-            .label(self.source, attribute, "marked here");
+            .label(self.source, attribute, "marked as deprecated here");
         if let Some(text) = text {
             d = d.help(text);
         }

@@ -52,17 +52,13 @@ impl<'a> Checker<'a> {
         let idle = |stmt: &&Stmt| !matches!(stmt.kind, StmtKind::Item(_) | StmtKind::Error);
         let (Some(first), Some(last)) = (stmts.iter().find(idle), stmts.iter().rfind(idle)) else { return };
         let span = Span::new(first.span.start, last.span.end);
-        let mut d = Diagnostic::new(CheckCode::Dead, "this is never reached").label(
-            self.source,
-            span,
-            "control never gets here",
-        );
+        let mut d = Diagnostic::new(CheckCode::Dead, "unreachable statement").label(self.source, span, "never runs");
         if let Some(left) = self.frame.left {
             let endless = self.source.slice(left).starts_with("while");
-            let how = if endless { "this loop has no end" } else { "it leaves here" };
+            let how = if endless { "this loop never ends" } else { "always leaves here" };
             d = d.label(self.source, left, how);
         }
-        self.say(d.help("remove it, or move it before what leaves"));
+        self.say(d.help("remove it, or move it before that statement"));
     }
 
     fn statement(&mut self, stmt: &'a Stmt) {
